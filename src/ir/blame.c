@@ -75,7 +75,7 @@ static void note_root(struct search *s, struct slri_root root)
     }
 }
 
-static void look_at(struct search *s, const struct slri_instr *in)
+static void look_for_blame(struct search *s, const struct slri_instr *in)
 {
     const struct slri_blame *blame = s->blame;
     if (!has_place(s, in))
@@ -97,7 +97,7 @@ static void look_through(struct search *s, const struct slri_block *block)
 {
     for (uint32_t i = 0; block && i < block->count; ++i) {
         const struct slri_instr *in = &block->instr[i];
-        look_at(s, in);
+        look_for_blame(s, in);
         for (int part = 0; part < 3; ++part)
             look_through(s, in->body[part]);
         for (uint32_t c = 0; c < in->cases; ++c)

@@ -147,11 +147,11 @@ static bool breaks_count(const struct slri_counting *c, const struct slri_block 
 }
 
 // A BREAK of this loop: one that is in no loop or switch within the block.
-static bool leaves(const struct slri_block *block)
+static bool leaves_loop(const struct slri_block *block)
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
         const struct slri_instr *in = &block->instr[i];
-        if (in->op == SLRI_OP_BREAK || (in->op == SLRI_OP_IF && (leaves(in->body[0]) || leaves(in->body[1]))))
+        if (in->op == SLRI_OP_BREAK || (in->op == SLRI_OP_IF && (leaves_loop(in->body[0]) || leaves_loop(in->body[1]))))
             return true;
     }
     return false;
@@ -166,7 +166,7 @@ bool slri_counted_test(const struct slri_counting *c, const struct slri_instr *l
 bool slri_counted_loop(const struct slri_counting *c, const struct slri_instr *loop, struct slri_counted *out)
 {
     const struct slri_block *step = loop->body[2];
-    if (!step || !all_pure(step) || !slri_counted_test(c, loop, out) || leaves(loop->body[1]))
+    if (!step || !all_pure(step) || !slri_counted_test(c, loop, out) || leaves_loop(loop->body[1]))
         return false;
     int64_t stride = 0;
     if (!find_stride(c, step, step->count, out->induction, out->induction, &stride) || stride == 0 ||

@@ -26,7 +26,7 @@ static uint32_t read_length(const char **at)
     return 4;
 }
 
-static enum slri_kind kind_of(char letter, uint32_t bytes)
+static enum slri_kind kind_of_conversion(char letter, uint32_t bytes)
 {
     if (letter && strchr("di", letter))
         return bytes == 8 ? SLRI_I64 : SLRI_I32;
@@ -53,7 +53,7 @@ bool slri_format_next(const char **text, struct slri_conversion *out)
     uint32_t precision = *at == '.' ? digits(at + 1) : 0;
     at += *at == '.' ? 1 + precision : 0;
     uint32_t bytes = read_length(&at);
-    *out = (struct slri_conversion){.start = start, .kind = kind_of(*at, bytes)};
+    *out = (struct slri_conversion){.start = start, .kind = kind_of_conversion(*at, bytes)};
     if (width > WIDTH_LIMIT || precision > WIDTH_LIMIT)
         out->kind = SLRI_VOID;
     at += *at != 0;

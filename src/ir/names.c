@@ -29,7 +29,7 @@ bool slri_names_have(struct slri_names *names, const char *name)
     return names->room && *slot_of(names, name);
 }
 
-static bool grow(struct slri_names *names, struct slri_region *region)
+static bool grow_table(struct slri_names *names, struct slri_region *region)
 {
     struct slri_names larger = {.room = names->room ? 2 * names->room : FIRST_ROOM, .count = names->count};
     larger.slot = slri_region_take(region, larger.room * sizeof *larger.slot);
@@ -45,7 +45,7 @@ static bool grow(struct slri_names *names, struct slri_region *region)
 
 bool slri_names_add(struct slri_names *names, struct slri_region *region, const char *name)
 {
-    if (names->count >= names->room - names->room / 4 && !grow(names, region))
+    if (names->count >= names->room - names->room / 4 && !grow_table(names, region))
         return false;
     const char **slot = slot_of(names, name);
     names->count += !*slot;

@@ -559,13 +559,15 @@ static void run_lowered_once(subject *s, int number, way *lowered, way *interpre
 {
     uint64_t seed = s->number + 1 + (uint64_t)number;
     struct message message = make_message(&seed);
-    handle(lowered, false, &message, fuel);
-    handle(interpreted, false, &message, fuel);
+    const bool is_block = s->program.kind == BLOCK;
+    handle(lowered, is_block, &message, fuel);
+    handle(interpreted, is_block, &message, fuel);
     lowered->call.fuel = interpreted->call.fuel;
-    const char *part = difference(lowered, interpreted, false);
+    const bool is_fuel = is_block && (lowered->fault == SLRI_FAULT_FUEL || interpreted->fault == SLRI_FAULT_FUEL);
+    const char *part = is_fuel ? NULL : difference(lowered, interpreted, is_block);
     if (part)
         tell_difference(s, number, part, lowered, interpreted);
-    if (interpreted->fault == SLRI_FAULT_NONE)
+    if (interpreted->fault == SLRI_FAULT_NONE && !is_fuel)
         return;
     reset(lowered);
     reset(interpreted);
@@ -608,8 +610,8 @@ static bool open_words(const subject *s, const struct batch *batch, struct lower
            slri_interp_create(out->module, &out->interp) == SLR_OK;
 }
 
-// A `__ring__` handler, and the kernel that is made of it for batches, interpreted, or as words, or as CUDA C: each
-// message, then again with fuel for one back edge less than it took.
+// A handler, and the kernel that is made of it for batches, interpreted, or as words, or as CUDA C: each message, then,
+// where it has one thread, again with fuel for one back edge less than it took.
 static void run_lowered(subject *s, struct slri_interp_thread *thread, bool as_text)
 {
     static way lowered, interpreted;
@@ -638,7 +640,7 @@ static void run_lowered(subject *s, struct slri_interp_thread *thread, bool as_t
     for (int i = 0; i < MESSAGES && s->verdict == AGREES; i++) {
         run_lowered_once(s, i, &lowered, &interpreted, FUEL);
         uint64_t took = FUEL - interpreted.call.fuel;
-        if (s->verdict == AGREES && took != 0)
+        if (s->verdict == AGREES && took != 0 && s->program.kind == HANDLER)
             run_lowered_once(s, i, &lowered, &interpreted, took);
     }
     shim_image_unload(text.image);
@@ -654,9 +656,9 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
     static way compiled, interpreted;
     struct slri_interp_thread *thread = NULL;
     uint64_t seed = s->number + 1;
-    if (device_is_used() || (s->as_words && s->program.kind == BLOCK)) {
+    if (device_is_used()) {
         s->verdict = REFUSED;
-        snprintf(s->why, sizeof s->why, "a handler is no kernel, of which words are made or which a device runs");
+        snprintf(s->why, sizeof s->why, "a handler is no kernel, which a device runs");
         return;
     }
     if (slri_interp_thread_create(interp, 0, &thread) != SLR_OK) {
@@ -685,7 +687,7 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
             reset(&interpreted);
         }
     }
-    if (s->program.kind == HANDLER && s->verdict == AGREES)
+    if (s->verdict == AGREES)
         run_lowered(s, thread, !found && !s->as_words);
     slri_interp_thread_destroy(thread);
 }

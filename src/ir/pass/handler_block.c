@@ -45,11 +45,7 @@ bool slri_lower_block_place(struct slri_lowering *l, const struct slri_instr *in
 
 slri_reg slri_lower_block_fuel(struct slri_lowering *l, slri_reg fuel)
 {
-    slri_reg share = slri_lower_reg(l, SLRI_U64), threads = number(l, SLRI_U64, l->threads);
-    slri_lower_set(l, share, SLRI_OP_DIV, SLRI_U64, fuel, threads);
-    if (l->block->count)
-        l->block->instr[l->block->count - 1].imm = SLRI_DIVISOR_IS_NOT_ZERO;
-    return share;
+    return slri_lower_op(l, SLRI_OP_DIV, SLRI_U64, fuel, number(l, SLRI_U64, l->threads));
 }
 
 // ---- what they share -----------------------------------------------------------------------------------------------
@@ -196,7 +192,7 @@ static void put_counts(struct slri_lowering *l, slri_reg record)
 }
 
 // A thread's own, or of the first thread where there is none.
-static void put_fault(struct slri_lowering *l, slri_reg record)
+static void put_own_fault(struct slri_lowering *l, slri_reg record)
 {
     for (uint32_t i = 0; i < 3; i++) {
         slri_reg word = slri_lower_convert(l, SLRI_U32, slri_lower_get(l, SLRI_CALL_FAULT + i));
@@ -218,10 +214,10 @@ static void end_message(struct slri_lowering *l, const struct slri_lower_message
     struct slri_block *other;
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_EQ, SLRI_U32, first, none), &other);
     slri_lower_if_first(l);
-    put_fault(l, m->record);
+    put_own_fault(l, m->record);
     l->block = other;
     struct slri_block *faulted = slri_lower_if(l, slri_lower_op(l, SLRI_OP_EQ, SLRI_U32, first, own_number(l)), NULL);
-    put_fault(l, m->record);
+    put_own_fault(l, m->record);
     if (l->handler->state)
         slri_lower_reset_state(l);
     l->block = faulted;

@@ -15,7 +15,7 @@
 
 // ---- a record ------------------------------------------------------------------------------------------------------
 
-static slri_reg wide(struct slri_lowering *l, slri_reg word)
+static slri_reg to_wide(struct slri_lowering *l, slri_reg word)
 {
     return slri_lower_convert(l, SLRI_U64, word);
 }
@@ -23,8 +23,8 @@ static slri_reg wide(struct slri_lowering *l, slri_reg word)
 // first + index * stride, all U32, as an offset.
 static slri_reg place(struct slri_lowering *l, slri_reg first, slri_reg index, slri_reg stride)
 {
-    slri_reg distance = slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, wide(l, index), wide(l, stride));
-    return slri_lower_op(l, SLRI_OP_ADD, SLRI_U64, wide(l, first), distance);
+    slri_reg distance = slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, to_wide(l, index), to_wide(l, stride));
+    return slri_lower_op(l, SLRI_OP_ADD, SLRI_U64, to_wide(l, first), distance);
 }
 
 static slri_reg add_bytes(struct slri_lowering *l, slri_reg offset, uint64_t bytes)
@@ -52,8 +52,8 @@ static slri_reg word_of_message(struct slri_lowering *l, const struct slri_lower
 // Of a message.
 static slri_reg whole_fuel(struct slri_lowering *l)
 {
-    slri_reg half = slri_lower_const(l, SLRI_U64, 32), low = wide(l, slri_lower_constant(l, RL_FUEL));
-    slri_reg high = wide(l, slri_lower_constant(l, RL_FUEL + 1));
+    slri_reg half = slri_lower_const(l, SLRI_U64, 32), low = to_wide(l, slri_lower_constant(l, RL_FUEL));
+    slri_reg high = to_wide(l, slri_lower_constant(l, RL_FUEL + 1));
     high = slri_lower_op(l, SLRI_OP_SHL, SLRI_U64, high, half);
     return slri_lower_op(l, SLRI_OP_OR, SLRI_U64, low, high);
 }
@@ -64,11 +64,11 @@ void slri_lower_begin_call(struct slri_lowering *l, const struct slri_lower_mess
     slri_lower_put(l, SLRI_CALL_FUEL, fuel);
     for (uint32_t word = SLRI_CALL_FAULT; word <= SLRI_CALL_LINE; word++)
         slri_lower_put(l, word, none);
-    slri_lower_put(l, SLRI_CALL_INSTANCE, wide(l, word_of_message(l, m, RL_INSTANCE)));
+    slri_lower_put(l, SLRI_CALL_INSTANCE, to_wide(l, word_of_message(l, m, RL_INSTANCE)));
     slri_reg state = word_of_message(l, m, RL_STATE), stride = slri_lower_constant(l, RL_STATE_STRIDE);
-    slri_lower_put(l, SLRI_CALL_STATE, slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, wide(l, state), wide(l, stride)));
-    slri_lower_put(l, SLRI_CALL_MESSAGE, wide(l, add_bytes(l, m->at, RL_PAYLOAD)));
-    slri_lower_put(l, SLRI_CALL_RECORD, wide(l, m->record));
+    slri_lower_put(l, SLRI_CALL_STATE, slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, to_wide(l, state), to_wide(l, stride)));
+    slri_lower_put(l, SLRI_CALL_MESSAGE, to_wide(l, add_bytes(l, m->at, RL_PAYLOAD)));
+    slri_lower_put(l, SLRI_CALL_RECORD, to_wide(l, m->record));
     if (l->is_block) {
         slri_lower_put(l, SLRI_CALL_TURNS, fuel);
         return;

@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/pass/level.h"
 #include "base/status.h"
-#include "ir/pass/lower.h"
+#include "ir/pass/here.h"
 #include "ir/uniform.h"
 
 #include <string.h>
 
 #define WAITS (SLRI_USES_BARRIER | SLRI_USES_WARP)
 
-// A branch around what is being written, the innermost first.
-struct here {
-    const struct here *outer;
-    slri_reg flag;  // who is there
-    bool ends_loop; // CONTINUE leaves it as it is, BREAK clears it, and it is the last that it does
-};
-
 struct level {
     struct slri_lowering l; // first
     const struct slri_entry *entry;
     const struct slri_uniform *uniform;
     const struct slri_function *source;
-    const struct here *here; // NULL: all threads
-    uint32_t *assignments;   // of each register
-    slri_reg result;         // of a function that gives one
+    const struct slri_here *here; // NULL: all threads
+    uint32_t *assignments;        // of each register
+    slri_reg result;              // of a function that gives one
     // What looking at it has found:
     bool has_left;                      // some threads may have returned from the entry before
     bool is_needed;                     // some place is not reached by all
@@ -87,47 +80,11 @@ static struct slri_lowering *of(struct level *v)
     return &v->l;
 }
 
-static slri_reg is_zero(struct level *v, slri_reg a)
-{
-    slri_reg zero = slri_lower_const(of(v), SLRI_I32, 0);
-    return slri_lower_op(of(v), SLRI_OP_EQ, SLRI_I32, a, zero);
-}
-
-static slri_reg is_true(struct level *v, slri_reg a)
-{
-    slri_reg zero = slri_lower_const(of(v), SLRI_I32, 0);
-    return slri_lower_op(of(v), SLRI_OP_NE, SLRI_I32, a, zero);
-}
-
-static slri_reg both(struct level *v, slri_reg a, slri_reg b)
-{
-    return slri_lower_op(of(v), SLRI_OP_AND, SLRI_I32, a, b);
-}
-
-static slri_reg flag_here(struct level *v)
-{
-    return v->here ? v->here->flag : slri_lower_const(of(v), SLRI_I32, 1);
-}
-
-static slri_reg new_flag(struct level *v, slri_reg value)
-{
-    slri_reg flag = slri_lower_variable(of(v), SLRI_I32, NULL);
-    slri_lower_set(of(v), flag, SLRI_OP_MOVE, SLRI_I32, value, SLRI_NO_REG);
-    return flag;
-}
-
-static struct slri_instr *put_as_it_is(struct level *v, const struct slri_instr *in)
-{
-    struct slri_instr *made = slri_lower_append(of(v), in->op, in->kind);
-    *made = *in;
-    return made;
-}
-
 static void put_level(struct level *v, const struct slri_block *block);
 
 static void put_part(struct level *v, const struct slri_block *block, slri_reg flag)
 {
-    struct here side = {.outer = v->here, .flag = flag};
+    struct slri_here side = {.outer = v->here, .reg = flag};
     v->here = &side;
     put_level(v, block);
     v->here = side.outer;
@@ -135,8 +92,10 @@ static void put_part(struct level *v, const struct slri_block *block, slri_reg f
 
 static void level_if(struct level *v, const struct slri_instr *in)
 {
-    slri_reg here = flag_here(v), first = new_flag(v, both(v, here, is_true(v, in->a)));
-    slri_reg second = in->body[1] ? new_flag(v, both(v, here, is_zero(v, in->a))) : 0;
+    slri_reg here = slri_here_reg(of(v), v->here),
+             first = slri_here_copy(of(v), slri_here_both(of(v), here, slri_here_is_some(of(v), in->a)));
+    slri_reg second =
+        in->body[1] ? slri_here_copy(of(v), slri_here_both(of(v), here, slri_here_is_zero(of(v), in->a))) : 0;
     put_part(v, in->body[0], first);
     if (in->body[1])
         put_part(v, in->body[1], second);
@@ -158,7 +117,7 @@ static void put_common(struct level *v, const struct slri_instr *in)
     for (int part = 0; part < 3; part++)
         if (in->body[part])
             body[part] = made_of(v, in->body[part]);
-    struct slri_instr *made = put_as_it_is(v, in);
+    struct slri_instr *made = slri_here_same(of(v), in);
     memcpy(made->body, body, sizeof body);
 }
 
@@ -166,31 +125,29 @@ static void put_test(struct level *v, const struct slri_instr *loop, slri_reg st
 {
     put_level(v, loop->body[0]);
     if (loop->a != SLRI_NO_REG)
-        slri_lower_set(of(v), stays, SLRI_OP_MOVE, SLRI_I32, both(v, stays, is_true(v, loop->a)), SLRI_NO_REG);
+        slri_lower_set(of(v), stays, SLRI_OP_MOVE, SLRI_I32,
+                       slri_here_both(of(v), stays, slri_here_is_some(of(v), loop->a)), SLRI_NO_REG);
 }
 
 // Who goes on has a flag for the loop; who is in this round another. It goes on while any thread of the block would.
 static void level_loop(struct level *v, const struct slri_instr *loop)
 {
-    struct here stays = {.outer = v->here, .flag = new_flag(v, flag_here(v)), .ends_loop = true};
+    struct slri_here stays = {
+        .outer = v->here, .reg = slri_here_copy(of(v), slri_here_reg(of(v), v->here)), .ends_loop = true};
     struct slri_block *outer = v->l.block, *body = slri_lower_block(of(v)), *none = slri_lower_block(of(v));
     v->l.block = body;
     v->here = &stays;
     if (!loop->do_while)
-        put_test(v, loop, stays.flag);
-    struct slri_instr *meet = slri_lower_append(of(v), SLRI_OP_BARRIER, SLRI_VOID);
-    slri_reg any = slri_lower_reg(of(v), SLRI_I32);
-    meet->imm = SLRI_BARRIER_OR;
-    meet->a = stays.flag;
-    meet->dst = any;
-    struct slri_block *behind = slri_lower_if(of(v), is_zero(v, any), NULL);
+        put_test(v, loop, stays.reg);
+    slri_reg any = slri_here_any_of(of(v), stays.reg);
+    struct slri_block *behind = slri_lower_if(of(v), slri_here_is_zero(of(v), any), NULL);
     slri_lower_append(of(v), SLRI_OP_BREAK, SLRI_VOID);
     v->l.block = behind;
-    put_part(v, loop->body[1], new_flag(v, stays.flag));
+    put_part(v, loop->body[1], slri_here_copy(of(v), stays.reg));
     if (loop->body[2])
         put_level(v, loop->body[2]);
     if (loop->do_while)
-        put_test(v, loop, stays.flag);
+        put_test(v, loop, stays.reg);
     v->here = stays.outer;
     v->l.block = outer;
     struct slri_instr *made = slri_lower_append(of(v), SLRI_OP_LOOP, SLRI_VOID);
@@ -198,145 +155,15 @@ static void level_loop(struct level *v, const struct slri_instr *loop)
     made->body[1] = body;
 }
 
-// Who is here leaves.
-static void put_jump(struct level *v, const struct slri_instr *in)
-{
-    slri_reg away = is_zero(v, flag_here(v));
-    if (in->op == SLRI_OP_RETURN && in->a != SLRI_NO_REG) {
-        struct slri_block *behind = slri_lower_if(of(v), flag_here(v), NULL);
-        slri_lower_set(of(v), v->result, SLRI_OP_MOVE, v->source->result, in->a, SLRI_NO_REG);
-        v->l.block = behind;
-    }
-    for (const struct here *here = v->here; here; here = here->outer) {
-        if (here->ends_loop && in->op == SLRI_OP_CONTINUE)
-            break;
-        slri_lower_set(of(v), here->flag, SLRI_OP_MOVE, SLRI_I32, both(v, here->flag, away), SLRI_NO_REG);
-        if (here->ends_loop && in->op == SLRI_OP_BREAK)
-            break;
-    }
-}
-
-// ---- where they wait -----------------------------------------------------------------------------------------------
-
-// What it gives is for those who are here.
-static void take_result(struct level *v, struct slri_instr *made)
-{
-    slri_reg dst = made->dst;
-    if (dst == SLRI_NO_REG || !v->here)
-        return;
-    enum slri_kind kind = v->l.function->reg_kind[dst];
-    slri_reg given = slri_lower_reg(of(v), kind);
-    made->dst = given;
-    struct slri_block *behind = slri_lower_if(of(v), v->here->flag, NULL);
-    slri_lower_set(of(v), dst, SLRI_OP_MOVE, kind, given, SLRI_NO_REG);
-    v->l.block = behind;
-}
-
-static void put_barrier(struct level *v, const struct slri_instr *in)
-{
-    bool all = in->imm == SLRI_BARRIER_AND;
-    slri_reg counts = SLRI_NO_REG;
-    if (in->imm != SLRI_BARRIER_SYNC)
-        counts = both(v, flag_here(v), all ? is_zero(v, in->a) : is_true(v, in->a));
-    struct slri_instr *made = put_as_it_is(v, in);
-    made->a = counts;
-    if (!all)
-        return;
-    slri_reg any = slri_lower_reg(of(v), SLRI_I32), dst = in->dst;
-    made->imm = SLRI_BARRIER_OR; // of those who say no
-    made->dst = any;
-    if (dst != SLRI_NO_REG)
-        slri_lower_set(of(v), dst, SLRI_OP_MOVE, SLRI_I32, is_zero(v, any), SLRI_NO_REG);
-}
-
-static struct slri_arg *copied_args(struct level *v, const struct slri_instr *in, uint32_t more)
-{
-    struct slri_arg *arg = slri_region_take(v->l.region, (in->args + more + 1) * sizeof *arg);
-    v->l.out_of_memory |= !arg;
-    if (arg && in->args)
-        memcpy(arg, in->arg, in->args * sizeof *arg);
-    return arg;
-}
-
-static slri_reg lanes_of(struct level *v, slri_reg flag)
-{
-    slri_reg full = slri_lower_const(of(v), SLRI_U32, UINT32_MAX), dst = slri_lower_reg(of(v), SLRI_U32);
-    struct slri_instr *ballot = slri_lower_append(of(v), SLRI_OP_WARP, SLRI_VOID);
-    struct slri_arg *arg = copied_args(v, &(struct slri_instr){0}, 2);
-    if (!arg)
-        return 0;
-    arg[0] = (struct slri_arg){.reg = full};
-    arg[1] = (struct slri_arg){.reg = flag};
-    ballot->imm = SLRI_WARP_BALLOT;
-    ballot->arg = arg;
-    ballot->args = 2;
-    ballot->dst = dst;
-    return dst;
-}
-
-// For those who are here the one register, for the others the other.
-static slri_reg choose(struct level *v, slri_reg here, slri_reg there)
-{
-    enum slri_kind kind = v->l.function->reg_kind[here];
-    slri_reg chosen = slri_lower_variable(of(v), kind, NULL);
-    slri_lower_set(of(v), chosen, SLRI_OP_MOVE, kind, there, SLRI_NO_REG);
-    struct slri_block *behind = slri_lower_if(of(v), flag_here(v), NULL);
-    slri_lower_set(of(v), chosen, SLRI_OP_MOVE, kind, here, SLRI_NO_REG);
-    v->l.block = behind;
-    return chosen;
-}
-
-static bool is_shuffle(const struct slri_instr *in)
-{
-    return in->imm >= SLRI_WARP_SHUFFLE && in->imm <= SLRI_WARP_SHUFFLE_XOR;
-}
-
-// Lanes that are here take part with those of their mask that are; the others with one another, with whatever they
-// have.
-static void level_warp(struct level *v, const struct slri_instr *in)
-{
-    slri_reg here = flag_here(v);
-    if (in->imm == SLRI_WARP_SYNC || !v->here) {
-        put_as_it_is(v, in);
-        return;
-    }
-    bool is_active = in->imm == SLRI_WARP_ACTIVE;
-    slri_reg lanes = lanes_of(v, here), others, width = SLRI_NO_REG;
-    if (is_active) {
-        if (in->dst != SLRI_NO_REG)
-            slri_lower_set(of(v), in->dst, SLRI_OP_MOVE, SLRI_U32, choose(v, lanes, in->dst), SLRI_NO_REG);
-        return;
-    }
-    others = slri_lower_op(of(v), SLRI_OP_NOT, SLRI_U32, lanes, SLRI_NO_REG);
-    slri_reg mask = choose(v, slri_lower_op(of(v), SLRI_OP_AND, SLRI_U32, in->arg[0].reg, lanes), others);
-    if (is_shuffle(in)) // a width that only those here know would be 0 for the others
-        width = choose(v, in->arg[3].reg, slri_lower_const(of(v), SLRI_I32, SLRI_WARP_THREADS));
-    struct slri_arg *arg = copied_args(v, in, 0);
-    struct slri_instr *made = put_as_it_is(v, in);
-    if (arg)
-        arg[0].reg = mask;
-    if (arg && width != SLRI_NO_REG)
-        arg[3].reg = width;
-    made->arg = arg;
-    take_result(v, made);
-}
-
-static void level_call(struct level *v, const struct slri_instr *in)
-{
-    slri_reg here = flag_here(v);
-    struct slri_arg *arg = copied_args(v, in, 1);
-    struct slri_instr *made = put_as_it_is(v, in);
-    for (uint32_t i = 0; i < v->l.from->functions; i++)
-        if (v->l.from->function[i] == in->callee)
-            made->callee = v->l.made[i];
-    if (arg)
-        arg[in->args] = (struct slri_arg){.reg = here};
-    made->arg = arg;
-    made->args = in->args + 1;
-    take_result(v, made);
-}
-
 // ---- a block -------------------------------------------------------------------------------------------------------
+
+static const struct slri_function *made_for(const struct level *v, const struct slri_function *callee)
+{
+    uint32_t i = 0;
+    while (v->l.from->function[i] != callee)
+        i++;
+    return v->l.made[i];
+}
 
 static void put_one(struct level *v, const struct slri_instr *in)
 {
@@ -351,13 +178,13 @@ static void put_one(struct level *v, const struct slri_instr *in)
     else if (in->op == SLRI_OP_LOOP)
         level_loop(v, in);
     else if (in->op == SLRI_OP_BARRIER)
-        put_barrier(v, in);
+        slri_here_barrier(of(v), v->here, in);
     else if (in->op == SLRI_OP_WARP)
-        level_warp(v, in);
+        slri_here_warp(of(v), v->here, in);
     else if (in->op == SLRI_OP_CALL)
-        level_call(v, in);
+        slri_here_call(of(v), v->here, in, made_for(v, in->callee));
     else
-        put_jump(v, in);
+        slri_here_jump(of(v), v->here, in, v->result);
 }
 
 static bool is_for_all(const struct level *v, const struct slri_instr *in)
@@ -372,12 +199,12 @@ static void put_level(struct level *v, const struct slri_block *block)
         if (!slri_instr_is_plain(in)) {
             put_one(v, &block->instr[i++]);
         } else if (is_for_all(v, in)) {
-            put_as_it_is(v, &block->instr[i++]);
+            slri_here_same(of(v), &block->instr[i++]);
         } else {
             v->l.where = in->where;
-            struct slri_block *behind = slri_lower_if(of(v), v->here->flag, NULL);
+            struct slri_block *behind = slri_lower_if(of(v), v->here->reg, NULL);
             for (; i < block->count && slri_instr_is_plain(&block->instr[i]) && !is_for_all(v, &block->instr[i]); i++)
-                put_as_it_is(v, &block->instr[i]);
+                slri_here_same(of(v), &block->instr[i]);
             v->l.block = behind;
         }
     }
@@ -432,14 +259,14 @@ static bool write_function(struct level *v, uint32_t index)
     v->l.where = from->where;
     slri_lower_count(from->body, v->assignments, NULL);
     bool is_entry = from == v->entry->function, jumps = returns_early(from->body);
-    struct here own = {0};
+    struct slri_here own = {0};
     v->here = is_entry && !jumps ? NULL : &own;
     if (!is_entry) {
         slri_reg on = slri_lower_reg(of(v), SLRI_I32);
         f->param[f->params++] = (struct slri_param){.name = "on", .reg = on};
-        own.flag = new_flag(v, on);
+        own.reg = slri_here_copy(of(v), on);
     } else if (jumps) {
-        own.flag = new_flag(v, slri_lower_const(of(v), SLRI_I32, 1));
+        own.reg = slri_here_copy(of(v), slri_lower_const(of(v), SLRI_I32, 1));
     }
     v->result = from->result == SLRI_VOID ? SLRI_NO_REG : slri_lower_variable(of(v), from->result, NULL);
     put_level(v, from->body);

@@ -2,17 +2,11 @@
 // Functions in which threads wait, so that all of a block come to each wait.
 #include "ir/pass/meet.h"
 #include "base/status.h"
+#include "ir/pass/here.h"
 #include "ir/pass/meet_internal.h"
-#include "ir/pass/lower.h"
 #include "ir/uniform.h"
 
 #include <string.h>
-
-struct here {
-    struct here *outer;
-    slri_reg reg;   // I32: the thread is here
-    bool ends_loop; // who breaks is not here any more; who continues is
-};
 
 struct meeting {
     struct slri_lowering l;
@@ -27,7 +21,7 @@ struct meeting {
     slr_status refused;
 };
 
-static void meet_block(struct meeting *v, const struct slri_block *block, struct here *here);
+static void meet_block(struct meeting *v, const struct slri_block *block, struct slri_here *here);
 
 static void meet_refuse(struct meeting *v, const struct slri_instr *in, const char *why)
 {
@@ -38,54 +32,7 @@ static void meet_refuse(struct meeting *v, const struct slri_instr *in, const ch
 
 // ---- small pieces --------------------------------------------------------------------------------------------------
 
-static slri_reg constant(struct meeting *v, uint32_t value)
-{
-    return slri_lower_const(&v->l, SLRI_I32, value);
-}
-
-static slri_reg binary(struct meeting *v, enum slri_op op, slri_reg a, slri_reg b)
-{
-    return slri_lower_op(&v->l, op, SLRI_I32, a, b);
-}
-
-static slri_reg meet_is_zero(struct meeting *v, slri_reg a)
-{
-    return binary(v, SLRI_OP_EQ, a, constant(v, 0));
-}
-
-static slri_reg is_some(struct meeting *v, slri_reg a)
-{
-    return binary(v, SLRI_OP_NE, a, constant(v, 0));
-}
-
-static slri_reg any_of(struct meeting *v, slri_reg a)
-{
-    slri_reg dst = slri_lower_reg(&v->l, SLRI_I32);
-    struct slri_instr *in = slri_lower_append(&v->l, SLRI_OP_BARRIER, SLRI_VOID);
-    in->imm = SLRI_BARRIER_OR;
-    in->dst = dst;
-    in->a = a;
-    return dst;
-}
-
-static slri_reg meet_copy_of(struct meeting *v, slri_reg of)
-{
-    slri_reg made = slri_lower_reg(&v->l, SLRI_I32);
-    slri_lower_set(&v->l, made, SLRI_OP_MOVE, SLRI_I32, of, SLRI_NO_REG);
-    return made;
-}
-
-static slri_reg reg_of(struct meeting *v, const struct here *here)
-{
-    return here ? here->reg : constant(v, 1);
-}
-
-static void append_same(struct meeting *v, const struct slri_instr *in)
-{
-    *slri_lower_append(&v->l, in->op, in->kind) = *in;
-}
-
-static struct slri_block *inner(struct meeting *v, const struct slri_block *block, struct here *here)
+static struct slri_block *inner(struct meeting *v, const struct slri_block *block, struct slri_here *here)
 {
     if (!block)
         return NULL;
@@ -104,7 +51,7 @@ static bool meet_varies(const struct meeting *v, slri_reg reg)
 // A condition on which all threads agree, so that a compiler sees that they do.
 static slri_reg agreed(struct meeting *v, slri_reg condition)
 {
-    return meet_varies(v, condition) ? any_of(v, condition) : condition;
+    return meet_varies(v, condition) ? slri_here_any_of(&v->l, condition) : condition;
 }
 
 // ---- branches ------------------------------------------------------------------------------------------------------
@@ -119,13 +66,13 @@ static void put_common_if(struct meeting *v, const struct slri_instr *in)
     to->body[1] = other;
 }
 
-static void meet_if(struct meeting *v, const struct slri_instr *in, struct here *here)
+static void meet_if(struct meeting *v, const struct slri_instr *in, struct slri_here *here)
 {
-    struct here side[2];
-    slri_reg on = reg_of(v, here);
+    struct slri_here side[2];
+    slri_reg on = slri_here_reg(&v->l, here);
     for (int i = 0; i < 2; i++) {
-        slri_reg taken = i == 0 ? is_some(v, in->a) : meet_is_zero(v, in->a);
-        side[i] = (struct here){.outer = here, .reg = in->body[i] ? binary(v, SLRI_OP_AND, on, taken) : taken};
+        slri_reg taken = i == 0 ? slri_here_is_some(&v->l, in->a) : slri_here_is_zero(&v->l, in->a);
+        side[i] = (struct slri_here){.outer = here, .reg = in->body[i] ? slri_here_both(&v->l, on, taken) : taken};
     }
     for (int i = 0; i < 2; i++)
         if (in->body[i])
@@ -175,20 +122,21 @@ static void put_common_loop(struct meeting *v, const struct slri_instr *in)
 }
 
 // Who goes on is in `stays`; who is in this round, in `round`.
-static void meet_loop(struct meeting *v, const struct slri_instr *in, struct here *here)
+static void meet_loop(struct meeting *v, const struct slri_instr *in, struct slri_here *here)
 {
-    struct here stays = {.outer = here, .reg = meet_copy_of(v, reg_of(v, here)), .ends_loop = true};
+    struct slri_here stays = {
+        .outer = here, .reg = slri_here_copy(&v->l, slri_here_reg(&v->l, here)), .ends_loop = true};
     struct slri_block *behind = v->l.block, *test = slri_lower_block(&v->l), *body = slri_lower_block(&v->l);
     v->l.block = body;
-    struct here round = {.outer = &stays, .reg = meet_copy_of(v, stays.reg)};
+    struct slri_here round = {.outer = &stays, .reg = slri_here_copy(&v->l, stays.reg)};
     meet_block(v, in->body[1], &round);
     if (in->body[2])
         meet_block(v, in->body[2], &stays);
     v->l.block = test;
     meet_block(v, in->body[0], &stays);
     if (in->a != SLRI_NO_REG)
-        slri_lower_set(&v->l, stays.reg, SLRI_OP_AND, SLRI_I32, stays.reg, is_some(v, in->a));
-    slri_reg any = any_of(v, stays.reg);
+        slri_lower_set(&v->l, stays.reg, SLRI_OP_AND, SLRI_I32, stays.reg, slri_here_is_some(&v->l, in->a));
+    slri_reg any = slri_here_any_of(&v->l, stays.reg);
     v->l.block = behind;
     struct slri_instr *to = slri_lower_append(&v->l, SLRI_OP_LOOP, SLRI_VOID);
     to->do_while = in->do_while;
@@ -197,147 +145,9 @@ static void meet_loop(struct meeting *v, const struct slri_instr *in, struct her
     to->body[1] = body;
 }
 
-// Who is here leaves.
-static void meet_jump(struct meeting *v, const struct slri_instr *in, struct here *here)
-{
-    if (!here) {
-        append_same(v, in);
-        return;
-    }
-    struct slri_block *behind = slri_lower_if(&v->l, here->reg, NULL);
-    if (in->op == SLRI_OP_RETURN && in->a != SLRI_NO_REG)
-        slri_lower_set(&v->l, v->result, SLRI_OP_MOVE, v->source->result, in->a, SLRI_NO_REG);
-    for (const struct here *at = here; at; at = at->outer) {
-        if (at->ends_loop && in->op == SLRI_OP_CONTINUE)
-            break;
-        slri_lower_set_const(&v->l, at->reg, SLRI_I32, 0);
-        if (at->ends_loop && in->op == SLRI_OP_BREAK)
-            break;
-    }
-    v->l.block = behind;
-}
-
-// ---- where they wait -----------------------------------------------------------------------------------------------
-
-static void meet_barrier(struct meeting *v, const struct slri_instr *in, struct here *here)
-{
-    if (!here || in->imm == SLRI_BARRIER_SYNC) {
-        append_same(v, in);
-        return;
-    }
-    bool all = in->imm == SLRI_BARRIER_AND; // no one who is here has none
-    slri_reg given = binary(v, SLRI_OP_AND, here->reg, all ? meet_is_zero(v, in->a) : is_some(v, in->a));
-    struct slri_instr *to = slri_lower_append(&v->l, SLRI_OP_BARRIER, SLRI_VOID);
-    to->imm = all ? SLRI_BARRIER_OR : in->imm;
-    to->dst = in->dst;
-    to->a = given;
-    if (all)
-        slri_lower_set(&v->l, in->dst, SLRI_OP_EQ, SLRI_I32, in->dst, constant(v, 0));
-}
-
-static struct slri_arg *args_of(struct meeting *v, const struct slri_instr *in, uint32_t more)
-{
-    struct slri_arg *arg = slri_region_take(v->l.region, (in->args + (size_t)more + 1) * sizeof *arg);
-    v->l.out_of_memory |= !arg;
-    if (arg && in->args)
-        memcpy(arg, in->arg, in->args * sizeof *arg);
-    return arg;
-}
-
-static slri_reg lanes_here(struct meeting *v, const struct here *here)
-{
-    struct slri_arg *arg = slri_region_take(v->l.region, 2 * sizeof *arg);
-    v->l.out_of_memory |= !arg;
-    slri_reg full = slri_lower_const(&v->l, SLRI_U32, UINT32_MAX), dst = slri_lower_reg(&v->l, SLRI_U32);
-    struct slri_instr *in = slri_lower_append(&v->l, SLRI_OP_WARP, SLRI_VOID);
-    in->imm = SLRI_WARP_BALLOT;
-    in->dst = dst;
-    in->arg = arg;
-    in->args = arg ? 2 : 0;
-    if (arg) {
-        arg[0] = (struct slri_arg){.reg = full};
-        arg[1] = (struct slri_arg){.reg = here->reg};
-    }
-    return dst;
-}
-
-// Those who are here take part with those of their mask who are; the others with one another.
-static slri_reg mask_of(struct meeting *v, const struct here *here, slri_reg mask)
-{
-    slri_reg lanes = lanes_here(v, here), others = slri_lower_op(&v->l, SLRI_OP_NOT, SLRI_U32, lanes, SLRI_NO_REG);
-    slri_reg made = slri_lower_reg(&v->l, SLRI_U32);
-    struct slri_block *other = NULL, *behind = slri_lower_if(&v->l, here->reg, &other);
-    slri_lower_set(&v->l, made, SLRI_OP_AND, SLRI_U32, mask, lanes);
-    v->l.block = other;
-    slri_lower_set(&v->l, made, SLRI_OP_MOVE, SLRI_U32, others, SLRI_NO_REG);
-    v->l.block = behind;
-    return made;
-}
-
-static void move_here(struct meeting *v, const struct here *here, slri_reg to, slri_reg from)
-{
-    struct slri_block *behind = slri_lower_if(&v->l, here->reg, NULL);
-    slri_lower_set(&v->l, to, SLRI_OP_MOVE, v->l.function->reg_kind[to], from, SLRI_NO_REG);
-    v->l.block = behind;
-}
-
-static bool is_shuffle(const struct slri_instr *in)
-{
-    return in->imm >= SLRI_WARP_SHUFFLE && in->imm <= SLRI_WARP_SHUFFLE_XOR;
-}
-
-// A width that only those here know would be 0 for the others.
-static slri_reg width_of(struct meeting *v, const struct here *here, slri_reg width)
-{
-    slri_reg made = slri_lower_reg(&v->l, SLRI_I32);
-    slri_lower_set_const(&v->l, made, SLRI_I32, SLRI_WARP_THREADS);
-    move_here(v, here, made, width);
-    return made;
-}
-
-static void meet_warp(struct meeting *v, const struct slri_instr *in, struct here *here)
-{
-    if (!here) {
-        append_same(v, in);
-        return;
-    }
-    slri_reg given;
-    if (in->imm == SLRI_WARP_ACTIVE) {
-        given = lanes_here(v, here);
-    } else {
-        struct slri_instr warp = *in;
-        warp.arg = args_of(v, in, 0);
-        if (!warp.arg)
-            return;
-        warp.arg[0].reg = mask_of(v, here, in->arg[0].reg);
-        if (is_shuffle(in))
-            warp.arg[3].reg = width_of(v, here, in->arg[3].reg);
-        given = in->dst == SLRI_NO_REG ? in->dst : slri_lower_reg(&v->l, v->l.function->reg_kind[in->dst]);
-        warp.dst = given;
-        append_same(v, &warp);
-    }
-    if (in->dst != SLRI_NO_REG)
-        move_here(v, here, in->dst, given);
-}
-
-static void meet_call(struct meeting *v, const struct slri_instr *in, struct here *here)
-{
-    struct slri_instr call = *in;
-    slri_reg on = reg_of(v, here);
-    call.arg = args_of(v, in, 1);
-    if (!call.arg)
-        return;
-    call.arg[call.args++] = (struct slri_arg){.reg = on};
-    if (in->dst != SLRI_NO_REG && here)
-        call.dst = slri_lower_reg(&v->l, v->l.function->reg_kind[in->dst]);
-    append_same(v, &call);
-    if (in->dst != SLRI_NO_REG && here)
-        move_here(v, here, in->dst, call.dst);
-}
-
 // ---- blocks --------------------------------------------------------------------------------------------------------
 
-static void meet_one(struct meeting *v, const struct slri_block *block, uint32_t index, struct here *here)
+static void meet_one(struct meeting *v, const struct slri_block *block, uint32_t index, struct slri_here *here)
 {
     const struct slri_instr *in = &block->instr[index];
     switch (in->op) {
@@ -359,16 +169,16 @@ static void meet_one(struct meeting *v, const struct slri_block *block, uint32_t
     case SLRI_OP_BARRIER:
         if (!slri_uniform_flow(v->uniform, v->l.function, block, index))
             meet_refuse(v, in, "not all threads of the block come here; take the branch around it away");
-        meet_barrier(v, in, here);
+        slri_here_barrier(&v->l, here, in);
         break;
     case SLRI_OP_WARP:
-        meet_warp(v, in, here);
+        slri_here_warp(&v->l, here, in);
         break;
     case SLRI_OP_CALL:
-        meet_call(v, in, here);
+        slri_here_call(&v->l, here, in, in->callee);
         break;
     default: // BREAK, CONTINUE, RETURN
-        meet_jump(v, in, here);
+        slri_here_jump(&v->l, here, in, v->result);
         break;
     }
 }
@@ -379,7 +189,7 @@ static bool meet_is_for_all(const struct meeting *v, const struct slri_instr *in
     return in->op == SLRI_OP_CONST && !v->source->reg_name[in->dst];
 }
 
-static void meet_block(struct meeting *v, const struct slri_block *block, struct here *here)
+static void meet_block(struct meeting *v, const struct slri_block *block, struct slri_here *here)
 {
     const struct slri_where where = v->l.where;
     struct slri_block *behind = NULL; // of the IF that is open
@@ -397,7 +207,7 @@ static void meet_block(struct meeting *v, const struct slri_block *block, struct
         }
         if (here && !behind && !meet_is_for_all(v, in))
             behind = slri_lower_if(&v->l, here->reg, NULL);
-        append_same(v, in);
+        slri_here_same(&v->l, in);
     }
     if (behind)
         v->l.block = behind;
@@ -428,7 +238,7 @@ static bool returns_apart(const struct meeting *v)
 static bool meet_function(struct meeting *v, uint32_t index)
 {
     struct slri_function *function = v->module->function[index];
-    struct here base = {0};
+    struct slri_here base = {0};
     v->source = &v->was[index];
     v->l.function = function;
     v->l.where = function->where;
@@ -443,7 +253,7 @@ static bool meet_function(struct meeting *v, uint32_t index)
         meet_block(v, v->source->body, NULL);
         return !v->l.out_of_memory;
     }
-    base.reg = is_entry ? meet_copy_of(v, constant(v, 1)) : meet_copy_of(v, base.reg);
+    base.reg = is_entry ? slri_here_copy(&v->l, slri_here_reg(&v->l, NULL)) : slri_here_copy(&v->l, base.reg);
     meet_block(v, v->source->body, &base);
     if (function->result != SLRI_VOID)
         slri_lower_append(&v->l, SLRI_OP_RETURN, SLRI_VOID)->a = v->result;

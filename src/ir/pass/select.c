@@ -153,7 +153,7 @@ static slri_reg new_reg(struct selecting *s, enum slri_kind kind)
     return reg == SLRI_NO_REG || !make_room(s) ? 0 : reg;
 }
 
-static struct slri_instr *append(struct selecting *s, enum slri_op op, enum slri_kind kind)
+static struct slri_instr *append_to(struct selecting *s, enum slri_op op, enum slri_kind kind)
 {
     struct slri_instr *in = slri_block_append(s->region, s->out, op, kind, s->where);
     s->out_of_memory |= in == NULL;
@@ -162,7 +162,7 @@ static struct slri_instr *append(struct selecting *s, enum slri_op op, enum slri
 
 static void write_op(struct selecting *s, slri_reg dst, enum slri_op op, enum slri_kind kind, slri_reg a, slri_reg b)
 {
-    struct slri_instr *in = append(s, op, kind);
+    struct slri_instr *in = append_to(s, op, kind);
     in->dst = dst;
     in->a = a;
     in->b = b;
@@ -179,7 +179,7 @@ static slri_reg make_op(struct selecting *s, enum slri_op op, enum slri_kind kin
 
 static void write_math(struct selecting *s, slri_reg dst, enum slri_math_id id, slri_reg a)
 {
-    struct slri_instr *in = append(s, SLRI_OP_MATH, s->function->reg_kind[dst]);
+    struct slri_instr *in = append_to(s, SLRI_OP_MATH, s->function->reg_kind[dst]);
     in->arg = slri_region_take(s->region, sizeof *in->arg);
     s->out_of_memory |= in->arg == NULL;
     in->imm = id;
@@ -212,7 +212,7 @@ static slri_reg write_renamed(struct selecting *s, const struct slri_instr *from
     }
     made.args = made.arg ? from->args : 0;
     made.dst = new_reg(s, s->function->reg_kind[from->dst]);
-    *append(s, from->op, from->kind) = made;
+    *append_to(s, from->op, from->kind) = made;
     count_reads(s, &made, 1);
     return made.dst;
 }
@@ -279,7 +279,7 @@ static void write_choice(struct selecting *s, slri_reg mask, slri_reg reg, slri_
 static slri_reg write_mask(struct selecting *s, slri_reg test)
 {
     slri_reg none = new_reg(s, SLRI_I32), is_set = new_reg(s, SLRI_I32);
-    append(s, SLRI_OP_CONST, SLRI_I32)->dst = none;
+    append_to(s, SLRI_OP_CONST, SLRI_I32)->dst = none;
     write_op(s, is_set, SLRI_OP_NE, SLRI_I32, test, none);
     return make_op(s, SLRI_OP_NEG, SLRI_I32, is_set, SLRI_NO_REG);
 }
@@ -335,7 +335,7 @@ static void write_instr(struct selecting *s, const struct slri_instr *in)
     if (is_short(in))
         write_branch(s, in);
     else
-        *append(s, in->op, in->kind) = *in;
+        *append_to(s, in->op, in->kind) = *in;
 }
 
 static void write_block(struct selecting *s, struct slri_block *block)

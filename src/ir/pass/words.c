@@ -280,7 +280,7 @@ static bool make_functions(struct slri_words *w, struct slri_module *module, str
     return true;
 }
 
-static bool make_module(struct slri_words *w, struct slri_module **out)
+static bool make_words_module(struct slri_words *w, struct slri_module **out)
 {
     w->types = slri_types_create(w->l.region);
     struct slri_module *module = slri_region_take(w->l.region, sizeof *module);
@@ -316,7 +316,7 @@ slr_status slri_words_kernel(const struct slri_module *module, const struct slri
     if (options)
         w.options = *options;
     w.l.region = slri_region_create();
-    slr_status status = w.l.region && make_module(&w, &made) ? w.refused : w.refused ? w.refused : SLR_NO_MEMORY;
+    slr_status status = w.l.region && make_words_module(&w, &made) ? w.refused : w.refused ? w.refused : SLR_NO_MEMORY;
     if (status == SLR_NO_MEMORY)
         status = SLRI_FAIL(NO_MEMORY, "no memory for the words of the kernel '%s'", kernel->name);
     if (status == SLR_OK)

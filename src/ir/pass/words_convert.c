@@ -5,11 +5,6 @@
 typedef struct slri_words_pair pair;
 typedef struct slri_word word;
 
-static word u32(uint32_t value)
-{
-    return slri_words_u32(value);
-}
-
 static word floating(enum slri_kind kind, double value)
 {
     union {
@@ -30,9 +25,9 @@ word slri_words_narrow(struct slri_words *w, enum slri_kind kind, word of)
     const uint32_t width = 8 * slri_kind_bytes(kind), rest = 32 - width;
     word by = slri_words_const(SLRI_I32, rest);
     if (kind == SLRI_BOOL)
-        return slri_words_op(w, SLRI_OP_NE, SLRI_U32, of, u32(0));
+        return slri_words_op(w, SLRI_OP_NE, SLRI_U32, of, slri_words_u32(0));
     if (!slri_kind_is_signed(kind))
-        return slri_words_as(w, SLRI_I32, SLRI_WORDS_OP(w, AND, of, u32((UINT32_C(1) << width) - 1)));
+        return slri_words_as(w, SLRI_I32, SLRI_WORDS_OP(w, AND, of, slri_words_u32((UINT32_C(1) << width) - 1)));
     return slri_words_op(w, SLRI_OP_SHR, SLRI_I32, slri_words_op(w, SLRI_OP_SHL, SLRI_I32, of, by), by);
 }
 
@@ -40,13 +35,13 @@ word slri_words_narrow(struct slri_words *w, enum slri_kind kind, word of)
 
 static word is_nan(struct slri_words *w, word magnitude)
 {
-    return slri_words_mask(w, SLRI_WORDS_OP(w, GT, magnitude, u32(0x7f800000)));
+    return slri_words_mask(w, SLRI_WORDS_OP(w, GT, magnitude, slri_words_u32(0x7f800000)));
 }
 
 // Of a magnitude's bits, in steps of 2^shift, to nearest even.
 static word round_at(struct slri_words *w, word value, word shift)
 {
-    word one = u32(1);
+    word one = slri_words_u32(1);
     word odd = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, SHR, value, shift), one);
     word below = SLRI_WORDS_OP(w, SUB, SLRI_WORDS_OP(w, SHL, one, SLRI_WORDS_OP(w, SUB, shift, one)), one);
     return SLRI_WORDS_OP(w, SHR, SLRI_WORDS_OP(w, ADD, SLRI_WORDS_OP(w, ADD, value, below), odd), shift);
@@ -55,17 +50,19 @@ static word round_at(struct slri_words *w, word value, word shift)
 static word f16_bits(struct slri_words *w, word a)
 {
     word of = slri_words_bits(w, a);
-    word sign = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, SHR, of, u32(16)), u32(0x8000));
-    word magnitude = SLRI_WORDS_OP(w, AND, of, u32(0x7fffffff));
-    word normal = round_at(w, SLRI_WORDS_OP(w, SUB, magnitude, u32(0x38000000)), u32(13));
-    word mantissa = SLRI_WORDS_OP(w, OR, SLRI_WORDS_OP(w, AND, magnitude, u32(0x7fffff)), u32(0x800000));
-    word exponent = SLRI_WORDS_OP(w, SHR, magnitude, u32(23)); // below 2^-14: steps of 2^-24
-    word shift = slri_words_call(w, SLRI_MATH_MIN_U32, SLRI_WORDS_OP(w, SUB, u32(126), exponent), u32(31));
-    word is_small = slri_words_mask(w, SLRI_WORDS_OP(w, LT, magnitude, u32(0x38800000)));
-    word is_large = slri_words_mask(w, SLRI_WORDS_OP(w, GE, magnitude, u32(0x47800000)));
+    word sign = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, SHR, of, slri_words_u32(16)), slri_words_u32(0x8000));
+    word magnitude = SLRI_WORDS_OP(w, AND, of, slri_words_u32(0x7fffffff));
+    word normal = round_at(w, SLRI_WORDS_OP(w, SUB, magnitude, slri_words_u32(0x38000000)), slri_words_u32(13));
+    word mantissa =
+        SLRI_WORDS_OP(w, OR, SLRI_WORDS_OP(w, AND, magnitude, slri_words_u32(0x7fffff)), slri_words_u32(0x800000));
+    word exponent = SLRI_WORDS_OP(w, SHR, magnitude, slri_words_u32(23)); // below 2^-14: steps of 2^-24
+    word shift =
+        slri_words_call(w, SLRI_MATH_MIN_U32, SLRI_WORDS_OP(w, SUB, slri_words_u32(126), exponent), slri_words_u32(31));
+    word is_small = slri_words_mask(w, SLRI_WORDS_OP(w, LT, magnitude, slri_words_u32(0x38800000)));
+    word is_large = slri_words_mask(w, SLRI_WORDS_OP(w, GE, magnitude, slri_words_u32(0x47800000)));
     word finite = slri_words_pick(w, is_small, round_at(w, mantissa, shift), normal);
-    word made = SLRI_WORDS_OP(w, OR, slri_words_pick(w, is_large, u32(0x7c00), finite), sign);
-    return slri_words_pick(w, is_nan(w, magnitude), u32(0x7e00), made);
+    word made = SLRI_WORDS_OP(w, OR, slri_words_pick(w, is_large, slri_words_u32(0x7c00), finite), sign);
+    return slri_words_pick(w, is_nan(w, magnitude), slri_words_u32(0x7e00), made);
 }
 
 word slri_words_half_bits(struct slri_words *w, enum slri_kind kind, word a)
@@ -73,22 +70,23 @@ word slri_words_half_bits(struct slri_words *w, enum slri_kind kind, word a)
     if (kind == SLRI_F16)
         return f16_bits(w, a);
     word of = slri_words_bits(w, a);
-    word magnitude = SLRI_WORDS_OP(w, AND, of, u32(0x7fffffff));
-    return slri_words_pick(w, is_nan(w, magnitude), u32(0x7fc0), round_at(w, of, u32(16)));
+    word magnitude = SLRI_WORDS_OP(w, AND, of, slri_words_u32(0x7fffffff));
+    return slri_words_pick(w, is_nan(w, magnitude), slri_words_u32(0x7fc0), round_at(w, of, slri_words_u32(16)));
 }
 
 word slri_words_half_value(struct slri_words *w, enum slri_kind kind, word of)
 {
     if (kind == SLRI_BF16)
-        return slri_words_from_bits(w, SLRI_F32, SLRI_WORDS_OP(w, SHL, of, u32(16)));
-    word sign = SLRI_WORDS_OP(w, SHL, SLRI_WORDS_OP(w, AND, of, u32(0x8000)), u32(16));
-    word magnitude = SLRI_WORDS_OP(w, AND, of, u32(0x7fff)), moved = SLRI_WORDS_OP(w, SHL, magnitude, u32(13));
+        return slri_words_from_bits(w, SLRI_F32, SLRI_WORDS_OP(w, SHL, of, slri_words_u32(16)));
+    word sign = SLRI_WORDS_OP(w, SHL, SLRI_WORDS_OP(w, AND, of, slri_words_u32(0x8000)), slri_words_u32(16));
+    word magnitude = SLRI_WORDS_OP(w, AND, of, slri_words_u32(0x7fff)),
+         moved = SLRI_WORDS_OP(w, SHL, magnitude, slri_words_u32(13));
     word steps = slri_words_as(w, SLRI_F32, magnitude);
     word small = slri_words_bits(w, slri_words_op(w, SLRI_OP_MUL, SLRI_F32, steps, floating(SLRI_F32, 0x1p-24)));
-    word normal = SLRI_WORDS_OP(w, ADD, moved, u32(0x38000000));
-    word large = SLRI_WORDS_OP(w, OR, moved, u32(0x7f800000));
-    word is_small = slri_words_mask(w, SLRI_WORDS_OP(w, LT, magnitude, u32(0x400)));
-    word is_large = slri_words_mask(w, SLRI_WORDS_OP(w, GE, magnitude, u32(0x7c00)));
+    word normal = SLRI_WORDS_OP(w, ADD, moved, slri_words_u32(0x38000000));
+    word large = SLRI_WORDS_OP(w, OR, moved, slri_words_u32(0x7f800000));
+    word is_small = slri_words_mask(w, SLRI_WORDS_OP(w, LT, magnitude, slri_words_u32(0x400)));
+    word is_large = slri_words_mask(w, SLRI_WORDS_OP(w, GE, magnitude, slri_words_u32(0x7c00)));
     word made = slri_words_pick(w, is_small, small, slri_words_pick(w, is_large, large, normal));
     return slri_words_from_bits(w, SLRI_F32, SLRI_WORDS_OP(w, OR, made, sign));
 }
@@ -109,14 +107,15 @@ static word magnitude_to_f32(struct slri_words *w, pair a, bool to_odd)
 {
     word zeros = slri_words_clz(w, a);
     pair moved = slri_words_shift(w, SLRI_OP_SHL, false, a, zeros);
-    word more = slri_words_op(w, SLRI_OP_NE, SLRI_U32, moved.low, u32(0));
+    word more = slri_words_op(w, SLRI_OP_NE, SLRI_U32, moved.low, slri_words_u32(0));
     word top = SLRI_WORDS_OP(w, OR, moved.high, more);
     if (to_odd) {
-        word below = SLRI_WORDS_OP(w, AND, top, u32(0xff));
-        word bit = SLRI_WORDS_OP(w, SHL, slri_words_op(w, SLRI_OP_NE, SLRI_U32, below, u32(0)), u32(8));
-        top = SLRI_WORDS_OP(w, OR, SLRI_WORDS_OP(w, AND, top, u32(0xffffff00)), bit);
+        word below = SLRI_WORDS_OP(w, AND, top, slri_words_u32(0xff));
+        word bit =
+            SLRI_WORDS_OP(w, SHL, slri_words_op(w, SLRI_OP_NE, SLRI_U32, below, slri_words_u32(0)), slri_words_u32(8));
+        top = SLRI_WORDS_OP(w, OR, SLRI_WORDS_OP(w, AND, top, slri_words_u32(0xffffff00)), bit);
     }
-    word power = SLRI_WORDS_OP(w, SHL, SLRI_WORDS_OP(w, SUB, u32(127 + 32), zeros), u32(23));
+    word power = SLRI_WORDS_OP(w, SHL, SLRI_WORDS_OP(w, SUB, slri_words_u32(127 + 32), zeros), slri_words_u32(23));
     word scale = slri_words_from_bits(w, SLRI_F32, power);
     return slri_words_op(w, SLRI_OP_MUL, SLRI_F32, slri_words_as(w, SLRI_F32, top), scale);
 }
@@ -127,7 +126,7 @@ static word to_f32(struct slri_words *w, enum slri_kind from, pair a, bool to_od
         return magnitude_to_f32(w, a, to_odd);
     word sign = slri_words_sign(w, a.high);
     word made = magnitude_to_f32(w, slri_words_negate_where(w, a, sign), to_odd);
-    word bit = SLRI_WORDS_OP(w, AND, sign, u32(0x80000000));
+    word bit = SLRI_WORDS_OP(w, AND, sign, slri_words_u32(0x80000000));
     return slri_words_from_bits(w, SLRI_F32, SLRI_WORDS_OP(w, OR, slri_words_bits(w, made), bit));
 }
 
@@ -160,7 +159,7 @@ static word to_half(struct slri_words *w, enum slri_kind from, enum slri_kind to
     else if (from == SLRI_I32)
         of = to_f32(w, SLRI_I64, (pair){slri_words_bits(w, a.low), slri_words_sign(w, a.low)}, true);
     else if (from == SLRI_U32)
-        of = to_f32(w, SLRI_U64, (pair){a.low, u32(0)}, true);
+        of = to_f32(w, SLRI_U64, (pair){a.low, slri_words_u32(0)}, true);
     return slri_words_half_value(w, to, slri_words_half_bits(w, to, of));
 }
 
@@ -191,7 +190,8 @@ static pair from_float(struct slri_words *w, enum slri_kind from, enum slri_kind
     word sign = slri_words_mask(w, slri_words_op(w, SLRI_OP_LT, from, a, none));
     word full = slri_words_mask(w, slri_words_op(w, SLRI_OP_GE, from, magnitude, floating(from, 0x1p63)));
     pair of = slri_words_negate_where(w, magnitude_of(w, from, magnitude), sign);
-    pair least = {SLRI_WORDS_OP(w, XOR, u32(UINT32_MAX), sign), SLRI_WORDS_OP(w, XOR, u32(0x7fffffff), sign)};
+    pair least = {SLRI_WORDS_OP(w, XOR, slri_words_u32(UINT32_MAX), sign),
+                  SLRI_WORDS_OP(w, XOR, slri_words_u32(0x7fffffff), sign)};
     of = slri_words_pick_pair(w, full, least, of);
     return (pair){SLRI_WORDS_OP(w, AND, of.low, is_number), SLRI_WORDS_OP(w, AND, of.high, is_number)};
 }
@@ -215,7 +215,7 @@ static pair widen(struct slri_words *w, enum slri_kind from, pair a, bool high)
         return a;
     pair out = slri_words_one(slri_words_as(w, SLRI_U32, a.low));
     if (high)
-        out.high = from == SLRI_I32 ? slri_words_sign(w, a.low) : u32(0);
+        out.high = from == SLRI_I32 ? slri_words_sign(w, a.low) : slri_words_u32(0);
     return out;
 }
 

@@ -211,7 +211,7 @@ static void put_switch(struct slri_words *w, const struct slri_instr *in)
     to->cases = match ? in->cases : 0;
 }
 
-static void put_return(struct slri_words *w, const struct slri_instr *in)
+static void put_word_return(struct slri_words *w, const struct slri_instr *in)
 {
     slri_reg a = SLRI_NO_REG;
     if (in->a != SLRI_NO_REG) {
@@ -317,7 +317,7 @@ static void put_instr(struct slri_words *w, const struct slri_instr *in)
         put_switch(w, in);
         break;
     case SLRI_OP_RETURN:
-        put_return(w, in);
+        put_word_return(w, in);
         break;
     default:
         if (in->op <= SLRI_OP_GE)

@@ -5,7 +5,7 @@
 typedef struct slri_words_pair pair;
 typedef struct slri_word word;
 
-static bool has_double(const struct slri_math_function *math)
+static bool is_of_double(const struct slri_math_function *math)
 {
     bool found = math->result == SLRI_MATH_F64;
     for (unsigned i = 0; i < math->arity; i++)
@@ -26,7 +26,7 @@ static bool has_wide(const struct slri_math_function *math)
     return found;
 }
 
-static void put_same(struct slri_words *w, const struct slri_instr *in)
+static void put_same_math(struct slri_words *w, const struct slri_instr *in)
 {
     struct slri_arg *arg = slri_region_take(w->l.region, (in->args + (size_t)1) * sizeof *arg);
     w->l.out_of_memory |= !arg;
@@ -52,7 +52,7 @@ static word high_product(struct slri_words *w, word a, word b)
 }
 
 // The high 64 bits of 128: what the four products of words carry there.
-static pair high_of_product(struct slri_words *w, pair a, pair b)
+static pair high_half_of_product(struct slri_words *w, pair a, pair b)
 {
     const word none = slri_words_u32(0);
     pair low = {high_product(w, a.low, b.low), none};
@@ -72,7 +72,7 @@ static pair signed_high_of_product(struct slri_words *w, pair a, pair b)
     word of_a = slri_words_sign(w, a.high), of_b = slri_words_sign(w, b.high);
     pair minus_b = {SLRI_WORDS_OP(w, AND, b.low, of_a), SLRI_WORDS_OP(w, AND, b.high, of_a)};
     pair minus_a = {SLRI_WORDS_OP(w, AND, a.low, of_b), SLRI_WORDS_OP(w, AND, a.high, of_b)};
-    return slri_words_sub(w, slri_words_sub(w, high_of_product(w, a, b), minus_b, true), minus_a, true);
+    return slri_words_sub(w, slri_words_sub(w, high_half_of_product(w, a, b), minus_b, true), minus_a, true);
 }
 
 static word count_of(struct slri_words *w, enum slri_math_id id, word a)
@@ -154,7 +154,7 @@ static pair wide(struct slri_words *w, const struct slri_instr *in, pair a, pair
         return (pair){slri_words_call(w, SLRI_MATH_BREV, a.high, a.high),
                       slri_words_call(w, SLRI_MATH_BREV, a.low, a.low)};
     case SLRI_MATH_UMUL64HI:
-        return high_of_product(w, a, b);
+        return high_half_of_product(w, a, b);
     case SLRI_MATH_MUL64HI:
         return signed_high_of_product(w, a, b);
     case SLRI_MATH_LL2FLOAT_RN:
@@ -179,12 +179,12 @@ static pair wide(struct slri_words *w, const struct slri_instr *in, pair a, pair
 void slri_words_math(struct slri_words *w, const struct slri_instr *in)
 {
     const struct slri_math_function *math = &slri_math_functions[in->imm];
-    if (has_double(math) && !w->options.doubles) {
+    if (is_of_double(math) && !w->options.doubles) {
         slri_words_refuse(w, in, "double is", "use float: write 0.5f for 0.5, and sqrtf for sqrt");
         return;
     }
     if (!has_wide(math)) {
-        put_same(w, in);
+        put_same_math(w, in);
         return;
     }
     pair a = slri_words_read(w, in->arg[0].reg);

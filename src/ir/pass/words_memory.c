@@ -7,11 +7,6 @@ typedef struct slri_word word;
 
 #define UNROLLED 16 // words that COPY and ZERO write one by one; more are a loop
 
-static word u32(uint32_t value)
-{
-    return slri_words_u32(value);
-}
-
 slri_reg slri_words_offset(struct slri_words *w, word at)
 {
     return slri_lower_convert(&w->l, SLRI_I64, slri_words_reg_of(w, slri_words_as(w, SLRI_U32, at)));
@@ -30,20 +25,20 @@ void slri_words_put(struct slri_words *w, struct slri_root root, word at, word v
 
 static word next(struct slri_words *w, word at)
 {
-    return SLRI_WORDS_OP(w, ADD, at, u32(4));
+    return SLRI_WORDS_OP(w, ADD, at, slri_words_u32(4));
 }
 
 // ---- narrow ones ---------------------------------------------------------------------------------------------------
 
 static word word_at(struct slri_words *w, word at)
 {
-    return SLRI_WORDS_OP(w, AND, at, u32(~UINT32_C(3)));
+    return SLRI_WORDS_OP(w, AND, at, slri_words_u32(~UINT32_C(3)));
 }
 
 // By how many bits the narrow one at `at` is above the lowest of its word.
 static word shift_at(struct slri_words *w, word at, uint32_t bytes)
 {
-    return SLRI_WORDS_OP(w, SHL, SLRI_WORDS_OP(w, AND, at, u32(bytes == 1 ? 3 : 2)), u32(3));
+    return SLRI_WORDS_OP(w, SHL, SLRI_WORDS_OP(w, AND, at, slri_words_u32(bytes == 1 ? 3 : 2)), slri_words_u32(3));
 }
 
 static word get_narrow(struct slri_words *w, struct slri_root root, word at, uint32_t bytes)
@@ -59,7 +54,7 @@ static bool is_own(struct slri_root root)
 
 static void put_narrow(struct slri_words *w, struct slri_root root, word at, word value, uint32_t bytes)
 {
-    word shift = shift_at(w, at, bytes), ones = u32(bytes == 1 ? 0xff : 0xffff), holder = word_at(w, at);
+    word shift = shift_at(w, at, bytes), ones = slri_words_u32(bytes == 1 ? 0xff : 0xffff), holder = word_at(w, at);
     word mask = SLRI_WORDS_OP(w, SHL, ones, shift);
     word there = SLRI_WORDS_OP(w, SHL, SLRI_WORDS_OP(w, AND, value, ones), shift);
     word others = slri_words_op(w, SLRI_OP_NOT, SLRI_U32, mask, mask);
@@ -88,9 +83,10 @@ static pair loaded(struct slri_words *w, const struct slri_instr *in, word at)
     if (bytes < 4) {
         word of = get_narrow(w, in->root, at, bytes);
         if (in->kind == SLRI_BOOL)
-            of = SLRI_WORDS_OP(w, AND, of, u32(0xff));
+            of = SLRI_WORDS_OP(w, AND, of, slri_words_u32(0xff));
         if (slri_kind_is_half(in->kind))
-            return slri_words_one(slri_words_half_value(w, in->kind, SLRI_WORDS_OP(w, AND, of, u32(0xffff))));
+            return slri_words_one(
+                slri_words_half_value(w, in->kind, SLRI_WORDS_OP(w, AND, of, slri_words_u32(0xffff))));
         return slri_words_one(slri_words_narrow(w, in->kind, of));
     }
     word low = slri_words_get(w, in->root, at);
@@ -130,7 +126,7 @@ void slri_words_store(struct slri_words *w, const struct slri_instr *in)
         slri_words_put(w, in->root, at, slri_words_bits(w, value.low));
     } else {
         word of = slri_kind_is_half(in->kind) ? slri_words_half_bits(w, in->kind, value.low)
-                  : in->kind == SLRI_BOOL     ? slri_words_op(w, SLRI_OP_NE, SLRI_U32, value.low, u32(0))
+                  : in->kind == SLRI_BOOL     ? slri_words_op(w, SLRI_OP_NE, SLRI_U32, value.low, slri_words_u32(0))
                                               : value.low;
         put_narrow(w, in->root, at, slri_words_as(w, SLRI_U32, of), bytes);
     }
@@ -152,13 +148,13 @@ static word plus(struct slri_words *w, word at, word by)
 
 static void move_word(struct slri_words *w, const struct transfer *t, word by)
 {
-    word value = t->in->op == SLRI_OP_ZERO ? u32(0) : slri_words_get(w, t->in->root2, plus(w, t->from, by));
+    word value = t->in->op == SLRI_OP_ZERO ? slri_words_u32(0) : slri_words_get(w, t->in->root2, plus(w, t->from, by));
     slri_words_put(w, t->in->root, plus(w, t->to, by), value);
 }
 
 static void move_byte(struct slri_words *w, const struct transfer *t, word by)
 {
-    word value = t->in->op == SLRI_OP_ZERO ? u32(0) : get_narrow(w, t->in->root2, plus(w, t->from, by), 1);
+    word value = t->in->op == SLRI_OP_ZERO ? slri_words_u32(0) : get_narrow(w, t->in->root2, plus(w, t->from, by), 1);
     put_narrow(w, t->in->root, plus(w, t->to, by), value, 1);
 }
 
@@ -169,11 +165,11 @@ static void move_all(struct slri_words *w, const struct transfer *t, uint32_t fi
 {
     if ((end - first) / step <= (step == 1 ? 3 : UNROLLED)) {
         for (uint32_t at = first; at < end; at += step)
-            one(w, t, u32(at));
+            one(w, t, slri_words_u32(at));
         return;
     }
     word by = slri_words_new(w, SLRI_U32);
-    slri_words_set(w, by, u32(first));
+    slri_words_set(w, by, slri_words_u32(first));
     struct slri_block *behind = w->l.block, *test = slri_lower_block(&w->l), *body = slri_lower_block(&w->l),
                       *advance = slri_lower_block(&w->l);
     struct slri_instr *loop = slri_lower_append(&w->l, SLRI_OP_LOOP, SLRI_VOID);
@@ -181,11 +177,11 @@ static void move_all(struct slri_words *w, const struct transfer *t, uint32_t fi
     loop->body[1] = body;
     loop->body[2] = advance;
     w->l.block = test;
-    loop->a = slri_words_reg_of(w, SLRI_WORDS_OP(w, LT, by, u32(end)));
+    loop->a = slri_words_reg_of(w, SLRI_WORDS_OP(w, LT, by, slri_words_u32(end)));
     w->l.block = body;
     one(w, t, by);
     w->l.block = advance;
-    slri_words_set(w, by, SLRI_WORDS_OP(w, ADD, by, u32(step)));
+    slri_words_set(w, by, SLRI_WORDS_OP(w, ADD, by, slri_words_u32(step)));
     w->l.block = behind;
 }
 
@@ -201,11 +197,11 @@ void slri_words_copy(struct slri_words *w, const struct slri_instr *in)
     const bool copies = in->op == SLRI_OP_COPY;
     struct transfer t = {.in = in, .to = slri_words_read(w, in->a).low};
     bool is_known = w->now->reg[in->a].zeros == 2;
-    word low = SLRI_WORDS_OP(w, AND, t.to, u32(3));
+    word low = SLRI_WORDS_OP(w, AND, t.to, slri_words_u32(3));
     if (copies) {
         t.from = slri_words_read(w, in->b).low;
         is_known = is_known && w->now->reg[in->b].zeros == 2;
-        low = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, OR, t.to, t.from), u32(3));
+        low = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, OR, t.to, t.from), slri_words_u32(3));
     }
     if (is_known || in->imm < 4) {
         if (is_known)
