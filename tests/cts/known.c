@@ -79,6 +79,7 @@ static const struct {
 } columns[] = {
     {"cpu/compiled", "`cpu`, compiled"},         {"cpu/interpreted", "`cpu`, interpreted"},
     {"opencl/pocl/auto", "`opencl:0`, PoCL"},    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},
+    {"opencl/other/auto", "`opencl:0`, Intel"},
     {"vulkan/words", "`vulkan:0`, SwiftShader"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
