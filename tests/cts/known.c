@@ -77,10 +77,9 @@ const size_t cts_known_count = sizeof cts_known_list / sizeof *cts_known_list;
 static const struct {
     const char *kind, *title;
 } columns[] = {
-    {"cpu/compiled", "`cpu`, compiled"},         {"cpu/interpreted", "`cpu`, interpreted"},
-    {"opencl/pocl/auto", "`opencl:0`, PoCL"},    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},
-    {"opencl/other/auto", "`opencl:0`, Intel"},
-    {"vulkan/words", "`vulkan:0`, SwiftShader"},
+    {"cpu/compiled", "`cpu`, compiled"},       {"cpu/interpreted", "`cpu`, interpreted"},
+    {"opencl/pocl/auto", "`opencl:0`, PoCL"},  {"opencl/other/auto", "`opencl:0`, Intel"},
+    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"}, {"vulkan/words", "`vulkan:0`, SwiftShader"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 
