@@ -421,19 +421,6 @@ if(VULKAN_INCLUDE_DIR AND vulkan_drivers AND NOT SLIPRING_SANITIZE) # its compil
     endforeach()
 endif()
 
-# A driver with words of 32 bits only: SwiftShader, which is Chromium's. The handlers' kernels are words as well.
-set(vulkan_words /usr/lib/chromium/vk_swiftshader_icd.json)
-if(VULKAN_INCLUDE_DIR AND EXISTS ${vulkan_words} AND TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
-    slipring_register(tests/vulkan/cts_words slipring_cts --device vulkan:0 --timeout 60)
-    set_property(TEST tests/vulkan/cts_words APPEND PROPERTY ENVIRONMENT VK_ICD_FILENAMES=${vulkan_words}
-        VK_DRIVER_FILES=${vulkan_words})
-    if(CMAKE_C_COMPILER_ID STREQUAL GNU) # once is enough: compiling one takes two seconds
-        slipring_register(tests/vulkan/generate_words slipring_generate --device vulkan:0 --normal --programs 10)
-        set_property(TEST tests/vulkan/generate_words APPEND PROPERTY ENVIRONMENT VK_ICD_FILENAMES=${vulkan_words}
-            VK_DRIVER_FILES=${vulkan_words})
-    endif()
-endif()
-
 # The same on WebGPU: on the wgpu-native of SLIPRING_WEBGPU_PYTHON over each driver of Vulkan that runs on the host's cores.
 set(webgpu_library $ENV{SLIPRING_WEBGPU_PYTHON}/wgpu/resources/libwgpu_native-release.so)
 file(GLOB swiftshader /usr/lib/chromium/vk_swiftshader_icd.json)

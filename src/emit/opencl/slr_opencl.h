@@ -42,14 +42,14 @@
     SLRI_FN type slri_rem_##K(type a, type b) { return b ? a % b : 0; }
 SLRI_SIGNED(I32, int, uint) SLRI_SIGNED(I64, long, ulong) SLRI_UNSIGNED(U32, uint) SLRI_UNSIGNED(U64, ulong)
 
-#define SLRI_TO_I8(a) convert_char_sat_rtz(a)
-#define SLRI_TO_U8(a) convert_uchar_sat_rtz(a)
-#define SLRI_TO_I16(a) convert_short_sat_rtz(a)
-#define SLRI_TO_U16(a) convert_ushort_sat_rtz(a)
-#define SLRI_TO_I32(a) convert_int_sat_rtz(a)
-#define SLRI_TO_U32(a) convert_uint_sat_rtz(a)
-#define SLRI_TO_I64(a) convert_long_sat_rtz(a)
-#define SLRI_TO_U64(a) convert_ulong_sat_rtz(a)
+#define SLRI_TO_I8(a) ((a) == (a) ? convert_char_sat_rtz(a) : 0)
+#define SLRI_TO_U8(a) ((a) == (a) ? convert_uchar_sat_rtz(a) : 0)
+#define SLRI_TO_I16(a) ((a) == (a) ? convert_short_sat_rtz(a) : 0)
+#define SLRI_TO_U16(a) ((a) == (a) ? convert_ushort_sat_rtz(a) : 0)
+#define SLRI_TO_I32(a) ((a) == (a) ? convert_int_sat_rtz(a) : 0)
+#define SLRI_TO_U32(a) ((a) == (a) ? convert_uint_sat_rtz(a) : 0)
+#define SLRI_TO_I64(a) ((a) == (a) ? convert_long_sat_rtz(a) : 0)
+#define SLRI_TO_U64(a) ((a) == (a) ? convert_ulong_sat_rtz(a) : 0)
 
 // ---- halves: a register holds the float that one is
 

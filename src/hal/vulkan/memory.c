@@ -241,7 +241,7 @@ static slr_status keep_seen(struct slri_vulkan *vulkan, struct slri_vk_chunk *ch
 static slr_status create_pinned(struct slri_vulkan *vulkan, uint64_t bytes, void **memory)
 {
     struct slri_vk_chunk chunk;
-    SLRI_TRY(slri_vk_chunk_make_seen(vulkan, bytes, true, &chunk));
+    SLRI_TRY(slri_vk_chunk_make_seen(vulkan, (bytes + 3) / 4 * 4, true, &chunk)); // a kernel may take it by words
     memset(chunk.host, 0, bytes);
     SLRI_TRY(keep_seen(vulkan, &chunk, chunk.host));
     *memory = chunk.host;

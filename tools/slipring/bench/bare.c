@@ -33,7 +33,10 @@ bare *bare_open(const bench *bench)
     const char *backend = bench->info.backend;
     bare *bare = memory_take(1, sizeof *bare);
     bare->device = bench->device;
-    bare->api = strcmp(backend, "opencl") == 0 ? &bare_opencl : strcmp(backend, "cuda") == 0 ? &bare_cuda : NULL;
+    bare->api = strcmp(backend, "opencl") == 0   ? &bare_opencl
+                : strcmp(backend, "cuda") == 0   ? &bare_cuda
+                : strcmp(backend, "vulkan") == 0 ? &bare_vulkan
+                                                 : NULL;
     if (bare->api == NULL || (bare->context = bare->api->open(bench->info.name, &bare->why)) != NULL)
         return bare;
     say("the floor on %s: %s", bare->api->called, bare->why);

@@ -2,6 +2,7 @@
 // `slipring bench kernels`: what a launch costs that does nothing.
 #include "bench/bench.h"
 
+#include "bench/bare.h"
 #include "bench/batch.h"
 #include "clock.h"
 #include "say.h"
@@ -10,8 +11,9 @@
 #include <slipring/slipring.h>
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { LAUNCHES = 512, WARM_UP = 64, SEEN = 32, SEEN_NS = 2000000 };
+enum { BY_HAND = 8, LAUNCHES = 512, WARM_UP = 64, SEEN = 32, SEEN_NS = 2000000 };
 
 static const char source[] = "__global__ void empty(void) {}\n"
                              "__global__ void first(unsigned *word, unsigned number) { *word = number; }\n";
@@ -25,6 +27,7 @@ typedef struct launch_bench {
     slr_kernel *writer; // of a word
     slr_buffer *buffer;
     uint32_t *word, number;
+    bare *bare; // Vulkan's alone
     double times[LAUNCHES];
     void (*job)(void *context);
     _Alignas(128) uint32_t asked; // functions handed to the partner
@@ -95,6 +98,40 @@ static bool hand_off_slice(void *context, double *figures)
     partner_run(l->bench->partner, serve, l);
     bool fine = measure(l, hand_off, figures);
     partner_join(l->bench->partner);
+    return fine;
+}
+
+static bool submit_and_wait(launch_bench *l)
+{
+    return bare_add(l->bare, BY_HAND);
+}
+
+static bool submit_slice(void *context, double *figures)
+{
+    return measure(context, submit_and_wait, figures);
+}
+
+// What a launch costs beside the driver's own calls, where these are Vulkan's.
+static bool measure_bare(launch_bench *l, const char *name, const measure_pair *pair)
+{
+    if (!bench_wants(l->bench, name) || strcmp(l->bench->info.backend, "vulkan") != 0)
+        return true;
+    bench_case beside = {name,
+                         "ns",
+                         {"p50"},
+                         "As launch_empty. Floor: by hand, a recorded command buffer with a kernel for 8 messages, "
+                         "submitted, and a wait for the timeline semaphore that it signals.",
+                         *pair};
+    beside.pair.floor = submit_slice;
+    if ((l->bare = bare_open(l->bench)) == NULL)
+        return false;
+    void *in = bare_take(l->bare, BY_HAND * sizeof(bench_message));
+    void *out = bare_take(l->bare, BY_HAND * sizeof(uint32_t));
+    bool fine = in && out && bare_prepare(l->bare, BARE_ADDER, in, out);
+    if (!fine)
+        say("%s has no floor: %s", name, bare_why(l->bare));
+    fine = fine && bench_measure(l->bench, &beside);
+    bare_close(l->bare);
     return fine;
 }
 
@@ -209,10 +246,10 @@ static bool open(launch_bench *l)
 bool bench_launch(bench *bench)
 {
     static const char finished[] = "launch_empty", together[] = "launch_empty_many", called[] = "launch_empty_call",
-                      first[] = "launch_empty_first";
+                      first[] = "launch_empty_first", beside[] = "launch_empty_bare";
     launch_bench l = {.bench = bench};
     if (!bench_wants(bench, finished) && !bench_wants(bench, together) && !bench_wants(bench, called) &&
-        !bench_wants(bench, first))
+        !bench_wants(bench, first) && !bench_wants(bench, beside))
         return true;
     measure_pair pair = {
         .value = launch_slice, .floor = hand_off_slice, .value_context = &l, .floor_context = &l, .figures = 1};
@@ -233,7 +270,7 @@ bool bench_launch(bench *bench)
         called, "ns", {"p50"}, "The call of slr_launch alone, of a stream that is empty. Floor: as before.", pair};
     call.pair.value = call_slice;
     bool fine = open(&l) && bench_measure(bench, &one) && bench_measure(bench, &many) && bench_measure(bench, &call) &&
-                measure_first(&l, first, &pair);
+                measure_first(&l, first, &pair) && measure_bare(&l, beside, &pair);
     slr_kernel_destroy(l.writer);
     slr_kernel_destroy(l.kernel);
     slr_program_destroy(l.program);
