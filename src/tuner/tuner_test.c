@@ -305,6 +305,32 @@ static void short_branches_without_a_jump_are_tried_and_used(void **state)
     end(&b);
 }
 
+// Of every kind of value, in emitted code of every language: the tuner compares each bit.
+static void short_branches_without_a_jump_give_the_same_on_every_device(void **state)
+{
+    (void)state;
+    static const char *const all[] = {"cpu?threads=2", "opencl:0", "cuda:0", "vulkan:0"};
+    static const char kinds[] =
+        "__global__ void f(const float *x, float *y, int n)\n"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;\n"
+        "int v = (int)x[i] * 7 % 101 - 50; float a = v; if (v > 3) a = a * 0.3f - 1.0f; else a = -a;\n"
+        "long long b = v; if (v & 1) b = (b << 30) - v; unsigned c = 7; if (v < 0) { if (v < -20) c = 9u; else c *= "
+        "3u; }\n"
+        "for (int k = 0; k < 9; k++) if ((v >> (k & 7)) & 1) a = a * 1.5f + k; else c ^= k;\n"
+        "y[i] = a + (float)(b % 1000) + (float)c; }\n";
+    EACH_HERE(i, all)
+    {
+        struct bench b;
+        begin_on(&b, all[i], kinds, 0, NULL);
+        b.desc.flags = SLR_TUNE_KEEP_BLOCK | SLR_TUNE_KEEP_WIDTH | SLR_TUNE_DISCARD;
+        b.desc.repeats = 1;
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        assert_int_equal(b.told, 2);
+        assert_int_equal(b.tuned.wrong + b.tuned.failed + b.tuned.refused, 0);
+        end(&b);
+    }
+}
+
 static void branches_are_no_choice_where_none_is_short_or_they_are_kept(void **state)
 {
     (void)state;
@@ -614,6 +640,7 @@ int main(void)
         CASE(the_default_stays_where_nothing_is_faster),
         CASE(the_same_seed_gives_the_same_search),
         CASE(short_branches_without_a_jump_are_tried_and_used),
+        CASE(short_branches_without_a_jump_give_the_same_on_every_device),
         CASE(branches_are_no_choice_where_none_is_short_or_they_are_kept),
         CASE(time_is_measured_by_the_device_where_nobody_measures),
         CASE(every_device_tunes_and_launches_what_it_chose),

@@ -34,7 +34,8 @@ void advice_banks(advising *a)
 void advice_divergence(advising *a)
 {
     give_finding(a, PROFILE_DIVERGENT, "divergence",
-                 "Write short sides as a select (x = c ? a : b), sort the work so that neighbours agree, or branch "
+                 "Write short sides as a select (x = c ? a : b; -D SLIPRING_SELECT=1 does it for all), sort the work "
+                 "so that neighbours agree, or branch "
                  "on threadIdx.x / 32.");
 }
 

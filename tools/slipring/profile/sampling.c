@@ -183,7 +183,9 @@ void sampling_begin(sampling *to, pid_t child)
     if (why == 0 && reader->ring_count > 0)
         why = pthread_create(&reader->thread, NULL, empty_rings, reader);
     if (why != 0 || reader->ring_count == 0) {
-        snprintf(to->why_not, sizeof to->why_not, "the system allows no perf events: %s", strerror(why));
+        bool is_refused = why == EACCES || why == EPERM;
+        snprintf(to->why_not, sizeof to->why_not, "the system allows no perf events: %s%s", strerror(why),
+                 is_refused ? "; 2 or less in /proc/sys/kernel/perf_event_paranoid allows them" : "");
         close_rings(reader);
         to->reader = NULL;
     }
