@@ -41,12 +41,12 @@ for verb in $(verbs_of "$top"); do
             for inner in $(verbs_of "$("$tool" "$verb" --help)"); do look "$verb" "$inner"; done
             ;;
         trace) look trace print ;;
-        demo) look demo ward ;;
+        demo) look demo ward && look demo beats ;;
         bench) look bench && look bench compare ;;
         *) look "$verb" ;;
     esac
 done
-((seen == 39)) || fail "$seen helps, not 39: is one not looked at?"
+((seen == 40)) || fail "$seen helps, not 40: is one not looked at?"
 
 # The page of exit codes has those, and no other.
 page=${SLIPRING_SOURCE_DIR:?run by ctest}/docs/contract/exit-codes.md

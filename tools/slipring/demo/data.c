@@ -10,21 +10,31 @@
 
 // From the build: cmake/SlipringExamples.cmake.
 extern const char ward_embedded_ward_cu[], ward_embedded_ward_h[];
+extern const char beats_embedded_beats_cu[], beats_embedded_beats_h[];
 extern const char ward_embedded_mitdb_208_excerpt_csv[], ward_embedded_reference_beats_csv[];
 
-// Rewrites `#include "ward.h"` as ward.h: text has no folder beside it.
-char *demo_source_make(void)
+// A handler's source with its header in place of the line that includes it: text has no folder beside it.
+static char *joined(const char *text, const char *include, const char *header)
 {
-    static const char include[] = "#include \"ward.h\"\n";
-    size_t bytes = strlen(ward_embedded_ward_cu) + strlen(ward_embedded_ward_h) + 1;
+    size_t bytes = strlen(text) + strlen(header) + 1;
     char *source = memory_take(bytes, 1);
-    const char *at = strstr(ward_embedded_ward_cu, include);
-    size_t before = at != NULL ? (size_t)(at - ward_embedded_ward_cu) : 0;
-    const char *after = at != NULL ? at + sizeof include - 1 : ward_embedded_ward_cu;
-    memcpy(source, ward_embedded_ward_cu, before);
-    strcpy(source + before, ward_embedded_ward_h);
+    const char *at = strstr(text, include);
+    size_t before = at != NULL ? (size_t)(at - text) : 0;
+    const char *after = at != NULL ? at + strlen(include) : text;
+    memcpy(source, text, before);
+    strcpy(source + before, header);
     strcat(source + before, after);
     return source;
+}
+
+char *demo_source_make(void)
+{
+    return joined(ward_embedded_ward_cu, "#include \"ward.h\"\n", ward_embedded_ward_h);
+}
+
+char *demo_beats_source_make(void)
+{
+    return joined(beats_embedded_beats_cu, "#include \"beats.h\"\n", beats_embedded_beats_h);
 }
 
 // The next number of a column, behind its header or the number before.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring demo ward`: its command line, and its parts one after the other.
 #include "demo/demo.h"
+#include "demo/train.h"
 
 #include "device_option.h"
 #include "interrupt.h"
@@ -16,6 +17,7 @@
 #include <string.h>
 
 static const char help[] = "Usage: slipring demo ward [OPTION]...\n"
+                           "       slipring demo beats [OPTION]...   (see 'slipring demo beats --help')\n"
                            "A heart monitor: one ring kernel with an instance per patient. All patients use\n"
                            "one recorded electrocardiogram, each from a different start. Part 1 plays the\n"
                            "whole recording for 100 patients as fast as possible. Part 2 plays all patients\n"
@@ -27,6 +29,8 @@ static const char help[] = "Usage: slipring demo ward [OPTION]...\n"
                            "  --device D      default: SLIPRING_DEVICE, then auto\n"
                            "  --beats FILE    writes the beats of patient 0 in part 1, as 'slipring run\n"
                            "                  examples/ward/ward.cu' does\n"
+                           "  --classify      trains the network of 'slipring demo beats', and has a second\n"
+                           "                  ring kernel tell which beats of part 1 are premature\n"
                            "  --report FILE   writes one self-contained HTML page: recording, beats and\n"
                            "                  alarms, latencies, all figures\n"
                            "  --json          prints one JSON object\n"
@@ -47,11 +51,15 @@ static int take_number(uint32_t *to, const char *option, uint32_t least, uint32_
 
 static int parse(int argc, char **argv, demo_options *out)
 {
-    static const struct option long_options[] = {
-        {"patients", required_argument, NULL, 'p'}, {"seconds", required_argument, NULL, 's'},
-        {"device", required_argument, NULL, 'd'},   {"beats", required_argument, NULL, 'b'},
-        {"report", required_argument, NULL, 'r'},   {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {{"patients", required_argument, NULL, 'p'},
+                                                 {"seconds", required_argument, NULL, 's'},
+                                                 {"device", required_argument, NULL, 'd'},
+                                                 {"beats", required_argument, NULL, 'b'},
+                                                 {"report", required_argument, NULL, 'r'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"classify", no_argument, NULL, 'c'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
     *out = (demo_options){.patients = 1000, .seconds = 10};
     int option, end = -1;
     while (end == -1 && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
@@ -71,6 +79,9 @@ static int parse(int argc, char **argv, demo_options *out)
         case 'r':
             out->report = optarg;
             break;
+        case 'c':
+            out->classify = true;
+            break;
         case 'j':
             out->json = true;
             break;
@@ -84,9 +95,9 @@ static int parse(int argc, char **argv, demo_options *out)
     if (end != -1)
         return end;
     if (argc == optind)
-        return say_usage("a demo is missing: ward");
+        return say_usage("a demo is missing: ward or beats");
     if (argc - optind > 1 || strcmp(argv[optind], "ward") != 0)
-        return say_usage("no demo '%s'; there is: ward", argv[argc - 1]);
+        return say_usage("no demo '%s'; there are: ward, beats", argv[argc - 1]);
     return -1;
 }
 
@@ -150,6 +161,8 @@ static int run(demo *demo)
 
 int verb_demo(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "beats") == 0)
+        return demo_beats_verb(argc - 1, argv + 1);
     demo *demo = memory_take(1, sizeof *demo);
     int end = parse(argc, argv, &demo->options);
     if (end == -1) {

@@ -33,7 +33,7 @@ typedef struct demo_options {
     const char *device;
     const char *beats;  // file for the beats of patient 0, or NULL
     const char *report; // file for the page, or NULL
-    bool json;
+    bool json, classify;
 } demo_options;
 
 /// The recording, carried on from its start for one message more, and its reference beats.
@@ -82,6 +82,12 @@ typedef struct demo {
         bool same;                    // then: the same beats as the plain call's
         demo_beats first_beats;       // patient 0's
     } fast;
+    struct { // of --classify: the beats of part one
+        uint64_t beats, premature;
+        uint64_t compared, missed, alarms; // with the reference's later beats, which the network has not seen
+        double train_seconds, seconds;
+        double accuracy; // of the network itself, in training
+    } kinds;
     struct {
         uint64_t messages, late, timed;
         uint32_t compared;       // patients
@@ -99,7 +105,8 @@ typedef struct demo_ring {
 
 /// demo_data.c: what is inside the program.
 demo_record *demo_record_make(void);
-char *demo_source_make(void); // ward.cu as one text, to free()
+char *demo_source_make(void);       // ward.cu as one text, to free()
+char *demo_beats_source_make(void); // beats.cu
 
 /// Where in the recording a patient begins.
 uint32_t demo_offset(uint32_t patient);
@@ -122,6 +129,9 @@ void demo_ring_close(demo_ring *ring);
 /// The two parts. False: failed, and that has been said. An interrupt ends them early, with what was sent handled.
 bool demo_fast(demo *demo);
 bool demo_live(demo *demo);
+
+/// demo/kinds.c: trains a network, and has a ring kernel classify the beats of these patients.
+bool demo_classify(demo *demo, const demo_beats *found, uint32_t patients);
 
 /// demo_report.c
 void demo_report_head(const demo *demo);

@@ -256,6 +256,8 @@ bool demo_fast(demo *demo)
     demo->fast.first_beats = fast.ring[0];
     if (fine && demo->options.beats != NULL)
         fine = write_beats(demo, &fast.ring[0]);
+    if (fine && demo->options.classify && !interrupted())
+        fine = demo_classify(demo, fast.ring, patients);
     free(fast.states);
     free(fast.plain);
     free(fast.ring);

@@ -44,6 +44,19 @@ static void report_hearts(const demo_hearts *hearts)
     printf("%s missed-beat alarms\n", grouped((double)hearts->alarms));
 }
 
+static void report_kinds(const demo *demo)
+{
+    double compared = (double)demo->kinds.compared, wrong = (double)(demo->kinds.missed + demo->kinds.alarms);
+    printf("\nThe kinds of these beats, by a network that was trained in %.1f s, as a second ring kernel\n",
+           demo->kinds.train_seconds);
+    printf("  %s beats in %.2f s, %s of them premature\n", grouped((double)demo->kinds.beats), demo->kinds.seconds,
+           grouped((double)demo->kinds.premature));
+    printf("  right for %.1f %% of %s beats that the network was not trained with\n  (in training: %.1f %%): %s "
+           "missed, %s false alarms\n",
+           compared > 0 ? 100.0 * (1.0 - wrong / compared) : 0.0, grouped(compared), 100.0 * demo->kinds.accuracy,
+           grouped((double)demo->kinds.missed), grouped((double)demo->kinds.alarms));
+}
+
 void demo_report_fast(const demo *demo)
 {
     double samples = (double)demo->fast.messages * WARD_SAMPLES;
@@ -60,6 +73,8 @@ void demo_report_fast(const demo *demo)
     printf("  F1 score against the reference beats, within 75 ms: %.3f for patient 0,\n  %.3f for all; %s\n",
            demo->fast.first.f1, demo->fast.all.f1,
            demo->fast.same ? "the plain call finds the same beats" : "the plain call finds DIFFERENT beats");
+    if (demo->options.classify && demo->kinds.beats > 0)
+        report_kinds(demo);
     fflush(stdout);
 }
 
@@ -138,6 +153,14 @@ static json_t *live_json(const demo *demo)
         (json_int_t)demo->live.timed, "compared_patients", (int)demo->live.compared, "send_ns", demo->live.send_ns);
 }
 
+static json_t *kinds_json(const demo *demo)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f}", "beats", (json_int_t)demo->kinds.beats, "premature",
+                     (json_int_t)demo->kinds.premature, "compared", (json_int_t)demo->kinds.compared, "missed",
+                     (json_int_t)demo->kinds.missed, "alarms", (json_int_t)demo->kinds.alarms, "trained_accuracy",
+                     demo->kinds.accuracy, "train_seconds", demo->kinds.train_seconds, "seconds", demo->kinds.seconds);
+}
+
 json_t *demo_report_object(const demo *demo)
 {
     json_t *ways = json_array();
@@ -153,6 +176,8 @@ json_t *demo_report_object(const demo *demo)
         "p99_ns", demo->ring.p99_ns, "p999_ns", demo->ring.p999_ns, "messages_per_s", demo->ring.messages_per_s,
         "samples_per_s", demo->ring.messages_per_s * WARD_SAMPLES, "fast", fast_json(demo), "live", live_json(demo),
         "ways", ways);
+    if (demo->options.classify)
+        json_object_set_new(object, "kinds", kinds_json(demo));
     json_object_set_new(object, "note", json_string(NOT_MEDICAL));
     return object;
 }
