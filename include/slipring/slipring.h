@@ -24,6 +24,7 @@
 #include <slipring/kernel.h>
 #include <slipring/key.h>
 #include <slipring/keys.h>
+#include <slipring/layers.h>
 #include <slipring/limits.h>
 #include <slipring/loop.h>
 #include <slipring/metrics.h>

@@ -38,6 +38,7 @@
     X(slr_ring_desc, 240)                                                                                              \
     X(slr_route_desc, 24)                                                                                              \
     X(slr_scaler_desc, 24)                                                                                             \
+    X(slr_sequence_desc, 104)                                                                                          \
     X(slr_serve_desc, 48)                                                                                              \
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
@@ -80,6 +81,7 @@
     X(slr_occupancy, 56)                                                                                               \
     X(slr_peer_info, 240)                                                                                              \
     X(slr_place_info, 456)                                                                                             \
+    X(slr_plan, 88)                                                                                                    \
     X(slr_pool_stats, 80)                                                                                              \
     X(slr_profile_row, 232)                                                                                            \
     X(slr_resources, 48)                                                                                               \

@@ -37,6 +37,11 @@ static inline struct size_class class_that_fits(uint64_t bytes)
     return (struct size_class){(shift << SLRI_POOL_CLASS_BITS) + (unsigned)(units >> shift), units * 64};
 }
 
+uint64_t slri_pool_class_bytes(uint64_t bytes)
+{
+    return class_that_fits(bytes).bytes;
+}
+
 // ---- life ----------------------------------------------------------------------------------------------------------
 
 // The pool's buffers are to be slices of this one.

@@ -29,6 +29,9 @@ struct slr_pool {
     char name[48];
 };
 
+// What a pool counts for a buffer of so many bytes.
+uint64_t slri_pool_class_bytes(uint64_t bytes);
+
 // The device's own: made with it, closed with it, freed when nothing holds the device any more.
 slr_status slri_pool_create(slr_device *device, const slr_pool_desc *desc, slr_pool **out);
 void slri_pool_close(slr_pool *pool);

@@ -5,6 +5,7 @@
 
 int ops_bench(int argc, char **argv);
 int ops_list(int argc, char **argv);
+int ops_plan(int argc, char **argv);
 int ops_source(int argc, char **argv);
 
 #endif
