@@ -37,6 +37,7 @@ struct network {
     slr_stream *stream;
     slr_ops *ops;
     slr_scaler *scaler;
+    slr_autocast *autocast; // which says that a loss takes floats
     slr_buffer *buffers[MOST_BUFFERS];
     uint32_t buffer_count;
     slr_scalar type;
@@ -46,6 +47,7 @@ struct network {
     slr_tensor input, x, labels, loss;
     slr_tensor conv1, pre1, pool1, index1, conv2, pre2, pool2, index2, logits;
     slr_tensor d_conv1, d_pool1, d_conv2, d_pool2, d_logits;
+    slr_tensor scores; // the logits as the loss takes them
 };
 
 static uint32_t random_below(struct network *n, uint32_t below)
@@ -117,7 +119,7 @@ static slr_status take_tensors(struct network *n)
     TRY(take(n, &n->pool2, t, 3, b, f2, LENGTH2));
     TRY(take(n, &n->index2, SLR_I32, 3, b, f2, LENGTH2));
     TRY(take(n, &n->logits, t, 2, b, KINDS, 0));
-    TRY(take(n, &n->d_logits, t, 2, b, KINDS, 0));
+    TRY(take(n, &n->d_logits, SLR_F32, 2, b, KINDS, 0));
     TRY(take(n, &n->d_pool2, t, 3, b, f2, LENGTH2));
     TRY(take(n, &n->d_conv2, t, 3, b, f2, LENGTH1));
     TRY(take(n, &n->d_pool1, t, 3, b, f1, LENGTH1));
@@ -167,14 +169,18 @@ static slr_status forward(struct network *n, struct layers *l)
     TRY(slr_ops_convolution(n->ops, n->stream, &l->conv2, NULL));
     TRY(slr_ops_pooling(n->ops, n->stream, &l->pool2, NULL));
     TRY(slr_ops_matmul(n->ops, n->stream, &l->product, NULL));
-    return slr_ops_cross_entropy(n->ops, n->stream, &n->logits, &n->labels, &n->loss, NULL);
+    slr_autocast_clear(n->autocast);
+    TRY(slr_autocast_tensor(n->autocast, n->stream, SLR_OPERATION_CROSS_ENTROPY, &n->logits, &n->scores));
+    return slr_ops_cross_entropy(n->ops, n->stream, &n->scores, &n->labels, &n->loss, NULL);
 }
 
 static slr_status backward(struct network *n, struct layers *l, float scale)
 {
     struct parameter *p = n->parameter;
-    TRY(slr_ops_cross_entropy_backward(n->ops, n->stream, &n->logits, &n->labels, scale, &n->d_logits, NULL));
-    TRY(slr_ops_matmul_backward(n->ops, n->stream, &l->product, &n->d_logits, &l->d_features, &p[4].gradient,
+    slr_tensor d_logits;
+    TRY(slr_ops_cross_entropy_backward(n->ops, n->stream, &n->scores, &n->labels, scale, &n->d_logits, NULL));
+    TRY(slr_autocast_tensor(n->autocast, n->stream, SLR_OPERATION_MATMUL, &n->d_logits, &d_logits));
+    TRY(slr_ops_matmul_backward(n->ops, n->stream, &l->product, &d_logits, &l->d_features, &p[4].gradient,
                                 &p[5].gradient, NULL));
     TRY(slr_ops_pooling_backward(n->ops, n->stream, &l->pool2, &n->d_pool2, &n->d_conv2, NULL));
     TRY(slr_ops_convolution_backward(n->ops, n->stream, &l->conv2, &n->d_conv2, &n->d_pool1, &p[2].gradient,
@@ -238,17 +244,6 @@ static slr_status load(struct network *n, const short *adc, const beats_set *set
     return slr_buffer_write(n->labels.buffer, 0, labels, sizeof labels);
 }
 
-static slr_status read_logits(struct network *n, struct layers *l, float out[BEATS_BATCH * KINDS])
-{
-    (void)l;
-    if (n->type == SLR_F32)
-        return slr_buffer_read(n->logits.buffer, 0, out, BEATS_BATCH * KINDS * sizeof *out);
-    slr_tensor floats = slr_tensor_2d(SLR_F32, n->input.buffer, BEATS_BATCH, KINDS); // the input is used already
-    TRY(slr_ops_cast(n->ops, n->stream, &n->logits, &floats, NULL));
-    TRY(slr_stream_finish(n->stream, PATIENCE_NS));
-    return slr_buffer_read(floats.buffer, 0, out, BEATS_BATCH * KINDS * sizeof *out);
-}
-
 static slr_status test(struct network *n, const short *adc, const beats_set *set, beats_score *out)
 {
     struct layers l = layers_of(n);
@@ -259,7 +254,7 @@ static slr_status test(struct network *n, const short *adc, const beats_set *set
         TRY(load(n, adc, set, NULL, first, count));
         TRY(forward(n, &l));
         TRY(slr_stream_finish(n->stream, PATIENCE_NS));
-        TRY(read_logits(n, &l, logits));
+        TRY(slr_buffer_read(n->scores.buffer, 0, logits, sizeof logits));
         for (size_t i = 0; i < count; i++) {
             bool premature = sample_of(set, first + i).premature;
             bool found = logits[i * KINDS + 1] > logits[i * KINDS]; // false for what is no number
@@ -318,6 +313,7 @@ static slr_status train(struct network *n, const short *adc, const beats_set *se
     }
     TRY(slr_scaler_get_info(n->scaler, &info));
     out->scale = info.scale, out->skipped = info.skipped;
+    out->halves = info.halves, out->zeros = info.zeros, out->advice = info.advice;
     TRY(test(n, adc, set, &out->trained));
     return test(n, adc, tested, &out->tested);
 }
@@ -336,6 +332,7 @@ static slr_status open_network(struct network *n, const beats_options *options)
     TRY(slr_stream_create(n->device, NULL, &n->stream));
     TRY(slr_ops_create(n->device, &desc, &n->ops));
     TRY(slr_scaler_create(n->ops, &scaler, &n->scaler));
+    TRY(slr_autocast_create(n->ops, n->type, &n->autocast));
     return take_tensors(n);
 }
 
@@ -345,6 +342,7 @@ static void close_network(struct network *n)
         slr_stream_finish(n->stream, PATIENCE_NS);
     for (uint32_t i = 0; i < n->buffer_count; i++)
         slr_buffer_destroy(n->buffers[i]);
+    slr_autocast_destroy(n->autocast);
     slr_scaler_destroy(n->scaler);
     slr_ops_destroy(n->ops);
     slr_stream_destroy(n->stream);

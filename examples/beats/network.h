@@ -33,6 +33,8 @@ typedef struct beats_result {
     uint32_t steps, epochs;
     uint64_t skipped;                   ///< steps with a gradient that was not finite
     float scale;                        ///< of the loss, at the end
+    uint64_t halves, zeros;             ///< gradients in SLR_F16 of the last step; those that were 0
+    const char *advice;                 ///< what the scaler makes of that; "" nothing
     float loss[BEATS_MOST_STEPS];       ///< of each step
     double accuracy[BEATS_MOST_EPOCHS]; ///< of the test set after each epoch
     beats_score trained, tested;

@@ -416,6 +416,8 @@ typedef struct slr_scaler_info {
     float scale;         ///< for the gradients to come
     uint32_t good_steps; ///< since the scale has changed
     uint64_t steps, skipped;
+    uint64_t halves, zeros; ///< gradients of the last step that came in SLR_F16; those of them that were 0
+    const char *advice;     ///< "", or what to do where half of them or more were 0; lives as long as the process
 } slr_scaler_info;
 
 /// `desc` may be NULL.

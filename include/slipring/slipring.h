@@ -4,6 +4,7 @@
 #define SLIPRING_SLIPRING_H
 
 #include <slipring/api.h>
+#include <slipring/autocast.h>
 #include <slipring/baseline.h>
 #include <slipring/buffer.h>
 #include <slipring/cache.h>

@@ -12,7 +12,8 @@ struct slr_scaler {
     slr_ops *ops;
     slr_scaler_desc desc; // with the defaults filled in
     slr_scaler_info info;
-    slr_buffer *found; // a word: 1 once a gradient of this step is not finite
+    slr_buffer *found; // two words: 1 once a gradient of this step is not finite; zeros among those of SLR_F16
+    uint64_t halves;   // of this step
     bool has_gradients;
 };
 
@@ -47,8 +48,8 @@ slr_status slr_scaler_create(slr_ops *ops, const slr_scaler_desc *desc, slr_scal
     slr_scaler *scaler = slri_alloc(allocator, sizeof *scaler);
     if (!scaler)
         return SLRI_FAIL(NO_MEMORY, "no memory for a scaler");
-    *scaler = (slr_scaler){.ops = ops, .desc = d, .info = {.scale = d.initial}};
-    slr_status status = slr_buffer_create(ops->device, sizeof(uint32_t), &scaler->found);
+    *scaler = (slr_scaler){.ops = ops, .desc = d, .info = {.scale = d.initial, .advice = ""}};
+    slr_status status = slr_buffer_create(ops->device, 2 * sizeof(uint32_t), &scaler->found);
     if (status != SLR_OK)
         slri_free(allocator, scaler, sizeof *scaler);
     else
@@ -78,7 +79,9 @@ slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, const slr_
     uint64_t n = slri_tensor_elements(gradient);
     SLRI_TRY(SLRI_OPS_LAUNCH(scaler->ops, stream, SLRI_K_UNSCALE, gradient->dtype, slri_shape_each(n), out,
                              slri_arg_of(gradient), slri_arg_of(to), slr_arg_buffer(scaler->found), slr_arg_unsigned(n),
-                             slr_arg_float((double)(1.0f / scaler->info.scale))));
+                             slr_arg_float((double)(1.0f / scaler->info.scale)),
+                             slr_arg_unsigned(gradient->dtype == SLR_F16)));
+    scaler->halves += gradient->dtype == SLR_F16 ? n : 0;
     scaler->has_gradients = true;
     return SLR_OK;
 }
@@ -103,26 +106,45 @@ static void back_off(slr_scaler *scaler)
         scaler->info.scale = less;
 }
 
+// Gradients that SLR_F16 cannot hold are 0. Those of a weight that has no part in the loss are 0 as well, but seldom
+// half of all.
+static void diagnose(slr_scaler *scaler, uint32_t zeros)
+{
+    scaler->info.halves = scaler->halves;
+    scaler->info.zeros = zeros;
+    scaler->halves = 0;
+    bool lost = zeros > 0 && 2 * (uint64_t)zeros >= scaler->info.halves;
+    bool grows = scaler->desc.growth > 1.0f && scaler->info.scale > 1.0f;
+    scaler->info.advice =
+        !lost ? ""
+        : grows
+            ? "half or more of the gradients in SLR_F16 are 0: a larger slr_scaler_desc.initial, or SLR_BF16, keeps "
+              "those below 2^-25"
+            : "half or more of the gradients in SLR_F16 are 0, and the loss is not scaled: the defaults of "
+              "slr_scaler_desc scale it, and SLR_BF16 needs no scaling";
+}
+
 slr_status slr_scaler_step(slr_scaler *scaler, slr_stream *stream, slr_scaler_function *step, void *user,
                            uint32_t *skipped)
 {
-    uint32_t found = 0;
-    static const uint32_t none = 0;
+    uint32_t found[2] = {0};
+    static const uint32_t none[2] = {0};
     if (!scaler || !stream || !step)
         return SLRI_FAIL(INVALID, "slr_scaler_step: %s is NULL", !scaler ? "scaler" : stream ? "step" : "stream");
     if (!scaler->has_gradients)
         return SLRI_FAIL(WRONG_STATE, "slr_scaler_step: slr_scaler_unscale was not called since the last step");
     SLRI_TRY(slr_stream_finish(stream, WAIT_NS));
-    SLRI_TRY(slr_buffer_read(scaler->found, 0, &found, sizeof found));
-    SLRI_TRY(slr_buffer_write(scaler->found, 0, &none, sizeof none));
+    SLRI_TRY(slr_buffer_read(scaler->found, 0, found, sizeof found));
+    SLRI_TRY(slr_buffer_write(scaler->found, 0, none, sizeof none));
     scaler->has_gradients = false;
+    diagnose(scaler, found[1]);
     if (skipped)
-        *skipped = found != 0;
-    if (found)
+        *skipped = found[0] != 0;
+    if (found[0])
         back_off(scaler);
     else
         grow(scaler);
-    return found ? SLR_OK : step(user, stream);
+    return found[0] ? SLR_OK : step(user, stream);
 }
 
 slr_status slr_scaler_get_info_sized(const slr_scaler *scaler, slr_scaler_info *out, size_t bytes)

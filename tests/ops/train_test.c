@@ -53,6 +53,40 @@ static void a_step_with_an_infinite_gradient_is_skipped_and_halves_the_scale(voi
     }
 }
 
+static void gradients_that_half_has_lost_are_counted_and_the_advice_is_to_scale(void **state)
+{
+    (void)state;
+    EACH_HERE(i, specs)
+    {
+        struct fixture f = open_ops(specs[i]);
+        slr_scaler *scaler;
+        slr_scaler_desc desc = SLR_SCALER_DESC_INIT;
+        slr_scaler_info info;
+        int steps = 0;
+        desc.initial = desc.growth = desc.backoff = 1;
+        must(slr_scaler_create(f.ops, &desc, &scaler));
+        type = SLR_F16;
+        struct data g = make(&f, 1, 1000, 1, 1, 1), to = make_floats(&f, 1000);
+        for (int zeros = 499; zeros <= 500; ++zeros) {
+            for (int k = 0; k < 1000; ++k)
+                g.value[k] = k < zeros ? 0x1p-26 : 0.5; // the first is 0 in half
+            store(&g);
+            must(slr_scaler_unscale(scaler, f.stream, &g.tensor, &to.tensor, NULL));
+            must(slr_scaler_unscale(scaler, f.stream, &to.tensor, &to.tensor, NULL)); // floats do not count
+            must(slr_scaler_step(scaler, f.stream, count_step, &steps, NULL));
+            must(slr_scaler_get_info(scaler, &info));
+            assert_int_equal(info.halves, 1000);
+            assert_int_equal(info.zeros, zeros);
+            assert_true((*info.advice == '\0') == (zeros < 500));
+        }
+        assert_non_null(strstr(info.advice, "the loss is not scaled"));
+        type = SLR_F32;
+        slr_scaler_destroy(scaler);
+        drop(&g), drop(&to);
+        close_ops(&f);
+    }
+}
+
 static void good_steps_in_a_row_double_the_scale(void **state)
 {
     (void)state;
@@ -218,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_with_an_infinite_gradient_is_skipped_and_halves_the_scale),
+        cmocka_unit_test(gradients_that_half_has_lost_are_counted_and_the_advice_is_to_scale),
         cmocka_unit_test(good_steps_in_a_row_double_the_scale),
         cmocka_unit_test(half_trains_as_float_does_with_a_scaler_and_not_without),
     };

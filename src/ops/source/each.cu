@@ -104,10 +104,13 @@ __global__ void from_float(const float *x, T *y, int n)
 
 // ---- loss scaling ----------------------------------------------------------------------------------------------------
 
-// y = x * scale; found[0] becomes 1 where a result is no finite number.
-__global__ void unscale(const T *x, float *y, unsigned *found, int n, float scale)
+// y = x * scale; found[0] becomes 1 where a result is no finite number. found[1] counts zeros, where they count.
+__global__ void unscale(const T *x, float *y, unsigned *found, int n, float scale, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned zeros = (unsigned)__syncthreads_count(i < n && (float)x[i] == 0.0f);
+    if (count && threadIdx.x == 0)
+        atomicAdd(found + 1, zeros);
     if (i < n) {
         float v = (float)x[i] * scale;
         y[i] = v;

@@ -149,6 +149,8 @@ static void print_way(const struct way *way, const beats_result *result)
            100.0 * score->accuracy, 100.0 * part(score->missed, score->premature),
            100.0 * part(score->alarms, score->normal), (unsigned long long)result->skipped,
            (double)result->tensor_bytes / 1024.0, result->seconds);
+    if (*result->advice != '\0')
+        printf("    %s\n", result->advice);
     fflush(stdout);
 }
 
@@ -166,12 +168,13 @@ static json_t *way_json(const struct way *way, const beats_result *result)
         json_array_append_new(losses, json_real((double)result->loss[i]));
     for (uint32_t i = 0; i < result->epochs; i++)
         json_array_append_new(accuracies, json_real(result->accuracy[i]));
-    return json_pack("{s:s, s:s, s:f, s:o, s:o, s:I, s:I, s:f, s:I, s:f, s:o, s:o}", "name", way->name, "text",
-                     way->text, "loss", last_loss(result), "trained", score_json(&result->trained), "tested",
+    return json_pack("{s:s, s:s, s:f, s:o, s:o, s:I, s:I, s:f, s:I, s:f, s:o, s:o, s:I, s:I, s:s}", "name", way->name,
+                     "text", way->text, "loss", last_loss(result), "trained", score_json(&result->trained), "tested",
                      score_json(&result->tested), "steps", (json_int_t)result->steps, "skipped",
                      (json_int_t)result->skipped, "scale", (double)result->scale, "tensor_bytes",
                      (json_int_t)result->tensor_bytes, "seconds", result->seconds, "losses", losses, "accuracies",
-                     accuracies);
+                     accuracies, "half_gradients", (json_int_t)result->halves, "zero_gradients",
+                     (json_int_t)result->zeros, "advice", result->advice);
 }
 
 // ---- the verb

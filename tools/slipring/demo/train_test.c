@@ -96,6 +96,11 @@ static void a_faint_loss_trains_half_with_scaling_and_not_without(void **state)
     print_message("accuracy: scaled %.4f, not scaled %.4f\n", with->tested.accuracy, without->tested.accuracy);
     assert_true(with->tested.accuracy > 0.95);
     assert_int_equal(without->tested.missed, without->tested.premature); // all are taken for normal
+    assert_string_equal(with->advice, "");
+    assert_int_equal(with->halves, 1234);
+    assert_true(with->zeros < 617);
+    assert_non_null(strstr(without->advice, "the loss is not scaled"));
+    assert_int_equal(without->zeros, 1234);
     drop(with);
     drop(without);
 }

@@ -8,6 +8,7 @@
 static const struct subverb verbs[] = {
     {"list", "ops list", "operations, and the libraries that they may use", ops_list},
     {"bench", "ops bench", "time the algorithms of an operation side by side", ops_bench},
+    {"autocast", "ops autocast", "which operation runs in which type", ops_autocast},
     {"plan", "ops plan", "plan the memory of a sequence of layers", ops_plan},
     {"source", "ops source", "print the kernel source of operations", ops_source},
 };
