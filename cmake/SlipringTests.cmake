@@ -38,7 +38,7 @@ add_library(slipring_fake_opencl MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_o
 slipring_program_settings(slipring_fake_opencl)
 target_include_directories(slipring_fake_opencl PRIVATE src include)
 list(APPEND test_environment SLIPRING_FAKE_OPENCL=$<TARGET_FILE:slipring_fake_opencl>)
-slipring_glob(fake_cuda_sources tests/fakes/fake_cuda*.c tests/fakes/fake_gdr.c tests/fakes/fake_nvrtc.c)
+slipring_glob(fake_cuda_sources tests/fakes/fake_cuda*.c tests/fakes/fake_gdr.c tests/fakes/fake_hip.c tests/fakes/fake_nvrtc.c)
 add_library(slipring_fake_cuda MODULE ${fake_cuda_sources})
 slipring_program_settings(slipring_fake_cuda)
 target_include_directories(slipring_fake_cuda PRIVATE ${PROJECT_SOURCE_DIR} src include)

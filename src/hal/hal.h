@@ -671,6 +671,6 @@ struct slri_backend {
 };
 
 extern const struct slri_backend slri_backend_cpu, slri_backend_null, slri_backend_opencl, slri_backend_cuda,
-    slri_backend_vulkan;
+    slri_backend_hip, slri_backend_vulkan;
 
 #endif

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Emitted text through HIPRTC, which needs no GPU: kernels, handlers, and what runs handlers in batches. Where HIPRTC
+// is not found the test is skipped, and CTest says so.
+#include "base/file.h"
+#include "emit/cuda/emit_cuda.h"
+#include "emit/cuda/math_kernel_test.h"
+#include "ir/pass/handler_kernel.h"
+#include "hal/cuda/relaunch_text.h"
+#include "hal/cuda/vendor.h"
+#include "lang/kernel.h"
+
+#include <glob.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SKIPPED 77
+#define ONE_OF 4       // files is compiled, unless all are asked for;
+#define ONE_CASE_OF 24 // and of the cases of the conformance suite
+
+static const char *const wanted[] = {"gfx90a", "gfx1030", "gfx1100"}; // waves of 64, of 32, of 32
+static const char *target[3];
+static uint32_t targets, turn;
+static bool all; // every file for every target; else some files, each for one of them in turn
+static const struct slri_nvrtc *hiprtc;
+
+// HIPRTC 5.2 ends the process on a target that it does not know: so another one asks.
+static bool is_known(const char *architecture)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        const struct slri_nvrtc *nvrtc;
+        char *code;
+        size_t bytes;
+        close(STDERR_FILENO);
+        _exit(slri_vendor_hip.load_compiler(&nvrtc) == SLR_OK &&
+                      slri_nvrtc_compile(nvrtc, "k", "extern \"C\" __global__ void k(int *p) { *p = 1; }\n",
+                                         nvrtc->options, architecture, &code, &bytes) == SLR_OK
+                  ? 0
+                  : 1);
+    }
+    int status = 1;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static struct slri_module *read_module(const char *path, const char *text)
+{
+    static const char *const folders[] = {SLIPRING_SOURCE_DIR "/src", SLIPRING_SOURCE_DIR "/include"};
+    struct slri_source source = {.path = path, .text = text, .include = folders, .includes = 2};
+    struct slri_module *module = NULL;
+    if (slri_kernel_compile(&source, &module) != SLR_OK)
+        print_error("%s\n", slr_error_message());
+    assert_non_null(module);
+    return module;
+}
+
+// Of the next targets. Frees the text.
+static uint32_t failures(const char *name, slr_status status, slri_text *text, uint32_t most)
+{
+    uint32_t count = 0;
+    assert_int_equal(status, SLR_OK);
+    for (uint32_t i = 0; i < most; i++) {
+        char *code = NULL;
+        size_t bytes = 0;
+        const char *architecture = target[turn++ % targets];
+        if (slri_nvrtc_compile(hiprtc, name, slri_text_view(text), hiprtc->options, architecture, &code, &bytes) !=
+            SLR_OK) {
+            print_error("%s for %s: %.2000s\n", name, architecture, slr_error_message());
+            ++count;
+        } else {
+            assert_memory_equal(code, "\177ELF", 4);
+            assert_true(bytes > 64);
+        }
+        free(code);
+    }
+    slri_text_free(text);
+    return count;
+}
+
+static uint32_t failures_of_batch(const char *path, const struct slri_module *module, const struct slri_entry *entry,
+                                  uint32_t most)
+{
+    slri_text text = SLRI_TEXT_INIT;
+    slri_emit_hip_words(&text);
+    if (entry->kind == SLRI_ENTRY_BLOCK)
+        return failures(path, slri_cuda_put_relaunch(module, entry, &text), &text, most);
+    struct slri_module *made = NULL;
+    assert_int_equal(slri_handler_kernel(module, entry, &made), SLR_OK);
+    uint32_t count = failures(path, slri_emit_cuda(made, made->entry, &text), &text, most);
+    slri_module_destroy(made);
+    return count;
+}
+
+static uint32_t failures_of_file(const char *path, const char *content)
+{
+    const uint32_t most = all ? targets : 1;
+    struct slri_module *module = read_module(path, content);
+    slri_text text = SLRI_TEXT_INIT;
+    slri_emit_hip_words(&text);
+    uint32_t count = failures(path, slri_emit_cuda(module, NULL, &text), &text, most);
+    for (uint32_t i = 0; i < module->entries; i++)
+        if (module->entry[i].kind != SLRI_ENTRY_KERNEL)
+            count += failures_of_batch(path, module, &module->entry[i], most);
+    slri_module_destroy(module);
+    return count;
+}
+
+static uint32_t failures_of_files(const char *pattern, uint32_t one_of)
+{
+    glob_t found;
+    uint32_t count = 0;
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i += all ? 1 : one_of)
+        count += failures_of_file(found.gl_pathv[i], NULL);
+    globfree(&found);
+    return count;
+}
+
+static void what_is_emitted_compiles_for_amds_gpus(void **state)
+{
+    (void)state;
+    uint32_t count = failures_of_files(SLIPRING_SOURCE_DIR "/examples/*/*.cu", ONE_OF);
+    count += failures_of_files(SLIPRING_SOURCE_DIR "/tests/*/*.cu", ONE_OF);
+    assert_int_equal(count, 0);
+}
+
+// ---- the conformance suite: each case is a section of a file, behind a line that begins with "//: "
+// ------------------
+
+static uint32_t case_number;
+
+// NULL: the last one.
+static char *failures_of_case(char *at, const char *path, uint32_t *count)
+{
+    char *text = strchr(at, '\n'), *next = text ? strstr(text, "\n//: ") : NULL;
+    assert_non_null(text);
+    if (next)
+        *next = '\0';
+    if (all || case_number % ONE_CASE_OF == 0)
+        *count += failures_of_file(path, text);
+    ++case_number;
+    return next ? next + 1 : NULL;
+}
+
+static void the_conformance_suite_compiles_for_amds_gpus(void **state)
+{
+    glob_t found;
+    uint32_t count = 0;
+    (void)state;
+    assert_int_equal(glob(SLIPRING_SOURCE_DIR "/tests/cts/kernels/*.cu", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char *content = NULL;
+        assert_int_equal(slri_file_read(found.gl_pathv[i], 1 << 20, &content, NULL), SLR_OK);
+        for (char *at = strstr(content, "\n//: "); at;)
+            at = failures_of_case(at + (*at == '\n'), found.gl_pathv[i], &count);
+        free(content);
+    }
+    globfree(&found);
+    assert_true(case_number > 250);
+    assert_int_equal(count, 0);
+}
+
+static void every_math_function_is_hips(void **state)
+{
+    (void)state;
+    struct slri_text text = SLRI_TEXT_INIT;
+    put_math_kernel(&text);
+    assert_int_equal(failures_of_file("math.cu", slri_text_view(&text)), 0);
+    slri_text_free(&text);
+}
+
+static void handlers_of_blocks_compile_as_batches(void **state)
+{
+    static const char text[] = "struct message { unsigned value; };\n"
+                               "__ring_block__ __launch_bounds__(128) void few(const struct message *in)\n"
+                               "{\n"
+                               "    __shared__ unsigned all[128];\n"
+                               "    all[threadIdx.x] = in->value;\n"
+                               "    __syncthreads();\n"
+                               "    struct message out = {all[(threadIdx.x + 1) & 127]};\n"
+                               "    if (__syncthreads_and(out.value != 0) && threadIdx.x == 7) ring_reply(&out);\n"
+                               "}\n";
+    (void)state;
+    assert_int_equal(failures_of_file("blocks.cu", text), 0);
+}
+
+// The twin of all of them.
+static void text_without_the_words_for_hip_is_refused(void **state)
+{
+    (void)state;
+    struct slri_module *module =
+        read_module("users.cu", "__global__ void k(unsigned *p)\n{\n    p[0] = __shfl_sync(~0u, p[1], 3);\n}\n");
+    slri_text text = SLRI_TEXT_INIT;
+    char *code = NULL;
+    size_t bytes = 0;
+    assert_int_equal(slri_emit_cuda(module, NULL, &text), SLR_OK);
+    assert_int_equal(slri_nvrtc_compile(hiprtc, "k", slri_text_view(&text), hiprtc->options, target[0], &code, &bytes),
+                     SLR_COMPILE);
+    assert_non_null(strstr(slr_error_message(), "HIPRTC"));
+    assert_non_null(strstr(slr_error_message(), "error:"));
+    slri_text_free(&text);
+    slri_module_destroy(module);
+}
+
+// With `all`: every file for every target.
+int main(int argc, char **argv)
+{
+    all = argc == 2 && strcmp(argv[1], "all") == 0;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    puts("skipped: HIPRTC does not run under sanitizers");
+    return SKIPPED;
+#endif
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (is_known(wanted[i]))
+            target[targets++] = wanted[i];
+        else
+            printf("HIPRTC does not compile for %s\n", wanted[i]);
+    if (targets == 0 || slri_vendor_hip.load_compiler(&hiprtc) != SLR_OK) {
+        puts("skipped: no HIPRTC here (SLIPRING_HIPRTC_LIB says where it is)");
+        return SKIPPED;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_emitted_compiles_for_amds_gpus),
+        cmocka_unit_test(the_conformance_suite_compiles_for_amds_gpus),
+        cmocka_unit_test(every_math_function_is_hips),
+        cmocka_unit_test(handlers_of_blocks_compile_as_batches),
+        cmocka_unit_test(text_without_the_words_for_hip_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
