@@ -50,15 +50,13 @@ static bool is_known(const char *architecture)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
+// NULL: slipring refuses it.
 static struct slri_module *read_module(const char *path, const char *text)
 {
     static const char *const folders[] = {SLIPRING_SOURCE_DIR "/src", SLIPRING_SOURCE_DIR "/include"};
     struct slri_source source = {.path = path, .text = text, .include = folders, .includes = 2};
     struct slri_module *module = NULL;
-    if (slri_kernel_compile(&source, &module) != SLR_OK)
-        print_error("%s\n", slr_error_message());
-    assert_non_null(module);
-    return module;
+    return slri_kernel_compile(&source, &module) == SLR_OK ? module : NULL;
 }
 
 // Of the next targets. Frees the text.
@@ -98,10 +96,9 @@ static uint32_t failures_of_batch(const char *path, const struct slri_module *mo
     return count;
 }
 
-static uint32_t failures_of_file(const char *path, const char *content)
+static uint32_t failures_of_module(const char *path, struct slri_module *module)
 {
     const uint32_t most = all ? targets : 1;
-    struct slri_module *module = read_module(path, content);
     slri_text text = SLRI_TEXT_INIT;
     slri_emit_hip_words(&text);
     uint32_t count = failures(path, slri_emit_cuda(module, NULL, &text), &text, most);
@@ -110,6 +107,15 @@ static uint32_t failures_of_file(const char *path, const char *content)
             count += failures_of_batch(path, module, &module->entry[i], most);
     slri_module_destroy(module);
     return count;
+}
+
+static uint32_t failures_of_file(const char *path, const char *content)
+{
+    struct slri_module *module = read_module(path, content);
+    if (!module)
+        print_error("%s\n", slr_error_message());
+    assert_non_null(module);
+    return failures_of_module(path, module);
 }
 
 static uint32_t failures_of_files(const char *pattern, uint32_t one_of)
@@ -134,7 +140,7 @@ static void what_is_emitted_compiles_for_amds_gpus(void **state)
 // ---- the conformance suite: each case is a section of a file, behind a line that begins with "//: "
 // ------------------
 
-static uint32_t case_number;
+static uint32_t case_number, cases;
 
 // NULL: the last one.
 static char *failures_of_case(char *at, const char *path, uint32_t *count)
@@ -143,9 +149,12 @@ static char *failures_of_case(char *at, const char *path, uint32_t *count)
     assert_non_null(text);
     if (next)
         *next = '\0';
-    if (all || case_number % ONE_CASE_OF == 0)
-        *count += failures_of_file(path, text);
-    ++case_number;
+    struct slri_module *module = read_module(path, text); // some are about what slipring refuses
+    cases += module != NULL;
+    if (module && (all || case_number++ % ONE_CASE_OF == 0))
+        *count += failures_of_module(path, module);
+    else
+        slri_module_destroy(module);
     return next ? next + 1 : NULL;
 }
 
@@ -163,7 +172,7 @@ static void the_conformance_suite_compiles_for_amds_gpus(void **state)
         free(content);
     }
     globfree(&found);
-    assert_true(case_number > 250);
+    assert_true(cases > 250);
     assert_int_equal(count, 0);
 }
 
