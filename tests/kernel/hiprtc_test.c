@@ -7,9 +7,12 @@
 #include "ir/pass/handler_kernel.h"
 #include "hal/cuda/relaunch_text.h"
 #include "hal/cuda/vendor.h"
+#include "hal/cuda/waves.h"
 #include "lang/kernel.h"
 
 #include <glob.h>
+#include <slipring/occupancy.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,8 +62,86 @@ static struct slri_module *read_module(const char *path, const char *text)
     return slri_kernel_compile(&source, &module) == SLR_OK ? module : NULL;
 }
 
-// Of the next targets. Frees the text.
-static uint32_t failures(const char *name, slr_status status, slri_text *text, uint32_t most)
+// ---- what the code says of its kernels ------------------------------------------------------------------------------
+//
+// The compiler's metadata beside what slipring reads in the descriptors. A kernel's record is a map whose keys are in
+// the order of the alphabet.
+
+static const unsigned char *find_in(const unsigned char *from, const unsigned char *end, const char *text,
+                                    size_t length)
+{
+    for (; from + length <= end; ++from)
+        if (memcmp(from, text, length) == 0)
+            return from;
+    return NULL;
+}
+
+static uint32_t number_at(const unsigned char *at)
+{
+    return *at < 0x80    ? *at
+           : *at == 0xcc ? at[1]
+           : *at == 0xcd ? (uint32_t)at[1] << 8 | at[2]
+                         : (uint32_t)at[1] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 8 | at[4];
+}
+
+// The last one before `limit`, or the first one behind `from`.
+static uint32_t number_before(const unsigned char *from, const unsigned char *limit, const char *key)
+{
+    const unsigned char *last = NULL, *at = from;
+    const size_t length = strlen(key);
+    while ((at = find_in(at, limit, key, length)) != NULL)
+        last = at++;
+    assert_non_null(last);
+    return number_at(last + length);
+}
+
+static uint32_t number_behind(const unsigned char *from, const unsigned char *limit, const char *key)
+{
+    const unsigned char *at = find_in(from, limit, key, strlen(key));
+    assert_non_null(at);
+    return number_at(at + strlen(key));
+}
+
+static uint32_t checked;
+
+static uint32_t up(uint32_t value, uint32_t to)
+{
+    return value == 0 ? to : (value + to - 1) / to * to;
+}
+
+static void check_takes(const char *architecture, const char *code, size_t bytes, const char *kernel)
+{
+    const unsigned char *from = (const unsigned char *)code, *end = from + bytes;
+    const bool is_90a = strcmp(architecture, "gfx90a") == 0;
+    struct slri_wave_takes takes;
+    char symbol[300];
+    const size_t length = strlen(kernel) + 3;
+    assert_int_equal(slri_waves_read(architecture, code, bytes, kernel, &takes), SLR_OK);
+    snprintf(symbol, sizeof symbol, "\247.symbol%s%c%s.kd", length < 32 ? "" : "\331",
+             (char)(length < 32 ? 0xa0 + length : length), kernel);
+    const unsigned char *record = find_in(from, end, symbol, strlen(symbol));
+    assert_non_null(record);
+    assert_int_equal(takes.lanes, number_behind(record, end, ".wavefront_size"));
+    assert_int_equal(takes.lanes, is_90a ? 64 : 32);
+    assert_int_equal(takes.vectors, up(number_behind(record, end, ".vgpr_count"), is_90a ? 8 : 16));
+    assert_int_equal(takes.scalars, is_90a ? up(number_before(from, record, ".sgpr_count"), 16) : 0);
+    assert_int_equal(takes.shared_bytes, number_before(from, record, ".group_segment_fixed_size"));
+    assert_int_equal(takes.private_bytes, number_before(from, record, ".private_segment_fixed_size"));
+    ++checked;
+}
+
+static void check_kernels(const char *architecture, const char *code, size_t bytes, const struct slri_module *module)
+{
+    for (uint32_t i = 0; module && i < module->entries; i++)
+        if (module->entry[i].kind == SLRI_ENTRY_KERNEL)
+            check_takes(architecture, code, bytes, module->entry[i].name);
+}
+
+// ---- compiling -----------------------------------------------------------------------------------------------------
+
+// `module`: whose kernels are in it, or NULL. Of the next targets. Frees the text.
+static uint32_t failures(const char *name, const struct slri_module *module, slr_status status, slri_text *text,
+                         uint32_t most)
 {
     uint32_t count = 0;
     assert_int_equal(status, SLR_OK);
@@ -74,7 +155,7 @@ static uint32_t failures(const char *name, slr_status status, slri_text *text, u
             ++count;
         } else {
             assert_memory_equal(code, "\177ELF", 4);
-            assert_true(bytes > 64);
+            check_kernels(architecture, code, bytes, module);
         }
         free(code);
     }
@@ -88,10 +169,10 @@ static uint32_t failures_of_batch(const char *path, const struct slri_module *mo
     slri_text text = SLRI_TEXT_INIT;
     slri_emit_hip_words(&text);
     if (entry->kind == SLRI_ENTRY_BLOCK)
-        return failures(path, slri_cuda_put_relaunch(module, entry, &text), &text, most);
+        return failures(path, NULL, slri_cuda_put_relaunch(module, entry, &text), &text, most);
     struct slri_module *made = NULL;
     assert_int_equal(slri_handler_kernel(module, entry, &made), SLR_OK);
-    uint32_t count = failures(path, slri_emit_cuda(made, made->entry, &text), &text, most);
+    uint32_t count = failures(path, made, slri_emit_cuda(made, made->entry, &text), &text, most);
     slri_module_destroy(made);
     return count;
 }
@@ -101,7 +182,7 @@ static uint32_t failures_of_module(const char *path, struct slri_module *module)
     const uint32_t most = all ? targets : 1;
     slri_text text = SLRI_TEXT_INIT;
     slri_emit_hip_words(&text);
-    uint32_t count = failures(path, slri_emit_cuda(module, NULL, &text), &text, most);
+    uint32_t count = failures(path, module, slri_emit_cuda(module, NULL, &text), &text, most);
     for (uint32_t i = 0; i < module->entries; i++)
         if (module->entry[i].kind != SLRI_ENTRY_KERNEL)
             count += failures_of_batch(path, module, &module->entry[i], most);
@@ -172,6 +253,7 @@ static void the_conformance_suite_compiles_for_amds_gpus(void **state)
         free(content);
     }
     globfree(&found);
+    assert_true(checked > 10);
     assert_true(cases > 250);
     assert_int_equal(count, 0);
 }
@@ -198,6 +280,66 @@ static void handlers_of_blocks_compile_as_batches(void **state)
                                "}\n";
     (void)state;
     assert_int_equal(failures_of_file("blocks.cu", text), 0);
+}
+
+static void blocks_on_a_unit_are_counted_by_granules(void **state)
+{
+    static const struct {
+        const char *architecture;
+        struct slri_wave_takes takes;
+        uint32_t threads, dynamic, blocks, limits;
+    } rows[] = {
+        {"gfx90a:xnack-", {64, 64, 32, 0, 0}, 256, 0, 8, SLR_LIMITED_BY_WARPS | SLR_LIMITED_BY_REGISTERS},
+        {"gfx90a", {64, 128, 32, 0, 0}, 256, 0, 4, SLR_LIMITED_BY_REGISTERS},
+        {"gfx90a", {64, 8, 112, 0, 0}, 1024, 0, 1, SLR_LIMITED_BY_REGISTERS}, // the scalars': 7 waves, and not 8
+        {"gfx90a", {64, 8, 16, 19969, 0}, 64, 0, 3, SLR_LIMITED_BY_SHARED},   // 20,480 of 65,536
+        {"gfx90a", {64, 8, 16, 0, 0}, 64, 32768, 2, SLR_LIMITED_BY_SHARED},
+        {"gfx906",
+         {64, 24, 16, 0, 0},
+         64,
+         0,
+         40,
+         SLR_LIMITED_BY_WARPS | SLR_LIMITED_BY_REGISTERS | SLR_LIMITED_BY_BLOCKS},
+        {"gfx1030", {32, 64, 0, 0, 0}, 256, 0, 8, SLR_LIMITED_BY_WARPS | SLR_LIMITED_BY_REGISTERS},
+        {"gfx1030", {32, 80, 0, 0, 0}, 256, 0, 6, SLR_LIMITED_BY_REGISTERS},
+        {"gfx1030", {64, 80, 0, 0, 0}, 256, 0, 6, SLR_LIMITED_BY_REGISTERS},
+        {"gfx1100", {32, 144, 0, 0, 0}, 32, 0, 40, SLR_LIMITED_BY_REGISTERS},
+    };
+    struct slri_wave_fits fits;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(
+            slri_waves_count(rows[i].architecture, &rows[i].takes, rows[i].threads, rows[i].dynamic, &fits), SLR_OK);
+        if (fits.blocks != rows[i].blocks || fits.limits != rows[i].limits)
+            fail_msg("row %zu: %u blocks by %u, not %u by %u", i, fits.blocks, fits.limits, rows[i].blocks,
+                     rows[i].limits);
+    }
+    assert_int_equal(slri_waves_count("gfx1250", &rows[0].takes, 64, 0, &fits), SLR_UNSUPPORTED);
+}
+
+static void code_that_is_none_or_damaged_is_refused(void **state)
+{
+    static const char text[] = "extern \"C\" __global__ void k(int *p) { *p = 1; }\n";
+    struct slri_wave_takes takes;
+    char *code = NULL;
+    size_t bytes = 0;
+    (void)state;
+    assert_int_equal(slri_nvrtc_compile(hiprtc, "k", text, hiprtc->options, "gfx90a", &code, &bytes), SLR_OK);
+    assert_int_equal(slri_waves_read("gfx90a", code, bytes, "k", &takes), SLR_OK);
+    assert_int_equal(slri_waves_read("gfx90a", code, bytes, "k2", &takes), SLR_NOT_FOUND);
+    assert_int_equal(slri_waves_read("sm_90", code, bytes, "k", &takes), SLR_UNSUPPORTED);
+    for (size_t length = 0; length < bytes; length++) { // its sections are listed at its end
+        char *part = malloc(length ? length : 1);
+        memcpy(part, code, length);
+        assert_int_not_equal(slri_waves_read("gfx90a", part, length, "k", &takes), SLR_OK);
+        free(part);
+    }
+    for (size_t at = 0; at < bytes; at++) { // whatever it says, nothing beyond it is read
+        code[at] ^= (char)0xff;
+        (void)slri_waves_read("gfx90a", code, bytes, "k", &takes);
+        code[at] ^= (char)0xff;
+    }
+    free(code);
 }
 
 // The twin of all of them.
@@ -240,6 +382,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_conformance_suite_compiles_for_amds_gpus),
         cmocka_unit_test(every_math_function_is_hips),
         cmocka_unit_test(handlers_of_blocks_compile_as_batches),
+        cmocka_unit_test(blocks_on_a_unit_are_counted_by_granules),
+        cmocka_unit_test(code_that_is_none_or_damaged_is_refused),
         cmocka_unit_test(text_without_the_words_for_hip_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "engine/code.h"
 #include "hal/cuda/cuda.h"
 #include "hal/cuda/nvrtc.h"
+#include "hal/cuda/waves.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +18,9 @@
 struct slri_cu_loaded {
     slri_cu_module module;
     slri_cu_function function;
-    int32_t most_threads; // a block, with the registers that it takes
-    uint32_t opened;      // of the device: in which of its contexts it is
+    int32_t most_threads;         // a block, with the registers that it takes
+    uint32_t opened;              // of the device: in which of its contexts it is
+    struct slri_wave_takes takes; // of an AMD device, where its code says it
 };
 
 // ---- writing -------------------------------------------------------------------------------------------------------
@@ -133,6 +135,10 @@ static slr_status load(struct slri_cuda *cuda, const struct slri_code_text *text
     slr_status status = text->is_batched ? find_batch(cuda, text, loaded) : find_kernel(cuda, text->entry, loaded);
     if (status != SLR_OK)
         cuda->cu->ModuleUnload(loaded->module);
+    else if (*cuda->facts.architecture && !text->is_batched && // else, or where it is unreadable, nobody counts
+             slri_waves_read(cuda->facts.architecture, blob->bytes, blob->count, text->entry->name, &loaded->takes) !=
+                 SLR_OK)
+        loaded->takes.lanes = 0;
     return status;
 }
 
@@ -169,9 +175,10 @@ void slri_cuda_code_unload(void *device, void *loaded)
 
 slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
 {
-    const struct slri_cu_loaded *code = loaded;
+    struct slri_cu_loaded *code = loaded;
     (void)device;
     out->native = code->function;
+    out->takes = code->takes.lanes ? &code->takes : NULL;
     out->most_threads = (uint32_t)code->most_threads;
     if (of->is_batched) // a handler's faults are in its results
         return SLR_OK;
@@ -208,6 +215,12 @@ static slr_status ask_use(struct slri_cuda *cuda, const struct slri_ready_kernel
                                     .private_bytes = (uint64_t)*ask[3].value,
                                     .counts = threads != 0,
                                     .groups = (uint32_t)groups};
+    struct slri_wave_fits fits;
+    if (threads && ready->kernel.takes &&
+        slri_waves_count(cuda->facts.architecture, ready->kernel.takes, threads, dynamic_bytes, &fits) == SLR_OK) {
+        out->computed = fits.blocks;
+        out->limits = fits.limits;
+    }
     return SLR_OK;
 }
 
