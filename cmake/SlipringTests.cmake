@@ -452,6 +452,7 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
         set_property(TEST tests/shim/cts_hip_${wave} APPEND PROPERTY ENVIRONMENT SLIPRING_FAKE_CUDA_BY=text
             SLIPRING_FAKE_HIP_WAVE=${wave} SLIPRING_HIP_LIB=$<TARGET_FILE:slipring_fake_cuda>
             SLIPRING_HIPRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
+        set_tests_properties(tests/shim/cts_hip_${wave} PROPERTIES TIMEOUT 600) # likewise
     endforeach()
     slipring_register(tests/shim/generate slipring_generate --programs 40 --from 280 --level 3)
 endif()

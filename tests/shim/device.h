@@ -137,15 +137,15 @@ SHIM_OVER_WARP(reduce_xor_sync, T, 0, a ^ b)
 // ---- atomics -------------------------------------------------------------------------------------------------------
 
 #ifdef SHIM_HIP // by HIP's names
-#define __nv_atomic_load_n __hip_atomic_load
-#define __nv_atomic_store_n __hip_atomic_store
-#define __nv_atomic_fetch_add __hip_atomic_fetch_add
-#define __nv_atomic_fetch_and __hip_atomic_fetch_and
-#define __nv_atomic_fetch_or __hip_atomic_fetch_or
-#define __nv_atomic_fetch_xor __hip_atomic_fetch_xor
-#define __nv_atomic_fetch_min __hip_atomic_fetch_min
-#define __nv_atomic_fetch_max __hip_atomic_fetch_max
-#define __nv_atomic_exchange_n __hip_atomic_exchange
+#define __nv_atomic_load_n shim_hip_load
+#define __nv_atomic_store_n shim_hip_store
+#define __nv_atomic_fetch_add shim_hip_fetch_add
+#define __nv_atomic_fetch_and shim_hip_fetch_and
+#define __nv_atomic_fetch_or shim_hip_fetch_or
+#define __nv_atomic_fetch_xor shim_hip_fetch_xor
+#define __nv_atomic_fetch_min shim_hip_fetch_min
+#define __nv_atomic_fetch_max shim_hip_fetch_max
+#define __nv_atomic_exchange_n shim_hip_exchange
 #define __nv_atomic_fetch_sub shim_fetch_sub
 #define __nv_atomic_compare_exchange_n shim_compare_exchange
 #define __nv_atomic_thread_fence shim_thread_fence

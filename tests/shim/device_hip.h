@@ -52,10 +52,18 @@ inline int shim_wave_permute(unsigned site, int at, int value)
 // Lanes of this wave that have returned come to it one by one: a wave's way around (slr_hip.h) needs lanes in step.
 #define SLRI_BARRIER(ended, has_ended) ended = shim->meet(SHIM_COUNT, 0, has_ended)
 
-SHIM_FN bool __hip_atomic_compare_exchange_strong(T *p, SHIM_VALUE *was, SHIM_VALUE value, int order, int failed, int)
-{
-    return shim_compare_exchange(p, was, value, false, order, failed, 0);
-}
+// Macros: the compiler may have functions of these names.
+#define __hip_atomic_load shim_hip_load
+#define __hip_atomic_store shim_hip_store
+#define __hip_atomic_fetch_add shim_hip_fetch_add
+#define __hip_atomic_fetch_and shim_hip_fetch_and
+#define __hip_atomic_fetch_or shim_hip_fetch_or
+#define __hip_atomic_fetch_xor shim_hip_fetch_xor
+#define __hip_atomic_fetch_min shim_hip_fetch_min
+#define __hip_atomic_fetch_max shim_hip_fetch_max
+#define __hip_atomic_exchange shim_hip_exchange
+#define __hip_atomic_compare_exchange_strong(p, was, value, order, failed, scope) \
+    shim_compare_exchange(p, was, value, false, order, failed, scope)
 
 struct shim_float16 {
     unsigned short bits;
