@@ -5,7 +5,6 @@
 #include "emit/cuda/emit_cuda.h"
 #include "emit/cuda/math_kernel_test.h"
 #include "ir/pass/handler_kernel.h"
-#include "hal/cuda/relaunch_text.h"
 #include "hal/cuda/vendor.h"
 #include "hal/cuda/waves.h"
 #include "lang/kernel.h"
@@ -168,8 +167,6 @@ static uint32_t failures_of_batch(const char *path, const struct slri_module *mo
 {
     slri_text text = SLRI_TEXT_INIT;
     slri_emit_hip_words(&text);
-    if (entry->kind == SLRI_ENTRY_BLOCK)
-        return failures(path, NULL, slri_cuda_put_relaunch(module, entry, &text), &text, most);
     struct slri_module *made = NULL;
     assert_int_equal(slri_handler_kernel(module, entry, &made), SLR_OK);
     uint32_t count = failures(path, made, slri_emit_cuda(made, made->entry, &text), &text, most);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HIP's and AMD's words, as calls of shim_calls: what stands before a text that was meant for HIPRTC (device.h includes
-// it). A wave has SHIM_HIP lanes. They are together at an instruction where no lane can go on without: a GPU's are where
-// its compiler has them, which may be fewer.
+// it). A wave has SHIM_HIP lanes. They are together at an instruction where no lane can go on without: a GPU has them
+// together where its compiler says, which may be fewer.
 // clang-format off
 #undef __nv_atomic_load_n
 #undef __nv_atomic_store_n
