@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text shim-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text shim-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -45,6 +45,13 @@ cuda-text: ## tests/cuda with the CUDA text itself run, compiled by the host's c
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
 	SLIPRING_FAKE_CUDA_BY=text ctest --test-dir build/dev --output-on-failure --parallel $(JOBS) -R '^tests/cuda/' $(CTEST)
+
+HIP_FAKE = $(CURDIR)/build/dev/lib/libslipring_fake_cuda.so
+hip-text: ## the conformance suite by the text for HIP, run likewise, on waves of 64 and of 32; some minutes
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	for wave in 64 32; do SLIPRING_FAKE_HIP_WAVE=$$wave SLIPRING_FAKE_CUDA_BY=text SLIPRING_HIP_LIB=$(HIP_FAKE) \
+	    SLIPRING_HIPRTC_LIB=$(HIP_FAKE) build/dev/bin/slipring-cts --device hip:0 --timeout 60 || exit 1; done
 
 shim-mutants: ## whether that finds faults that are planted
 	@scripts/deps.sh test

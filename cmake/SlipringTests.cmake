@@ -38,7 +38,7 @@ add_library(slipring_fake_opencl MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_o
 slipring_program_settings(slipring_fake_opencl)
 target_include_directories(slipring_fake_opencl PRIVATE src include)
 list(APPEND test_environment SLIPRING_FAKE_OPENCL=$<TARGET_FILE:slipring_fake_opencl>)
-slipring_glob(fake_cuda_sources tests/fakes/fake_cuda*.c tests/fakes/fake_gdr.c tests/fakes/fake_nvrtc.c)
+slipring_glob(fake_cuda_sources tests/fakes/fake_cuda*.c tests/fakes/fake_gdr.c tests/fakes/fake_hip.c tests/fakes/fake_nvrtc.c)
 add_library(slipring_fake_cuda MODULE ${fake_cuda_sources})
 slipring_program_settings(slipring_fake_cuda)
 target_include_directories(slipring_fake_cuda PRIVATE ${PROJECT_SOURCE_DIR} src include)
@@ -118,6 +118,7 @@ set(test_timeout 300)
 if(SLIPRING_SANITIZE)
     set(test_timeout 900)
 endif()
+list(APPEND test_environment "SLIPRING_SANITIZE=${SLIPRING_SANITIZE}")
 if(SLIPRING_SANITIZE STREQUAL thread)
     list(APPEND test_environment "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 endif()
@@ -238,6 +239,14 @@ foreach(name batch failure fault keys ring_send route slice slice_own state)
     set_property(TEST tests/cuda/ring_${name} APPEND PROPERTY ENVIRONMENT
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
         "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=relaunch")
+endforeach()
+
+# And on HIP's functions.
+foreach(name batch failure fault keys ring_send route state)
+    slipring_register(tests/cuda/hip_${name} tests_ring_${name}_test)
+    set_property(TEST tests/cuda/hip_${name} APPEND PROPERTY ENVIRONMENT
+        SLIPRING_HIP_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_HIPRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
+        "SLIPRING_TEST_RING_DEVICE=hip:0")
 endforeach()
 
 # Everything at once on such a driver, and the calls that may wait for a kernel that stays.
@@ -455,6 +464,15 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
         --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
     set_property(TEST tests/shim/cts tests/shim/cts_rings APPEND PROPERTY ENVIRONMENT SLIPRING_FAKE_CUDA_BY=text
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
+    # HIP's text, where it is another: on waves of 64, and of 32. `make hip-text` runs the whole suite.
+    foreach(wave 64 32)
+        slipring_register(tests/shim/cts_hip_${wave} slipring_cts --device hip:0 --timeout 60 --filter
+            warps/,barriers/,atomics/fetch,blocks/)
+        set_property(TEST tests/shim/cts_hip_${wave} APPEND PROPERTY ENVIRONMENT SLIPRING_FAKE_CUDA_BY=text
+            SLIPRING_FAKE_HIP_WAVE=${wave} SLIPRING_HIP_LIB=$<TARGET_FILE:slipring_fake_cuda>
+            SLIPRING_HIPRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
+        set_tests_properties(tests/shim/cts_hip_${wave} PROPERTIES TIMEOUT 600) # likewise
+    endforeach()
     slipring_register(tests/shim/generate slipring_generate --programs 40 --from 280 --level 3)
 endif()
 

@@ -44,6 +44,8 @@ ci    | command abidiff | abigail-tools
 ci    | command chromium | chromium
 ci    | command clang | clang
 ci    | command clang-format | clang-format
+ci    | library libamdhip64.so.5 | libamdhip64-5
+ci    | library libhiprtc-builtins.so.5 | libhiprtc-builtins5
 ci    | command oclgrind | oclgrind
 ci    | command pip3 | python3-pip
 ci    | command python3 | python3

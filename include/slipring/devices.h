@@ -83,7 +83,7 @@ typedef enum slr_device_class {
 /// A device's properties. All text is NUL-terminated.
 typedef struct slr_device_info {
     char name[SLR_DEVICE_NAME_BYTES]; ///< the name that opens this device again: "cpu?engine=interpreted"
-    char backend[16];                 ///< "cpu", "opencl", "cuda", "vulkan", "webgpu" or "null"
+    char backend[16];                 ///< "cpu", "opencl", "cuda", "hip", "vulkan", "webgpu" or "null"
     char description[160];            ///< model and cores
     char engine[160];        ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
     char chosen[256];        ///< why this device, if a list or "auto" was requested; else ""

@@ -14,7 +14,8 @@ typedef enum slr_language {
     SLR_LANGUAGE_CUDA,   ///< CUDA C for NVRTC and nvcc. Needs no header; compile with --fmad=false
     SLR_LANGUAGE_OPENCL, ///< OpenCL C 1.2: kernels and handlers
     SLR_LANGUAGE_SPIRV,  ///< SPIR-V 1.5 for Vulkan 1.2: one kernel; assembly, as spirv-as reads it
-    SLR_LANGUAGE_WGSL    ///< WGSL: one kernel, for WebGPU. Bindings: docs/contract/kernels.md
+    SLR_LANGUAGE_WGSL,   ///< WGSL: one kernel, for WebGPU. Bindings: docs/contract/kernels.md
+    SLR_LANGUAGE_HIP     ///< HIP C++ for HIPRTC. Needs no header; compile with -ffp-contract=off
 } slr_language;
 
 typedef struct slr_emit_desc {

@@ -43,7 +43,7 @@ static const struct refused {
     {"cpu?threads=-1", SLR_INVALID, "threads '-1'"},
     {"cpu?unified=2", SLR_INVALID, "unified '2'; expected 0 or 1"},
     {"cpu?engine=fast", SLR_INVALID, "engine 'fast'; expected 'compiled' or 'interpreted'"},
-    {"toaster", SLR_NO_DEVICE, "no backend 'toaster'; it has: cpu, opencl, cuda, vulkan, webgpu, null"},
+    {"toaster", SLR_NO_DEVICE, "no backend 'toaster'; it has: cpu, opencl, cuda, hip, vulkan, webgpu, null"},
     {"CPU", SLR_NO_DEVICE, "no backend 'CPU'"},
     {"cpu:1", SLR_NO_DEVICE, "the only cpu is cpu:0"},
     {"null:7", SLR_NO_DEVICE, "the only null device is null:0"},
@@ -198,8 +198,9 @@ static void backends_are_listed_with_their_state(void **state)
     assert_string_equal(info.name, "cpu");
     assert_int_equal(info.status, SLR_OK);
     assert_int_equal(info.devices, 1);
-    static const char *const driven[] = {"opencl", "cuda", "vulkan", "webgpu"};
-    for (uint32_t i = 0; i < 4; ++i) { // which may not be here; then the reason says what is missing
+    static const char *const driven[] = {"opencl", "cuda", "hip", "vulkan", "webgpu"};
+    for (uint32_t i = 0; i < sizeof driven / sizeof *driven;
+         ++i) { // which may not be here; then the reason says what is missing
         must(slr_backend_get_info(1 + i, &info));
         assert_string_equal(info.name, driven[i]);
         assert_int_equal(info.status == SLR_OK, info.devices != 0);

@@ -102,6 +102,9 @@ static slr_status emit(const struct slri_module *module, const struct slri_entry
         return emit_c(module, entry, desc, out);
     case SLR_LANGUAGE_CUDA:
         return slri_emit_cuda(module, entry, out);
+    case SLR_LANGUAGE_HIP:
+        slri_emit_hip_words(out);
+        return slri_emit_cuda(module, entry, out);
     case SLR_LANGUAGE_OPENCL:
         return emit_opencl(module, entry, desc, out);
     case SLR_LANGUAGE_SPIRV:

@@ -133,7 +133,8 @@ slr_status slri_shape_choose(slr_kernel *kernel, slr_shape *shape, bool asks)
 
 // ---- occupancy -----------------------------------------------------------------------------------------------------
 
-static void say_limits(const slr_kernel_occupancy *of, char *out, size_t room)
+// `counter`: who counts beside the driver.
+static void say_limits(const slr_kernel_occupancy *of, const char *counter, char *out, size_t room)
 {
     static const char *const names[] = {"warps", "registers", "shared memory", "blocks", "barriers"};
     const char *before = "limited by ";
@@ -146,7 +147,7 @@ static void say_limits(const slr_kernel_occupancy *of, char *out, size_t room)
     if (!of->limits)
         snprintf(out + strlen(out), room - strlen(out), "its limits are not known for this capability");
     else if (of->computed_groups != of->groups)
-        snprintf(out + strlen(out), room - strlen(out), "; slr_occupancy_compute counts %u", of->computed_groups);
+        snprintf(out + strlen(out), room - strlen(out), "; %s counts %u", counter, of->computed_groups);
 }
 
 static void fill_counted(const slr_kernel *kernel, const slr_shape *shape, const struct slri_kernel_use *use,
@@ -168,7 +169,11 @@ static void fill_counted(const slr_kernel *kernel, const slr_shape *shape, const
         out->limits = computed.limits;
         out->best_block = best.block_threads;
     }
-    say_limits(out, out->why, sizeof out->why);
+    if (use->limits) {
+        out->computed_groups = use->computed;
+        out->limits = use->limits;
+    }
+    say_limits(out, use->limits ? "slipring" : "slr_occupancy_compute", out->why, sizeof out->why);
 }
 
 // A core runs the threads of one block, a vector of them at a time.

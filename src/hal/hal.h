@@ -82,6 +82,7 @@ struct slri_kernel {
     slri_handler *handler;                       // of a handler that the host runs
     slri_kernel_blocks *blocks;                  // of a kernel that the host runs; NULL: `native` knows how
     void (*release)(void *device, void *native); // NULL: it goes with what is loaded
+    const void *takes;                           // the backend's, as long as `native`: what it knows of its needs
     uint32_t most_threads;                       // that its registers leave room for in a block; 0: any
     bool may_fault;                              // on the device: then it tells by a word that it is given
     bool is_unfit;                               // for this block: the next variant is to be taken
@@ -549,6 +550,8 @@ struct slri_kernel_use {
     uint64_t shared_bytes, private_bytes; // static, of a block; of a thread
     bool counts;                          // the driver says how many blocks are on a unit at once:
     uint32_t groups;                      // of those that were asked about
+    uint32_t computed,
+        limits; // and how many we count where slr_occupancy_compute does not: 0 or more, slr_occupancy_limit
 };
 
 // What decides how a ring kernel can be kept going.
@@ -671,6 +674,6 @@ struct slri_backend {
 };
 
 extern const struct slri_backend slri_backend_cpu, slri_backend_null, slri_backend_opencl, slri_backend_cuda,
-    slri_backend_vulkan, slri_backend_webgpu;
+    slri_backend_hip, slri_backend_vulkan, slri_backend_webgpu;
 
 #endif

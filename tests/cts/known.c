@@ -149,9 +149,9 @@ const cts_bound *cts_bound_of(const char *kind, const cts_case *what)
 static const struct {
     const char *kind, *title;
 } columns[] = {
-    {"cpu/compiled", "`cpu`, compiled"},       {"cpu/interpreted", "`cpu`, interpreted"},
-    {"opencl/pocl/auto", "`opencl:0`, PoCL"},  {"opencl/other/auto", "`opencl:0`, Intel"},
-    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"}, {"vulkan/words", "`vulkan:0`, SwiftShader"},
+    {"cpu/compiled", "`cpu`, compiled"},        {"cpu/interpreted", "`cpu`, interpreted"},
+    {"opencl/pocl/auto", "`opencl:0`, PoCL"},   {"opencl/other/auto", "`opencl:0`, Intel"},
+    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},  {"vulkan/words", "`vulkan:0`, SwiftShader"},
     {"webgpu/WGSL", "`webgpu:0`, wgpu-native"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)

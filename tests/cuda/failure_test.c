@@ -4,6 +4,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cuda/fake_driver.h"
 
+#include <unistd.h>
+
 // ---- libraries that are none, drivers that do not start ------------------------------------------------------------
 
 static void library_that_is_missing_or_is_no_driver_is_named(void **state)
@@ -37,6 +39,23 @@ static void driver_without_a_GPU_says_what_hides_it(void **state)
     unsetenv("CUDA_VISIBLE_DEVICES");
     assert_string_equal(getenv("CUDA_MODULE_LOADING"), "EAGER");
     assert_string_equal(getenv("CUDA_DEVICE_MAX_CONNECTIONS"), "32");
+}
+
+static void library_of_HIP_that_is_missing_or_another_is_named(void **state)
+{
+    (void)state;
+    slr_device *device;
+    setenv("SLIPRING_HIP_LIB", "/nowhere/libamdhip64.so", 1);
+    refuses(slr_device_open("hip:0", NULL, &device), NO_DEVICE, "cannot load /nowhere/libamdhip64.so");
+    setenv("SLIPRING_HIP_LIB", "libm.so.6", 1);
+    refuses(slr_device_open("hip:0", NULL, &device), NO_DEVICE,
+            "libm.so.6 is not usable as runtime of HIP 5.2 or later: it lacks hipInit");
+    unsetenv("SLIPRING_HIP_LIB");
+    slr_status status = slr_device_open("hip:0", NULL, &device);
+    if (access("/dev/kfd", F_OK) != 0) {
+        assert_int_equal(status, SLR_NO_DEVICE);
+        assert_non_null(strstr(slr_error_message(), "there is no /dev/kfd"));
+    }
 }
 
 // ---- which device, and what it is ----------------------------------------------------------------------------------
@@ -99,6 +118,28 @@ static void device_says_what_it_is(void **state)
     assert_int_equal(info.memory_bytes, 1 << 30);
     assert_int_equal(info.unified_memory, 0);
     slr_device_close(device);
+}
+
+static void device_of_AMDs_says_what_it_is(void **state)
+{
+    (void)state;
+    reset();
+    slr_device_info info;
+    slr_device *device = open_device("hip:1");
+    must(slr_device_get_info(device, &info));
+    assert_string_equal(info.name, "hip:1");
+    assert_string_equal(info.description, "Fake GPU 1, gfx90a:sramecc+:xnack-, driver for HIP 6.3");
+    assert_string_equal(info.engine, "compiled by HIPRTC");
+    assert_string_equal(info.features, "arch=gfx90a:sramecc+:xnack- sms=104 warp=64 registers=65536 shared_bytes=65536 "
+                                       "l2_bytes=8388608 clock_mhz=1700 memory_mhz=1600 bus_bits=4096 "
+                                       "id=GPU-a1a2a3a4-a5a6-a7a8-a9aa-abacadaeafb0 priorities");
+    assert_string_equal(info.notes, "compiled and simulated, not run on a device; HIPRTC 13.0");
+    assert_string_equal(info.relaunch_reason, "persistent kernels are built for CUDA alone");
+    assert_int_equal(info.compute_units, 104);
+    slr_device_close(device);
+    refuses(slr_device_open("hip:2", NULL, &device), NO_DEVICE, "no hip:2; the driver lists 2 devices, from hip:0");
+    refuses(slr_device_open("hip:GPU-a0", NULL, &device), INVALID, "is not a device number");
+    nothing_is_left("hip:1");
 }
 
 static void higher_priorities_are_lower_numbers(void **state)
@@ -192,7 +233,10 @@ static bool fails(const char *spec)
     unsigned char expected[64];
     slr_status status = trial_run(spec, &t, submit_all);
     if (status != SLR_OK)
-        check_message(strstr(slr_error_message(), "NVRTC") ? "NVRTC 13.0" : "cuda", spec, __FILE__, __LINE__);
+        check_message(strstr(slr_error_message(), "RTC 13.0") ? "RTC"
+                      : strncmp(spec, "hip", 3) == 0          ? "hip"
+                                                              : "cuda",
+                      spec, __FILE__, __LINE__);
     trial_end(&t);
     nothing_is_left(spec);
     if (!fake->failed)
@@ -227,14 +271,21 @@ static void call_that_fails_is_told_and_leaves_nothing(void **state)
 {
     (void)state;
     static const char by_name[] = "cuda:GPU-" FIRST;
-    static const char *const specs[] = {"cuda:0", by_name, "cuda:1?context=primary", "cuda:0?memory=mapped",
-                                        "cuda:0?memory=managed"};
+    static const char *const specs[] = {"cuda:0",
+                                        by_name,
+                                        "cuda:1?context=primary",
+                                        "cuda:0?memory=mapped",
+                                        "cuda:0?memory=managed",
+                                        "hip:0",
+                                        "hip:1?context=primary",
+                                        "hip:0?memory=mapped"};
     slr_device *cpu = open_device("cpu");
     slr_buffer *buffer;
     must(slr_buffer_create(cpu, 4, &buffer));
     for (size_t i = 0; i < sizeof specs / sizeof *specs; ++i)
         assert_true(fail_at_each(specs[i], 2, false, cpu, buffer) > 50); // out of memory
     assert_true(fail_at_each("cuda:0", 700, true, cpu, buffer) > 50);    // lost, from there on
+    assert_true(fail_at_each("hip:0", 700, true, cpu, buffer) > 50);
     assert_true(fail_at_each("cuda:0", 999, false, cpu, buffer) > 50);
     slr_buffer_destroy(buffer);
     slr_device_close(cpu);
@@ -242,11 +293,11 @@ static void call_that_fails_is_told_and_leaves_nothing(void **state)
 
 // ---- the context is lost -------------------------------------------------------------------------------------------
 
-static void command_that_faults_loses_its_device_and_no_other(void **state)
+// `same`: the device, `other`: another one. `told`: what is told of a fault.
+static void fault_at_each(const char *same_spec, const char *other_spec, const char *const told[2])
 {
-    (void)state;
     reset();
-    slr_device *other = open_device("cuda:1"), *same = open_device("cuda:0");
+    slr_device *other = open_device(other_spec), *same = open_device(same_spec);
     slr_buffer *of_other, *of_same;
     must(slr_buffer_create(other, 4, &of_other));
     must(slr_buffer_create(same, 4, &of_same));
@@ -258,11 +309,11 @@ static void command_that_faults_loses_its_device_and_no_other(void **state)
         fake->fault_at = k;
         fake->failed = NULL;
         struct trial t = {0};
-        slr_status status = trial_run("cuda:0", &t, submit_all);
+        slr_status status = trial_run(same_spec, &t, submit_all);
         if (fake->failed) {
             assert_int_equal(status, SLR_DEVICE_LOST);
-            check_message("'cuda:0' was lost: device 'cuda:0': cu", "run", __FILE__, __LINE__);
-            check_message("CUDA_ERROR_ILLEGAL_ADDRESS", "run", __FILE__, __LINE__);
+            check_message(told[0], "run", __FILE__, __LINE__);
+            check_message(told[1], "run", __FILE__, __LINE__);
             ++lost;
         } else {
             assert_int_equal(status, SLR_OK);
@@ -279,6 +330,15 @@ static void command_that_faults_loses_its_device_and_no_other(void **state)
     slr_device_close(other);
     slr_device_close(same);
     nothing_is_left("lost");
+}
+
+static void command_that_faults_loses_its_device_and_no_other(void **state)
+{
+    static const char *const told[] = {"'cuda:0' was lost: device 'cuda:0': cu", "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                             *const told_by_hip[] = {"'hip:0' was lost: device 'hip:0': hip", "hipErrorIllegalAddress"};
+    (void)state;
+    fault_at_each("cuda:0", "cuda:1", told);
+    fault_at_each("hip:0", "hip:1", told_by_hip);
 }
 
 static void lost_device_says_what_happened_first(void **state)
@@ -366,9 +426,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(library_that_is_missing_or_is_no_driver_is_named),
+        cmocka_unit_test(library_of_HIP_that_is_missing_or_another_is_named),
         cmocka_unit_test_setup(driver_without_a_GPU_says_what_hides_it, load_fake),
         cmocka_unit_test(devices_are_found_by_number_and_by_name),
         cmocka_unit_test(device_says_what_it_is),
+        cmocka_unit_test(device_of_AMDs_says_what_it_is),
         cmocka_unit_test(higher_priorities_are_lower_numbers),
         cmocka_unit_test(call_that_fails_is_told_and_leaves_nothing),
         cmocka_unit_test(command_that_faults_loses_its_device_and_no_other),

@@ -16,7 +16,8 @@ static inline int load_fake(void **state)
     (void)state;
     fake = ((struct fake_cuda * (*)(void)) function_of_fake("SLIPRING_FAKE_CUDA", "fake_cuda_words"))();
     const char *path = getenv("SLIPRING_FAKE_CUDA");
-    return setenv("SLIPRING_CUDA_LIB", path, 1) | setenv("SLIPRING_NVRTC_LIB", path, 1);
+    return setenv("SLIPRING_CUDA_LIB", path, 1) | setenv("SLIPRING_NVRTC_LIB", path, 1) |
+           setenv("SLIPRING_HIP_LIB", path, 1) | setenv("SLIPRING_HIPRTC_LIB", path, 1);
 }
 
 static inline void reset(void)

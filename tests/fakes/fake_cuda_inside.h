@@ -155,6 +155,10 @@ struct cubin {
 bool compile_shim(const char *text, const struct slri_module *module, char **complaint);
 struct shim_image *load_shim(const char *text, const struct slri_module *module);
 
+// fake_nvrtc.c
+bool has_option(int32_t options, const char *const *option, const char *wanted);
+int32_t compile_program(slri_nvrtc_program program);
+
 // The front end reads what our emitter wrote; NULL with a message where it is none of ours.
 struct slri_module *read_source(const char *text);
 

@@ -69,7 +69,7 @@ int32_t nvrtcDestroyProgram(slri_nvrtc_program *program)
     return 0;
 }
 
-static bool has_option(int32_t options, const char *const *option, const char *wanted)
+bool has_option(int32_t options, const char *const *option, const char *wanted)
 {
     for (int32_t i = 0; i < options; ++i)
         if (strcmp(option[i], wanted) == 0)
@@ -77,16 +77,9 @@ static bool has_option(int32_t options, const char *const *option, const char *w
     return false;
 }
 
-int32_t nvrtcCompileProgram(slri_nvrtc_program program, int32_t options, const char *const *option)
+int32_t compile_program(slri_nvrtc_program program)
 {
-    CALL(nvrtcCompileProgram);
     bool is_loop = strstr(program->text, slri_embedded_cu_resident_h) != NULL;
-    bool is_raw = !is_loop && !strstr(program->text, "SLRI_FLOAT"); // not of our emitter, whose text is compiled so
-    if (!has_option(options, option, "--gpu-architecture=sm_90") ||
-        has_option(options, option, "--fmad=false") == is_raw) {
-        LOCKED(refuse("nvrtcCompileProgram", 5));
-        return error;
-    }
     pthread_mutex_lock(&lock);
     ++fake_cuda.compilations;
     pthread_mutex_unlock(&lock);
@@ -102,6 +95,19 @@ int32_t nvrtcCompileProgram(slri_nvrtc_program program, int32_t options, const c
         program->compiled = compile_shim(program->text, module, &program->log);
     slri_module_destroy(module);
     return program->compiled ? 0 : 6;
+}
+
+int32_t nvrtcCompileProgram(slri_nvrtc_program program, int32_t options, const char *const *option)
+{
+    CALL(nvrtcCompileProgram);
+    bool is_loop = strstr(program->text, slri_embedded_cu_resident_h) != NULL;
+    bool is_raw = !is_loop && !strstr(program->text, "SLRI_FLOAT"); // not of our emitter, whose text is compiled so
+    if (!has_option(options, option, "--gpu-architecture=sm_90") ||
+        has_option(options, option, "--fmad=false") == is_raw) {
+        LOCKED(refuse("nvrtcCompileProgram", 5));
+        return error;
+    }
+    return compile_program(program);
 }
 
 int32_t nvrtcGetProgramLogSize(slri_nvrtc_program program, size_t *bytes)

@@ -125,6 +125,7 @@ static void a_handler_becomes_the_kernel_of_its_batched_launches(void **state)
         const char *words;
     } list[] = {{SLR_LANGUAGE_C, "slrk_blocks"},
                 {SLR_LANGUAGE_CUDA, "__global__ void __launch_bounds__(32) third("},
+                {SLR_LANGUAGE_HIP, "#define SLRI_HIP 1"},
                 {SLR_LANGUAGE_OPENCL, "slrk_third("},
                 {SLR_LANGUAGE_WGSL, "fn slrk_third("}};
     for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {

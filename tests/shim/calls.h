@@ -26,6 +26,11 @@ struct shim_calls {
     // Comes to a function of the warp; gives the values of the 32 lanes, and which of them take part.
     const shim_word *(*warp)(unsigned site, unsigned mask, shim_word mine, unsigned *part);
     unsigned (*active)(unsigned site); // __activemask
+    // Of HIP: what this lane calls next stands at that place of the text. Then: comes to an instruction of its wave of
+    // `lanes`; gives the values, and which lanes are there too: at that place, when no lane can go on without.
+    void (*place)(unsigned site);
+    const shim_word *(*wave)(unsigned site, unsigned lanes, shim_word mine, shim_word *part);
+    void (*end_wave)(unsigned lanes); // all of them end. Does not return
     // Atomic operations, before which others may go on. `order` as the compiler's builtins have it.
     void (*load)(int order);
     void (*store)(void *to, const void *value, unsigned bytes, int order);

@@ -25,7 +25,9 @@ typedef __SIZE_TYPE__ size_t;
 #define blockIdx (shim->here()->blockIdx)
 #define blockDim (shim->here()->blockDim)
 #define gridDim (shim->here()->gridDim)
+#ifndef SHIM_HIP
 #define warpSize 32
+#endif
 
 #define SHIM_VECTORS(T, name, two, four) \
     struct name##1 { T x; }; \
@@ -60,13 +62,17 @@ inline long long clock64() { return (long long)shim->clock_ns(); }
 #define __syncthreads_count(vote) ((int)shim->meet(SHIM_COUNT, SHIM_SITE, (vote) != 0))
 #define __syncthreads_and(vote) ((int)shim->meet(SHIM_AND, SHIM_SITE, (vote) != 0))
 #define __syncthreads_or(vote) ((int)shim->meet(SHIM_OR, SHIM_SITE, (vote) != 0))
+#ifndef SHIM_HIP
 #define __activemask() shim->active(SHIM_SITE)
 #define __syncwarp(...) shim_syncwarp(__VA_ARGS__)
 inline void shim_syncwarp(unsigned mask = 0xffffffffu) { unsigned part; shim->warp(0, mask, 0, &part); }
 
+#endif
+
 template <class T> T shim_from(shim_word bits) { T value; __builtin_memcpy(&value, &bits, sizeof value); return value; }
 template <class T> shim_word shim_bits(T value) { shim_word bits = 0; __builtin_memcpy(&bits, &value, sizeof value); return bits; }
 
+#ifndef SHIM_HIP
 inline bool shim_is_width(int width) { return width > 0 && width <= 32 && (width & (width - 1)) == 0; }
 // The source lane as a function of the own one; of one that takes no part, or outside the segment, the own value.
 #define SHIM_SHUFFLE(name, by_type, source, is_inside) \
@@ -126,15 +132,32 @@ SHIM_OVER_WARP(reduce_xor_sync, T, 0, a ^ b)
 #define __reduce_and_sync(mask, value) shim_reduce_and_sync(SHIM_SITE, mask, value)
 #define __reduce_or_sync(mask, value) shim_reduce_or_sync(SHIM_SITE, mask, value)
 #define __reduce_xor_sync(mask, value) shim_reduce_xor_sync(SHIM_SITE, mask, value)
+#endif
 
 // ---- atomics -------------------------------------------------------------------------------------------------------
 
+#ifdef SHIM_HIP // by HIP's names
+#define __nv_atomic_load_n shim_hip_load
+#define __nv_atomic_store_n shim_hip_store
+#define __nv_atomic_fetch_add shim_hip_fetch_add
+#define __nv_atomic_fetch_and shim_hip_fetch_and
+#define __nv_atomic_fetch_or shim_hip_fetch_or
+#define __nv_atomic_fetch_xor shim_hip_fetch_xor
+#define __nv_atomic_fetch_min shim_hip_fetch_min
+#define __nv_atomic_fetch_max shim_hip_fetch_max
+#define __nv_atomic_exchange_n shim_hip_exchange
+#define __nv_atomic_fetch_sub shim_fetch_sub
+#define __nv_atomic_compare_exchange_n shim_compare_exchange
+#define __nv_atomic_thread_fence shim_thread_fence
+#define __NV_THREAD_SCOPE_SYSTEM 0
+#else
 // No macros: they must be whole tokens of other macros' names.
 enum { __NV_ATOMIC_RELAXED = __ATOMIC_RELAXED, __NV_ATOMIC_CONSUME = __ATOMIC_CONSUME,
        __NV_ATOMIC_ACQUIRE = __ATOMIC_ACQUIRE, __NV_ATOMIC_RELEASE = __ATOMIC_RELEASE,
        __NV_ATOMIC_ACQ_REL = __ATOMIC_ACQ_REL, __NV_ATOMIC_SEQ_CST = __ATOMIC_SEQ_CST };
 enum { __NV_THREAD_SCOPE_THREAD, __NV_THREAD_SCOPE_BLOCK, __NV_THREAD_SCOPE_CLUSTER, __NV_THREAD_SCOPE_DEVICE,
        __NV_THREAD_SCOPE_SYSTEM };
+#endif
 
 template <class T> struct shim_plain { typedef T type; };
 template <class T> struct shim_plain<const T> { typedef T type; };
@@ -307,6 +330,7 @@ inline float __ull2float_rz(shim_u64 a)
     const float r = (float)a;
     return (double)r > 18446744073709549568.0 || (shim_u64)r > a ? shim_nudge<float, unsigned>(r, false) : r;
 }
+#ifndef SHIM_HIP
 inline double shim_error(double a, double b, double s)
 {
     const double v = s - a;
@@ -323,10 +347,15 @@ inline double __dadd_rd(double a, double b)
     return shim_error(a, b, s) < 0 ? shim_nudge<double, shim_u64>(s, false) : s;
 }
 inline double __dadd_rz(double a, double b) { return a + b > 0 ? __dadd_rd(a, b) : __dadd_ru(a, b); }
+#endif
 inline float frexpf(float a, int *e) { return __builtin_frexpf(a, e); }
 inline double frexp(double a, int *e) { return __builtin_frexp(a, e); }
 inline float modff(float a, float *whole) { return __builtin_modff(a, whole); }
 inline double modf(double a, double *whole) { return __builtin_modf(a, whole); }
+
+#ifdef SHIM_HIP
+#include "tests/shim/device_hip.h"
+#endif
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
 

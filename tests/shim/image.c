@@ -31,6 +31,12 @@ bool shim_is_on(void)
     return how && strcmp(how, "text") == 0;
 }
 
+unsigned shim_hip_wave(void)
+{
+    const char *lanes = getenv("SLIPRING_FAKE_HIP_WAVE");
+    return lanes && strcmp(lanes, "32") == 0 ? 32 : 64;
+}
+
 // ---- a text --------------------------------------------------------------------------------------------------------
 
 static const char *skip_blank(const char *at)
@@ -157,6 +163,8 @@ static void put_math(unsigned id, slri_text *out)
 
 static void put_source(const struct shim_text *text, slri_text *out)
 {
+    if (strstr(text->text, "#define SLRI_HIP 1"))
+        slri_text_printf(out, "#define SHIM_HIP %u\n", shim_hip_wave());
     slri_text_puts(out, "#include \"tests/shim/device.h\"\n");
     for (unsigned id = 0; id < SLRI_MATH_COUNT; ++id)
         put_math(id, out);
@@ -212,6 +220,7 @@ static void make_key(const slri_text *source, char name[SLRI_CACHE_NAME_BYTES])
     slri_file_identify(SHIM_CXX, &compiler);
     slri_hash_init(&hash);
     put_file(&hash, SHIM_SOURCE "/tests/shim/device.h");
+    put_file(&hash, SHIM_SOURCE "/tests/shim/device_hip.h");
     put_file(&hash, SHIM_SOURCE "/tests/shim/calls.h");
     slri_hash_field(&hash, &compiler, sizeof compiler);
     slri_hash_field(&hash, SHIM_CXX, sizeof SHIM_CXX);

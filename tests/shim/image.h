@@ -16,6 +16,9 @@ typedef void shim_kernel(void **parameter);
 // SLIPRING_FAKE_CUDA_BY=text.
 bool shim_is_on(void);
 
+// The lanes of a wave of HIP's: SLIPRING_FAKE_HIP_WAVE, or 64.
+unsigned shim_hip_wave(void);
+
 struct shim_text {
     const char *text;
     const char *const *kernel; // that are in it

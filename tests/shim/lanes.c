@@ -23,17 +23,18 @@
 #define STACK (256 * 1024) // of a lane; with a page that none may touch below it
 #define MOST_LANES 1024
 #define WARP 32
+#define MOST_WAVE 64
 #define STEPS 8 // atomic operations between two places where others go on
 
-enum state { READY, AT_BARRIER, IN_WARP, ASKS_WHO, ENDED };
+enum state { READY, AT_BARRIER, IN_WARP, ASKS_WHO, IN_WAVE, ENDED };
 
 struct lane {
     struct shim_seen seen;
     enum state state;
     void *resume[5]; // __builtin_setjmp's
     bool begun;
-    unsigned site, mask, mine, steps, result;
-    shim_word value, given[WARP];
+    unsigned site, place, mask, mine, steps, result;
+    shim_word value, part, given[MOST_WAVE];
 };
 
 struct block {
@@ -198,6 +199,32 @@ static bool release_active(void)
     return true;
 }
 
+// Likewise of a wave, at one instruction and one place.
+static bool release_wave(void)
+{
+    struct lane *one = block->lane, *last = block->lane + block->lanes;
+    while (one < last && one->state != IN_WAVE)
+        ++one;
+    if (one == last)
+        return false;
+    struct lane *wave = &block->lane[(one - block->lane) / one->mask * one->mask];
+    const unsigned site = one->site, place = one->place, lanes = one->mask;
+    shim_word part = 0;
+    for (unsigned i = 0; i < lanes && wave + i < last; ++i)
+        if (wave[i].state == IN_WAVE && wave[i].site == site && wave[i].place == place)
+            part |= (shim_word)1 << i;
+    for (unsigned i = 0; i < lanes; ++i) {
+        if ((part >> i & 1) == 0)
+            continue;
+        for (unsigned from = 0; from < lanes; ++from)
+            if (part >> from & 1)
+                wave[i].given[from] = wave[from].value;
+        wave[i].part = part;
+        wave[i].state = READY;
+    }
+    return true;
+}
+
 static void end_lane(void)
 {
     block->moved = true;
@@ -275,6 +302,36 @@ static unsigned active(unsigned site)
     return lane->result;
 }
 
+static void place(unsigned site)
+{
+    LANE->place = site;
+}
+
+static const shim_word *wave(unsigned site, unsigned lanes, shim_word mine, shim_word *part)
+{
+    struct lane *lane = LANE;
+    lane->site = site;
+    lane->mask = lanes;
+    lane->value = mine;
+    yield_as(IN_WAVE);
+    *part = lane->part;
+    return lane->given;
+}
+
+static void end_wave(unsigned lanes)
+{
+    struct lane *first = &block->lane[(LANE - block->lane) / lanes * lanes];
+    for (struct lane *lane = first; lane < first + lanes && lane < block->lane + block->lanes; ++lane) {
+        if (lane == LANE || lane->state == ENDED)
+            continue;
+        block->at_barrier -= lane->state == AT_BARRIER;
+        lane->state = ENDED;
+        --block->live;
+        block->live_of[(lane - block->lane) / WARP] &= ~(1u << (lane - warp_of(lane)));
+    }
+    end_lane();
+}
+
 static void pause_lane(void)
 {
     yield_as(READY);
@@ -346,8 +403,8 @@ static void math(unsigned id, const shim_word *argument, shim_word *result)
     memcpy(result, &out, sizeof *result);
 }
 
-const struct shim_calls shim_calls = {here,  meet,       warp, active, load,     store, swap,  fence,
-                                      plain, pause_lane, end,  wrong,  clock_ns, math,  printf};
+const struct shim_calls shim_calls = {here, meet,  warp,  active,     place, wave,  end_wave, load, store,
+                                      swap, fence, plain, pause_lane, end,   wrong, clock_ns, math, printf};
 
 // ---- what is not there ---------------------------------------------------------------------------------------------
 
@@ -412,7 +469,7 @@ static void run_rounds(void)
         shim_late_round();
         if (launch->goes_on && !launch->goes_on(launch->user))
             block->end = SHIM_STOPPED;
-        else if (!run_round() && !release_active()) {
+        else if (!run_round() && !release_active() && !release_wave()) {
             block->now = block->lane;
             stop(SHIM_WRONG, "threads wait for each other at different places");
             block->now = NULL;

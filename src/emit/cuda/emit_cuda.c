@@ -13,6 +13,7 @@
 extern const char slri_embedded_handler_h[];
 extern const char slri_embedded_slr_cuda_h[];
 extern const char slri_embedded_slr_cuda_ring_h[];
+extern const char slri_embedded_slr_hip_h[];
 
 // ---- instructions that depend on more than a row -------------------------------------------------------------------
 
@@ -335,6 +336,11 @@ void slri_emit_cuda_call(struct slri_text *out)
     slri_text_append(out, text, (size_t)(at - text));
     slri_text_puts(out, at + sizeof include - 1);
     slri_text_puts(out, "#endif\n");
+}
+
+void slri_emit_hip_words(struct slri_text *out)
+{
+    slri_text_puts(out, slri_embedded_slr_hip_h);
 }
 
 static bool finds_largest(const struct slri_c_emitter *c, const struct slri_instr *in, void *user)

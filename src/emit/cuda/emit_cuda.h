@@ -31,4 +31,7 @@ slr_status slri_emit_cuda(const struct slri_module *module, const struct slri_en
 // Appends the layouts of a call alone (abi/handler.h), for text that calls a handler of another file.
 void slri_emit_cuda_call(struct slri_text *out);
 
+// Appends what stands before such a file, whichever it is, when HIPRTC compiles it.
+void slri_emit_hip_words(struct slri_text *out);
+
 #endif

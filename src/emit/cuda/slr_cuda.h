@@ -131,8 +131,10 @@ SLRI_FN slri_u64 slri_to_ull(double a) { return a == a ? __double2ull_rz(a) : 0;
 
 // A half in a register is the float that it is. Wider numbers become odd in their last place before the second
 // rounding, so that it sees that there was more.
+#ifndef SLRI_HIP // slr_hip.h has its own
 SLRI_FN float slri_f16_to_float(unsigned short bits) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(bits)); return r; }
 SLRI_FN unsigned short slri_float_to_f16(float a) { unsigned short r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(a)); return r; }
+#endif
 SLRI_FN float slri_bf16_to_float(unsigned short bits) { return __uint_as_float((slri_u32)bits << 16); }
 SLRI_FN unsigned short slri_float_to_bf16(float a)
 {
@@ -162,12 +164,14 @@ SLRI_FN float slri_odd(int a) { return slri_odd((long long)a); }
     SLRI_FN T __slri_modf_fraction##f(T a) { T whole; return modf##f(a, &whole); }
 SLRI_PARTS(float, f)
 SLRI_PARTS(double, )
+#ifndef SLRI_HIP
 SLRI_FN float __slri_hfma(float a, float b, float c)
 {
     unsigned short r;
     asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(r) : "h"(slri_float_to_f16(a)), "h"(slri_float_to_f16(b)), "h"(slri_float_to_f16(c)));
     return slri_f16_to_float(r);
 }
+#endif
 // The product is exact in double, and so is the sum but for its last place.
 SLRI_FN float __slri_bfma(float a, float b, float c)
 {
@@ -240,10 +244,14 @@ template <class T> SLRI_FN T slri_kernel_rem(T a, T b, volatile slri_u64 *to, sl
 }
 // The thread ends: behind an assertion that failed it might reach memory that is not there, which loses the device.
 // Barriers and functions of a warp do not wait for threads that have ended.
+#ifndef SLRI_HIP
+#define SLRI_EXIT() asm volatile("exit;")
+#define SLRI_PART(mask) (mask)
+#endif
 SLRI_FN void slri_kernel_stop(volatile slri_u64 *to, slri_u64 fault)
 {
     slri_kernel_fault(to, fault);
-    asm volatile("exit;");
+    SLRI_EXIT();
 }
 
 // What a kernel is given that its source does not name.
@@ -294,13 +302,13 @@ template <class... T> SLRI_FN void slri_print(slri_u32 *to, slri_u32 number, con
 #define SLRI_DYNAMIC extern __shared__ __align__(16) unsigned char slri_dynamic[]
 #define SLRI_ALIGNED_16 __align__(16)
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 // these came with compute capability 8.0
+#if defined(SLRI_HIP) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800) // these came with compute capability 8.0
 #define SLRI_REDUCE(name, type, combined) \
     SLRI_FN type name(slri_u32 mask, type value) \
     { \
         type a = value; \
-        slri_u32 rest = mask & ~(1u << (__ffs(mask) - 1)); \
-        a = __shfl_sync(mask, value, __ffs(mask) - 1); \
+        slri_u32 part = SLRI_PART(mask), rest = part & (part - 1); \
+        a = __shfl_sync(mask, value, __ffs(part) - 1); \
         for (; rest; rest &= rest - 1) { type b = __shfl_sync(mask, value, __ffs(rest) - 1); a = combined; } \
         return a; \
     }

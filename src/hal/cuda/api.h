@@ -20,6 +20,9 @@ typedef struct slri_cu_graph_object *slri_cu_graph;
 typedef struct slri_cu_exec_object *slri_cu_exec; // a graph that can be launched
 typedef struct slri_cu_link_object *slri_cu_link; // files of machine code that become one
 
+#define SLRI_CU_ARCHITECTURE_BYTES 64
+struct slri_cu_vendor;
+
 // X(result, name, parameters, their names): what every driver since CUDA 11 has.
 #define SLRI_CU_REQUIRED(X)                                                                                            \
     X(int32_t, Init, (uint32_t flags), (flags))                                                                        \
@@ -120,8 +123,11 @@ struct slri_cu {
     SLRI_CU_REQUIRED(SLRI_CU_MEMBER)
     SLRI_CU_OPTIONAL(SLRI_CU_MEMBER)
 #undef SLRI_CU_MEMBER
-    int32_t version; // 13000: CUDA 13.0
-    bool simulated;  // it says of itself that it has no GPU
+    // NULL, or what the vendor's compiler calls the device, where two numbers do not say it.
+    int32_t (*architecture)(slri_cu_device device, char out[SLRI_CU_ARCHITECTURE_BYTES]);
+    const struct slri_cu_vendor *vendor; // vendor.h
+    int32_t version;                     // 13000: CUDA 13.0
+    bool simulated;                      // it says of itself that it has no GPU
 };
 
 // X(number, what it is to the user). An error that is not here may be a vendor's newest: what it means for the device
@@ -207,10 +213,6 @@ struct slri_cu {
 #define SLRI_CU_FUNCTION_LOCAL 3        // bytes of a thread
 #define SLRI_CU_FUNCTION_REGISTERS 4    // of a thread
 #define SLRI_CU_FUNCTION_MOST_DYNAMIC 8 // bytes of `extern __shared__` memory
-
-// loader.c: opens the driver and starts it, once a process; it stays open. Errors: NO_DEVICE, which says what was not
-// found.
-slr_status slri_cu_load(const struct slri_cu **out);
 
 // error.c: what an error of the driver is to the user.
 slr_status slri_cu_status(int32_t error);

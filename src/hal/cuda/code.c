@@ -7,6 +7,7 @@
 #include "engine/code.h"
 #include "hal/cuda/cuda.h"
 #include "hal/cuda/nvrtc.h"
+#include "hal/cuda/waves.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,28 +18,37 @@
 struct slri_cu_loaded {
     slri_cu_module module;
     slri_cu_function function;
-    int32_t most_threads; // a block, with the registers that it takes
-    uint32_t opened;      // of the device: in which of its contexts it is
+    int32_t most_threads;         // a block, with the registers that it takes
+    uint32_t opened;              // of the device: in which of its contexts it is
+    struct slri_wave_takes takes; // of an AMD device, where its code says it
 };
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-static slr_status find_compiler(const struct slri_cuda *cuda, const struct slri_nvrtc **nvrtc, int32_t *capability)
+// And what it calls the device.
+static slr_status find_compiler(const struct slri_cuda *cuda, const struct slri_nvrtc **nvrtc,
+                                char architecture[SLRI_CU_ARCHITECTURE_BYTES])
 {
-    SLRI_TRY(slri_nvrtc_load(nvrtc));
-    return slri_nvrtc_choose(*nvrtc, cuda->facts.major * 10 + cuda->facts.minor, capability);
+    int32_t capability;
+    SLRI_TRY(cuda->cu->vendor->load_compiler(nvrtc));
+    snprintf(architecture, SLRI_CU_ARCHITECTURE_BYTES, "%s", cuda->facts.architecture);
+    if (*architecture)
+        return SLR_OK;
+    SLRI_TRY(slri_nvrtc_choose(*nvrtc, cuda->facts.major * 10 + cuda->facts.minor, &capability));
+    snprintf(architecture, SLRI_CU_ARCHITECTURE_BYTES, "sm_%d", (int)capability);
+    return SLR_OK;
 }
 
 // The driver is of it, too: it must take the machine code.
 slr_status slri_cuda_identify(struct slri_cuda *cuda, struct slri_code_text *text)
 {
     const struct slri_nvrtc *nvrtc;
-    int32_t capability;
-    SLRI_TRY(find_compiler(cuda, &nvrtc, &capability));
-    slri_text_printf(&text->identity, "NVRTC %d.%d, driver %d, sm_%d", nvrtc->major, nvrtc->minor, cuda->cu->version,
-                     capability);
-    slri_text_printf(&text->label, "%s\n%s\nsm_%d, NVRTC %d.%d", text->name, text->file, capability, nvrtc->major,
-                     nvrtc->minor);
+    char architecture[SLRI_CU_ARCHITECTURE_BYTES];
+    SLRI_TRY(find_compiler(cuda, &nvrtc, architecture));
+    slri_text_printf(&text->identity, "%s %d.%d, driver %d, %s", nvrtc->name, nvrtc->major, nvrtc->minor,
+                     cuda->cu->version, architecture);
+    slri_text_printf(&text->label, "%s\n%s\n%s, %s %d.%d", text->name, text->file, architecture, nvrtc->name,
+                     nvrtc->major, nvrtc->minor);
     // What a raw program includes is not in the key.
     text->is_unkept = text->module && text->module->raw && strstr(text->module->raw, "include");
     return SLR_OK;
@@ -51,17 +61,19 @@ slr_status slri_cuda_code_write(void *device, struct slri_code_text *text)
     if (count > MOST_PARAMETERS)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; %d are allowed on '%s'", text->name, count,
                          MOST_PARAMETERS, cuda->name);
+    const struct slri_nvrtc *nvrtc;
     SLRI_TRY(slri_cuda_identify(cuda, text));
-    return slri_nvrtc_source(text->module, text->entry, &text->text, &text->option);
+    SLRI_TRY(cuda->cu->vendor->load_compiler(&nvrtc));
+    return slri_nvrtc_source(nvrtc, text->module, text->entry, &text->text, &text->option);
 }
 
 slr_status slri_cuda_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
 {
     const struct slri_nvrtc *nvrtc;
-    int32_t capability;
+    char architecture[SLRI_CU_ARCHITECTURE_BYTES];
     (void)loaded;
-    SLRI_TRY(find_compiler(device, &nvrtc, &capability));
-    return slri_nvrtc_compile(nvrtc, text->file, slri_text_view(&text->text), text->option, capability, &blob->bytes,
+    SLRI_TRY(find_compiler(device, &nvrtc, architecture));
+    return slri_nvrtc_compile(nvrtc, text->file, slri_text_view(&text->text), text->option, architecture, &blob->bytes,
                               &blob->count);
 }
 
@@ -123,6 +135,10 @@ static slr_status load(struct slri_cuda *cuda, const struct slri_code_text *text
     slr_status status = text->is_batched ? find_batch(cuda, text, loaded) : find_kernel(cuda, text->entry, loaded);
     if (status != SLR_OK)
         cuda->cu->ModuleUnload(loaded->module);
+    else if (*cuda->facts.architecture && !text->is_batched && // else, or where it is unreadable, nobody counts
+             slri_waves_read(cuda->facts.architecture, blob->bytes, blob->count, text->entry->name, &loaded->takes) !=
+                 SLR_OK)
+        loaded->takes.lanes = 0;
     return status;
 }
 
@@ -159,9 +175,10 @@ void slri_cuda_code_unload(void *device, void *loaded)
 
 slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
 {
-    const struct slri_cu_loaded *code = loaded;
+    struct slri_cu_loaded *code = loaded;
     (void)device;
     out->native = code->function;
+    out->takes = code->takes.lanes ? &code->takes : NULL;
     out->most_threads = (uint32_t)code->most_threads;
     if (of->is_batched) // a handler's faults are in its results
         return SLR_OK;
@@ -193,11 +210,17 @@ static slr_status ask_use(struct slri_cuda *cuda, const struct slri_ready_kernel
     *out = (struct slri_kernel_use){.most_threads = (uint32_t)*ask[0].value,
                                     .multiple = (uint32_t)cuda->facts.warp,
                                     .registers = (uint32_t)*ask[1].value,
-                                    .capability = (uint32_t)(cuda->facts.major * 10 + cuda->facts.minor),
+                                    .capability = slri_cuda_capability(&cuda->facts),
                                     .shared_bytes = (uint64_t)*ask[2].value,
                                     .private_bytes = (uint64_t)*ask[3].value,
                                     .counts = threads != 0,
                                     .groups = (uint32_t)groups};
+    struct slri_wave_fits fits;
+    if (threads && ready->kernel.takes &&
+        slri_waves_count(cuda->facts.architecture, ready->kernel.takes, threads, dynamic_bytes, &fits) == SLR_OK) {
+        out->computed = fits.blocks;
+        out->limits = fits.limits;
+    }
     return SLR_OK;
 }
 
@@ -229,11 +252,11 @@ int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const st
                                   command->dispatch.dynamic_bytes, stream, parameter, NULL);
 }
 
-void slri_cuda_describe_compiler(char *out, size_t room)
+void slri_cuda_describe_compiler(const struct slri_cuda *cuda, char *out, size_t room)
 {
     const struct slri_nvrtc *nvrtc;
-    if (slri_nvrtc_load(&nvrtc) == SLR_OK)
-        snprintf(out, room, "; NVRTC %d.%d", nvrtc->major, nvrtc->minor);
+    if (cuda->cu->vendor->load_compiler(&nvrtc) == SLR_OK)
+        snprintf(out, room, "; %s %d.%d", nvrtc->name, nvrtc->major, nvrtc->minor);
     else
         snprintf(out, room, "; no kernels: %s", slr_error_message());
 }

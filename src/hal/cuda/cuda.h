@@ -7,6 +7,7 @@
 #include "hal/cuda/flags.h"
 #include "hal/cuda/sharing.h"
 #include "hal/cuda/stall.h"
+#include "hal/cuda/vendor.h"
 #include "base/thread.h"
 #include "base/text.h"
 #include "hal/hal.h"
@@ -24,6 +25,7 @@
 // What a device says of itself, asked once.
 struct slri_cu_facts {
     char name[64], id[SLRI_CU_ID_BYTES];
+    char architecture[SLRI_CU_ARCHITECTURE_BYTES]; // "", or what the compiler calls it
     uint64_t memory_bytes;
 #define SLRI_CU_FACT(name, number) int32_t name;
     SLRI_CU_ATTRIBUTES(SLRI_CU_FACT)
@@ -82,11 +84,18 @@ struct slri_cuda {
     struct slri_cuda *next_kept; // of devices whose memory stays until the process ends
 };
 
+// 90 for compute capability 9.0; 0 for another vendor's.
+static inline uint32_t slri_cuda_capability(const struct slri_cu_facts *facts)
+{
+    return *facts->architecture ? 0 : (uint32_t)(facts->major * 10 + facts->minor);
+}
+
 // facts.c: the devices that the driver shows (CUDA_VISIBLE_DEVICES is its business), in its order.
 slr_status slri_cu_count_devices(const struct slri_cu *cu, uint32_t *out);
 // By number, or by the name that nvidia-smi -L gives (a beginning that fits one device).
 slr_status slri_cu_find_device(const struct slri_cu *cu, const struct slri_spec *spec, slri_cu_device *out);
-slr_status slri_cuda_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
+slr_status slri_cuda_facts(const struct slri_cu_vendor *vendor, void *device, uint32_t index, struct slri_facts *out,
+                           slr_device_info *info);
 slr_status slri_cu_ask(const struct slri_cu *cu, const char *name, slri_cu_device device, struct slri_cu_facts *out);
 
 // device.c: the context is made the calling thread's for as long as calls are made, and what it had before comes back:
@@ -147,7 +156,7 @@ slr_status slri_cuda_identify(struct slri_cuda *cuda, struct slri_code_text *tex
 int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
                          const struct slri_extras *extras);
 // How kernels are made ready here, or why they are not.
-void slri_cuda_describe_compiler(char *out, size_t room);
+void slri_cuda_describe_compiler(const struct slri_cuda *cuda, char *out, size_t room);
 
 // resources.c
 slr_status slri_cuda_kernel_resources(const struct slri_module *module, const struct slri_entry *entry,

@@ -18,12 +18,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static slr_status cuda_probe(bool automatic, uint32_t *devices)
+static slr_status probe_vendor(const struct slri_cu_vendor *vendor, uint32_t *devices)
 {
     const struct slri_cu *cu;
-    (void)automatic; // the driver starts at once
-    SLRI_TRY(slri_cu_load(&cu));
+    SLRI_TRY(vendor->load(&cu));
     return slri_cu_count_devices(cu, devices);
+}
+
+static slr_status cuda_probe(bool automatic, uint32_t *devices)
+{
+    (void)automatic; // the driver starts at once
+    return probe_vendor(&slri_vendor_cuda, devices);
+}
+
+static slr_status hip_probe(bool automatic, uint32_t *devices)
+{
+    (void)automatic;
+    return probe_vendor(&slri_vendor_hip, devices);
 }
 
 #define INSIDE_LOOK_NS 50000u // between looks at calls that use a lost context
@@ -150,12 +161,12 @@ static void look_at_sharing(struct slri_cuda *cuda)
     struct slri_cu_sharing *sharing = &cuda->sharing;
     sharing->is_wsl = slri_cu_is_wsl("/proc/sys/kernel/osrelease");
     sharing->is_mps = cuda->facts.mps != 0;
-    if (slri_nvml_users(cuda->facts.id + strlen("GPU-"), slri_process_id(), &sharing->others, &sharing->is_virtual) !=
-        SLR_OK)
+    if (cuda->cu->vendor != &slri_vendor_cuda || slri_nvml_users(cuda->facts.id + strlen("GPU-"), slri_process_id(),
+                                                                 &sharing->others, &sharing->is_virtual) != SLR_OK)
         sharing->others = 0;
 }
 
-static slr_status find(struct slri_cuda *cuda, const struct slri_spec *spec)
+static slr_status find(struct slri_cuda *cuda, const struct slri_cu_vendor *vendor, const struct slri_spec *spec)
 {
     static const char *const known[] = {"context", "flags", "memory", "ring", "sm_budget", "stall_ms", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
@@ -165,7 +176,7 @@ static slr_status find(struct slri_cuda *cuda, const struct slri_spec *spec)
     SLRI_TRY(choose_budget(cuda, spec));
     SLRI_TRY(slri_cuda_flags_choose(cuda, spec));
     SLRI_TRY(slri_ring_mode_choose(spec, cuda->name, &cuda->ring_mode));
-    SLRI_TRY(slri_cu_load(&cuda->cu));
+    SLRI_TRY(vendor->load(&cuda->cu));
     SLRI_TRY(slri_cu_find_device(cuda->cu, spec, &cuda->device));
     SLRI_TRY(slri_cu_ask(cuda->cu, cuda->name, cuda->device, &cuda->facts));
     look_at_sharing(cuda);
@@ -210,7 +221,7 @@ static void close_context(struct slri_cuda *cuda)
         cuda->cu->CtxDestroy_v2(cuda->context);
     }
     cuda->context = NULL;
-    set_ending(cuda, gone ? SLRI_CU_ENDED : SLRI_CU_LEFT);
+    set_ending(cuda, gone && cuda->cu->vendor->ends_work ? SLRI_CU_ENDED : SLRI_CU_LEFT);
 }
 
 static void end_in_thread(void *arg)
@@ -299,21 +310,22 @@ static slr_status begin(struct slri_cuda *cuda)
     return status;
 }
 
-static slr_status cuda_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
+static slr_status open_vendor(const struct slri_cu_vendor *vendor, const struct slri_spec *spec,
+                              const slr_allocator *allocator, void **device)
 {
     struct slri_cuda *cuda = slri_alloc(allocator, sizeof *cuda);
     if (!cuda)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a CUDA device");
+        return SLRI_FAIL(NO_MEMORY, "no memory for a %s device", vendor->platform);
     if (allocator) {
         cuda->allocator_copy = *allocator;
         cuda->allocator = &cuda->allocator_copy;
     }
     if (*spec->id)
-        snprintf(cuda->name, sizeof cuda->name, "cuda:%s", spec->id);
+        snprintf(cuda->name, sizeof cuda->name, "%s:%s", vendor->backend->name, spec->id);
     else
-        snprintf(cuda->name, sizeof cuda->name, "cuda:%u", spec->index);
+        snprintf(cuda->name, sizeof cuda->name, "%s:%u", vendor->backend->name, spec->index);
     slri_loss_init(&cuda->loss, cuda->name);
-    slr_status status = find(cuda, spec);
+    slr_status status = find(cuda, vendor, spec);
     if (status == SLR_OK)
         status = begin(cuda);
     if (status != SLR_OK) {
@@ -359,42 +371,58 @@ static void cuda_close(void *device)
     free_device(cuda);
 }
 
+static slr_status cuda_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
+{
+    return open_vendor(&slri_vendor_cuda, spec, allocator, device);
+}
+
+static slr_status hip_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
+{
+    return open_vendor(&slri_vendor_hip, spec, allocator, device);
+}
+
+static slr_status cuda_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
+{
+    return slri_cuda_facts(&slri_vendor_cuda, device, index, out, info);
+}
+
+static slr_status hip_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
+{
+    return slri_cuda_facts(&slri_vendor_hip, device, index, out, info);
+}
+
 static slr_status cuda_metrics(const void *device, slr_metrics *out)
 {
     const struct slri_cuda *cuda = device;
     return slri_nvml_read(cuda->facts.id + strlen("GPU-"), out);
 }
 
+// What the two have in common.
+#define SLRI_CU_BACKEND                                                                                                \
+    .kernel_per = SLRI_KERNEL_PER_ENTRY, .close = cuda_close, .reopen = slri_cuda_reopen,                              \
+    .shard_reopened = slri_cuda_near_renew, .memory_create = slri_cuda_memory_create,                                  \
+    .memory_destroy = slri_cuda_memory_destroy, .encode = slri_cuda_encode, .wait = slri_cuda_wait,                    \
+    .queue_create = slri_cuda_queue_create, .queue_destroy = slri_cuda_queue_destroy,                                  \
+    .list_create = slri_cuda_list_create, .list_destroy = slri_cuda_list_destroy, .code_write = slri_cuda_code_write,  \
+    .code_build = slri_cuda_code_build, .code_load = slri_cuda_code_load, .code_unload = slri_cuda_code_unload,        \
+    .code_kernel = slri_cuda_code_kernel, .kernel_use = slri_cuda_kernel_use,                                          \
+    .persistent_plan = slri_cuda_persistent_plan, .shard_prepare = slri_cuda_shard_prepare,                            \
+    .shard_start = slri_cuda_shard_start
+
 const struct slri_backend slri_backend_cuda = {
+    SLRI_CU_BACKEND,
     .name = "cuda",
     .has_ids = true,
     .takes_raw = true,
     .blob_suffix = ".cubin",
-    .kernel_per = SLRI_KERNEL_PER_ENTRY,
     .probe = cuda_probe,
     .open = cuda_open,
-    .close = cuda_close,
-    .facts = slri_cuda_facts,
-    .reopen = slri_cuda_reopen,
-    .shard_reopened = slri_cuda_near_renew,
+    .facts = cuda_facts,
     .metrics = cuda_metrics,
-    .memory_create = slri_cuda_memory_create,
-    .memory_destroy = slri_cuda_memory_destroy,
-    .encode = slri_cuda_encode,
-    .wait = slri_cuda_wait,
-    .queue_create = slri_cuda_queue_create,
-    .queue_destroy = slri_cuda_queue_destroy,
     .peer = slri_cuda_peer,
-    .list_create = slri_cuda_list_create,
-    .list_destroy = slri_cuda_list_destroy,
-    .code_write = slri_cuda_code_write,
-    .code_build = slri_cuda_code_build,
-    .code_load = slri_cuda_code_load,
-    .code_unload = slri_cuda_code_unload,
-    .code_kernel = slri_cuda_code_kernel,
-    .kernel_use = slri_cuda_kernel_use,
     .kernel_resources = slri_cuda_kernel_resources,
-    .persistent_plan = slri_cuda_persistent_plan,
-    .shard_prepare = slri_cuda_shard_prepare,
-    .shard_start = slri_cuda_shard_start,
+};
+
+const struct slri_backend slri_backend_hip = {
+    SLRI_CU_BACKEND, .name = "hip", .blob_suffix = ".hsaco", .probe = hip_probe, .open = hip_open, .facts = hip_facts,
 };

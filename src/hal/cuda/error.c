@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver's errors: it names them, and we know what each is to the user.
-#include "hal/cuda/api.h"
+#include "hal/cuda/vendor.h"
 #include "base/status.h"
 
 struct error {
@@ -53,6 +53,6 @@ slr_status slri_cu_failed(const struct slri_cu *cu, const char *device, const ch
     slr_status status = slri_cu_status(error);
     if (cu->GetErrorName(error, &name) != SLRI_CU_SUCCESS || !name)
         name = "an error without a name";
-    slri_fail(status, "device '%s': cu%s gives %s (%d)", device, call, name, (int)error);
+    slri_fail(status, "device '%s': %s%s gives %s (%d)", device, cu->vendor->prefix, call, name, (int)error);
     return status;
 }

@@ -15,11 +15,12 @@ slr_status slri_cu_count_devices(const struct slri_cu *cu, uint32_t *out)
     int32_t count = 0;
     int32_t error = cu->DeviceGetCount(&count);
     if (error != SLRI_CU_SUCCESS && error != SLRI_CU_NO_DEVICE)
-        return slri_cu_failed(cu, "cuda", "DeviceGetCount", error);
-    const char *visible = slri_environment_of_vendor("CUDA_VISIBLE_DEVICES");
+        return slri_cu_failed(cu, cu->vendor->backend->name, "DeviceGetCount", error);
+    const char *visible = slri_environment_of_vendor(cu->vendor->visible);
     if (count <= 0)
-        return visible ? SLRI_FAIL(NO_DEVICE, "NVIDIA's driver lists no GPU with CUDA_VISIBLE_DEVICES='%s'", visible)
-                       : SLRI_FAIL(NO_DEVICE, "NVIDIA's driver is installed, but there is no GPU");
+        return visible ? SLRI_FAIL(NO_DEVICE, "%s lists no GPU with %s='%s'", cu->vendor->driver, cu->vendor->visible,
+                                   visible)
+                       : SLRI_FAIL(NO_DEVICE, "%s is installed, but there is no GPU", cu->vendor->driver);
     *out = (uint32_t)count;
     return SLR_OK;
 }
@@ -55,7 +56,7 @@ static slr_status find_named(const struct slri_cu *cu, const char *id, uint32_t 
         if (error == SLRI_CU_SUCCESS)
             error = ask_uuid(cu, device, uuid);
         if (error != SLRI_CU_SUCCESS)
-            return slri_cu_failed(cu, "cuda", "DeviceGetUuid", error);
+            return slri_cu_failed(cu, cu->vendor->backend->name, "DeviceGetUuid", error);
         if (!is_named(id, uuid))
             continue;
         *out = device;
@@ -63,8 +64,9 @@ static slr_status find_named(const struct slri_cu *cu, const char *id, uint32_t 
     }
     if (found == 1)
         return SLR_OK;
-    return SLRI_FAIL(NO_DEVICE, "%s cuda:%s among the driver's %u device%s (nvidia-smi -L lists them)",
-                     found ? "there is more than one" : "there is no", id, count, count > 1 ? "s" : "");
+    return SLRI_FAIL(NO_DEVICE, "%s %s:%s among the driver's %u device%s (%s lists them)",
+                     found ? "there is more than one" : "there is no", cu->vendor->backend->name, id, count,
+                     count > 1 ? "s" : "", cu->vendor->lists);
 }
 
 slr_status slri_cu_find_device(const struct slri_cu *cu, const struct slri_spec *spec, slri_cu_device *out)
@@ -74,10 +76,11 @@ slr_status slri_cu_find_device(const struct slri_cu *cu, const struct slri_spec 
     if (*spec->id)
         return find_named(cu, spec->id, count, out);
     if (spec->index >= count)
-        return SLRI_FAIL(NO_DEVICE, "there is no cuda:%u; the driver lists %u device%s, from cuda:0", spec->index,
-                         count, count > 1 ? "s" : "");
+        return SLRI_FAIL(NO_DEVICE, "there is no %s:%u; the driver lists %u device%s, from %s:0",
+                         cu->vendor->backend->name, spec->index, count, count > 1 ? "s" : "",
+                         cu->vendor->backend->name);
     int32_t error = cu->DeviceGet(out, (int32_t)spec->index);
-    return error == SLRI_CU_SUCCESS ? SLR_OK : slri_cu_failed(cu, "cuda", "DeviceGet", error);
+    return error == SLRI_CU_SUCCESS ? SLR_OK : slri_cu_failed(cu, cu->vendor->backend->name, "DeviceGet", error);
 }
 
 // ---- one device ----------------------------------------------------------------------------------------------------
@@ -115,6 +118,11 @@ slr_status slri_cu_ask(const struct slri_cu *cu, const char *name, slri_cu_devic
     error = ask_uuid(cu, device, uuid);
     if (error != SLRI_CU_SUCCESS)
         return slri_cu_failed(cu, name, "DeviceGetUuid", error);
+    error = cu->architecture ? cu->architecture(device, facts.architecture) : SLRI_CU_SUCCESS;
+    if (error != SLRI_CU_SUCCESS)
+        return slri_cu_failed(cu, name, "GetDeviceProperties", error);
+    if (cu->architecture && !*facts.architecture)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s': %s does not say its architecture", name, cu->vendor->driver);
     facts.memory_bytes = bytes;
     snprintf(facts.id, sizeof facts.id, "GPU-%s", uuid);
     *out = facts;
@@ -126,7 +134,11 @@ slr_status slri_cu_ask(const struct slri_cu *cu, const char *name, slri_cu_devic
 static void describe_features(const struct slri_cuda *cuda, char *out, size_t room)
 {
     const struct slri_cu_facts *facts = &cuda->facts;
-    snprintf(out, room, "sm=%d.%d sms=%d warp=%d registers=%d shared_bytes=%d l2_bytes=%d", facts->major, facts->minor,
+    if (*facts->architecture)
+        snprintf(out, room, "arch=%s", facts->architecture);
+    else
+        snprintf(out, room, "sm=%d.%d", facts->major, facts->minor);
+    snprintf(out + strlen(out), room - strlen(out), " sms=%d warp=%d registers=%d shared_bytes=%d l2_bytes=%d",
              facts->multiprocessors, facts->warp, facts->registers, facts->shared_most, facts->l2_bytes);
     const struct {
         int32_t value;
@@ -138,9 +150,12 @@ static void describe_features(const struct slri_cuda *cuda, char *out, size_t ro
     for (size_t i = 0; i < sizeof number / sizeof *number; ++i)
         if (number[i].value > 0)
             snprintf(out + strlen(out), room - strlen(out), " %s=%d", number[i].name, number[i].value);
-    snprintf(out + strlen(out), room - strlen(out), "%s persistent_blocks=%u flags=%s id=%s",
-             facts->time_limit ? " time_limit" : "", cuda->most_blocks,
-             slri_cuda_flags_name(*cuda->flags.why ? SLRI_CU_FLAGS_ON_HOST : SLRI_CU_FLAGS_BEHIND_BAR), facts->id);
+    if (facts->time_limit)
+        snprintf(out + strlen(out), room - strlen(out), " time_limit");
+    if (!cuda->cu->vendor->never_stays)
+        snprintf(out + strlen(out), room - strlen(out), " persistent_blocks=%u flags=%s", cuda->most_blocks,
+                 slri_cuda_flags_name(*cuda->flags.why ? SLRI_CU_FLAGS_ON_HOST : SLRI_CU_FLAGS_BEHIND_BAR));
+    snprintf(out + strlen(out), room - strlen(out), " id=%s", facts->id);
     if (cuda->least != cuda->greatest)
         snprintf(out + strlen(out), room - strlen(out), " priorities");
     uint32_t differ = __atomic_load_n(&cuda->blocks_differ, __ATOMIC_RELAXED);
@@ -175,29 +190,42 @@ static void describe_name(const struct slri_cuda *cuda, char *out, size_t room)
         }
 }
 
-static void describe_notes(char *out, size_t room)
+static void describe_notes(const struct slri_cu_vendor *vendor, char *out, size_t room)
 {
-    const char *visible = slri_environment_of_vendor("CUDA_VISIBLE_DEVICES"),
+    const char *visible = slri_environment_of_vendor(vendor->visible),
                *loading = slri_environment_of_vendor("CUDA_MODULE_LOADING");
     const char *queues = slri_environment_of_vendor("CUDA_DEVICE_MAX_CONNECTIONS");
-    snprintf(out, room, "CUDA_MODULE_LOADING=%.20s, CUDA_DEVICE_MAX_CONNECTIONS=%.8s", loading ? loading : "",
-             queues ? queues : "");
+    if (vendor == &slri_vendor_cuda)
+        snprintf(out, room, "CUDA_MODULE_LOADING=%.20s, CUDA_DEVICE_MAX_CONNECTIONS=%.8s", loading ? loading : "",
+                 queues ? queues : "");
+    else
+        snprintf(out, room, "compiled and simulated, not run on a device");
     if (visible)
-        snprintf(out + strlen(out), room - strlen(out), ", CUDA_VISIBLE_DEVICES=%.60s", visible);
+        snprintf(out + strlen(out), room - strlen(out), ", %s=%.60s", vendor->visible, visible);
+}
+
+static void describe_model(const struct slri_cu_facts *facts, char *out, size_t room)
+{
+    if (*facts->architecture)
+        snprintf(out, room, "%s, %s", facts->name, facts->architecture);
+    else
+        snprintf(out, room, "%s, compute capability %d.%d", facts->name, facts->major, facts->minor);
 }
 
 static void describe(const struct slri_cuda *cuda, slr_device_info *out)
 {
     const struct slri_cu_facts *facts = &cuda->facts;
     describe_name(cuda, out->name, sizeof out->name);
-    snprintf(out->description, sizeof out->description, "%s, compute capability %d.%d, driver for CUDA %d.%d",
-             facts->name, facts->major, facts->minor, cuda->cu->version / 1000, cuda->cu->version / 10 % 100);
-    snprintf(out->engine, sizeof out->engine, "compiled by NVRTC");
+    describe_model(facts, out->description, sizeof out->description);
+    snprintf(out->description + strlen(out->description), sizeof out->description - strlen(out->description),
+             ", driver for %s %d.%d", cuda->cu->vendor->platform, cuda->cu->version / 1000,
+             cuda->cu->version / 10 % 100);
+    snprintf(out->engine, sizeof out->engine, "compiled by %s", cuda->cu->vendor->compiler);
     slri_cache_describe(out->cache, sizeof out->cache);
     describe_features(cuda, out->features, sizeof out->features);
-    describe_notes(out->notes, sizeof out->notes);
-    slri_cuda_describe_compiler(out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes));
-    if (*cuda->flags.why && cuda->flags.asked != SLRI_CU_FLAGS_ON_HOST)
+    describe_notes(cuda->cu->vendor, out->notes, sizeof out->notes);
+    slri_cuda_describe_compiler(cuda, out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes));
+    if (!cuda->cu->vendor->never_stays && *cuda->flags.why && cuda->flags.asked != SLRI_CU_FLAGS_ON_HOST)
         snprintf(out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes), "; flags on the host: %s",
                  cuda->flags.why);
     slri_cuda_why_relaunch(cuda, out->relaunch_reason, sizeof out->relaunch_reason);
@@ -209,12 +237,14 @@ static void describe(const struct slri_cuda *cuda, slr_device_info *out)
 static void identify(const struct slri_cuda *cuda, struct slri_identity *out)
 {
     const struct slri_cu_facts *facts = &cuda->facts;
+    const struct slri_cu_vendor *vendor = cuda->cu->vendor;
     const struct slri_nvrtc *nvrtc;
     describe_name(cuda, out->device, sizeof out->device);
-    snprintf(out->model, sizeof out->model, "%s, compute capability %d.%d", facts->name, facts->major, facts->minor);
-    if (slri_nvrtc_load(&nvrtc) == SLR_OK)
-        snprintf(out->compiler, sizeof out->compiler, "NVRTC %d.%d", nvrtc->major, nvrtc->minor);
-    snprintf(out->driver, sizeof out->driver, "CUDA %d.%d", cuda->cu->version / 1000, cuda->cu->version / 10 % 100);
+    describe_model(facts, out->model, sizeof out->model);
+    if (vendor->load_compiler(&nvrtc) == SLR_OK)
+        snprintf(out->compiler, sizeof out->compiler, "%s %d.%d", nvrtc->name, nvrtc->major, nvrtc->minor);
+    snprintf(out->driver, sizeof out->driver, "%s %d.%d", vendor->platform, cuda->cu->version / 1000,
+             cuda->cu->version / 10 % 100);
 }
 
 static slr_device_class class_of(const struct slri_cu *cu, bool integrated)
@@ -222,19 +252,19 @@ static slr_device_class class_of(const struct slri_cu *cu, bool integrated)
     return cu->simulated ? SLR_DEVICE_SOFTWARE : integrated ? SLR_DEVICE_INTEGRATED_GPU : SLR_DEVICE_GPU;
 }
 
-static slr_status classify(uint32_t index, slr_device_class *device_class)
+static slr_status classify(const struct slri_cu_vendor *vendor, uint32_t index, slr_device_class *device_class)
 {
     const struct slri_spec spec = {.index = index};
     const struct slri_nvrtc *nvrtc;
     const struct slri_cu *cu;
     slri_cu_device device;
     int32_t integrated = 0;
-    SLRI_TRY(slri_cu_load(&cu));
-    SLRI_TRY(slri_nvrtc_load(&nvrtc)); // without its compiler it runs next to nothing
+    SLRI_TRY(vendor->load(&cu));
+    SLRI_TRY(vendor->load_compiler(&nvrtc)); // without its compiler it runs next to nothing
     SLRI_TRY(slri_cu_find_device(cu, &spec, &device));
     int32_t error = cu->DeviceGetAttribute(&integrated, SLRI_CU_INTEGRATED, device);
     if (error != SLRI_CU_SUCCESS)
-        return slri_cu_failed(cu, "cuda", "DeviceGetAttribute", error);
+        return slri_cu_failed(cu, cu->vendor->backend->name, "DeviceGetAttribute", error);
     *device_class = class_of(cu, integrated != 0);
     return SLR_OK;
 }
@@ -243,7 +273,7 @@ static slr_device_limits limits_of(const struct slri_cu_facts *facts)
 {
     return (slr_device_limits){.units = (uint32_t)facts->multiprocessors,
                                .lanes = (uint32_t)facts->warp,
-                               .capability = (uint32_t)(facts->major * 10 + facts->minor),
+                               .capability = slri_cuda_capability(facts),
                                .block_threads = (uint32_t)facts->block_threads,
                                .unit_threads = (uint32_t)facts->unit_threads,
                                .unit_blocks = (uint32_t)facts->unit_blocks,
@@ -253,14 +283,15 @@ static slr_device_limits limits_of(const struct slri_cu_facts *facts)
                                .l2_bytes = (uint64_t)facts->l2_bytes};
 }
 
-slr_status slri_cuda_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
+slr_status slri_cuda_facts(const struct slri_cu_vendor *vendor, void *device, uint32_t index, struct slri_facts *out,
+                           slr_device_info *info)
 {
     static const enum slri_pinning pinning[SLRI_CU_MEMORIES] = {
         [SLRI_CU_MAPPED] = SLRI_PINNED_ALREADY, [SLRI_CU_MANAGED] = SLRI_PINNED_NEVER};
     struct slri_cuda *cuda = device;
     *out = (struct slri_facts){0};
     if (!cuda)
-        return classify(index, &out->device_class);
+        return classify(vendor, index, &out->device_class);
     *out = (struct slri_facts){
         .unified = cuda->memory != SLRI_CU_DEVICE,
         .passes_on = true,
@@ -273,7 +304,7 @@ slr_status slri_cuda_facts(void *device, uint32_t index, struct slri_facts *out,
         .residents = &cuda->residents,
         .device_class = class_of(cuda->cu, cuda->facts.integrated != 0),
         .limits = limits_of(&cuda->facts),
-        .cuda_arch = (uint32_t)(cuda->facts.major * 100 + cuda->facts.minor * 10)};
+        .cuda_arch = slri_cuda_capability(&cuda->facts) * 10};
     identify(cuda, &out->identity);
     if (info)
         describe(cuda, info);

@@ -138,6 +138,8 @@ static slr_status try_window(struct slri_cuda *cuda)
 #if defined(__x86_64__)
     if (cuda->flags.asked == SLRI_CU_FLAGS_ON_HOST)
         return SLRI_FAIL(UNSUPPORTED, "flags=host was requested");
+    if (!cuda->cu->PointerSetAttribute)
+        return SLRI_FAIL(UNSUPPORTED, "GDRCopy is for NVIDIA's driver");
     return open_library(cuda);
 #else
     (void)open_library;

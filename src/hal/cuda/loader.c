@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens NVIDIA's driver, libcuda.so.1 or what SLIPRING_CUDA_LIB names, finds its functions and starts it.
 #include "hal/cuda/stall.h"
+#include "hal/cuda/vendor.h"
 #include "base/dl.h"
 #include "base/environment.h"
 #include "base/status.h"
@@ -55,7 +56,7 @@ static slr_status load(void)
 {
     slri_dl *library;
     const char *path;
-    struct slri_cu found = {0};
+    struct slri_cu found = {.vendor = &slri_vendor_cuda};
     SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_CUDA_LIB", places, "it comes with NVIDIA's driver", &library,
                                 &path));
     slr_status status = find_all(library, path, &found);
@@ -71,9 +72,20 @@ static slr_status load(void)
     return SLR_OK;
 }
 
-slr_status slri_cu_load(const struct slri_cu **out)
+static slr_status load_cuda(const struct slri_cu **out)
 {
     SLRI_TRY(slri_dl_load_once(&once, load));
     *out = &functions;
     return SLR_OK;
 }
+
+const struct slri_cu_vendor slri_vendor_cuda = {.backend = &slri_backend_cuda,
+                                                .prefix = "cu",
+                                                .driver = "NVIDIA's driver",
+                                                .lists = "nvidia-smi -L",
+                                                .visible = "CUDA_VISIBLE_DEVICES",
+                                                .compiler = "NVRTC",
+                                                .platform = "CUDA",
+                                                .ends_work = true,
+                                                .load = load_cuda,
+                                                .load_compiler = slri_nvrtc_load};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds NVRTC, and compiles with it.
 #include "hal/cuda/nvrtc.h"
+#include "hal/cuda/api.h"
 #include "base/dl.h"
 #include "base/status.h"
 #include "base/thread.h"
@@ -36,7 +37,7 @@ static slr_status load(void)
 {
     slri_dl *library;
     const char *path;
-    struct slri_nvrtc found = {0};
+    struct slri_nvrtc found = {.name = "NVRTC", .options = slri_nvrtc_options};
     SLRI_TRY(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_NVRTC_LIB", places,
                                 "CUDA's compiler comes with the CUDA toolkit; SLIPRING_NVRTC_LIB gives its path",
                                 &library, &path));
@@ -84,20 +85,20 @@ static slr_status say_why(const struct slri_nvrtc *nvrtc, slri_nvrtc_program pro
     char *log = nvrtc->GetProgramLogSize(program, &bytes) == 0 ? calloc(bytes + 1, 1) : NULL;
     if (log && nvrtc->GetProgramLog(program, log) != 0)
         *log = '\0';
-    slr_status status = log && *log ? SLRI_FAIL(COMPILE, "NVRTC %d.%d: %s", nvrtc->major, nvrtc->minor, log)
-                                    : SLRI_FAIL(COMPILE, "NVRTC %d.%d rejects %s: %s", nvrtc->major, nvrtc->minor, name,
-                                                nvrtc->GetErrorString(error));
+    slr_status status = log && *log ? SLRI_FAIL(COMPILE, "%s %d.%d: %s", nvrtc->name, nvrtc->major, nvrtc->minor, log)
+                                    : SLRI_FAIL(COMPILE, "%s %d.%d rejects %s: %s", nvrtc->name, nvrtc->major,
+                                                nvrtc->minor, name, nvrtc->GetErrorString(error));
     free(log);
     return status;
 }
 
 static int32_t compile(const struct slri_nvrtc *nvrtc, slri_nvrtc_program program, const char *const *options,
-                       int32_t capability)
+                       const char *architecture)
 {
-    char architecture[40];
-    const char *option[MOST_OPTIONS + 1] = {architecture};
+    char target[32 + SLRI_CU_ARCHITECTURE_BYTES];
+    const char *option[MOST_OPTIONS + 1] = {target};
     int32_t count = 1;
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d", (int)capability);
+    snprintf(target, sizeof target, "--gpu-architecture=%s", architecture);
     for (; *options && count <= MOST_OPTIONS; ++options)
         option[count++] = *options;
     return nvrtc->CompileProgram(program, count, option);
@@ -132,10 +133,12 @@ static slr_status check_options(const char *name, const char *const *options)
                            MOST_OPTIONS);
 }
 
-slr_status slri_nvrtc_source(const struct slri_module *module, const struct slri_entry *entry, slri_text *out,
-                             const char *const **options)
+slr_status slri_nvrtc_source(const struct slri_nvrtc *nvrtc, const struct slri_module *module,
+                             const struct slri_entry *entry, slri_text *out, const char *const **options)
 {
-    *options = module->raw ? module->raw_option : slri_nvrtc_options;
+    *options = module->raw ? module->raw_option : nvrtc->options;
+    if (nvrtc->begin)
+        nvrtc->begin(out);
     if (!module->raw)
         return slri_emit_cuda(module, entry, out);
     slri_text_printf(out, "%s", module->raw);
@@ -143,14 +146,15 @@ slr_status slri_nvrtc_source(const struct slri_module *module, const struct slri
 }
 
 slr_status slri_nvrtc_compile(const struct slri_nvrtc *nvrtc, const char *name, const char *text,
-                              const char *const *options, int32_t capability, char **cubin, size_t *bytes)
+                              const char *const *options, const char *architecture, char **cubin, size_t *bytes)
 {
     SLRI_TRY(check_options(name, options));
     slri_nvrtc_program program;
     int32_t error = nvrtc->CreateProgram(&program, text, name, 0, NULL, NULL);
     if (error != 0)
-        return SLRI_FAIL(NO_MEMORY, "NVRTC cannot start to compile %s: %s", name, nvrtc->GetErrorString(error));
-    error = compile(nvrtc, program, options, capability);
+        return SLRI_FAIL(NO_MEMORY, "%s cannot start to compile %s: %s", nvrtc->name, name,
+                         nvrtc->GetErrorString(error));
+    error = compile(nvrtc, program, options, architecture);
     slr_status status =
         error == 0 ? take_cubin(nvrtc, program, name, cubin, bytes) : say_why(nvrtc, program, name, error);
     nvrtc->DestroyProgram(&program);

@@ -33,7 +33,10 @@ struct slri_nvrtc {
 #define SLRI_NVRTC_MEMBER(result, name, parameters) result(*name) parameters;
     SLRI_NVRTC_REQUIRED(SLRI_NVRTC_MEMBER)
 #undef SLRI_NVRTC_MEMBER
-    int32_t major, minor; // its version
+    const char *name;              // for messages
+    const char *const *options;    // how we compile, up to NULL, beside the architecture
+    void (*begin)(slri_text *out); // NULL, or appends what stands before each text
+    int32_t major, minor;          // its version
 };
 
 // Opens it, once a process: what SLIPRING_NVRTC_LIB names, else the newest that the loader finds, or CUDA's folder has.
@@ -48,12 +51,12 @@ slr_status slri_nvrtc_choose(const struct slri_nvrtc *nvrtc, int32_t capability,
 extern const char *const slri_nvrtc_options[];
 
 // Appends what NVRTC is given for a kernel: as it is emitted, or the module's own CUDA C++. Gives the options.
-slr_status slri_nvrtc_source(const struct slri_module *module, const struct slri_entry *entry, slri_text *out,
-                             const char *const **options);
+slr_status slri_nvrtc_source(const struct slri_nvrtc *nvrtc, const struct slri_module *module,
+                             const struct slri_entry *entry, slri_text *out, const char *const **options);
 
-// A cubin, the caller's to free(). `name` is what its messages call the text where that does not say. Errors: COMPILE
-// (its words), NO_MEMORY.
+// A cubin for the architecture ("sm_90"), the caller's to free(). `name` is what its messages call the text where that
+// does not say. Errors: COMPILE (its words), NO_MEMORY.
 slr_status slri_nvrtc_compile(const struct slri_nvrtc *nvrtc, const char *name, const char *text,
-                              const char *const *options, int32_t capability, char **cubin, size_t *bytes);
+                              const char *const *options, const char *architecture, char **cubin, size_t *bytes);
 
 #endif

@@ -103,7 +103,7 @@ static slr_status count_blocks(struct slri_cu_staying *staying, const struct slr
         cuda->cu->OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, staying->function, (int32_t)threads, 0)));
     if (slri_cubin_read(code->bytes, code->count, SLRI_CU_STAY, &takes) == SLR_OK) {
         slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
-        desc.capability = (uint32_t)(facts->major * 10 + facts->minor);
+        desc.capability = slri_cuda_capability(facts);
         desc.block_threads = threads;
         desc.registers = takes.registers;
         desc.static_shared_bytes = takes.shared_bytes;
@@ -182,7 +182,7 @@ static slr_status compile(struct slri_cuda *cuda, slr_status status, struct slri
     if (status == SLR_OK)
         status = slri_cuda_identify(cuda, text);
     if (status == SLR_OK)
-        return slri_code_blob(&slri_backend_cuda, cuda, text, out);
+        return slri_code_blob(cuda->cu->vendor->backend, cuda, text, out);
     slri_code_text_free(text);
     return status;
 }

@@ -138,8 +138,8 @@ void slri_cuda_near_give(struct slri_cuda *cuda, struct slri_shard *shard)
 
 void slri_cuda_pools_open(struct slri_cuda *cuda)
 {
-    slri_slabs_open(&cuda->shared, &mapped, &slri_backend_cuda, cuda, cuda->name, cuda->allocator);
-    slri_slabs_open(&cuda->near, &slri_near_source, &slri_backend_cuda, cuda, cuda->name, cuda->allocator);
+    slri_slabs_open(&cuda->shared, &mapped, cuda->cu->vendor->backend, cuda, cuda->name, cuda->allocator);
+    slri_slabs_open(&cuda->near, &slri_near_source, cuda->cu->vendor->backend, cuda, cuda->name, cuda->allocator);
 }
 
 slr_status slri_cuda_pools_renew(struct slri_cuda *cuda)

@@ -5,6 +5,7 @@
 #include "hal/cuda/nvrtc.h"
 #include "base/status.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 slr_status slri_cuda_kernel_resources(const struct slri_module *module, const struct slri_entry *entry,
@@ -13,14 +14,16 @@ slr_status slri_cuda_kernel_resources(const struct slri_module *module, const st
     const struct slri_nvrtc *nvrtc;
     slri_text text = SLRI_TEXT_INIT;
     const char *const *options;
+    char architecture[16];
     int32_t chosen;
     char *cubin = NULL;
     size_t bytes = 0;
     SLRI_TRY(slri_nvrtc_load(&nvrtc));
     SLRI_TRY(slri_nvrtc_choose(nvrtc, (int32_t)(capability < INT32_MAX ? capability : INT32_MAX), &chosen));
-    slr_status status = slri_nvrtc_source(module, entry, &text, &options);
+    snprintf(architecture, sizeof architecture, "sm_%d", (int)chosen);
+    slr_status status = slri_nvrtc_source(nvrtc, module, entry, &text, &options);
     if (status == SLR_OK)
-        status = slri_nvrtc_compile(nvrtc, module->name, slri_text_view(&text), options, chosen, &cubin, &bytes);
+        status = slri_nvrtc_compile(nvrtc, module->name, slri_text_view(&text), options, architecture, &cubin, &bytes);
     if (status == SLR_OK)
         status = slri_cubin_read(cubin, bytes, entry->name, out);
     if (status == SLR_OK) {

@@ -7,16 +7,18 @@
 #include <stdio.h>
 
 // NULL, or why no kernel can stay on the device.
-static const char *never_reason(const struct slri_cu_facts *device)
+static const char *never_reason(const struct slri_cuda *cuda)
 {
-    return !device->unified_addressing || !device->registered_address ? "host and device do not share addresses"
+    const struct slri_cu_facts *device = &cuda->facts;
+    return cuda->cu->vendor->never_stays                                ? cuda->cu->vendor->never_stays
+           : !device->unified_addressing || !device->registered_address ? "host and device do not share addresses"
            : device->time_limit ? "the device drives a display and ends long-running kernels"
                                 : NULL;
 }
 
 void slri_cuda_why_relaunch(const struct slri_cuda *cuda, char *out, size_t room)
 {
-    const char *never = never_reason(&cuda->facts);
+    const char *never = never_reason(cuda);
     if (never)
         snprintf(out, room, "%s", never);
     else
@@ -28,7 +30,7 @@ static const char *persistent_reason(const struct slri_cuda *cuda, const struct 
 {
     return facts->entry->shared_bytes > SLRI_CU_STAY_SHARED_BYTES
                ? "its shared memory leaves too little for a persistent kernel"
-               : never_reason(&cuda->facts);
+               : never_reason(cuda);
 }
 
 // Further ring kernels of a handler share what it has where nothing is left.

@@ -22,6 +22,7 @@ static const char help[] =
     "                       all handlers (default)\n"
     "  --lang cuda          CUDA C for NVRTC (--fmad=false) or nvcc; without NAME all\n"
     "                       kernels and handlers\n"
+    "  --lang hip           likewise, for HIPRTC (-ffp-contract=off)\n"
     "  --lang opencl        OpenCL C 1.2; without NAME all kernels and handlers\n"
     "  --lang spirv         SPIR-V for Vulkan 1.2 as assembly: one kernel\n"
     "  --binary             SPIR-V's words instead\n"
@@ -42,11 +43,8 @@ static const char help[] =
 static const struct {
     const char *name;
     slr_language language;
-} languages[] = {{"c", SLR_LANGUAGE_C},
-                 {"cuda", SLR_LANGUAGE_CUDA},
-                 {"opencl", SLR_LANGUAGE_OPENCL},
-                 {"spirv", SLR_LANGUAGE_SPIRV},
-                 {"wgsl", SLR_LANGUAGE_WGSL}};
+} languages[] = {{"c", SLR_LANGUAGE_C},           {"cuda", SLR_LANGUAGE_CUDA},   {"hip", SLR_LANGUAGE_HIP},
+                 {"opencl", SLR_LANGUAGE_OPENCL}, {"spirv", SLR_LANGUAGE_SPIRV}, {"wgsl", SLR_LANGUAGE_WGSL}};
 
 static int take_language(const char *text, slr_language *out)
 {
@@ -56,7 +54,7 @@ static int take_language(const char *text, slr_language *out)
             return -1;
         }
     }
-    return say_usage("--lang: unknown language '%s'; expected c, cuda, opencl, spirv or wgsl", text);
+    return say_usage("--lang: unknown language '%s'; expected c, cuda, hip, opencl, spirv or wgsl", text);
 }
 
 static const char *language_name(slr_language language)
