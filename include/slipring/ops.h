@@ -105,7 +105,7 @@ SLR_API void slr_ops_destroy(slr_ops *ops);
 /// An algorithm as it was timed, or considered.
 typedef struct slr_algorithm {
     const char *name;     ///< "own.panel"
-    const char *provider; ///< "own" or "openblas"
+    const char *provider; ///< "own", "openblas" or "onednn"
     uint64_t ns;          ///< of a call; the least of several, measured in turn. 0: it cannot do this
     double flops;         ///< of a call
     uint64_t workspace_bytes;
@@ -128,7 +128,8 @@ typedef struct slr_provider {
 /// The texts live as long as the process.
 typedef void slr_provider_visitor(void *user, const slr_provider *provider);
 
-/// Visits the libraries that operations may use. SLIPRING_OPENBLAS_LIB names another file than libopenblas.so.0.
+/// Visits the libraries that operations may use. SLIPRING_OPENBLAS_LIB names another file than libopenblas.so.0,
+/// SLIPRING_ONEDNN_LIB than libdnnl.so.2.
 /// Threads: any.  Blocks: while a library is opened.  Errors: INVALID (NULL).
 SLR_API slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *user);
 

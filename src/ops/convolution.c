@@ -2,6 +2,7 @@
 // Convolutions: directly, or as a product of matrices over the places that each result reads.
 #include "base/sized.h"
 #include "device/stream.h"
+#include "ops/dnnl.h"
 #include "ops/pick.h"
 #include "ops/product.h"
 #include "ops/window.h"
@@ -9,8 +10,9 @@
 #include <slipring/pool.h>
 
 #include <stdio.h>
+#include <string.h>
 
-enum { COLUMNS, DIRECT, ALGORITHMS };
+enum { ONEDNN, COLUMNS, DIRECT, ALGORITHMS };
 
 struct call {
     slr_ops *ops;
@@ -146,9 +148,42 @@ static slr_status by_columns(const struct call *call, slr_point *out)
     return status;
 }
 
+// NULL, and why, where oneDNN cannot do this.
+static const slri_dnnl_plan *dnnl_plan(const struct call *call, const char **why_not)
+{
+    const slr_device *device = call->ops->device;
+    *why_not = NULL;
+    if (call->desc.x->dtype != SLR_F32)
+        *why_not = "it is used for floats alone";
+    else if (strcmp(device->backend->name, "cpu") != 0)
+        *why_not = "its memory is the host's, and this device is no cpu";
+    else if (!slri_dnnl_is_there())
+        *why_not = slri_dnnl_describe()->why_not;
+    int threads = device->facts.limits.units ? (int)device->facts.limits.units : 1;
+    return *why_not ? NULL : slri_dnnl_plan_of(&call->window, call->desc.bias != NULL, threads, why_not);
+}
+
+// The activation follows as a kernel.
+static slr_status by_dnnl(const struct call *call, slr_point *out)
+{
+    const slr_convolution_desc *d = &call->desc;
+    const char *why_not;
+    bool finishes = call->pre || d->activation;
+    struct slri_dnnl_call library = {dnnl_plan(call, &why_not), d->x->buffer, d->weights->buffer,
+                                     d->bias ? d->bias->buffer : NULL, call->pre ? call->pre : call->y};
+    uint64_t n = slri_tensor_elements(d->y);
+    SLRI_TRY(slri_dnnl_submit(call->ops, call->stream, &library, finishes ? NULL : out));
+    return finishes ? SLRI_OPS_LAUNCH(call->ops, call->stream, SLRI_K_ACTIVATION, SLR_F32, slri_shape_each(n), out,
+                                      slr_arg_buffer(library.y), slr_arg_buffer(call->y), slri_arg_n(n),
+                                      slr_arg_unsigned(d->activation))
+                    : SLR_OK;
+}
+
 static slr_status run_by(const struct call *call, uint32_t algorithm, slr_point *out)
 {
-    return algorithm == COLUMNS ? by_columns(call, out) : directly(call, out);
+    return algorithm == ONEDNN    ? by_dnnl(call, out)
+           : algorithm == COLUMNS ? by_columns(call, out)
+                                  : directly(call, out);
 }
 
 static slr_status rehearse(void *user, uint32_t algorithm, slr_stream *stream)
@@ -170,6 +205,10 @@ static void fill_pick(const struct call *call, struct slri_pick *out)
     snprintf(out->key, sizeof out->key, "ops.convolution %s %d>%d/%d %dx%d s%d,%d p%d,%d d%d,%d",
              slri_real_name(call->desc.x->dtype), d->c, d->k, d->groups, d->r, d->s, d->stride_h, d->stride_w, d->pad_h,
              d->pad_w, d->dilation_h, d->dilation_w);
+    const char *why_not;
+    const slri_dnnl_plan *plan = dnnl_plan(call, &why_not);
+    out->contender[ONEDNN] = (struct slri_contender){
+        "onednn.convolution", "onednn", plan ? slri_dnnl_workspace(plan) : 0, false, why_not, 0};
     out->contender[COLUMNS] =
         (struct slri_contender){"own.columns",
                                 "own",
@@ -179,7 +218,10 @@ static void fill_pick(const struct call *call, struct slri_pick *out)
                                 0};
     out->contender[DIRECT] = (struct slri_contender){"own.direct", "own", 0, true, NULL, 0};
     // With few channels a group's product is too thin to pay for its columns.
-    out->heuristic = d->c / d->groups >= 4 && d->k / d->groups >= 4 ? COLUMNS : DIRECT;
+    if (plan && !call->ops->desc.deterministic)
+        out->heuristic = ONEDNN;
+    else
+        out->heuristic = d->c / d->groups >= 4 && d->k / d->groups >= 4 ? COLUMNS : DIRECT;
 }
 
 static slr_status begin_rehearsal(const struct call *call, struct call *out)

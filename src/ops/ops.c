@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "ops/blas.h"
+#include "ops/dnnl.h"
 #include "ops/operations.h"
 #include "ops/pick.h"
 
@@ -70,6 +71,7 @@ slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *user)
     if (!visit)
         return SLRI_FAIL(INVALID, "slr_ops_visit_providers: visit is NULL");
     visit(user, slri_blas_describe());
+    visit(user, slri_dnnl_describe());
     return SLR_OK;
 }
 

@@ -60,7 +60,7 @@ static void what_was_meant_is_guessed(void **state)
          "no verb 'lsit'; there are: check, list, emit, explain, fuse, suggest, tile, time, run; did you mean 'list'?");
     says("cache cleer 2>&1", 2, "; did you mean 'clear'?");
     says("bench latecny 2>&1", 2, "; did you mean 'latency'?");
-    says("demo wrad 2>&1", 2, "no demo 'wrad'; there is: ward");
+    says("demo wrad 2>&1", 2, "no demo 'wrad'; there are: ward, beats");
     says("help rnu 2>&1", 2, "no verb 'rnu'");
 }
 
@@ -82,6 +82,11 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     setenv("SLIPRING_OPENBLAS_LIB", "/nowhere.so", 1);
     says("doctor", 0, "\nopenblas not used by operations: cannot load /nowhere.so");
     unsetenv("SLIPRING_OPENBLAS_LIB");
+    setenv("SLIPRING_ONEDNN_LIB", "/nowhere.so", 1);
+    says("doctor", 0, "\nonednn   not used by operations: cannot load /nowhere.so");
+    setenv("SLIPRING_ONEDNN_LIB", getenv("SLIPRING_FAKE_CUDA"), 1);
+    says("doctor", 0, "is not usable as oneDNN of version 2: it lacks dnnl_engine_create");
+    unsetenv("SLIPRING_ONEDNN_LIB");
     setenv("SLIPRING_OPENCL_LIB", "/nowhere.so", 1);
     says("doctor", 0, "\nopencl   cannot run here: cannot load /nowhere.so");
     unsetenv("SLIPRING_OPENCL_LIB");

@@ -151,9 +151,10 @@ static void convolutions_have_their_algorithms(void **state)
     struct seen seen = {0};
     desc.x = &x.tensor, desc.weights = &w.tensor, desc.y = &y.tensor;
     must(slr_ops_convolution_bench(f.ops, f.stream, &desc, see, &seen));
-    assert_int_equal(seen.count, 2);
-    assert_string_equal(seen.name[0], "own.columns");
-    assert_string_equal(seen.name[1], "own.direct");
+    assert_int_equal(seen.count, 3);
+    assert_string_equal(seen.name[0], "onednn.convolution");
+    assert_string_equal(seen.name[1], "own.columns");
+    assert_string_equal(seen.name[2], "own.direct");
     assert_true(*seen.chosen);
     drop(&x), drop(&w), drop(&y);
     close_ops(&f);

@@ -104,6 +104,7 @@ bool bench_launch(bench *bench);
 bool bench_tune(bench *bench);
 bool bench_fused(bench *bench);
 bool bench_ops(bench *bench);
+bool bench_convolutions(bench *bench);
 bool bench_layers(bench *bench);
 bool bench_decide(bench *bench);
 bool bench_cluster(bench *bench);
