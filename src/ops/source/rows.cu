@@ -31,19 +31,31 @@ __device__ float row_most(float *part, float mine)
     return all;
 }
 
+__device__ float row_largest(float *part, const T *x, int first, int n)
+{
+    float most = -3.402823466e38f;
+    for (int i = threadIdx.x; i < n; i += GROUP)
+        most = fmaxf(most, (float)x[first + i]);
+    return row_most(part, most);
+}
+
+// The sum of exp(x - most), where most is the row's largest.
+__device__ float row_exponentials(float *part, const T *x, int first, int n, float most)
+{
+    float sum = 0.0f;
+    for (int i = threadIdx.x; i < n; i += GROUP)
+        sum += expf((float)x[first + i] - most);
+    return row_sum(part, sum);
+}
+
 // ---- soft-max --------------------------------------------------------------------------------------------------------
 
 __global__ void softmax(const T *x, T *y, int n)
 {
     __shared__ float part[GROUP];
     int first = blockIdx.x * n;
-    float most = -3.402823466e38f, sum = 0.0f;
-    for (int i = threadIdx.x; i < n; i += GROUP)
-        most = fmaxf(most, (float)x[first + i]);
-    most = row_most(part, most);
-    for (int i = threadIdx.x; i < n; i += GROUP)
-        sum += expf((float)x[first + i] - most);
-    sum = row_sum(part, sum);
+    float most = row_largest(part, x, first, n);
+    float sum = row_exponentials(part, x, first, n, most);
     for (int i = threadIdx.x; i < n; i += GROUP)
         y[first + i] = (T)(expf((float)x[first + i] - most) / sum);
 }
@@ -131,13 +143,8 @@ __global__ void cross_entropy(const T *logits, const int *labels, float *losses,
 {
     __shared__ float part[GROUP];
     int first = blockIdx.x * n, label = labels[blockIdx.x];
-    float most = -3.402823466e38f, sum = 0.0f;
-    for (int i = threadIdx.x; i < n; i += GROUP)
-        most = fmaxf(most, (float)logits[first + i]);
-    most = row_most(part, most);
-    for (int i = threadIdx.x; i < n; i += GROUP)
-        sum += expf((float)logits[first + i] - most);
-    sum = row_sum(part, sum);
+    float most = row_largest(part, logits, first, n);
+    float sum = row_exponentials(part, logits, first, n, most);
     if (threadIdx.x == 0)
         losses[blockIdx.x] = label < 0 || label >= n ? 0.0f : logf(sum) + most - (float)logits[first + label];
 }
@@ -146,13 +153,8 @@ __global__ void cross_entropy_backward(const T *logits, const int *labels, T *dx
 {
     __shared__ float part[GROUP];
     int first = blockIdx.x * n, label = labels[blockIdx.x];
-    float most = -3.402823466e38f, sum = 0.0f;
-    for (int i = threadIdx.x; i < n; i += GROUP)
-        most = fmaxf(most, (float)logits[first + i]);
-    most = row_most(part, most);
-    for (int i = threadIdx.x; i < n; i += GROUP)
-        sum += expf((float)logits[first + i] - most);
-    sum = row_sum(part, sum);
+    float most = row_largest(part, logits, first, n);
+    float sum = row_exponentials(part, logits, first, n, most);
     for (int i = threadIdx.x; i < n; i += GROUP) {
         float p = expf((float)logits[first + i] - most) / sum - (i == label ? 1.0f : 0.0f);
         dx[first + i] = (T)(label < 0 || label >= n ? 0.0f : p * scale);
