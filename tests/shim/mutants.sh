@@ -13,10 +13,9 @@ trap 'rm -rf "$copy"' EXIT
 mutants='
 a wrong operator|slr_cuda.h|s/(int)((slri_u32)a - (slri_u32)b)/(int)((slri_u32)a + (slri_u32)b)/|--device cuda:0 --filter language/
 a conversion that does not saturate|slr_cuda.h|s/slri_clamp(slri_to_int(a), 0, 255)/slri_to_int(a)/|--device cuda:0 --filter language/
-no __syncthreads in a handler|slr_cuda_ring.h|s/^#define SLRI_IN_BLOCK__syncthreads() slri_meet(0)$/#define SLRI_IN_BLOCK__syncthreads() ((void)0)/|--device cuda:0?ring=relaunch --filter blocks/
-a buffer one byte shorter|slr_cuda_ring.h|s/has - (slri_u64)at >= n/has - (slri_u64)at > n/|--device cuda:0?ring=relaunch --filter blocks/,limits/,instances/,faults/
-a block that does not wait for its call|cu_relaunch.h|s/^#define SLR_DISPATCH_MEET() slri_meet(0)$/#define SLR_DISPATCH_MEET() (void)0/|--device cuda:0?ring=relaunch --filter blocks/
-half of a buffer|emit_cuda.c|s/", call->bound\[%u\].bytes", index/", call->bound[%u].bytes \/ 2", index/|--device cuda:0?ring=relaunch --filter blocks/,limits/,instances/,faults/
+no __syncthreads in a handler|slr_cuda_ring.h|s/^#define SLRI_IN_BLOCK__syncthreads() slri_meet(0)$/#define SLRI_IN_BLOCK__syncthreads() ((void)0)/|--device cuda:0?ring=persistent --filter blocks/
+a buffer one byte shorter|slr_cuda_ring.h|s/has - (slri_u64)at >= n/has - (slri_u64)at > n/|--device cuda:0?ring=persistent --filter blocks/,limits/,instances/,faults/
+half of a buffer|emit_cuda.c|s/", call->bound\[%u\].bytes", index/", call->bound[%u].bytes \/ 2", index/|--device cuda:0?ring=persistent --filter blocks/,limits/,instances/,faults/
 lanes that do not meet|cu_team.h|s/^#define SLR_MEET() __syncwarp()$/#define SLR_MEET() (void)0/|--device cuda:0?ring=persistent --filter mailboxes/
 no fence before a batch is published|cu_handle.h|s/^        SLR_ORDER();$//|--device cuda:0?ring=persistent --filter mailboxes/,priority/,instances/,limits/
 '
