@@ -3,8 +3,9 @@
 # windows-libraries.sh FOLDER: jansson and cmocka for Windows, as static libraries below FOLDER, from Debian's own source
 # packages, which apt-get checks. Debian has no packages of them for mingw-w64. Needs no root. Does nothing where they are.
 set -euo pipefail
-readonly folder=$(mkdir -p "${1:?usage: windows-libraries.sh FOLDER}" && cd "$1" && pwd)
-readonly root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "${1:?usage: windows-libraries.sh FOLDER}"
+folder=$(cd "$1" && pwd)
+root=$(cd "$(dirname "$0")/.." && pwd)
 [[ ! -e $folder/lib/libjansson.a || ! -e $folder/lib/libcmocka.a ]] || exit 0
 
 work=$(mktemp -d)
@@ -29,16 +30,16 @@ download() {
 build() { # NAME CMAKE_ARGUMENTS...
     mkdir "$work/$1"
     tar -xf "$work/$1"_*.orig.tar.[gx]z -C "$work/$1" --strip-components=1
-    cmake -S "$work/$1" -B "$work/$1/build" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/windows.cmake" -DCMAKE_BUILD_TYPE=Release \
-        -DCMAKE_INSTALL_PREFIX="$folder" "${@:2}" > "$work/log" 2>&1 &&
-        cmake --build "$work/$1/build" --target install >> "$work/log" 2>&1 || {
+    if ! cmake -S "$work/$1" -B "$work/$1/build" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/windows.cmake" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_INSTALL_PREFIX="$folder" "${@:2}" > "$work/log" 2>&1 ||
+        ! cmake --build "$work/$1/build" --target install >> "$work/log" 2>&1; then
         cat "$work/log"
         return 1
-    }
+    fi
 }
 
 download
 build jansson -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF -DJANSSON_BUILD_SHARED_LIBS=OFF
 build cmocka -DWITH_STATIC_LIB=ON -DWITH_EXAMPLES=OFF -DUNIT_TESTING=OFF -DWITH_CMOCKERY_SUPPORT=OFF
-rm -r "$folder/bin" "$folder/lib/libcmocka.dll.a" # it makes a DLL in any case
+rm "$folder/bin/cmocka.dll" "$folder/lib/libcmocka.dll.a" # it makes a DLL in any case
 mv "$folder/lib/libcmocka-static.a" "$folder/lib/libcmocka.a"
