@@ -22,6 +22,10 @@ function(slipring_settings target)
         target_compile_definitions(${target} PRIVATE __USE_MINGW_ANSI_STDIO=1 _WIN32_WINNT=0x0A00)
         target_compile_options(${target} PRIVATE -Wno-format)
     endif()
+    if(APPLE)
+        # POSIX's names of times of a file, and Linux's of a hint that macOS has not.
+        target_compile_definitions(${target} PRIVATE _DARWIN_C_SOURCE st_atim=st_atimespec st_mtim=st_mtimespec O_NOATIME=0)
+    endif()
     if(SLIPRING_FUZZ) # which way an input takes, for the fuzzer to see
         target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
         target_link_options(${target} PRIVATE -fsanitize=fuzzer-no-link)

@@ -7,7 +7,7 @@ set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32)
 if(SLIPRING_PREFIX)
-    list(APPEND CMAKE_FIND_ROOT_PATH ${SLIPRING_PREFIX}) # what scripts/windows-libraries.sh has built
+    list(APPEND CMAKE_FIND_ROOT_PATH ${SLIPRING_PREFIX}) # what scripts/cross-libraries.sh has built
 endif()
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES SLIPRING_PREFIX)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

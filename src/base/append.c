@@ -4,6 +4,7 @@
 #include "base/append.h"
 
 #include "base/status.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +78,7 @@ slr_status slri_append_cut(int fd, const char *path, uint64_t bytes)
 
 slr_status slri_append_sync(int fd, const char *path)
 {
-    return fdatasync(fd) == 0 ? SLR_OK : refused("sync", path);
+    return slri_system_sync(fd) == 0 ? SLR_OK : refused("sync", path);
 }
 
 slr_status slri_append_sync_folder(const char *path)

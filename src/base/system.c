@@ -50,6 +50,11 @@ void slri_system_name_thread(const char *name)
     pthread_setname_np(pthread_self(), name);
 }
 
+uint32_t slri_system_thread_id(void)
+{
+    return (uint32_t)gettid();
+}
+
 unsigned slri_system_cores(void)
 {
     cpu_set_t allowed;
@@ -87,6 +92,16 @@ bool slri_system_environment_is_empty(void)
 bool slri_system_set_variable(const char *name, const char *value)
 {
     return setenv(name, value, 0) == 0;
+}
+
+int slri_system_sync(int fd)
+{
+    return fdatasync(fd);
+}
+
+int slri_system_pipe(int ends[2])
+{
+    return pipe2(ends, O_CLOEXEC);
 }
 
 // ---- processes -----------------------------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ void slri_system_yield(void);
 int slri_system_create_thread(pthread_t *handle, void *(*body)(void *), void *arg);
 /// Names the calling thread, as a debugger shows it.
 void slri_system_name_thread(const char *name);
+/// The number of the calling thread that a debugger shows.
+uint32_t slri_system_thread_id(void);
 /// Cores that the calling thread may run on, at least 1.
 unsigned slri_system_cores(void);
 
@@ -34,6 +36,11 @@ bool slri_system_random(void *out, size_t bytes);
 bool slri_system_gives_more_rights(void);
 bool slri_system_environment_is_empty(void);
 bool slri_system_set_variable(const char *name, const char *value);
+
+/// Of systems with POSIX's descriptors: waits until the disk has what was written; 0, or -1 and errno.
+int slri_system_sync(int fd);
+/// Likewise: a pipe that children do not get; 0, or -1 and errno.
+int slri_system_pipe(int ends[2]);
 
 /// A number of the place where process numbers mean what they mean in this process: a machine since it was started,
 /// and a name space. 0: not known.

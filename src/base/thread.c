@@ -3,6 +3,7 @@
 #include "base/thread.h"
 
 #include "base/clock.h"
+#include "base/native_mutex.h"
 #include "base/sim.h"
 #include "base/status.h"
 #include "base/system.h"
@@ -53,19 +54,19 @@ void slri_thread_detach_self(void)
 
 void slri_mutex_init(slri_mutex *mutex)
 {
-    pthread_mutex_init(&mutex->native, NULL);
+    slri_native_init(mutex);
 }
 
 void slri_mutex_destroy(slri_mutex *mutex)
 {
-    pthread_mutex_destroy(&mutex->native);
+    slri_native_destroy(mutex);
 }
 
 // One thread's tasks: it would lock itself out. Who finds it locked sleeps until it is unlocked.
 static void lock_simulated(slri_mutex *mutex)
 {
     slri_sim_step();
-    while (pthread_mutex_trylock(&mutex->native) != 0)
+    while (!slri_native_try(mutex))
         slri_sim_block(mutex, SLRI_FOREVER);
 }
 
@@ -74,12 +75,12 @@ void slri_mutex_lock(slri_mutex *mutex)
     if (slri_sim_on())
         lock_simulated(mutex);
     else
-        pthread_mutex_lock(&mutex->native);
+        slri_native_lock(mutex);
 }
 
 void slri_mutex_unlock(slri_mutex *mutex)
 {
-    pthread_mutex_unlock(&mutex->native);
+    slri_native_unlock(mutex);
     if (slri_sim_on())
         slri_sim_wake(mutex, UINT32_MAX);
 }

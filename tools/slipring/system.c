@@ -2,6 +2,8 @@
 #define _GNU_SOURCE // sched_setaffinity
 #include "system.h"
 
+#include "clock.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -96,6 +98,21 @@ void system_unpin(const int *cores, unsigned count)
 void system_pin(int core)
 {
     system_unpin(&core, 1);
+}
+
+void system_condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+void system_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_ns)
+{
+    struct timespec until = {(time_t)(until_ns / SECOND_NS), (long)(until_ns % SECOND_NS)};
+    pthread_cond_timedwait(condition, mutex, &until);
 }
 
 void *system_aligned(size_t alignment, size_t bytes)

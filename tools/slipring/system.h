@@ -3,6 +3,7 @@
 #ifndef SYSTEM_H
 #define SYSTEM_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,10 @@ unsigned system_cores(int *cores, unsigned most);
 void system_pin(int core);
 /// Ends that, by what system_cores gave.
 void system_unpin(const int *cores, unsigned count);
+
+/// A condition that can be waited for until a time of clock_ns. It may return early.
+void system_condition_init(pthread_cond_t *condition);
+void system_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_ns);
 
 /// Memory at a multiple of `alignment`; system_free gives it back.
 void *system_aligned(size_t alignment, size_t bytes);

@@ -3,6 +3,8 @@
 #define WIN32_LEAN_AND_MEAN
 #include "system.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
@@ -119,6 +121,23 @@ void system_unpin(const int *cores, unsigned count)
 void system_pin(int core)
 {
     system_unpin(&core, 1);
+}
+
+void system_condition_init(pthread_cond_t *condition)
+{
+    pthread_cond_init(condition, NULL);
+}
+
+// By the calendar's clock, which winpthreads waits by: set back meanwhile, it waits longer, and a signal still ends it.
+void system_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_ns)
+{
+    struct timespec until;
+    const uint64_t now_ns = clock_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    const uint64_t ns = (uint64_t)until.tv_nsec + left_ns;
+    until.tv_sec += (time_t)(ns / SECOND_NS);
+    until.tv_nsec = (long)(ns % SECOND_NS);
+    pthread_cond_timedwait(condition, mutex, &until);
 }
 
 void *system_aligned(size_t alignment, size_t bytes)
