@@ -40,7 +40,7 @@ perfetto | command python3 | python3-venv
 fuzz  | command clang | clang
 fuzz  | command afl-clang-fast | afl++
 windows | command x86_64-w64-mingw32-gcc-posix | gcc-mingw-w64-x86-64-posix
-windows | command wine | wine64
+windows | command wine | wine
 macos | command pip3 | python3-pip
 ci    | command abidiff | abigail-tools
 ci    | command chromium | chromium
