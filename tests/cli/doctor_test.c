@@ -61,7 +61,7 @@ static void what_was_meant_is_guessed(void **state)
          "no verb 'lsit'; there are: check, list, emit, explain, fuse, suggest, tile, time, run; did you mean 'list'?");
     says("cache cleer 2>&1", 2, "; did you mean 'clear'?");
     says("bench latecny 2>&1", 2, "; did you mean 'latency'?");
-    says("demo wrad 2>&1", 2, "no demo 'wrad'; there is: ward");
+    says("demo wrad 2>&1", 2, "no demo 'wrad'; there are: ward, beats");
     says("help rnu 2>&1", 2, "no verb 'rnu'");
 }
 
