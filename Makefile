@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text shim-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text shim-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -122,6 +122,23 @@ perturb: ## tests of what threads share, where each thread pauses at random; SLI
 fuzz: ## each harness of tests/fuzz for FUZZ_SECONDS (default 60); AFL=1: with AFL++ instead of libFuzzer
 	@scripts/deps.sh fuzz
 	@scripts/fuzz.sh $(if $(AFL),--afl) $(FUZZ_SECONDS)
+
+windows: ## the library and the command line for Windows, by mingw-w64 (build/windows)
+	@scripts/deps.sh windows
+	@scripts/cross-libraries.sh windows build/windows-libraries
+	@$(call BUILD,windows)
+
+WINDOWS_TESTS ?= ^(base/|mailbox/|run/interpreter|tests/ring/(call|delivery|keys|port|route|state)|tests/cts)
+windows-test: ## the same, and a selection of its tests by Wine; WINDOWS_TESTS=. builds and runs all (some minutes)
+	@scripts/deps.sh windows
+	@scripts/cross-libraries.sh windows build/windows-libraries
+	@$(call BUILD,windows,-DSLIPRING_BUILD_TESTS=ON '-DSLIPRING_WINDOWS_TESTS=$(WINDOWS_TESTS)')
+	@tests/windows/run.sh build/windows '$(WINDOWS_TESTS)' $(JOBS)
+
+macos: ## the library and the command line for macOS on aarch64, by zig cc (build/macos): compiled, not run
+	@scripts/deps.sh macos
+	@SLIPRING_ZIG=$$(scripts/zig.sh) && export SLIPRING_ZIG && scripts/cross-libraries.sh macos build/macos-libraries && \
+		$(call BUILD,macos,-DSLIPRING_ZIG=$$SLIPRING_ZIG -DCMAKE_C_COMPILER_LAUNCHER=)
 
 format: ## rewrites our C and C++ as .clang-format says
 	@scripts/format.sh

@@ -15,6 +15,17 @@ function(slipring_settings target)
         CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
         C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${SLIPRING_WERROR}>:-Werror>)
+    if(WIN32)
+        # Without "strict C" mingw's headers have POSIX's names. Its compiler reads formats as Microsoft's C library does, not
+        # as mingw's, which prints: they are checked by the other builds, macOS's with another type behind uint64_t.
+        set_target_properties(${target} PROPERTIES C_EXTENSIONS ON CXX_EXTENSIONS ON)
+        target_compile_definitions(${target} PRIVATE __USE_MINGW_ANSI_STDIO=1 _WIN32_WINNT=0x0A00)
+        target_compile_options(${target} PRIVATE -Wno-format)
+    endif()
+    if(APPLE)
+        # POSIX's names of times of a file, and Linux's of a hint that macOS has not.
+        target_compile_definitions(${target} PRIVATE _DARWIN_C_SOURCE st_atim=st_atimespec st_mtim=st_mtimespec O_NOATIME=0)
+    endif()
     if(SLIPRING_FUZZ) # which way an input takes, for the fuzzer to see
         target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
         target_link_options(${target} PRIVATE -fsanitize=fuzzer-no-link)

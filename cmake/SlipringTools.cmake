@@ -2,6 +2,11 @@
 # The command line `slipring`. Its objects without main.c are what its tests link. Without jansson, where that is asked for,
 # it has those verbs alone that read no JSON: doctor, devices, bench.
 slipring_glob(tool_sources tools/slipring/*.c)
+slipring_of_system(tool_sources)
+if(NOT slipring_system STREQUAL linux) # benchmarks and profiles measure by Linux's own calls; `ops` has a file of theirs
+    list(FILTER tool_sources EXCLUDE REGEX "tools/slipring/(bench/|profile/(line_table|sampling|timed_lines)\\.c)")
+    list(APPEND tool_sources ${PROJECT_SOURCE_DIR}/tools/slipring/bench/chain.c)
+endif()
 if(NOT tool_sources)
     return()
 endif()
@@ -17,7 +22,7 @@ if(NOT SLIPRING_WITHOUT_JANSSON)
 else()
     set(SLIPRING_HAS_JANSSON 0)
     list(FILTER tool_sources INCLUDE REGEX
-        "/(slipring/bench/[a-z_]*|demo/data|apart|device_option|doctor|handoff|json_out|main|measure|memory|names|output|partner|progress|say|utf8)\\.c$")
+        "/(slipring/bench/[a-z_]*|demo/data|apart|device_option|doctor|handoff|json_out|line|main|measure|memory|names|output|partner|progress|say|system|utf8)\\.c$")
     list(FILTER tool_sources EXCLUDE REGEX "/bench/(compare[a-z_]*|decide|mailbox|run)\\.c$")
 endif()
 
@@ -39,7 +44,7 @@ if(SLIPRING_HAS_JANSSON)
     slipring_embed(slipring_tool_objects tools/slipring/tune/page.html tune_embedded_page)
     slipring_embed(slipring_tool_objects tools/slipring/bench/compare.html bench_embedded_page)
 endif()
-target_link_libraries(slipring_tool_objects PUBLIC slipring_kernels m pthread ${CMAKE_DL_LIBS})
+target_link_libraries(slipring_tool_objects PUBLIC slipring_kernels ${system_libraries})
 slipring_glob(hand_texts bench/kernels/hand/*.c bench/kernels/hand/*.cl bench/kernels/hand/*.h) # compiled when measured
 foreach(text IN LISTS hand_texts)
     cmake_path(GET text FILENAME symbol)
@@ -79,5 +84,8 @@ endif()
 add_executable(slipring_tool ${tool_main})
 slipring_program_settings(slipring_tool)
 target_link_libraries(slipring_tool PRIVATE slipring_tool_objects slipring)
+if(WIN32)
+    target_link_options(slipring_tool PRIVATE -static-libgcc)
+endif()
 set_target_properties(slipring_tool PROPERTIES OUTPUT_NAME slipring
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

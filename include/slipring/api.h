@@ -10,7 +10,11 @@
 /// The version of these headers as one number: 1,000,000 * major + 1,000 * minor + patch.
 #define SLR_VERSION_NUMBER (SLR_VERSION_MAJOR * 1000000u + SLR_VERSION_MINOR * 1000u + SLR_VERSION_PATCH)
 
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(SLIPRING_BUILDS_LIBRARY)
+#define SLR_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define SLR_API
+#elif defined(__GNUC__)
 #define SLR_API __attribute__((visibility("default")))
 #else
 #define SLR_API

@@ -104,6 +104,7 @@ SLR_API slr_status slr_call(slr_port *port, slr_address to, const void *message,
                             size_t reply_bytes, uint64_t timeout_ns);
 
 /// A file descriptor for poll(2): readable if a reply has arrived since the last slr_receive that returned TIMEOUT.
+/// On Windows: the handle of an event object, for WaitForMultipleObjects, in the place of a descriptor.
 /// First receive with a timeout of 0 until TIMEOUT, then poll. The descriptor is the port's: do not read or close it.
 /// Threads: the owner.  Blocks: no.  Errors: SYSTEM, INVALID.
 SLR_API slr_status slr_port_get_fd(slr_port *port, int *out);

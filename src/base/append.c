@@ -3,13 +3,11 @@
 #define _GNU_SOURCE
 #include "base/append.h"
 
-#include "base/file.h"
 #include "base/status.h"
-#include "base/text.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -80,7 +78,7 @@ slr_status slri_append_cut(int fd, const char *path, uint64_t bytes)
 
 slr_status slri_append_sync(int fd, const char *path)
 {
-    return fdatasync(fd) == 0 ? SLR_OK : refused("sync", path);
+    return slri_system_sync(fd) == 0 ? SLR_OK : refused("sync", path);
 }
 
 slr_status slri_append_sync_folder(const char *path)
@@ -94,44 +92,8 @@ slr_status slri_append_sync_folder(const char *path)
     return status;
 }
 
-static slr_status write_new(const char *path, const void *content, size_t bytes)
-{
-    int fd;
-    uint64_t there;
-    slri_append_part part = {content, bytes};
-    SLRI_TRY(slri_append_open(path, &fd, &there));
-    slr_status status = slri_append_cut(fd, path, 0);
-    if (status == SLR_OK)
-        status = slri_append_write(fd, path, 0, &part, 1);
-    if (status == SLR_OK)
-        status = slri_append_sync(fd, path);
-    close(fd);
-    return status;
-}
-
-slr_status slri_append_replace(const char *folder, const char *name, const void *content, size_t bytes)
-{
-    slri_text from = SLRI_TEXT_INIT, to = SLRI_TEXT_INIT;
-    slri_text_printf(&from, "%s/%s.new", folder, name);
-    slri_text_printf(&to, "%s/%s", folder, name);
-    slr_status status = from.out_of_memory || to.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory for a path")
-                                                               : write_new(from.data, content, bytes);
-    if (status == SLR_OK)
-        status = slri_file_rename(from.data, to.data);
-    if (status == SLR_OK)
-        status = slri_append_sync_folder(folder);
-    slri_text_free(&from);
-    slri_text_free(&to);
-    return status;
-}
-
 void slri_append_close(int fd)
 {
     if (fd >= 0)
         close(fd);
-}
-
-long slri_append_process(void)
-{
-    return (long)getpid();
 }

@@ -39,7 +39,4 @@ slr_status slri_append_replace(const char *folder, const char *name, const void 
 
 void slri_append_close(int fd);
 
-/// The number of this process, for messages.
-long slri_append_process(void);
-
 #endif

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Monotonic time and deadlines.
-#define _GNU_SOURCE
 #include "base/clock.h"
 
 #include "base/sim.h"
-
-#include <time.h>
+#include "base/system.h"
 
 uint64_t slri_now_ns(void)
 {
     if (slri_sim_on())
         return slri_sim_now_ns();
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return slri_system_now_ns();
 }
 
 uint64_t slri_deadline_after(uint64_t timeout_ns)

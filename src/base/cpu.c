@@ -105,18 +105,7 @@ uint64_t slri_cpu_memory_available(void)
     return most;
 }
 
-// ---- vectors and caches --------------------------------------------------------------------------------------------
-
-uint32_t slri_cpu_lanes(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f") ? 16 : __builtin_cpu_supports("avx") ? 8 : 4; // SSE2 is always there
-#elif defined(__aarch64__)
-    return 4;
-#else
-    return 1;
-#endif
-}
+// ---- caches --------------------------------------------------------------------------------------------------------
 
 // The word of a small file of the system.
 static bool read_word(uint32_t cache, const char *name, char *out, size_t room)

@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dynamic loader.
+// Which shared library is opened, and what is said where none can be.
 #include "base/dl.h"
 
 #include "base/environment.h"
 #include "base/status.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static const char *loader_reason(void)
-{
-    const char *reason = dlerror();
-    return reason ? reason : "the loader gave no reason";
-}
-
-slr_status slri_dl_open(const char *path, slri_dl **out)
-{
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-        return SLRI_FAIL(NOT_FOUND, "cannot load %s: %s", path, loader_reason());
-    *out = handle;
-    return SLR_OK;
-}
 
 static slr_status open_asked(slr_status status, const char *asked, slri_dl **out, const char **path)
 {
@@ -59,16 +41,6 @@ slr_status slri_dl_open_first(slr_status status, const char *variable, const cha
     return status;
 }
 
-slr_status slri_dl_function(slri_dl *library, const char *name, slri_function *out)
-{
-    void *symbol = dlsym(library, name);
-    if (!symbol)
-        return SLRI_FAIL(NOT_FOUND, "no symbol %s: %s", name, loader_reason());
-    // POSIX: both pointers have one representation; ISO C has no conversion between them, so the bytes are copied.
-    memcpy(out, &symbol, sizeof *out);
-    return SLR_OK;
-}
-
 slri_function slri_dl_find(slri_dl *library, const char *name, slri_text *missing)
 {
     slri_function found = NULL;
@@ -96,10 +68,4 @@ slr_status slri_dl_load_once(struct slri_dl_once *once, slr_status (*load)(void)
     once->is_loaded = status == SLR_OK;
     slri_mutex_unlock(&once->lock);
     return status;
-}
-
-void slri_dl_close(slri_dl *library)
-{
-    if (library)
-        dlclose(library);
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only place that reads the environment. AT_SECURE is Linux, and setting variables is POSIX, not C.
-#define _GNU_SOURCE
+// The only place that reads the environment.
 #include "base/environment.h"
 
-#include <stdlib.h>
-#include <sys/auxv.h>
+#include "base/system.h"
 
-extern char **environ;
+#include <stdlib.h>
 
 static uint32_t distrusted; // atomic, relaxed: a test sets it before it begins
 static uint32_t was_empty;  // atomic, relaxed: nothing is read on its strength
@@ -18,7 +16,7 @@ void slri_environment_distrust(bool distrust)
 
 bool slri_environment_is_trusted(void)
 {
-    return getauxval(AT_SECURE) == 0 && !__atomic_load_n(&distrusted, __ATOMIC_RELAXED);
+    return !slri_system_gives_more_rights() && !__atomic_load_n(&distrusted, __ATOMIC_RELAXED);
 }
 
 const char *slri_environment(const char *name)
@@ -30,7 +28,7 @@ bool slri_environment_allows_vendors(void)
 {
     if (slri_environment_is_trusted())
         return true;
-    if (!environ || !*environ)
+    if (slri_system_environment_is_empty())
         __atomic_store_n(&was_empty, 1, __ATOMIC_RELAXED); // later it may hold what we have set
     return __atomic_load_n(&was_empty, __ATOMIC_RELAXED);
 }
@@ -42,5 +40,5 @@ const char *slri_environment_of_vendor(const char *name)
 
 bool slri_environment_default(const char *name, const char *value)
 {
-    return !getenv(name) && setenv(name, value, 0) == 0;
+    return !getenv(name) && slri_system_set_variable(name, value);
 }

@@ -3,37 +3,20 @@
 #define _GNU_SOURCE
 #include "base/file.h"
 
-#include "base/clock.h"
-#include "base/environment.h"
 #include "base/status.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static slr_status refused(const char *what, const char *path)
 {
     return slri_fail(errno == ENOENT ? SLR_NOT_FOUND : SLR_SYSTEM, "cannot %s %s: %s", what, path, strerror(errno));
-}
-
-static slr_status taken(slri_text *text, char **out)
-{
-    char *string = slri_text_take(text);
-    if (!string)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a path");
-    *out = string;
-    return SLR_OK;
 }
 
 // Pipes and /proc do not say their size: so read to the end, whatever it is.
@@ -66,7 +49,7 @@ slr_status slri_file_read_open(int fd, const char *name, size_t limit_bytes, cha
     }
     if (bytes)
         *bytes = text.length;
-    return taken(&text, content);
+    return slri_path_taken(&text, content);
 }
 
 slr_status slri_file_read(const char *path, size_t limit_bytes, char **content, size_t *bytes)
@@ -129,7 +112,7 @@ static slr_status folder_of(const char *path, char **folder)
         slri_text_puts(&text, ".");
     else
         slri_text_append(&text, path, slash == path ? 1 : (size_t)(slash - path));
-    return taken(&text, folder);
+    return slri_path_taken(&text, folder);
 }
 
 slr_status slri_file_write_atomic(const char *path, const void *content, size_t bytes)
@@ -151,62 +134,9 @@ slr_status slri_file_write_atomic(const char *path, const void *content, size_t 
     return status;
 }
 
-// ---- temporary files ------------------------------------------------------------------------------------------------
-
-#define TEMPORARY ".tmp-"
-// What a compilation is at work on lies there for as long as a compiler may take, 60 s.
-#define LEFT_BEHIND_S 600
-
-static uint32_t here; // where process numbers mean what they mean in this process: a machine since it was started, and
-                      // a name space. 0: not known
-static pthread_once_t here_once = PTHREAD_ONCE_INIT;
-
-static void find_here(void)
-{
-    char boot[64] = "", space[64] = "";
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, boot, sizeof boot);
-    ssize_t named = readlink("/proc/self/ns/pid", space, sizeof space);
-    if (fd >= 0)
-        close(fd);
-    if (got <= 0 || named <= 0)
-        return;
-    uint32_t hash = 2166136261u; // FNV-1a
-    for (ssize_t i = 0; i < got + named; ++i)
-        hash = (hash ^ (unsigned char)(i < got ? boot[i] : space[i - got])) * 16777619u;
-    here = hash;
-}
-
 bool slri_file_is_there(const char *path)
 {
     return access(path, F_OK) == 0;
-}
-
-slr_status slri_file_temporary_name(const char *folder, const char *suffix, char **path)
-{
-    static _Atomic uint32_t names_given;
-    pthread_once(&here_once, find_here);
-    // Process and count make it unique on this machine; the random part among machines that share the folder.
-    uint64_t random;
-    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
-        random = slri_now_ns();
-    slri_text text = SLRI_TEXT_INIT;
-    slri_text_printf(&text, "%s/" TEMPORARY "%08" PRIx32 "-%ld-%" PRIu32 "-%016" PRIx64 "%s", folder, here,
-                     (long)getpid(), atomic_fetch_add_explicit(&names_given, 1, memory_order_relaxed), random, suffix);
-    return taken(&text, path);
-}
-
-bool slri_file_is_left_behind(const char *name, uint64_t age_s)
-{
-    uint32_t where;
-    long process;
-    if (strncmp(name, TEMPORARY, sizeof TEMPORARY - 1) != 0)
-        return false;
-    if (age_s > LEFT_BEHIND_S)
-        return true;
-    pthread_once(&here_once, find_here);
-    return sscanf(name, TEMPORARY "%8" SCNx32 "-%10ld-", &where, &process) == 2 && where != 0 && where == here &&
-           process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH;
 }
 
 slr_status slri_file_rename(const char *from, const char *to)
@@ -232,6 +162,11 @@ slr_status slri_path_canonical(const char *path, char **out)
     return SLR_OK;
 }
 
+bool slri_path_is_absolute(const char *path)
+{
+    return path[0] == '/';
+}
+
 bool slri_file_identify(const char *path, slri_file_identity *out)
 {
     struct stat about;
@@ -242,34 +177,4 @@ bool slri_file_identify(const char *path, slri_file_identity *out)
                                     .mtime_ns = (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec,
                                     .inode = (uint64_t)about.st_ino};
     return true;
-}
-
-uint64_t slri_file_age_s(const slri_file_identity *file)
-{
-    int64_t age_s = (int64_t)time(NULL) - file->mtime_ns / 1000000000;
-    return age_s > 0 ? (uint64_t)age_s : 0;
-}
-
-slr_status slri_cache_folder(char **path)
-{
-    static const struct {
-        const char *variable, *below;
-        bool may_be_relative; // the XDG specification: a relative path is to be ignored
-    } places[] = {
-        {"SLIPRING_CACHE_DIR", "", true},
-        {"XDG_CACHE_HOME", "/slipring", false},
-        {"HOME", "/.cache/slipring", false},
-    };
-
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        const char *base = slri_environment(places[i].variable);
-        if (!base || !*base || (*base != '/' && !places[i].may_be_relative))
-            continue;
-        slri_text text = SLRI_TEXT_INIT;
-        slri_text_printf(&text, "%s%s", base, places[i].below);
-        return taken(&text, path);
-    }
-    if (!slri_environment_is_trusted())
-        return SLRI_FAIL(NOT_FOUND, "no cache folder: this program has more rights than its caller (SECURITY.md)");
-    return SLRI_FAIL(NOT_FOUND, "no cache folder: set SLIPRING_CACHE_DIR");
 }

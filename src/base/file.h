@@ -3,6 +3,8 @@
 #ifndef SLRI_BASE_FILE_H
 #define SLRI_BASE_FILE_H
 
+#include "base/text.h"
+
 #include <slipring/status.h>
 
 #include <stdbool.h>
@@ -32,6 +34,12 @@ slr_status slri_file_write_open(int fd, const char *name, const void *content, s
 /// base/output.h). Errors: SYSTEM, NO_MEMORY.
 slr_status slri_file_write_atomic(const char *path, const void *content, size_t bytes);
 
+/// The text as a path, which is then the caller's. Errors: NO_MEMORY.
+slr_status slri_path_taken(slri_text *text, char **out);
+
+/// Whether it names the same file from every working directory.
+bool slri_path_is_absolute(const char *path);
+
 /// Whether anything has that name.
 bool slri_file_is_there(const char *path);
 
@@ -57,8 +65,8 @@ bool slri_file_identify(const char *path, slri_file_identity *out);
 /// Seconds since the file was written, by the calendar's clock; 0 where that has been set back since.
 uint64_t slri_file_age_s(const slri_file_identity *file);
 
-/// This user's cache folder: SLIPRING_CACHE_DIR, else XDG_CACHE_HOME/slipring, else HOME/.cache/slipring. It need not
-/// exist. Errors: NOT_FOUND (none of the three is set), NO_MEMORY.
+/// This user's cache folder: SLIPRING_CACHE_DIR, else XDG_CACHE_HOME/slipring, else HOME/.cache/slipring, else
+/// LOCALAPPDATA/slipring (Windows). It need not exist. Errors: NOT_FOUND (none of them is set), NO_MEMORY.
 slr_status slri_cache_folder(char **path);
 
 #endif

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The secret of a table's hash.
-#define _GNU_SOURCE
 #include "base/key_hash.h"
 
 #include "base/clock.h"
 #include "base/sim.h"
-
-#include <sys/random.h>
+#include "base/system.h"
 
 void slri_key_secret_make(struct slri_key_secret *secret)
 {
@@ -15,7 +13,7 @@ void slri_key_secret_make(struct slri_key_secret *secret)
         secret->word[1] = slri_sim_random();
         return;
     }
-    if (getrandom(secret, sizeof *secret, GRND_NONBLOCK) == (ssize_t)sizeof *secret)
+    if (slri_system_random(secret, sizeof *secret))
         return;
     // Before the kernel has gathered randomness, at boot: better guessed at than known.
     secret->word[0] = slri_now_ns();

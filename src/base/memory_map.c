@@ -49,6 +49,27 @@ bool slri_map_over(void *memory, size_t bytes)
     return mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == memory;
 }
 
+void *slri_map_keep(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+bool slri_map_open(void *memory, size_t bytes)
+{
+    return mprotect(memory, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+void slri_map_small_pages(void *memory, size_t bytes)
+{
+    madvise(memory, bytes, MADV_NOHUGEPAGE);
+}
+
+bool slri_map_forget(void *memory, size_t bytes)
+{
+    return madvise(memory, bytes, MADV_DONTNEED) == 0;
+}
+
 size_t slri_page_bytes(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);

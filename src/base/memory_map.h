@@ -22,6 +22,23 @@ void slri_map_release(void *memory, size_t bytes);
 /// the one or the other, and never nothing. False: no memory, and nothing has changed.
 bool slri_map_over(void *memory, size_t bytes);
 
+/// ---- address space that is opened part by part (base/share.h)
+/// ----------------------------------------------------------
+
+/// `bytes` of address space that no one may touch, or NULL: for the system it is no memory. slri_map_release gives it
+/// back, with what was opened.
+void *slri_map_keep(size_t bytes);
+
+/// Makes whole pages of it zeroed memory. False: no memory.
+bool slri_map_open(void *memory, size_t bytes);
+
+/// Asks for small pages there, which is a hint.
+void slri_map_small_pages(void *memory, size_t bytes);
+
+/// Whole pages of what was reserved or opened: zero again, and they cost nothing until they are touched. False: the
+/// system cannot, and nothing has changed.
+bool slri_map_forget(void *memory, size_t bytes);
+
 size_t slri_page_bytes(void);
 
 /// Keeps the pages in memory, all of them from now on. Errors: NO_MEMORY (the message names the process's limit).

@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static slr_status refused(const char *path)
@@ -48,16 +47,16 @@ static slr_status write_pieces(int fd, const char *path, const char *content, si
 // A pipe whose reader has gone sends SIGPIPE, which would end the application: held back here, and taken.
 static slr_status write_through(int fd, const char *path, const char *content, size_t bytes)
 {
-    const struct timespec at_once = {0};
-    sigset_t pipe, before, pending;
+    sigset_t pipe, before, pending, sent;
+    int taken;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &pipe, &before);
     slr_status status = write_pieces(fd, path, content, bytes);
-    if (!sigismember(&pending, SIGPIPE)) // else the pending one is the application's
-        while (sigtimedwait(&pipe, NULL, &at_once) < 0 && errno == EINTR) {
-        }
+    sigpending(&sent);
+    if (!sigismember(&pending, SIGPIPE) && sigismember(&sent, SIGPIPE)) // else the pending one is the application's
+        sigwait(&pipe, &taken);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "base/sim.h"
 #include "base/file.h"
 #include "base/status.h"
+#include "base/system.h"
 #include "base/text.h"
 #include "base/thread.h"
 
@@ -200,7 +201,7 @@ static slr_status start(const char *const argv[], pid_t *pid, int *output_fd)
     char *program;
     int pipe_fds[2];
     SLRI_TRY(slri_process_find(argv[0], &program));
-    int error = pipe2(pipe_fds, O_CLOEXEC) == 0 ? 0 : errno;
+    int error = slri_system_pipe(pipe_fds) == 0 ? 0 : errno;
     if (!error) {
         error = spawn(program, argv, pipe_fds[1], pid);
         close(pipe_fds[1]); // the program's copies are the only ones: they close when it ends

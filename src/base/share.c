@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slabs: mappings for things of one shape. Part by part: where the first thing's lies, then the others'.
-#define _GNU_SOURCE
 #include "base/round.h"
 #include "base/share.h"
 
@@ -9,7 +8,6 @@
 #include "base/thread.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_ASAN 1
@@ -105,18 +103,17 @@ static void lay_out(struct slri_slab *slab, bool guarded)
 static bool map(struct slri_slab *slab, bool guarded)
 {
     lay_out(slab, guarded);
-    void *memory = guarded ? mmap(NULL, slab->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                           : slri_map_reserve(slab->bytes);
-    if (!memory || memory == MAP_FAILED)
+    void *memory = guarded ? slri_map_keep(slab->bytes) : slri_map_reserve(slab->bytes);
+    if (!memory)
         return false;
-    if (guarded && slab->copies_at && mprotect(memory, slab->copies_at, PROT_READ | PROT_WRITE) != 0) {
-        munmap(memory, slab->bytes);
+    if (guarded && slab->copies_at && !slri_map_open(memory, slab->copies_at)) {
+        slri_map_release(memory, slab->bytes);
         return false;
     }
     slab->memory = memory;
     HOLDS(memory, slab->bytes);
     if (slab->things > 1) // a large page would make memory of what lies between the things that are used
-        madvise(memory, slab->bytes, MADV_NOHUGEPAGE);
+        slri_map_small_pages(memory, slab->bytes);
     return true;
 }
 
@@ -182,7 +179,7 @@ static void destroy_slab(struct slri_slab *slab)
 {
     UNPOISON(slab->memory, slab->bytes); // the addresses may be anybody's next
     HOLDS_NO_MORE(slab->memory, slab->bytes);
-    munmap(slab->memory, slab->bytes);
+    slri_map_release(slab->memory, slab->bytes);
     slri_free(NULL, slab, sizeof *slab + (slab->things + 63) / 64 * sizeof *slab->taken);
 }
 
@@ -290,7 +287,7 @@ bool slri_share_open(const struct slri_share *share, uint32_t copy)
     if (copy >= slab->opened) { // of all its things
         uint64_t from = slab->copies_at + slab->stride * slab->opened;
         uint64_t bytes = slab->stride * (copy + 1 - slab->opened);
-        fine = mprotect(slab->memory + from, bytes, PROT_READ | PROT_WRITE) == 0;
+        fine = slri_map_open(slab->memory + from, bytes);
         slab->opened = fine ? copy + 1 : slab->opened;
     }
     if (fine) {
@@ -315,7 +312,7 @@ static void zero(unsigned char *at, uint64_t bytes)
     uintptr_t page = slri_page_bytes();
     unsigned char *end = at + bytes;
     unsigned char *first = at + (page - (uintptr_t)at % page) % page, *last = end - (uintptr_t)end % page;
-    if (bytes < 4 * page || madvise(first, (size_t)(last - first), MADV_DONTNEED) != 0) {
+    if (bytes < 4 * page || !slri_map_forget(first, (size_t)(last - first))) {
         zero_lines(at, end);
         return;
     }

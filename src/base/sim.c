@@ -3,18 +3,17 @@
 //
 // Time is a number. Asking for it, and every step, adds a moment; when every task sleeps it jumps to the next deadline.
 // So nobody ever waits for real, and what a seed did it does again.
-#define _GNU_SOURCE
 #include "base/sim.h"
 
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/sim_context.h"
 #include "base/status.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 uint32_t slri_sim_is_on;
 
@@ -84,7 +83,7 @@ static void wait_for_ever(const char *why)
     if (sim.stuck)
         sim.stuck(why);
     for (;;)
-        pause(); // as threads in a deadlock would: somebody may want to look at them
+        slri_system_sleep_until(SLRI_FOREVER); // as threads in a deadlock would: somebody may want to look at them
 }
 
 // The tasks that can go on now, of which there is at least one: else the clock jumps.

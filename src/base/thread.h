@@ -7,6 +7,9 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#if defined(__APPLE__)
+#include <os/lock.h>
+#endif
 
 /// In the caller's memory; it must not move between start and join.
 typedef struct slri_thread {
@@ -27,14 +30,20 @@ void slri_thread_join(slri_thread *thread);
 /// For a thread that nobody will join: it leaves nothing behind when it ends.
 void slri_thread_detach_self(void);
 
-/// Short critical sections off the message path. Not recursive.
+/// Short critical sections off the message path. Not recursive. On macOS a mutex of POSIX has 64 bytes, and is fair.
 typedef struct slri_mutex {
+#if defined(__APPLE__)
+    os_unfair_lock native;
+#define SLRI_NATIVE_INIT OS_UNFAIR_LOCK_INIT
+#else
     pthread_mutex_t native;
+#define SLRI_NATIVE_INIT PTHREAD_MUTEX_INITIALIZER
+#endif
 } slri_mutex;
 
 #define SLRI_MUTEX_INIT                                                                                                \
     {                                                                                                                  \
-        PTHREAD_MUTEX_INITIALIZER                                                                                      \
+        SLRI_NATIVE_INIT                                                                                               \
     } // for objects with static storage
 
 void slri_mutex_init(slri_mutex *mutex);

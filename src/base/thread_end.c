@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "base/thread_end.h"
 
+#include "base/system.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <unistd.h>
@@ -17,7 +19,7 @@ uint32_t slri_process_id(void)
 
 uint32_t slri_thread_id(void)
 {
-    return (uint32_t)gettid();
+    return slri_system_thread_id();
 }
 
 void slri_thread_name(char name[16])

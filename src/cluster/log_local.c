@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "base/thread_end.h"
 #include "cluster/segment.h"
 #include "cluster/sum.h"
 
@@ -550,7 +551,7 @@ static slr_status take_lease(struct local *local)
     size_t bytes;
     slr_status status = slri_folder_lock(local->folder, LOCK, 0, 0, NULL, &local->lock);
     if (status == SLR_OK) {
-        int length = snprintf(text, sizeof text, "%ld", slri_append_process());
+        int length = snprintf(text, sizeof text, "%u", slri_process_id());
         return slri_folder_write(local->folder, HOLDER, text, (size_t)length);
     }
     if (status != SLR_TIMEOUT)

@@ -16,7 +16,7 @@ struct trailer {
     char digest[SLRI_HASH_HEX_BYTES - 1];
     uint64_t label_bytes;
 };
-static const char magic[16] = "slipring entry 2";
+static const char magic[] = "slipring entry 2"; // its 16 characters
 
 // ---- the folder ----------------------------------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ static struct trailer trailer_of(const char *key, const void *content, size_t by
     slri_hash_field(&hash, content, bytes);
     slri_hash_field(&hash, &label_bytes, sizeof label_bytes);
     slri_hash_hex(&hash, hex);
-    memcpy(trailer.magic, magic, sizeof magic);
+    memcpy(trailer.magic, magic, sizeof trailer.magic);
     memcpy(trailer.digest, hex, sizeof trailer.digest);
     return trailer;
 }

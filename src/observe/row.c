@@ -75,7 +75,7 @@ struct slri_row *slri_row(uint32_t kind, uint32_t name, uint32_t device, uint64_
 uint32_t slri_row_generation = 1;
 
 // One of several writers at a time; readers at any.
-static void raise(uint64_t *count, uint64_t by)
+static void raise_to(uint64_t *count, uint64_t by)
 {
     __atomic_store_n(count, *count + by, __ATOMIC_RELAXED);
 }
@@ -84,17 +84,17 @@ void slri_row_part_count(struct slri_row_part *part, const struct slri_sample *s
 {
     const struct slri_launch_count *launch = sample->launch;
     const uint64_t times = sample->messages != 0 ? sample->messages : 1;
-    raise(&part->messages, sample->messages);
+    raise_to(&part->messages, sample->messages);
     if (!launch || launch->count.counted == SLRI_COUNT_UNKNOWN)
-        raise(&part->others, 1);
+        raise_to(&part->others, 1);
     if (!launch)
         return;
-    raise(&part->threads, times * launch->threads);
-    raise(&part->blocks, times * launch->blocks);
-    raise(&part->bytes, times * launch->count.bytes);
-    raise(&part->flops, times * launch->count.flops);
-    raise(&part->flops64, times * launch->count.flops64);
-    raise(&part->instructions, times * launch->count.instructions);
+    raise_to(&part->threads, times * launch->threads);
+    raise_to(&part->blocks, times * launch->blocks);
+    raise_to(&part->bytes, times * launch->count.bytes);
+    raise_to(&part->flops, times * launch->count.flops);
+    raise_to(&part->flops64, times * launch->count.flops64);
+    raise_to(&part->instructions, times * launch->count.instructions);
 }
 
 // Emptied by stores that readers may meet: all behind the lock.

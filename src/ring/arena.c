@@ -337,10 +337,10 @@ static slr_status create_mailbox_here(slr_ring *ring, struct slri_layout *l)
     slri_layout_shape(ring, l, &shape);
     if (!slri_share_take(&shape, &ring->share))
         return SLRI_FAIL(NO_MEMORY,
-                         "ring kernel '%s': no memory for a mailbox: it needs %zu B of address space, with %zu B for "
+                         "ring kernel '%s': no memory for a mailbox: it needs %llu B of address space, with %llu B for "
                          "each of max_ports = %u ports",
-                         ring->name, ring->arena_bytes, (ring->arena_bytes - l->header * 4) / ring->max_ports,
-                         ring->max_ports);
+                         ring->name, (unsigned long long)ring->arena_bytes,
+                         (unsigned long long)((ring->arena_bytes - l->header * 4) / ring->max_ports), ring->max_ports);
     slri_layout_place(ring, l, &ring->share);
     ring->S = slri_share_part(&ring->share, SLRI_PART_HEADER);
     return SLR_OK;

@@ -50,7 +50,8 @@ static void what_was_meant_is_guessed(void **state)
 {
     (void)state;
     says("rnu 2>&1", 2,
-         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, cluster, decide, demo, ops, profile, state, "
+         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, cluster, decide, demo, ops, profile, serve, "
+         "state, "
          "trace, "
          "tune, bench; did you "
          "mean "

@@ -93,6 +93,12 @@ struct cts {
     struct cts_kept *kept; ///< what is to be destroyed when the case is done
 };
 
+/// Whether a name is of a pattern: `*` stands for any characters, `?` for one.
+bool cts_matches(const char *pattern, const char *name);
+
+/// Calls `then` when so many seconds have passed, whatever the process does; 0: not any more. There is one alarm.
+void cts_alarm(unsigned seconds, void (*then)(void));
+
 /// Ends the case with a result and why; does not return.
 _Noreturn void cts_leave(cts *c, cts_result result, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -3,7 +3,6 @@
 // the suite, and the support matrix of the README is made from here.
 #include "cts.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -161,7 +160,7 @@ cts_expectation cts_expected(const char *kind, const cts_case *what, const cts_k
     char name[128];
     snprintf(name, sizeof name, "%s/%s", what->area, what->name);
     for (size_t i = 0; i < cts_known_count; i++)
-        if (fnmatch(cts_known_list[i].device, kind, 0) == 0 && fnmatch(cts_known_list[i].what, name, 0) == 0) {
+        if (cts_matches(cts_known_list[i].device, kind) && cts_matches(cts_known_list[i].what, name)) {
             if (entry)
                 *entry = &cts_known_list[i];
             return cts_known_list[i].expectation;
@@ -213,7 +212,7 @@ static void print_cell(const cell *c)
 
 static bool is_of_column(const cts_known *known, size_t column)
 {
-    return known->expectation != CTS_MUST_PASS && fnmatch(known->device, columns[column].kind, 0) == 0 &&
+    return known->expectation != CTS_MUST_PASS && cts_matches(known->device, columns[column].kind) &&
            strcmp(known->device, "*") != 0;
 }
 

@@ -3,9 +3,7 @@
 #include "cts.h"
 #include "report.h"
 
-#include <fnmatch.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +139,7 @@ static bool matches(const cts_case *what, const char *pattern)
     snprintf(name, sizeof name, "%s/%s", what->area, what->name);
     if (strcmp(what->area, CTS_PLANTED) == 0 && strncmp(pattern, CTS_PLANTED, strlen(CTS_PLANTED)) != 0)
         return false;
-    return strstr(name, pattern) || fnmatch(pattern, name, 0) == 0;
+    return strstr(name, pattern) || cts_matches(pattern, name);
 }
 
 static bool is_asked_for(const cts_case *what, const char *filter)
@@ -183,11 +181,10 @@ static void choose_devices(asked *asked)
 static char running[200]; // what the alarm says
 
 // A case that waits without a deadline has hung the library itself: there is nothing left to give back.
-static void give_up(int signal)
+static void give_up(void)
 {
     static const char text[] = "slipring-cts: this case does not return, and everything ends here: ";
-    (void)signal;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0 || write(STDERR_FILENO, running, strlen(running)) < 0)
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0 || write(STDERR_FILENO, running, (unsigned)strlen(running)) < 0)
         _exit(STUCK);
     _exit(STUCK);
 }
@@ -201,9 +198,9 @@ static void run_all(const asked *asked, cts_device *on, cts_device *reference, r
         if (!is_asked_for(&cases[i], asked->options.filter))
             continue;
         snprintf(running, sizeof running, "%s/%s on %s\n", cases[i].area, cases[i].name, on->spec);
-        alarm((unsigned)(3 * asked->options.patience_ns / CTS_SECOND) + 1);
+        cts_alarm((unsigned)(3 * asked->options.patience_ns / CTS_SECOND) + 1, give_up);
         cts_run(&one, &cases[i], on, reference, &asked->options);
-        alarm(0);
+        cts_alarm(0, NULL);
         report_case(out, &one, on);
     }
 }
@@ -276,7 +273,6 @@ int main(int argc, char **argv)
         cts_print_matrix();
         return DONE;
     }
-    signal(SIGALRM, give_up);
     end = run(&asked);
     fflush(NULL);
     _exit(end); // no destructor waits for what may have hung

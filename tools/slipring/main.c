@@ -2,18 +2,17 @@
 // The command line: finds the verb. Everything else is the verb's.
 #include "output.h"
 #include "say.h"
+#include "system.h"
 #include "verbs.h"
 
 #include <slipring/api.h>
 #include <slipring/trace.h>
 
 #include <errno.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 static const struct verb {
@@ -148,8 +147,7 @@ static int end_output(int code)
     errno = 0;
     failed |= fflush(stdout) != 0;
     int error = errno;
-    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    if (!failed || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0))
+    if (!failed || system_reader_has_gone())
         return code;
     say("cannot write standard output%s%s", error != 0 ? ": " : "", error != 0 ? strerror(error) : "");
     return code == EXIT_DONE ? EXIT_FAILED : code;
@@ -223,7 +221,8 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    if (getauxval(AT_SECURE) != 0) { // it compiles, loads and writes whatever its caller says
+    system_begin();
+    if (system_gives_more_rights()) { // it compiles, loads and writes whatever its caller says
         say("this program must not be set-user-id, set-group-id or have capabilities: see SECURITY.md");
         return EXIT_FAILED;
     }

@@ -3,12 +3,11 @@
 #include "output.h"
 
 #include "say.h"
+#include "system.h"
 #include "verbs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int refuse(const output *output, const char *what)
@@ -22,22 +21,22 @@ int output_open(output *output, const char *option, const char *path)
     *output = (struct output){.option = option, .path = path, .descriptor = STDOUT_FILENO};
     if (path == NULL)
         return EXIT_DONE;
-    output->descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    output->descriptor = system_open_to_write(path, false, true);
     output->made = output->descriptor >= 0;
     if (!output->made && errno == EEXIST) // O_CREAT: a symbolic link to nothing
-        output->descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        output->descriptor = system_open_to_write(path, false, false);
     return output->descriptor >= 0 ? EXIT_DONE : refuse(output, "open");
 }
 
-static bool same(const struct stat *a, const struct stat *b)
+static bool same(const system_file *a, const system_file *b)
 {
-    return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+    return a->device == b->device && a->number == b->number;
 }
 
-static int check(const output *output, const struct stat *input, const char *said)
+static int check(const output *output, const system_file *input, const char *said)
 {
-    struct stat here;
-    if (fstat(output->descriptor, &here) != 0 || !same(&here, input))
+    system_file here;
+    if (!system_identify(output->descriptor, &here) || !same(&here, input))
         return EXIT_DONE;
     return say_usage("%s%s%s%s is the same file as %s and would overwrite it", output->option,
                      output->path != NULL ? " '" : "", output->path != NULL ? output->path : "",
@@ -46,21 +45,21 @@ static int check(const output *output, const struct stat *input, const char *sai
 
 int output_refuse_path(const output *output, const char *input, const char *said)
 {
-    struct stat there;
-    return stat(input, &there) == 0 ? check(output, &there, said) : EXIT_DONE;
+    system_file there;
+    return system_identify_path(input, &there) ? check(output, &there, said) : EXIT_DONE;
 }
 
 int output_refuse_descriptor(const output *output, int input, const char *said)
 {
-    struct stat there;
-    return fstat(input, &there) == 0 ? check(output, &there, said) : EXIT_DONE;
+    system_file there;
+    return system_identify(input, &there) ? check(output, &there, said) : EXIT_DONE;
 }
 
 int output_begin(output *output)
 {
-    struct stat here;
+    system_file here;
     output->begun = true;
-    if (output->path == NULL || fstat(output->descriptor, &here) != 0 || !S_ISREG(here.st_mode))
+    if (output->path == NULL || !system_identify(output->descriptor, &here))
         return EXIT_DONE;
     return ftruncate(output->descriptor, 0) == 0 ? EXIT_DONE : refuse(output, "write");
 }
@@ -80,8 +79,8 @@ int output_close(output *output)
 
 bool output_same_file(const char *a, const char *b)
 {
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && same(&one, &other);
+    system_file one, other;
+    return system_identify_path(a, &one) && system_identify_path(b, &other) && same(&one, &other);
 }
 
 int output_close_stream(FILE *file, const char *option, const char *path)

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinning is Linux's own: POSIX has none.
-#define _GNU_SOURCE // sched_setaffinity
 #include "partner.h"
 
 #include "clock.h"
 #include "measure.h"
 #include "spin.h"
+#include "system.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+enum { MOST_CORES = 1024 };
 enum { PROBE_BATCHES = 15, PROBE_ROUNDS = 128 };
 
 struct partner {
-    cpu_set_t all;
-    int cores[2]; // the caller's, the other
+    int cores[MOST_CORES]; // the caller's, the other, and more that it may use
+    unsigned count;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -29,30 +28,10 @@ struct partner {
     _Alignas(128) uint32_t pong;
 };
 
-static void pin(int core)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    sched_setaffinity(0, sizeof set, &set);
-}
-
-static bool find_cores(partner *partner)
-{
-    int found = 0;
-    if (sched_getaffinity(0, sizeof partner->all, &partner->all) != 0)
-        return false;
-    for (int core = 0; core < CPU_SETSIZE && found < 2; core++) {
-        if (CPU_ISSET(core, &partner->all))
-            partner->cores[found++] = core;
-    }
-    return found == 2;
-}
-
 static void *body(void *argument)
 {
     partner *partner = argument;
-    pin(partner->cores[1]);
+    system_pin(partner->cores[1]);
     pthread_mutex_lock(&partner->mutex);
     while (!partner->end) {
         if (partner->job == NULL) {
@@ -73,15 +52,16 @@ static void *body(void *argument)
 
 partner *partner_start(void)
 {
-    partner *made = aligned_alloc(128, sizeof(partner));
+    partner *made = system_aligned(128, sizeof(partner));
     if (made == NULL)
         return NULL;
     *made = (partner){.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-    if (!find_cores(made) || pthread_create(&made->thread, NULL, body, made) != 0) {
-        free(made);
+    made->count = system_cores(made->cores, MOST_CORES);
+    if (made->count < 2 || pthread_create(&made->thread, NULL, body, made) != 0) {
+        system_free(made);
         return NULL;
     }
-    pin(made->cores[0]);
+    system_pin(made->cores[0]);
     return made;
 }
 
@@ -95,7 +75,7 @@ void partner_stop(partner *partner)
     pthread_mutex_unlock(&partner->mutex);
     pthread_join(partner->thread, NULL);
     partner_free_caller(partner);
-    free(partner);
+    system_free(partner);
 }
 
 int partner_caller_core(const partner *partner)
@@ -110,12 +90,12 @@ int partner_other_core(const partner *partner)
 
 void partner_move_caller(partner *partner, bool to_other)
 {
-    pin(partner->cores[to_other]);
+    system_pin(partner->cores[to_other]);
 }
 
 void partner_free_caller(partner *partner)
 {
-    sched_setaffinity(0, sizeof partner->all, &partner->all);
+    system_unpin(partner->cores, partner->count);
 }
 
 void partner_run(partner *partner, void (*job)(void *context), void *context)

@@ -142,7 +142,7 @@ static slr_status try_window(struct slri_cuda *cuda)
         return SLRI_FAIL(UNSUPPORTED, "GDRCopy is for NVIDIA's driver");
     return open_library(cuda);
 #else
-    (void)open_library;
+    (void)cuda, (void)open_library;
     return SLRI_FAIL(UNSUPPORTED, "the order of writes through the bus is known only for x86-64");
 #endif
 }

@@ -6,9 +6,9 @@
 #include "kernel/kernel.h"
 #include "memory.h"
 #include "say.h"
+#include "system.h"
 #include "verbs.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,12 +86,10 @@ static int add_given_call(deciding *d)
         return say_usage("more than %d candidates", MOST_PLACES);
     // A name without a slash would be looked for among the system's libraries.
     snprintf(path, sizeof path, "%s%.*s", strchr(given, '/') != NULL ? "" : "./", (int)(colon - given), given);
-    d->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (d->library == NULL)
-        return say_usage("--call: %s", dlerror());
-    void *symbol = dlsym(d->library, colon + 1);
+    const char *why;
+    void *symbol = system_load(path, colon + 1, &d->library, &why);
     if (symbol == NULL)
-        return say_usage("--call: %s", dlerror());
+        return say_usage("--call: %s", why);
     memcpy(&d->plain_call, &symbol, sizeof symbol); // ISO C has no such cast
     d->candidates[d->count++] = (slr_candidate){.call = make_plain_call, .user = d};
     return EXIT_DONE;
@@ -289,8 +287,7 @@ int verb_decide(int argc, char **argv)
     slr_kernel_destroy(d->kernel);
     slr_program_destroy(d->program);
     slr_device_close(d->counting);
-    if (d->library != NULL)
-        dlclose(d->library);
+    system_close(d->library);
     decide_options_free(&d->options);
     free(d);
     return end;

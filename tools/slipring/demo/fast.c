@@ -9,9 +9,9 @@
 #include "memory.h"
 #include "plain.h"
 #include "say.h"
+#include "system.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +222,7 @@ static bool write_beats(const demo *demo, const demo_beats *beats)
         say_failure(status, "ward.cu");
         return false;
     }
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int file = system_open_to_write(path, true, false);
     if (file < 0) {
         say("cannot open '%s': %s", path, strerror(errno));
         return false;

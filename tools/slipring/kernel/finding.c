@@ -3,6 +3,7 @@
 #include "kernel/finding.h"
 
 #include "kernel/kernel.h"
+#include "line.h"
 #include "memory.h"
 #include "say.h"
 
@@ -136,9 +137,9 @@ static char *read_line(const char *path, unsigned number)
     FILE *file = fopen(path, "r");
     char *line = NULL;
     size_t room = 0;
-    ssize_t length = -1;
+    long length = -1;
     for (unsigned i = 0; file != NULL && i < number; i++)
-        if ((length = getline(&line, &room, file)) < 0)
+        if ((length = line_read(&line, &room, file)) < 0)
             break;
     if (file != NULL)
         fclose(file);

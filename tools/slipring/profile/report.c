@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "profile/profile.h"
 #include "kernel/kernel.h"
+#include "line.h"
 #include "say.h"
 
 #include <stdlib.h>
@@ -53,8 +54,8 @@ static const char *source_line(const char *path, uint32_t number)
     static char *line;
     static size_t room;
     FILE *file = *path != '\0' ? fopen(path, "r") : NULL;
-    ssize_t length = -1;
-    for (uint32_t i = 0; file != NULL && i < number && (length = getline(&line, &room, file)) >= 0; i++)
+    long length = -1;
+    for (uint32_t i = 0; file != NULL && i < number && (length = line_read(&line, &room, file)) >= 0; i++)
         continue;
     if (file != NULL)
         fclose(file);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "profile/trace_file.h"
 
+#include "line.h"
 #include "say.h"
 
 #include <errno.h>
@@ -258,7 +259,7 @@ bool trace_file_read(const char *path, trace_file *out)
     }
     char *line = NULL;
     size_t room = 0;
-    while (getline(&line, &room, stream) > 0) {
+    while (line_read(&line, &room, stream) > 0) {
         json_t *event = *line == '{' ? json_loads(line, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
         if (event != NULL)
             take(out, event);

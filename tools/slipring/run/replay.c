@@ -8,6 +8,7 @@
 #include "number.h"
 #include "run/run.h"
 #include "say.h"
+#include "system.h"
 #include "verbs.h"
 #include "kernel/kernel.h"
 
@@ -15,7 +16,6 @@
 #include <slipring/api.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static play_result play(run *run, play_result (*ask)(player *player))
 
 int run_open_replay(run *run)
 {
-    run->input = open(run->options.replay, O_RDONLY | O_CLOEXEC);
+    run->input = system_open_to_read(run->options.replay);
     if (run->input < 0)
         return refuse(run, strerror(errno));
     player_open(&run->player);

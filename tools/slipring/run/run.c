@@ -9,11 +9,11 @@
 #include "interrupt.h"
 #include "memory.h"
 #include "say.h"
+#include "system.h"
 #include "kernel/source_options.h"
 #include "verbs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,18 +90,13 @@ static int choose_handler(run *run)
 // Of a regular file, also where it is the standard input: what progress is a part of.
 static void note_size(run *run)
 {
-    struct stat there;
-    if (fstat(run->input, &there) != 0 || !S_ISREG(there.st_mode))
-        return;
-    off_t at = lseek(run->input, 0, SEEK_CUR);
-    if (at >= 0 && at < there.st_size)
-        run->input_bytes = (uint64_t)(there.st_size - at);
+    run->input_bytes = system_bytes_left(run->input);
 }
 
 static int open_input(run *run)
 {
     const char *path = run->options.input;
-    run->input = path == NULL ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    run->input = path == NULL ? STDIN_FILENO : system_open_to_read(path);
     if (run->input >= 0) {
         note_size(run);
         return EXIT_DONE;

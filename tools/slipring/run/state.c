@@ -10,6 +10,7 @@
 #include "memory.h"
 #include "run/durable.h"
 #include "say.h"
+#include "system.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -156,7 +157,7 @@ void run_note_output(run *run)
     if (run->writer.error != 0 || run->received == run->noted)
         return;
     if (note.is_file) {
-        if (run->options.sync != SLR_SYNC_NEVER && fdatasync(run->output.descriptor) != 0) {
+        if (run->options.sync != SLR_SYNC_NEVER && system_sync(run->output.descriptor) != 0) {
             run->writer.error = errno;
             run_check_output(run);
             return;

@@ -6,12 +6,12 @@
 #include "run/remote.h"
 #include "run/run.h"
 #include "run/state.h"
+#include "run/wait.h"
 #include "say.h"
 #include "verbs.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,17 +31,15 @@ static void bad_row(run *run, uint64_t line, const char *what)
 // False where the run is to end instead. Regular files are always ready.
 static bool wait_for_input(run *run)
 {
-    struct pollfd ready[] = {{.fd = run->input, .events = POLLIN},
-                             {.fd = interrupt_descriptor(), .events = POLLIN},
-                             {.fd = run->port, .events = POLLIN}};
     int patience_ms = 0;
     for (;;) {
-        int count = poll(ready, patience_ms == 0 ? 2 : 3, patience_ms);
+        bool is_ready =
+            wait_for_any(run->input, interrupt_descriptor(), patience_ms == 0 ? -1 : run->port, patience_ms);
         if (interrupted())
             run_stop(run, RUN_INTERRUPTED);
         if (run->end != RUN_GOING)
             return false;
-        if (count > 0 && ready[0].revents != 0)
+        if (is_ready)
             return true;
         run_catch_up(run);
         patience_ms = run->progress ? PROGRESS_MS : -1;

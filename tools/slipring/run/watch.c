@@ -2,13 +2,13 @@
 // A thread that reads the ring kernel once a second: the one that streams may be waiting for input, or for a handler.
 #include "run/watch.h"
 
+#include "clock.h"
 #include "memory.h"
 #include "ring_stats.h"
+#include "system.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct run_watch {
     slr_ring *ring;
@@ -38,14 +38,12 @@ static void print_line(run_watch *watch, unsigned turn)
 static void *body(void *argument)
 {
     run_watch *watch = argument;
-    struct timespec next;
-    clock_gettime(CLOCK_MONOTONIC, &next);
+    uint64_t next_ns = clock_ns();
     pthread_mutex_lock(&watch->mutex);
     for (unsigned turn = 0; !watch->end; turn++) {
-        next.tv_sec += 1;
-        int status = 0;
-        while (!watch->end && status != ETIMEDOUT)
-            status = pthread_cond_timedwait(&watch->changed, &watch->mutex, &next);
+        next_ns += SECOND_NS;
+        while (!watch->end && clock_ns() < next_ns)
+            system_condition_wait(&watch->changed, &watch->mutex, next_ns);
         if (!watch->end)
             print_line(watch, turn);
     }
@@ -59,12 +57,8 @@ run_watch *run_watch_start(slr_ring *ring, const char *name, FILE *to)
     watch->ring = ring;
     watch->name = name;
     watch->to = to;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&watch->mutex, NULL);
-    pthread_cond_init(&watch->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    system_condition_init(&watch->changed);
     if (pthread_create(&watch->thread, NULL, body, watch) == 0)
         return watch;
     pthread_cond_destroy(&watch->changed);

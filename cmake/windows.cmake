@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# For Windows on x86-64, by mingw-w64 (Debian: gcc-mingw-w64-x86-64-posix); what it makes runs here by Wine, where that is.
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
+set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32)
+if(SLIPRING_PREFIX)
+    list(APPEND CMAKE_FIND_ROOT_PATH ${SLIPRING_PREFIX}) # what scripts/cross-libraries.sh has built
+endif()
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES SLIPRING_PREFIX)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+find_program(wine wine)
+if(wine)
+    set(CMAKE_CROSSCOMPILING_EMULATOR ${wine})
+endif()

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system.h"
+
+#include "clock.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void system_begin(void)
+{
+}
+
+bool system_gives_more_rights(void)
+{
+    return issetugid() != 0;
+}
+
+bool system_reader_has_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+// ---- files ---------------------------------------------------------------------------------------------------------
+
+int system_open_to_read(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int system_open_to_write(const char *path, bool empty, bool is_new)
+{
+    return open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (empty ? O_TRUNC : 0) | (is_new ? O_EXCL : 0), 0666);
+}
+
+int system_sync(int file)
+{
+    return fcntl(file, F_FULLFSYNC) == 0 ? 0 : fsync(file); // fsync() leaves it in the disk's own memory
+}
+
+uint64_t system_bytes_left(int file)
+{
+    struct stat about;
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
+        return 0;
+    off_t at = lseek(file, 0, SEEK_CUR);
+    return at >= 0 && at < about.st_size ? (uint64_t)(about.st_size - at) : 0;
+}
+
+static bool identity_of(const struct stat *about, system_file *out)
+{
+    *out = (system_file){(uint64_t)about->st_dev, (uint64_t)about->st_ino};
+    return S_ISREG(about->st_mode);
+}
+
+bool system_identify(int file, system_file *out)
+{
+    struct stat about;
+    return fstat(file, &about) == 0 && identity_of(&about, out);
+}
+
+bool system_identify_path(const char *path, system_file *out)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && identity_of(&about, out);
+}
+
+// ---- cores, memory, libraries --------------------------------------------------------------------------------------
+
+// macOS binds no thread to a core: none is named, and nobody pins.
+unsigned system_cores(int *cores, unsigned most)
+{
+    (void)cores, (void)most;
+    return 0;
+}
+
+void system_unpin(const int *cores, unsigned count)
+{
+    (void)cores, (void)count;
+}
+
+void system_pin(int core)
+{
+    (void)core;
+}
+
+void system_condition_init(pthread_cond_t *condition)
+{
+    pthread_cond_init(condition, NULL);
+}
+
+void system_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_ns)
+{
+    const uint64_t now_ns = clock_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+    struct timespec left = {(time_t)(left_ns / SECOND_NS), (long)(left_ns % SECOND_NS)};
+    pthread_cond_timedwait_relative_np(condition, mutex, &left);
+}
+
+void *system_aligned(size_t alignment, size_t bytes)
+{
+    return aligned_alloc(alignment, bytes);
+}
+
+void system_free(void *memory)
+{
+    free(memory);
+}
+
+void *system_load(const char *path, const char *function, void **library, const char **why)
+{
+    void *symbol = NULL;
+    *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*library != NULL)
+        symbol = dlsym(*library, function);
+    *why = symbol == NULL ? dlerror() : NULL;
+    return symbol;
+}
+
+void system_close(void *library)
+{
+    if (library != NULL)
+        dlclose(library);
+}
