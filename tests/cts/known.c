@@ -139,7 +139,7 @@ const cts_bound *cts_bound_of(const char *kind, const cts_case *what)
     char name[128];
     snprintf(name, sizeof name, "%s/%s", what->area, what->name);
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
-        if (fnmatch(bounds[i].device, kind, 0) == 0 && fnmatch(bounds[i].what, name, 0) == 0)
+        if (cts_matches(bounds[i].device, kind) && cts_matches(bounds[i].what, name))
             return &bounds[i];
     return NULL;
 }
