@@ -6,6 +6,7 @@
 
 #include "base/thread.h"
 #include "json_out.h"
+#include "ring/ring.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,12 +146,21 @@ _Noreturn static void give_up(struct deadlocks *d, const struct gpu_call *call, 
     _exit(GPU_FAILED);
 }
 
-static void try_call(struct deadlocks *d, const struct gpu_call *call, bool is_slipring)
+// An idle kernel ends after a while: where the sender gets no core for as long, a call returns without waiting for it.
+static uint32_t launches(const struct deadlocks *d)
+{
+    const struct slri_resident *resident = d->ring->shard[0].resident;
+    return resident ? __atomic_load_n(&resident->launches, __ATOMIC_RELAXED) : 0; // a number alone
+}
+
+// False: the kernel was launched anew meanwhile, so that nothing was shown.
+static bool try_call(struct deadlocks *d, const struct gpu_call *call, bool is_slipring)
 {
     struct trial t = {.call = call, .calls = d->calls};
     slri_thread thread;
     bool in_time, parked = false;
     holds(goes_on(d, 20 * SECOND)); // it runs
+    uint32_t launch = launches(d);
     must(slri_thread_start(&thread, "caller", make_call, &t));
     in_time = returns(&t, is_slipring ? SLIPRING_NS : d->patience_ns);
     if (!in_time) {
@@ -161,9 +171,12 @@ static void try_call(struct deadlocks *d, const struct gpu_call *call, bool is_s
     slri_thread_join(&thread);
     if (parked)
         must(slr_device_resume(d->device));
+    if (in_time && !is_slipring && goes_on(d, 20 * SECOND) && launches(d) != launch)
+        return false;
     d->blocked += !in_time && !is_slipring;
     d->failed += is_slipring && (!in_time || t.result != SLR_OK || !goes_on(d, 20 * SECOND));
     tell(d, &t, t.result == GPU_ABSENT ? "absent" : in_time ? "returned" : "blocked until parked", is_slipring);
+    return true;
 }
 
 // ---- all -----------------------------------------------------------------------------------------------------------
@@ -208,8 +221,11 @@ int gpu_deadlocks(const char *device, uint64_t patience_ns)
     start_ring(&d);
     for (const struct gpu_call *call = gpu_slipring_calls; call->name; ++call)
         try_call(&d, call, true);
-    for (const struct gpu_call *call = gpu_driver_calls; call->name; ++call)
-        try_call(&d, call, false);
+    for (const struct gpu_call *call = gpu_driver_calls; call->name; ++call) {
+        uint64_t deadline = slri_deadline_after(60 * SECOND);
+        while (!try_call(&d, call, false) && !slri_passed(deadline))
+            ;
+    }
     __atomic_store_n(&d.stop, 1, __ATOMIC_RELAXED);
     slri_thread_join(&d.sender);
     must(slr_ring_terminate(d.ring, 20 * SECOND, NULL, NULL, NULL));
