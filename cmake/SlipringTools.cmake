@@ -3,8 +3,9 @@
 # it has those verbs alone that read no JSON: doctor, devices, bench.
 slipring_glob(tool_sources tools/slipring/*.c)
 slipring_of_system(tool_sources)
-if(NOT slipring_system STREQUAL linux) # the benchmarks measure beside Linux's own calls
-    list(FILTER tool_sources EXCLUDE REGEX "tools/slipring/bench/")
+if(NOT slipring_system STREQUAL linux) # benchmarks and profiles measure by Linux's own calls; `ops` has a file of theirs
+    list(FILTER tool_sources EXCLUDE REGEX "tools/slipring/(bench/|profile/(line_table|sampling|timed_lines)\\.c)")
+    list(APPEND tool_sources ${PROJECT_SOURCE_DIR}/tools/slipring/bench/chain.c)
 endif()
 if(NOT tool_sources)
     return()

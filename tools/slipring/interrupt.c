@@ -50,6 +50,12 @@ void interrupt_note(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+void interrupt_on_hangup(void (*handler)(int number))
+{
+    struct sigaction action = {.sa_handler = handler};
+    sigaction(SIGHUP, &action, NULL);
+}
+
 void interrupt_deliver(void)
 {
     sigset_t set = ending_signals();

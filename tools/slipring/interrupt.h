@@ -10,6 +10,9 @@
 /// From now on. Threads that are started before interrupt_deliver do not get the signals.
 void interrupt_note(void);
 
+/// Calls `handler` at each SIGHUP. Windows has no such signal: there it is never called.
+void interrupt_on_hangup(void (*handler)(int number));
+
 /// Lets the calling thread have the signals.
 void interrupt_deliver(void);
 

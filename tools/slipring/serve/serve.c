@@ -260,8 +260,7 @@ int verb_serve(int argc, char **argv)
                                 : SLR_OK;
         if (status != SLR_OK)
             end = remote_option_say(status, options.where.name);
-        struct sigaction again = {.sa_handler = on_reload};
-        sigaction(SIGHUP, &again, NULL);
+        interrupt_on_hangup(on_reload);
         interrupt_deliver();
         if (end == EXIT_DONE)
             end = serve(device, &options, worker, programs);

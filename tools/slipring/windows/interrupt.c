@@ -31,6 +31,11 @@ void interrupt_note(void)
     SetConsoleCtrlHandler(on_control, TRUE);
 }
 
+void interrupt_on_hangup(void (*handler)(int number))
+{
+    (void)handler;
+}
+
 void interrupt_deliver(void)
 {
 }

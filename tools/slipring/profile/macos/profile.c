@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring profile` samples a program by Linux's own calls; on macOS the variables are the user's to set.
+#include "profile/profile.h"
+
+#include "say.h"
+#include "verbs.h"
+
+// Nothing is sampled, so there is nothing to free.
+void timed_lines_free(timed_lines *lines)
+{
+    (void)lines;
+}
+
+int verb_profile(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    say("'profile' does not start programs on macOS: set SLIPRING_TRACE=FILE before the program runs, then "
+        "'slipring trace FILE' shows where its time went");
+    return EXIT_USAGE;
+}
