@@ -184,8 +184,13 @@ static slr_status open_best(const struct slri_candidates *found, const slr_devic
         SLRI_TRY(slri_spec_parse(candidate->spec, strlen(candidate->spec), &spec));
         status = open_one(&spec, desc, out);
         if (status == SLR_OK) {
-            snprintf((*out)->chosen, sizeof(*out)->chosen, "'auto' requested; %s opened: %s%s%s", candidate->spec,
-                     slri_device_class_name(candidate->device_class), why->length ? "; not " : "", slri_text_view(why));
+            char *chosen = (*out)->chosen;
+            const size_t room = sizeof(*out)->chosen;
+            int bytes = snprintf(chosen, room, "'auto' requested; %s opened: %s%s%s", candidate->spec,
+                                 slri_device_class_name(candidate->device_class), why->length ? "; not " : "",
+                                 slri_text_view(why));
+            if (bytes >= (int)room)
+                memcpy(chosen + room - 4, "...", 4); // `slipring doctor` has the reasons in full
             return SLR_OK;
         }
         slri_note_refusal(why, candidate->spec, slr_error_message());
