@@ -133,7 +133,7 @@ static inline slr_arg slr_arg_first(void)
 /// all parts are done.
 ///
 /// Threads: one at a time per cluster.  Blocks: while kernels are compiled, else no.
-/// Owns: holds buffers and kernels until done; `kernels`, `parts` and `args` are copied.
+/// Owns: slipring holds buffers and kernels until the work ends; `kernels`, `parts` and `args` are copied.
 /// Errors: as slr_launch; INVALID (a part outside a buffer, parts that overlap; a parameter that is written and whose
 ///   buffer is not split: names it).
 SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *kernels, const slr_part *parts,

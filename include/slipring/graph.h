@@ -56,7 +56,7 @@ SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_in
 /// All rebindings apply at once, so two buffers may change places. A slice is a buffer of its own: to rebind the whole
 /// buffer does not affect commands recorded with the slice.
 ///
-/// Threads: any.  Blocks: no.  Owns: holds the buffers and the graph until done.
+/// Threads: any.  Blocks: no.  Owns: slipring holds the buffers and the graph until the work ends.
 /// Errors: INVALID (NULL; another device; a buffer that was not recorded, is named twice or is too short; two
 ///   `__restrict__` parameters of a kernel that become one buffer, or overlap), WRONG_STATE (recording; a range is
 ///   mapped), NO_MEMORY.

@@ -139,8 +139,8 @@ typedef struct slr_arg {
 ///
 /// A buffer of another device is used through a copy on this one: what is old there is moved before the launch, and
 /// what the kernel may have written is moved back after it (docs/contract/cluster.md).
-///
-/// Threads: any.  Blocks: while it compiles, else no.  Owns: holds buffers and kernel until done; `args` is copied.
+/// Threads: any.  Blocks: while it compiles, else no.
+/// Owns: slipring holds buffers and kernel until the work ends; `args` is copied.
 /// Errors: INVALID (NULL; wrong count, type or size of an argument; a value out of range; an explicit buffer of another
 ///   device; an impossible block, grid or shared size: the message names the parameter),
 ///   UNSUPPORTED (the device runs no kernels, or not this one: the message gives the reason), COMPILE, NO_MEMORY.
@@ -185,8 +185,8 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
 /// for each block that SLR_1D chooses. The point passes when every compilation has been tried; slr_point_wait then
 /// returns the first failure. An earlier launch waits only for its own kernel. slr_device_close ends the compilations.
 /// The point is valid as long as the program.
-///
-/// Threads: any.  Blocks: no.  Owns: holds the program until done; `desc` is copied in depth; `out` may be NULL.
+/// Threads: any.  Blocks: no.
+/// Owns: slipring holds the program until the work ends; `desc` is copied in depth; `out` may be NULL.
 /// Errors: INVALID (NULL, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no kernels),
 ///   WRONG_STATE (the device is closed), NO_MEMORY. At the point: those of slr_kernel_prepare, and WRONG_STATE (the
 ///   device was closed).

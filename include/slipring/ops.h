@@ -143,7 +143,7 @@ SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *us
 // Each operation below appends its work to the stream; `out` may be NULL, and gets the point after it. All of them:
 //
 // Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK for the first call of a shape.
-// Owns: holds the buffers until done; tensors and descriptions are copied.
+// Owns: slipring holds the buffers until the work ends; tensors and descriptions are copied.
 // Errors: INVALID (NULL; a shape or type that does not fit: the message has both; a buffer too small), UNSUPPORTED (the
 //   type or device), COMPILE, NO_MEMORY.
 

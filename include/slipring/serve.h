@@ -59,7 +59,7 @@ static inline slr_serve_desc slr_serve_desc_init(void)
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are written
     uint64_t handled;
-    uint64_t faulted;     ///< they are in the log of dead letters, with the reason
+    uint64_t faulted;     ///< messages in the log of dead letters, with the reason
     uint64_t pending;     ///< accepted, and neither handled nor faulted
     uint64_t buffered;    ///< sent, and not yet accepted: slr_server_flush
     uint64_t repeated;    ///< sent again by their producer, and skipped. Of this process
@@ -70,7 +70,7 @@ typedef struct slr_server_stats {
     uint64_t differing;   ///< replayed messages whose outputs were not those that are stored; the stored ones count
     uint64_t keys;        ///< or instances that have had a message
     uint64_t snapshots;   ///< of this process
-    uint64_t snapshot_ns; ///< time that they took, all together
+    uint64_t snapshot_ns; ///< time that these snapshots took, all together
     uint64_t bytes;       ///< of the place
     char damage[256];     ///< what opening found and repaired: a write that was cut off; "" for nothing
     uint64_t replaced;    ///< handlers, by slr_server_replace
@@ -155,7 +155,7 @@ SLR_API slr_status slr_server_settle(slr_server *server, uint64_t timeout_ns);
 SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 
 /// The key of an instance.
-/// Threads: the server's.  Blocks: no.  Errors: NOT_FOUND (it has none yet), INVALID.
+/// Threads: the server's.  Blocks: no.  Errors: NOT_FOUND (the instance has no key yet), INVALID.
 SLR_API slr_status slr_server_get_key(const slr_server *server, uint32_t instance, slr_key *out);
 
 /// Copies the state of a key (or of instance `key.number`) between two messages.
@@ -165,12 +165,13 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 
 /// Replaces the handler between two messages: settles, writes a snapshot, and goes on with a ring kernel of `ring`,
 /// which has the program of the new one. Messages, states and replies must have the same layouts, and the handler the
-/// same name. Until the next snapshot it is on trial: where it faults, the handler before it goes on from here, with
-/// the messages since then; outputs that were stored stay. That one's program must stay until slr_server_close.
+/// same name. Until the next snapshot the new handler is on trial. If it faults, the previous handler continues from
+/// the replacement, with the messages since then. Stored outputs remain. The previous handler's program must remain
+/// until slr_server_close.
 ///
 /// Threads: the server's.  Blocks: until `timeout_ns`, and for the disk.
-/// Errors: LAYOUT (another layout or handler: names both), WRONG_STATE (one is on trial), those of slr_ring_create and
-///   slr_server_snapshot. Then the handler before goes on.
+/// Errors: LAYOUT (another layout or handler: names both), WRONG_STATE (a handler is on trial), those of
+///   slr_ring_create and slr_server_snapshot. After an error the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
 /// The ring kernel, to look at. Borrowed until slr_server_replace; sending to it directly is not durable.

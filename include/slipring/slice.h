@@ -48,7 +48,7 @@ typedef struct slr_reference {
 SLR_API slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_slice *out);
 
 /// The buffer that moves with a message in a handler, or with a reply. Borrowed until the handler returns, or until
-/// slr_slice_take. Only for slices that the handler or the port received.
+/// slr_slice_take. The slice must be one that the handler or the port received.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing; the library still owns the buffer.
 /// Errors: INVALID (NULL; a slice without an owner), NOT_FOUND (the buffer has been released or taken).

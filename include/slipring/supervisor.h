@@ -83,12 +83,12 @@ SLR_API slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_su
 /// Adds a ring kernel, which may already have failed. The supervisor holds it until destroyed; the caller still owns
 /// it. A terminated ring kernel is skipped.
 /// Threads: one at a time per tree, before the start.  Blocks: no.
-/// Errors: INVALID (it has a supervisor already; NULL), WRONG_STATE (started), NO_MEMORY.
+/// Errors: INVALID (the ring kernel has a supervisor already; NULL), WRONG_STATE (started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_ring(slr_supervisor *supervisor, slr_ring *ring);
 
 /// Adds a supervisor, which then belongs to this one.
 /// Threads: one at a time per tree, before the start.  Blocks: no.
-/// Errors: INVALID (it has a supervisor already; itself; NULL), WRONG_STATE (started), NO_MEMORY.
+/// Errors: INVALID (`child` has a supervisor already, or is `supervisor`; NULL), WRONG_STATE (started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr_supervisor *child);
 
 /// Starts the tree's thread. Only for the root, once.
