@@ -149,7 +149,7 @@ SLR_API slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_buffer_get_info(const slr_buffer *buffer, slr_buffer_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_buffer_get_info is a macro for this.
+/// The macro slr_buffer_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_buffer_get_info_sized(const slr_buffer *buffer, slr_buffer_info *out, size_t bytes);
 #define slr_buffer_get_info(buffer, out) slr_buffer_get_info_sized((buffer), (out), sizeof(slr_buffer_info))
 

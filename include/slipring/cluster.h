@@ -160,7 +160,7 @@ typedef struct slr_cluster_stats {
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL), NOT_FOUND (index).
 SLR_API slr_status slr_cluster_get_stats(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_cluster_get_stats is a macro for this.
+/// The macro slr_cluster_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_cluster_get_stats_sized(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out,
                                                size_t bytes);
 #define slr_cluster_get_stats(cluster, index, out)                                                                     \

@@ -43,7 +43,7 @@ SLR_API void slr_cluster_ring_destroy(slr_cluster_ring *ring);
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_cluster_ring_get_stats(slr_cluster_ring *ring, slr_ring_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_cluster_ring_get_stats is a macro for this.
+/// The macro slr_cluster_ring_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_cluster_ring_get_stats(ring, out) slr_cluster_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 

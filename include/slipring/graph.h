@@ -47,7 +47,7 @@ typedef struct slr_graph_info {
 /// Threads: any, not during a recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_graph_get_info is a macro for this.
+/// The macro slr_graph_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_info *out, size_t bytes);
 #define slr_graph_get_info(graph, out) slr_graph_get_info_sized((graph), (out), sizeof(slr_graph_info))
 

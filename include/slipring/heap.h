@@ -122,7 +122,7 @@ SLR_API uint64_t slr_heap_trim(slr_heap *heap);
 /// Threads: any.  Blocks: as slr_heap_take.  Errors: INVALID (NULL).
 SLR_API slr_status slr_heap_get_stats(slr_heap *heap, slr_heap_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_heap_get_stats is a macro for this.
+/// The macro slr_heap_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_heap_get_stats_sized(slr_heap *heap, slr_heap_stats *out, size_t bytes);
 #define slr_heap_get_stats(heap, out) slr_heap_get_stats_sized((heap), (out), sizeof(slr_heap_stats))
 

@@ -46,7 +46,7 @@ SLR_API void slr_kernel_destroy(slr_kernel *kernel);
 /// Threads: any.  Blocks: no.  Owns: the kernel's.  Errors: INVALID (NULL).
 SLR_API slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_kernel_get_info is a macro for this.
+/// The macro slr_kernel_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kernel_info *out, size_t bytes);
 #define slr_kernel_get_info(kernel, out) slr_kernel_get_info_sized((kernel), (out), sizeof(slr_kernel_info))
 

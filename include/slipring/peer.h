@@ -41,7 +41,7 @@ typedef struct slr_peer_info {
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_peer_get_info(slr_device *from, slr_device *to, slr_peer_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_peer_get_info is a macro for this.
+/// The macro slr_peer_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr_peer_info *out, size_t bytes);
 #define slr_peer_get_info(from, to, out) slr_peer_get_info_sized((from), (to), (out), sizeof(slr_peer_info))
 

@@ -92,7 +92,7 @@ SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 /// Threads: any.  Blocks: as slr_pool_acquire.  Errors: INVALID (NULL).
 SLR_API slr_status slr_pool_get_stats(slr_pool *pool, slr_pool_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_pool_get_stats is a macro for this.
+/// The macro slr_pool_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_pool_get_stats_sized(slr_pool *pool, slr_pool_stats *out, size_t bytes);
 #define slr_pool_get_stats(pool, out) slr_pool_get_stats_sized((pool), (out), sizeof(slr_pool_stats))
 

@@ -132,7 +132,7 @@ SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *r
 /// Threads: the worker's.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_worker_get_stats(slr_worker *worker, slr_worker_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_worker_get_stats is a macro for this.
+/// The macro slr_worker_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out, size_t bytes);
 #define slr_worker_get_stats(worker, out) slr_worker_get_stats_sized((worker), (out), sizeof(slr_worker_stats))
 
@@ -203,7 +203,7 @@ SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);
 /// Threads: the sender's.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_sender_get_stats(slr_sender *sender, slr_sender_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_sender_get_stats is a macro for this.
+/// The macro slr_sender_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_stats *out, size_t bytes);
 #define slr_sender_get_stats(sender, out) slr_sender_get_stats_sized((sender), (out), sizeof(slr_sender_stats))
 
@@ -253,7 +253,7 @@ typedef struct slr_remote_info {
 /// Threads: any.  Blocks: for the servers.  Errors: as slr_sender_open.
 SLR_API slr_status slr_remote_get_info(const slr_remote_desc *where, slr_remote_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_remote_get_info is a macro for this.
+/// The macro slr_remote_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_remote_get_info_sized(const slr_remote_desc *where, slr_remote_info *out, size_t bytes);
 #define slr_remote_get_info(where, out) slr_remote_get_info_sized((where), (out), sizeof(slr_remote_info))
 

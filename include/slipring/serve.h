@@ -74,7 +74,7 @@ typedef struct slr_server_stats {
     uint64_t bytes;       ///< of the place
     char damage[256];     ///< what opening found and repaired: a write that was cut off; "" for nothing
     uint64_t replaced;    ///< handlers, by slr_server_replace
-    uint64_t rolled_back; ///< of those: taken back, because they faulted
+    uint64_t rolled_back; ///< of those handlers: taken back after a fault
 } slr_server_stats;
 
 /// Opens the place, restores states, handles again what no snapshot has, and serves. The place is this process's until
@@ -174,13 +174,14 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 ///   slr_ring_create and slr_server_snapshot. After an error the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
-/// The ring kernel, to look at. Borrowed until slr_server_replace; sending to it directly is not durable.
+/// The server's ring kernel, for calls that only read. Borrowed until slr_server_replace. A message that is sent to the
+/// ring kernel directly is not durable.
 SLR_API slr_ring *slr_server_get_ring(slr_server *server);
 
 /// Threads: the server's.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_stats(slr_server *server, slr_server_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_server_get_stats is a macro for this.
+/// The macro slr_server_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_stats *out, size_t bytes);
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
@@ -209,7 +210,7 @@ typedef struct slr_place_info {
 /// Threads: any.  Blocks: for the disk.  Errors: NOT_FOUND (nothing was ever served there), INVALID, SYSTEM.
 SLR_API slr_status slr_place_get_info(const char *place, slr_place_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_place_get_info is a macro for this.
+/// The macro slr_place_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_place_get_info_sized(const char *place, slr_place_info *out, size_t bytes);
 #define slr_place_get_info(place, out) slr_place_get_info_sized((place), (out), sizeof(slr_place_info))
 

@@ -56,8 +56,7 @@ SLR_API slr_status slr_slice_get(slr_device *device, const slr_slice *slice, slr
 
 /// Takes the buffer: from now on the caller owns it, and it no longer moves with the message. For a reply: before the
 /// next receive. For a message: while its handler runs, or in slr_on_undelivered.
-///
-/// Threads: any; of several that try, one succeeds.  Blocks: no.
+/// Threads: any; if several threads try, one succeeds.  Blocks: no.
 /// Owns: the caller gets the buffer: slr_buffer_destroy.  Errors: as slr_slice_get.
 SLR_API slr_status slr_slice_take(slr_device *device, const slr_slice *slice, slr_buffer **out);
 

@@ -79,7 +79,7 @@ SLR_API int slr_point_passed(slr_point point);
 ///   the point, with its message.
 SLR_API slr_status slr_point_wait(slr_point point, uint64_t timeout_ns);
 
-/// Waits for everything submitted to the stream so far. The rest as slr_point_wait.
+/// Waits for everything submitted to the stream so far. Threads, Blocks, Errors: as slr_point_wait.
 SLR_API slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns);
 
 /// Waits for everything submitted so far to all streams of the device.

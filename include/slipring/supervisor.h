@@ -102,13 +102,13 @@ SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_supervisor_get_stats(slr_supervisor *supervisor, slr_supervisor_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_supervisor_get_stats is a macro for this.
+/// The macro slr_supervisor_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, slr_supervisor_stats *out, size_t bytes);
 #define slr_supervisor_get_stats(supervisor, out)                                                                      \
     slr_supervisor_get_stats_sized((supervisor), (out), sizeof(slr_supervisor_stats))
 
-/// Stops the tree's thread and frees the whole tree; the ring kernels do not change. Call it before their devices are
-/// closed. NULL is fine.
+/// Stops the tree's thread and frees the whole tree; the ring kernels do not change. Call this function before the
+/// devices of the ring kernels are closed. NULL is fine.
 /// Threads: any, once; only for the root.  Blocks: until a restart in progress has ended.
 SLR_API void slr_supervisor_destroy(slr_supervisor *root);
 
