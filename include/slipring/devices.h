@@ -116,10 +116,10 @@ typedef struct slr_backend_info {
     char name[16];
     slr_status status; ///< SLR_OK: the backend works here
     char reason[256];  ///< otherwise: what is missing and what to do
-    uint32_t devices;  ///< number of devices it has here
+    uint32_t devices;  ///< number of devices that the backend has here
 } slr_backend_info;
 
-/// The name of the index'th backend of this library, static text; NULL after the last. It starts no driver.
+/// The name of the index'th backend of this library, static text; NULL after the last. The call starts no driver.
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_backend_name(uint32_t index);
 

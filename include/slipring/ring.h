@@ -385,7 +385,7 @@ SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *st
 SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const void *state, size_t bytes,
                                     uint64_t timeout_ns);
 
-/// The address of instance 0 of the ring kernel with that name.
+/// The address of instance 0 of the ring kernel with the name `name`.
 /// Threads: any.  Blocks: no.  Errors: NOT_FOUND.
 SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out);
 

@@ -92,9 +92,9 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
                              slr_server **out);
 
 /// Sends a message to the instance of a key, or to instance `key.number` of a ring kernel without keys. `producer` is
-/// any number that the sender keeps over restarts. `number` counts its messages from 1: one that was accepted before is
-/// skipped. 0: the next one. A number above the next one is refused. Numbers from 1 on are compared with what was
-/// accepted, once they reach its end.
+/// any number that the sender keeps over restarts. `number` counts the sender's messages from 1; 0 means the next
+/// number. A message whose number was accepted before is skipped. A number above the next one is refused. Numbers from
+/// 1 on are compared with what was accepted, once they reach its end.
 ///
 /// Messages are written in frames, when a frame is full or flushed. Up to 16 MiB of them wait for places in the
 /// mailbox.
