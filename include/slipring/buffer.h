@@ -83,7 +83,7 @@ SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, cons
                                         slr_buffer **out);
 #define slr_buffer_create(device, bytes, out) slr_buffer_create_at((device), (bytes), __FILE__, __LINE__, (out))
 
-/// Makes a buffer from a description. It is zeroed unless memory is imported.
+/// Makes a buffer from a description. The buffer is zeroed unless memory is imported.
 /// Threads, Blocks, Owns: as slr_buffer_create.
 /// Errors: INVALID (shape, dtype and bytes do not agree; `import` is misaligned, already pinned, or to be pinned by a
 ///   device that cannot do so: its owner can lock it),
