@@ -77,8 +77,8 @@ typedef struct slr_buffer_info {
 /// Errors: INVALID (size 0 or too large), NO_MEMORY (gives the bytes requested and free: docs/contract/pools.md).
 SLR_API slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **out);
 
-/// The same with a call site, for slr_device_desc.on_memory. `file` must stay readable (a literal). slr_buffer_create
-/// is a macro for this.
+/// The macro slr_buffer_create calls this function, with its call site for slr_device_desc.on_memory. `file` must stay
+/// readable (a literal).
 SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *file, uint32_t line,
                                         slr_buffer **out);
 #define slr_buffer_create(device, bytes, out) slr_buffer_create_at((device), (bytes), __FILE__, __LINE__, (out))
@@ -193,7 +193,7 @@ static inline slr_print_desc slr_print_desc_init(void)
 SLR_API slr_status slr_buffer_format(slr_buffer *buffer, const slr_print_desc *desc, char *out, size_t bytes,
                                      size_t *length);
 
-/// The same, to a file. Errors: also SYSTEM (the file could not be written).
+/// As slr_buffer_format, but writes the text to a file. Errors: also SYSTEM (the file could not be written).
 SLR_API slr_status slr_buffer_print(slr_buffer *buffer, const slr_print_desc *desc, FILE *to);
 
 #ifdef __cplusplus

@@ -119,11 +119,11 @@ typedef struct slr_check_info {
 ///   the message names it), UNSUPPORTED (the kernel needs more stack than the interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 
-/// Checks a handler, `__ring__` or `__ring_block__`, in the same way. `name` NULL: the program's only handler. The
-/// handler gets generated messages in three launches: zero, random, and the smallest and largest value of each type.
-/// States start as zero. A fault that depends on values is an error if messages of zero and random ones both show it,
-/// else a warning. `desc` may be NULL. Its shape, `shared_bytes` and arguments are as for slr_kernel_check, except that
-/// a handler has its own shape and its parameters count from 0 after the message.
+/// Checks a handler, `__ring__` or `__ring_block__`, as slr_kernel_check checks a kernel. `name` NULL: the program's
+/// only handler. The handler gets generated messages in three launches: zero, random, and the smallest and largest
+/// value of each type. States start as zero. A fault that depends on values is an error if messages of zero and random
+/// ones both show it, else a warning. `desc` may be NULL. Its shape, `shared_bytes` and arguments are as for
+/// slr_kernel_check, except that a handler has its own shape and its parameters count from 0 after the message.
 ///
 /// Threads: any.  Blocks: while it runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per launch, 0: 16
 /// million).

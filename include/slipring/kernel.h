@@ -97,7 +97,7 @@ static inline slr_shape slr_shape_grid(uint32_t grid, uint32_t block, uint32_t s
 }
 #define SLR_GRID(grid, block, shared_bytes) slr_shape_grid(grid, block, shared_bytes)
 
-/// The same in two dimensions.
+/// As slr_shape_grid, in two dimensions.
 static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint32_t block_x, uint32_t block_y)
 {
     slr_shape shape = {{0, 0, 0}, {block_x, block_y, 1}, {grid_x, grid_y, 1}, 0, 0};

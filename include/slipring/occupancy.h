@@ -150,10 +150,10 @@ SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape 
 #define slr_kernel_get_occupancy(kernel, shape, out)                                                                   \
     slr_kernel_get_occupancy_sized((kernel), (shape), (out), sizeof(slr_kernel_occupancy))
 
-/// The same, and where the driver has no count of blocks, it is measured: a kernel with as many threads and as much
-/// shared memory per block counts its blocks while they run. It has other registers than this kernel, and may miss
-/// blocks on a busy device, so that the count is an estimate. `theoretical` stays 0, because nothing says what the
-/// maximum is. Elsewhere as slr_kernel_get_occupancy.
+/// As slr_kernel_get_occupancy, but measures the count of blocks where the driver gives none. A test kernel with as
+/// many threads and as much shared memory per block counts its blocks while they run. The test kernel has other
+/// registers than `kernel`, and may miss blocks on a busy device, so the count is an estimate. `theoretical` then stays
+/// 0, because nothing says what the maximum is.
 ///
 /// Threads: any.  Blocks: while it compiles and measures.  Owns: nothing.
 /// Errors: as slr_kernel_get_occupancy, and those of a launch.

@@ -31,7 +31,7 @@ typedef struct slr_reference {
     {                                                                                                                  \
 #field, offsetof(type, field), binding, 0, owns                                                                \
     }
-/// The same, of a reply.
+/// A field of a reply, in the same form as SLR_REFERENCE.
 #define SLR_REFERENCE_IN_REPLY(type, field, binding, owns)                                                             \
     {                                                                                                                  \
 #field, offsetof(type, field), binding, 1, owns                                                                \

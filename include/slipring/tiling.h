@@ -78,9 +78,9 @@ SLR_API slr_status slr_tiling_compute(const slr_tiling_desc *desc, slr_tiling *o
 SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_tiling *out, size_t bytes);
 #define slr_tiling_compute(desc, out) slr_tiling_compute_sized((desc), (out), sizeof(slr_tiling))
 
-/// The same for a kernel that makes one element per thread, over problem[0] columns, problem[1] rows and problem[2]
-/// planes; 0: 1. A problem of one dimension gets the block of slr_kernel_suggest, or
-/// one block of all its elements where these are fewer.
+/// As slr_tiling_compute, for a kernel that makes one element per thread, over problem[0] columns, problem[1] rows and
+/// problem[2] planes; 0: 1. A problem of one dimension gets the block of slr_kernel_suggest, or one block of all its
+/// elements if there are fewer elements.
 /// Threads, Blocks, Owns, Errors: as slr_tiling_compute.
 SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
 
