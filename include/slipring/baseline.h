@@ -27,14 +27,14 @@ typedef enum slr_verdict {
     SLR_VERDICT_UNDECIDED ///< the samples scatter too much
 } slr_verdict;
 
-/// What is expected of an operation. The library never changes it.
+/// What is expected of an operation. The library never changes a baseline.
 typedef struct slr_baseline {
     uint32_t struct_size;
     uint32_t is_latency;   ///< 0: a throughput, of which more is better. 1: a latency, of which less is better
     const char *operation; ///< for messages. NULL: "operation"
     double target;         ///< in the samples' unit. 0: the median of `samples`
     double tolerance;      ///< relative, above 0 and below 1. 0: 0.1
-    const double *samples; ///< that the target was measured by; NULL: it is exact
+    const double *samples; ///< samples that the target comes from; NULL: the target is exact
     uint32_t sample_count;
     uint32_t reserved; ///< ignored
 } slr_baseline;
@@ -74,7 +74,7 @@ typedef struct slr_comparison {
 SLR_API slr_status slr_baseline_compare(const slr_baseline *baseline, const double *samples, uint32_t count,
                                         slr_comparison *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_baseline_compare is a macro for this.
+/// The macro slr_baseline_compare calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_baseline_compare_sized(const slr_baseline *baseline, const double *samples, uint32_t count,
                                               slr_comparison *out, size_t bytes);
 #define slr_baseline_compare(baseline, samples, count, out)                                                            \

@@ -77,13 +77,13 @@ typedef struct slr_buffer_info {
 /// Errors: INVALID (size 0 or too large), NO_MEMORY (gives the bytes requested and free: docs/contract/pools.md).
 SLR_API slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **out);
 
-/// The same with a call site, for slr_device_desc.on_memory. `file` must stay readable (a literal). slr_buffer_create
-/// is a macro for this.
+/// The macro slr_buffer_create calls this function, with its call site for slr_device_desc.on_memory. `file` must stay
+/// readable (a literal).
 SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *file, uint32_t line,
                                         slr_buffer **out);
 #define slr_buffer_create(device, bytes, out) slr_buffer_create_at((device), (bytes), __FILE__, __LINE__, (out))
 
-/// Makes a buffer from a description. It is zeroed unless memory is imported.
+/// Makes a buffer from a description. The buffer is zeroed unless memory is imported.
 /// Threads, Blocks, Owns: as slr_buffer_create.
 /// Errors: INVALID (shape, dtype and bytes do not agree; `import` is misaligned, already pinned, or to be pinned by a
 ///   device that cannot do so: its owner can lock it),
@@ -149,7 +149,7 @@ SLR_API slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_buffer_get_info(const slr_buffer *buffer, slr_buffer_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_buffer_get_info is a macro for this.
+/// The macro slr_buffer_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_buffer_get_info_sized(const slr_buffer *buffer, slr_buffer_info *out, size_t bytes);
 #define slr_buffer_get_info(buffer, out) slr_buffer_get_info_sized((buffer), (out), sizeof(slr_buffer_info))
 
@@ -193,7 +193,7 @@ static inline slr_print_desc slr_print_desc_init(void)
 SLR_API slr_status slr_buffer_format(slr_buffer *buffer, const slr_print_desc *desc, char *out, size_t bytes,
                                      size_t *length);
 
-/// The same, to a file. Errors: also SYSTEM (the file could not be written).
+/// As slr_buffer_format, but writes the text to a file. Errors: also SYSTEM (the file could not be written).
 SLR_API slr_status slr_buffer_print(slr_buffer *buffer, const slr_print_desc *desc, FILE *to);
 
 #ifdef __cplusplus

@@ -56,14 +56,14 @@ typedef struct slr_cache_info {
 ///   slr_cache_visit).
 SLR_API slr_status slr_cache_get_info(slr_cache_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_cache_get_info is a macro for this.
+/// The macro slr_cache_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes);
 #define slr_cache_get_info(out) slr_cache_get_info_sized((out), sizeof(slr_cache_info))
 
 /// Removes entries that were not used for more than `unused_s` seconds. Then it removes the least recently used entries
 /// until the rest takes at most `bytes` bytes. It also removes partial files of writers that have ended. UINT64_MAX
-/// means no limit. `*removed` and `*removed_bytes` (may be NULL) get the totals. Each store does the same with the
-/// limits of slr_cache_info. Processes that already run an entry's code continue.
+/// means no limit. `*removed` and `*removed_bytes` (may be NULL) get the totals. Storing an entry removes
+/// entries in the same way, with the limits of slr_cache_info. Processes that already run an entry's code continue.
 /// Threads: any.  Blocks: while it reads and removes.  Owns: nothing.
 /// Errors: NOT_FOUND, SYSTEM, NO_MEMORY (as slr_cache_visit).
 SLR_API slr_status slr_cache_prune(uint64_t bytes, uint64_t unused_s, uint64_t *removed, uint64_t *removed_bytes);

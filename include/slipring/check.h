@@ -119,11 +119,11 @@ typedef struct slr_check_info {
 ///   the message names it), UNSUPPORTED (the kernel needs more stack than the interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 
-/// The same for a handler, `__ring__` or `__ring_block__`. `name` NULL: the program's only handler. The handler gets
-/// generated messages in three launches: zero, random, and the smallest and largest value of each type. States start as
-/// zero. A fault that depends on values is an error if messages of zero and random ones both show it, else a warning.
-/// `desc` may be NULL. Its shape, `shared_bytes` and arguments are as for slr_kernel_check, except that a handler has
-/// its own shape and its parameters count from 0 after the message.
+/// Checks a handler, `__ring__` or `__ring_block__`, as slr_kernel_check checks a kernel. `name` NULL: the program's
+/// only handler. The handler gets generated messages in three launches: zero, random, and the smallest and largest
+/// value of each type. States start as zero. A fault that depends on values is an error if messages of zero and random
+/// ones both show it, else a warning. `desc` may be NULL. Its shape, `shared_bytes` and arguments are as for
+/// slr_kernel_check, except that a handler has its own shape and its parameters count from 0 after the message.
 ///
 /// Threads: any.  Blocks: while it runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per launch, 0: 16
 /// million).
@@ -138,7 +138,7 @@ SLR_API void slr_check_destroy(slr_check *check);
 /// Threads: any.  Blocks: no.  Owns: the check's.  Errors: INVALID (NULL).
 SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_check_get_info is a macro for this.
+/// The macro slr_check_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_info *out, size_t bytes);
 #define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
 
@@ -146,7 +146,7 @@ SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_in
 /// Threads: any.  Blocks: no.  Owns: the check's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_check_get_finding is a macro for this.
+/// The macro slr_check_get_finding calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t index, slr_check_finding *out,
                                                size_t bytes);
 #define slr_check_get_finding(check, index, out)                                                                       \
@@ -155,7 +155,7 @@ SLR_API slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t 
 /// Launches in the order in which they ran. The rest as slr_check_get_finding.
 SLR_API slr_status slr_check_get_launch(const slr_check *check, uint32_t index, slr_check_launch *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_check_get_launch is a macro for this.
+/// The macro slr_check_get_launch calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t index, slr_check_launch *out,
                                               size_t bytes);
 #define slr_check_get_launch(check, index, out)                                                                        \
@@ -164,7 +164,7 @@ SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t i
 /// Lines that access memory or branch, in the order of files and lines. The rest as slr_check_get_finding.
 SLR_API slr_status slr_check_get_line(const slr_check *check, uint32_t index, slr_check_line *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_check_get_line is a macro for this.
+/// The macro slr_check_get_line calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_line_sized(const slr_check *check, uint32_t index, slr_check_line *out, size_t bytes);
 #define slr_check_get_line(check, index, out) slr_check_get_line_sized((check), (index), (out), sizeof(slr_check_line))
 

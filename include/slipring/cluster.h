@@ -133,7 +133,7 @@ static inline slr_arg slr_arg_first(void)
 /// all parts are done.
 ///
 /// Threads: one at a time per cluster.  Blocks: while kernels are compiled, else no.
-/// Owns: holds buffers and kernels until done; `kernels`, `parts` and `args` are copied.
+/// Owns: slipring holds buffers and kernels until the work ends; `kernels`, `parts` and `args` are copied.
 /// Errors: as slr_launch; INVALID (a part outside a buffer, parts that overlap; a parameter that is written and whose
 ///   buffer is not split: names it).
 SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *kernels, const slr_part *parts,
@@ -160,7 +160,7 @@ typedef struct slr_cluster_stats {
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL), NOT_FOUND (index).
 SLR_API slr_status slr_cluster_get_stats(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_cluster_get_stats is a macro for this.
+/// The macro slr_cluster_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_cluster_get_stats_sized(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out,
                                                size_t bytes);
 #define slr_cluster_get_stats(cluster, index, out)                                                                     \

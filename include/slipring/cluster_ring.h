@@ -43,7 +43,7 @@ SLR_API void slr_cluster_ring_destroy(slr_cluster_ring *ring);
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_cluster_ring_get_stats(slr_cluster_ring *ring, slr_ring_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_cluster_ring_get_stats is a macro for this.
+/// The macro slr_cluster_ring_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_cluster_ring_get_stats(ring, out) slr_cluster_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
@@ -56,7 +56,7 @@ SLR_API slr_status slr_cluster_ring_get(const slr_cluster_ring *ring, uint32_t i
 SLR_API slr_status slr_cluster_ring_find(const slr_cluster_ring *ring, uint32_t instance, uint32_t *device,
                                          uint32_t *local);
 
-/// The owner of a key: the index of its device. The same key always has the same, in every process with as many
+/// The owner of a key: the index of its device. A key has the same owner in all processes with the same number of
 /// devices. Threads: any.  Blocks: no.  Errors: INVALID (NULL; a ring kernel without keys).
 SLR_API slr_status slr_cluster_ring_find_key(const slr_cluster_ring *ring, slr_key key, uint32_t *device);
 

@@ -56,7 +56,7 @@ SLR_API slr_status slr_cluster_route_create(slr_ring *from, slr_ring *to, const 
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_cluster_route_get_stats(const slr_cluster_route *route, slr_cluster_route_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_cluster_route_get_stats is a macro for this.
+/// The macro slr_cluster_route_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_cluster_route_get_stats_sized(const slr_cluster_route *route, slr_cluster_route_stats *out,
                                                      size_t bytes);
 #define slr_cluster_route_get_stats(route, out)                                                                        \

@@ -23,8 +23,8 @@ typedef enum slr_reduce {
 
 /// Combines element i of all ranks' buffers, for each i below `count`, and writes the result to all of them. `scalar`
 /// is SLR_I32, SLR_U32, SLR_I64, SLR_U64, SLR_F32 or SLR_F64.
-///
-/// Threads: one at a time per cluster.  Blocks: no.  Owns: holds the buffers until done; `out` may be NULL.
+/// Threads: one at a time per cluster.  Blocks: no.
+/// Owns: slipring holds the buffers until the work ends; `out` may be NULL.
 /// Errors: INVALID (NULL, a buffer of another device than its rank or too small, an unknown type or operation),
 /// NO_MEMORY.
 SLR_API slr_status slr_all_reduce(slr_cluster *cluster, slr_buffer *const *buffers, slr_scalar scalar, uint64_t count,

@@ -15,7 +15,7 @@ extern "C" {
 typedef enum slr_dead_letter_reason {
     SLR_DEAD_LETTER_FAULTED = 1,        ///< its handler faulted
     SLR_DEAD_LETTER_DROPPED_OLDEST = 2, ///< the mailbox was full, and this message was the earliest accepted
-    SLR_DEAD_LETTER_DROPPED_LOWEST = 3, ///< it was full; this was the earliest message of the lowest priority
+    SLR_DEAD_LETTER_DROPPED_LOWEST = 3, ///< the mailbox was full; this was the earliest of the lowest priority
     SLR_DEAD_LETTER_UNDELIVERED = 4     ///< the ring kernel terminated first
 } slr_dead_letter_reason;
 
@@ -36,8 +36,8 @@ typedef struct slr_dead_letter {
 SLR_API slr_status slr_ring_take_dead_letters(slr_ring *ring, slr_dead_letter *letters, void *messages, size_t stride,
                                               uint32_t most, uint32_t *taken);
 
-/// The same for letters of `letter_bytes` bytes each (docs/contract/abi.md). slr_ring_take_dead_letters is a macro for
-/// this.
+/// The macro slr_ring_take_dead_letters calls this function, with the size of a letter as `letter_bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_ring_take_dead_letters_sized(slr_ring *ring, slr_dead_letter *letters, size_t letter_bytes,
                                                     void *messages, size_t stride, uint32_t most, uint32_t *taken);
 #define slr_ring_take_dead_letters(ring, letters, messages, stride, most, taken)                                       \

@@ -46,7 +46,7 @@ typedef struct slr_device_model {
 /// Errors: INVALID (a NULL), UNSUPPORTED (the device runs no kernels), and those of a launch.
 SLR_API slr_status slr_device_get_model(slr_device *device, slr_device_model *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_device_get_model is a macro for this.
+/// The macro slr_device_get_model calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_model_sized(slr_device *device, slr_device_model *out, size_t bytes);
 #define slr_device_get_model(device, out) slr_device_get_model_sized((device), (out), sizeof(slr_device_model))
 
@@ -55,8 +55,8 @@ typedef slr_status slr_plain_call(void *user);
 
 /// A place where the work may be done: one of the three.
 typedef struct slr_candidate {
-    slr_device *device;            ///< an open one: predicted from its own figures, and measured
-    const slr_device_model *model; ///< one that is not here: predicted
+    slr_device *device;            ///< an open device: predicted from its own figures, and measured
+    const slr_device_model *model; ///< a device that is not here: predicted
     size_t model_bytes;            ///< sizeof(slr_device_model), where `model` is given
     slr_plain_call *call;          ///< measured always
     void *user;                    ///< of `call`
@@ -83,7 +83,7 @@ typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work)
 struct slr_work {
     uint32_t struct_size;
     uint32_t resident; ///< 1: the data stays on the device between calls, and nothing is copied
-    /// A kernel, which is counted. It may belong to any device, also the interpreter.
+    /// A kernel, which is counted. The kernel may belong to any device, including the interpreter.
     slr_kernel *kernel;
     slr_shape shape;
     const slr_arg *args;
@@ -96,12 +96,11 @@ struct slr_work {
     // Copied per call, unless `resident`. 0 with a kernel: the buffers that it reads; those that it may write.
     uint64_t bytes_in, bytes_out;
     double wait_share; ///< 0 to below 1: part of a call on the slowest CPU candidate that waits for input or output
-    double
-        calls_per_second; ///< they arrive at random, also while others wait (open loop). 0: the next follows the last
-    uint64_t latency_ns;  ///< that 99 % of the calls shall keep to, for the capacity. 0: none
-    uint32_t measure;     ///< slr_decide_measure
-    uint32_t reserved;    ///< ignored
-    uint64_t budget_ns;   ///< for measuring. 0: 2 s
+    double calls_per_second; ///< calls arrive at random, also while others wait (open loop). 0: each follows the last
+    uint64_t latency_ns;     ///< limit that 99 % of the calls must keep, for the capacity. 0: none
+    uint32_t measure;        ///< slr_decide_measure
+    uint32_t reserved;       ///< ignored
+    uint64_t budget_ns;      ///< for measuring. 0: 2 s
     slr_work_resize *resize; ///< NULL: work of another size has all figures in proportion
     void *user;              ///< of `resize`
 };
@@ -174,7 +173,7 @@ typedef struct slr_decision {
 SLR_API slr_status slr_decide(const slr_work *work, const slr_candidate *candidates, uint32_t count,
                               slr_estimate *estimates, slr_decision *out);
 
-/// The same for structs of these sizes (docs/contract/abi.md). slr_decide is a macro for this.
+/// The macro slr_decide calls this function, with the sizes of the structs (docs/contract/abi.md).
 SLR_API slr_status slr_decide_sized(const slr_work *work, const slr_candidate *candidates, size_t candidate_bytes,
                                     uint32_t count, slr_estimate *estimates, size_t estimate_bytes, slr_decision *out,
                                     size_t bytes);

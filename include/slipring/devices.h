@@ -116,10 +116,10 @@ typedef struct slr_backend_info {
     char name[16];
     slr_status status; ///< SLR_OK: the backend works here
     char reason[256];  ///< otherwise: what is missing and what to do
-    uint32_t devices;  ///< number of devices it has here
+    uint32_t devices;  ///< number of devices that the backend has here
 } slr_backend_info;
 
-/// The name of the index'th backend of this library, static text; NULL after the last. It starts no driver.
+/// The name of the index'th backend of this library, static text; NULL after the last. The call starts no driver.
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_backend_name(uint32_t index);
 
@@ -132,9 +132,9 @@ SLR_API const char *slr_backend_name(uint32_t index);
 ///   NO_DEVICE (no such backend, or it cannot run here; the message gives the reason).
 SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
 
-/// The same for a program that was compiled with the headers of version `headers` (SLR_VERSION_NUMBER; 0: unknown). If
-/// one of the program's structs is too new for the library, the message names both versions. slr_device_open is a macro
-/// for this.
+/// The macro slr_device_open calls this function, with the version of the program's headers as `headers`
+/// (SLR_VERSION_NUMBER; 0: unknown). If one of the program's structs is too new for the library, the message names both
+/// versions.
 SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc *desc, uint32_t headers,
                                         slr_device **out);
 #define slr_device_open(spec, desc, out) slr_device_open_from((spec), (desc), SLR_VERSION_NUMBER, (out))
@@ -149,15 +149,15 @@ SLR_API void slr_device_close(slr_device *device);
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_info(const slr_device *device, slr_device_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_device_get_info is a macro for this.
+/// The macro slr_device_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_device_info *out, size_t bytes);
 #define slr_device_get_info(device, out) slr_device_get_info_sized((device), (out), sizeof(slr_device_info))
 
 /// Reopens a lost device. Afterwards the device is in its initial state and its memory is empty. Programs remain valid.
-/// Its ring kernels fail, and keep their addresses, ports and pending messages; slr_ring_restart resumes them. Destroy
-/// the device's buffers, streams, recorded lists and heaps first. The default stream is a new one afterwards. After an
-/// error the device remains lost, and the call may be repeated. On OpenCL, a kernel that has not ended may continue to
-/// run; its memory is not reused (kept_bytes).
+/// The device's ring kernels fail, but keep addresses, ports and pending messages; slr_ring_restart resumes them.
+/// Destroy the device's buffers, streams, recorded lists and heaps first. The default stream is a new one afterwards.
+/// After an error the device remains lost, and the call may be repeated. On OpenCL, a kernel that has not ended may
+/// continue to run; its memory is not reused (kept_bytes).
 ///
 /// Threads: any, while no other thread uses the device except through ports and ring kernels.
 /// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.
@@ -184,7 +184,7 @@ SLR_API slr_status slr_device_resume(slr_device *device);
 /// Threads: any.  Blocks: while the backend is probed.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_backend_get_info is a macro for this.
+/// The macro slr_backend_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_backend_get_info_sized(uint32_t index, slr_backend_info *out, size_t bytes);
 #define slr_backend_get_info(index, out) slr_backend_get_info_sized((index), (out), sizeof(slr_backend_info))
 

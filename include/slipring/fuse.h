@@ -134,10 +134,9 @@ typedef struct slr_fusion_info {
 } slr_fusion_info;
 
 /// Makes one kernel of a list of operations.
-///
-/// Its parameters are the inputs in order (`const T *`, or a number), the outputs (kept steps, then the last), `int n`,
-/// and `int columns` if an input or an end has rows or columns. Without an end the results are for SLR_1D(n) threads,
-/// or more. docs/contract/fusion.md has the parameters and shapes of ends.
+/// The kernel's parameters are the inputs in order (`const T *`, or a number), the outputs (kept steps, then the last),
+/// `int n`, and `int columns` if an input or an end has rows or columns. Without an end the results are for SLR_1D(n)
+/// threads, or more. docs/contract/fusion.md has the parameters and shapes of ends.
 ///
 /// Threads: any.  Blocks: while it compiles.  Owns: the caller gets the kernel: slr_kernel_destroy. `info` may be NULL.
 /// Errors: INVALID (NULL; an unknown operation, activation or type; operands of different types: the message names the
@@ -145,7 +144,7 @@ typedef struct slr_fusion_info {
 ///   COMPILE.
 SLR_API slr_status slr_fuse(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_fuse is a macro for this.
+/// The macro slr_fuse calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_fuse_sized(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out,
                                   slr_fusion_info *info, size_t bytes);
 #define slr_fuse(device, desc, out, info) slr_fuse_sized((device), (desc), (out), (info), sizeof(slr_fusion_info))
@@ -201,7 +200,7 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
 ///   UNSUPPORTED (it would be wrong, or slower by a model: the message gives the reason), NO_MEMORY, COMPILE.
 SLR_API slr_status slr_fuse_kernels(const slr_kernel_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_fuse_kernels is a macro for this.
+/// The macro slr_fuse_kernels calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info,
                                           size_t bytes);
 #define slr_fuse_kernels(desc, out, info) slr_fuse_kernels_sized((desc), (out), (info), sizeof(slr_fusion_info))
@@ -218,7 +217,7 @@ SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, sl
 ///   cannot be joined are no error: slr_fusion_info.why_not has the reasons.
 SLR_API slr_status slr_graph_fuse(slr_graph *graph, slr_fusion_info *info);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_graph_fuse is a macro for this.
+/// The macro slr_graph_fuse calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_graph_fuse_sized(slr_graph *graph, slr_fusion_info *info, size_t bytes);
 #define slr_graph_fuse(graph, info) slr_graph_fuse_sized((graph), (info), sizeof(slr_fusion_info))
 

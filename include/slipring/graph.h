@@ -47,7 +47,7 @@ typedef struct slr_graph_info {
 /// Threads: any, not during a recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_graph_get_info is a macro for this.
+/// The macro slr_graph_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_info *out, size_t bytes);
 #define slr_graph_get_info(graph, out) slr_graph_get_info_sized((graph), (out), sizeof(slr_graph_info))
 
@@ -56,7 +56,7 @@ SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_in
 /// All rebindings apply at once, so two buffers may change places. A slice is a buffer of its own: to rebind the whole
 /// buffer does not affect commands recorded with the slice.
 ///
-/// Threads: any.  Blocks: no.  Owns: holds the buffers and the graph until done.
+/// Threads: any.  Blocks: no.  Owns: slipring holds the buffers and the graph until the work ends.
 /// Errors: INVALID (NULL; another device; a buffer that was not recorded, is named twice or is too short; two
 ///   `__restrict__` parameters of a kernel that become one buffer, or overlap), WRONG_STATE (recording; a range is
 ///   mapped), NO_MEMORY.

@@ -86,8 +86,8 @@ SLR_API void slr_heap_destroy(slr_heap *heap);
 /// Errors: INVALID, NO_MEMORY (names the heap, the bytes requested and free, and the longest free piece).
 SLR_API slr_status slr_heap_take(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out);
 
-/// The same with a call site, for leak reports. `file` must stay readable (a literal). slr_heap_take is a macro for
-/// this.
+/// The macro slr_heap_take calls this function, with its call site for leak reports. `file` must stay readable (a
+/// literal).
 SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
                                     slr_span *out);
 #define slr_heap_take(heap, bytes, alignment, out)                                                                     \
@@ -122,7 +122,7 @@ SLR_API uint64_t slr_heap_trim(slr_heap *heap);
 /// Threads: any.  Blocks: as slr_heap_take.  Errors: INVALID (NULL).
 SLR_API slr_status slr_heap_get_stats(slr_heap *heap, slr_heap_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_heap_get_stats is a macro for this.
+/// The macro slr_heap_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_heap_get_stats_sized(slr_heap *heap, slr_heap_stats *out, size_t bytes);
 #define slr_heap_get_stats(heap, out) slr_heap_get_stats_sized((heap), (out), sizeof(slr_heap_stats))
 

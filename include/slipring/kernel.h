@@ -46,7 +46,7 @@ SLR_API void slr_kernel_destroy(slr_kernel *kernel);
 /// Threads: any.  Blocks: no.  Owns: the kernel's.  Errors: INVALID (NULL).
 SLR_API slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_kernel_get_info is a macro for this.
+/// The macro slr_kernel_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kernel_info *out, size_t bytes);
 #define slr_kernel_get_info(kernel, out) slr_kernel_get_info_sized((kernel), (out), sizeof(slr_kernel_info))
 
@@ -97,7 +97,7 @@ static inline slr_shape slr_shape_grid(uint32_t grid, uint32_t block, uint32_t s
 }
 #define SLR_GRID(grid, block, shared_bytes) slr_shape_grid(grid, block, shared_bytes)
 
-/// The same in two dimensions.
+/// As slr_shape_grid, in two dimensions.
 static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint32_t block_x, uint32_t block_y)
 {
     slr_shape shape = {{0, 0, 0}, {block_x, block_y, 1}, {grid_x, grid_y, 1}, 0, 0};
@@ -139,8 +139,8 @@ typedef struct slr_arg {
 ///
 /// A buffer of another device is used through a copy on this one: what is old there is moved before the launch, and
 /// what the kernel may have written is moved back after it (docs/contract/cluster.md).
-///
-/// Threads: any.  Blocks: while it compiles, else no.  Owns: holds buffers and kernel until done; `args` is copied.
+/// Threads: any.  Blocks: while it compiles, else no.
+/// Owns: slipring holds buffers and kernel until the work ends; `args` is copied.
 /// Errors: INVALID (NULL; wrong count, type or size of an argument; a value out of range; an explicit buffer of another
 ///   device; an impossible block, grid or shared size: the message names the parameter),
 ///   UNSUPPORTED (the device runs no kernels, or not this one: the message gives the reason), COMPILE, NO_MEMORY.
@@ -185,8 +185,8 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
 /// for each block that SLR_1D chooses. The point passes when every compilation has been tried; slr_point_wait then
 /// returns the first failure. An earlier launch waits only for its own kernel. slr_device_close ends the compilations.
 /// The point is valid as long as the program.
-///
-/// Threads: any.  Blocks: no.  Owns: holds the program until done; `desc` is copied in depth; `out` may be NULL.
+/// Threads: any.  Blocks: no.
+/// Owns: slipring holds the program until the work ends; `desc` is copied in depth; `out` may be NULL.
 /// Errors: INVALID (NULL, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no kernels),
 ///   WRONG_STATE (the device is closed), NO_MEMORY. At the point: those of slr_kernel_prepare, and WRONG_STATE (the
 ///   device was closed).

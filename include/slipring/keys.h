@@ -52,7 +52,7 @@ SLR_API slr_status slr_ring_find_key(slr_ring *ring, slr_key key, uint32_t *inst
 /// The current key of an instance, for example one that a reply names. The bytes of a text are copied to `text`
 /// (`capacity` bytes), and out->text is `text`. A number uses neither.
 /// Threads: any.  Blocks: no.
-/// Errors: NOT_FOUND (it has no key), WRONG_STATE (not launched), INVALID (capacity, instance out of range).
+/// Errors: NOT_FOUND (the instance has no key), WRONG_STATE (not launched), INVALID (capacity, instance out of range).
 SLR_API slr_status slr_ring_get_key(slr_ring *ring, uint32_t instance, slr_key *out, char *text, size_t capacity);
 
 /// Frees a key's instance as soon as the key has no pending messages, and copies its last state to `state` (`bytes`

@@ -81,7 +81,7 @@ typedef struct slr_plan_bytes {
 /// What a sequence needs for activations and gradients. x, y, their gradients, weights and what its layers take
 /// themselves come on top.
 typedef struct slr_plan {
-    uint32_t every;      ///< that a sequence of this description has
+    uint32_t every;      ///< the value that a sequence of this description has
     uint32_t recomputed; ///< layers that are computed twice
     slr_plan_bytes as_described;
     slr_plan_bytes f32, half;                       ///< with activations of SLR_F32; of SLR_F16 or SLR_BF16
@@ -92,7 +92,7 @@ typedef struct slr_plan {
 /// Threads: any.  Blocks: no.  Errors: as slr_sequence_create, without NO_MEMORY. Functions of layers may be NULL.
 SLR_API slr_status slr_ops_plan(const slr_sequence_desc *desc, slr_plan *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_ops_plan is a macro for this.
+/// The macro slr_ops_plan calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_ops_plan_sized(const slr_sequence_desc *desc, slr_plan *out, size_t bytes);
 #define slr_ops_plan(desc, out) slr_ops_plan_sized((desc), (out), sizeof(slr_plan))
 

@@ -56,11 +56,12 @@ SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
 /// Threads: main's.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (still paused), END (as slr_take).
 SLR_API slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns);
 
-/// Returns 1 if it is active or draining: not paused, and not asked to stop.  Threads: main's.  Blocks: no.
+/// Returns 1 if the ring kernel is active or draining: not paused, and not asked to stop.
+/// Threads: main's.  Blocks: no.
 SLR_API int slr_is_active(slr_context *context);
 
-/// Returns 1 if main should return at once: the deadline of slr_ring_terminate has passed.  Threads: main's.  Blocks:
-/// no.
+/// Returns 1 if main should return at once: the deadline of slr_ring_terminate has passed.
+/// Threads: main's.  Blocks: no.
 SLR_API int slr_should_terminate(slr_context *context);
 
 /// The loop's own port, for sends to other ring kernels and for their replies. The first call opens it.

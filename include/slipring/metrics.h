@@ -40,7 +40,7 @@ typedef struct slr_metrics {
 ///   NULL).
 SLR_API slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_device_get_metrics is a macro for this.
+/// The macro slr_device_get_metrics calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_metrics_sized(const slr_device *device, slr_metrics *out, size_t bytes);
 #define slr_device_get_metrics(device, out) slr_device_get_metrics_sized((device), (out), sizeof(slr_metrics))
 

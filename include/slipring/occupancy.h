@@ -69,7 +69,7 @@ typedef struct slr_occupancy {
 ///   other is substituted).
 SLR_API slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occupancy *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_occupancy_compute is a macro for this.
+/// The macro slr_occupancy_compute calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_occupancy_compute_sized(const slr_occupancy_desc *desc, slr_occupancy *out, size_t bytes);
 #define slr_occupancy_compute(desc, out) slr_occupancy_compute_sized((desc), (out), sizeof(slr_occupancy))
 
@@ -100,7 +100,7 @@ typedef struct slr_best_block {
 ///   unknown capability).
 SLR_API slr_status slr_occupancy_best(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_occupancy_best is a macro for this.
+/// The macro slr_occupancy_best calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out,
                                             size_t bytes);
 #define slr_occupancy_best(desc, multiple, out)                                                                        \
@@ -144,22 +144,23 @@ typedef struct slr_kernel_occupancy {
 /// Errors: INVALID (a NULL; an impossible shape), COMPILE, UNSUPPORTED (the device cannot run such a block), NO_MEMORY.
 SLR_API slr_status slr_kernel_get_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_kernel_get_occupancy is a macro for this.
+/// The macro slr_kernel_get_occupancy calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out,
                                                   size_t bytes);
 #define slr_kernel_get_occupancy(kernel, shape, out)                                                                   \
     slr_kernel_get_occupancy_sized((kernel), (shape), (out), sizeof(slr_kernel_occupancy))
 
-/// The same, and where the driver has no count of blocks, it is measured: a kernel with as many threads and as much
-/// shared memory per block counts its blocks while they run. It has other registers than this kernel, and may miss
-/// blocks on a busy device, so that the count is an estimate. `theoretical` stays 0, because nothing says what the
-/// maximum is. Elsewhere as slr_kernel_get_occupancy.
+/// As slr_kernel_get_occupancy, but measures the count of blocks where the driver gives none. A test kernel with as
+/// many threads and as much shared memory per block counts its blocks while they run. The test kernel has other
+/// registers than `kernel`, and may miss blocks on a busy device, so the count is an estimate. `theoretical` then stays
+/// 0, because nothing says what the maximum is.
 ///
 /// Threads: any.  Blocks: while it compiles and measures.  Owns: nothing.
 /// Errors: as slr_kernel_get_occupancy, and those of a launch.
 SLR_API slr_status slr_kernel_measure_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_kernel_measure_occupancy is a macro for this.
+/// The macro slr_kernel_measure_occupancy calls this function, with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_measure_occupancy_sized(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out,
                                                       size_t bytes);
 #define slr_kernel_measure_occupancy(kernel, shape, out)                                                               \

@@ -143,7 +143,7 @@ SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *us
 // Each operation below appends its work to the stream; `out` may be NULL, and gets the point after it. All of them:
 //
 // Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK for the first call of a shape.
-// Owns: holds the buffers until done; tensors and descriptions are copied.
+// Owns: slipring holds the buffers until the work ends; tensors and descriptions are copied.
 // Errors: INVALID (NULL; a shape or type that does not fit: the message has both; a buffer too small), UNSUPPORTED (the
 //   type or device), COMPILE, NO_MEMORY.
 
@@ -179,7 +179,7 @@ static inline slr_matmul_desc slr_matmul_desc_init(void)
 SLR_API slr_status slr_ops_matmul(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, slr_point *out);
 
 /// The gradients of a, b and bias, from that of c; each may be NULL. `desc` is the forward call's, with beta 0. With an
-/// activation it needs `pre`.
+/// activation the call needs `pre`.
 SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                            const slr_tensor *dc, const slr_tensor *da, const slr_tensor *db,
                                            const slr_tensor *dbias, slr_point *out);
@@ -320,7 +320,7 @@ SLR_API slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_ten
 SLR_API slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
                                           const slr_tensor *dvalues, const slr_tensor *dx, slr_point *out);
 
-/// Rows of a table. An index (SLR_I32) that is no row gives zeros.
+/// Copies rows of a table. An index (SLR_I32) that names no row gives zeros.
 SLR_API slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor *table,
                                      const slr_tensor *indices, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
@@ -450,7 +450,7 @@ SLR_API slr_status slr_scaler_step(slr_scaler *scaler, slr_stream *stream, slr_s
 /// Threads: one at a time per scaler.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_scaler_get_info(const slr_scaler *scaler, slr_scaler_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_scaler_get_info is a macro for this.
+/// The macro slr_scaler_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_scaler_get_info_sized(const slr_scaler *scaler, slr_scaler_info *out, size_t bytes);
 #define slr_scaler_get_info(scaler, out) slr_scaler_get_info_sized((scaler), (out), sizeof(slr_scaler_info))
 

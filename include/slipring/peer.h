@@ -41,7 +41,7 @@ typedef struct slr_peer_info {
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_peer_get_info(slr_device *from, slr_device *to, slr_peer_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_peer_get_info is a macro for this.
+/// The macro slr_peer_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr_peer_info *out, size_t bytes);
 #define slr_peer_get_info(from, to, out) slr_peer_get_info_sized((from), (to), (out), sizeof(slr_peer_info))
 
@@ -49,7 +49,7 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 /// earlier work and before its later work. What the other device must do is done in a stream of its own. Both buffers
 /// keep their order with other work, as in slr_stream_copy. On one device it is slr_stream_copy.
 ///
-/// Threads: any.  Blocks: no.  Owns: holds the buffers until done.
+/// Threads: any.  Blocks: no.  Owns: slipring holds the buffers until the work ends.
 /// Errors: INVALID (NULL, the range leaves a buffer, a stream of neither device, an unknown way), UNSUPPORTED
 ///   (SLR_PEER_DIRECT where it is not possible: says why; a stream that is being recorded), WRONG_STATE (mapped),
 ///   NO_MEMORY.

@@ -69,8 +69,8 @@ SLR_API void slr_pool_destroy(slr_pool *pool);
 /// Threads: any.  Blocks: no.  Owns: the device's.  Errors: INVALID (NULL).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 
-/// Gets a buffer of `count` scalars. Its bytes are those of its last user, or zeros. slr_buffer_destroy releases it.
-/// When no ring kernel and no work of a stream holds it any more, it waits in the pool for the next request.
+/// Gets a buffer of `count` scalars. Its bytes are those of its last user, or zeros. slr_buffer_destroy releases the
+/// buffer. When no ring kernel and no work of a stream holds it any more, it waits in the pool for the next request.
 ///
 /// Threads: any.  Blocks: for other threads' calls on the pool; without a waiting buffer, as slr_buffer_create.
 /// Owns: the caller gets the buffer: slr_buffer_destroy.
@@ -78,7 +78,7 @@ SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 ///   free).
 SLR_API slr_status slr_pool_acquire(slr_pool *pool, uint64_t count, slr_scalar scalar, slr_buffer **out);
 
-/// The same with a call site, for slr_device_desc.on_memory. slr_pool_acquire is a macro for this.
+/// The macro slr_pool_acquire calls this function, with its call site for slr_device_desc.on_memory.
 SLR_API slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scalar scalar, const char *file,
                                        uint32_t line, slr_buffer **out);
 #define slr_pool_acquire(pool, count, scalar, out)                                                                     \
@@ -92,7 +92,7 @@ SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 /// Threads: any.  Blocks: as slr_pool_acquire.  Errors: INVALID (NULL).
 SLR_API slr_status slr_pool_get_stats(slr_pool *pool, slr_pool_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_pool_get_stats is a macro for this.
+/// The macro slr_pool_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_pool_get_stats_sized(slr_pool *pool, slr_pool_stats *out, size_t bytes);
 #define slr_pool_get_stats(pool, out) slr_pool_get_stats_sized((pool), (out), sizeof(slr_pool_stats))
 

@@ -31,8 +31,8 @@ typedef struct slr_send_options {
 ///
 /// `message` is copied; `bytes` must equal the ring kernel's message size. On OK the message is accepted. It ends as
 /// handled, faulted, dropped, undelivered or in doubt, and is counted so. Messages from one port to one instance with
-/// one priority are handled in the order of sending. `port` NULL: the device's shared port, protected by a lock. Its
-/// replies go to slr_call only; others are discarded.
+/// one priority are handled in the order of sending. `port` NULL: the device's shared port, protected by a lock. Of
+/// the shared port's replies, slr_call gets its own; all others are discarded.
 ///
 /// Threads: the port's owner (NULL: any).
 /// Blocks: until `timeout_ns` (0: never) for credit (backpressure); never if the ring kernel's policy is to reject.
@@ -44,7 +44,7 @@ typedef struct slr_send_options {
 /// place until its messages have completed.
 SLR_API slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint64_t timeout_ns);
 
-/// The same with options (NULL: defaults).
+/// As slr_send, with options (NULL: defaults).
 SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
                                  const slr_send_options *options, uint64_t timeout_ns);
 

@@ -114,7 +114,7 @@ SLR_API void slr_profile_clear(void);
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_t *count);
 
-/// The same for rows of `row_bytes` bytes each (docs/contract/abi.md). slr_profile_read is a macro for this.
+/// The macro slr_profile_read calls this function, with the size of a row as `row_bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count);
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
@@ -125,7 +125,7 @@ SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes
 /// Errors: INVALID (NULL), UNSUPPORTED (the device runs no kernels), and those of a launch.
 SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_profile_ceilings is a macro for this.
+/// The macro slr_profile_ceilings calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
@@ -133,13 +133,14 @@ SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *
 /// Otherwise as slr_profile_ceilings.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_profile_measure_ceilings is a macro for this.
+/// The macro slr_profile_measure_ceilings calls this function, with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_measure_ceilings(device, out)                                                                      \
     slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// What bounds the kernel of a row. `ceilings` NULL: the earlier measurement of the row's device, by any process.
-/// UNKNOWN if there is none, the row is not a kernel's, or it was not counted.
+/// What bounds the kernel of a row. `ceilings` NULL: the earlier measurement of the row's device, by any process. The
+/// result is UNKNOWN if there is no measurement, the row is not a kernel's, or the kernel was not counted.
 /// Threads: any.  Blocks: while it reads a file, with `ceilings` NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 
@@ -192,7 +193,7 @@ typedef struct slr_timing {
 SLR_API slr_status slr_profile_kernel(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                       const slr_timing_desc *desc, slr_timing *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_profile_kernel is a macro for this.
+/// The macro slr_profile_kernel calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                             const slr_timing_desc *desc, slr_timing *out, size_t bytes);
 #define slr_profile_kernel(kernel, shape, args, count, desc, out)                                                      \

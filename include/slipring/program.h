@@ -130,7 +130,7 @@ SLR_API void slr_program_destroy(slr_program *program);
 /// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_program_get_handler is a macro for this.
+/// The macro slr_program_get_handler calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_handler_sized(const slr_program *program, uint32_t index, slr_handler_info *out,
                                                  size_t bytes);
 #define slr_program_get_handler(program, index, out)                                                                   \
@@ -177,7 +177,7 @@ typedef struct slr_skipped_info {
 /// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_program_get_function is a macro for this.
+/// The macro slr_program_get_function calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_function_sized(const slr_program *program, uint32_t index, slr_function_info *out,
                                                   size_t bytes);
 #define slr_program_get_function(program, index, out)                                                                  \
@@ -187,7 +187,7 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
 /// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_program_get_skipped is a macro for this.
+/// The macro slr_program_get_skipped calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_skipped_sized(const slr_program *program, uint32_t index, slr_skipped_info *out,
                                                  size_t bytes);
 #define slr_program_get_skipped(program, index, out)                                                                   \

@@ -14,10 +14,9 @@
 ///     slr_sender_open(&where, NULL, &sender); // a program that sends them
 ///     slr_sender_send(sender, key, &message, sizeof message, timeout_ns);
 ///     slr_sender_flush(sender, timeout_ns); // OK: what was sent is accepted
-///
-/// The keys of a name are divided into partitions. A worker has some of them, and takes over those of a worker that
-/// ends. No accepted message is lost, none is handled twice for what is stored, and those of one sender and one key
-/// keep their order.
+/// The keys of a name are divided into partitions. Each worker has some partitions. When a worker ends, the others take
+/// over its partitions. No accepted message is lost. Stored states and outputs count no message twice. Messages of one
+/// sender and one key keep their order.
 #ifndef SLIPRING_REMOTE_H
 #define SLIPRING_REMOTE_H
 
@@ -29,10 +28,10 @@ extern "C" {
 
 #define SLR_REMOTE_NAME_BYTES 33
 
-/// Where a name is. Texts are read during the call only. Secrets come by file, never in a text.
+/// Which servers have a name. Texts are read during the call only. Secrets are read from files, never from these texts.
 typedef struct slr_remote_desc {
     uint32_t struct_size;
-    uint32_t replicas;       ///< of streams that this call makes: 1 (default), 3 or 5
+    uint32_t replicas;       ///< of the streams that this call makes: 1 (default), 3 or 5
     const char *servers;     ///< "nats://HOST:PORT" or "tls://HOST:PORT", several with commas between
     const char *name;        ///< 1 to 32 letters, digits, '_' and '-'
     const char *credentials; ///< a file of NATS credentials (.creds); NULL: none
@@ -62,15 +61,14 @@ static inline slr_remote_desc slr_remote_desc_init(void)
 
 typedef struct slr_worker slr_worker;
 
-/// Zero is the default in every field. What the first worker of a name says of partitions, capacity and lease holds for
-/// all.
+/// Zero is the default in every field. The first worker of a name sets partitions, capacity and lease for all workers.
 typedef struct slr_worker_desc {
     uint32_t struct_size;
     uint32_t partitions; ///< 1 to 1,024; default 64
     uint64_t capacity; ///< frames of messages that a partition holds until they are part of a snapshot; default 65,536
     uint64_t lease_ns; ///< after this time of silence a worker's partitions are taken over; default 3 s
     uint64_t snapshot_ns; ///< time between snapshots of a partition; default 1 s
-    uint32_t full_every;  ///< a snapshot in so many holds all states; default 16
+    uint32_t full_every;  ///< one snapshot in so many holds all states; default 16
     uint32_t reserved;
 } slr_worker_desc;
 #ifdef __cplusplus
@@ -95,7 +93,7 @@ typedef struct slr_worker_stats {
     uint32_t workers;    ///< alive, with this one
     uint32_t reserved;
     uint64_t handled;  ///< messages
-    uint64_t faulted;  ///< they are in the stream of dead letters, with the reason
+    uint64_t faulted;  ///< messages in the stream of dead letters, with the reason
     uint64_t outputs;  ///< stored
     uint64_t repeated; ///< messages that came again, and were skipped
     uint64_t gaps;     ///< messages that came before one that was missing, and were skipped until they came again
@@ -103,11 +101,11 @@ typedef struct slr_worker_stats {
     uint64_t records;  ///< frames of messages that were read
     uint64_t taken;    ///< partitions
     uint64_t lost;     ///< partitions that another worker took, or whose servers failed
-    uint64_t drained;  ///< partitions that were given to another worker
+    uint64_t drained;  ///< partitions that this worker handed to another one
     uint64_t snapshots;
     uint64_t replaced;    ///< handlers, by slr_worker_replace
-    uint64_t rolled_back; ///< of those: taken back, because they faulted
-    char problem[256];    ///< the last one; "" for none
+    uint64_t rolled_back; ///< of those handlers: taken back after a fault
+    char problem[256];    ///< the last problem; "" for none
 } slr_worker_stats;
 
 /// Begins to serve a name. Its ring kernel is made once for each partition; slr_ring_desc.instances is the maximum
@@ -119,29 +117,29 @@ typedef struct slr_worker_stats {
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 
-/// Takes partitions, handles messages, makes snapshots: once over all of them. Waits until `timeout_ns` where there is
-/// nothing to do. A partition that fails is given up and tried again: slr_worker_stats.problem.
+/// Takes partitions, handles messages and makes snapshots, once for each partition. If there is nothing to do, the call
+/// waits until `timeout_ns`. A partition that fails is given up and tried again; slr_worker_stats.problem says why.
 /// Threads: the worker's.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 
-/// Replaces the handler of this worker, in each of its partitions between two messages, as slr_server_replace. Where it
-/// faults in one before that one's next snapshot, all go back to the handler before, whose program must stay until the
-/// next call or slr_worker_close.
+/// Replaces the handler of this worker, as slr_server_replace: in each partition between two messages. If the new
+/// handler faults in a partition before that partition's next snapshot, all partitions go back to the previous handler.
+/// The program of the previous handler must remain until the next call or slr_worker_close.
 /// Threads: the worker's.  Blocks: until `timeout_ns`, and for the servers.
-/// Errors: as slr_server_replace. Then the handler before goes on in all partitions.
+/// Errors: as slr_server_replace. After an error the previous handler continues in all partitions.
 SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *ring, uint64_t timeout_ns);
 
 /// Threads: the worker's.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_worker_get_stats(slr_worker *worker, slr_worker_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_worker_get_stats is a macro for this.
+/// The macro slr_worker_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out, size_t bytes);
 #define slr_worker_get_stats(worker, out) slr_worker_get_stats_sized((worker), (out), sizeof(slr_worker_stats))
 
-/// Handles what was read, writes snapshots, gives the partitions back at once. NULL is fine.
+/// Handles the messages that were read, writes snapshots, and hands the partitions over at once. NULL is fine.
 /// Threads: the worker's, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy.
-/// Errors: TIMEOUT, SYSTEM (messages since the last snapshot are handled again elsewhere); the worker is gone all the
-///   same.
+/// Errors: TIMEOUT, SYSTEM (messages since the last snapshot are handled again elsewhere). After an error the worker is
+///   freed, too.
 SLR_API slr_status slr_worker_close(slr_worker *worker, uint64_t timeout_ns);
 
 // ---- senders -------------------------------------------------------------------------------------------------------
@@ -154,7 +152,7 @@ typedef struct slr_sender_desc {
     uint32_t frame_bytes; ///< messages of a partition that are sent together; default 65,536 bytes, at most 524,288
     uint64_t producer;    ///< a number that the sender keeps over restarts. Then it sends all its messages again from
                           ///< the first one, and those that were accepted are skipped. 0: a new one
-    slr_program *program; ///< its message must be that of the name; NULL: only its size is compared
+    slr_program *program; ///< its message must have the layout of the name's message; NULL: only the size is compared
     const char *handler;  ///< of the program; NULL: the first one
     uint64_t in_flight;   ///< bytes that are sent and not yet accepted; default 16 MiB
 } slr_sender_desc;
@@ -178,7 +176,7 @@ typedef struct slr_sender_stats {
     uint64_t accepted; ///< of those: stored by the servers
     uint64_t skipped;  ///< of those: accepted before this sender was opened
     uint64_t frames;   ///< published
-    uint64_t again;    ///< of those: once more, because no answer came or there was no room
+    uint64_t again;    ///< frames published again, because no answer came or there was no room
     uint64_t full;     ///< answers that there was no room
     uint32_t keys;     ///< of the name: an slr_keys, or 0
     uint32_t partitions;
@@ -190,8 +188,8 @@ typedef struct slr_sender_stats {
 /// Errors: NOT_FOUND (nobody has served this name), LAYOUT, INVALID, UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sender_desc *desc, slr_sender **out);
 
-/// Sends a message to the instance of a key, or to instance `key.number` where the ring kernel has no keys. It is
-/// copied, and goes out when its frame is full or slr_sender_flush is called.
+/// Sends a message to the instance of a key, or to instance `key.number` if the ring kernel has no keys. The message is
+/// copied. It leaves when its frame is full or slr_sender_flush is called.
 /// Threads: the sender's.  Blocks: until `timeout_ns` while too much is in flight.
 /// Errors: FULL (the partition has no room: its worker does not keep up), TIMEOUT, INVALID (size, a text that is too
 /// long).
@@ -199,19 +197,19 @@ SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *
                                    uint64_t timeout_ns);
 
 /// Waits until all that was sent is accepted.
-/// Threads: the sender's.  Blocks: until `timeout_ns`.  Errors: FULL, TIMEOUT: call it again.
+/// Threads: the sender's.  Blocks: until `timeout_ns`.  Errors: FULL, TIMEOUT: call slr_sender_flush again.
 SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);
 
 /// Threads: the sender's.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_sender_get_stats(slr_sender *sender, slr_sender_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_sender_get_stats is a macro for this.
+/// The macro slr_sender_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_stats *out, size_t bytes);
 #define slr_sender_get_stats(sender, out) slr_sender_get_stats_sized((sender), (out), sizeof(slr_sender_stats))
 
 /// Flushes until `timeout_ns`. NULL is fine.
-/// Threads: the sender's, once.  Blocks: until `timeout_ns`.  Errors: as slr_sender_flush: what was not accepted is
-///   gone, and so is the sender.
+/// Threads: the sender's, once.  Blocks: until `timeout_ns`.  Errors: as slr_sender_flush. Then the messages that were
+///   not accepted are lost. The sender is freed in any case.
 SLR_API slr_status slr_sender_close(slr_sender *sender, uint64_t timeout_ns);
 
 // ---- outputs -------------------------------------------------------------------------------------------------------
@@ -223,14 +221,14 @@ typedef struct slr_receiver slr_receiver;
 /// Errors: as slr_sender_open.
 SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out);
 
-/// Receives the next output of any partition, which is `*partition` (may be NULL). slr_output.sequence counts the
-/// outputs of its partition; the key is an empty one. Outputs of one partition come in order.
+/// Receives the next output of any partition. `*partition` (may be NULL) gets that partition. slr_output.sequence
+/// counts the outputs of the partition, and the key is empty. Outputs of one partition come in order.
 /// Threads: the receiver's.  Blocks: until `timeout_ns`.
-/// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply; a record that is none), SYSTEM.
+/// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply; a record that is no output), SYSTEM.
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,
                                         size_t capacity, uint64_t timeout_ns);
 
-/// What was received is no longer needed. Whole records go, and those only that a snapshot no longer needs.
+/// Removes the outputs that were received. The call removes whole records, and only those that no snapshot still needs.
 /// Threads: the receiver's.  Blocks: for the servers.  Errors: SYSTEM, TIMEOUT.
 SLR_API slr_status slr_receiver_release(slr_receiver *receiver);
 
@@ -246,16 +244,16 @@ typedef struct slr_remote_info {
     uint32_t partitions, owned, workers, reserved;
     uint64_t capacity, lease_ns;
     uint64_t messages; ///< that are part of a snapshot
-    uint64_t waiting;  ///< frames that are accepted and not yet part of one
+    uint64_t waiting;  ///< frames that are accepted and not yet part of a snapshot
     uint64_t states, outputs, handled, faulted;
     uint64_t bytes; ///< of all streams
 } slr_remote_info;
 
-/// What the servers hold of a name.
+/// What the servers store for a name.
 /// Threads: any.  Blocks: for the servers.  Errors: as slr_sender_open.
 SLR_API slr_status slr_remote_get_info(const slr_remote_desc *where, slr_remote_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_remote_get_info is a macro for this.
+/// The macro slr_remote_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_remote_get_info_sized(const slr_remote_desc *where, slr_remote_info *out, size_t bytes);
 #define slr_remote_get_info(where, out) slr_remote_get_info_sized((where), (out), sizeof(slr_remote_info))
 

@@ -319,7 +319,7 @@ SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                       void *user, slr_ring_stats *stats);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_ring_terminate is a macro for this.
+/// The macro slr_ring_terminate calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                             void *user, slr_ring_stats *stats, size_t bytes);
 #define slr_ring_terminate(ring, timeout_ns, on_undelivered, user, stats)                                              \
@@ -364,7 +364,7 @@ SLR_API const char *slr_ring_state_name(slr_ring_state state);
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_ring_get_stats is a macro for this.
+/// The macro slr_ring_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
@@ -385,7 +385,7 @@ SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *st
 SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const void *state, size_t bytes,
                                     uint64_t timeout_ns);
 
-/// The address of instance 0 of the ring kernel with that name.
+/// The address of instance 0 of the ring kernel with the name `name`.
 /// Threads: any.  Blocks: no.  Errors: NOT_FOUND.
 SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out);
 

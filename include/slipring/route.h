@@ -70,7 +70,7 @@ SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc 
 SLR_API slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_desc *desc);
 
 /// Removes a route. Messages already sent along it are handled. After the last route is removed, `from` replies to its
-/// senders again. Works in any state of the two, and on a lost device.
+/// senders again. Works in any state of the two ring kernels, and on a lost device.
 /// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: NOT_FOUND (no such route), INVALID (NULL), TIMEOUT (as slr_route).
 SLR_API slr_status slr_unroute(slr_ring *from, slr_ring *to);

@@ -59,7 +59,7 @@ static inline slr_serve_desc slr_serve_desc_init(void)
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are written
     uint64_t handled;
-    uint64_t faulted;     ///< they are in the log of dead letters, with the reason
+    uint64_t faulted;     ///< messages in the log of dead letters, with the reason
     uint64_t pending;     ///< accepted, and neither handled nor faulted
     uint64_t buffered;    ///< sent, and not yet accepted: slr_server_flush
     uint64_t repeated;    ///< sent again by their producer, and skipped. Of this process
@@ -70,11 +70,11 @@ typedef struct slr_server_stats {
     uint64_t differing;   ///< replayed messages whose outputs were not those that are stored; the stored ones count
     uint64_t keys;        ///< or instances that have had a message
     uint64_t snapshots;   ///< of this process
-    uint64_t snapshot_ns; ///< time that they took, all together
+    uint64_t snapshot_ns; ///< time that these snapshots took, all together
     uint64_t bytes;       ///< of the place
     char damage[256];     ///< what opening found and repaired: a write that was cut off; "" for nothing
     uint64_t replaced;    ///< handlers, by slr_server_replace
-    uint64_t rolled_back; ///< of those: taken back, because they faulted
+    uint64_t rolled_back; ///< of those handlers: taken back after a fault
 } slr_server_stats;
 
 /// Opens the place, restores states, handles again what no snapshot has, and serves. The place is this process's until
@@ -92,9 +92,9 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
                              slr_server **out);
 
 /// Sends a message to the instance of a key, or to instance `key.number` of a ring kernel without keys. `producer` is
-/// any number that the sender keeps over restarts. `number` counts its messages from 1: one that was accepted before is
-/// skipped. 0: the next one. A number above the next one is refused. Numbers from 1 on are compared with what was
-/// accepted, once they reach its end.
+/// any number that the sender keeps over restarts. `number` counts the sender's messages from 1; 0 means the next
+/// number. A message whose number was accepted before is skipped. A number above the next one is refused. Numbers from
+/// 1 on are compared with what was accepted, once they reach its end.
 ///
 /// Messages are written in frames, when a frame is full or flushed. Up to 16 MiB of them wait for places in the
 /// mailbox.
@@ -155,7 +155,7 @@ SLR_API slr_status slr_server_settle(slr_server *server, uint64_t timeout_ns);
 SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 
 /// The key of an instance.
-/// Threads: the server's.  Blocks: no.  Errors: NOT_FOUND (it has none yet), INVALID.
+/// Threads: the server's.  Blocks: no.  Errors: NOT_FOUND (the instance has no key yet), INVALID.
 SLR_API slr_status slr_server_get_key(const slr_server *server, uint32_t instance, slr_key *out);
 
 /// Copies the state of a key (or of instance `key.number`) between two messages.
@@ -165,21 +165,23 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 
 /// Replaces the handler between two messages: settles, writes a snapshot, and goes on with a ring kernel of `ring`,
 /// which has the program of the new one. Messages, states and replies must have the same layouts, and the handler the
-/// same name. Until the next snapshot it is on trial: where it faults, the handler before it goes on from here, with
-/// the messages since then; outputs that were stored stay. That one's program must stay until slr_server_close.
+/// same name. Until the next snapshot the new handler is on trial. If it faults, the previous handler continues from
+/// the replacement, with the messages since then. Stored outputs remain. The previous handler's program must remain
+/// until slr_server_close.
 ///
 /// Threads: the server's.  Blocks: until `timeout_ns`, and for the disk.
-/// Errors: LAYOUT (another layout or handler: names both), WRONG_STATE (one is on trial), those of slr_ring_create and
-///   slr_server_snapshot. Then the handler before goes on.
+/// Errors: LAYOUT (another layout or handler: names both), WRONG_STATE (a handler is on trial), those of
+///   slr_ring_create and slr_server_snapshot. After an error the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
-/// The ring kernel, to look at. Borrowed until slr_server_replace; sending to it directly is not durable.
+/// The server's ring kernel, for calls that only read. Borrowed until slr_server_replace. A message that is sent to the
+/// ring kernel directly is not durable.
 SLR_API slr_ring *slr_server_get_ring(slr_server *server);
 
 /// Threads: the server's.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_stats(slr_server *server, slr_server_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_server_get_stats is a macro for this.
+/// The macro slr_server_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_stats *out, size_t bytes);
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
@@ -208,7 +210,7 @@ typedef struct slr_place_info {
 /// Threads: any.  Blocks: for the disk.  Errors: NOT_FOUND (nothing was ever served there), INVALID, SYSTEM.
 SLR_API slr_status slr_place_get_info(const char *place, slr_place_info *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_place_get_info is a macro for this.
+/// The macro slr_place_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_place_get_info_sized(const char *place, slr_place_info *out, size_t bytes);
 #define slr_place_get_info(place, out) slr_place_get_info_sized((place), (out), sizeof(slr_place_info))
 

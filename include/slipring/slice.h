@@ -31,7 +31,7 @@ typedef struct slr_reference {
     {                                                                                                                  \
 #field, offsetof(type, field), binding, 0, owns                                                                \
     }
-/// The same, of a reply.
+/// A field of a reply, in the same form as SLR_REFERENCE.
 #define SLR_REFERENCE_IN_REPLY(type, field, binding, owns)                                                             \
     {                                                                                                                  \
 #field, offsetof(type, field), binding, 1, owns                                                                \
@@ -48,7 +48,7 @@ typedef struct slr_reference {
 SLR_API slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_slice *out);
 
 /// The buffer that moves with a message in a handler, or with a reply. Borrowed until the handler returns, or until
-/// slr_slice_take. Only for slices that the handler or the port received.
+/// slr_slice_take. The slice must be one that the handler or the port received.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing; the library still owns the buffer.
 /// Errors: INVALID (NULL; a slice without an owner), NOT_FOUND (the buffer has been released or taken).
@@ -56,8 +56,7 @@ SLR_API slr_status slr_slice_get(slr_device *device, const slr_slice *slice, slr
 
 /// Takes the buffer: from now on the caller owns it, and it no longer moves with the message. For a reply: before the
 /// next receive. For a message: while its handler runs, or in slr_on_undelivered.
-///
-/// Threads: any; of several that try, one succeeds.  Blocks: no.
+/// Threads: any; if several threads try, one succeeds.  Blocks: no.
 /// Owns: the caller gets the buffer: slr_buffer_destroy.  Errors: as slr_slice_get.
 SLR_API slr_status slr_slice_take(slr_device *device, const slr_slice *slice, slr_buffer **out);
 

@@ -79,7 +79,7 @@ SLR_API int slr_point_passed(slr_point point);
 ///   the point, with its message.
 SLR_API slr_status slr_point_wait(slr_point point, uint64_t timeout_ns);
 
-/// Waits for everything submitted to the stream so far. The rest as slr_point_wait.
+/// Waits for everything submitted to the stream so far. Threads, Blocks, Errors: as slr_point_wait.
 SLR_API slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns);
 
 /// Waits for everything submitted so far to all streams of the device.
@@ -102,7 +102,7 @@ typedef void slr_stream_function(void *user, slr_status status);
 SLR_API slr_status slr_stream_call(slr_stream *stream, slr_stream_function *function, void *user, slr_point *out);
 
 /// Copies into a buffer. `from` must not change until the point has passed.
-/// Threads: any.  Blocks: no.  Owns: holds the buffer until done.
+/// Threads: any.  Blocks: no.  Owns: slipring holds the buffer until the work ends.
 /// Errors: INVALID (NULL, the range leaves the buffer, a buffer of another device), WRONG_STATE (the range is mapped),
 ///   NO_MEMORY.
 SLR_API slr_status slr_stream_write(slr_stream *stream, slr_buffer *buffer, uint64_t offset, const void *from,
@@ -123,7 +123,7 @@ SLR_API slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint6
 
 /// Copies bytes ahead of their use: to the device those that the host has written, to the host those that the device
 /// has. Copies nothing if host and device share memory.
-/// Threads: any.  Blocks: no.  Owns: holds the buffer until done.
+/// Threads: any.  Blocks: no.  Owns: slipring holds the buffer until the work ends.
 /// Errors: INVALID (NULL, range, a buffer of another device), WRONG_STATE (an explicit buffer; mapped), NO_MEMORY.
 SLR_API slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes,
                                        slr_place to, slr_point *out);

@@ -83,12 +83,12 @@ SLR_API slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_su
 /// Adds a ring kernel, which may already have failed. The supervisor holds it until destroyed; the caller still owns
 /// it. A terminated ring kernel is skipped.
 /// Threads: one at a time per tree, before the start.  Blocks: no.
-/// Errors: INVALID (it has a supervisor already; NULL), WRONG_STATE (started), NO_MEMORY.
+/// Errors: INVALID (the ring kernel has a supervisor already; NULL), WRONG_STATE (started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_ring(slr_supervisor *supervisor, slr_ring *ring);
 
 /// Adds a supervisor, which then belongs to this one.
 /// Threads: one at a time per tree, before the start.  Blocks: no.
-/// Errors: INVALID (it has a supervisor already; itself; NULL), WRONG_STATE (started), NO_MEMORY.
+/// Errors: INVALID (`child` has a supervisor already, or is `supervisor`; NULL), WRONG_STATE (started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr_supervisor *child);
 
 /// Starts the tree's thread. Only for the root, once.
@@ -102,13 +102,13 @@ SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_supervisor_get_stats(slr_supervisor *supervisor, slr_supervisor_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_supervisor_get_stats is a macro for this.
+/// The macro slr_supervisor_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, slr_supervisor_stats *out, size_t bytes);
 #define slr_supervisor_get_stats(supervisor, out)                                                                      \
     slr_supervisor_get_stats_sized((supervisor), (out), sizeof(slr_supervisor_stats))
 
-/// Stops the tree's thread and frees the whole tree; the ring kernels do not change. Call it before their devices are
-/// closed. NULL is fine.
+/// Stops the tree's thread and frees the whole tree; the ring kernels do not change. Call this function before the
+/// devices of the ring kernels are closed. NULL is fine.
 /// Threads: any, once; only for the root.  Blocks: until a restart in progress has ended.
 SLR_API void slr_supervisor_destroy(slr_supervisor *root);
 

@@ -15,7 +15,7 @@ extern "C" {
 /// Writes to a variable. Earlier launches of this stream see the old bytes, later ones the new bytes. `from` must not
 /// change until the point has passed. `out` may be NULL.
 ///
-/// Threads: any.  Blocks: no.  Owns: holds the program until done.
+/// Threads: any.  Blocks: no.  Owns: slipring holds the program until the work ends.
 /// Errors: INVALID (NULL, the range leaves the variable, a program of another device, a `__constant__` variable with
 ///   initial values in the source), NOT_FOUND (no such variable), NO_MEMORY.
 SLR_API slr_status slr_stream_write_symbol(slr_stream *stream, slr_program *program, const char *name, uint64_t offset,

@@ -36,7 +36,7 @@ typedef struct slr_latency_bucket {
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_ring_get_latency is a macro for this.
+/// The macro slr_ring_get_latency calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, size_t bytes);
 #define slr_ring_get_latency(ring, out) slr_ring_get_latency_sized((ring), (out), sizeof(slr_latency))
 
@@ -54,7 +54,7 @@ SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_buck
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_latency_summarise is a macro for this.
+/// The macro slr_latency_summarise calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_latency_summarise_sized(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out,
                                                size_t bytes);
 #define slr_latency_summarise(buckets, count, out)                                                                     \

@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-/// A problem, and where it runs: `kernel`, else `limits`, else `device` says that. The output has `planes` times `m`
-/// rows of `n` elements.
+/// A problem, and where it runs. `kernel` says where; without a kernel `limits` does, and without both `device`. The
+/// output has `planes` times `m` rows of `n` elements.
 typedef struct slr_tiling_desc {
     uint32_t struct_size;
     uint32_t element_bytes; ///< 1 to 16. 0: 4
@@ -74,17 +74,17 @@ typedef struct slr_tiling {
 ///   where it runs), COMPILE, NO_MEMORY.
 SLR_API slr_status slr_tiling_compute(const slr_tiling_desc *desc, slr_tiling *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_tiling_compute is a macro for this.
+/// The macro slr_tiling_compute calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_tiling *out, size_t bytes);
 #define slr_tiling_compute(desc, out) slr_tiling_compute_sized((desc), (out), sizeof(slr_tiling))
 
-/// The same for a kernel that makes one element per thread, over problem[0] columns, problem[1] rows and problem[2]
-/// planes; 0: 1. A problem of one dimension gets the block of slr_kernel_suggest, or
-/// one block of all its elements where these are fewer.
+/// As slr_tiling_compute, for a kernel that makes one element per thread, over problem[0] columns, problem[1] rows and
+/// problem[2] planes; 0: 1. A problem of one dimension gets the block of slr_kernel_suggest, or one block of all its
+/// elements if there are fewer elements.
 /// Threads, Blocks, Owns, Errors: as slr_tiling_compute.
 SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_tiling_plan is a macro for this.
+/// The macro slr_tiling_plan calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_tiling_plan_sized(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out, size_t bytes);
 #define slr_tiling_plan(kernel, problem, out) slr_tiling_plan_sized((kernel), (problem), (out), sizeof(slr_tiling))
 

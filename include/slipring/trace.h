@@ -47,11 +47,11 @@ typedef struct slr_trace_stats {
 SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc);
 
 /// Ends the trace and its file; exit() does the same. `out` may be NULL.
-/// Threads: any.  Blocks: while it writes.  Owns: nothing.
+/// Threads: any.  Blocks: while the call writes the file.  Owns: nothing.
 /// Errors: WRONG_STATE (no trace is running), SYSTEM (the data did not fit on the disk and is lost).
 SLR_API slr_status slr_trace_stop(slr_trace_stats *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_trace_stop is a macro for this.
+/// The macro slr_trace_stop calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 #define slr_trace_stop(out) slr_trace_stop_sized((out), sizeof(slr_trace_stats))
 

@@ -28,7 +28,7 @@ typedef struct slr_tunable {
 /// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_tunable(const slr_program *program, uint32_t index, slr_tunable *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_program_get_tunable is a macro for this.
+/// The macro slr_program_get_tunable calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_tunable_sized(const slr_program *program, uint32_t index, slr_tunable *out,
                                                  size_t bytes);
 #define slr_program_get_tunable(program, index, out)                                                                   \
@@ -54,9 +54,9 @@ typedef enum slr_tune_strategy {
 
 typedef enum slr_tune_state {
     SLR_TUNE_MEASURED = 1,
-    SLR_TUNE_REFUSED, ///< it cannot be launched: block, shared memory, registers
-    SLR_TUNE_WRONG,   ///< its results differ from the default's
-    SLR_TUNE_FAILED   ///< it does not compile, or it faulted
+    SLR_TUNE_REFUSED, ///< the candidate cannot be launched: block, shared memory, registers
+    SLR_TUNE_WRONG,   ///< the candidate's results differ from the default's
+    SLR_TUNE_FAILED   ///< the candidate does not compile, or it faulted
 } slr_tune_state;
 
 /// A set of flags.
@@ -158,7 +158,7 @@ typedef struct slr_tuned {
 SLR_API slr_status slr_tune(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count,
                             const slr_tune_desc *desc, slr_tuned *out);
 
-/// The same for results of `bytes` bytes each (docs/contract/abi.md). slr_tune is a macro for this.
+/// The macro slr_tune calls this function, with the size of a result as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count,
                                   const slr_tune_desc *desc, slr_tuned *out, size_t bytes);
 #define slr_tune(kernel, problems, count, desc, out)                                                                   \
@@ -168,7 +168,7 @@ SLR_API slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *pr
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL, an impossible shape).
 SLR_API slr_status slr_kernel_get_tuned(slr_kernel *kernel, slr_shape shape, slr_tuned *out);
 
-/// The same for a struct of `bytes` bytes (docs/contract/abi.md). slr_kernel_get_tuned is a macro for this.
+/// The macro slr_kernel_get_tuned calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shape, slr_tuned *out, size_t bytes);
 #define slr_kernel_get_tuned(kernel, shape, out) slr_kernel_get_tuned_sized((kernel), (shape), (out), sizeof(slr_tuned))
 
