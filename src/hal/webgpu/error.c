@@ -9,7 +9,7 @@
 // Of a thread's calls: the first that was not asked about.
 static _Thread_local struct {
     uint32_t type; // 0: none
-    char text[1000];
+    char text[416]; // small: a library loaded late has little room for what is thread-local
 } heard;
 
 // What the library puts around its words: "Validation Error\n\nCaused by:\n  In wgpuX\n    ".

@@ -25,7 +25,7 @@ static const char outputs_help[] =
     "Usage: slipring cluster outputs --cluster URL --name NAME [OPTION]...\n"
     "Writes the stored outputs of a name as JSON lines: partition, sequence, message,\n"
     "instance, and the reply's bytes as hexadecimal digits.\n"
-    "\n" REMOTE_HELP "  --raw                writes the replies' bytes alone, one behind the other\n"
+    "\n" REMOTE_HELP "  --raw                writes the replies' bytes alone, one after the other\n"
     "  --follow             waits for more, until SIGINT\n"
     "  --release            removes from the servers what was written\n"
     "\n"
@@ -92,7 +92,7 @@ static void print_text(const slr_remote_info *info)
     say_out("handler     %s (layout %016" PRIx64 ")\n", info->handler, info->layout);
     say_out("bytes       message %u, state %u, reply %u\n", info->message_bytes, info->state_bytes, info->reply_bytes);
     say_out("workers     %u, for %u of %u partitions\n", info->workers, info->owned, info->partitions);
-    say_out("messages    %" PRIu64 " in snapshots; %" PRIu64 " frames behind them\n", info->messages, info->waiting);
+    say_out("messages    %" PRIu64 " in snapshots; %" PRIu64 " frames after them\n", info->messages, info->waiting);
     say_out("states      %" PRIu64 "\n", info->states);
     say_out("outputs     %" PRIu64 " in snapshots\n", info->outputs);
     say_out("faulted     %" PRIu64 "\n", info->faulted);

@@ -94,7 +94,7 @@ static void say_where(const run *run, uint64_t accepted)
             "not deterministic; what was stored stays",
             stats.differing);
     if (accepted > 0)
-        say("--state: goes on behind message %" PRIu64 "%s", accepted,
+        say("--state: goes on after message %" PRIu64 "%s", accepted,
             run->feed.skipped > 0 ? "; the input is no file, and all of it is new"
                                   : "; that many messages of the input are skipped");
 }
