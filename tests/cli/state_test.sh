@@ -46,7 +46,7 @@ printf 'a\n1\n2\n3\n' > in.csv
 ends 0 run sum.cu --input in.csv --output sums.csv --state kept
 printf 'a\n1\n2\n3\n4\n' > in.csv
 ends 0 run sum.cu --input in.csv --output sums.csv --state kept
-says 'goes on behind message 3; that many messages of the input are skipped'
+says 'goes on after message 3; that many messages of the input are skipped'
 printf 'a,sum\n1,1\n2,3\n3,6\n4,10\n' | cmp - sums.csv
 
 # What is no file is new from its first row on.
