@@ -9,6 +9,7 @@
 
 struct fake_webgpu {
     uint32_t calls;        // that can fail, so far
+    uint32_t polls, waits; // polls of a device, not among `calls`; those of them that may last
     uint32_t fail_at;      // the number of the call that fails, from 1; 0: none
     uint32_t error;        // with which WGPUErrorType; 0: the device is lost
     const char *failed;    // the name of the call that failed, or NULL

@@ -118,6 +118,45 @@ static void each_call_finds_the_device_lost(void **state)
     sweep(LOST, 1, 6);
 }
 
+// ---- waiting -------------------------------------------------------------------------------------------------------
+
+// A poll that waits has no deadline: what hangs would never come back.
+static void waits_ask_again_and_again_and_never_inside_the_library(void **state)
+{
+    slr_device *device;
+    (void)state;
+    webgpu->polls = webgpu->waits = 0;
+    must(slr_device_open("webgpu:0", NULL, &device));
+    plays(device);
+    slr_device_close(device);
+    assert_int_equal(webgpu->waits, 0);
+    assert_true(webgpu->polls > 0);
+}
+
+static void complaint_of_a_poll_is_told_once_the_work_has_ended(void **state)
+{
+    static const uint32_t sent[4] = {1, 2, 3, 4};
+    uint32_t seen[4] = {0};
+    slr_device *device;
+    slr_buffer *buffer;
+    (void)state;
+    must(slr_device_open("webgpu:0", NULL, &device));
+    must(slr_buffer_create(device, sizeof sent, &buffer));
+    must(slr_buffer_write(buffer, 0, sent, sizeof sent));
+    webgpu->error = VALIDATION;
+    webgpu->fail_name = "DevicePoll";
+    assert_int_equal(slr_buffer_read(buffer, 0, seen, sizeof seen), SLR_INTERNAL);
+    check_message("wgpuDevicePoll is refused", "slr_buffer_read", __FILE__, __LINE__);
+    for (int i = 0; i < 20; ++i) { // in the same places, one after the other
+        memset(seen, 0, sizeof seen);
+        must(slr_buffer_read(buffer, 0, seen, sizeof seen));
+        assert_memory_equal(seen, sent, sizeof sent);
+    }
+    slr_buffer_destroy(buffer);
+    slr_device_close(device);
+    assert_int_equal(webgpu->live, 0);
+}
+
 // ---- adapters and versions -----------------------------------------------------------------------------------------
 
 static void no_device_says(const char *words)
@@ -197,6 +236,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_call_finds_no_memory),
         cmocka_unit_test(each_call_is_refused),
         cmocka_unit_test(each_call_finds_the_device_lost),
+        cmocka_unit_test(waits_ask_again_and_again_and_never_inside_the_library),
+        cmocka_unit_test(complaint_of_a_poll_is_told_once_the_work_has_ended),
         cmocka_unit_test(null_adapter_is_refused_and_another_is_not),
         cmocka_unit_test(message_of_the_compiler_names_the_line_of_the_source),
     };

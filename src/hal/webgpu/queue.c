@@ -16,7 +16,8 @@
 #define STAMP_BYTES (2u * SLRI_WG_MOST_PASSES * 8u)
 #define TAIL_BYTES (STAMP_BYTES + 16u) // of a read-back buffer: behind the stamps the word by which kernels tell
 #define END_NS UINT64_C(2000000000)    // for what a lost device still does
-#define PATIENCE_NS (SLRI_WG_PATIENCE_S * UINT64_C(1000000000))
+#define LOOK_NS 50000u                 // so long a wait looks again at once
+#define LONGEST_NAP_NS 1000000u
 
 enum state { // of a submission; atomic
     NONE,
@@ -30,7 +31,6 @@ struct slri_wg_queue {
     uint32_t submits, recorded; // since the last wait; in the open submission
     bool is_open;               // there is something to submit
     struct submit {
-        WGPUSubmissionIndex index;
         uint32_t state, stamped; // `state` is the library's while it is PENDING
         bool is_mapped;
         const char *told_by; // NULL, or a kernel that tells of loops
@@ -195,8 +195,8 @@ static slr_status send(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, 
                               queue->staged - queue->stage_sent);
     queue->stage_sent = queue->staged;
     SLRI_TRY(slri_wg_check(webgpu, "QueueWriteBuffer"));
-    submit->index = lib->QueueSubmitForIndex(webgpu->queue, commands ? 1 : 0, &commands);
-    SLRI_TRY(slri_wg_check(webgpu, "QueueSubmitForIndex"));
+    lib->QueueSubmit(webgpu->queue, commands ? 1 : 0, &commands);
+    SLRI_TRY(slri_wg_check(webgpu, "QueueSubmit"));
     slri_wg_count(&webgpu->counts.submits, 1);
     const bool has_tail = submit->stamped != 0 || submit->told_by;
     submit->is_mapped = submit->read_used != 0 || has_tail;
@@ -237,32 +237,52 @@ static slr_status submit_open(struct slri_webgpu *webgpu, struct slri_wg_queue *
 
 // ---- waiting -------------------------------------------------------------------------------------------------------
 
+static void nap(uint64_t waited_ns)
+{
+    if (waited_ns < LOOK_NS)
+        slri_yield();
+    else
+        slri_sleep_ns(waited_ns / 8 < LONGEST_NAP_NS ? waited_ns / 8 : LONGEST_NAP_NS);
+}
+
+// The library's own waiting knows no deadline, and what hangs would never come back from it: so it is asked again and
+// again. What a poll complains of is told when the submission has ended: until then the library writes its state.
 static slr_status await_one(struct slri_webgpu *webgpu, struct submit *submit, uint64_t deadline_ns)
 {
+    const uint64_t began_ns = slri_now_ns();
+    slr_status complaint = SLR_OK;
     for (;;) {
         const uint32_t state = __atomic_load_n(&submit->state, __ATOMIC_ACQUIRE);
         if (state == DONE)
-            return SLR_OK;
+            return complaint;
         if (state == FAILED)
             return slri_is_lost(&webgpu->loss) ? slri_loss_say(&webgpu->loss)
                                                : slri_lose(&webgpu->loss, "what was submitted was given up");
-        webgpu->lib->DevicePoll(webgpu->device, 1, &submit->index);
-        SLRI_TRY(slri_wg_check(webgpu, "DevicePoll"));
+        webgpu->lib->DevicePoll(webgpu->device, 0, NULL);
+        slr_status status = slri_wg_check(webgpu, "DevicePoll");
+        if (status == SLR_DEVICE_LOST)
+            return status;
+        complaint = complaint == SLR_OK ? status : complaint;
         if (__atomic_load_n(&submit->state, __ATOMIC_ACQUIRE) != PENDING)
             continue;
-        if (slri_now_ns() >= deadline_ns) {
+        const uint64_t now_ns = slri_now_ns();
+        if (now_ns >= deadline_ns) {
             __atomic_store_n(&webgpu->hangs, true, __ATOMIC_RELAXED);
             return slri_lose(&webgpu->loss, "a command did not end in time");
         }
-        slri_yield(); // another thread, which polls, is about to say it
+        nap(now_ns - began_ns);
     }
 }
 
+// All of them, unless the device is lost: the place of one that the library still writes is not another's.
 static slr_status await_begun(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, uint64_t deadline_ns)
 {
-    for (uint32_t i = 0; i < queue->submits; ++i)
-        SLRI_TRY(await_one(webgpu, &queue->submit[i], deadline_ns));
-    return SLR_OK;
+    slr_status status = SLR_OK;
+    for (uint32_t i = 0; i < queue->submits && status != SLR_DEVICE_LOST; ++i) {
+        const slr_status one = await_one(webgpu, &queue->submit[i], deadline_ns);
+        status = status == SLR_OK || one == SLR_DEVICE_LOST ? one : status;
+    }
+    return status;
 }
 
 static slr_status read_back(struct slri_webgpu *webgpu, const struct submit *submit, uint64_t at, uint64_t bytes,
@@ -383,7 +403,7 @@ void slri_wg_queue_destroy(void *device, void *queue)
 // In the midst of encoding, for room.
 static slr_status drain(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
 {
-    return finish(webgpu, queue, slri_deadline_after(PATIENCE_NS), NULL);
+    return finish(webgpu, queue, slri_deadline_after(SLRI_WG_PATIENCE_NS), NULL);
 }
 
 // ---- copies in -----------------------------------------------------------------------------------------------------

@@ -209,7 +209,7 @@ slr_status slri_wg_record_copy(struct slri_wg_recorder *recorder, const struct s
                                const struct slri_wg_range *to);
 
 // queue.c
-#define SLRI_WG_PATIENCE_S 600u
+#define SLRI_WG_PATIENCE_NS UINT64_C(600000000000) // what takes longer hangs
 slr_status slri_wg_queue_create(void *device, uint32_t priority, void **queue);
 void slri_wg_queue_destroy(void *device, void *queue);
 void slri_wg_queues_forget(struct slri_webgpu *webgpu); // once the library's device has gone
