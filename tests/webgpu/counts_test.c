@@ -176,6 +176,35 @@ static void message_is_written_handled_and_mapped_in_one_submission(void **state
     tear_down(&b);
 }
 
+// Else the library would hold as much memory as is copied.
+static void long_copies_in_are_submitted_part_by_part(void **state)
+{
+    static const uint64_t part = UINT64_C(32) << 20, bytes = 9 * part + 8;
+    struct bench b;
+    slr_buffer *buffer;
+    uint32_t last[2];
+    (void)state;
+    set_up(&b);
+    must(slr_buffer_create(b.device, bytes, &buffer));
+    uint32_t *words = calloc(1, bytes);
+    assert_non_null(words);
+    words[bytes / 4 - 1] = 77;
+    uint64_t before = metric(b.device, "submits");
+    must(slr_stream_write(b.stream, buffer, 0, words, 4096, NULL));
+    must(slr_stream_finish(b.stream, LONG));
+    assert_int_equal(metric(b.device, "submits") - before, 1);
+    before = metric(b.device, "submits");
+    must(slr_stream_write(b.stream, buffer, 0, words, bytes, NULL));
+    must(slr_stream_finish(b.stream, LONG));
+    assert_int_equal(metric(b.device, "submits") - before, 10);
+    must(slr_buffer_read(buffer, bytes - 8, last, sizeof last));
+    assert_int_equal(last[0], 0);
+    assert_int_equal(last[1], 77);
+    free(words);
+    slr_buffer_destroy(buffer);
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +213,7 @@ int main(void)
         cmocka_unit_test(kernels_of_one_signature_share_a_layout),
         cmocka_unit_test(profiled_launches_are_resolved_and_mapped_once),
         cmocka_unit_test(message_is_written_handled_and_mapped_in_one_submission),
+        cmocka_unit_test(long_copies_in_are_submitted_part_by_part),
     };
     return load_webgpu() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_WEBGPU;
 }

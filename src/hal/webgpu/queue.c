@@ -457,6 +457,12 @@ static slr_status copy_in_staged(struct slri_webgpu *webgpu, struct slri_wg_queu
     return slri_wg_record_copy(&queue->recorder, &from, to);
 }
 
+// What the library writes by itself lies in memory of its own until it is submitted: a long copy is so part by part.
+static slr_status submit_part(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
+{
+    return queue->submits + 1 == MOST_SUBMITS ? drain(webgpu, queue) : submit_open(webgpu, queue);
+}
+
 // In front of all commands of a submission the library writes by itself; behind one, from the stage.
 static slr_status copy_in(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const struct slri_command *command)
 {
@@ -472,6 +478,8 @@ static slr_status copy_in(struct slri_webgpu *webgpu, struct slri_wg_queue *queu
             webgpu->lib->QueueWriteBuffer(webgpu->queue, chunk.buffer, at, host, bytes);
             queue->is_open = true;
             SLRI_TRY(slri_wg_check(webgpu, "QueueWriteBuffer"));
+            if (bytes != left)
+                SLRI_TRY(submit_part(webgpu, queue));
         } else {
             SLRI_TRY(copy_in_staged(webgpu, queue, &to, host));
         }
