@@ -539,7 +539,7 @@ static slr_status make_ready(struct slri_webgpu *webgpu, struct slri_wg_queue *q
         slri_wg_recorder_clear(recorder);
     }
     if (!slri_wg_recorder_has_room(recorder, command))
-        return SLRI_FAIL(UNSUPPORTED, "device '%s': a launch has more values than fit", webgpu->name);
+        return slri_wg_recorder_refuse(recorder, command);
     if (recorder->stamped == SLRI_WG_MOST_PASSES)
         SLRI_TRY(submit_open(webgpu, queue));
     return queue->submits == MOST_SUBMITS ? drain(webgpu, queue) : SLR_OK;

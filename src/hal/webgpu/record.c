@@ -126,6 +126,22 @@ bool slri_wg_recorder_has_room(const struct slri_wg_recorder *recorder, const st
     return recorder->used + needs(recorder, command) <= ARGUMENT_BYTES;
 }
 
+slr_status slri_wg_recorder_refuse(const struct slri_wg_recorder *recorder, const struct slri_command *command)
+{
+    const struct slri_webgpu *webgpu = recorder->webgpu;
+    if (command->op != SLRI_DISPATCH)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot move or fill %llu B at once; do it in several pieces",
+                         webgpu->name, (unsigned long long)slri_command_bytes(command));
+    const struct slri_wg_kernel *kernel = command->dispatch.ready->kernel.native;
+    const uint32_t *grid = command->dispatch.grid;
+    return SLRI_FAIL(UNSUPPORTED,
+                     "kernel %s: a grid of %u x %u x %u blocks; device '%s' has %u along an axis, and a launch at most "
+                     "%u parts of that size; launch several smaller grids",
+                     kernel->name, grid[0], grid[1], grid[2], webgpu->name,
+                     webgpu->facts.limits.maxComputeWorkgroupsPerDimension,
+                     (uint32_t)(ARGUMENT_BYTES / round_up(recorder, kernel->uniform_bytes)));
+}
+
 void slri_wg_recorder_clear(struct slri_wg_recorder *recorder)
 {
     recorder->used = recorder->sent = 0;

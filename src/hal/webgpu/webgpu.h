@@ -194,6 +194,8 @@ struct slri_wg_recorder {
 slr_status slri_wg_recorder_open(struct slri_wg_recorder *recorder, struct slri_webgpu *webgpu);
 void slri_wg_recorder_close(struct slri_wg_recorder *recorder);
 bool slri_wg_recorder_has_room(const struct slri_wg_recorder *recorder, const struct slri_command *command);
+slr_status slri_wg_recorder_refuse(const struct slri_wg_recorder *recorder,
+                                   const struct slri_command *command); // of a clear one that has none: UNSUPPORTED
 void slri_wg_recorder_clear(struct slri_wg_recorder *recorder); // of all values: nothing that names them is under way
 slr_status slri_wg_recorder_begin(struct slri_wg_recorder *recorder); // an encoder, where there is none
 void slri_wg_recorder_end_pass(struct slri_wg_recorder *recorder);
