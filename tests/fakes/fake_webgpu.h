@@ -18,6 +18,7 @@ struct fake_webgpu {
     uint32_t version;      // 0, or what wgpuGetVersion gives
     const char *fail_name; // NULL, or the next call of that name fails
     char source[8192];     // of the newest shader module, cut to that
+    uint64_t pass_ticks;   // 0, or how far apart passes seem to begin; each then lasts for half of that
     const char *words;     // of which the library then says this; NULL: the name
 };
 

@@ -46,9 +46,10 @@ struct slri_wg_queue {
         uint64_t at, bytes; // in the read-back buffer
         uint32_t submit;
     } back[MOST_BACKS];
-    uint32_t backs, sent_backs; // the latter are of what was submitted
-    WGPUBuffer resolved;        // time stamps on their way
-    struct slri_wg_queue *next; // of those that have gone, and whose states the library still writes
+    uint32_t backs, sent_backs;     // the latter are of what was submitted
+    WGPUBuffer resolved;            // time stamps on their way
+    uint64_t first_tick, last_tick; // of what was stamped since the last wait; the former is greater: none
+    struct slri_wg_queue *next;     // of those that have gone, and whose states the library still writes
 };
 
 // ---- life ----------------------------------------------------------------------------------------------------------
@@ -91,6 +92,7 @@ slr_status slri_wg_queue_create(void *device, uint32_t priority, void **queue)
     struct slri_wg_queue *made = slri_alloc(webgpu->allocator, sizeof *made);
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a queue", webgpu->name);
+    made->first_tick = UINT64_MAX;
     slr_status status = slri_wg_recorder_open(&made->recorder, webgpu);
     if (status == SLR_OK && made->recorder.stamps)
         status = slri_wg_buffer_make(webgpu, STAMP_BYTES, WGPUBufferUsage_QueryResolve | WGPUBufferUsage_CopySrc,
@@ -292,10 +294,10 @@ static slr_status read_back(struct slri_webgpu *webgpu, const struct submit *sub
     return *out ? SLR_OK : slri_lose(&webgpu->loss, "wgpuBufferGetConstMappedRange gives nothing");
 }
 
-// From the first pass to the last one; the device's clock is not the host's, so it ends now.
-static slr_status tell_times(struct slri_webgpu *webgpu, const struct slri_wg_queue *queue, struct slri_times *times)
+// What was stamped, also where it is waited for in the midst of encoding, to which nobody listens.
+static slr_status note_stamps(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
 {
-    uint64_t from = UINT64_MAX, to = 0, tick[2 * SLRI_WG_MOST_PASSES];
+    uint64_t tick[2 * SLRI_WG_MOST_PASSES];
     for (uint32_t i = 0; i < queue->submits; ++i) {
         const struct submit *submit = &queue->submit[i];
         const void *stamps;
@@ -304,15 +306,27 @@ static slr_status tell_times(struct slri_webgpu *webgpu, const struct slri_wg_qu
         SLRI_TRY(read_back(webgpu, submit, submit->read_bytes, 16 * (uint64_t)submit->stamped, &stamps));
         memcpy(tick, stamps, 16 * (size_t)submit->stamped);
         for (uint32_t k = 0; k < submit->stamped; ++k) {
-            from = tick[2 * k] < from ? tick[2 * k] : from;
-            to = tick[2 * k + 1] > to ? tick[2 * k + 1] : to;
+            queue->first_tick = tick[2 * k] < queue->first_tick ? tick[2 * k] : queue->first_tick;
+            queue->last_tick = tick[2 * k + 1] > queue->last_tick ? tick[2 * k + 1] : queue->last_tick;
         }
     }
-    if (to < from)
-        return SLR_OK;
-    times->to_ns = slri_now_ns();
-    times->from_ns = times->to_ns - (uint64_t)((double)(to - from) * (double)webgpu->facts.ns_a_tick);
     return SLR_OK;
+}
+
+static void forget_stamps(struct slri_wg_queue *queue)
+{
+    queue->first_tick = UINT64_MAX;
+    queue->last_tick = 0;
+}
+
+// From the first pass to the last one; the device's clock is not the host's, so it ends now.
+static void tell_times(const struct slri_webgpu *webgpu, const struct slri_wg_queue *queue, struct slri_times *times)
+{
+    if (queue->last_tick < queue->first_tick)
+        return;
+    const double ticks = (double)(queue->last_tick - queue->first_tick);
+    times->to_ns = slri_now_ns();
+    times->from_ns = times->to_ns - (uint64_t)(ticks * (double)webgpu->facts.ns_a_tick);
 }
 
 static slr_status bring_back(struct slri_webgpu *webgpu, const struct slri_wg_queue *queue)
@@ -367,15 +381,14 @@ static void settle(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
 }
 
 // Also where what is open cannot be submitted: what was, is waited for.
-static slr_status finish(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, uint64_t deadline_ns,
-                         struct slri_times *times)
+static slr_status finish(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, uint64_t deadline_ns)
 {
     slr_status status = submit_open(webgpu, queue);
     slr_status waited = await_begun(webgpu, queue, deadline_ns);
     if (waited == SLR_OK)
         waited = bring_back(webgpu, queue);
-    if (waited == SLR_OK && times)
-        waited = tell_times(webgpu, queue, times);
+    if (waited == SLR_OK)
+        waited = note_stamps(webgpu, queue);
     if (waited == SLR_OK)
         waited = look(webgpu, queue);
     if (!slri_wg_hangs(webgpu))
@@ -387,7 +400,11 @@ slr_status slri_wg_wait(void *device, void *queue, uint64_t deadline_ns, struct 
 {
     struct slri_webgpu *webgpu = device;
     SLRI_TRY(slri_loss_check(&webgpu->loss));
-    return finish(webgpu, queue, deadline_ns, times);
+    slr_status status = finish(webgpu, queue, deadline_ns);
+    if (status == SLR_OK && times)
+        tell_times(webgpu, queue, times);
+    forget_stamps(queue);
+    return status;
 }
 
 // Of a lost device it may have what nobody has waited for.
@@ -403,7 +420,7 @@ void slri_wg_queue_destroy(void *device, void *queue)
 // In the midst of encoding, for room.
 static slr_status drain(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
 {
-    return finish(webgpu, queue, slri_deadline_after(SLRI_WG_PATIENCE_NS), NULL);
+    return finish(webgpu, queue, slri_deadline_after(SLRI_WG_PATIENCE_NS));
 }
 
 // ---- copies in -----------------------------------------------------------------------------------------------------
