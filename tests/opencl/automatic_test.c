@@ -10,7 +10,8 @@ static int load_both(void **state)
 {
     const char *path = getenv("SLIPRING_FAKE_CUDA");
     if (setenv("SLIPRING_CUDA_LIB", path, 1) != 0 || setenv("SLIPRING_NVRTC_LIB", path, 1) != 0 ||
-        setenv("SLIPRING_VULKAN_LIB", "/nowhere", 1) != 0 || setenv("SLIPRING_WEBGPU_LIB", "/nowhere", 1) != 0)
+        setenv("SLIPRING_HIP_LIB", "/nowhere", 1) != 0 || setenv("SLIPRING_VULKAN_LIB", "/nowhere", 1) != 0 ||
+        setenv("SLIPRING_WEBGPU_LIB", "/nowhere", 1) != 0)
         return -1;
     fake_gpu = ((struct fake_cuda * (*)(void)) function_of_fake("SLIPRING_FAKE_CUDA", "fake_cuda_words"))();
     fake_gpu->devices = 1;
@@ -34,7 +35,7 @@ static slr_device_info opened(const char *spec)
 }
 
 // That of this machine is none of the test's.
-#define NO_VULKAN "; not vulkan: cannot load /nowhere: "
+#define NO_HIP "; not hip: cannot load /nowhere: "
 
 static void each_class_goes_before_the_next(void **state)
 {
@@ -60,7 +61,8 @@ static void each_class_goes_before_the_next(void **state)
             slr_device_info info = opened(k == 0 ? "auto" : NULL);
             assert_string_equal(info.backend, cases[i].name);
             assert_memory_equal(info.chosen, cases[i].chosen, strlen(cases[i].chosen));
-            assert_memory_equal(info.chosen + strlen(cases[i].chosen), NO_VULKAN, strlen(NO_VULKAN));
+            assert_memory_equal(info.chosen + strlen(cases[i].chosen), NO_HIP, strlen(NO_HIP));
+            assert_non_null(strstr(info.chosen, "; vulkan: cannot load /nowhere"));
             assert_int_equal(info.device_class, cases[i].device_class);
         }
     }
