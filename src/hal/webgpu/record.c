@@ -223,6 +223,19 @@ static void release_group(struct slri_wg_recorder *recorder, struct slri_wg_grou
     group->group = NULL;
 }
 
+// Those of a buffer that has gone without being destroyed: they would keep its memory.
+static void forget_groups(struct slri_wg_recorder *recorder, uint64_t serial)
+{
+    for (uint32_t i = 0; i < SLRI_WG_GROUPS; ++i) {
+        struct slri_wg_group *group = &recorder->groups[i];
+        bool has_it = false;
+        for (uint32_t k = 0; group->group && k < group->ranges; ++k)
+            has_it |= group->range[k].serial == serial;
+        if (has_it)
+            release_group(recorder, group);
+    }
+}
+
 // The one that the queue keeps of these ranges. What it displaces stays with the encoders that have it.
 static slr_status find_group(struct slri_wg_recorder *recorder, const struct slri_wg_group *wanted, WGPUBindGroup *out)
 {
@@ -458,8 +471,10 @@ static slr_status grow_scratch(struct slri_wg_recorder *recorder, uint64_t bytes
         return SLR_OK;
     SLRI_TRY(slri_wg_buffer_make(recorder->webgpu, bytes,
                                  WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, &larger));
-    if (recorder->scratch) // an encoder may still name it
+    if (recorder->scratch) { // an encoder may still name it, but nothing that is kept
+        forget_groups(recorder, recorder->scratch_serial);
         recorder->webgpu->lib->BufferRelease(recorder->scratch);
+    }
     recorder->scratch = larger;
     recorder->scratch_bytes = bytes;
     recorder->scratch_serial = slri_wg_serial(recorder->webgpu);
