@@ -7,12 +7,17 @@
 
 #include <stdio.h>
 
-static slr_status open_asked(slr_status status, const char *asked, slri_dl **out, const char **path)
+static slr_status open_asked(slr_status status, const char *variable, const char *asked, slri_dl **out,
+                             const char **path)
 {
-    if (slri_dl_open(asked, out) != SLR_OK)
-        return status; // with that message
-    *path = asked;
-    return SLR_OK;
+    char why[300];
+    if (slri_dl_open(asked, out) == SLR_OK) {
+        *path = asked;
+        return SLR_OK;
+    }
+    snprintf(why, sizeof why, "%s", slr_error_message());
+    slri_fail(status, "%s (%s names it)", why, variable);
+    return status;
 }
 
 slr_status slri_dl_open_first(slr_status status, const char *variable, const char *const *places, const char *hint,
@@ -28,7 +33,7 @@ slr_status slri_dl_open_first(slr_status status, const char *variable, const cha
         return status;
     }
     if (asked && *asked)
-        return open_asked(status, asked, out, path);
+        return open_asked(status, variable, asked, out, path);
     for (; *places; ++places) {
         if (slri_dl_open(*places, out) == SLR_OK) {
             *path = *places;

@@ -84,6 +84,7 @@ static void first_that_opens_is_taken_unless_one_is_asked_for(void **state)
     assert_int_equal(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_TEST_LIB", places, "a hint", &library, &path),
                      SLR_NO_DEVICE);
     assert_non_null(strstr(slr_error_message(), "cannot load /nowhere/b.so"));
+    assert_non_null(strstr(slr_error_message(), " (SLIPRING_TEST_LIB names it)"));
     unsetenv("SLIPRING_TEST_LIB");
 }
 

@@ -91,6 +91,14 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     setenv("SLIPRING_OPENCL_LIB", "/nowhere.so", 1);
     says("doctor", 0, "\nopencl   cannot run here: cannot load /nowhere.so");
     unsetenv("SLIPRING_OPENCL_LIB");
+    setenv("SLIPRING_WEBGPU_LIB", "/nowhere.so", 1);
+    says("doctor", 0, "\nwebgpu   cannot run here: cannot load /nowhere.so");
+    says("doctor", 0, "(SLIPRING_WEBGPU_LIB names it)\n");
+    unsetenv("SLIPRING_WEBGPU_LIB");
+    setenv("SLIPRING_HIP_LIB", "/nowhere.so", 1);
+    says("doctor", 0, "\nhip      cannot run here: cannot load /nowhere.so");
+    says("doctor", 0, "(SLIPRING_HIP_LIB names it)\n");
+    unsetenv("SLIPRING_HIP_LIB");
     setenv("SLIPRING_CUDA_LIB", "/nowhere.so", 1);
     says("doctor", 0, "\ncuda     cannot run here: cannot load /nowhere.so");
     setenv("SLIPRING_CUDA_LIB", getenv("SLIPRING_FAKE_CUDA"), 1);

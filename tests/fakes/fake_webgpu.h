@@ -9,6 +9,7 @@
 
 struct fake_webgpu {
     uint32_t calls;        // that can fail, so far
+    uint32_t polls, waits; // polls of a device, not among `calls`; those of them that may last
     uint32_t fail_at;      // the number of the call that fails, from 1; 0: none
     uint32_t error;        // with which WGPUErrorType; 0: the device is lost
     const char *failed;    // the name of the call that failed, or NULL
@@ -17,6 +18,7 @@ struct fake_webgpu {
     uint32_t version;      // 0, or what wgpuGetVersion gives
     const char *fail_name; // NULL, or the next call of that name fails
     char source[8192];     // of the newest shader module, cut to that
+    uint64_t pass_ticks;   // 0, or how far apart passes seem to begin; each then lasts for half of that
     const char *words;     // of which the library then says this; NULL: the name
 };
 

@@ -118,6 +118,45 @@ static void each_call_finds_the_device_lost(void **state)
     sweep(LOST, 1, 6);
 }
 
+// ---- waiting -------------------------------------------------------------------------------------------------------
+
+// A poll that waits has no deadline: what hangs would never come back.
+static void waits_ask_again_and_again_and_never_inside_the_library(void **state)
+{
+    slr_device *device;
+    (void)state;
+    webgpu->polls = webgpu->waits = 0;
+    must(slr_device_open("webgpu:0", NULL, &device));
+    plays(device);
+    slr_device_close(device);
+    assert_int_equal(webgpu->waits, 0);
+    assert_true(webgpu->polls > 0);
+}
+
+static void complaint_of_a_poll_is_told_once_the_work_has_ended(void **state)
+{
+    static const uint32_t sent[4] = {1, 2, 3, 4};
+    uint32_t seen[4] = {0};
+    slr_device *device;
+    slr_buffer *buffer;
+    (void)state;
+    must(slr_device_open("webgpu:0", NULL, &device));
+    must(slr_buffer_create(device, sizeof sent, &buffer));
+    must(slr_buffer_write(buffer, 0, sent, sizeof sent));
+    webgpu->error = VALIDATION;
+    webgpu->fail_name = "DevicePoll";
+    assert_int_equal(slr_buffer_read(buffer, 0, seen, sizeof seen), SLR_INTERNAL);
+    check_message("wgpuDevicePoll is refused", "slr_buffer_read", __FILE__, __LINE__);
+    for (int i = 0; i < 20; ++i) { // in the same places, one after the other
+        memset(seen, 0, sizeof seen);
+        must(slr_buffer_read(buffer, 0, seen, sizeof seen));
+        assert_memory_equal(seen, sent, sizeof sent);
+    }
+    slr_buffer_destroy(buffer);
+    slr_device_close(device);
+    assert_int_equal(webgpu->live, 0);
+}
+
 // ---- adapters and versions -----------------------------------------------------------------------------------------
 
 static void no_device_says(const char *words)
@@ -190,6 +229,36 @@ static void message_of_the_compiler_names_the_line_of_the_source(void **state)
     slr_device_close(p.device);
 }
 
+static void grid_of_too_many_parts_is_refused_with_its_size_and_what_to_do(void **state)
+{
+    static const char text[] =
+        "__global__ void last(unsigned *to) { if (blockIdx.x + 1 == gridDim.x) to[0] = gridDim.x; }\n";
+    struct play p = {0};
+    slr_kernel *last;
+    uint32_t seen;
+    (void)state;
+    must(slr_device_open("webgpu:0", NULL, &p.device));
+    must(slr_stream_create(p.device, NULL, &p.stream));
+    must(slr_buffer_create(p.device, 64, &p.a));
+    must(slr_program_from_text(p.device, "last.cu", text, NULL, &p.program));
+    must(slr_program_get_kernel(p.program, "last", &last));
+    slr_status status = SLR_LAUNCH(p.stream, last, SLR_GRID(2000000000, 1, 0), p.a);
+    if (status == SLR_OK)
+        status = slr_stream_finish(p.stream, LONG);
+    assert_int_equal(status, SLR_UNSUPPORTED);
+    check_message("kernel last: a grid of 2000000000 x 1 x 1 blocks; device 'webgpu:0' has 65535 along an axis, and a "
+                  "launch at most ",
+                  "launch", __FILE__, __LINE__);
+    check_message("launch several smaller grids", "launch", __FILE__, __LINE__);
+    must(slr_stream_recover(p.stream));
+    must(SLR_LAUNCH(p.stream, last, SLR_GRID(200000, 1, 0), p.a)); // four parts
+    must(slr_buffer_read(p.a, 0, &seen, sizeof seen));
+    assert_int_equal(seen, 200000);
+    slr_kernel_destroy(last);
+    leave(&p);
+    slr_device_close(p.device);
+}
+
 int main(int argc, char **argv)
 {
     each = argc > 1 && strcmp(argv[1], "all") == 0;
@@ -197,8 +266,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(each_call_finds_no_memory),
         cmocka_unit_test(each_call_is_refused),
         cmocka_unit_test(each_call_finds_the_device_lost),
+        cmocka_unit_test(waits_ask_again_and_again_and_never_inside_the_library),
+        cmocka_unit_test(complaint_of_a_poll_is_told_once_the_work_has_ended),
         cmocka_unit_test(null_adapter_is_refused_and_another_is_not),
         cmocka_unit_test(message_of_the_compiler_names_the_line_of_the_source),
+        cmocka_unit_test(grid_of_too_many_parts_is_refused_with_its_size_and_what_to_do),
     };
     return load_webgpu() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_WEBGPU;
 }

@@ -140,8 +140,8 @@ static slr_status load_hip(void)
     if (!slri_environment("SLIPRING_HIP_LIB") && !slri_file_is_there(KERNEL_DRIVER))
         return SLRI_FAIL(NO_DEVICE,
                          "there is no " KERNEL_DRIVER ": AMD's kernel driver amdgpu is not loaded, or not for compute");
-    SLRI_TRY(
-        slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_HIP_LIB", places, "it comes with AMD's ROCm", &library, &path));
+    SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_HIP_LIB", places,
+                                "it comes with AMD's ROCm; SLIPRING_HIP_LIB gives its path", &library, &path));
     slr_status status = find_hip(library, path, &found);
     if (status == SLR_OK) {
         found.simulated = slri_dl_find(library, "slr_driver_is_simulated", NULL) != NULL;

@@ -342,7 +342,7 @@ typedef struct WGPUComputePassDescriptor {
     X(void, ComputePassEncoderEnd, (WGPUComputePassEncoder))                                                           \
     X(void, ComputePassEncoderRelease, (WGPUComputePassEncoder))                                                       \
     X(void, QueueWriteBuffer, (WGPUQueue, WGPUBuffer, uint64_t at, const void *data, size_t bytes))                    \
-    X(WGPUSubmissionIndex, QueueSubmitForIndex, (WGPUQueue, size_t count, const WGPUCommandBuffer *))                  \
+    X(void, QueueSubmit, (WGPUQueue, size_t count, const WGPUCommandBuffer *))                                         \
     X(WGPUFuture, QueueOnSubmittedWorkDone, (WGPUQueue, WGPUQueueWorkDoneCallbackInfo))                                \
     X(float, QueueGetTimestampPeriod, (WGPUQueue))                                                                     \
     X(void, QueueRelease, (WGPUQueue))                                                                                 \

@@ -23,7 +23,7 @@ static slr_status count_in(struct slri_webgpu *webgpu, void *queue, void *memory
     const struct slri_extras none = {0};
     SLRI_TRY(slri_wg_queue_count(webgpu, queue, memory, TURNS, FEW));
     SLRI_TRY(slri_wg_encode(webgpu, queue, &back, &none, 1));
-    return slri_wg_wait(webgpu, queue, SLRI_FOREVER, NULL);
+    return slri_wg_wait(webgpu, queue, slri_deadline_after(SLRI_WG_PATIENCE_NS), NULL);
 }
 
 static slr_status count_with(struct slri_webgpu *webgpu, void *queue)

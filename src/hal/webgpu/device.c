@@ -152,7 +152,9 @@ static slr_status webgpu_reopen(void *device, uint64_t deadline_ns, slr_status (
     struct slri_webgpu *webgpu = device;
     SLRI_TRY(quiesce(user));
     if (slri_wg_hangs(webgpu)) // there is no call that ends what runs
-        return SLRI_FAIL(TIMEOUT, "device '%s' has a command that has not ended", webgpu->name);
+        return SLRI_FAIL(TIMEOUT,
+                         "device '%s' has a command that has not ended, and no call ends it; restart the process",
+                         webgpu->name);
     give_up(webgpu);
     return slri_loss_reopen(&webgpu->loss, &how, webgpu, deadline_ns);
 }

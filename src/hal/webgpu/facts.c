@@ -186,7 +186,7 @@ slr_status slri_wg_facts(void *device, uint32_t index, struct slri_facts *out, s
     *out = (struct slri_facts){.device_class = webgpu->facts.device_class,
                                .ring_mode = webgpu->ring_mode,
                                .loss = &webgpu->loss,
-                               .hang_timeout_ns = SLRI_WG_PATIENCE_S * UINT64_C(1000000000),
+                               .hang_timeout_ns = SLRI_WG_PATIENCE_NS,
                                .queue = {.threads = MOST_STREAM_THREADS,
                                          .most_begun = MOST_BEGUN,
                                          .most_pattern = 4,

@@ -42,7 +42,9 @@ static slr_status load(void)
     slri_dl *library;
     struct slri_wg_library found = {0};
     SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_WEBGPU_LIB", places,
-                                "wgpu-native 29 has it, and so has Python's package wgpu 0.32", &library, &path));
+                                "wgpu-native 29 has it, and so has Python's package wgpu 0.32; SLIPRING_WEBGPU_LIB "
+                                "gives its path",
+                                &library, &path));
     snprintf(found.path, sizeof found.path, "%s", path);
     slr_status status = find_all(library, path, &found);
     if (status == SLR_OK)

@@ -16,7 +16,8 @@
 #define STAMP_BYTES (2u * SLRI_WG_MOST_PASSES * 8u)
 #define TAIL_BYTES (STAMP_BYTES + 16u) // of a read-back buffer: behind the stamps the word by which kernels tell
 #define END_NS UINT64_C(2000000000)    // for what a lost device still does
-#define PATIENCE_NS (SLRI_WG_PATIENCE_S * UINT64_C(1000000000))
+#define LOOK_NS 50000u                 // so long a wait looks again at once
+#define LONGEST_NAP_NS 1000000u
 
 enum state { // of a submission; atomic
     NONE,
@@ -30,7 +31,6 @@ struct slri_wg_queue {
     uint32_t submits, recorded; // since the last wait; in the open submission
     bool is_open;               // there is something to submit
     struct submit {
-        WGPUSubmissionIndex index;
         uint32_t state, stamped; // `state` is the library's while it is PENDING
         bool is_mapped;
         const char *told_by; // NULL, or a kernel that tells of loops
@@ -46,9 +46,10 @@ struct slri_wg_queue {
         uint64_t at, bytes; // in the read-back buffer
         uint32_t submit;
     } back[MOST_BACKS];
-    uint32_t backs, sent_backs; // the latter are of what was submitted
-    WGPUBuffer resolved;        // time stamps on their way
-    struct slri_wg_queue *next; // of those that have gone, and whose states the library still writes
+    uint32_t backs, sent_backs;     // the latter are of what was submitted
+    WGPUBuffer resolved;            // time stamps on their way
+    uint64_t first_tick, last_tick; // of what was stamped since the last wait; the former is greater: none
+    struct slri_wg_queue *next;     // of those that have gone, and whose states the library still writes
 };
 
 // ---- life ----------------------------------------------------------------------------------------------------------
@@ -91,6 +92,7 @@ slr_status slri_wg_queue_create(void *device, uint32_t priority, void **queue)
     struct slri_wg_queue *made = slri_alloc(webgpu->allocator, sizeof *made);
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a queue", webgpu->name);
+    made->first_tick = UINT64_MAX;
     slr_status status = slri_wg_recorder_open(&made->recorder, webgpu);
     if (status == SLR_OK && made->recorder.stamps)
         status = slri_wg_buffer_make(webgpu, STAMP_BYTES, WGPUBufferUsage_QueryResolve | WGPUBufferUsage_CopySrc,
@@ -195,8 +197,8 @@ static slr_status send(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, 
                               queue->staged - queue->stage_sent);
     queue->stage_sent = queue->staged;
     SLRI_TRY(slri_wg_check(webgpu, "QueueWriteBuffer"));
-    submit->index = lib->QueueSubmitForIndex(webgpu->queue, commands ? 1 : 0, &commands);
-    SLRI_TRY(slri_wg_check(webgpu, "QueueSubmitForIndex"));
+    lib->QueueSubmit(webgpu->queue, commands ? 1 : 0, &commands);
+    SLRI_TRY(slri_wg_check(webgpu, "QueueSubmit"));
     slri_wg_count(&webgpu->counts.submits, 1);
     const bool has_tail = submit->stamped != 0 || submit->told_by;
     submit->is_mapped = submit->read_used != 0 || has_tail;
@@ -237,32 +239,52 @@ static slr_status submit_open(struct slri_webgpu *webgpu, struct slri_wg_queue *
 
 // ---- waiting -------------------------------------------------------------------------------------------------------
 
+static void nap(uint64_t waited_ns)
+{
+    if (waited_ns < LOOK_NS)
+        slri_yield();
+    else
+        slri_sleep_ns(waited_ns / 8 < LONGEST_NAP_NS ? waited_ns / 8 : LONGEST_NAP_NS);
+}
+
+// The library's own waiting knows no deadline, and what hangs would never come back from it: so it is asked again and
+// again. What a poll complains of is told when the submission has ended: until then the library writes its state.
 static slr_status await_one(struct slri_webgpu *webgpu, struct submit *submit, uint64_t deadline_ns)
 {
+    const uint64_t began_ns = slri_now_ns();
+    slr_status complaint = SLR_OK;
     for (;;) {
         const uint32_t state = __atomic_load_n(&submit->state, __ATOMIC_ACQUIRE);
         if (state == DONE)
-            return SLR_OK;
+            return complaint;
         if (state == FAILED)
             return slri_is_lost(&webgpu->loss) ? slri_loss_say(&webgpu->loss)
                                                : slri_lose(&webgpu->loss, "what was submitted was given up");
-        webgpu->lib->DevicePoll(webgpu->device, 1, &submit->index);
-        SLRI_TRY(slri_wg_check(webgpu, "DevicePoll"));
+        webgpu->lib->DevicePoll(webgpu->device, 0, NULL);
+        slr_status status = slri_wg_check(webgpu, "DevicePoll");
+        if (status == SLR_DEVICE_LOST)
+            return status;
+        complaint = complaint == SLR_OK ? status : complaint;
         if (__atomic_load_n(&submit->state, __ATOMIC_ACQUIRE) != PENDING)
             continue;
-        if (slri_now_ns() >= deadline_ns) {
+        const uint64_t now_ns = slri_now_ns();
+        if (now_ns >= deadline_ns) {
             __atomic_store_n(&webgpu->hangs, true, __ATOMIC_RELAXED);
             return slri_lose(&webgpu->loss, "a command did not end in time");
         }
-        slri_yield(); // another thread, which polls, is about to say it
+        nap(now_ns - began_ns);
     }
 }
 
+// All of them, unless the device is lost: the place of one that the library still writes is not another's.
 static slr_status await_begun(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, uint64_t deadline_ns)
 {
-    for (uint32_t i = 0; i < queue->submits; ++i)
-        SLRI_TRY(await_one(webgpu, &queue->submit[i], deadline_ns));
-    return SLR_OK;
+    slr_status status = SLR_OK;
+    for (uint32_t i = 0; i < queue->submits && status != SLR_DEVICE_LOST; ++i) {
+        const slr_status one = await_one(webgpu, &queue->submit[i], deadline_ns);
+        status = status == SLR_OK || one == SLR_DEVICE_LOST ? one : status;
+    }
+    return status;
 }
 
 static slr_status read_back(struct slri_webgpu *webgpu, const struct submit *submit, uint64_t at, uint64_t bytes,
@@ -272,10 +294,10 @@ static slr_status read_back(struct slri_webgpu *webgpu, const struct submit *sub
     return *out ? SLR_OK : slri_lose(&webgpu->loss, "wgpuBufferGetConstMappedRange gives nothing");
 }
 
-// From the first pass to the last one; the device's clock is not the host's, so it ends now.
-static slr_status tell_times(struct slri_webgpu *webgpu, const struct slri_wg_queue *queue, struct slri_times *times)
+// What was stamped, also where it is waited for in the midst of encoding, to which nobody listens.
+static slr_status note_stamps(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
 {
-    uint64_t from = UINT64_MAX, to = 0, tick[2 * SLRI_WG_MOST_PASSES];
+    uint64_t tick[2 * SLRI_WG_MOST_PASSES];
     for (uint32_t i = 0; i < queue->submits; ++i) {
         const struct submit *submit = &queue->submit[i];
         const void *stamps;
@@ -284,15 +306,27 @@ static slr_status tell_times(struct slri_webgpu *webgpu, const struct slri_wg_qu
         SLRI_TRY(read_back(webgpu, submit, submit->read_bytes, 16 * (uint64_t)submit->stamped, &stamps));
         memcpy(tick, stamps, 16 * (size_t)submit->stamped);
         for (uint32_t k = 0; k < submit->stamped; ++k) {
-            from = tick[2 * k] < from ? tick[2 * k] : from;
-            to = tick[2 * k + 1] > to ? tick[2 * k + 1] : to;
+            queue->first_tick = tick[2 * k] < queue->first_tick ? tick[2 * k] : queue->first_tick;
+            queue->last_tick = tick[2 * k + 1] > queue->last_tick ? tick[2 * k + 1] : queue->last_tick;
         }
     }
-    if (to < from)
-        return SLR_OK;
-    times->to_ns = slri_now_ns();
-    times->from_ns = times->to_ns - (uint64_t)((double)(to - from) * (double)webgpu->facts.ns_a_tick);
     return SLR_OK;
+}
+
+static void forget_stamps(struct slri_wg_queue *queue)
+{
+    queue->first_tick = UINT64_MAX;
+    queue->last_tick = 0;
+}
+
+// From the first pass to the last one; the device's clock is not the host's, so it ends now.
+static void tell_times(const struct slri_webgpu *webgpu, const struct slri_wg_queue *queue, struct slri_times *times)
+{
+    if (queue->last_tick < queue->first_tick)
+        return;
+    const double ticks = (double)(queue->last_tick - queue->first_tick);
+    times->to_ns = slri_now_ns();
+    times->from_ns = times->to_ns - (uint64_t)(ticks * (double)webgpu->facts.ns_a_tick);
 }
 
 static slr_status bring_back(struct slri_webgpu *webgpu, const struct slri_wg_queue *queue)
@@ -347,15 +381,14 @@ static void settle(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
 }
 
 // Also where what is open cannot be submitted: what was, is waited for.
-static slr_status finish(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, uint64_t deadline_ns,
-                         struct slri_times *times)
+static slr_status finish(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, uint64_t deadline_ns)
 {
     slr_status status = submit_open(webgpu, queue);
     slr_status waited = await_begun(webgpu, queue, deadline_ns);
     if (waited == SLR_OK)
         waited = bring_back(webgpu, queue);
-    if (waited == SLR_OK && times)
-        waited = tell_times(webgpu, queue, times);
+    if (waited == SLR_OK)
+        waited = note_stamps(webgpu, queue);
     if (waited == SLR_OK)
         waited = look(webgpu, queue);
     if (!slri_wg_hangs(webgpu))
@@ -367,7 +400,11 @@ slr_status slri_wg_wait(void *device, void *queue, uint64_t deadline_ns, struct 
 {
     struct slri_webgpu *webgpu = device;
     SLRI_TRY(slri_loss_check(&webgpu->loss));
-    return finish(webgpu, queue, deadline_ns, times);
+    slr_status status = finish(webgpu, queue, deadline_ns);
+    if (status == SLR_OK && times)
+        tell_times(webgpu, queue, times);
+    forget_stamps(queue);
+    return status;
 }
 
 // Of a lost device it may have what nobody has waited for.
@@ -383,7 +420,7 @@ void slri_wg_queue_destroy(void *device, void *queue)
 // In the midst of encoding, for room.
 static slr_status drain(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
 {
-    return finish(webgpu, queue, slri_deadline_after(PATIENCE_NS), NULL);
+    return finish(webgpu, queue, slri_deadline_after(SLRI_WG_PATIENCE_NS));
 }
 
 // ---- copies in -----------------------------------------------------------------------------------------------------
@@ -437,6 +474,12 @@ static slr_status copy_in_staged(struct slri_webgpu *webgpu, struct slri_wg_queu
     return slri_wg_record_copy(&queue->recorder, &from, to);
 }
 
+// What the library writes by itself lies in memory of its own until it is submitted: a long copy is so part by part.
+static slr_status submit_part(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
+{
+    return queue->submits + 1 == MOST_SUBMITS ? drain(webgpu, queue) : submit_open(webgpu, queue);
+}
+
 // In front of all commands of a submission the library writes by itself; behind one, from the stage.
 static slr_status copy_in(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const struct slri_command *command)
 {
@@ -452,6 +495,8 @@ static slr_status copy_in(struct slri_webgpu *webgpu, struct slri_wg_queue *queu
             webgpu->lib->QueueWriteBuffer(webgpu->queue, chunk.buffer, at, host, bytes);
             queue->is_open = true;
             SLRI_TRY(slri_wg_check(webgpu, "QueueWriteBuffer"));
+            if (bytes != left)
+                SLRI_TRY(submit_part(webgpu, queue));
         } else {
             SLRI_TRY(copy_in_staged(webgpu, queue, &to, host));
         }
@@ -511,7 +556,7 @@ static slr_status make_ready(struct slri_webgpu *webgpu, struct slri_wg_queue *q
         slri_wg_recorder_clear(recorder);
     }
     if (!slri_wg_recorder_has_room(recorder, command))
-        return SLRI_FAIL(UNSUPPORTED, "device '%s': a launch has more values than fit", webgpu->name);
+        return slri_wg_recorder_refuse(recorder, command);
     if (recorder->stamped == SLRI_WG_MOST_PASSES)
         SLRI_TRY(submit_open(webgpu, queue));
     return queue->submits == MOST_SUBMITS ? drain(webgpu, queue) : SLR_OK;

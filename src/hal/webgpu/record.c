@@ -126,6 +126,22 @@ bool slri_wg_recorder_has_room(const struct slri_wg_recorder *recorder, const st
     return recorder->used + needs(recorder, command) <= ARGUMENT_BYTES;
 }
 
+slr_status slri_wg_recorder_refuse(const struct slri_wg_recorder *recorder, const struct slri_command *command)
+{
+    const struct slri_webgpu *webgpu = recorder->webgpu;
+    if (command->op != SLRI_DISPATCH)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot move or fill %llu B at once; do it in several pieces",
+                         webgpu->name, (unsigned long long)slri_command_bytes(command));
+    const struct slri_wg_kernel *kernel = command->dispatch.ready->kernel.native;
+    const uint32_t *grid = command->dispatch.grid;
+    return SLRI_FAIL(UNSUPPORTED,
+                     "kernel %s: a grid of %u x %u x %u blocks; device '%s' has %u along an axis, and a launch at most "
+                     "%u parts of that size; launch several smaller grids",
+                     kernel->name, grid[0], grid[1], grid[2], webgpu->name,
+                     webgpu->facts.limits.maxComputeWorkgroupsPerDimension,
+                     (uint32_t)(ARGUMENT_BYTES / round_up(recorder, kernel->uniform_bytes)));
+}
+
 void slri_wg_recorder_clear(struct slri_wg_recorder *recorder)
 {
     recorder->used = recorder->sent = 0;
@@ -205,6 +221,19 @@ static void release_group(struct slri_wg_recorder *recorder, struct slri_wg_grou
     recorder->webgpu->lib->BindGroupRelease(group->group);
     recorder->group = recorder->group == group->group ? NULL : recorder->group;
     group->group = NULL;
+}
+
+// Those of a buffer that has gone without being destroyed: they would keep its memory.
+static void forget_groups(struct slri_wg_recorder *recorder, uint64_t serial)
+{
+    for (uint32_t i = 0; i < SLRI_WG_GROUPS; ++i) {
+        struct slri_wg_group *group = &recorder->groups[i];
+        bool has_it = false;
+        for (uint32_t k = 0; group->group && k < group->ranges; ++k)
+            has_it |= group->range[k].serial == serial;
+        if (has_it)
+            release_group(recorder, group);
+    }
 }
 
 // The one that the queue keeps of these ranges. What it displaces stays with the encoders that have it.
@@ -442,8 +471,10 @@ static slr_status grow_scratch(struct slri_wg_recorder *recorder, uint64_t bytes
         return SLR_OK;
     SLRI_TRY(slri_wg_buffer_make(recorder->webgpu, bytes,
                                  WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, &larger));
-    if (recorder->scratch) // an encoder may still name it
+    if (recorder->scratch) { // an encoder may still name it, but nothing that is kept
+        forget_groups(recorder, recorder->scratch_serial);
         recorder->webgpu->lib->BufferRelease(recorder->scratch);
+    }
     recorder->scratch = larger;
     recorder->scratch_bytes = bytes;
     recorder->scratch_serial = slri_wg_serial(recorder->webgpu);

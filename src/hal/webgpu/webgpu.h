@@ -194,6 +194,8 @@ struct slri_wg_recorder {
 slr_status slri_wg_recorder_open(struct slri_wg_recorder *recorder, struct slri_webgpu *webgpu);
 void slri_wg_recorder_close(struct slri_wg_recorder *recorder);
 bool slri_wg_recorder_has_room(const struct slri_wg_recorder *recorder, const struct slri_command *command);
+slr_status slri_wg_recorder_refuse(const struct slri_wg_recorder *recorder,
+                                   const struct slri_command *command); // of a clear one that has none: UNSUPPORTED
 void slri_wg_recorder_clear(struct slri_wg_recorder *recorder); // of all values: nothing that names them is under way
 slr_status slri_wg_recorder_begin(struct slri_wg_recorder *recorder); // an encoder, where there is none
 void slri_wg_recorder_end_pass(struct slri_wg_recorder *recorder);
@@ -209,7 +211,7 @@ slr_status slri_wg_record_copy(struct slri_wg_recorder *recorder, const struct s
                                const struct slri_wg_range *to);
 
 // queue.c
-#define SLRI_WG_PATIENCE_S 600u
+#define SLRI_WG_PATIENCE_NS UINT64_C(600000000000) // what takes longer hangs
 slr_status slri_wg_queue_create(void *device, uint32_t priority, void **queue);
 void slri_wg_queue_destroy(void *device, void *queue);
 void slri_wg_queues_forget(struct slri_webgpu *webgpu); // once the library's device has gone
