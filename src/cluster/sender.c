@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static slr_status publish_frame(slr_sender *sender, uint32_t partition, sent_fra
     frame->id = ++sender->next_id;
     frame->sent_ns = slri_now_ns();
     frame->is_stored = false;
+    memcpy(frame->data + offsetof(slri_frame_head, first), &sender->parts[partition].head->number, sizeof(uint64_t));
     snprintf(reply, sizeof reply, "%s.%u.%" PRIu64, sender->inbox, partition, frame->id);
     int status = sender->nats->api->natsConnection_PublishRequest(sender->nats->connection, subject, reply, frame->data,
                                                                   (int)frame->bytes);
@@ -114,7 +116,7 @@ static slr_status end_frame(slr_sender *sender, uint32_t partition)
         return SLRI_FAIL(NO_MEMORY, "no memory for a frame of %zu B", bytes);
     head.producer = sender->producer;
     head.number = frame->number = part->number - part->batched + 1;
-    head.first = 1;
+    head.first = 1; // until it is published
     head.count = frame->count = part->batched;
     head.extra = sender->manifest.keys;
     frame->bytes = bytes;
@@ -263,10 +265,18 @@ static slr_status find_known(slr_sender *sender, uint32_t partition, uint64_t *k
     else
         SLRI_TRY(status);
     struct finding_number finding = {sender, 0};
+    bool is_known = false;
+    uint32_t named = 0;
     for (uint64_t i = 0; i < head.producers; ++i) {
-        if (head.producer[i].name == sender->producer)
-            finding.number = head.producer[i].number;
+        named += !(head.producer[i].name & SLRI_PRODUCER_ONCE);
+        if (head.producer[i].name != sender->producer)
+            continue;
+        finding.number = head.producer[i].number;
+        is_known = true;
     }
+    if (!is_known && named >= SLRI_HEAD_NAMED) // this one may be forgotten, and all it sends would be handled again
+        return SLRI_FAIL(FULL, "'%s' has %u producers with a number of their own, which is the limit: send without one",
+                         sender->nats->name, named);
     slri_nats_stream_name(sender->nats, SLRI_LOG_IN, partition, stream);
     SLRI_TRY(slri_nats_stream_state(sender->nats, stream, &first, &last, &bytes));
     first = head.in_last + 1 > first ? head.in_last + 1 : first;
@@ -299,10 +309,12 @@ static slr_status open_parts(slr_sender *sender, const slr_sender_desc *desc)
     sender->batch_most = sender->batch_most ? sender->batch_most : 1;
     sender->in_flight_most = desc->in_flight ? desc->in_flight : IN_FLIGHT_BYTES;
     sender->producer = desc->producer;
+    if (sender->producer & SLRI_PRODUCER_ONCE)
+        return SLRI_FAIL(INVALID, "slr_sender_desc.producer: %" PRIu64 " is not below 2^63", sender->producer);
     if (sender->producer == 0) {
         struct slri_key_secret random;
         slri_key_secret_make(&random);
-        sender->producer = random.word[0] | 1;
+        sender->producer = random.word[0] | SLRI_PRODUCER_ONCE;
     }
     sender->parts = calloc(sender->manifest.partitions, sizeof *sender->parts);
     if (!sender->parts)

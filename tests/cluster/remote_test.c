@@ -306,6 +306,89 @@ static void records_that_are_no_frames_are_refused(void **state)
     expect_outputs(200);
 }
 
+// ---- many senders --------------------------------------------------------------------------------------------------
+
+// One message from each of `count` senders, whose names begin with `name_of_first`, to the partition of key 0.
+static void send_from_many(uint64_t name_of_first, uint64_t sender_count)
+{
+    slr_remote_desc remote = where();
+    slri_nats *nats;
+    natsMsg *reply;
+    slri_manifest manifest;
+    char subject[SLRI_NATS_SUBJECT];
+    struct {
+        slri_frame_head head;
+        uint64_t key;
+        struct message message;
+    } frame = {.key = 0};
+    must(slri_nats_open(&remote, &nats));
+    must(slri_manifest_read(nats, &manifest));
+    slri_frame_shape shape = slri_manifest_shape(&manifest);
+    slr_key key = slr_key_u64(0);
+    slri_nats_stream_subject(nats, SLRI_LOG_IN, slri_partition_of(&manifest, &key), subject);
+    for (uint64_t i = 0; i < sender_count; ++i) {
+        frame.head = slri_frame_head_of(&shape, SLRI_FRAME_SENT);
+        frame.head.producer = name_of_first + i;
+        frame.head.first = frame.head.number = frame.head.count = 1;
+        frame.head.extra = SLR_KEYS_U64;
+        must(slri_nats_request(nats, subject, NULL, NULL, &frame, sizeof frame, &reply));
+        nats->api->natsMsg_Destroy(reply);
+    }
+    slri_nats_close(nats);
+}
+
+// Each message is handled, or counted as one that was not.
+static void turn_until_seen(slr_worker *worker, uint64_t messages)
+{
+    for (slr_worker_stats stats = stats_of(worker); stats.handled + stats.gaps + stats.repeated < messages;
+         stats = stats_of(worker))
+        must(slr_worker_turn(worker, 1000000));
+}
+
+static void a_sender_goes_on_behind_a_thousand_others(void **state)
+{
+    (void)state;
+    enum { OTHERS = SLRI_HEAD_PRODUCERS + 10 };
+    slr_worker *worker = work(device, 0);
+    slr_sender *sender = open_sender(0), *named = open_sender(5);
+    slr_sender_stats stats;
+    send_range(sender, 0, 200);
+    send_range(named, 0, 300);
+    send_from_many(SLRI_PRODUCER_ONCE + 1, OTHERS);
+    send_range(sender, 200, 300); // it was forgotten
+    turn_until_seen(worker, 600 + OTHERS);
+    assert_int_equal(stats_of(worker).gaps, 0);
+    assert_int_equal(stats_of(worker).repeated, 0);
+    must(slr_sender_close(named, 0));
+    named = open_sender(5); // it was not
+    send_range(named, 0, 500);
+    must(slr_sender_get_stats(named, &stats));
+    assert_int_equal(stats.skipped, 300);
+    turn_until_seen(worker, 800 + OTHERS);
+    must(slr_sender_close(named, 0));
+    must(slr_sender_close(sender, 0));
+    assert_int_equal(stats_of(worker).handled, 800 + OTHERS);
+    must(slr_worker_close(worker, LONG));
+}
+
+static void more_numbered_senders_than_can_be_known_are_refused(void **state)
+{
+    (void)state;
+    slr_remote_desc remote = where();
+    slr_sender_desc desc = SLR_SENDER_DESC_INIT;
+    slr_worker *worker = work(device, 0);
+    slr_sender *sender;
+    send_from_many(1000, SLRI_HEAD_NAMED);
+    turn_until_seen(worker, SLRI_HEAD_NAMED);
+    must(slr_worker_close(worker, LONG));
+    desc.producer = 999;
+    refuses(slr_sender_open(&remote, &desc, &sender), SLR_FULL, "512 producers");
+    desc.producer = UINT64_MAX;
+    refuses(slr_sender_open(&remote, &desc, &sender), SLR_INVALID, "2^63");
+    must(slr_sender_close(open_sender(1000), 0)); // known
+    must(slr_sender_close(open_sender(0), 0));    // without a number
+}
+
 static void another_layout_is_refused(void **state)
 {
     (void)state;
@@ -409,6 +492,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_full_partition_refuses_and_loses_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(workers_share_partitions_and_take_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(records_that_are_no_frames_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_sender_goes_on_behind_a_thousand_others, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(more_numbered_senders_than_can_be_known_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_handler_is_replaced_and_taken_back_where_it_faults, set_up, tear_down),
         cmocka_unit_test_setup_teardown(secrets_and_strangers_are_refused, set_up, tear_down),
