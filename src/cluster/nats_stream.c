@@ -168,11 +168,13 @@ static slr_status next_answer(slri_nats *nats, const answers *all, natsMsg **out
     int status = nats->api->natsSubscription_NextMsg(out, all->subscription, (int64_t)(nats->timeout_ns / MS));
     if (status)
         return slri_nats_fail(nats, status, "a batch of records");
-    if (!slri_nats_header(nats, *out, "Status", &code))
-        return SLR_OK;
+    if (slri_nats_header(nats, *out, "Nats-Sequence", &code) || !slri_nats_header(nats, *out, "Status", &code))
+        return SLR_OK; // a record, which may have other headers of its sender
     nats->api->natsMsg_Destroy(*out);
     *out = NULL;
-    return code == END_OF_BATCH ? SLR_OK : SLRI_FAIL(NOT_FOUND, "NATS: no such records (%" PRIu64 ")", code);
+    return code == END_OF_BATCH  ? SLR_OK
+           : code == NO_MESSAGES ? SLRI_FAIL(NOT_FOUND, "NATS: no such records")
+                                 : SLRI_FAIL(SYSTEM, "NATS: a batch of records is refused (status %" PRIu64 ")", code);
 }
 
 slr_status slri_nats_values(slri_nats *nats, const char *pattern, const char *other, slri_nats_on_value *visit,
@@ -241,6 +243,15 @@ static slr_status visit_message(struct reading *reading, natsMsg *message)
     return SLR_OK;
 }
 
+bool slri_nats_is_hidden(slri_nats *nats, const char *stream, uint64_t sequence)
+{
+    char where[SLRI_NATS_SUBJECT + 16], request[64], answer[ANSWER];
+    snprintf(where, sizeof where, "STREAM.MSG.GET.%s", stream);
+    snprintf(request, sizeof request, "{\"seq\":%" PRIu64 "}", sequence);
+    return slri_nats_ask(nats, where, request, answer, sizeof answer) == SLR_OK && strstr(answer, "\"hdrs\":") &&
+           !strstr(answer, "\"data\":");
+}
+
 static slr_status read_batch(struct reading *reading)
 {
     char request[128];
@@ -257,7 +268,10 @@ static slr_status read_batch(struct reading *reading)
         reading->nats->api->natsMsg_Destroy(message);
     }
     end_answers(reading->nats, &all);
-    return status;
+    if (status != SLR_NOT_FOUND || !slri_nats_is_hidden(reading->nats, reading->stream, reading->next))
+        return status;
+    slri_log_record hidden = {reading->next++, "", 0};
+    return reading->visit(reading->user, &hidden);
 }
 
 slr_status slri_nats_read(slri_nats *nats, const char *stream, uint64_t first, uint64_t last, slri_log_visit *visit,

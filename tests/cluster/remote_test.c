@@ -306,6 +306,35 @@ static void records_that_are_no_frames_are_refused(void **state)
     expect_outputs(200);
 }
 
+// Their headers are those of the server's own answers, which end a request or say that nobody is there.
+static void records_whose_headers_lie_are_refused(void **state)
+{
+    (void)state;
+    static const char *const lies[] = {"100", "404", "408", "409", "503"};
+    enum { LIES = sizeof lies / sizeof *lies };
+    slr_worker *worker = work(device, 0);
+    slr_remote_desc remote = where();
+    slri_nats *nats;
+    natsMsg *reply;
+    char subject[SLRI_NATS_SUBJECT];
+    must(slri_nats_open(&remote, &nats));
+    for (uint32_t i = 0; i < 2 * LIES; ++i) {
+        slri_nats_stream_subject(nats, SLRI_LOG_IN, i % PARTITIONS, subject);
+        must(slri_nats_request(nats, subject, "Status", lies[i % LIES], "x", i / LIES, &reply));
+        nats->api->natsMsg_Destroy(reply);
+    }
+    slri_nats_close(nats);
+    slr_sender *sender = open_sender(5); // it reads them as well
+    send_range(sender, 0, 200);
+    for (uint32_t turns = 0; turns < 20000 && stats_of(worker).handled < 200; ++turns)
+        must(slr_worker_turn(worker, 1000000));
+    assert_int_equal(stats_of(worker).handled, 200);
+    assert_int_equal(stats_of(worker).refused, 2 * LIES);
+    must(slr_sender_close(sender, LONG));
+    must(slr_worker_close(worker, LONG));
+    expect_outputs(200);
+}
+
 // ---- many senders --------------------------------------------------------------------------------------------------
 
 // One message from each of `count` senders, whose names begin with `name_of_first`, to the partition of key 0.
@@ -492,6 +521,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_full_partition_refuses_and_loses_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(workers_share_partitions_and_take_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(records_that_are_no_frames_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(records_whose_headers_lie_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_sender_goes_on_behind_a_thousand_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_numbered_senders_than_can_be_known_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
