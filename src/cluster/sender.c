@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_BYTES = 1 << 16, FRAME_BYTES_MOST = 1 << 19, FRAMES_MOST = 64, INBOX_BYTES = 128 };
+enum { FRAME_BYTES = 1 << 16, FRAME_BYTES_MOST = 1 << 19, TEXT_BYTES_MOST = FRAME_BYTES_MOST - 256, FRAMES_MOST = 64, INBOX_BYTES = 128 };
 #define IN_FLIGHT_BYTES ((uint64_t)16 << 20)
 #define MS 1000000u
 #define PAUSE_NS 5000000u // before a partition that had no room is tried again
@@ -396,10 +396,15 @@ static slr_status check_message(const slr_sender *sender, const slr_key *key, co
     if (bytes != sender->shape.message_bytes)
         return SLRI_FAIL(INVALID, "'%s' has messages of %u B, not of %zu B", sender->nats->name,
                          sender->shape.message_bytes, bytes);
-    bool is_text = sender->manifest.keys == SLR_KEYS_TEXT;
-    if (is_text ? !key->text || key->bytes > SLRI_FRAME_KEY_MAX : key->text != NULL)
-        return SLRI_FAIL(INVALID, "'%s' has keys that are %s", sender->nats->name,
-                         is_text ? "texts of at most 4,096 B" : "numbers");
+    const slri_manifest *manifest = &sender->manifest;
+    if (manifest->keys == SLR_KEYS_TEXT && (!key->text || key->bytes > manifest->key_limit))
+        return SLRI_FAIL(INVALID, "'%s' has keys that are texts of at most %u B", sender->nats->name,
+                         manifest->key_limit);
+    if (manifest->keys != SLR_KEYS_TEXT && key->text)
+        return SLRI_FAIL(INVALID, "'%s' has keys that are numbers", sender->nats->name);
+    if (!manifest->keys && key->number >= manifest->key_limit)
+        return SLRI_FAIL(INVALID, "'%s' has instances 0 to %u; a message names %" PRIu64, sender->nats->name,
+                         manifest->key_limit - 1, key->number);
     return SLR_OK;
 }
 
@@ -448,7 +453,7 @@ slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message,
         return SLR_OK;
     }
     SLRI_TRY(reserve_message(sender, part, &key));
-    if (part->batched == sender->batch_most || part->text_bytes + key.bytes > FRAME_BYTES_MOST) {
+    if (part->batched == sender->batch_most || part->text_bytes + key.bytes > TEXT_BYTES_MOST) {
         const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
         SLRI_TRY(take_answers(sender, 0));
         SLRI_TRY(look_after(sender));

@@ -23,6 +23,7 @@ enum {
     SLRI_HEAD_PRODUCERS = 1024,
     SLRI_HEAD_NAMED = 512, // of those: that begin again, and so must not be forgotten
     SLRI_NOTE_BYTES = 64,
+    SLRI_KEY_BYTES = 60,          // of a text, by default
     SLRI_REPLIES = 256,           // received together
     SLRI_UNREAD_MAX = 65536,      // outputs that wait to be received, before sending is refused
     SLRI_OUT_BYTES = 1 << 16,     // of a frame of outputs

@@ -30,7 +30,7 @@ static slr_status take_worker_desc(slr_worker *worker, const slr_worker_desc *de
     if (own->partitions > SLRI_NAME_PARTITIONS)
         return SLRI_FAIL(INVALID, "slr_worker_desc.partitions: %u is not 1 to %d", own->partitions,
                          SLRI_NAME_PARTITIONS);
-    if (own->lease_ns < SECOND_NS / 10)
+    if (own->lease_ns < SLRI_LEAST_LEASE_NS)
         return SLRI_FAIL(INVALID, "slr_worker_desc.lease_ns: %" PRIu64 " is less than 100 ms", own->lease_ns);
     return SLR_OK;
 }
@@ -81,14 +81,20 @@ static slr_status enter_name(slr_worker *worker)
     SLRI_TRY(slri_nats_make_values(worker->nats));
     slr_status status = slri_manifest_read(worker->nats, &worker->manifest);
     if (status == SLR_NOT_FOUND) {
-        slri_manifest_begin(&worker->manifest, &now, &worker->desc, worker->nats->replicas);
+        slri_manifest_begin(&worker->manifest, &now, &worker->desc, &worker->ring, worker->nats->replicas);
         SLRI_TRY(make_streams(worker));
         status = slri_nats_cas(worker->nats, SLRI_MANIFEST_KEY, &revision, &worker->manifest, sizeof worker->manifest);
         if (status == SLR_WRONG_STATE) // another one was first
             status = slri_manifest_read(worker->nats, &worker->manifest);
     }
     SLRI_TRY(status);
-    return slri_worker_compare(worker, &now);
+    SLRI_TRY(slri_worker_compare(worker, &now));
+    // A message that one worker can handle, all can.
+    if (worker->manifest.keys == SLR_KEYS_TEXT)
+        worker->ring.key_bytes = worker->manifest.key_limit;
+    else if (!worker->manifest.keys)
+        worker->ring.instances = worker->manifest.key_limit;
+    return SLR_OK;
 }
 
 static uint64_t look_ns(const slr_worker *worker)

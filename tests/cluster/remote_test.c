@@ -335,6 +335,46 @@ static void records_whose_headers_lie_are_refused(void **state)
     expect_outputs(200);
 }
 
+// A frame with one key that is too long would be refused as a whole, after it was accepted.
+static void keys_that_no_worker_takes_are_not_sent(void **state)
+{
+    (void)state;
+    char long_key[62];
+    slr_worker *worker, *second;
+    slr_ring_desc ring = describe(add);
+    struct message message = {0, 0};
+    memset(long_key, 'k', sizeof long_key);
+    ring.keys = SLR_KEYS_TEXT;
+    must(try_work(device, &ring, 0, &worker));
+    ring.key_bytes = 100; // the first worker's 60 hold
+    must(try_work(device, &ring, 0, &second));
+    must(slr_worker_close(second, LONG));
+    slr_sender *sender = open_sender(0);
+    refuses(slr_sender_send(sender, slr_key_text(long_key, 61), &message, sizeof message, 0), SLR_INVALID,
+            "at most 60 B");
+    must(slr_sender_send(sender, slr_key_text(long_key, 60), &message, sizeof message, 0));
+    must(slr_sender_close(sender, LONG));
+    turn_until(worker, 1);
+    assert_int_equal(stats_of(worker).refused, 0);
+    must(slr_worker_close(worker, LONG));
+}
+
+static void instances_that_are_not_there_are_not_sent(void **state)
+{
+    (void)state;
+    slr_worker *worker;
+    slr_ring_desc ring = describe(add);
+    struct message message = {0, 0};
+    ring.keys = 0;
+    must(try_work(device, &ring, 0, &worker));
+    slr_sender *sender = open_sender(0);
+    refuses(slr_sender_send(sender, slr_key_u64(100), &message, sizeof message, 0), SLR_INVALID, "instances 0 to 99");
+    must(slr_sender_send(sender, slr_key_u64(99), &message, sizeof message, 0));
+    must(slr_sender_close(sender, LONG));
+    turn_until(worker, 1);
+    must(slr_worker_close(worker, LONG));
+}
+
 // ---- many senders --------------------------------------------------------------------------------------------------
 
 // One message from each of `count` senders, whose names begin with `name_of_first`, to the partition of key 0.
@@ -522,6 +562,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(workers_share_partitions_and_take_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(records_that_are_no_frames_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(records_whose_headers_lie_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keys_that_no_worker_takes_are_not_sent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(instances_that_are_not_there_are_not_sent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_sender_goes_on_behind_a_thousand_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_numbered_senders_than_can_be_known_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
