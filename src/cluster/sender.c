@@ -63,6 +63,22 @@ struct slr_sender {
 
 // ---- frames --------------------------------------------------------------------------------------------------------
 
+static void pull_back(out_part *part, sent_frame *from)
+{
+    for (sent_frame *frame = from; frame; frame = frame->next) {
+        frame->id = 0;
+        frame->is_stored = false;
+    }
+    part->resume_ns = slri_now_ns() + PAUSE_NS;
+}
+
+// No server for now, and more is waiting for one than libnats keeps.
+static bool is_passing(int status)
+{
+    return status == SLRI_NATS_IO_ERROR || status == SLRI_NATS_STALE || status == SLRI_NATS_DISCONNECTED ||
+           status == SLRI_NATS_NO_BUFFER;
+}
+
 static slr_status publish_frame(slr_sender *sender, uint32_t partition, sent_frame *frame)
 {
     char subject[SLRI_NATS_SUBJECT], reply[INBOX_BYTES];
@@ -76,7 +92,11 @@ static slr_status publish_frame(slr_sender *sender, uint32_t partition, sent_fra
     snprintf(reply, sizeof reply, "%s.%u.%" PRIu64, sender->inbox, partition, frame->id);
     int status = sender->nats->api->natsConnection_PublishRequest(sender->nats->connection, subject, reply, frame->data,
                                                                   (int)frame->bytes);
-    return status ? slri_nats_fail(sender->nats, status, subject) : SLR_OK;
+    if (is_passing(status))
+        pull_back(&sender->parts[partition], frame);
+    else if (status)
+        return slri_nats_fail(sender->nats, status, subject);
+    return SLR_OK;
 }
 
 // What could not be published goes out again, in order, when the partition resumes.
@@ -86,20 +106,11 @@ static slr_status publish_part(slr_sender *sender, uint32_t partition)
     if (part->resume_ns && slri_now_ns() < part->resume_ns)
         return SLR_OK;
     part->resume_ns = 0;
-    for (sent_frame *frame = part->head; frame; frame = frame->next) {
+    for (sent_frame *frame = part->head; frame && !part->resume_ns; frame = frame->next) {
         if (frame->id == 0)
             SLRI_TRY(publish_frame(sender, partition, frame));
     }
     return SLR_OK;
-}
-
-static void pull_back(out_part *part, sent_frame *from)
-{
-    for (sent_frame *frame = from; frame; frame = frame->next) {
-        frame->id = 0;
-        frame->is_stored = false;
-    }
-    part->resume_ns = slri_now_ns() + PAUSE_NS;
 }
 
 static slr_status end_frame(slr_sender *sender, uint32_t partition)

@@ -495,6 +495,51 @@ static void a_handler_is_replaced_and_taken_back_where_it_faults(void **state)
     expect_outputs(301);
 }
 
+// ---- no server -----------------------------------------------------------------------------------------------------
+
+// The manifest of a name, on a server of this test alone.
+static slr_worker *work_at(const nats_servers *own, slr_remote_desc *remote)
+{
+    slr_worker_desc desc = SLR_WORKER_DESC_INIT;
+    slr_ring_desc ring = describe(add);
+    slr_worker *worker = NULL;
+    *remote = where();
+    remote->servers = own->list;
+    remote->timeout_ns = 1000000000;
+    desc.partitions = PARTITIONS;
+    must(slr_worker_open(device, &ring, remote, &desc, &worker));
+    return worker;
+}
+
+// More than libnats keeps while there is no server: 8 MiB.
+static void what_is_sent_without_a_server_waits_for_it(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 420000, BYTES = 24 };
+    nats_servers own;
+    slr_remote_desc remote;
+    slr_sender_desc desc = SLR_SENDER_DESC_INIT;
+    slr_sender_stats stats;
+    slr_sender *sender;
+    assert_true(nats_open(&own, 1, NULL));
+    must(slr_worker_close(work_at(&own, &remote), LONG));
+    desc.frame_bytes = 1 << 19;
+    desc.in_flight = (uint64_t)2 * MESSAGES * BYTES;
+    must(slr_sender_open(&remote, &desc, &sender));
+    nats_kill(&own, 0);
+    for (uint64_t i = 0; i < MESSAGES; ++i) {
+        struct message message = {i % KEYS, i};
+        must(slr_sender_send(sender, slr_key_u64(message.key), &message, sizeof message, 0));
+    }
+    assert_int_equal(slr_sender_flush(sender, 20000000), SLR_TIMEOUT);
+    assert_true(nats_start(&own, 0, NULL));
+    must(slr_sender_flush(sender, LONG));
+    must(slr_sender_get_stats(sender, &stats));
+    assert_int_equal(stats.accepted, MESSAGES);
+    must(slr_sender_close(sender, 0));
+    nats_close(&own);
+}
+
 // ---- who we are ----------------------------------------------------------------------------------------------------
 
 static void secrets_and_strangers_are_refused(void **state)
@@ -568,6 +613,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(more_numbered_senders_than_can_be_known_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_handler_is_replaced_and_taken_back_where_it_faults, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_sent_without_a_server_waits_for_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(secrets_and_strangers_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_nkey_of_a_file_opens_a_guarded_server, set_up, tear_down),
     };
