@@ -151,7 +151,8 @@ slr_status slri_worker_look(slr_worker *worker)
 {
     for (uint32_t i = 0; i < worker->peers; ++i)
         worker->peer[i].is_listed = 0;
-    SLRI_TRY(slri_nats_values(worker->nats, "worker.*", "owner.*", see_value, worker));
+    SLRI_TRY(slri_nats_values(worker->nats, "worker.*", see_value, worker));
+    SLRI_TRY(slri_nats_values(worker->nats, "owner.*", see_value, worker));
     forget(worker);
     worker->stats.workers = 1;
     for (uint32_t i = 0; i < worker->peers; ++i)

@@ -127,7 +127,8 @@ static slr_status look_at_name(slri_nats *nats, slr_remote_info *info)
     info->partitions = manifest.partitions;
     info->capacity = manifest.capacity;
     info->lease_ns = manifest.lease_ns;
-    SLRI_TRY(slri_nats_values(nats, "worker.*", "owner.*", count_value, &counting));
+    SLRI_TRY(slri_nats_values(nats, "worker.*", count_value, &counting));
+    SLRI_TRY(slri_nats_values(nats, "owner.*", count_value, &counting));
     info->workers = counting.workers;
     info->owned = counting.owned;
     for (uint32_t i = 0; i < manifest.partitions; ++i)

@@ -64,10 +64,10 @@ slr_status slri_nats_cas(slri_nats *nats, const char *key, uint64_t *revision, c
 /// Removes it.
 slr_status slri_nats_drop(slri_nats *nats, const char *key);
 
-/// Calls `visit` for each value whose key matches one of the patterns ("worker.*"), with its revision as the sequence.
+/// Calls `visit` for each value whose key matches the pattern ("worker.*"), with its revision as the sequence. A server
+/// gives 1,024 of them at most: SYSTEM where there are more.
 typedef void slri_nats_on_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision);
-slr_status slri_nats_values(slri_nats *nats, const char *pattern, const char *other, slri_nats_on_value *visit,
-                            void *user);
+slr_status slri_nats_values(slri_nats *nats, const char *pattern, slri_nats_on_value *visit, void *user);
 
 /// First and last sequence and bytes of a stream. A stream that is not there has none.
 slr_status slri_nats_stream_state(slri_nats *nats, const char *stream, uint64_t *first, uint64_t *last,

@@ -177,16 +177,14 @@ static slr_status next_answer(slri_nats *nats, const answers *all, natsMsg **out
                                  : SLRI_FAIL(SYSTEM, "NATS: a batch of records is refused (status %" PRIu64 ")", code);
 }
 
-slr_status slri_nats_values(slri_nats *nats, const char *pattern, const char *other, slri_nats_on_value *visit,
-                            void *user)
+slr_status slri_nats_values(slri_nats *nats, const char *pattern, slri_nats_on_value *visit, void *user)
 {
     char stream[SLRI_NATS_SUBJECT], request[3 * SLRI_NATS_SUBJECT], prefix[SLRI_NATS_SUBJECT];
     answers all;
     natsMsg *message = NULL;
     snprintf(stream, sizeof stream, "KV_slr-%s", nats->name);
     snprintf(prefix, sizeof prefix, "$KV.slr-%s.", nats->name);
-    snprintf(request, sizeof request, "{\"multi_last\":[\"%s%s\",\"%s%s\"],\"batch\":2048}", prefix, pattern, prefix,
-             other);
+    snprintf(request, sizeof request, "{\"multi_last\":[\"%s%s\"],\"batch\":1024}", prefix, pattern);
     slr_status status = ask_many(nats, stream, request, &all);
     while (status == SLR_OK) {
         const char *subject;

@@ -540,6 +540,36 @@ static void what_is_sent_without_a_server_waits_for_it(void **state)
     nats_close(&own);
 }
 
+// ---- the most partitions -------------------------------------------------------------------------------------------
+
+static void count_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
+{
+    (void)key, (void)value, (void)bytes, (void)revision;
+    ++*(uint32_t *)user;
+}
+
+static void all_owners_of_the_most_partitions_are_seen(void **state)
+{
+    (void)state;
+    slr_remote_desc remote = where();
+    slri_nats *nats;
+    uint32_t owners = 0, workers = 0;
+    must(slri_nats_open(&remote, &nats));
+    must(slri_nats_make_values(nats));
+    for (uint32_t i = 0; i <= SLRI_NAME_PARTITIONS; ++i) {
+        char key[32];
+        uint64_t revision = 0;
+        snprintf(key, sizeof key, i < SLRI_NAME_PARTITIONS ? "owner.%u" : "worker.%u", i);
+        must(slri_nats_cas(nats, key, &revision, "w", 1));
+    }
+    must(slri_nats_values(nats, "owner.*", count_value, &owners));
+    must(slri_nats_values(nats, "worker.*", count_value, &workers));
+    assert_int_equal(owners, SLRI_NAME_PARTITIONS);
+    assert_int_equal(workers, 1);
+    assert_int_equal(slri_nats_values(nats, "*.*", count_value, &workers), SLR_SYSTEM); // one too many
+    slri_nats_close(nats);
+}
+
 // ---- who we are ----------------------------------------------------------------------------------------------------
 
 static void secrets_and_strangers_are_refused(void **state)
@@ -614,6 +644,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_handler_is_replaced_and_taken_back_where_it_faults, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_sent_without_a_server_waits_for_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_owners_of_the_most_partitions_are_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(secrets_and_strangers_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_nkey_of_a_file_opens_a_guarded_server, set_up, tear_down),
     };
