@@ -165,16 +165,20 @@ static slr_status drain(slr_worker *worker, uint32_t partition, uint64_t timeout
 {
     slri_part *part = &worker->parts[partition];
     slr_server *server = part->server;
-    slr_status status = slr_server_snapshot(server, timeout_ns);
+    slr_status status = worker->is_cut_off ? SLRI_FAIL(TIMEOUT, "no server answers: the others take over after a lease")
+                                           : slr_server_snapshot(server, timeout_ns);
     if (status != SLR_OK)
         note_problem(worker, partition);
     add_counts(worker, server);
     slri_server_abandon(server);
     part->server = NULL;
     worker->owned--;
-    worker->stats.drained++;
-    slri_worker_unclaim(worker, partition);
-    return status;
+    slr_status given = worker->is_cut_off ? status : slri_worker_unclaim(worker, partition);
+    worker->is_cut_off = given != SLR_OK;
+    worker->stats.drained += given == SLR_OK;
+    if (status == SLR_OK && given != SLR_OK)
+        note_problem(worker, partition);
+    return status == SLR_OK ? given : status;
 }
 
 static void take_partition(slr_worker *worker, uint32_t partition)
@@ -192,7 +196,7 @@ static void take_partition(slr_worker *worker, uint32_t partition)
     note_problem(worker, partition);
     part->server = NULL;
     part->retry_ns = slri_now_ns() + look_ns(worker);
-    slri_worker_unclaim(worker, partition);
+    (void)slri_worker_unclaim(worker, partition);
 }
 
 // One at a time, so that those that it has go on meanwhile.
@@ -231,6 +235,7 @@ static void look(slr_worker *worker)
         worker->looked_ns = slri_now_ns();
         return;
     }
+    worker->is_cut_off = false;
     give_back(worker);
 }
 

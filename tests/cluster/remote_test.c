@@ -540,6 +540,24 @@ static void what_is_sent_without_a_server_waits_for_it(void **state)
     nats_close(&own);
 }
 
+static void partitions_are_not_handed_over_without_a_server(void **state)
+{
+    (void)state;
+    nats_servers own;
+    slr_remote_desc remote;
+    assert_true(nats_open(&own, 1, NULL));
+    for (uint32_t is_gone = 0; is_gone < 2; ++is_gone) {
+        slr_worker *worker = work_at(&own, &remote);
+        while (stats_of(worker).owned < PARTITIONS)
+            must(slr_worker_turn(worker, 1000000));
+        if (is_gone)
+            nats_kill(&own, 0);
+        slr_status status = slr_worker_close(worker, LONG);
+        assert_true(is_gone ? status == SLR_TIMEOUT || status == SLR_SYSTEM : status == SLR_OK);
+    }
+    nats_close(&own);
+}
+
 // ---- the most partitions -------------------------------------------------------------------------------------------
 
 static void count_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
@@ -644,6 +662,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_handler_is_replaced_and_taken_back_where_it_faults, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_sent_without_a_server_waits_for_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(partitions_are_not_handed_over_without_a_server, set_up, tear_down),
         cmocka_unit_test_setup_teardown(all_owners_of_the_most_partitions_are_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(secrets_and_strangers_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_nkey_of_a_file_opens_a_guarded_server, set_up, tear_down),
