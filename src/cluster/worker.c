@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_PARTITIONS = 64, IDLE_NAP_NS = 300 * 1000, BUSY_NAP_NS = 20 * 1000 };
+enum { DEFAULT_PARTITIONS = 64, IDLE_NAP_NS = 300 * 1000, LONGEST_NAP_NS = 5000 * 1000, DOUBLINGS_MOST = 4, BUSY_NAP_NS = 20 * 1000 };
 #define DEFAULT_CAPACITY 65536u
 #define SECOND_NS 1000000000u
 #define LOOK_NS 300000000u // what was given back in peace is taken after that at the latest
@@ -150,6 +150,14 @@ static slr_status open_server(slr_worker *worker, uint32_t partition, slr_server
     return SLR_OK;
 }
 
+// Each failure doubles the time until the next try.
+static void put_off(slr_worker *worker, slri_part *part)
+{
+    uint32_t doublings = part->failures < DOUBLINGS_MOST ? part->failures : DOUBLINGS_MOST;
+    part->retry_ns = slri_now_ns() + (look_ns(worker) << doublings);
+    part->failures++;
+}
+
 static void give_up(slr_worker *worker, uint32_t partition)
 {
     slri_part *part = &worker->parts[partition];
@@ -195,7 +203,7 @@ static void take_partition(slr_worker *worker, uint32_t partition)
     }
     note_problem(worker, partition);
     part->server = NULL;
-    part->retry_ns = slri_now_ns() + look_ns(worker);
+    put_off(worker, part);
     (void)slri_worker_unclaim(worker, partition);
 }
 
@@ -262,12 +270,19 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
             if (status != SLR_OK) {
                 note_problem(worker, i);
                 give_up(worker, i);
-            } else
-                is_waiting = is_waiting || server->waiting || slri_server_is_behind(server);
+                put_off(worker, &worker->parts[i]);
+                continue;
+            }
+            if (server->stats.snapshots > 0)
+                worker->parts[i].failures = 0;
+            is_waiting = is_waiting || server->waiting || slri_server_is_behind(server);
         }
+        worker->nap_ns = is_busy || is_waiting || worker->nap_ns == 0 ? IDLE_NAP_NS
+                         : worker->nap_ns < LONGEST_NAP_NS            ? worker->nap_ns + worker->nap_ns / 8
+                                                                      : LONGEST_NAP_NS;
         if (is_busy || slri_passed(deadline_ns))
             return SLR_OK;
-        slri_sleep_ns(is_waiting ? BUSY_NAP_NS : IDLE_NAP_NS);
+        slri_sleep_ns(is_waiting ? BUSY_NAP_NS : worker->nap_ns);
     }
 }
 

@@ -14,6 +14,7 @@ typedef struct slri_part {
     slri_owner owner;
     uint64_t revision; // of the owner's value; 0: there is none
     uint64_t retry_ns; // not before this
+    uint32_t failures; // since its last snapshot here
 } slri_part;
 
 /// Another worker: alive while its revision moves on our clock.
@@ -35,7 +36,7 @@ struct slr_worker {
     slri_part *parts;
     uint32_t owned, peers, first; // first: where looking for partitions begins
     slri_peer peer[SLRI_PEERS];
-    uint64_t looked_ns;
+    uint64_t looked_ns, nap_ns;
     bool is_ending;  // takes none
     bool is_cut_off; // the server did not answer: the next partition does not wait for it as well
     slri_thread beating;

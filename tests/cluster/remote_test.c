@@ -375,6 +375,28 @@ static void instances_that_are_not_there_are_not_sent(void **state)
     must(slr_worker_close(worker, LONG));
 }
 
+// The ring kernel has no instance for a third key: the partition fails, is opened again, and fails.
+static void a_partition_that_fails_is_tried_ever_less_often(void **state)
+{
+    (void)state;
+    slr_worker *worker;
+    slr_ring_desc ring = describe(add);
+    ring.instances = 2;
+    must(try_work(device, &ring, 0, &worker));
+    slr_sender *sender = open_sender(0);
+    send_range(sender, 0, KEYS);
+    must(slr_sender_close(sender, LONG));
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        must(slr_worker_turn(worker, 1000000));
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec - begin.tv_sec < 3);
+    assert_in_range(stats_of(worker).lost, 1, PARTITIONS * 4); // at 0, 0.3, 0.9 and 2.1 s at the earliest
+    assert_non_null(strstr(stats_of(worker).problem, "allows no more"));
+    must(slr_worker_close(worker, LONG));
+}
+
 // ---- many senders --------------------------------------------------------------------------------------------------
 
 // One message from each of `count` senders, whose names begin with `name_of_first`, to the partition of key 0.
@@ -657,6 +679,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(records_whose_headers_lie_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keys_that_no_worker_takes_are_not_sent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(instances_that_are_not_there_are_not_sent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_partition_that_fails_is_tried_ever_less_often, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_sender_goes_on_behind_a_thousand_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_numbered_senders_than_can_be_known_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
