@@ -94,7 +94,7 @@ typedef struct slr_worker_stats {
     uint32_t owned;      ///< by this worker now
     uint32_t workers;    ///< alive, with this one
     uint32_t reserved;
-    uint64_t handled;  ///< messages
+    uint64_t handled;  ///< messages. One that a lost partition's next owner handles again is counted there, not here
     uint64_t faulted;  ///< they are in the stream of dead letters, with the reason
     uint64_t outputs;  ///< stored
     uint64_t repeated; ///< messages that came again, and were skipped

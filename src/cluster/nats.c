@@ -264,6 +264,8 @@ slr_status slri_nats_answer(const char *text, const char *what, uint64_t *sequen
     const char *error = strstr(text, "\"error\":");
     if (sequence)
         *sequence = error ? 0 : slri_nats_number(text, "seq");
+    if (!error && sequence && *sequence == 0)
+        return SLRI_FAIL(SYSTEM, "NATS: %s: an answer without a sequence", what);
     if (!error)
         return SLR_OK;
     uint64_t number = slri_nats_number(error, "err_code");

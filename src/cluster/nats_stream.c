@@ -276,11 +276,13 @@ slr_status slri_nats_read(slri_nats *nats, const char *stream, uint64_t first, u
                           void *user)
 {
     struct reading reading = {nats, stream, first, last, visit, user, NULL, 0};
-    const uint64_t deadline_ns = slri_deadline_after(nats->timeout_ns);
+    uint64_t deadline_ns = slri_deadline_after(nats->timeout_ns);
     slr_status status = SLR_OK;
     while (reading.next <= last && status == SLR_OK) {
         uint64_t before = reading.next;
         status = read_batch(&reading);
+        if (reading.next > before)
+            deadline_ns = slri_deadline_after(nats->timeout_ns);
         // Another replica may answer, which does not have all yet.
         if ((status == SLR_NOT_FOUND || reading.next == before) && !slri_passed(deadline_ns)) {
             slri_sleep_ns(RETRY_NS);

@@ -174,7 +174,8 @@ static void take_answer(slr_sender *sender, out_part *part, uint64_t id, const c
         frame = frame->next;
     if (!frame)
         return; // of an earlier time
-    slr_status status = text[0] ? slri_nats_answer(text, "a frame", NULL) : SLR_NOT_FOUND;
+    uint64_t sequence;
+    slr_status status = text[0] ? slri_nats_answer(text, "a frame", &sequence) : SLR_NOT_FOUND;
     if (status == SLR_OK) {
         frame->is_stored = true;
         part->is_full = false;

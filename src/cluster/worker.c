@@ -111,13 +111,14 @@ static void note_problem(slr_worker *worker, uint32_t partition)
              slr_error_message());
 }
 
-static void add_counts(slr_worker *worker, slr_server *server)
+// Of one that ends: what its last snapshot has. Messages since then are handled again, and counted by whoever does it.
+static void add_counts(slr_worker *worker, slr_server *server, bool ends)
 {
     slr_server_stats stats;
     if (slr_server_get_stats(server, &stats) != SLR_OK)
         return;
-    worker->stats.handled += stats.handled - server->begun.handled;
-    worker->stats.faulted += stats.faulted - server->begun.faulted;
+    worker->stats.handled += (ends ? server->head.handled : stats.handled) - server->begun.handled;
+    worker->stats.faulted += (ends ? server->head.faulted : stats.faulted) - server->begun.faulted;
     worker->stats.outputs += stats.outputs - server->begun.outputs;
     worker->stats.repeated += stats.repeated;
     worker->stats.snapshots += stats.snapshots;
@@ -161,7 +162,7 @@ static void put_off(slr_worker *worker, slri_part *part)
 static void give_up(slr_worker *worker, uint32_t partition)
 {
     slri_part *part = &worker->parts[partition];
-    add_counts(worker, part->server);
+    add_counts(worker, part->server, true);
     slri_server_abandon(part->server);
     part->server = NULL;
     part->retry_ns = slri_now_ns() + look_ns(worker);
@@ -177,7 +178,7 @@ static slr_status drain(slr_worker *worker, uint32_t partition, uint64_t timeout
                                            : slr_server_snapshot(server, timeout_ns);
     if (status != SLR_OK)
         note_problem(worker, partition);
-    add_counts(worker, server);
+    add_counts(worker, server, true);
     slri_server_abandon(server);
     part->server = NULL;
     worker->owned--;
@@ -382,7 +383,7 @@ slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out,
     const slr_worker_stats before = worker->stats;
     for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
         if (worker->parts[i].server)
-            add_counts(worker, worker->parts[i].server);
+            add_counts(worker, worker->parts[i].server, false);
     }
     slr_worker_stats stats = worker->stats;
     worker->stats = before;

@@ -397,6 +397,44 @@ static void a_partition_that_fails_is_tried_ever_less_often(void **state)
     must(slr_worker_close(worker, LONG));
 }
 
+// What a worker that has lost its partitions has handled since their snapshots is handled again.
+static void messages_that_are_handled_again_are_counted_once(void **state)
+{
+    (void)state;
+    slr_worker_desc desc = SLR_WORKER_DESC_INIT;
+    slr_remote_desc remote = where();
+    slr_ring_desc ring = describe(add);
+    slr_worker *worker;
+    slri_nats *nats;
+    desc.partitions = PARTITIONS;
+    desc.snapshot_ns = 100 * LONG;
+    must(slr_worker_open(device, &ring, &remote, &desc, &worker));
+    slr_sender *sender = open_sender(0);
+    send_range(sender, 0, 200);
+    turn_until(worker, 200);
+    must(slri_nats_open(&remote, &nats));
+    for (uint32_t i = 0; i < PARTITIONS; ++i) {
+        char key[32];
+        slri_owner owner;
+        size_t bytes;
+        uint64_t revision;
+        snprintf(key, sizeof key, "owner.%u", i);
+        must(slri_nats_get(nats, key, &owner, sizeof owner, &bytes, &revision));
+        must(slri_nats_cas(nats, key, &revision, &(slri_owner){"a stranger"}, sizeof owner));
+    }
+    slri_nats_close(nats);
+    while (stats_of(worker).lost < PARTITIONS || stats_of(worker).owned < PARTITIONS)
+        must(slr_worker_turn(worker, 1000000));
+    send_range(sender, 200, 300);
+    turn_until(worker, 300);
+    must(slr_sender_close(sender, LONG));
+    for (uint32_t i = 0; i < 100; ++i)
+        must(slr_worker_turn(worker, 1000000));
+    assert_int_equal(stats_of(worker).handled, 300);
+    must(slr_worker_close(worker, LONG));
+    expect_outputs(300);
+}
+
 // ---- many senders --------------------------------------------------------------------------------------------------
 
 // One message from each of `count` senders, whose names begin with `name_of_first`, to the partition of key 0.
@@ -680,6 +718,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(keys_that_no_worker_takes_are_not_sent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(instances_that_are_not_there_are_not_sent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_partition_that_fails_is_tried_ever_less_often, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(messages_that_are_handled_again_are_counted_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_sender_goes_on_behind_a_thousand_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(more_numbered_senders_than_can_be_known_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
