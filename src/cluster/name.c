@@ -49,7 +49,8 @@ slr_status slri_manifest_read(slri_nats *nats, slri_manifest *out)
                  out->version == MANIFEST_VERSION && out->order == MANIFEST_ORDER && out->partitions > 0 &&
                  out->partitions <= SLRI_NAME_PARTITIONS && out->keys <= SLR_KEYS_TEXT && out->message_bytes > 0 &&
                  out->lease_ns >= SLRI_LEAST_LEASE_NS &&
-                 out->key_limit <= (out->keys == SLR_KEYS_TEXT ? SLRI_FRAME_KEY_MAX : UINT32_MAX) && memchr(out->handler, '\0', sizeof out->handler);
+                 out->key_limit <= (out->keys == SLR_KEYS_TEXT ? SLRI_FRAME_KEY_MAX : UINT32_MAX) &&
+                 memchr(out->handler, '\0', sizeof out->handler);
     return right ? SLR_OK
                  : SLRI_FAIL(INVALID, "the name '%s' was begun by another version of slipring, or by something else",
                              nats->name);

@@ -98,7 +98,8 @@ static slr_status take_message(slri_nats_follower *follower, natsMsg *message, s
     const char *reply = api->natsMsg_GetReply(message);
     const bool is_record = reply && strncmp(reply, "$JS.ACK.", 8) == 0; // whatever its headers say: others wrote them
     uint64_t code;
-    if (!is_record && slri_nats_header(follower->nats, message, "Status", &code)) { // the request has ended, in peace or not
+    if (!is_record &&
+        slri_nats_header(follower->nats, message, "Status", &code)) { // the request has ended, in peace or not
         follower->expected = 0;
         follower->next = code == REQUEST_TIMEOUT || code == NO_RECORDS ? follower->next : 0;
         return SLR_OK;

@@ -17,7 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_BYTES = 1 << 16, FRAME_BYTES_MOST = 1 << 19, TEXT_BYTES_MOST = FRAME_BYTES_MOST - 256, FRAMES_MOST = 64, INBOX_BYTES = 128 };
+enum {
+    FRAME_BYTES = 1 << 16,
+    FRAME_BYTES_MOST = 1 << 19,
+    TEXT_BYTES_MOST = FRAME_BYTES_MOST - 256,
+    FRAMES_MOST = 64,
+    INBOX_BYTES = 128
+};
 #define IN_FLIGHT_BYTES ((uint64_t)16 << 20)
 #define MS 1000000u
 #define PAUSE_NS 5000000u // before a partition that had no room is tried again

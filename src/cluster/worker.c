@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_PARTITIONS = 64, IDLE_NAP_NS = 300 * 1000, LONGEST_NAP_NS = 5000 * 1000, DOUBLINGS_MOST = 4, BUSY_NAP_NS = 20 * 1000 };
+enum {
+    DEFAULT_PARTITIONS = 64,
+    IDLE_NAP_NS = 300 * 1000,
+    LONGEST_NAP_NS = 5000 * 1000,
+    DOUBLINGS_MOST = 4,
+    BUSY_NAP_NS = 20 * 1000
+};
 #define DEFAULT_CAPACITY 65536u
 #define SECOND_NS 1000000000u
 #define LOOK_NS 300000000u // what was given back in peace is taken after that at the latest
