@@ -92,7 +92,7 @@ typedef struct slr_worker_stats {
     uint32_t owned;      ///< by this worker now
     uint32_t workers;    ///< alive, with this one
     uint32_t reserved;
-    uint64_t handled;  ///< messages
+    uint64_t handled;  ///< messages. One that a lost partition's next owner handles again is counted there, not here
     uint64_t faulted;  ///< messages in the stream of dead letters, with the reason
     uint64_t outputs;  ///< stored
     uint64_t repeated; ///< messages that came again, and were skipped
@@ -151,7 +151,7 @@ typedef struct slr_sender_desc {
     uint32_t struct_size;
     uint32_t frame_bytes; ///< messages of a partition that are sent together; default 65,536 bytes, at most 524,288
     uint64_t producer;    ///< a number that the sender keeps over restarts. Then it sends all its messages again from
-                          ///< the first one, and those that were accepted are skipped. 0: a new one
+                          ///< the first one, and those that were accepted are skipped. Below 2^63. 0: a new one
     slr_program *program; ///< its message must have the layout of the name's message; NULL: only the size is compared
     const char *handler;  ///< of the program; NULL: the first one
     uint64_t in_flight;   ///< bytes that are sent and not yet accepted; default 16 MiB
@@ -185,7 +185,8 @@ typedef struct slr_sender_stats {
 /// Finds the name, which a worker has begun to serve.
 /// Threads: any.  Blocks: for the servers, with `producer` also to read what was accepted.
 /// Owns: the caller gets the sender: slr_sender_close.
-/// Errors: NOT_FOUND (nobody has served this name), LAYOUT, INVALID, UNSUPPORTED, SYSTEM, TIMEOUT.
+/// Errors: NOT_FOUND (nobody has served this name), LAYOUT, INVALID, FULL (512 senders have a `producer` of their own),
+///   UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sender_desc *desc, slr_sender **out);
 
 /// Sends a message to the instance of a key, or to instance `key.number` if the ring kernel has no keys. The message is

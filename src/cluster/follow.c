@@ -84,8 +84,19 @@ slr_status slri_server_load_stored(slr_server *server)
 
 // ---- messages ------------------------------------------------------------------------------------------------------
 
-// The table knows the last ones. The newest is at its end; where it is full, the oldest makes room.
-static slri_head_producer *find_sender(slr_server *server, uint64_t name)
+// The oldest one that does not begin again; else the oldest.
+static uint64_t find_oldest(const slri_head *head)
+{
+    for (uint64_t at = 0; at < head->producers; ++at) {
+        if (head->producer[at].name & SLRI_PRODUCER_ONCE)
+            return at;
+    }
+    return 0;
+}
+
+// The table knows the last ones. The newest is at its end; where it is full, the oldest makes room. What comes before
+// `first` is stored in front of the frame, and so it was taken: a sender that was forgotten goes on there.
+static slri_head_producer *find_sender(slr_server *server, uint64_t name, uint64_t first)
 {
     slri_head *head = &server->head;
     slri_head_producer found = {.name = name, .sum = slri_sum_begin(0)};
@@ -97,7 +108,8 @@ static slri_head_producer *find_sender(slr_server *server, uint64_t name)
     else if (head->producers < SLRI_HEAD_PRODUCERS)
         ++head->producers;
     else
-        at = 0;
+        at = find_oldest(head);
+    found.number = found.number < first - 1 ? first - 1 : found.number;
     memmove(&head->producer[at], &head->producer[at + 1], (head->producers - 1 - at) * sizeof found);
     head->producer[head->producers - 1] = found;
     return &head->producer[head->producers - 1];
@@ -116,7 +128,7 @@ static slr_status take_message(slr_server *server, const slri_frame *frame, uint
 
 static slr_status take_frame(slr_server *server, const slri_frame *frame)
 {
-    slri_head_producer *sender = find_sender(server, frame->head.producer);
+    slri_head_producer *sender = find_sender(server, frame->head.producer, frame->head.first);
     size_t text = 0;
     for (uint32_t i = 0; i < frame->head.count; ++i) {
         slr_key key = slri_frame_sent_key(frame, i, &text);

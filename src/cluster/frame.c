@@ -95,7 +95,7 @@ static slr_status read_sent(const slri_frame_shape *shape, const unsigned char *
 {
     const bool is_text = frame->head.extra == SLR_KEYS_TEXT;
     size_t at = 0;
-    if (frame->head.extra > SLR_KEYS_TEXT || frame->head.number == 0 ||
+    if (frame->head.extra > SLR_KEYS_TEXT || frame->head.number == 0 || frame->head.first > frame->head.number ||
         frame->head.number > UINT64_MAX - frame->head.count)
         return refuse("its kind of key or its number is out of range");
     frame->keys = data;

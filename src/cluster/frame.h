@@ -23,7 +23,8 @@ enum slri_frame_kind {
 
 enum { SLRI_FRAME_VERSION = 1, SLRI_FRAME_KEY_MAX = 4096, SLRI_FRAME_MAX = 1 << 20 /* messages */ };
 
-/// The head of each frame. `first` counts messages (in, dead), outputs (out) or snapshots (snap) from 1.
+/// The head of each frame. `first` counts messages (in, dead), outputs (out) or snapshots (snap) from 1. Of a sent one
+/// it is the number of its sender's first message that may not be stored in front of this frame.
 typedef struct slri_frame_head {
     uint32_t magic;
     uint16_t version, kind;

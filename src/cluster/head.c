@@ -5,6 +5,7 @@
 #include "ring/ring.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,15 +85,20 @@ void slri_head_begin(slri_head *head, const slr_ring *ring, const slr_ring_desc 
         hash_layout(ring->message_bytes, ring->state_bytes, ring->reply_bytes, desc->keys, is_kernel ? &info : NULL);
 }
 
+size_t slri_head_bytes(const slri_head *head)
+{
+    return offsetof(slri_head, producer) + head->producers * sizeof *head->producer;
+}
+
 // A value whose checksum is right may still be another version's.
 slr_status slri_head_check(const slri_head *head, size_t bytes, const char *place)
 {
-    if (bytes != sizeof *head || memcmp(head->magic, HEAD_MAGIC, sizeof head->magic) != 0 ||
+    if (bytes < offsetof(slri_head, producer) || memcmp(head->magic, HEAD_MAGIC, sizeof head->magic) != 0 ||
         head->version != HEAD_VERSION || head->order != HEAD_ORDER)
         return SLRI_FAIL(INVALID, "%s: another version of slipring, or a machine of another byte order, wrote it",
                          place);
     bool right = memchr(head->handler, '\0', sizeof head->handler) && head->producers <= SLRI_HEAD_PRODUCERS &&
-                 head->snap_first > 0 && head->snap_last + 1 >= head->snap_first;
+                 bytes >= slri_head_bytes(head) && head->snap_first > 0 && head->snap_last + 1 >= head->snap_first;
     return right ? SLR_OK : SLRI_FAIL(INVALID, "%s: its head says what no program writes", place);
 }
 

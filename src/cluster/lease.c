@@ -151,7 +151,8 @@ slr_status slri_worker_look(slr_worker *worker)
 {
     for (uint32_t i = 0; i < worker->peers; ++i)
         worker->peer[i].is_listed = 0;
-    SLRI_TRY(slri_nats_values(worker->nats, "worker.*", "owner.*", see_value, worker));
+    SLRI_TRY(slri_nats_values(worker->nats, "worker.*", see_value, worker));
+    SLRI_TRY(slri_nats_values(worker->nats, "owner.*", see_value, worker));
     forget(worker);
     worker->stats.workers = 1;
     for (uint32_t i = 0; i < worker->peers; ++i)
@@ -179,25 +180,25 @@ bool slri_worker_is_free(const slr_worker *worker, uint32_t partition)
     return !peer || !is_alive(worker, peer);
 }
 
-static bool set_owner(slr_worker *worker, uint32_t partition, const char *id)
+static slr_status set_owner(slr_worker *worker, uint32_t partition, const char *id)
 {
     char key[64];
     slri_part *part = &worker->parts[partition];
     slri_owner owner = {""};
     memcpy(owner.worker, id, strlen(id) + 1);
     owner_key(key, partition);
-    if (slri_nats_cas(worker->nats, key, &part->revision, &owner, sizeof owner) != SLR_OK)
-        return false;
+    SLRI_TRY(slri_nats_cas(worker->nats, key, &part->revision, &owner, sizeof owner));
     part->owner = owner;
-    return true;
+    return SLR_OK;
 }
 
 bool slri_worker_claim(slr_worker *worker, uint32_t partition)
 {
-    return set_owner(worker, partition, worker->id);
+    return set_owner(worker, partition, worker->id) == SLR_OK;
 }
 
-void slri_worker_unclaim(slr_worker *worker, uint32_t partition)
+slr_status slri_worker_unclaim(slr_worker *worker, uint32_t partition)
 {
-    (void)set_owner(worker, partition, ""); // not ours any more: then it needs no release
+    slr_status status = set_owner(worker, partition, "");
+    return status == SLR_WRONG_STATE ? SLR_OK : status; // not ours any more: then it needs no release
 }

@@ -25,7 +25,7 @@ enum slri_log_sync { SLRI_LOG_SYNC_ALWAYS, SLRI_LOG_SYNC_INTERVAL, SLRI_LOG_SYNC
 
 enum {
     SLRI_LOG_RECORD_MAX = 1 << 26, // bytes of a record
-    SLRI_LOG_VALUE_MAX = 16384     // of a named value
+    SLRI_LOG_VALUE_MAX = 1 << 17   // of a named value
 };
 
 typedef struct slri_log_record {

@@ -12,8 +12,10 @@
 #define MANIFEST_MAGIC "\x89SLRNAM\n"
 enum { MANIFEST_VERSION = 1, MANIFEST_ORDER = 0x01020304 };
 
-void slri_manifest_begin(slri_manifest *manifest, const slri_head *head, const slr_worker_desc *desc, uint32_t replicas)
+void slri_manifest_begin(slri_manifest *manifest, const slri_head *head, const slr_worker_desc *desc,
+                         const slr_ring_desc *ring, uint32_t replicas)
 {
+    const uint32_t key_bytes = ring->key_bytes ? ring->key_bytes : SLRI_KEY_BYTES;
     *manifest = (slri_manifest){.version = MANIFEST_VERSION,
                                 .order = MANIFEST_ORDER,
                                 .layout = head->layout,
@@ -24,7 +26,11 @@ void slri_manifest_begin(slri_manifest *manifest, const slri_head *head, const s
                                 .partitions = desc->partitions,
                                 .replicas = replicas,
                                 .capacity = desc->capacity,
-                                .lease_ns = desc->lease_ns};
+                                .lease_ns = desc->lease_ns,
+                                .key_limit = head->keys == SLR_KEYS_TEXT ? key_bytes
+                                             : head->keys                ? 0
+                                             : ring->instances           ? ring->instances
+                                                                         : 1};
     memcpy(manifest->magic, MANIFEST_MAGIC, sizeof manifest->magic);
     memcpy(manifest->handler, head->handler, sizeof manifest->handler);
 }
@@ -42,7 +48,9 @@ slr_status slri_manifest_read(slri_nats *nats, slri_manifest *out)
     bool right = bytes == sizeof *out && memcmp(out->magic, MANIFEST_MAGIC, sizeof out->magic) == 0 &&
                  out->version == MANIFEST_VERSION && out->order == MANIFEST_ORDER && out->partitions > 0 &&
                  out->partitions <= SLRI_NAME_PARTITIONS && out->keys <= SLR_KEYS_TEXT && out->message_bytes > 0 &&
-                 out->lease_ns > 0 && memchr(out->handler, '\0', sizeof out->handler);
+                 out->lease_ns >= SLRI_LEAST_LEASE_NS &&
+                 out->key_limit <= (out->keys == SLR_KEYS_TEXT ? SLRI_FRAME_KEY_MAX : UINT32_MAX) &&
+                 memchr(out->handler, '\0', sizeof out->handler);
     return right ? SLR_OK
                  : SLRI_FAIL(INVALID, "the name '%s' was begun by another version of slipring, or by something else",
                              nats->name);
@@ -120,7 +128,8 @@ static slr_status look_at_name(slri_nats *nats, slr_remote_info *info)
     info->partitions = manifest.partitions;
     info->capacity = manifest.capacity;
     info->lease_ns = manifest.lease_ns;
-    SLRI_TRY(slri_nats_values(nats, "worker.*", "owner.*", count_value, &counting));
+    SLRI_TRY(slri_nats_values(nats, "worker.*", count_value, &counting));
+    SLRI_TRY(slri_nats_values(nats, "owner.*", count_value, &counting));
     info->workers = counting.workers;
     info->owned = counting.owned;
     for (uint32_t i = 0; i < manifest.partitions; ++i)

@@ -8,6 +8,7 @@
 
 enum { SLRI_NAME_PARTITIONS = 1024, SLRI_WORKER_ID = 24 };
 #define SLRI_MANIFEST_KEY "manifest"
+#define SLRI_LEAST_LEASE_NS 100000000u
 
 typedef struct slri_manifest {
     unsigned char magic[8];
@@ -16,6 +17,7 @@ typedef struct slri_manifest {
     uint32_t message_bytes, state_bytes, reply_bytes, keys;
     uint32_t partitions, replicas;
     uint64_t capacity, lease_ns;
+    uint32_t key_limit, reserved; // most bytes of a text; without keys, number of instances; else 0
     char handler[96];
 } slri_manifest;
 
@@ -29,7 +31,7 @@ slr_status slri_manifest_read(slri_nats *nats, slri_manifest *out);
 
 /// What the first worker writes down.
 void slri_manifest_begin(slri_manifest *manifest, const slri_head *head, const slr_worker_desc *desc,
-                         uint32_t replicas);
+                         const slr_ring_desc *ring, uint32_t replicas);
 
 /// The partition of a key: a fixed hash, whichever version of slipring computes it.
 uint32_t slri_partition_of(const slri_manifest *manifest, const slr_key *key);

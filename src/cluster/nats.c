@@ -44,7 +44,8 @@ static slr_status take_nkey(const slri_nats *nats, natsOptions *options, const c
         if (*line == 'U' && strcspn(line, "\r\n ") == NKEY_BYTES)
             memcpy(key, line, NKEY_BYTES);
     }
-    memset(content, 0, bytes);
+    for (volatile char *at = content; at < content + bytes; ++at) // a memset before free may be left out
+        *at = '\0';
     free(content);
     if (!key[0])
         return SLRI_FAIL(INVALID,
@@ -182,7 +183,7 @@ static slr_status check_name(const char *name)
 
 static slr_status check_server_level(slri_nats *nats)
 {
-    char answer[4096];
+    char answer[1 << 15]; // the level comes after the limits of all tiers
     slr_status status = slri_nats_ask(nats, "INFO", "", answer, sizeof answer);
     if (status == SLR_NOT_FOUND)
         return SLRI_FAIL(UNSUPPORTED, "the NATS server has no JetStream: start it with -js, or set jetstream in its "
@@ -264,6 +265,8 @@ slr_status slri_nats_answer(const char *text, const char *what, uint64_t *sequen
     const char *error = strstr(text, "\"error\":");
     if (sequence)
         *sequence = error ? 0 : slri_nats_number(text, "seq");
+    if (!error && sequence && *sequence == 0)
+        return SLRI_FAIL(SYSTEM, "NATS: %s: an answer without a sequence", what);
     if (!error)
         return SLR_OK;
     uint64_t number = slri_nats_number(error, "err_code");

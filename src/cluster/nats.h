@@ -64,10 +64,10 @@ slr_status slri_nats_cas(slri_nats *nats, const char *key, uint64_t *revision, c
 /// Removes it.
 slr_status slri_nats_drop(slri_nats *nats, const char *key);
 
-/// Calls `visit` for each value whose key matches one of the patterns ("worker.*"), with its revision as the sequence.
+/// Calls `visit` for each value whose key matches the pattern ("worker.*"), with its revision as the sequence. A server
+/// gives 1,024 of them at most: SYSTEM where there are more.
 typedef void slri_nats_on_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision);
-slr_status slri_nats_values(slri_nats *nats, const char *pattern, const char *other, slri_nats_on_value *visit,
-                            void *user);
+slr_status slri_nats_values(slri_nats *nats, const char *pattern, slri_nats_on_value *visit, void *user);
 
 /// First and last sequence and bytes of a stream. A stream that is not there has none.
 slr_status slri_nats_stream_state(slri_nats *nats, const char *stream, uint64_t *first, uint64_t *last,
@@ -77,6 +77,9 @@ slr_status slri_nats_stream_state(slri_nats *nats, const char *stream, uint64_t 
 slr_status slri_nats_read(slri_nats *nats, const char *stream, uint64_t first, uint64_t last, slri_log_visit *visit,
                           void *user);
 
+/// Whether a record is empty, with the header "Status: 503", which libnats takes for an answer that nobody is there.
+bool slri_nats_is_hidden(slri_nats *nats, const char *stream, uint64_t sequence);
+
 /// Follows a stream: a consumer of JetStream that is asked for so many records at a time. All zero but `nats` at first.
 typedef struct slri_nats_follower {
     slri_nats *nats;
@@ -85,13 +88,15 @@ typedef struct slri_nats_follower {
     uint64_t next;     // sequence; 0: no consumer
     uint32_t expected; // of the request
     uint32_t made;     // consumers
+    bool is_new;       // the consumer has given nothing yet
     uint64_t until_ns; // then the request has ended, whatever was heard of it
     void *buffer;      // a record, aligned
     size_t capacity;
 } slri_nats_follower;
 
 /// Calls `visit` for `most` records from `first` on, which follows the last one that it was called for. Waits for the
-/// first until `timeout_ns`; OK also where none came. Errors: NOT_FOUND (no such stream), those of `visit`, SYSTEM.
+/// first until `timeout_ns`; OK also where none came. Errors: NOT_FOUND (no such stream), WRONG_STATE (`first` was
+/// removed), those of `visit`, SYSTEM.
 slr_status slri_nats_follow(slri_nats_follower *follower, const char *stream, uint64_t first, uint32_t most,
                             slri_log_visit *visit, void *user, uint64_t timeout_ns);
 void slri_nats_follower_end(slri_nats_follower *follower);

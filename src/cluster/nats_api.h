@@ -16,7 +16,16 @@ typedef struct natsMsg natsMsg;
 typedef struct natsSubscription natsSubscription;
 
 /// natsStatus: those that are told apart.
-enum { SLRI_NATS_OK = 0, SLRI_NATS_NOT_FOUND = 13, SLRI_NATS_TIMEOUT = 26, SLRI_NATS_NO_RESPONDERS = 34 };
+enum {
+    SLRI_NATS_OK = 0,
+    SLRI_NATS_IO_ERROR = 3,
+    SLRI_NATS_STALE = 7,
+    SLRI_NATS_DISCONNECTED = 10,
+    SLRI_NATS_NOT_FOUND = 13,
+    SLRI_NATS_NO_BUFFER = 23,
+    SLRI_NATS_TIMEOUT = 26,
+    SLRI_NATS_NO_RESPONDERS = 34
+};
 
 // Result, name, parameters.
 #define SLRI_NATS_FUNCTIONS(X)                                                                                         \

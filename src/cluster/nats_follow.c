@@ -43,6 +43,7 @@ static slr_status open_consumer(slri_nats_follower *follower, const char *stream
              stream, follower->consumer, first);
     SLRI_TRY(slri_nats_ask(follower->nats, where, request, NULL, 0));
     follower->next = first;
+    follower->is_new = true;
     follower->expected = 0;
     return SLR_OK;
 }
@@ -94,22 +95,30 @@ static slr_status align(slri_nats_follower *follower, slri_log_record *record, c
 static slr_status take_message(slri_nats_follower *follower, natsMsg *message, slri_log_visit *visit, void *user)
 {
     const slri_nats_api *api = follower->nats->api;
+    const char *reply = api->natsMsg_GetReply(message);
+    const bool is_record = reply && strncmp(reply, "$JS.ACK.", 8) == 0; // whatever its headers say: others wrote them
     uint64_t code;
-    if (slri_nats_header(follower->nats, message, "Status", &code)) { // the request has ended, in peace or not
+    if (!is_record &&
+        slri_nats_header(follower->nats, message, "Status", &code)) { // the request has ended, in peace or not
         follower->expected = 0;
         follower->next = code == REQUEST_TIMEOUT || code == NO_RECORDS ? follower->next : 0;
         return SLR_OK;
     }
-    slri_log_record record = {sequence_of(api->natsMsg_GetReply(message)), NULL,
-                              (size_t)api->natsMsg_GetDataLength(message)};
+    if (!is_record || !strstr(reply, follower->consumer))
+        return SLR_OK; // of a consumer before this one
+    slri_log_record record = {sequence_of(reply), NULL, (size_t)api->natsMsg_GetDataLength(message)};
     if (follower->expected)
         follower->expected--;
     if (follower->next == 0 || record.sequence < follower->next)
-        return SLR_OK; // of a consumer before this one
+        return SLR_OK;
+    if (record.sequence > follower->next && follower->is_new)
+        return SLRI_FAIL(WRONG_STATE, "NATS: record %" PRIu64 " was removed; the next one is %" PRIu64, follower->next,
+                         record.sequence);
     if (record.sequence > follower->next) {
         follower->next = 0;
         return SLR_OK;
     }
+    follower->is_new = false;
     SLRI_TRY(align(follower, &record, api->natsMsg_GetData(message)));
     SLRI_TRY(visit(user, &record));
     follower->next++;
@@ -133,8 +142,10 @@ slr_status slri_nats_follow(slri_nats_follower *follower, const char *stream, ui
             return SLR_OK;
         }
         if (status == SLRI_NATS_NO_RESPONDERS) { // the consumer is gone
+            slri_log_record hidden = {follower->next, "", 0};
+            const bool is_hidden = follower->is_new && slri_nats_is_hidden(follower->nats, stream, hidden.sequence);
             follower->next = 0;
-            return SLR_OK;
+            return is_hidden ? visit(user, &hidden) : SLR_OK;
         }
         if (status)
             return slri_nats_fail(follower->nats, status, "following a stream");

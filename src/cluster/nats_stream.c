@@ -168,23 +168,23 @@ static slr_status next_answer(slri_nats *nats, const answers *all, natsMsg **out
     int status = nats->api->natsSubscription_NextMsg(out, all->subscription, (int64_t)(nats->timeout_ns / MS));
     if (status)
         return slri_nats_fail(nats, status, "a batch of records");
-    if (!slri_nats_header(nats, *out, "Status", &code))
-        return SLR_OK;
+    if (slri_nats_header(nats, *out, "Nats-Sequence", &code) || !slri_nats_header(nats, *out, "Status", &code))
+        return SLR_OK; // a record, which may have other headers of its sender
     nats->api->natsMsg_Destroy(*out);
     *out = NULL;
-    return code == END_OF_BATCH ? SLR_OK : SLRI_FAIL(NOT_FOUND, "NATS: no such records (%" PRIu64 ")", code);
+    return code == END_OF_BATCH  ? SLR_OK
+           : code == NO_MESSAGES ? SLRI_FAIL(NOT_FOUND, "NATS: no such records")
+                                 : SLRI_FAIL(SYSTEM, "NATS: a batch of records is refused (status %" PRIu64 ")", code);
 }
 
-slr_status slri_nats_values(slri_nats *nats, const char *pattern, const char *other, slri_nats_on_value *visit,
-                            void *user)
+slr_status slri_nats_values(slri_nats *nats, const char *pattern, slri_nats_on_value *visit, void *user)
 {
     char stream[SLRI_NATS_SUBJECT], request[3 * SLRI_NATS_SUBJECT], prefix[SLRI_NATS_SUBJECT];
     answers all;
     natsMsg *message = NULL;
     snprintf(stream, sizeof stream, "KV_slr-%s", nats->name);
     snprintf(prefix, sizeof prefix, "$KV.slr-%s.", nats->name);
-    snprintf(request, sizeof request, "{\"multi_last\":[\"%s%s\",\"%s%s\"],\"batch\":2048}", prefix, pattern, prefix,
-             other);
+    snprintf(request, sizeof request, "{\"multi_last\":[\"%s%s\"],\"batch\":1024}", prefix, pattern);
     slr_status status = ask_many(nats, stream, request, &all);
     while (status == SLR_OK) {
         const char *subject;
@@ -241,6 +241,15 @@ static slr_status visit_message(struct reading *reading, natsMsg *message)
     return SLR_OK;
 }
 
+bool slri_nats_is_hidden(slri_nats *nats, const char *stream, uint64_t sequence)
+{
+    char where[SLRI_NATS_SUBJECT + 16], request[64], answer[ANSWER];
+    snprintf(where, sizeof where, "STREAM.MSG.GET.%s", stream);
+    snprintf(request, sizeof request, "{\"seq\":%" PRIu64 "}", sequence);
+    return slri_nats_ask(nats, where, request, answer, sizeof answer) == SLR_OK && strstr(answer, "\"hdrs\":") &&
+           !strstr(answer, "\"data\":");
+}
+
 static slr_status read_batch(struct reading *reading)
 {
     char request[128];
@@ -257,18 +266,23 @@ static slr_status read_batch(struct reading *reading)
         reading->nats->api->natsMsg_Destroy(message);
     }
     end_answers(reading->nats, &all);
-    return status;
+    if (status != SLR_NOT_FOUND || !slri_nats_is_hidden(reading->nats, reading->stream, reading->next))
+        return status;
+    slri_log_record hidden = {reading->next++, "", 0};
+    return reading->visit(reading->user, &hidden);
 }
 
 slr_status slri_nats_read(slri_nats *nats, const char *stream, uint64_t first, uint64_t last, slri_log_visit *visit,
                           void *user)
 {
     struct reading reading = {nats, stream, first, last, visit, user, NULL, 0};
-    const uint64_t deadline_ns = slri_deadline_after(nats->timeout_ns);
+    uint64_t deadline_ns = slri_deadline_after(nats->timeout_ns);
     slr_status status = SLR_OK;
     while (reading.next <= last && status == SLR_OK) {
         uint64_t before = reading.next;
         status = read_batch(&reading);
+        if (reading.next > before)
+            deadline_ns = slri_deadline_after(nats->timeout_ns);
         // Another replica may answer, which does not have all yet.
         if ((status == SLR_NOT_FOUND || reading.next == before) && !slri_passed(deadline_ns)) {
             slri_sleep_ns(RETRY_NS);

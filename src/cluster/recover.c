@@ -257,7 +257,7 @@ static slr_status load_head(slr_server *server)
                 return fail_damage(server, "there are records, but no head");
         }
         server->head_revision = 0;
-        SLRI_TRY(engine->cas(server->log, SLRI_HEAD_KEY, &server->head_revision, &now, sizeof now));
+        SLRI_TRY(engine->cas(server->log, SLRI_HEAD_KEY, &server->head_revision, &now, slri_head_bytes(&now)));
         server->head = now;
         return SLR_OK;
     }
@@ -281,7 +281,7 @@ static slr_status load_released(slr_server *server)
 static slr_status fence(slr_server *server)
 {
     return server->log->engine->cas(server->log, SLRI_HEAD_KEY, &server->head_revision, &server->head,
-                                    sizeof server->head);
+                                    slri_head_bytes(&server->head));
 }
 
 slr_status slri_server_recover(slr_server *server)

@@ -12,11 +12,18 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_BYTES = 1 << 16, FRAME_BYTES_MOST = 1 << 19, FRAMES_MOST = 64, INBOX_BYTES = 128 };
+enum {
+    FRAME_BYTES = 1 << 16,
+    FRAME_BYTES_MOST = 1 << 19,
+    TEXT_BYTES_MOST = FRAME_BYTES_MOST - 256,
+    FRAMES_MOST = 64,
+    INBOX_BYTES = 128
+};
 #define IN_FLIGHT_BYTES ((uint64_t)16 << 20)
 #define MS 1000000u
 #define PAUSE_NS 5000000u // before a partition that had no room is tried again
@@ -62,6 +69,22 @@ struct slr_sender {
 
 // ---- frames --------------------------------------------------------------------------------------------------------
 
+static void pull_back(out_part *part, sent_frame *from)
+{
+    for (sent_frame *frame = from; frame; frame = frame->next) {
+        frame->id = 0;
+        frame->is_stored = false;
+    }
+    part->resume_ns = slri_now_ns() + PAUSE_NS;
+}
+
+// No server for now, and more is waiting for one than libnats keeps.
+static bool is_passing(int status)
+{
+    return status == SLRI_NATS_IO_ERROR || status == SLRI_NATS_STALE || status == SLRI_NATS_DISCONNECTED ||
+           status == SLRI_NATS_NO_BUFFER;
+}
+
 static slr_status publish_frame(slr_sender *sender, uint32_t partition, sent_frame *frame)
 {
     char subject[SLRI_NATS_SUBJECT], reply[INBOX_BYTES];
@@ -71,10 +94,15 @@ static slr_status publish_frame(slr_sender *sender, uint32_t partition, sent_fra
     frame->id = ++sender->next_id;
     frame->sent_ns = slri_now_ns();
     frame->is_stored = false;
+    memcpy(frame->data + offsetof(slri_frame_head, first), &sender->parts[partition].head->number, sizeof(uint64_t));
     snprintf(reply, sizeof reply, "%s.%u.%" PRIu64, sender->inbox, partition, frame->id);
     int status = sender->nats->api->natsConnection_PublishRequest(sender->nats->connection, subject, reply, frame->data,
                                                                   (int)frame->bytes);
-    return status ? slri_nats_fail(sender->nats, status, subject) : SLR_OK;
+    if (is_passing(status))
+        pull_back(&sender->parts[partition], frame);
+    else if (status)
+        return slri_nats_fail(sender->nats, status, subject);
+    return SLR_OK;
 }
 
 // What could not be published goes out again, in order, when the partition resumes.
@@ -84,20 +112,11 @@ static slr_status publish_part(slr_sender *sender, uint32_t partition)
     if (part->resume_ns && slri_now_ns() < part->resume_ns)
         return SLR_OK;
     part->resume_ns = 0;
-    for (sent_frame *frame = part->head; frame; frame = frame->next) {
+    for (sent_frame *frame = part->head; frame && !part->resume_ns; frame = frame->next) {
         if (frame->id == 0)
             SLRI_TRY(publish_frame(sender, partition, frame));
     }
     return SLR_OK;
-}
-
-static void pull_back(out_part *part, sent_frame *from)
-{
-    for (sent_frame *frame = from; frame; frame = frame->next) {
-        frame->id = 0;
-        frame->is_stored = false;
-    }
-    part->resume_ns = slri_now_ns() + PAUSE_NS;
 }
 
 static slr_status end_frame(slr_sender *sender, uint32_t partition)
@@ -114,7 +133,7 @@ static slr_status end_frame(slr_sender *sender, uint32_t partition)
         return SLRI_FAIL(NO_MEMORY, "no memory for a frame of %zu B", bytes);
     head.producer = sender->producer;
     head.number = frame->number = part->number - part->batched + 1;
-    head.first = 1;
+    head.first = 1; // until it is published
     head.count = frame->count = part->batched;
     head.extra = sender->manifest.keys;
     frame->bytes = bytes;
@@ -161,7 +180,8 @@ static void take_answer(slr_sender *sender, out_part *part, uint64_t id, const c
         frame = frame->next;
     if (!frame)
         return; // of an earlier time
-    slr_status status = text[0] ? slri_nats_answer(text, "a frame", NULL) : SLR_NOT_FOUND;
+    uint64_t sequence;
+    slr_status status = text[0] ? slri_nats_answer(text, "a frame", &sequence) : SLR_NOT_FOUND;
     if (status == SLR_OK) {
         frame->is_stored = true;
         part->is_full = false;
@@ -263,10 +283,18 @@ static slr_status find_known(slr_sender *sender, uint32_t partition, uint64_t *k
     else
         SLRI_TRY(status);
     struct finding_number finding = {sender, 0};
+    bool is_known = false;
+    uint32_t named = 0;
     for (uint64_t i = 0; i < head.producers; ++i) {
-        if (head.producer[i].name == sender->producer)
-            finding.number = head.producer[i].number;
+        named += !(head.producer[i].name & SLRI_PRODUCER_ONCE);
+        if (head.producer[i].name != sender->producer)
+            continue;
+        finding.number = head.producer[i].number;
+        is_known = true;
     }
+    if (!is_known && named >= SLRI_HEAD_NAMED) // this one may be forgotten, and all it sends would be handled again
+        return SLRI_FAIL(FULL, "'%s' has %u producers with a number of their own, which is the limit: send without one",
+                         sender->nats->name, named);
     slri_nats_stream_name(sender->nats, SLRI_LOG_IN, partition, stream);
     SLRI_TRY(slri_nats_stream_state(sender->nats, stream, &first, &last, &bytes));
     first = head.in_last + 1 > first ? head.in_last + 1 : first;
@@ -299,10 +327,12 @@ static slr_status open_parts(slr_sender *sender, const slr_sender_desc *desc)
     sender->batch_most = sender->batch_most ? sender->batch_most : 1;
     sender->in_flight_most = desc->in_flight ? desc->in_flight : IN_FLIGHT_BYTES;
     sender->producer = desc->producer;
+    if (sender->producer & SLRI_PRODUCER_ONCE)
+        return SLRI_FAIL(INVALID, "slr_sender_desc.producer: %" PRIu64 " is not below 2^63", sender->producer);
     if (sender->producer == 0) {
         struct slri_key_secret random;
         slri_key_secret_make(&random);
-        sender->producer = random.word[0] | 1;
+        sender->producer = random.word[0] | SLRI_PRODUCER_ONCE;
     }
     sender->parts = calloc(sender->manifest.partitions, sizeof *sender->parts);
     if (!sender->parts)
@@ -384,10 +414,15 @@ static slr_status check_message(const slr_sender *sender, const slr_key *key, co
     if (bytes != sender->shape.message_bytes)
         return SLRI_FAIL(INVALID, "'%s' has messages of %u B, not of %zu B", sender->nats->name,
                          sender->shape.message_bytes, bytes);
-    bool is_text = sender->manifest.keys == SLR_KEYS_TEXT;
-    if (is_text ? !key->text || key->bytes > SLRI_FRAME_KEY_MAX : key->text != NULL)
-        return SLRI_FAIL(INVALID, "'%s' has keys that are %s", sender->nats->name,
-                         is_text ? "texts of at most 4,096 B" : "numbers");
+    const slri_manifest *manifest = &sender->manifest;
+    if (manifest->keys == SLR_KEYS_TEXT && (!key->text || key->bytes > manifest->key_limit))
+        return SLRI_FAIL(INVALID, "'%s' has keys that are texts of at most %u B", sender->nats->name,
+                         manifest->key_limit);
+    if (manifest->keys != SLR_KEYS_TEXT && key->text)
+        return SLRI_FAIL(INVALID, "'%s' has keys that are numbers", sender->nats->name);
+    if (!manifest->keys && key->number >= manifest->key_limit)
+        return SLRI_FAIL(INVALID, "'%s' has instances 0 to %u; a message names %" PRIu64, sender->nats->name,
+                         manifest->key_limit - 1, key->number);
     return SLR_OK;
 }
 
@@ -436,7 +471,7 @@ slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message,
         return SLR_OK;
     }
     SLRI_TRY(reserve_message(sender, part, &key));
-    if (part->batched == sender->batch_most || part->text_bytes + key.bytes > FRAME_BYTES_MOST) {
+    if (part->batched == sender->batch_most || part->text_bytes + key.bytes > TEXT_BYTES_MOST) {
         const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
         SLRI_TRY(take_answers(sender, 0));
         SLRI_TRY(look_after(sender));

@@ -19,8 +19,7 @@ enum {
     FULL_EVERY = 16,
     LETTERS = 64,
     DEFAULT_QUEUE = 4096,
-    DEFAULT_KEYS = 65536,
-    DEFAULT_KEY_BYTES = 60
+    DEFAULT_KEYS = 65536
 };
 #define SECOND_NS 1000000000u
 
@@ -65,7 +64,7 @@ static slr_status create_ring(slr_server *server, slr_device *device, const slr_
     SLRI_TRY(SLRI_TAKE_DESC(slr_ring_desc, &own, desc));
     SLRI_TRY(slri_server_check_ring(&own));
     uint32_t keys = own.keys;
-    server->key_bytes = own.key_bytes ? own.key_bytes : DEFAULT_KEY_BYTES;
+    server->key_bytes = own.key_bytes ? own.key_bytes : SLRI_KEY_BYTES;
     if (server->key_bytes > SLRI_FRAME_KEY_MAX)
         return SLRI_FAIL(INVALID, "slr_ring_desc.key_bytes: %u is not 1 to %u", own.key_bytes, SLRI_FRAME_KEY_MAX);
     own.keys = own.key_bytes = 0;

@@ -20,8 +20,10 @@
 #include <stdbool.h>
 
 enum {
-    SLRI_HEAD_PRODUCERS = 64,
+    SLRI_HEAD_PRODUCERS = 1024,
+    SLRI_HEAD_NAMED = 512, // of those: that begin again, and so must not be forgotten
     SLRI_NOTE_BYTES = 64,
+    SLRI_KEY_BYTES = 60,          // of a text, by default
     SLRI_REPLIES = 256,           // received together
     SLRI_UNREAD_MAX = 65536,      // outputs that wait to be received, before sending is refused
     SLRI_OUT_BYTES = 1 << 16,     // of a frame of outputs
@@ -31,12 +33,15 @@ enum {
 #define SLRI_HEAD_KEY "head"
 #define SLRI_RELEASED_KEY "released"
 
+/// In a producer's name: its sender does not begin again under this name.
+#define SLRI_PRODUCER_ONCE ((uint64_t)1 << 63)
+
 typedef struct slri_head_producer {
     uint64_t name, number;
     slri_sum sum; // of all its messages
 } slri_head_producer;
 
-/// The head: a value of the log.
+/// The head: a value of the log, without the producers that it does not have.
 typedef struct slri_head {
     unsigned char magic[8];
     uint32_t version, order;
@@ -224,6 +229,7 @@ void slri_server_abandon(slr_server *server);
 // head.c
 void slri_head_begin(slri_head *head, const slr_ring *ring, const slr_ring_desc *desc);
 slr_status slri_head_layout_of(const slr_program *program, const char *handler, uint32_t keys, uint64_t *layout);
+size_t slri_head_bytes(const slri_head *head);
 slr_status slri_head_check(const slri_head *head, size_t bytes, const char *place);
 slr_status slri_head_compare(const slri_head *head, const slri_head *now, const char *place);
 slr_status slri_place_parse(const char *place, const slri_log_engine **engine, const char **rest);

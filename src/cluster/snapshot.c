@@ -187,7 +187,7 @@ slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns)
     next.snapshots++;
     if (full)
         next.snap_first = last + 1;
-    SLRI_TRY(engine->cas(server->log, SLRI_HEAD_KEY, &server->head_revision, &next, sizeof next));
+    SLRI_TRY(engine->cas(server->log, SLRI_HEAD_KEY, &server->head_revision, &next, slri_head_bytes(&next)));
     server->head = next;
     server->next_is_full = false;
     slri_server_end_trial(server);

@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_PARTITIONS = 64, IDLE_NAP_NS = 300 * 1000, BUSY_NAP_NS = 20 * 1000 };
+enum {
+    DEFAULT_PARTITIONS = 64,
+    IDLE_NAP_NS = 300 * 1000,
+    LONGEST_NAP_NS = 5000 * 1000,
+    DOUBLINGS_MOST = 4,
+    BUSY_NAP_NS = 20 * 1000
+};
 #define DEFAULT_CAPACITY 65536u
 #define SECOND_NS 1000000000u
 #define LOOK_NS 300000000u // what was given back in peace is taken after that at the latest
@@ -30,7 +36,7 @@ static slr_status take_worker_desc(slr_worker *worker, const slr_worker_desc *de
     if (own->partitions > SLRI_NAME_PARTITIONS)
         return SLRI_FAIL(INVALID, "slr_worker_desc.partitions: %u is not 1 to %d", own->partitions,
                          SLRI_NAME_PARTITIONS);
-    if (own->lease_ns < SECOND_NS / 10)
+    if (own->lease_ns < SLRI_LEAST_LEASE_NS)
         return SLRI_FAIL(INVALID, "slr_worker_desc.lease_ns: %" PRIu64 " is less than 100 ms", own->lease_ns);
     return SLR_OK;
 }
@@ -81,14 +87,20 @@ static slr_status enter_name(slr_worker *worker)
     SLRI_TRY(slri_nats_make_values(worker->nats));
     slr_status status = slri_manifest_read(worker->nats, &worker->manifest);
     if (status == SLR_NOT_FOUND) {
-        slri_manifest_begin(&worker->manifest, &now, &worker->desc, worker->nats->replicas);
+        slri_manifest_begin(&worker->manifest, &now, &worker->desc, &worker->ring, worker->nats->replicas);
         SLRI_TRY(make_streams(worker));
         status = slri_nats_cas(worker->nats, SLRI_MANIFEST_KEY, &revision, &worker->manifest, sizeof worker->manifest);
         if (status == SLR_WRONG_STATE) // another one was first
             status = slri_manifest_read(worker->nats, &worker->manifest);
     }
     SLRI_TRY(status);
-    return slri_worker_compare(worker, &now);
+    SLRI_TRY(slri_worker_compare(worker, &now));
+    // A message that one worker can handle, all can.
+    if (worker->manifest.keys == SLR_KEYS_TEXT)
+        worker->ring.key_bytes = worker->manifest.key_limit;
+    else if (!worker->manifest.keys)
+        worker->ring.instances = worker->manifest.key_limit;
+    return SLR_OK;
 }
 
 static uint64_t look_ns(const slr_worker *worker)
@@ -105,13 +117,14 @@ static void note_problem(slr_worker *worker, uint32_t partition)
              slr_error_message());
 }
 
-static void add_counts(slr_worker *worker, slr_server *server)
+// Of one that ends: what its last snapshot has. Messages since then are handled again, and counted by whoever does it.
+static void add_counts(slr_worker *worker, slr_server *server, bool ends)
 {
     slr_server_stats stats;
     if (slr_server_get_stats(server, &stats) != SLR_OK)
         return;
-    worker->stats.handled += stats.handled - server->begun.handled;
-    worker->stats.faulted += stats.faulted - server->begun.faulted;
+    worker->stats.handled += (ends ? server->head.handled : stats.handled) - server->begun.handled;
+    worker->stats.faulted += (ends ? server->head.faulted : stats.faulted) - server->begun.faulted;
     worker->stats.outputs += stats.outputs - server->begun.outputs;
     worker->stats.repeated += stats.repeated;
     worker->stats.snapshots += stats.snapshots;
@@ -144,10 +157,18 @@ static slr_status open_server(slr_worker *worker, uint32_t partition, slr_server
     return SLR_OK;
 }
 
+// Each failure doubles the time until the next try.
+static void put_off(slr_worker *worker, slri_part *part)
+{
+    uint32_t doublings = part->failures < DOUBLINGS_MOST ? part->failures : DOUBLINGS_MOST;
+    part->retry_ns = slri_now_ns() + (look_ns(worker) << doublings);
+    part->failures++;
+}
+
 static void give_up(slr_worker *worker, uint32_t partition)
 {
     slri_part *part = &worker->parts[partition];
-    add_counts(worker, part->server);
+    add_counts(worker, part->server, true);
     slri_server_abandon(part->server);
     part->server = NULL;
     part->retry_ns = slri_now_ns() + look_ns(worker);
@@ -159,16 +180,20 @@ static slr_status drain(slr_worker *worker, uint32_t partition, uint64_t timeout
 {
     slri_part *part = &worker->parts[partition];
     slr_server *server = part->server;
-    slr_status status = slr_server_snapshot(server, timeout_ns);
+    slr_status status = worker->is_cut_off ? SLRI_FAIL(TIMEOUT, "no server answers: the others take over after a lease")
+                                           : slr_server_snapshot(server, timeout_ns);
     if (status != SLR_OK)
         note_problem(worker, partition);
-    add_counts(worker, server);
+    add_counts(worker, server, true);
     slri_server_abandon(server);
     part->server = NULL;
     worker->owned--;
-    worker->stats.drained++;
-    slri_worker_unclaim(worker, partition);
-    return status;
+    slr_status given = worker->is_cut_off ? status : slri_worker_unclaim(worker, partition);
+    worker->is_cut_off = given != SLR_OK;
+    worker->stats.drained += given == SLR_OK;
+    if (status == SLR_OK && given != SLR_OK)
+        note_problem(worker, partition);
+    return status == SLR_OK ? given : status;
 }
 
 static void take_partition(slr_worker *worker, uint32_t partition)
@@ -185,8 +210,8 @@ static void take_partition(slr_worker *worker, uint32_t partition)
     }
     note_problem(worker, partition);
     part->server = NULL;
-    part->retry_ns = slri_now_ns() + look_ns(worker);
-    slri_worker_unclaim(worker, partition);
+    put_off(worker, part);
+    (void)slri_worker_unclaim(worker, partition);
 }
 
 // One at a time, so that those that it has go on meanwhile.
@@ -225,6 +250,7 @@ static void look(slr_worker *worker)
         worker->looked_ns = slri_now_ns();
         return;
     }
+    worker->is_cut_off = false;
     give_back(worker);
 }
 
@@ -251,12 +277,19 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
             if (status != SLR_OK) {
                 note_problem(worker, i);
                 give_up(worker, i);
-            } else
-                is_waiting = is_waiting || server->waiting || slri_server_is_behind(server);
+                put_off(worker, &worker->parts[i]);
+                continue;
+            }
+            if (server->stats.snapshots > 0)
+                worker->parts[i].failures = 0;
+            is_waiting = is_waiting || server->waiting || slri_server_is_behind(server);
         }
+        worker->nap_ns = is_busy || is_waiting || worker->nap_ns == 0 ? IDLE_NAP_NS
+                         : worker->nap_ns < LONGEST_NAP_NS            ? worker->nap_ns + worker->nap_ns / 8
+                                                                      : LONGEST_NAP_NS;
         if (is_busy || slri_passed(deadline_ns))
             return SLR_OK;
-        slri_sleep_ns(is_waiting ? BUSY_NAP_NS : IDLE_NAP_NS);
+        slri_sleep_ns(is_waiting ? BUSY_NAP_NS : worker->nap_ns);
     }
 }
 
@@ -356,7 +389,7 @@ slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out,
     const slr_worker_stats before = worker->stats;
     for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
         if (worker->parts[i].server)
-            add_counts(worker, worker->parts[i].server);
+            add_counts(worker, worker->parts[i].server, false);
     }
     slr_worker_stats stats = worker->stats;
     worker->stats = before;

@@ -14,6 +14,7 @@ typedef struct slri_part {
     slri_owner owner;
     uint64_t revision; // of the owner's value; 0: there is none
     uint64_t retry_ns; // not before this
+    uint32_t failures; // since its last snapshot here
 } slri_part;
 
 /// Another worker: alive while its revision moves on our clock.
@@ -35,8 +36,9 @@ struct slr_worker {
     slri_part *parts;
     uint32_t owned, peers, first; // first: where looking for partitions begins
     slri_peer peer[SLRI_PEERS];
-    uint64_t looked_ns;
-    bool is_ending; // takes none
+    uint64_t looked_ns, nap_ns;
+    bool is_ending;  // takes none
+    bool is_cut_off; // the server did not answer: the next partition does not wait for it as well
     slri_thread beating;
     bool has_beating;
     uint32_t stop; // atomic
@@ -58,7 +60,7 @@ slr_status slri_worker_enter(slr_worker *worker); // makes it known, and keeps i
 void slri_worker_leave(slr_worker *worker);       // the contrary
 slr_status slri_worker_look(slr_worker *worker);  // who is alive, who has what
 bool slri_worker_claim(slr_worker *worker, uint32_t partition);
-void slri_worker_unclaim(slr_worker *worker, uint32_t partition);
+slr_status slri_worker_unclaim(slr_worker *worker, uint32_t partition);
 uint32_t slri_worker_share(const slr_worker *worker); // partitions that it should have
 bool slri_worker_is_free(const slr_worker *worker, uint32_t partition);
 

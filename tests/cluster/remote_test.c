@@ -306,6 +306,218 @@ static void records_that_are_no_frames_are_refused(void **state)
     expect_outputs(200);
 }
 
+// Their headers are those of the server's own answers, which end a request or say that nobody is there.
+static void records_whose_headers_lie_are_refused(void **state)
+{
+    (void)state;
+    static const char *const lies[] = {"100", "404", "408", "409", "503"};
+    enum { LIES = sizeof lies / sizeof *lies };
+    slr_worker *worker = work(device, 0);
+    slr_remote_desc remote = where();
+    slri_nats *nats;
+    natsMsg *reply;
+    char subject[SLRI_NATS_SUBJECT];
+    must(slri_nats_open(&remote, &nats));
+    for (uint32_t i = 0; i < 2 * LIES; ++i) {
+        slri_nats_stream_subject(nats, SLRI_LOG_IN, i % PARTITIONS, subject);
+        must(slri_nats_request(nats, subject, "Status", lies[i % LIES], "x", i / LIES, &reply));
+        nats->api->natsMsg_Destroy(reply);
+    }
+    slri_nats_close(nats);
+    slr_sender *sender = open_sender(5); // it reads them as well
+    send_range(sender, 0, 200);
+    for (uint32_t turns = 0; turns < 20000 && stats_of(worker).handled < 200; ++turns)
+        must(slr_worker_turn(worker, 1000000));
+    assert_int_equal(stats_of(worker).handled, 200);
+    assert_int_equal(stats_of(worker).refused, 2 * LIES);
+    must(slr_sender_close(sender, LONG));
+    must(slr_worker_close(worker, LONG));
+    expect_outputs(200);
+}
+
+// A frame with one key that is too long would be refused as a whole, after it was accepted.
+static void keys_that_no_worker_takes_are_not_sent(void **state)
+{
+    (void)state;
+    char long_key[62];
+    slr_worker *worker, *second;
+    slr_ring_desc ring = describe(add);
+    struct message message = {0, 0};
+    memset(long_key, 'k', sizeof long_key);
+    ring.keys = SLR_KEYS_TEXT;
+    must(try_work(device, &ring, 0, &worker));
+    ring.key_bytes = 100; // the first worker's 60 hold
+    must(try_work(device, &ring, 0, &second));
+    must(slr_worker_close(second, LONG));
+    slr_sender *sender = open_sender(0);
+    refuses(slr_sender_send(sender, slr_key_text(long_key, 61), &message, sizeof message, 0), SLR_INVALID,
+            "at most 60 B");
+    must(slr_sender_send(sender, slr_key_text(long_key, 60), &message, sizeof message, 0));
+    must(slr_sender_close(sender, LONG));
+    turn_until(worker, 1);
+    assert_int_equal(stats_of(worker).refused, 0);
+    must(slr_worker_close(worker, LONG));
+}
+
+static void instances_that_are_not_there_are_not_sent(void **state)
+{
+    (void)state;
+    slr_worker *worker;
+    slr_ring_desc ring = describe(add);
+    struct message message = {0, 0};
+    ring.keys = 0;
+    must(try_work(device, &ring, 0, &worker));
+    slr_sender *sender = open_sender(0);
+    refuses(slr_sender_send(sender, slr_key_u64(100), &message, sizeof message, 0), SLR_INVALID, "instances 0 to 99");
+    must(slr_sender_send(sender, slr_key_u64(99), &message, sizeof message, 0));
+    must(slr_sender_close(sender, LONG));
+    turn_until(worker, 1);
+    must(slr_worker_close(worker, LONG));
+}
+
+// The ring kernel has no instance for a third key: the partition fails, is opened again, and fails.
+static void a_partition_that_fails_is_tried_ever_less_often(void **state)
+{
+    (void)state;
+    slr_worker *worker;
+    slr_ring_desc ring = describe(add);
+    ring.instances = 2;
+    must(try_work(device, &ring, 0, &worker));
+    slr_sender *sender = open_sender(0);
+    send_range(sender, 0, KEYS);
+    must(slr_sender_close(sender, LONG));
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        must(slr_worker_turn(worker, 1000000));
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec - begin.tv_sec < 3);
+    assert_in_range(stats_of(worker).lost, 1, PARTITIONS * 4); // at 0, 0.3, 0.9 and 2.1 s at the earliest
+    assert_non_null(strstr(stats_of(worker).problem, "allows no more"));
+    must(slr_worker_close(worker, LONG));
+}
+
+// What a worker that has lost its partitions has handled since their snapshots is handled again.
+static void messages_that_are_handled_again_are_counted_once(void **state)
+{
+    (void)state;
+    slr_worker_desc desc = SLR_WORKER_DESC_INIT;
+    slr_remote_desc remote = where();
+    slr_ring_desc ring = describe(add);
+    slr_worker *worker;
+    slri_nats *nats;
+    desc.partitions = PARTITIONS;
+    desc.snapshot_ns = 100 * LONG;
+    must(slr_worker_open(device, &ring, &remote, &desc, &worker));
+    slr_sender *sender = open_sender(0);
+    send_range(sender, 0, 200);
+    turn_until(worker, 200);
+    must(slri_nats_open(&remote, &nats));
+    for (uint32_t i = 0; i < PARTITIONS; ++i) {
+        char key[32];
+        slri_owner owner;
+        size_t bytes;
+        uint64_t revision;
+        snprintf(key, sizeof key, "owner.%u", i);
+        must(slri_nats_get(nats, key, &owner, sizeof owner, &bytes, &revision));
+        must(slri_nats_cas(nats, key, &revision, &(slri_owner){"a stranger"}, sizeof owner));
+    }
+    slri_nats_close(nats);
+    while (stats_of(worker).lost < PARTITIONS || stats_of(worker).owned < PARTITIONS)
+        must(slr_worker_turn(worker, 1000000));
+    send_range(sender, 200, 300);
+    turn_until(worker, 300);
+    must(slr_sender_close(sender, LONG));
+    for (uint32_t i = 0; i < 100; ++i)
+        must(slr_worker_turn(worker, 1000000));
+    assert_int_equal(stats_of(worker).handled, 300);
+    must(slr_worker_close(worker, LONG));
+    expect_outputs(300);
+}
+
+// ---- many senders --------------------------------------------------------------------------------------------------
+
+// One message from each of `count` senders, whose names begin with `name_of_first`, to the partition of key 0.
+static void send_from_many(uint64_t name_of_first, uint64_t sender_count)
+{
+    slr_remote_desc remote = where();
+    slri_nats *nats;
+    natsMsg *reply;
+    slri_manifest manifest;
+    char subject[SLRI_NATS_SUBJECT];
+    struct {
+        slri_frame_head head;
+        uint64_t key;
+        struct message message;
+    } frame = {.key = 0};
+    must(slri_nats_open(&remote, &nats));
+    must(slri_manifest_read(nats, &manifest));
+    slri_frame_shape shape = slri_manifest_shape(&manifest);
+    slr_key key = slr_key_u64(0);
+    slri_nats_stream_subject(nats, SLRI_LOG_IN, slri_partition_of(&manifest, &key), subject);
+    for (uint64_t i = 0; i < sender_count; ++i) {
+        frame.head = slri_frame_head_of(&shape, SLRI_FRAME_SENT);
+        frame.head.producer = name_of_first + i;
+        frame.head.first = frame.head.number = frame.head.count = 1;
+        frame.head.extra = SLR_KEYS_U64;
+        must(slri_nats_request(nats, subject, NULL, NULL, &frame, sizeof frame, &reply));
+        nats->api->natsMsg_Destroy(reply);
+    }
+    slri_nats_close(nats);
+}
+
+// Each message is handled, or counted as one that was not.
+static void turn_until_seen(slr_worker *worker, uint64_t messages)
+{
+    for (slr_worker_stats stats = stats_of(worker); stats.handled + stats.gaps + stats.repeated < messages;
+         stats = stats_of(worker))
+        must(slr_worker_turn(worker, 1000000));
+}
+
+static void a_sender_goes_on_behind_a_thousand_others(void **state)
+{
+    (void)state;
+    enum { OTHERS = SLRI_HEAD_PRODUCERS + 10 };
+    slr_worker *worker = work(device, 0);
+    slr_sender *sender = open_sender(0), *named = open_sender(5);
+    slr_sender_stats stats;
+    send_range(sender, 0, 200);
+    send_range(named, 0, 300);
+    send_from_many(SLRI_PRODUCER_ONCE + 1, OTHERS);
+    send_range(sender, 200, 300); // it was forgotten
+    turn_until_seen(worker, 600 + OTHERS);
+    assert_int_equal(stats_of(worker).gaps, 0);
+    assert_int_equal(stats_of(worker).repeated, 0);
+    must(slr_sender_close(named, 0));
+    named = open_sender(5); // it was not
+    send_range(named, 0, 500);
+    must(slr_sender_get_stats(named, &stats));
+    assert_int_equal(stats.skipped, 300);
+    turn_until_seen(worker, 800 + OTHERS);
+    must(slr_sender_close(named, 0));
+    must(slr_sender_close(sender, 0));
+    assert_int_equal(stats_of(worker).handled, 800 + OTHERS);
+    must(slr_worker_close(worker, LONG));
+}
+
+static void more_numbered_senders_than_can_be_known_are_refused(void **state)
+{
+    (void)state;
+    slr_remote_desc remote = where();
+    slr_sender_desc desc = SLR_SENDER_DESC_INIT;
+    slr_worker *worker = work(device, 0);
+    slr_sender *sender;
+    send_from_many(1000, SLRI_HEAD_NAMED);
+    turn_until_seen(worker, SLRI_HEAD_NAMED);
+    must(slr_worker_close(worker, LONG));
+    desc.producer = 999;
+    refuses(slr_sender_open(&remote, &desc, &sender), SLR_FULL, "512 producers");
+    desc.producer = UINT64_MAX;
+    refuses(slr_sender_open(&remote, &desc, &sender), SLR_INVALID, "2^63");
+    must(slr_sender_close(open_sender(1000), 0)); // known
+    must(slr_sender_close(open_sender(0), 0));    // without a number
+}
+
 static void another_layout_is_refused(void **state)
 {
     (void)state;
@@ -341,6 +553,99 @@ static void a_handler_is_replaced_and_taken_back_where_it_faults(void **state)
     must(slr_sender_close(sender, 0));
     must(slr_worker_close(worker, LONG));
     expect_outputs(301);
+}
+
+// ---- no server -----------------------------------------------------------------------------------------------------
+
+// The manifest of a name, on a server of this test alone.
+static slr_worker *work_at(const nats_servers *own, slr_remote_desc *remote)
+{
+    slr_worker_desc desc = SLR_WORKER_DESC_INIT;
+    slr_ring_desc ring = describe(add);
+    slr_worker *worker = NULL;
+    *remote = where();
+    remote->servers = own->list;
+    remote->timeout_ns = 1000000000;
+    desc.partitions = PARTITIONS;
+    must(slr_worker_open(device, &ring, remote, &desc, &worker));
+    return worker;
+}
+
+// More than libnats keeps while there is no server: 8 MiB.
+static void what_is_sent_without_a_server_waits_for_it(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 420000, BYTES = 24 };
+    nats_servers own;
+    slr_remote_desc remote;
+    slr_sender_desc desc = SLR_SENDER_DESC_INIT;
+    slr_sender_stats stats;
+    slr_sender *sender;
+    assert_true(nats_open(&own, 1, NULL));
+    must(slr_worker_close(work_at(&own, &remote), LONG));
+    desc.frame_bytes = 1 << 19;
+    desc.in_flight = (uint64_t)2 * MESSAGES * BYTES;
+    must(slr_sender_open(&remote, &desc, &sender));
+    nats_kill(&own, 0);
+    for (uint64_t i = 0; i < MESSAGES; ++i) {
+        struct message message = {i % KEYS, i};
+        must(slr_sender_send(sender, slr_key_u64(message.key), &message, sizeof message, 0));
+    }
+    assert_int_equal(slr_sender_flush(sender, 20000000), SLR_TIMEOUT);
+    assert_true(nats_start(&own, 0, NULL));
+    must(slr_sender_flush(sender, LONG));
+    must(slr_sender_get_stats(sender, &stats));
+    assert_int_equal(stats.accepted, MESSAGES);
+    must(slr_sender_close(sender, 0));
+    nats_close(&own);
+}
+
+static void partitions_are_not_handed_over_without_a_server(void **state)
+{
+    (void)state;
+    nats_servers own;
+    slr_remote_desc remote;
+    assert_true(nats_open(&own, 1, NULL));
+    for (uint32_t is_gone = 0; is_gone < 2; ++is_gone) {
+        slr_worker *worker = work_at(&own, &remote);
+        while (stats_of(worker).owned < PARTITIONS)
+            must(slr_worker_turn(worker, 1000000));
+        if (is_gone)
+            nats_kill(&own, 0);
+        slr_status status = slr_worker_close(worker, LONG);
+        assert_true(is_gone ? status == SLR_TIMEOUT || status == SLR_SYSTEM : status == SLR_OK);
+    }
+    nats_close(&own);
+}
+
+// ---- the most partitions -------------------------------------------------------------------------------------------
+
+static void count_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
+{
+    (void)key, (void)value, (void)bytes, (void)revision;
+    ++*(uint32_t *)user;
+}
+
+static void all_owners_of_the_most_partitions_are_seen(void **state)
+{
+    (void)state;
+    slr_remote_desc remote = where();
+    slri_nats *nats;
+    uint32_t owners = 0, workers = 0;
+    must(slri_nats_open(&remote, &nats));
+    must(slri_nats_make_values(nats));
+    for (uint32_t i = 0; i <= SLRI_NAME_PARTITIONS; ++i) {
+        char key[32];
+        uint64_t revision = 0;
+        snprintf(key, sizeof key, i < SLRI_NAME_PARTITIONS ? "owner.%u" : "worker.%u", i);
+        must(slri_nats_cas(nats, key, &revision, "w", 1));
+    }
+    must(slri_nats_values(nats, "owner.*", count_value, &owners));
+    must(slri_nats_values(nats, "worker.*", count_value, &workers));
+    assert_int_equal(owners, SLRI_NAME_PARTITIONS);
+    assert_int_equal(workers, 1);
+    assert_int_equal(slri_nats_values(nats, "*.*", count_value, &workers), SLR_SYSTEM); // one too many
+    slri_nats_close(nats);
 }
 
 // ---- who we are ----------------------------------------------------------------------------------------------------
@@ -409,8 +714,18 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_full_partition_refuses_and_loses_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(workers_share_partitions_and_take_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(records_that_are_no_frames_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(records_whose_headers_lie_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keys_that_no_worker_takes_are_not_sent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(instances_that_are_not_there_are_not_sent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_partition_that_fails_is_tried_ever_less_often, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(messages_that_are_handled_again_are_counted_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_sender_goes_on_behind_a_thousand_others, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(more_numbered_senders_than_can_be_known_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_handler_is_replaced_and_taken_back_where_it_faults, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_sent_without_a_server_waits_for_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(partitions_are_not_handed_over_without_a_server, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_owners_of_the_most_partitions_are_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(secrets_and_strangers_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_nkey_of_a_file_opens_a_guarded_server, set_up, tear_down),
     };

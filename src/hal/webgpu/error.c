@@ -8,7 +8,7 @@
 
 // Of a thread's calls: the first that was not asked about.
 static _Thread_local struct {
-    uint32_t type; // 0: none
+    uint32_t type;  // 0: none
     char text[416]; // small: a library loaded late has little room for what is thread-local
 } heard;
 

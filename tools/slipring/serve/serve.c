@@ -233,7 +233,7 @@ static int serve(slr_device *device, const options *options, slr_worker *worker,
     slr_status status = slr_worker_close(worker, CLOSE_NS);
     if (status != SLR_OK)
         say_failure(status, "handing over"); // messages since the last snapshot are handled again elsewhere
-    stats.drained += stats.owned;
+    stats.drained += status == SLR_OK ? stats.owned : 0;
     print_stats(&stats, options->json);
     return status == SLR_OK && interrupt_is_orderly() ? EXIT_DONE : interrupt_exit_code();
 }
