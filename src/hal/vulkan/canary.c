@@ -118,7 +118,8 @@ static slr_status try_out(struct slri_vulkan *vulkan)
         status = slri_vk_run_once(vulkan, put, &of);
     if (status == SLR_OK) {
         const uint32_t *word = (const uint32_t *)(const void *)of.words.host;
-        vulkan->loop_turns = word[1] == expected() ? 0 : word[0];
+        const uint64_t turns = word[1] == expected() ? 0 : word[0];
+        __atomic_store_n(&vulkan->loop_turns, turns, __ATOMIC_RELAXED);
         vulkan->loops_stay_ended = word[2] != FEW;
     }
     return release(vulkan, &of, status);
@@ -131,7 +132,7 @@ slr_status slri_vk_count_turns(struct slri_vulkan *vulkan, uint64_t *out)
     if (!vulkan->canary_ran)
         status = try_out(vulkan);
     vulkan->canary_ran = vulkan->canary_ran || status == SLR_OK;
-    *out = vulkan->loop_turns;
+    *out = slri_vk_loop_turns(vulkan);
     slri_mutex_unlock(&vulkan->canary_lock);
     return status;
 }

@@ -35,9 +35,10 @@ void slri_vk_recorder_clear(struct slri_vk_recorder *recorder)
 slr_status slri_vk_recorder_look(struct slri_vk_recorder *recorder)
 {
     struct slri_vulkan *vulkan = recorder->vulkan;
+    const uint64_t turns = slri_vk_loop_turns(vulkan);
     uint32_t number, none = 0;
     char name[64];
-    if (vulkan->loop_turns == 0)
+    if (turns == 0)
         return SLR_OK;
     memcpy(&number, recorder->memory.host, sizeof number);
     if (number == 0)
@@ -47,7 +48,7 @@ slr_status slri_vk_recorder_look(struct slri_vk_recorder *recorder)
     return SLRI_FAIL(UNSUPPORTED,
                      "kernel %s: a thread's loops take more than the %llu turns after which the driver of device '%s' "
                      "ends them; let each thread do less, or take another device",
-                     name, (unsigned long long)vulkan->loop_turns, vulkan->name);
+                     name, (unsigned long long)turns, vulkan->name);
 }
 
 void slri_vk_recorder_close(struct slri_vk_recorder *recorder)
@@ -253,7 +254,7 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     vulkan->call.CmdPushConstants(recorder->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                   SLRI_SPIRV_PUSH_BYTES, &push);
     put_grid(recorder, grid);
-    if (vulkan->loop_turns != 0)
+    if (slri_vk_loop_turns(vulkan) != 0)
         recorder->flow->told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     return SLR_OK;
 }

@@ -79,9 +79,9 @@ struct slri_vulkan {
     slri_mutex code_lock; // of the next
     struct slri_vk_kernel *first_kernel;
     uint32_t kernels;       // so far
-    slri_mutex canary_lock; // of the next two
+    slri_mutex canary_lock; // of the next
     bool canary_ran;
-    uint64_t loop_turns;   // after so many a loop ends by itself (canary.c); 0: never
+    uint64_t loop_turns;   // atomic: after so many a loop ends by itself (canary.c); 0: never
     bool loops_stay_ended; // and each later one behind its first turn, by which a kernel notices
     struct slri_vk_counts counts;
 };
@@ -89,6 +89,12 @@ struct slri_vulkan {
 static inline bool slri_vk_hangs(const struct slri_vulkan *vulkan)
 {
     return __atomic_load_n(&vulkan->hangs, __ATOMIC_RELAXED);
+}
+
+// A queue may ask while the trial writes it: none of its kernels has run by then.
+static inline uint64_t slri_vk_loop_turns(const struct slri_vulkan *vulkan)
+{
+    return __atomic_load_n(&vulkan->loop_turns, __ATOMIC_RELAXED);
 }
 
 static inline void slri_vk_count(uint64_t *counter)
