@@ -452,6 +452,15 @@ if(EXISTS ${webgpu_library} AND vulkan_drivers AND NOT SLIPRING_SANITIZE)
     endforeach()
 endif()
 
+# A driver with words of 32 bits only: SwiftShader, which is Chromium's. The handlers' kernels are words as well.
+set(vulkan_words /usr/lib/chromium/vk_swiftshader_icd.json)
+if(VULKAN_INCLUDE_DIR AND EXISTS ${vulkan_words} AND TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
+    slipring_register(tests/vulkan/cts_words slipring_cts --device vulkan:0 --timeout 60
+        --filter language/,atomics/,ordering/,barriers/,warps/,memory/,launch/,streams/,mailboxes/,blocks/,routes/)
+    set_property(TEST tests/vulkan/cts_words APPEND PROPERTY ENVIRONMENT VK_ICD_FILENAMES=${vulkan_words}
+        VK_DRIVER_FILES=${vulkan_words})
+endif()
+
 # The suite once more, and random programs, on a driver that runs the CUDA text itself, compiled by the host's compiler.
 # ThreadSanitizer does not follow its fibres; once is enough for the others, as above. `make cuda-text` runs all of
 # tests/cuda so.
