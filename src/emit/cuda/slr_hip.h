@@ -10,8 +10,10 @@
 #define SLRI_PLACE (void)0
 #endif
 
+#ifdef __AMDGCN__ // not where a test compiles the text for the host
 #undef __launch_bounds__ // its second number means something else to HIP
 #define __launch_bounds__(most, ...) __attribute__((amdgpu_flat_work_group_size(1, most)))
+#endif
 SLRI_HIP_FN unsigned slri_wave_lanes(void) { return (unsigned)warpSize; } // 32 or 64
 #define warpSize 32
 
