@@ -133,6 +133,8 @@ set(one_thread emit/cuda/emit_cuda emit/spirv/spirv hal/cpu/agreement hal/cpu/bl
     ir/math/math lang/check lang/growth lang/text/preprocess memory/model memory/pattern tests/check/planted
     tests/kernel/differential tests/mailbox/interpreted tests/mailbox/protocol tests/sim/found tests/sim/sim
     tune/occupancy tune/tiling)
+# Nor in those that measure: they would take minutes, and measure the sanitizer. Their threads are in others' tests, too.
+list(APPEND one_thread decide/decide observe/ceilings tests/cli/decide tests/profile/profile)
 set(one_thread_unseen ${one_thread})
 
 function(slipring_add_test file)
