@@ -78,7 +78,7 @@ static void pull_back(out_part *part, sent_frame *from)
     part->resume_ns = slri_now_ns() + PAUSE_NS;
 }
 
-// No server for now, and more is waiting for one than libnats keeps.
+// No server is connected, or libnats has no room for more requests until one is.
 static bool is_passing(int status)
 {
     return status == SLRI_NATS_IO_ERROR || status == SLRI_NATS_STALE || status == SLRI_NATS_DISCONNECTED ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/blas.h"
+#include "ops/provider.h"
 
 #include "base/dl.h"
 #include "base/status.h"
@@ -13,9 +14,7 @@ typedef void multiply(int order, int transpose_a, int transpose_b, int m, int n,
                       int a_stride, const float *b, int b_stride, float beta, float *c, int c_stride);
 
 // Filled in once, under the lock; then only read.
-static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
-static char path[256], version[160], why_not[512];
-static slr_provider told = {"openblas", path, version, "it was not looked for"};
+static char path[256], version[160];
 static multiply *sgemm;
 static int (*get_threads)(void);
 static void (*set_threads)(int threads);
@@ -46,17 +45,9 @@ static slr_status load(void)
 
 const slr_provider *slri_blas_describe(void)
 {
-    static slri_mutex lock = SLRI_MUTEX_INIT;
-    static bool was_asked; // a library that is not there is not looked for again
-    slri_mutex_lock(&lock);
-    if (!was_asked) {
-        was_asked = true;
-        if (slri_dl_load_once(&once, load) != SLR_OK)
-            snprintf(why_not, sizeof why_not, "%s", slr_error_message());
-        told.why_not = why_not;
-    }
-    slri_mutex_unlock(&lock);
-    return &told;
+    static struct slri_ops_library library = {
+        .once = SLRI_DL_ONCE_INIT, .load = load, .told = {"openblas", path, version, "it was not looked for"}};
+    return slri_ops_library_describe(&library);
 }
 
 void slri_blas_multiply(const struct slri_blas_product *products, uint32_t count, int threads)

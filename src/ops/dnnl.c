@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Only the C interface of version 2 is used, and only by what is declared here, so that no header is needed to build.
 #include "ops/dnnl.h"
+#include "ops/provider.h"
 
 #include "base/dl.h"
 
@@ -66,9 +67,7 @@ struct version { // the library's
 
 // ---- the library ---------------------------------------------------------------------------------------------------
 
-static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
-static char path[256], version[64], why_not[512];
-static slr_provider told = {"onednn", path, version, "it was not looked for"};
+static char path[256], version[64];
 static void *engine, *stream, *attributes;
 static slri_mutex calls = SLRI_MUTEX_INIT; // the stream is one for all callers, and plans are a list
 
@@ -108,17 +107,9 @@ static slr_status load(void)
 
 const slr_provider *slri_dnnl_describe(void)
 {
-    static slri_mutex lock = SLRI_MUTEX_INIT;
-    static bool was_asked; // a library that is not there is not looked for again
-    slri_mutex_lock(&lock);
-    if (!was_asked) {
-        was_asked = true;
-        if (slri_dl_load_once(&once, load) != SLR_OK)
-            snprintf(why_not, sizeof why_not, "%s", slr_error_message());
-        told.why_not = why_not;
-    }
-    slri_mutex_unlock(&lock);
-    return &told;
+    static struct slri_ops_library library = {
+        .once = SLRI_DL_ONCE_INIT, .load = load, .told = {"onednn", path, version, "it was not looked for"}};
+    return slri_ops_library_describe(&library);
 }
 
 // ---- plans ---------------------------------------------------------------------------------------------------------

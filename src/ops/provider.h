@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A library that gives operations, opened at most once: one that is not there is not looked for again.
+#ifndef SLRI_OPS_PROVIDER_H
+#define SLRI_OPS_PROVIDER_H
+
+#include "base/dl.h"
+
+#include <slipring/ops.h>
+
+#include <stdbool.h>
+
+struct slri_ops_library {
+    struct slri_dl_once once;
+    slr_status (*load)(void);
+    bool was_asked;
+    char why_not[512];
+    slr_provider told; // `why_not` is set with the first call
+};
+
+// What slr_ops_visit_providers tells; opens the library with the first call.
+const slr_provider *slri_ops_library_describe(struct slri_ops_library *library);
+
+#endif
