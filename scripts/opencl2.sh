@@ -8,7 +8,8 @@ readonly version=2026.2.0
 readonly folder=${OPENCL2_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/slipring/opencl2-$version}
 
 found() {
-    find "$folder" -name libintelocl.so -print -quit 2> /dev/null
+    [[ -d $folder ]] || return 0
+    find "$folder" -name libintelocl.so -print -quit
 }
 
 if [[ -n ${SLIPRING_OPENCL2_LIB:-} ]]; then
