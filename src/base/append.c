@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static slr_status refused(const char *what, const char *path)
+static slr_status refused_append(const char *what, const char *path)
 {
     return SLRI_FAIL(SYSTEM, "cannot %s %s: %s", what, path, strerror(errno));
 }
@@ -23,7 +23,7 @@ slr_status slri_append_open(const char *path, int *fd, uint64_t *bytes)
     struct stat about;
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (*fd < 0)
-        return refused("open", path);
+        return refused_append("open", path);
     if (fstat(*fd, &about) != 0 || !S_ISREG(about.st_mode)) {
         close(*fd);
         *fd = -1;
@@ -68,26 +68,26 @@ slr_status slri_append_write(int fd, const char *path, uint64_t at, const slri_a
     int why = errno;
     (void)!ftruncate(fd, (off_t)at); // what stays is found as a torn end when the file is read
     errno = why;
-    return refused("write", path);
+    return refused_append("write", path);
 }
 
 slr_status slri_append_cut(int fd, const char *path, uint64_t bytes)
 {
-    return ftruncate(fd, (off_t)bytes) == 0 ? SLR_OK : refused("cut", path);
+    return ftruncate(fd, (off_t)bytes) == 0 ? SLR_OK : refused_append("cut", path);
 }
 
 slr_status slri_append_sync(int fd, const char *path)
 {
-    return slri_system_sync(fd) == 0 ? SLR_OK : refused("sync", path);
+    return slri_system_sync(fd) == 0 ? SLR_OK : refused_append("sync", path);
 }
 
 slr_status slri_append_sync_folder(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return refused("open", path);
+        return refused_append("open", path);
     // A file system that cannot do it has no more to give.
-    slr_status status = fsync(fd) == 0 || errno == EINVAL ? SLR_OK : refused("sync", path);
+    slr_status status = fsync(fd) == 0 || errno == EINVAL ? SLR_OK : refused_append("sync", path);
     close(fd);
     return status;
 }

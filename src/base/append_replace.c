@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
-static slr_status write_new(const char *path, const void *content, size_t bytes)
+static slr_status write_replacement(const char *path, const void *content, size_t bytes)
 {
     int fd;
     uint64_t there;
@@ -27,7 +27,7 @@ slr_status slri_append_replace(const char *folder, const char *name, const void 
     slri_text_printf(&from, "%s/%s.new", folder, name);
     slri_text_printf(&to, "%s/%s", folder, name);
     slr_status status = from.out_of_memory || to.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory for a path")
-                                                               : write_new(from.data, content, bytes);
+                                                               : write_replacement(from.data, content, bytes);
     if (status == SLR_OK)
         status = slri_file_rename(from.data, to.data);
     if (status == SLR_OK)

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static slr_status refused(const char *what, const char *path)
+static slr_status refused_file(const char *what, const char *path)
 {
     return slri_fail(errno == ENOENT ? SLR_NOT_FOUND : SLR_SYSTEM, "cannot %s %s: %s", what, path, strerror(errno));
 }
@@ -28,7 +28,7 @@ static slr_status read_all(int fd, const char *path, size_t limit_bytes, slri_te
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return refused("read", path);
+            return refused_file("read", path);
         if ((size_t)got > limit_bytes - content->length)
             return SLRI_FAIL(INVALID, "%s is longer than the %zu bytes allowed", path, limit_bytes);
         slri_text_append(content, chunk, (size_t)got);
@@ -56,7 +56,7 @@ slr_status slri_file_read(const char *path, size_t limit_bytes, char **content, 
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return refused("read", path);
+        return refused_file("read", path);
     struct stat about;
     slr_status status = fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)
                             ? SLRI_FAIL(INVALID, "%s is a folder, not a file", path)
@@ -81,7 +81,7 @@ static int write_all(int fd, const char *content, size_t bytes)
 
 slr_status slri_file_write_open(int fd, const char *name, const void *content, size_t bytes)
 {
-    return write_all(fd, content, bytes) == 0 ? SLR_OK : refused("write", name);
+    return write_all(fd, content, bytes) == 0 ? SLR_OK : refused_file("write", name);
 }
 
 // `mode`: of the file that it will replace, or -1.
@@ -89,7 +89,7 @@ static slr_status write_new(const char *path, int mode, const void *content, siz
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode < 0 ? 0666 : 0600);
     if (fd < 0)
-        return refused("create", path);
+        return refused_file("create", path);
     int failed = mode < 0 ? 0 : fchmod(fd, (mode_t)mode);
     failed = failed ? failed : write_all(fd, content, bytes);
     int why = errno;
@@ -101,7 +101,7 @@ static slr_status write_new(const char *path, int mode, const void *content, siz
         return SLR_OK;
     unlink(path);
     errno = why;
-    return refused("write", path);
+    return refused_file("write", path);
 }
 
 static slr_status folder_of(const char *path, char **folder)
@@ -148,7 +148,7 @@ slr_status slri_file_rename(const char *from, const char *to)
 
 slr_status slri_file_remove(const char *path)
 {
-    return unlink(path) == 0 || errno == ENOENT ? SLR_OK : refused("remove", path);
+    return unlink(path) == 0 || errno == ENOENT ? SLR_OK : refused_file("remove", path);
 }
 
 slr_status slri_path_canonical(const char *path, char **out)
@@ -157,7 +157,7 @@ slr_status slri_path_canonical(const char *path, char **out)
     if (!canonical && errno == ENOTDIR) // a file where the path has a folder: nothing is there
         errno = ENOENT;
     if (!canonical)
-        return errno == ENOMEM ? SLRI_FAIL(NO_MEMORY, "no memory for a path") : refused("find", path);
+        return errno == ENOMEM ? SLRI_FAIL(NO_MEMORY, "no memory for a path") : refused_file("find", path);
     *out = canonical;
     return SLR_OK;
 }

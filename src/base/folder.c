@@ -103,7 +103,7 @@ static slr_status follow(struct walk *walk, const char *link)
 }
 
 // Into `next`, a child of what has been walked, and made where it is missing.
-static slr_status enter(struct walk *walk, const char *next)
+static slr_status enter_folder(struct walk *walk, const char *next)
 {
     struct stat about;
     if (mkdir(next, 0700) != 0 && errno != EEXIST && lstat(next, &about) != 0)
@@ -138,7 +138,7 @@ static slr_status step(struct walk *walk)
     memmove(walk->rest, name + length, strlen(name + length) + 1);
     if (rises && at)
         *strrchr(walk->at, '/') = '\0'; // it holds no link
-    return stays || rises ? SLR_OK : enter(walk, next);
+    return stays || rises ? SLR_OK : enter_folder(walk, next);
 }
 
 static slr_status begin_walk(struct walk *walk, const char *path)

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static slr_status refused(const char *path)
+static slr_status refused_output(const char *path)
 {
     return slri_fail(errno == ENOENT ? SLR_NOT_FOUND : SLR_SYSTEM, "cannot write %s: %s", path, strerror(errno));
 }
@@ -33,7 +33,7 @@ static slr_status write_pieces(int fd, const char *path, const char *content, si
             content += put;
             bytes -= (size_t)put;
         } else if (put < 0 && errno != EINTR && errno != EAGAIN) {
-            return refused(path);
+            return refused_output(path);
         } else if (slri_passed(deadline_ns)) {
             return SLRI_FAIL(TIMEOUT, "%s accepted no data for 10 s: is there a reader?", path);
         } else if (put < 0 && errno == EAGAIN) {
@@ -68,7 +68,7 @@ static slr_status open_through(const char *path, int flags, int *out)
     if (*out >= 0)
         return SLR_OK;
     return errno == ENXIO ? SLRI_FAIL(SYSTEM, "cannot write %s: the pipe or device has no reader", path)
-                          : refused(path);
+                          : refused_output(path);
 }
 
 static slr_status write_in_place(const char *path, const void *content, size_t bytes)
@@ -77,7 +77,7 @@ static slr_status write_in_place(const char *path, const void *content, size_t b
     SLRI_TRY(open_through(path, O_TRUNC, &fd));
     slr_status status = write_through(fd, path, content, bytes);
     if (close(fd) != 0 && status == SLR_OK)
-        status = refused(path);
+        status = refused_output(path);
     return status;
 }
 
@@ -101,7 +101,7 @@ slr_status slri_output_stream(const char *path, FILE **out)
     SLRI_TRY(open_through(path, O_TRUNC, &fd));
     if (fcntl(fd, F_SETFL, 0) == 0 && (*out = fdopen(fd, "w")) != NULL) // from here on it waits for its reader
         return SLR_OK;
-    slr_status status = refused(path);
+    slr_status status = refused_output(path);
     close(fd);
     return status;
 }

@@ -17,7 +17,7 @@ struct slri_slab {
     _Alignas(64) struct slri_piece header[HEADERS];
 };
 
-static bool add_slab(struct slri_pieces *pieces)
+static bool add_piece_slab(struct slri_pieces *pieces)
 {
     struct slri_slab *slab = slri_alloc(pieces->allocator, sizeof *slab);
     if (!slab)
@@ -34,7 +34,7 @@ static bool add_slab(struct slri_pieces *pieces)
 // Two: asked for before anything is changed.
 bool slri_pieces_reserve(struct slri_pieces *pieces)
 {
-    return (pieces->spare && pieces->spare->as.free.next) || add_slab(pieces);
+    return (pieces->spare && pieces->spare->as.free.next) || add_piece_slab(pieces);
 }
 
 static inline struct slri_piece *take_spare(struct slri_pieces *pieces)

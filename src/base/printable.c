@@ -47,7 +47,7 @@ struct printer {
 };
 
 // All of the piece or, from the first that has no room, nothing.
-static void put(struct printer *to, const char *piece, size_t bytes)
+static void put_printable(struct printer *to, const char *piece, size_t bytes)
 {
     if (to->length + bytes < to->room)
         memcpy(to->out + to->length, piece, bytes);
@@ -66,13 +66,13 @@ size_t slr_text_printable(const char *text, size_t bytes, char *out, size_t room
         uint32_t code = 0;
         size_t wide = slri_utf8_bytes(text + at, bytes - at, &code);
         if (wide != 0 && is_shown(code)) {
-            put(&to, text + at, wide);
+            put_printable(&to, text + at, wide);
             at += wide;
             continue;
         }
         for (size_t end = at + (wide ? wide : 1); at < end; at++) {
             const unsigned char byte = (unsigned char)text[at];
-            put(&to, (const char[]){'\\', 'x', digit[byte >> 4], digit[byte & 15]}, 4);
+            put_printable(&to, (const char[]){'\\', 'x', digit[byte >> 4], digit[byte & 15]}, 4);
         }
     }
     if (to.room > 0)

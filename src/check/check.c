@@ -266,7 +266,8 @@ slr_status(slr_check_get_info)(const slr_check *check, slr_check_info *out)
     return slr_check_get_info_sized(check, out, SLRI_FIRST_slr_check_info);
 }
 
-static slr_check_place place_of(const slr_check *check, struct slri_where where, const struct slri_check_thread *by)
+static slr_check_place check_place_of(const slr_check *check, struct slri_where where,
+                                      const struct slri_check_thread *by)
 {
     slr_check_place place = {0};
     if (where.line == 0)
@@ -291,8 +292,8 @@ slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t index, s
                                      .name = slri_check_name(finding->code),
                                      .message = finding->message,
                                      .advice = slri_check_advice(finding->code),
-                                     .at = place_of(check, finding->at, &finding->by),
-                                     .other = place_of(check, finding->other, &finding->by_other),
+                                     .at = check_place_of(check, finding->at, &finding->by),
+                                     .other = check_place_of(check, finding->other, &finding->by_other),
                                      .count = finding->count,
                                      .launch = finding->launch,
                                      .give = finding->give};

@@ -57,8 +57,8 @@ static int compare_where(struct slri_where a, struct slri_where b)
     return (a.column > b.column) - (a.column < b.column);
 }
 
-static struct slri_finding *find(struct slri_findings *all, unsigned code, struct slri_where at,
-                                 struct slri_where other)
+static struct slri_finding *find_findings(struct slri_findings *all, unsigned code, struct slri_where at,
+                                          struct slri_where other)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         struct slri_finding *one = &all->list[i];
@@ -108,7 +108,7 @@ bool slri_findings_add(struct slri_findings *all, unsigned code, struct slri_whe
         made.by_other = other_is_later ? *by : *by_other;
     }
     all->made = 0;
-    struct slri_finding *known = find(all, code, made.at, made.other);
+    struct slri_finding *known = find_findings(all, code, made.at, made.other);
     if (known != NULL) {
         if (made.made == 0 && known->made != 0) { // seen once without doubt
             known->made = 0;

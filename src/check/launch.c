@@ -76,8 +76,8 @@ static slr_status give(const struct slri_plan *plan, struct slri_region *region,
     return slr_buffer_read(given->arg.value.buffer, 0, out->data, out->bytes);
 }
 
-static slr_status make(const struct slri_plan *plan, const struct slri_trial *trial, struct slri_region *region,
-                       uint32_t index, struct slri_bound *out)
+static slr_status make_launch(const struct slri_plan *plan, const struct slri_trial *trial, struct slri_region *region,
+                              uint32_t index, struct slri_bound *out)
 {
     const struct slri_binding_info *info = &plan->entry->binding[index];
     if (info->is_outlet)
@@ -122,7 +122,7 @@ static slr_status bind(const struct slri_plan *plan, const struct slri_trial *tr
                        struct slri_bound *bound)
 {
     for (uint32_t i = 0; i < plan->entry->bindings; i++)
-        SLRI_TRY(plan->given[i] ? give(plan, region, i, &bound[i]) : make(plan, trial, region, i, &bound[i]));
+        SLRI_TRY(plan->given[i] ? give(plan, region, i, &bound[i]) : make_launch(plan, trial, region, i, &bound[i]));
     return SLR_OK;
 }
 

@@ -15,7 +15,7 @@ struct room { // what the calls of a launch write to
     struct slri_out *out;
 };
 
-static slr_status no_memory(const struct slri_plan *plan)
+static slr_status no_message_memory(const struct slri_plan *plan)
 {
     return SLRI_FAIL(NO_MEMORY, "no memory to check handler %s", plan->entry->name);
 }
@@ -66,7 +66,7 @@ slr_status slri_messages_run(const struct slri_plan *plan, const struct slri_tri
     struct slri_interp_thread *block;
     struct room room;
     if (!take_room(entry, run->region, &room))
-        return no_memory(plan);
+        return no_message_memory(plan);
     SLRI_TRY(slri_interp_block_create(plan->interp, entry, grid, &block));
     for (uint64_t i = 0; i < trial->grid[0] && outcome->instructions < trial->steps; i++) {
         struct slri_grid_end end;

@@ -12,7 +12,7 @@ static bool is_later(const struct slri_known *a, const struct slri_known *b)
     return a->epoch != b->epoch ? a->epoch > b->epoch : a->sub > b->sub;
 }
 
-static struct slri_known *find(const struct slri_knowledge *set, uint32_t block, uint32_t thread)
+static struct slri_known *find_order(const struct slri_knowledge *set, uint32_t block, uint32_t thread)
 {
     for (uint32_t i = 0; i < set->count; i++)
         if (set->list[i].block == block && set->list[i].thread == thread)
@@ -22,7 +22,7 @@ static struct slri_known *find(const struct slri_knowledge *set, uint32_t block,
 
 static void learn(struct slri_ordering *order, struct slri_knowledge *set, struct slri_known one)
 {
-    struct slri_known *known = find(set, one.block, one.thread);
+    struct slri_known *known = find_order(set, one.block, one.thread);
     if (known != NULL) {
         if (is_later(&one, known))
             *known = one;

@@ -22,7 +22,7 @@ static int compare_access(const void *left, const void *right)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static int64_t stride_of(const struct slri_lane_access *access, uint32_t count)
+static int64_t traffic_stride_of(const struct slri_lane_access *access, uint32_t count)
 {
     if (count < 2)
         return 0;
@@ -37,7 +37,7 @@ static int64_t stride_of(const struct slri_lane_access *access, uint32_t count)
 static void count_sectors(struct slri_traffic_use *use, struct slri_lane_access *access, uint32_t count)
 {
     uint64_t sectors = 0, bytes = 0, next_sector = 0, next_byte = 0;
-    use->stride = stride_of(access, count);
+    use->stride = traffic_stride_of(access, count);
     qsort(access, count, sizeof *access, compare_access);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t end = access[i].offset + access[i].bytes, from = access[i].offset;

@@ -152,7 +152,7 @@ static void unpin(slr_buffer *buffer)
         slri_memory_unlock(buffer->locked, buffer->bytes);
 }
 
-static void describe(slr_buffer *buffer, const slr_buffer_desc *desc)
+static void describe_buffer(slr_buffer *buffer, const slr_buffer_desc *desc)
 {
     buffer->mode = desc->mode ? desc->mode : SLR_BUFFER_AUTOMATIC;
     buffer->dtype = desc->dtype;
@@ -174,7 +174,7 @@ static slr_status create(slr_device *device, const slr_buffer_desc *desc, const 
     buffer->device = device;
     buffer->bytes = buffer->validity.bytes = bytes;
     buffer->holds = 1;
-    describe(buffer, desc);
+    describe_buffer(buffer, desc);
     slr_status status = get_memory(buffer, desc->import, desc->pinned != 0, file, line);
     if (status != SLR_OK) {
         slri_free(device->allocator, buffer, sizeof *buffer);

@@ -383,7 +383,7 @@ static void describe_limits(slr_device_info *out)
                  slr_error_message());
 }
 
-static slr_status describe(const slr_device *device, slr_device_info *out)
+static slr_status describe_device(const slr_device *device, slr_device_info *out)
 {
     struct slri_facts facts;
     snprintf(out->backend, sizeof out->backend, "%s", device->backend->name);
@@ -405,7 +405,7 @@ slr_status slr_device_get_info_sized(const slr_device *device, slr_device_info *
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_device_get_info: %s is NULL", device ? "out" : "device");
     slr_device_info whole = {0};
-    SLRI_TRY(describe(device, &whole));
+    SLRI_TRY(describe_device(device, &whole));
     return SLRI_GIVE_REPORT(slr_device_info, out, bytes, &whole);
 }
 

@@ -132,8 +132,8 @@ static slr_status emit_batched(const struct slri_module *module, const struct sl
     return status;
 }
 
-static slr_status check(const slr_program *program, const slr_emit_desc *desc, const char *text, size_t room,
-                        const size_t *needed)
+static slr_status check_emit(const slr_program *program, const slr_emit_desc *desc, const char *text, size_t room,
+                             const size_t *needed)
 {
     if (!program || !desc || !needed || (room && !text))
         return SLRI_FAIL(INVALID, "slr_program_emit: %s is NULL",
@@ -148,7 +148,7 @@ slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *des
                             size_t *needed)
 {
     slr_emit_desc whole;
-    SLRI_TRY(check(program, desc, text, room, needed));
+    SLRI_TRY(check_emit(program, desc, text, room, needed));
     SLRI_TRY(SLRI_TAKE_DESC(slr_emit_desc, &whole, desc));
     const struct slri_entry *entry = whole.name ? slri_module_entry(program->module, whole.name) : NULL;
     if (whole.name && !entry)

@@ -34,7 +34,7 @@ static void release(struct slr_event *event)
     slri_device_release(device);
 }
 
-static void settle(void *user)
+static void settle_event(void *user)
 {
     release(user);
 }
@@ -68,7 +68,7 @@ slr_status slr_event_record(slr_event *event, slr_stream *stream, slr_point *out
     if (!slr_point_passed(event->point))
         return SLRI_FAIL(WRONG_STATE, "slr_event_record: the event's earlier record is still pending");
     struct slri_command command = {.op = SLRI_STAMP, .stamp = &event->stamp};
-    struct slri_work work = {.command = &command, .commands = 1, .settle = settle, .user = event};
+    struct slri_work work = {.command = &command, .commands = 1, .settle = settle_event, .user = event};
     slr_point point;
     if (event->point.stream)
         slri_queue_forget_stamp(&event->point.stream->queue, &event->stamp);

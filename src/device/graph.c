@@ -140,7 +140,7 @@ slr_status slr_graph_end(slr_graph *graph)
     return recording ? SLR_OK : SLRI_FAIL(WRONG_STATE, "slr_graph_end: the graph is not recording");
 }
 
-static slr_status check(const struct slri_work *work)
+static slr_status check_graph(const struct slri_work *work)
 {
     bool other = work->waits != 0;
     for (uint32_t i = 0; i < work->commands; ++i)
@@ -209,7 +209,7 @@ static void add_command(slr_graph *graph, const struct slri_command *command, co
 
 slr_status slri_graph_append(slr_graph *graph, const struct slri_work *work)
 {
-    SLRI_TRY(check(work));
+    SLRI_TRY(check_graph(work));
     SLRI_TRY(slri_graph_make_room(graph, (void **)&graph->command, &graph->command_room, graph->commands,
                                   work->commands, sizeof *graph->command));
     SLRI_TRY(slri_graph_make_room(graph, (void **)&graph->use, &graph->use_room, graph->uses, work->uses,

@@ -42,7 +42,7 @@ static slr_status not_found(const struct slri_module *module, const char *name)
     return status;
 }
 
-static slr_status find(const struct slri_module *module, const char *name, const struct slri_entry **out)
+static slr_status find_kernel(const struct slri_module *module, const char *name, const struct slri_entry **out)
 {
     const struct slri_entry *only = NULL;
     uint32_t kernels = count_kernels(module, &only);
@@ -82,7 +82,7 @@ slr_status slr_program_get_kernel(slr_program *program, const char *name, slr_ke
         return SLRI_FAIL(INVALID, "slr_program_get_kernel: %s is NULL", program ? "out" : "program");
     slr_device *device = program->device;
     const struct slri_entry *entry;
-    SLRI_TRY(find(program->module, name, &entry));
+    SLRI_TRY(find_kernel(program->module, name, &entry));
     if (!device->backend->code_kernel)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no __global__ kernels", device->backend->name);
     slr_kernel *kernel = slri_alloc(device->allocator, sizeof *kernel + entry->bindings * sizeof(slr_parameter));

@@ -20,7 +20,7 @@ struct kept {
     struct slri_bound bound[];
 };
 
-static void settle(void *user)
+static void settle_launch(void *user)
 {
     struct kept *kept = user;
     slr_kernel *kernel = kept->kernel;
@@ -115,12 +115,16 @@ static slr_status submit(slr_stream *stream, struct kept *kept, const slr_shape 
     SLRI_TRY(prepare(kept->kernel, shape, &command.dispatch.ready));
     if (slri_is_observed())
         command.dispatch.count = slri_observe_launch(kept->kernel, shape->grid, shape->block, kept->bound);
-    struct slri_work work = {
-        .command = &command, .commands = 1, .use = kept->use, .uses = kept->uses, .settle = settle, .user = kept};
+    struct slri_work work = {.command = &command,
+                             .commands = 1,
+                             .use = kept->use,
+                             .uses = kept->uses,
+                             .settle = settle_launch,
+                             .user = kept};
     return slri_stream_submit(stream, &work, out);
 }
 
-static slr_status check(const slr_stream *stream, const slr_kernel *kernel, const slr_arg *args, uint32_t count)
+static slr_status check_launch(const slr_stream *stream, const slr_kernel *kernel, const slr_arg *args, uint32_t count)
 {
     if (!stream || !kernel || (!args && count))
         return SLRI_FAIL(INVALID, "slr_launch: %s is NULL", !stream ? "stream" : !kernel ? "kernel" : "args");
@@ -137,7 +141,7 @@ slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, c
 {
     bool none;
     struct kept *kept;
-    SLRI_TRY(check(stream, kernel, args, count));
+    SLRI_TRY(check_launch(stream, kernel, args, count));
     if (slri_away_has_far(kernel, args, count))
         return slri_away_launch(stream, kernel, &shape, args, count, out);
     slr_program *program = kernel->program;
@@ -148,7 +152,7 @@ slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, c
     if (status == SLR_OK && !none)
         status = submit(stream, kept, &shape, out);
     if (status != SLR_OK || none)
-        settle(kept);
+        settle_launch(kept);
     if (status == SLR_OK && none && out)
         status = slr_stream_signal(stream, out);
     return status;
@@ -178,6 +182,6 @@ slr_status slri_launch_count(slr_kernel *kernel, const slr_shape *shape, const s
             kept->bound[i].bytes = buffer_bytes[i];
     if (status == SLR_OK)
         slri_count(&launch, out);
-    settle(kept);
+    settle_launch(kept);
     return status;
 }

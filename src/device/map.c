@@ -108,7 +108,7 @@ static slr_status fetch(slr_buffer *root, struct slri_mapping *mapping)
 }
 
 // In a user's view nothing stands against a mapping: it is only kept to be found again.
-static slr_status enter(slr_buffer *root, struct slri_mapping *mapping, uint64_t deadline_ns)
+static slr_status enter_map(slr_buffer *root, struct slri_mapping *mapping, uint64_t deadline_ns)
 {
     if (!is_users(root))
         return slri_mapping_enter(root, mapping, deadline_ns);
@@ -145,7 +145,7 @@ slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, u
         return SLRI_FAIL(NO_MEMORY, "no memory for a mapping");
     mapping->range = range_in_root(buffer, offset, bytes);
     mapping->access = access;
-    slr_status status = enter(root, mapping, slri_deadline_after(timeout_ns));
+    slr_status status = enter_map(root, mapping, slri_deadline_after(timeout_ns));
     if (status == SLR_OK) {
         status = fetch(root, mapping);
         if (status == SLR_OK) {
@@ -161,7 +161,7 @@ slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, u
 
 // Takes a mapping that begins there, so that no other thread ends it too. Of several, which all only read, the
 // shortest: those that are left keep at least what their owners may still read.
-static struct slri_mapping *take(slr_buffer *root, const void *mapped)
+static struct slri_mapping *take_map(slr_buffer *root, const void *mapped)
 {
     struct slri_mapping *shortest = NULL;
     slri_queues_lock();
@@ -191,7 +191,7 @@ slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped)
     if (!buffer)
         return SLRI_FAIL(INVALID, "slr_buffer_unmap: buffer is NULL");
     slr_buffer *root = slri_buffer_root(buffer);
-    struct slri_mapping *mapping = take(root, mapped);
+    struct slri_mapping *mapping = take_map(root, mapped);
     if (!mapping)
         return SLRI_FAIL(INVALID, "slr_buffer_unmap: %p is not the start of a mapping of this buffer", mapped);
     slr_status status = publish(root, mapping);

@@ -66,7 +66,7 @@ static slr_status run(void *user)
     return first == SLR_OK ? SLR_OK : (slri_fail(first, "%s", why), first);
 }
 
-static void settle(void *user)
+static void settle_prefetch(void *user)
 {
     struct job *job = user;
     const slr_allocator *allocator = job->device->allocator;
@@ -79,7 +79,7 @@ static void settle(void *user)
 
 // ---- what is asked for ---------------------------------------------------------------------------------------------
 
-static slr_status check(const slr_program *program, const slr_prefetch_desc *desc)
+static slr_status check_prefetch(const slr_program *program, const slr_prefetch_desc *desc)
 {
     if (!program)
         return SLRI_FAIL(INVALID, "slr_program_prefetch: program is NULL");
@@ -152,7 +152,7 @@ static slr_status make_job(slr_program *program, const slr_prefetch_desc *desc, 
     if (status == SLR_OK)
         *out = job;
     else
-        settle(job);
+        settle_prefetch(job);
     return status;
 }
 
@@ -210,10 +210,10 @@ void slri_prefetch_free(slr_program *program)
     }
 }
 
-static slr_status submit(slr_program *program, struct job *job, slr_point *out)
+static slr_status submit_prefetch(slr_program *program, struct job *job, slr_point *out)
 {
     struct slri_command command = {.op = SLRI_TASK, .task = {run, job}};
-    struct slri_work work = {.command = &command, .commands = 1, .settle = settle, .user = job};
+    struct slri_work work = {.command = &command, .commands = 1, .settle = settle_prefetch, .user = job};
     struct slri_prefetch_stream *stream = take_idle(program);
     if (!stream)
         SLRI_TRY(make_stream(program, &stream));
@@ -229,7 +229,7 @@ slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *d
     slr_prefetch_desc all;
     struct job *job;
     SLRI_TRY(SLRI_TAKE_DESC(slr_prefetch_desc, &all, desc));
-    SLRI_TRY(check(program, &all));
+    SLRI_TRY(check_prefetch(program, &all));
     if (all.shape_count == 0) {
         all.shapes = usual;
         all.shape_count = sizeof usual / sizeof *usual;
@@ -237,9 +237,9 @@ slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *d
     slri_program_hold(program); // its kernels may be done with before this is
     slr_status status = make_job(program, &all, &job);
     if (status == SLR_OK) {
-        status = submit(program, job, out);
+        status = submit_prefetch(program, job, out);
         if (status != SLR_OK)
-            settle(job);
+            settle_prefetch(job);
     }
     slri_program_release(program);
     return status;

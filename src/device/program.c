@@ -161,7 +161,7 @@ static slr_status describe(slr_program *program)
 // ---- life ----------------------------------------------------------------------------------------------------------
 
 // Frees whatever of the program is there; it may be half made.
-static void dispose(slr_program *program)
+static void dispose_program(slr_program *program)
 {
     slr_device *device = program->device;
     slri_prefetch_free(program);
@@ -233,8 +233,8 @@ static slr_status build(slr_program *program, const struct slri_source *source, 
     return slri_tuned_begin(program, source, desc);
 }
 
-static slr_status create(slr_device *device, const struct slri_source *source, const slr_program_desc *desc,
-                         slr_program **out)
+static slr_status create_program(slr_device *device, const struct slri_source *source, const slr_program_desc *desc,
+                                 slr_program **out)
 {
     slr_program *program = slri_alloc(device->allocator, sizeof *program);
     if (!program)
@@ -245,15 +245,15 @@ static slr_status create(slr_device *device, const struct slri_source *source, c
     program->level = desc->optimize ? desc->optimize : 2;
     slr_status status = build(program, source, desc);
     if (status != SLR_OK) {
-        dispose(program);
+        dispose_program(program);
         return status;
     }
     *out = program;
     return SLR_OK;
 }
 
-static slr_status make(slr_device *device, const char *path, const char *text, const slr_program_desc *desc,
-                       slr_program **out)
+static slr_status make_program(slr_device *device, const char *path, const char *text, const slr_program_desc *desc,
+                               slr_program **out)
 {
     if (!device->backend->code_kernel)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no kernels", device->backend->name);
@@ -281,14 +281,14 @@ static slr_status make(slr_device *device, const char *path, const char *text, c
     if (desc->raw && !device->backend->takes_raw)
         return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++, which device '%s' cannot run; use cuda", path,
                          device->backend->name);
-    return create(device, &source, desc, out);
+    return create_program(device, &source, desc, out);
 }
 
 slr_status slr_program_load(slr_device *device, const char *path, const slr_program_desc *desc, slr_program **out)
 {
     if (!device || !path || !out)
         return SLRI_FAIL(INVALID, "slr_program_load: %s is NULL", !device ? "device" : !path ? "path" : "out");
-    return make(device, path, NULL, desc, out);
+    return make_program(device, path, NULL, desc, out);
 }
 
 slr_status slr_program_from_text(slr_device *device, const char *name, const char *text, const slr_program_desc *desc,
@@ -300,7 +300,7 @@ slr_status slr_program_from_text(slr_device *device, const char *name, const cha
                          : !name ? "name"
                          : !text ? "text"
                                  : "out");
-    return make(device, name, text, desc, out);
+    return make_program(device, name, text, desc, out);
 }
 
 void slri_program_hold(slr_program *program)
@@ -311,7 +311,7 @@ void slri_program_hold(slr_program *program)
 void slri_program_release(slr_program *program)
 {
     if (slri_let_go(&program->holds))
-        dispose(program);
+        dispose_program(program);
 }
 
 void slr_program_destroy(slr_program *program)

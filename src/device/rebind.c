@@ -17,7 +17,7 @@ struct rebound {
     struct slri_bound *bound;
 };
 
-static void settle(void *user)
+static void settle_rebind(void *user)
 {
     struct rebound *rebound = user;
     slr_graph *graph = rebound->graph;
@@ -140,7 +140,7 @@ static bool have_bytes_in_common(const struct slri_bound *a, const struct slri_b
 }
 
 // What slr_launch has checked holds for the buffers as recorded.
-static slr_status check_restrict(const struct slri_command *command)
+static slr_status check_rebound_restrict(const struct slri_command *command)
 {
     const struct slri_entry *entry = command->dispatch.entry;
     const struct slri_bound *bound = command->dispatch.bound;
@@ -157,17 +157,17 @@ static slr_status check_restrict(const struct slri_command *command)
     return SLR_OK;
 }
 
-static slr_status submit(struct rebound *rebound, slr_stream *stream, slr_point *out)
+static slr_status submit_rebind(struct rebound *rebound, slr_stream *stream, slr_point *out)
 {
     const slr_graph *graph = rebound->graph;
     for (uint32_t i = 0; i < graph->commands; ++i)
         if (rebound->command[i].op == SLRI_DISPATCH)
-            SLRI_TRY(check_restrict(&rebound->command[i]));
+            SLRI_TRY(check_rebound_restrict(&rebound->command[i]));
     struct slri_work work = {.command = rebound->command,
                              .commands = graph->commands,
                              .use = rebound->use,
                              .uses = graph->uses,
-                             .settle = settle,
+                             .settle = settle_rebind,
                              .user = rebound};
     return slri_stream_submit(stream, &work, out);
 }
@@ -189,8 +189,8 @@ slr_status slri_graph_launch_rebound(slr_graph *graph, slr_stream *stream, const
     slri_hold(&graph->holds);
     copy_all(rebound);
     rebind(rebound, rebindings, count);
-    slr_status status = submit(rebound, stream, out);
+    slr_status status = submit_rebind(rebound, stream, out);
     if (status != SLR_OK)
-        settle(rebound);
+        settle_rebind(rebound);
     return status;
 }

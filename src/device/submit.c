@@ -51,7 +51,7 @@ static slr_status grow(struct record *record, uint32_t moves, uint32_t waits, st
     return SLR_OK;
 }
 
-static slr_status prepare(struct slri_submission *s)
+static slr_status prepare_made(struct slri_submission *s)
 {
     struct record *record = (struct record *)s;
     uint32_t moves = 0, conflicts = 0, commands = 0, waits = s->waits;
@@ -98,20 +98,20 @@ static void fill_record(struct record *record, slr_stream *stream, const struct 
                                                   .wait = wait,
                                                   .waits = work->waits,
                                                   .queue = &stream->queue,
-                                                  .prepare = work->uses ? prepare : NULL,
+                                                  .prepare = work->uses ? prepare_made : NULL,
                                                   .settle = settle,
                                                   .forget = forget};
 }
 
 // Undoes a record that was not submitted.
-static void drop(struct record *record)
+static void drop_made(struct record *record)
 {
     record->settle = NULL; // its work stays the caller's
     settle(&record->submission);
     forget(&record->submission);
 }
 
-static slr_status submit(slr_stream *stream, const struct slri_work *work, slr_point *out)
+static slr_status submit_made(slr_stream *stream, const struct slri_work *work, slr_point *out)
 {
     slr_device *device = stream->device;
     size_t bytes = sizeof(struct record) + work->commands * sizeof(struct slri_command) +
@@ -125,7 +125,7 @@ static slr_status submit(slr_stream *stream, const struct slri_work *work, slr_p
     record->submission.told = out ? &value : NULL;
     slr_status status = slri_queue_push(&record->submission);
     if (status != SLR_OK)
-        drop(record);
+        drop_made(record);
     else if (out)
         *out = (slr_point){stream, value};
     return status;
@@ -141,7 +141,7 @@ slr_status slri_stream_submit(slr_stream *stream, const struct slri_work *work, 
         SLRI_TRY(slri_graph_append(graph, work));
         return out ? slr_stream_signal(stream, out) : SLR_OK;
     }
-    while ((status = submit(stream, work, out)) == SLRI_BUSY)
+    while ((status = submit_made(stream, work, out)) == SLRI_BUSY)
         slri_yield(); // another thread is in the middle of a copy
     return status;
 }

@@ -18,7 +18,8 @@ static slr_status no_symbol(const struct slri_module *module, const char *name, 
     return SLRI_FAIL(NOT_FOUND, "%s: '%s' has no __device__ or __constant__ variable '%s'", call, module->name, name);
 }
 
-static slr_status find(const slr_program *program, const char *name, const char *call, const struct slri_global **out)
+static slr_status find_symbol(const slr_program *program, const char *name, const char *call,
+                              const struct slri_global **out)
 {
     const struct slri_module *module = program->module;
     for (uint32_t i = 0; i < module->globals; ++i)
@@ -43,7 +44,7 @@ static slr_status check(const slr_stream *stream, const slr_program *program, co
     return SLR_OK;
 }
 
-static void settle(void *program)
+static void settle_symbol(void *program)
 {
     slri_program_release(program);
 }
@@ -53,14 +54,14 @@ static slr_status move(slr_stream *stream, slr_program *program, const char *nam
 {
     const struct slri_global *global;
     SLRI_TRY(check(stream, program, name, host, call));
-    SLRI_TRY(find(program, name, call, &global));
+    SLRI_TRY(find_symbol(program, name, call, &global));
     if (offset > global->type->bytes || bytes > global->type->bytes - offset)
         return SLRI_FAIL(INVALID, "%s: bytes %llu to %llu of '%s', which has %llu", call, (unsigned long long)offset,
                          (unsigned long long)(offset + bytes), name, (unsigned long long)global->type->bytes);
     void *memory;
     SLRI_TRY(slri_code_globals(program->code, &memory));
     struct slri_command command = {.op = op, .copy = {(unsigned char *)memory + global->offset + offset, host, bytes}};
-    struct slri_work work = {.command = &command, .commands = 1, .settle = settle, .user = program};
+    struct slri_work work = {.command = &command, .commands = 1, .settle = settle_symbol, .user = program};
     slri_program_hold(program);
     slr_status status = slri_stream_submit(stream, &work, out);
     if (status != SLR_OK)

@@ -224,7 +224,7 @@ static void examine(struct look *look, slri_cache_item *item)
     free(label);
 }
 
-static void look_at(void *user, const slri_folder_item *file)
+static void look_at_entry(void *user, const slri_folder_item *file)
 {
     struct look *look = user;
     slri_cache_item item = {
@@ -239,7 +239,7 @@ slr_status slri_cache_visit(const slri_folder *folder, void (*visit)(void *user,
                             void *user)
 {
     struct look look = {folder, visit, user, false};
-    SLRI_TRY(slri_folder_list(folder, look_at, &look));
+    SLRI_TRY(slri_folder_list(folder, look_at_entry, &look));
     return look.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to look at the entries of %s", slri_folder_path(folder))
                               : SLR_OK;
 }

@@ -78,7 +78,7 @@ static void remove_entry(struct pruning *p, const char *name, uint64_t bytes)
     p->removed.bytes += bytes;
 }
 
-static void note(struct pruning *p, const slri_folder_item *item)
+static void note_entry(struct pruning *p, const slri_folder_item *item)
 {
     if (p->files == p->room) {
         size_t room = p->room ? 2 * p->room : 64;
@@ -109,7 +109,7 @@ static void look_at(void *user, const slri_folder_item *item)
     if (item->unused_s > p->limits->unused_s && !is_spared)
         remove_entry(p, item->name, item->bytes);
     else
-        note(p, item);
+        note_entry(p, item);
 }
 
 static int by_use(const void *a, const void *b)

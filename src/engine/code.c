@@ -90,7 +90,7 @@ static struct slri_code_text text_of(const struct slri_code *code, const struct 
 }
 
 // Without the lock, but for what the program has already.
-static slr_status load(struct slri_code *code, struct unit *unit, const uint32_t *cancel)
+static slr_status load_of(struct slri_code *code, struct unit *unit, const uint32_t *cancel)
 {
     bool was_cached;
     if (unit->entry && unit->entry->kind != SLRI_ENTRY_KERNEL && !unit->lowered)
@@ -136,7 +136,7 @@ static slr_status make_unit(struct slri_code *code, const struct unit *like, con
     made->next = code->units;
     code->units = made;
     slri_mutex_unlock(&code->lock);
-    slr_status status = slri_loss_seen(code->of.queues->loss, load(code, made, cancel));
+    slr_status status = slri_loss_seen(code->of.queues->loss, load_of(code, made, cancel));
     slri_mutex_lock(&code->lock);
     made->is_being_made = false;
     if (status == SLR_OK)
@@ -228,7 +228,7 @@ static struct slri_ready_kernel *search(const struct slri_code *code, const stru
     return each;
 }
 
-static slr_status fill(struct slri_code *code, const struct unit *unit, struct slri_ready_kernel *made)
+static slr_status fill_ready(struct slri_code *code, const struct unit *unit, struct slri_ready_kernel *made)
 {
     const struct slri_code_text of = {
         .module = made->module, .entry = made->entry, .shape = made->shape, .variant = unit->variant};
@@ -257,7 +257,7 @@ static slr_status add(struct slri_code *code, const struct slri_entry *entry, co
         return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
     *made = (struct slri_ready_kernel){
         .module = code->of.module, .entry = entry, .shape = *shape, .opened = opened_now(code)};
-    slr_status status = fill(code, unit, made);
+    slr_status status = fill_ready(code, unit, made);
     if (status != SLR_OK || made->kernel.is_unfit) {
         free_ready(code, made);
         return status;
@@ -269,9 +269,9 @@ static slr_status add(struct slri_code *code, const struct slri_entry *entry, co
 }
 
 // Under the lock, which is let go of while code is made: another thread may have made the kernel by then.
-static slr_status make_ready(struct slri_code *code, const struct slri_entry *entry,
-                             const struct slri_kernel_shape *shape, const uint32_t *cancel,
-                             struct slri_ready_kernel **out)
+static slr_status make_ready_code(struct slri_code *code, const struct slri_entry *entry,
+                                  const struct slri_kernel_shape *shape, const uint32_t *cancel,
+                                  struct slri_ready_kernel **out)
 {
     struct unit like = {.entry = entry}, *unit;
     if (code->of.backend->kernel_per == SLRI_KERNEL_PER_SHAPE)
@@ -293,7 +293,7 @@ slr_status slri_code_prepare(struct slri_code *code, const struct slri_entry *en
     struct slri_ready_kernel *found = search(code, entry, shape);
     if (!found) {
         slri_mutex_lock(&code->lock);
-        slr_status status = make_ready(code, entry, shape, cancel, &found);
+        slr_status status = make_ready_code(code, entry, shape, cancel, &found);
         slri_mutex_unlock(&code->lock);
         SLRI_TRY(status);
     }

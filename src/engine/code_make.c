@@ -61,7 +61,7 @@ static slr_status load(struct job *job, const struct slri_blob *blob)
 }
 
 // What the cache has may be what this device will not have; its replacement may fare better.
-static slr_status find(void *user)
+static slr_status find_made(void *user)
 {
     struct job *job = user;
     struct slri_blob blob = {0};
@@ -92,7 +92,7 @@ static void keep(struct job *job, const struct slri_blob *blob)
 static void load_stored(struct job *job)
 {
     void *first = job->loaded;
-    if (find(job) == SLR_OK)
+    if (find_made(job) == SLR_OK)
         job->backend->code_unload(job->device, first);
     else
         job->loaded = first;
@@ -120,7 +120,7 @@ static slr_status make(void *user)
 
 static slr_status find_or_make(struct job *job, bool *was_cached)
 {
-    const struct slri_cache_maker maker = {find, make, job, job->text->cancel};
+    const struct slri_cache_maker maker = {find_made, make, job, job->text->cancel};
     struct slri_code_text *text = job->text;
     if (text->text.out_of_memory || text->identity.out_of_memory)
         return SLRI_FAIL(NO_MEMORY, "no memory for the text of %s", text->name);

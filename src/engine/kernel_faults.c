@@ -83,8 +83,8 @@ static slr_status clear(struct slri_faults *faults, struct slri_stream *stream, 
     return SLR_OK;
 }
 
-static slr_status look(struct slri_faults *faults, struct slri_stream *stream, const unsigned char *seen,
-                       slr_status before)
+static slr_status look_at_word(struct slri_faults *faults, struct slri_stream *stream, const unsigned char *seen,
+                               slr_status before)
 {
     slr_status status = before;
     for (uint32_t i = 0; i < faults->count; ++i) {
@@ -107,7 +107,7 @@ slr_status slri_faults_look(struct slri_faults *faults, struct slri_stream *stre
     if (before == SLR_DEVICE_LOST || faults->count == 0)
         return before;
     if (faults->can_see) // plainly: the kernels were waited for
-        return look(faults, stream, faults->word, before);
+        return look_at_word(faults, stream, faults->word, before);
     unsigned char *seen = slri_alloc(of->allocator, bytes);
     if (!seen) {
         faults->is_unknown = true;
@@ -117,7 +117,7 @@ slr_status slri_faults_look(struct slri_faults *faults, struct slri_stream *stre
     }
     slr_status status = slri_stream_copy(stream, faults->word, seen, bytes, false);
     faults->is_unknown = status != SLR_OK;
-    status = look(faults, stream, seen, before == SLR_OK ? status : before);
+    status = look_at_word(faults, stream, seen, before == SLR_OK ? status : before);
     slri_free(of->allocator, seen, bytes);
     return status;
 }

@@ -8,7 +8,7 @@
 // A ring kernel that is called now and then should not have the histogram's pages for it: the first few times are kept
 // as they are. When there are more they go into the histogram, and stay what they are, so that a reader in between
 // finds each once. Release: who sees the count sees what it counts, here or there.
-static void add(struct slri_shard *shard, uint64_t took_ns)
+static void add_time(struct slri_shard *shard, uint64_t took_ns)
 {
     uint32_t early = shard->early;
     if (early < SLRI_EARLY) {
@@ -40,7 +40,7 @@ void slri_shard_note_latency(struct slri_shard *shard, uint32_t port, uint32_t a
         return;
     memcpy(&sent_ns, &S[mb_time_at(S, shard->own, port, S[at + MB_SEQUENCE], node)], sizeof sent_ns);
     uint64_t took_ns = now_ns > sent_ns ? now_ns - sent_ns : 0;
-    add(shard, took_ns);
+    add_time(shard, took_ns);
     if (slri_is_observed() && shard->ring)
         slri_observe_message(shard, took_ns);
 }

@@ -25,13 +25,13 @@ static const char *text_for(const char *line, size_t bytes)
     return NULL;
 }
 
-static void put(slri_text *out, const char *line)
+static void put_header(slri_text *out, const char *line)
 {
     while (*line) {
         size_t bytes = strcspn(line, "\n");
         const char *text = text_for(line, bytes);
         if (text)
-            put(out, text);
+            put_header(out, text);
         else
             slri_text_append(out, line, bytes);
         slri_text_puts(out, "\n");
@@ -41,5 +41,5 @@ static void put(slri_text *out, const char *line)
 
 void slri_mailbox_text(slri_text *out)
 {
-    put(out, slri_embedded_passage_h);
+    put_header(out, slri_embedded_passage_h);
 }

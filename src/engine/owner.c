@@ -59,7 +59,7 @@ static void activate(struct slri_worker *worker, struct slri_shard *shard)
 }
 
 // Takes over what others have woken.
-static void adopt(struct slri_worker *worker)
+static void adopt_woken(struct slri_worker *worker)
 {
     if (!__atomic_load_n(&worker->woken, __ATOMIC_RELAXED))
         return;
@@ -151,7 +151,7 @@ static void end_abandoned(struct slri_runner *runner)
     slri_box_let_go(box);
 }
 
-static void work(void *arg)
+static void own_shards(void *arg)
 {
     struct slri_runner *runner = arg;
     struct slri_worker *worker = runner->worker;
@@ -159,7 +159,7 @@ static void work(void *arg)
     while ((stop = __atomic_load_n(&worker->stop, __ATOMIC_RELAXED)) != STOP) {
         if (stop == SIMULATED)
             slri_sim_step();
-        adopt(worker);
+        adopt_woken(worker);
         if (!worker->active) {
             park(worker, SLRI_FOREVER);
             rounds = idle_rounds = 0;
@@ -215,7 +215,7 @@ slr_status slri_runner_start(struct slri_runner *runner)
 {
     char name[32];
     snprintf(name, sizeof name, "slr-worker-%u", (unsigned)(runner->worker - runner->worker->owners->worker));
-    SLRI_TRY(slri_thread_start(&runner->thread, name, work, runner));
+    SLRI_TRY(slri_thread_start(&runner->thread, name, own_shards, runner));
     runner->started = true;
     return SLR_OK;
 }

@@ -49,7 +49,7 @@ static void abandon(struct slri_worker *worker, uint64_t deadline_ns)
     slri_shard_abandon(shard);
 }
 
-static void look_at(struct slri_worker *worker)
+static void look_at_worker(struct slri_worker *worker)
 {
     if (worker->runner->started) {
         uint64_t deadline = __atomic_load_n(&worker->runner->deadline_ns, __ATOMIC_ACQUIRE);
@@ -84,12 +84,12 @@ void slri_watchdog_wake(struct slri_owners *owners)
         slri_futex_wake(&dog->asleep, 1);
 }
 
-static void watch(void *arg)
+static void watch_owners(void *arg)
 {
     struct slri_owners *owners = arg;
     while (!__atomic_load_n(&owners->watchdog.stop, __ATOMIC_RELAXED)) {
         for (uint32_t i = 0; i < owners->workers; ++i)
-            look_at(&owners->worker[i]);
+            look_at_worker(&owners->worker[i]);
         rest(owners);
     }
 }
@@ -108,7 +108,7 @@ slr_status slri_owners_watch(struct slri_owners *owners, uint64_t timeout_ns)
         __atomic_store_n(&dog->tick_ns, tick, __ATOMIC_RELAXED);
     if (dog->started)
         return SLR_OK;
-    SLRI_TRY(slri_thread_start(&dog->thread, "slr-watchdog", watch, owners));
+    SLRI_TRY(slri_thread_start(&dog->thread, "slr-watchdog", watch_owners, owners));
     dog->started = true;
     return SLR_OK;
 }

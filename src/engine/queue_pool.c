@@ -42,7 +42,7 @@ static void insert(struct slri_queue_pool *pool, struct slri_queue *queue)
 }
 
 // Of the highest priority that has some.
-static struct slri_queue *take(struct slri_queue_pool *pool)
+static struct slri_queue *take_queue(struct slri_queue_pool *pool)
 {
     if (pool->busy >= pool->most || !has_ready(pool))
         return NULL;
@@ -117,7 +117,7 @@ static bool look(struct slri_queue_pool *pool)
 }
 
 // Sleeps until called, unless there is something: the announcement and the last look are under the lock.
-static void park(struct slri_queue_pool *pool, struct slri_queue_pool_thread *self)
+static void park_worker(struct slri_queue_pool *pool, struct slri_queue_pool_thread *self)
 {
     slri_mutex_lock(&pool->lock);
     bool nothing = (!has_ready(pool) || pool->busy >= pool->most) && !__atomic_load_n(&pool->stop, __ATOMIC_RELAXED);
@@ -153,7 +153,7 @@ static void work(void *arg)
     struct slri_queue_pool *pool = self->pool;
     while (!__atomic_load_n(&pool->stop, __ATOMIC_RELAXED)) { // relaxed: it is joined, and reads nothing by it
         slri_mutex_lock(&pool->lock);
-        struct slri_queue *queue = take(pool);
+        struct slri_queue *queue = take_queue(pool);
         bool others_do = !queue && has_ready(pool); // as many as may
         pool->idle -= queue != NULL;
         if (queue)
@@ -162,7 +162,7 @@ static void work(void *arg)
         if (queue)
             serve(pool, queue);
         else if (others_do || !look(pool))
-            park(pool, self);
+            park_worker(pool, self);
     }
 }
 

@@ -64,7 +64,7 @@ static void check_tuned_kernels(struct slri_front *front, const struct slri_modu
     }
 }
 
-static slr_status compile(struct slri_front *front, struct slri_module *module)
+static slr_status compile_front(struct slri_front *front, struct slri_module *module)
 {
     SLRI_TRY(slri_preprocess(front));
     uint32_t before = slri_report_errors(front);
@@ -88,7 +88,7 @@ static slr_status compile(struct slri_front *front, struct slri_module *module)
     return slri_report_errors(front) ? slri_report_fail(front) : SLR_OK;
 }
 
-static slr_status check_module(const struct slri_module *module)
+static slr_status check_lowered(const struct slri_module *module)
 {
     const char *broken = slri_module_verify(module);
     return broken ? SLRI_FAIL(INTERNAL, "the front end made invalid IR from '%s': %s", module->name, broken) : SLR_OK;
@@ -113,11 +113,11 @@ slr_status slri_kernel_compile(const struct slri_source *source, struct slri_mod
         return no_memory();
     front.report = slri_report_create(front.region);
     struct slri_module *module = slri_region_take(front.region, sizeof *module);
-    slr_status status = front.report && module ? compile(&front, module) : no_memory();
+    slr_status status = front.report && module ? compile_front(&front, module) : no_memory();
     if (status == SLR_OK) {
         finish(&front, module);
         slri_select_look(module);
-        status = module->selects && !slri_select(module) ? no_memory() : check_module(module);
+        status = module->selects && !slri_select(module) ? no_memory() : check_lowered(module);
     }
     if (status != SLR_OK) {
         slri_region_destroy(front.region);

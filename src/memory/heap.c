@@ -132,8 +132,8 @@ static slr_status check_take(const slr_heap *heap, uint64_t bytes, uint64_t alig
 
 // Unlocks. `asked`: why there is no further chunk, with the thread's message, or OK. A device that is lost is not one
 // without memory: the caller is told so.
-static slr_status refuse(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
-                         slr_status asked)
+static slr_status refuse_heap(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
+                              slr_status asked)
 {
     slr_status status = asked == SLR_DEVICE_LOST ? SLR_DEVICE_LOST : SLR_NO_MEMORY;
     const char *why = asked != SLR_OK ? slr_error_message() : "";
@@ -208,7 +208,7 @@ static slr_status take(slr_heap *heap, uint64_t bytes, uint64_t alignment, const
     if (!piece)
         piece = take_piece(heap, bytes, alignment, &stale, &asked);
     if (__builtin_expect(!piece, 0))
-        return refuse(heap, bytes, alignment, file, line, asked);
+        return refuse_heap(heap, bytes, alignment, file, line, asked);
     describe(piece, stale, out);
     account_taken(heap, piece->chunk, bytes);
     piece->as.taken.file = file;

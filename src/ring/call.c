@@ -96,7 +96,8 @@ static slr_status keep(slr_port *port, const struct slri_found *found)
 }
 
 // Looks through what has come. SLR_TIMEOUT: not there yet.
-static slr_status look(slr_port *port, struct slri_connection *c, uint32_t correlation, void *reply, size_t bytes)
+static slr_status look_for_reply(slr_port *port, struct slri_connection *c, uint32_t correlation, void *reply,
+                                 size_t bytes)
 {
     const slr_ring *ring = c->ring;
     struct slri_found found;
@@ -137,7 +138,7 @@ static slr_status call_on(slr_port *port, slr_address to, const void *message, s
         port->call_failures = c->lane->failures_told; // as it was when the lane was taken
     struct slri_backoff backoff = {.until = *until, .late_ns = slri_late_ns(c->ring)};
     for (;;) {
-        slr_status status = look(port, c, correlation, reply, reply_bytes);
+        slr_status status = look_for_reply(port, c, correlation, reply, reply_bytes);
         if (status != SLR_TIMEOUT)
             return status;
         enum slri_wait wait = slri_backoff_step(&backoff);

@@ -28,7 +28,7 @@ _Static_assert(SLR_DEAD_LETTER_FAULTED == MB_LETTER_FAULTED && SLR_DEAD_LETTER_D
                    SLR_DEAD_LETTER_UNDELIVERED == MB_LETTER_UNDELIVERED,
                "the public numbers are the mailbox's");
 
-static slr_dead_letter describe(const slr_ring *ring, uint32_t at)
+static slr_dead_letter describe_dead_letter(const slr_ring *ring, uint32_t at)
 {
     const uint32_t *S = ring->S, *slot = &S[at];
     slr_dead_letter letter = {.reason = (slr_dead_letter_reason)MB_LETTER_REASON(slot[MB_HEAD]),
@@ -58,7 +58,7 @@ static void take_from(const slr_ring *ring, uint32_t shard, struct taking *t)
         uint32_t at = mb_letter_slot(S, mb_owner(S, shard), position);
         if (!mb_has_reply(S, at, position))
             break;
-        const slr_dead_letter letter = describe(ring, at);
+        const slr_dead_letter letter = describe_dead_letter(ring, at);
         memcpy(t->letters + t->taken * t->letter_bytes, &letter, t->letter_bytes);
         if (t->messages)
             memcpy(t->messages + t->taken * t->stride, &S[at + MB_PAYLOAD], ring->message_bytes);

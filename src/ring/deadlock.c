@@ -36,7 +36,7 @@ static bool is_full(const slr_ring *from, const slr_ring *to)
     return used <= S[MB_CAPACITY] && used + each(from, to) > S[MB_CAPACITY];
 }
 
-static void forget(slr_ring *first)
+static void forget_deadlock(slr_ring *first)
 {
     while (first) {
         slr_ring *next = first->routes.search.next;
@@ -82,7 +82,7 @@ static bool at_rest(const slr_ring *ring)
 }
 
 // Notes the counts of every mailbox in the cycle. False: they are not those noted before.
-static bool note(slr_ring *start)
+static bool note_deadlock(slr_ring *start)
 {
     bool same = true;
     slr_ring *ring = start;
@@ -112,11 +112,11 @@ static bool all_at_rest(const slr_ring *start)
 
 static bool is_deadlock(slr_ring *start)
 {
-    note(start);
+    note_deadlock(start);
     if (!all_at_rest(start))
         return false;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return all_at_rest(start) && note(start);
+    return all_at_rest(start) && note_deadlock(start);
 }
 
 // ---- telling -------------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ static void look_from(slr_ring *start)
 {
     if (find_cycle(start) && is_deadlock(start))
         fail_all(start);
-    forget(start);
+    forget_deadlock(start);
 }
 
 // Also for cycles that `ring` only feeds: it may have kept its last look for room in one from being at rest, when the

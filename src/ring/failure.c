@@ -14,7 +14,7 @@
 #include <string.h>
 
 // ---- the description ----------------------------------------------------------------------------------------------
-static slr_status refuse(const slr_ring *ring, const char *field, uint64_t given, const char *possible)
+static slr_status refuse_failed(const slr_ring *ring, const char *field, uint64_t given, const char *possible)
 {
     return SLRI_FAIL(INVALID, "ring kernel '%s': %s is %llu; expected %s", ring->name, field, (unsigned long long)given,
                      possible);
@@ -33,14 +33,14 @@ slr_status slri_failure_describe(slr_ring *ring, const slr_ring_desc *desc)
         return SLRI_FAIL(INVALID, "ring kernel '%s': handler_timeout_ns needs a handler of one message per call",
                          ring->name);
     if (ring->fault_policy > SLR_FAULT_LIMIT)
-        return refuse(ring, "fault_policy", ring->fault_policy, "an slr_fault_policy");
+        return refuse_failed(ring, "fault_policy", ring->fault_policy, "an slr_fault_policy");
     if (ring->fault_policy != SLR_FAULT_LIMIT && (desc->fault_limit || desc->fault_window_ns))
         return SLRI_FAIL(INVALID, "ring kernel '%s': fault_limit and fault_window_ns need SLR_FAULT_LIMIT", ring->name);
     if (ring->fault_limit > 65536)
-        return refuse(ring, "fault_limit", ring->fault_limit, "1 to 65536");
+        return refuse_failed(ring, "fault_limit", ring->fault_limit, "1 to 65536");
     // Below half the clock's range, so that a deadline never is one of the watchdog's marks.
     if (ring->handler_timeout_ns && (ring->handler_timeout_ns < 1000000 || ring->handler_timeout_ns > UINT64_MAX / 4))
-        return refuse(ring, "handler_timeout_ns", ring->handler_timeout_ns, "0 or 1000000 (1 ms) to 2^62");
+        return refuse_failed(ring, "handler_timeout_ns", ring->handler_timeout_ns, "0 or 1000000 (1 ms) to 2^62");
     if (ring->fault_policy != SLR_FAULT_LIMIT)
         return SLR_OK;
     ring->failure.fault_ns = slri_alloc(ring->device->allocator, ring->fault_limit * sizeof *ring->failure.fault_ns);

@@ -103,7 +103,7 @@ static slr_status size_grant(const struct slri_route *route, uint32_t *out)
 }
 
 // Claims them, as room comes.
-static slr_status claim(slr_ring *to, struct slri_passage *p, uint32_t want, uint64_t deadline_ns)
+static slr_status claim_grant(slr_ring *to, struct slri_passage *p, uint32_t want, uint64_t deadline_ns)
 {
     struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
     while (p->grant < want) {
@@ -156,7 +156,7 @@ static uint32_t count_open(const slr_ring *to, const struct slri_lane *lane)
 
 // Under count_lock, when what was sent is final. Gives how many of `grant` credits stay claimed: one for each message
 // that is not retired. All of them where that is not known.
-static uint32_t keep(slr_ring *to, struct slri_lane *lane, uint32_t grant)
+static uint32_t keep_grant(slr_ring *to, struct slri_lane *lane, uint32_t grant)
 {
     uint32_t open = is_unknown(to, lane) ? grant : count_open(to, lane);
     lane->kept = open < grant ? open : grant;
@@ -165,7 +165,7 @@ static uint32_t keep(slr_ring *to, struct slri_lane *lane, uint32_t grant)
 }
 
 // Gives back what is kept above `open`. Under count_lock.
-static void release(slr_ring *to, struct slri_lane *lane, uint32_t open)
+static void release_grant(slr_ring *to, struct slri_lane *lane, uint32_t open)
 {
     if (lane->kept <= open)
         return;
@@ -179,7 +179,7 @@ void slri_grants_settle(slr_ring *to)
     slri_mutex_lock(&to->count_lock);
     for (uint32_t i = 0; to->grants.kept != 0 && i < slri_ports_opened(to); ++i)
         if (slri_lane_at(to, i)->kept != 0 && !is_unknown(to, slri_lane_at(to, i)))
-            release(to, slri_lane_at(to, i), count_open(to, slri_lane_at(to, i)));
+            release_grant(to, slri_lane_at(to, i), count_open(to, slri_lane_at(to, i)));
     slri_mutex_unlock(&to->count_lock);
 }
 
@@ -187,7 +187,7 @@ void slri_grants_forget(slr_ring *to)
 {
     slri_mutex_lock(&to->count_lock);
     for (uint32_t i = 0; to->grants.kept != 0 && i < slri_ports_opened(to); ++i)
-        release(to, slri_lane_at(to, i), 0);
+        release_grant(to, slri_lane_at(to, i), 0);
     slri_mutex_unlock(&to->count_lock);
 }
 
@@ -216,7 +216,7 @@ void slri_passage_detach(struct slri_passage *p)
     *at = p->next_in;
     p->c->lane->granted = O[MBO_SENT];
     __atomic_fetch_add(&S[MB_GRANTS_SENT], O[MBO_SENT] - p->first, __ATOMIC_RELAXED); // a count alone
-    mb_give_back(S, p->grant - keep(to, p->c->lane, p->grant));
+    mb_give_back(S, p->grant - keep_grant(to, p->c->lane, p->grant));
     to->grants.credits -= p->grant;
     slri_mutex_unlock(&to->count_lock);
     tell_freed(to);
@@ -383,7 +383,7 @@ static slr_status attach(struct slri_route *route, uint64_t deadline_ns)
     uint32_t grant;
     SLRI_TRY(size_grant(route, &grant));
     for (uint32_t s = 0; s < route->from->shards; ++s)
-        SLRI_TRY(claim(route->to, &route->passage[s], grant, deadline_ns));
+        SLRI_TRY(claim_grant(route->to, &route->passage[s], grant, deadline_ns));
     uint64_t address;
     for (uint32_t s = 0; s < route->from->shards; ++s)
         SLRI_TRY(slri_near_take(route->to, route->passage[s].c->port, &address));

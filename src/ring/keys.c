@@ -54,7 +54,7 @@ struct slri_keys {
 
 // ---- description, making, freeing ---------------------------------------------------------------------------
 
-static slr_status check_fields(const slr_ring *ring, const slr_ring_desc *desc)
+static slr_status check_fields_keys(const slr_ring *ring, const slr_ring_desc *desc)
 {
     if (desc->keys > SLR_KEYS_TEXT)
         return SLRI_FAIL(INVALID, "ring kernel '%s': keys (an slr_keys) is %u; expected 0 to %d", ring->name,
@@ -82,7 +82,7 @@ static slr_status check_fields(const slr_ring *ring, const slr_ring_desc *desc)
 
 slr_status slri_keys_describe(slr_ring *ring, const slr_ring_desc *desc)
 {
-    SLRI_TRY(check_fields(ring, desc));
+    SLRI_TRY(check_fields_keys(ring, desc));
     ring->key_sort = desc->keys;
     ring->key_limit = desc->key_limit ? desc->key_limit : SLR_KEY_LIMIT_REFUSE;
     ring->key_bytes = desc->key_bytes ? desc->key_bytes : 60;
@@ -473,7 +473,7 @@ static enum outcome try_begin(slr_ring *ring, const slr_key *key, uint64_t hash,
     }
 }
 
-static slr_status refuse(slr_ring *ring, const slr_key *key, enum outcome outcome, bool late)
+static slr_status refuse_key(slr_ring *ring, const slr_key *key, enum outcome outcome, bool late)
 {
     char name[80];
     __atomic_fetch_add(&ring->refused, 1, __ATOMIC_RELAXED);
@@ -512,7 +512,7 @@ static slr_status begin_or_wait(slr_ring *ring, const slr_key *key, uint64_t has
         bool waits = *outcome == ALL_BUSY && !slri_until_now(until) && ring->overflow == SLR_OVERFLOW_BLOCK;
         bool late = waits && slri_passed(slri_until_deadline(until));
         if (!waits || late)
-            return refuse(ring, key, *outcome, late);
+            return refuse_key(ring, key, *outcome, late);
         if (slri_backoff_step(&backoff) == SLRI_PARK)
             slri_sleep_ns(WAIT_NS);
     }

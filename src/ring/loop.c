@@ -69,7 +69,7 @@ static bool is_over(const slr_context *loop)
     return state_of(loop) == MB_STOPPED || mb_all_taken(loop->shard->shared, P, P[MBP_CONTROL] - 1);
 }
 
-static void describe(slr_context *loop, uint32_t k, slr_delivery *out)
+static void describe_loop(slr_context *loop, uint32_t k, slr_delivery *out)
 {
     const slr_ring *ring = loop->ring;
     const uint32_t *S = loop->shard->shared, *entry = &loop->shard->own[MBP_BATCH(k)];
@@ -104,7 +104,7 @@ static uint32_t look(slr_context *loop, slr_delivery *out, uint32_t most)
         P[MBP_MOST] = most - taken < MB_BATCH ? most - taken : MB_BATCH;
         came = mb_hold(loop->shard->shared, P);
         for (uint32_t k = 0; k < came; ++k)
-            describe(loop, k, &out[taken + k]);
+            describe_loop(loop, k, &out[taken + k]);
         taken += came;
     }
     return taken;
@@ -255,7 +255,7 @@ static void note_latency(const struct held *held)
         slri_shard_note_latency(shard, held->port, at, held->node, slri_now_ns());
 }
 
-static void end(struct held *held, uint32_t replies, uint32_t flags)
+static void end_held(struct held *held, uint32_t replies, uint32_t flags)
 {
     struct slri_shard *shard = held->loop->shard;
     held->ticket = 0;
@@ -276,7 +276,7 @@ slr_status slr_done(const slr_delivery *delivery)
     for (uint32_t n = 0; n < held->call.replies; ++n)
         mb_copy_reply(loop->shard->shared, loop->shard->own, held->port, n, &held->replies[n * loop->reply_words],
                       loop->reply_words);
-    end(held, held->call.replies, 0);
+    end_held(held, held->call.replies, 0);
     return SLR_OK;
 }
 
@@ -308,7 +308,7 @@ slr_status slr_fail(const slr_delivery *delivery, slr_status status)
     struct held *held = delivery->reply_context;
     note_fault(held->loop, status, call->instance);
     reset(held->loop->ring, call->state);
-    end(held, call->max_replies ? 1 : 0, MB_FLAG_FAULT);
+    end_held(held, call->max_replies ? 1 : 0, MB_FLAG_FAULT);
     return SLR_OK;
 }
 
@@ -336,7 +336,7 @@ static void decide(slr_context *loop, slr_status status)
     slri_mutex_unlock(&ring->lock);
 }
 
-static void run(void *arg)
+static void run_loop(void *arg)
 {
     slr_context *loop = arg;
     slr_ring *ring = loop->ring;
@@ -364,7 +364,7 @@ slr_status slri_loop_start(slr_ring *ring)
 {
     char name[16];
     snprintf(name, sizeof name, "slr-%.11s", ring->name);
-    SLRI_TRY(slri_thread_start(&ring->loop->thread, name, run, ring->loop));
+    SLRI_TRY(slri_thread_start(&ring->loop->thread, name, run_loop, ring->loop));
     ring->loop->started = true;
     return SLR_OK;
 }

@@ -46,7 +46,7 @@ slr_status slri_near_piece_create(slr_device *device, uint64_t bytes, struct slr
 // ---- lanes ---------------------------------------------------------------------------------------------------------
 
 // Offsets into such lanes have a bit for that, 8 of the port and the word of the lane.
-static slr_status check(const slr_ring *ring)
+static slr_status check_near(const slr_ring *ring)
 {
     const uint32_t *S = ring->S;
     uint64_t words = S[MB_OWNERS_AT] + (uint64_t)S[MB_OWNER_STRIDE] * ring->shards;
@@ -78,7 +78,7 @@ slr_status slri_near_take(slr_ring *ring, uint32_t lane, uint64_t *address)
     *address = 0;
     if (!slri_near_of(ring->device) || ring->mode != SLR_RING_PERSISTENT)
         return SLR_OK;
-    SLRI_TRY(check(ring));
+    SLRI_TRY(check_near(ring));
     if (!its->near)
         SLRI_TRY(slri_near_piece_create(ring->device, (uint64_t)S[MB_LANE_STRIDE] * 4 * ring->shards, &its->near));
     slri_mutex_lock(&ring->lock);

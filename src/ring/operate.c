@@ -51,7 +51,7 @@ void slri_ring_operate_last(struct slri_shard *shard)
 
 // ---- the caller's side --------------------------------------------------------------------------------------
 
-static void enter(struct slri_shard *shard, struct slri_operation *op)
+static void enter_operate(struct slri_shard *shard, struct slri_operation *op)
 {
     struct slri_operation **at = &shard->first;
     while (*at)
@@ -76,8 +76,8 @@ static bool withdraw(slr_ring *ring, struct slri_shard *shard, const struct slri
     return found;
 }
 
-static slr_status await(slr_ring *ring, struct slri_shard *shard, struct slri_operation *op, uint64_t deadline_ns,
-                        const char *call)
+static slr_status await_operate(slr_ring *ring, struct slri_shard *shard, struct slri_operation *op,
+                                uint64_t deadline_ns, const char *call)
 {
     struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
     for (;;) {
@@ -102,7 +102,7 @@ void slri_ring_operate_later(slr_ring *ring, struct slri_operation *op)
     op->ran = 0;
     bool owned = shard->owned;
     if (owned) {
-        enter(shard, op);
+        enter_operate(shard, op);
     } else {
         op->run(op, shard);
         __atomic_store_n(&op->ran, 1, __ATOMIC_RELEASE); // as run_all
@@ -115,7 +115,7 @@ void slri_ring_operate_later(slr_ring *ring, struct slri_operation *op)
 slr_status slri_ring_operate(slr_ring *ring, struct slri_operation *op, uint64_t deadline_ns, const char *call)
 {
     slri_ring_operate_later(ring, op);
-    return await(ring, &ring->shard[op->instance % ring->shards], op, deadline_ns, call);
+    return await_operate(ring, &ring->shard[op->instance % ring->shards], op, deadline_ns, call);
 }
 
 // ---- states -------------------------------------------------------------------------------------------------

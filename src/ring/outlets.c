@@ -22,7 +22,7 @@ void slri_outlets_free(const slr_ring *ring, struct slri_outlets *table)
 }
 
 // In the order of the destinations' slots; see slri_outlets.
-static void enter(struct slri_outlets *table, struct slri_outlet *outlet)
+static void enter_outlets(struct slri_outlets *table, struct slri_outlet *outlet)
 {
     uint32_t i = table->count++;
     for (; i > 0 && table->outlet[i - 1]->c->ring->slot > outlet->c->ring->slot; --i)
@@ -46,7 +46,7 @@ static struct slri_outlets *new_table(const slr_ring *ring, uint32_t shard)
     table->aside = slri_alloc(ring->device->allocator, (size_t)table->aside_slots * table->aside_stride);
     for (struct slri_route *r = ring->routes.out; r; r = r->next_out) {
         table->reply_too = table->reply_too || (r->reply_too && r->parameter == 0);
-        enter(table, &r->outlet[shard]);
+        enter_outlets(table, &r->outlet[shard]);
     }
     for (uint32_t i = count; i-- > 0;)
         if (table->outlet[i]->parameter == 0)

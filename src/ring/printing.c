@@ -68,7 +68,7 @@ static void tell_lost(struct slri_printing *printing, struct source *source)
     source->told_lost = lost;
 }
 
-static bool tell(struct slri_printing *printing, struct source *source)
+static bool tell_printing(struct slri_printing *printing, struct source *source)
 {
     struct slri_prints *from = &source->prints;
     uint64_t at = __atomic_load_n(&from->read, __ATOMIC_RELAXED);     // this thread's own
@@ -89,7 +89,7 @@ static bool tell_all(struct slri_printing *printing)
     bool any = false;
     // Acquire: what a source holds, by who has put it in front.
     for (struct source *s = __atomic_load_n(&printing->first, __ATOMIC_ACQUIRE); s; s = s->next)
-        any |= tell(printing, s);
+        any |= tell_printing(printing, s);
     return any;
 }
 

@@ -116,7 +116,7 @@ static uint32_t reserve_messages(struct slri_shard *shard, struct slri_outlet *o
 
 // Whether an outlet's mailbox has no room for a single message's replies. A look: nothing is claimed, to be given back
 // again.
-static bool is_full(const struct slri_outlet *outlet)
+static bool is_channel_full(const struct slri_outlet *outlet)
 {
     const uint32_t *S = target(outlet)->S;
     uint32_t accepted = MB_LOAD(MB_ACCEPTED), capacity = S[MB_CAPACITY], each = outlet->each;
@@ -143,7 +143,7 @@ void slri_credits_freed(slr_ring *to)
 }
 
 // Behind a full fence.
-static void tell_freed(struct slri_outlet *outlet)
+static void tell_relay_freed(struct slri_outlet *outlet)
 {
     outlet->freed = 0;
     slri_credits_freed(target(outlet));
@@ -163,19 +163,19 @@ static void keep_for(struct slri_shard *shard, uint32_t messages)
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // the credits, before the looks at who waits for them
     for (uint32_t i = 0; i < o->count; ++i)
         if (o->outlet[i]->freed)
-            tell_freed(o->outlet[i]);
+            tell_relay_freed(o->outlet[i]);
 }
 
 // Reserves for as many messages as possible; gives how many. 0: `full` gets the outlet that had no room, or NULL where
 // no message shows.
-static uint32_t reserve(struct slri_shard *shard, struct slri_outlet **full)
+static uint32_t reserve_room(struct slri_shard *shard, struct slri_outlet **full)
 {
     struct slri_outlets *o = shard->outlets;
     uint32_t room = shown(shard);
     bool several = o->count > 1 || (o->count == 1 && o->outlet[0]->each > 1); // then a claim may be in vain
     *full = NULL;
     for (uint32_t i = 0; i < o->count && room != 0 && several; ++i) {
-        if (!is_full(o->outlet[i]))
+        if (!is_channel_full(o->outlet[i]))
             continue;
         *full = o->outlet[i];
         return 0;
@@ -208,7 +208,7 @@ static void begin(struct slri_shard *shard)
     if (!o)
         return;
     struct slri_outlet *full;
-    uint32_t room = reserve(shard, &full);
+    uint32_t room = reserve_room(shard, &full);
     shard->own[MBP_ROOM] = room + 1;
     o->blocked_passes = full && !full->to_port ? o->blocked_passes + 1 : 0;
     if (o->blocked_passes % LOOK_EVERY == LOOK_EVERY - 1) // draining, or on a busy worker, it never sleeps
@@ -235,7 +235,7 @@ static uint32_t taken(struct slri_shard *shard)
 
 // Announces at each destination without room that this shard is about to sleep, and looks again behind it; the
 // destination retires, full fence, looks at the announcement (slri_ring_published).
-static bool may_sleep(struct slri_shard *shard)
+static bool may_sleep_routed(struct slri_shard *shard)
 {
     if (__atomic_load_n(&shard->next_outlets, __ATOMIC_ACQUIRE) != shard->outlets)
         return false;
@@ -243,7 +243,7 @@ static bool may_sleep(struct slri_shard *shard)
         return true;
     struct slri_outlet *announced = NULL, *full;
     for (;;) {
-        uint32_t room = reserve(shard, &full);
+        uint32_t room = reserve_room(shard, &full);
         keep_for(shard, 0);
         shard->own[MBP_ROOM] = 1; // nothing is taken before the next pass
         if (room != 0)
@@ -261,7 +261,7 @@ static bool may_sleep(struct slri_shard *shard)
 
 // ---- passing on ----------------------------------------------------------------------------------------------------
 
-static uint32_t shard_of(const slr_ring *ring, uint32_t instance)
+static uint32_t shard_of_relay(const slr_ring *ring, uint32_t instance)
 {
     return ring->shards == 1 ? 0 : instance % ring->shards;
 }
@@ -300,7 +300,7 @@ static void aim(struct slri_shard *shard, struct slri_call *call)
     } else if (first->open && (!first->instance_at || target(first)->shards == 1)) {
         slr_ring *to = target(first);
         uint32_t *S = to->S;
-        uint32_t s = first->instance_at ? 0 : shard_of(to, instance_of(first, call, NULL));
+        uint32_t s = first->instance_at ? 0 : shard_of_relay(to, instance_of(first, call, NULL));
         struct slri_lane_cursor *cursor = &first->c->lane->cursor[s];
         aim_at(call, &S[mb_lane_slot(S, mb_lane(S, s, first->c->port), 0)], cursor->sent + cursor->filled,
                S[MB_LANE_MASK], S[MB_SLOT_WORDS]);
@@ -334,8 +334,8 @@ static void give_reply(struct slri_shard *shard, struct slri_outlet *outlet, con
 }
 
 // `instance` SLRI_OWN_INSTANCE: as the route says.
-static bool give(struct slri_shard *shard, struct slri_outlet *outlet, const struct slri_call *call, const void *reply,
-                 uint32_t instance, uint32_t k)
+static bool give_relay(struct slri_shard *shard, struct slri_outlet *outlet, const struct slri_call *call,
+                       const void *reply, uint32_t instance, uint32_t k)
 {
     const uint32_t *S = shard->shared;
     uint32_t at = shard->own[MBP_BATCH(k) + 1];
@@ -352,7 +352,7 @@ static bool give(struct slri_shard *shard, struct slri_outlet *outlet, const str
             return false;
         if (shard->settled)
             slri_slices_pass(shard, k, target(outlet), 0, reply);
-        slri_lane_fill(outlet->c, shard_of(target(outlet), instance), instance, reply, S[at + MB_HEAD] & 255u,
+        slri_lane_fill(outlet->c, shard_of_relay(target(outlet), instance), instance, reply, S[at + MB_HEAD] & 255u,
                        S[at + MB_CORRELATION], outlet->place++, sent_ns(S, at));
     }
     ++outlet->used;
@@ -370,7 +370,8 @@ static uint32_t give_replies(struct slri_shard *shard, struct slri_outlet *outle
     uint32_t given = 0;
     for (uint32_t n = 0; n < call->replies; ++n) {
         uint32_t slot = (call->reply_at + n) & call->reply_mask;
-        given += give(shard, outlet, call, call->reply_base + (size_t)slot * call->reply_stride, SLRI_OWN_INSTANCE, k);
+        given +=
+            give_relay(shard, outlet, call, call->reply_base + (size_t)slot * call->reply_stride, SLRI_OWN_INSTANCE, k);
     }
     return given;
 }
@@ -383,7 +384,7 @@ static uint32_t give_sent(struct slri_shard *shard, struct slri_outlet *outlet, 
     for (uint32_t n = 0; n < out->count; ++n) {
         const unsigned char *from = out->base + (size_t)n * out->stride;
         memcpy(&instance, from, sizeof instance);
-        given += give(shard, outlet, call, from + SLRI_OUT_HEAD, instance, k);
+        given += give_relay(shard, outlet, call, from + SLRI_OUT_HEAD, instance, k);
     }
     return given;
 }
@@ -435,7 +436,7 @@ static void publish_replies(struct slri_shard *shard, uint32_t port)
 }
 
 // What was passed on becomes visible before the batch is retired, so a credit that is seen implies it.
-static void flush(struct slri_shard *shard)
+static void flush_relay(struct slri_shard *shard)
 {
     struct slri_outlets *o = shard->outlets;
     for (uint32_t i = 0; i < o->count; ++i) {
@@ -472,9 +473,13 @@ void slri_relay_published(struct slri_shard *shard)
         }
         outlet->used = 0;
         if (outlet->freed)
-            tell_freed(outlet);
+            tell_relay_freed(outlet);
     }
 }
 
-const struct slri_relay slri_relay = {
-    .begin = begin, .taken = taken, .aim = aim, .pass_on = pass_on, .flush = flush, .may_sleep = may_sleep};
+const struct slri_relay slri_relay = {.begin = begin,
+                                      .taken = taken,
+                                      .aim = aim,
+                                      .pass_on = pass_on,
+                                      .flush = flush_relay,
+                                      .may_sleep = may_sleep_routed};

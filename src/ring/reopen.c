@@ -52,7 +52,7 @@ static slr_status await_quiet(slr_ring *ring, uint32_t number, bool was_started,
                        : await_over(ring, deadline_ns);
 }
 
-static slr_status lose(slr_ring *ring, uint64_t deadline_ns)
+static slr_status lose_reopen(slr_ring *ring, uint64_t deadline_ns)
 {
     slr_ring_state state = slr_ring_get_state(ring);
     if (ring->mode == SLR_RING_ON_HOST || !ring->S)
@@ -77,7 +77,7 @@ slr_status slri_rings_lose(slr_device *device, uint64_t deadline_ns)
 {
     slr_ring *ring;
     for (uint32_t slot = 0; slri_table_next(device, &slot, &ring);) {
-        slr_status status = lose(ring, deadline_ns);
+        slr_status status = lose_reopen(ring, deadline_ns);
         slri_ring_release(ring);
         SLRI_TRY(status);
     }

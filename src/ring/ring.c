@@ -61,7 +61,7 @@ void slri_ring_set_state(slr_ring *ring, slr_ring_state state)
     slri_ring_raise_event(ring);
 }
 
-static slr_status wrong_state(const slr_ring *ring, const char *call, const char *needs)
+static slr_status wrong_ring_state(const slr_ring *ring, const char *call, const char *needs)
 {
     return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is %s; %s needs it %s", ring->name,
                      slr_ring_state_name(slr_ring_get_state(ring)), call, needs);
@@ -302,7 +302,7 @@ slr_status slr_ring_launch(slr_ring *ring)
     slri_mutex_lock(&ring->lock);
     slr_status status;
     if (slr_ring_get_state(ring) != SLR_RING_CREATED) {
-        status = wrong_state(ring, "slr_ring_launch", "created");
+        status = wrong_ring_state(ring, "slr_ring_launch", "created");
     } else {
         status = slri_arena_create(ring);
         if (status == SLR_OK)
@@ -361,7 +361,7 @@ static slr_status change(slr_ring *ring, const char *call, slr_ring_state from, 
     slr_status status = SLR_OK;
     uint32_t number = 0;
     if (slr_ring_get_state(ring) != from) {
-        status = wrong_state(ring, call, slr_ring_state_name(from));
+        status = wrong_ring_state(ring, call, slr_ring_state_name(from));
     } else {
         number = slri_ring_command(ring, command);
         if (from == SLR_RING_LAUNCHED)
@@ -411,7 +411,7 @@ slr_status slr_ring_close_input(slr_ring *ring)
         slri_ring_set_state(ring, SLR_RING_DRAINING);
         slri_ring_command(ring, MB_CLOSE);
     } else {
-        status = wrong_state(ring, "slr_ring_close_input", "active or paused");
+        status = wrong_ring_state(ring, "slr_ring_close_input", "active or paused");
     }
     slri_mutex_unlock(&ring->lock);
     if (status == SLR_OK) {
@@ -426,7 +426,7 @@ slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_add
     if (!ring || !out)
         return SLRI_FAIL(INVALID, "slr_ring_get_address: %s is NULL", ring ? "out" : "ring");
     if (slr_ring_get_state(ring) == SLR_RING_CREATED)
-        return wrong_state(ring, "slr_ring_get_address", "launched");
+        return wrong_ring_state(ring, "slr_ring_get_address", "launched");
     if (instance >= ring->instances)
         return SLRI_FAIL(INVALID, "ring kernel '%s' has instances 0 to %u; %u was asked for", ring->name,
                          ring->instances - 1, instance);

@@ -165,7 +165,7 @@ static struct slri_route *find(const slr_ring *from, const slr_ring *to)
 // Adds a route that is complete, or frees it. The tables of a persistent ring kernel's shards lie in memory of its
 // device, which is taken without route_lock: who watches its kernels may have to wait for that, and the device for
 // them.
-static slr_status add(struct slri_route *route)
+static slr_status add_route(struct slri_route *route)
 {
     slr_ring *from = route->from;
     struct slri_passages **passages = NULL;
@@ -253,7 +253,7 @@ static slr_status make(slr_ring *from, slr_ring *to, const slr_route_desc *desc,
     if (status == SLR_OK)
         status = slri_passages_create(route, patience_ns ? slri_deadline_after(patience_ns) : 0);
     if (status == SLR_OK)
-        return add(route);
+        return add_route(route);
     if (full)
         *full = status == SLR_TIMEOUT || status == SLR_FULL;
     free_route(route);
@@ -319,7 +319,7 @@ static slr_status make_to_port(slr_ring *from, const struct slri_connection *c, 
     }
     slr_status status = slri_passages_create(route, 0);
     if (status == SLR_OK)
-        return add(route);
+        return add_route(route);
     free_route(route);
     return status;
 }

@@ -77,7 +77,8 @@ static slr_status check_fields(const slr_ring *from, const slr_ring *to, const c
                      how, reply->name, to->name, message->name);
 }
 
-static slr_status check_instance(const slr_ring *from, const slr_ring *to, const slr_route_desc *desc, uint64_t bytes)
+static slr_status check_route_instance(const slr_ring *from, const slr_ring *to, const slr_route_desc *desc,
+                                       uint64_t bytes)
 {
     if (desc->instance_at && desc->instance_at - 1 + 4 > bytes)
         return SLRI_FAIL(INVALID, "route from '%s' to '%s': instance_at is byte %u; %s has %u B", from->name, to->name,
@@ -111,5 +112,5 @@ slr_status slri_route_check_pair(const slr_ring *from, const slr_ring *to, const
         return SLRI_FAIL(INVALID,
                          "'%s' may %s %u times %s a message; the mailbox of '%s' holds %u messages: raise queue_size",
                          from->name, outlet ? "send" : "reply", each, outlet ? "for" : "to", to->name, to->queue_size);
-    return check_instance(from, to, desc, bytes);
+    return check_route_instance(from, to, desc, bytes);
 }

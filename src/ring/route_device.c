@@ -174,7 +174,7 @@ static bool is_silent(const slr_ring *ring, const struct slri_route *with)
     return takes_replies && !reply_too;
 }
 
-static slr_status new_table(slr_ring *ring, uint32_t shard, struct slri_route *with, struct slri_passages **out)
+static slr_status new_device_table(slr_ring *ring, uint32_t shard, struct slri_route *with, struct slri_passages **out)
 {
     uint32_t count = with != NULL;
     for (const struct slri_route *r = ring->routes.out; r; r = r->next_out)
@@ -206,7 +206,7 @@ slr_status slri_passages_prepare(slr_ring *ring, struct slri_route *with, struct
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a route", ring->name);
     slr_status status = SLR_OK;
     uint32_t made = 0;
-    while (made < ring->shards && (status = new_table(ring, made, with, &fresh[made])) == SLR_OK)
+    while (made < ring->shards && (status = new_device_table(ring, made, with, &fresh[made])) == SLR_OK)
         ++made;
     if (status == SLR_OK) {
         *out = fresh;
@@ -312,7 +312,7 @@ void slri_passages_extend(slr_ring *ring)
 
 // As the kernel does before it takes a batch. Gives for how many messages handled there is room; `announce`: who waits
 // for more says so at each destination that has none.
-static uint32_t reserve(struct slri_shard *shard, bool announce)
+static uint32_t reserve_passages(struct slri_shard *shard, bool announce)
 {
     uint32_t *S = shard->shared, *P = shard->own, room = MB_BATCH;
     const struct slri_passages *table = shard->passages;
@@ -332,9 +332,9 @@ static uint32_t reserve(struct slri_shard *shard, bool announce)
 // its ring kernel that it may not see yet.
 static bool may_sleep(struct slri_shard *shard)
 {
-    if (shard->passage && reserve(shard, true) == 0) {
+    if (shard->passage && reserve_passages(shard, true) == 0) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST); // the announcement, before another look
-        if (reserve(shard, false) == 0)
+        if (reserve_passages(shard, false) == 0)
             return true;
     }
     return shard->own[MBP_STATE] != MB_RUNNING || slri_grants_open(shard->ring) == 0;

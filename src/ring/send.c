@@ -34,7 +34,7 @@ slr_status slri_refuse_closed(slr_ring *ring)
     return SLRI_FAIL(CLOSED, "ring kernel '%s': its input is closed", ring->name);
 }
 
-static slr_status refuse(slr_ring *ring, bool late)
+static slr_status refuse_message(slr_ring *ring, bool late)
 {
     __atomic_fetch_add(&ring->refused, 1, __ATOMIC_RELAXED);
     if (slri_sim_on()) // it may be tried again, over and over
@@ -85,14 +85,14 @@ static slr_status look_for_credit(slr_ring *ring, uint32_t want, struct slri_unt
         if (reject) {
             __atomic_thread_fence(__ATOMIC_SEQ_CST); // the replies given back, before the look at who sleeps
             rouse_all(ring);
-            return refuse(ring, false);
+            return refuse_message(ring, false);
         }
         // Each look takes the line of the retired count away from the owner that is about to write it.
         for (int i = 0; i < PAUSES_A_LOOK; ++i)
             slri_pause();
         enum slri_wait wait = slri_backoff_step(&backoff);
         if (wait == SLRI_TOO_LATE)
-            return refuse(ring, true);
+            return refuse_message(ring, true);
         if (wait == SLRI_PARK)
             sleep_for_credit(ring, backoff.until.deadline_ns);
     }

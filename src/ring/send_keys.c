@@ -89,7 +89,7 @@ slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *key
 
 // ---- asking -------------------------------------------------------------------------------------------------
 
-static slr_status check_launched(const slr_ring *ring, const char *call)
+static slr_status check_keys_launched(const slr_ring *ring, const char *call)
 {
     if (!ring)
         return SLRI_FAIL(INVALID, "%s: ring is NULL", call);
@@ -103,7 +103,7 @@ static slr_status check_launched(const slr_ring *ring, const char *call)
 
 static slr_status check_call(const slr_ring *ring, const slr_key *key, const char *call)
 {
-    SLRI_TRY(check_launched(ring, call));
+    SLRI_TRY(check_keys_launched(ring, call));
     return slri_keys_check(ring, key, call);
 }
 
@@ -160,7 +160,7 @@ slr_status slr_ring_get_key(slr_ring *ring, uint32_t instance, slr_key *out, cha
 {
     if (!out)
         return SLRI_FAIL(INVALID, "slr_ring_get_key: out is NULL");
-    SLRI_TRY(check_launched(ring, "slr_ring_get_key"));
+    SLRI_TRY(check_keys_launched(ring, "slr_ring_get_key"));
     if (instance >= ring->instances)
         return SLRI_FAIL(INVALID, "ring kernel '%s' has instances 0 to %u; %u was asked for", ring->name,
                          ring->instances - 1, instance);

@@ -299,7 +299,7 @@ void slri_slices_pass(struct slri_shard *shard, uint32_t k, const slr_ring *to, 
         pass(ring, message, to->slices, false, output, message_of(to));
 }
 
-static void drop(const slr_ring *ring, const void *message)
+static void drop_slice(const slr_ring *ring, const void *message)
 {
     for (uint32_t i = 0; i < ring->slices->count; ++i) {
         const struct slot *slot = &ring->slices->slot[i];
@@ -322,7 +322,7 @@ static void settled(struct slri_shard *shard, uint32_t k, const struct slri_call
         pass(ring, message, ring->slices, true,
              call->reply_base + (size_t)((call->reply_at + n) & call->reply_mask) * call->reply_stride,
              reply_of(ring, port));
-    drop(ring, message);
+    drop_slice(ring, message);
 }
 
 void slri_slices_follow(const slr_ring *ring, struct slri_shard *shard)
@@ -339,7 +339,7 @@ void slri_slices_evicted(struct slri_shard *shard)
     const uint32_t *S = shard->shared, *P = shard->own;
     uint32_t node = P[MBP_FREE];
     for (uint32_t n = P[MBP_EVICTED]; n != 0 && node != 0; --n, node = S[mb_node(S, P, node)])
-        drop(shard->ring, &S[mb_node(S, P, node) + MB_PAYLOAD]);
+        drop_slice(shard->ring, &S[mb_node(S, P, node) + MB_PAYLOAD]);
 }
 
 // ---- ends ----------------------------------------------------------------------------------------------------------

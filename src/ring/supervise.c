@@ -36,7 +36,7 @@ struct slr_supervisor {
 };
 
 // ---- making a tree ------------------------------------------------------------------------------------------------
-static slr_status check(slr_supervisor_desc *d)
+static slr_status check_supervise(slr_supervisor_desc *d)
 {
     if (d->strategy > SLR_REST_FOR_ONE)
         return SLRI_FAIL(INVALID, "slr_supervisor_desc.strategy is %u; expected an slr_strategy", d->strategy);
@@ -79,7 +79,7 @@ slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_supervisor
         return SLRI_FAIL(INVALID, "slr_supervisor_create: %s is NULL", desc ? "out" : "desc");
     slr_supervisor_desc checked;
     SLRI_TRY(SLRI_TAKE_DESC(slr_supervisor_desc, &checked, desc));
-    SLRI_TRY(check(&checked));
+    SLRI_TRY(check_supervise(&checked));
     slr_supervisor *s = slri_alloc(NULL, sizeof *s);
     if (!s)
         return SLRI_FAIL(NO_MEMORY, "no memory for a supervisor");
@@ -100,7 +100,7 @@ static slr_supervisor *root_of(slr_supervisor *s)
     return s;
 }
 
-static slr_status add(slr_supervisor *s, struct child child)
+static slr_status add_supervise(slr_supervisor *s, struct child child)
 {
     if (root_of(s)->started)
         return SLRI_FAIL(WRONG_STATE, "the supervisor has been started; add children before the start");
@@ -127,7 +127,7 @@ slr_status slr_supervisor_add_ring(slr_supervisor *supervisor, slr_ring *ring)
         return SLRI_FAIL(INVALID, "ring kernel '%s' is a loop, which cannot be restarted", ring->name);
     slri_mutex_lock(&ring->lock);
     slr_status status = ring->failure.bell ? SLRI_FAIL(INVALID, "ring kernel '%s' has a supervisor already", ring->name)
-                                           : add(supervisor, (struct child){.ring = ring});
+                                           : add_supervise(supervisor, (struct child){.ring = ring});
     if (status == SLR_OK) {
         ring->failure.bell = &supervisor->bell; // the root's from the start on
         slri_ring_hold(ring);
@@ -145,13 +145,13 @@ slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr_supervi
                          child->parent ? "has a supervisor already" : "cannot be below itself");
     if (child->started)
         return SLRI_FAIL(WRONG_STATE, "the supervisor has been started; only a root may be");
-    SLRI_TRY(add(supervisor, (struct child){.supervisor = child}));
+    SLRI_TRY(add_supervise(supervisor, (struct child){.supervisor = child}));
     child->parent = supervisor;
     return SLR_OK;
 }
 
 // ---- failing and restarting children ------------------------------------------------------------------------------
-static void tell(const slr_supervisor *s, slr_supervised_event event, slr_status status, slr_ring *ring)
+static void tell_supervise(const slr_supervisor *s, slr_supervised_event event, slr_status status, slr_ring *ring)
 {
     slr_supervised supervised = {.event = event, .status = status, .ring = ring, .supervisor = (slr_supervisor *)s};
     if (s->desc.on_event)
@@ -174,7 +174,7 @@ static void restart_ring(const slr_supervisor *s, slr_ring *ring)
     if (slr_ring_get_state(ring) != SLR_RING_IN_FAILURE)
         return;
     slr_status status = slr_ring_restart(ring, (slr_restart_from)s->desc.restart_from, s->desc.restart_timeout_ns);
-    tell(s, status == SLR_OK ? SLR_SUPERVISED_RESTARTED : SLR_SUPERVISED_REFUSED, status, ring);
+    tell_supervise(s, status == SLR_OK ? SLR_SUPERVISED_RESTARTED : SLR_SUPERVISED_REFUSED, status, ring);
 }
 
 static void restart_children(slr_supervisor *s, uint32_t first, uint32_t end)
@@ -191,11 +191,11 @@ static void restart_children(slr_supervisor *s, uint32_t first, uint32_t end)
     }
 }
 
-static void give_up(slr_supervisor *s)
+static void give_up_restart(slr_supervisor *s)
 {
     fail_children(s, 0, s->children);
     __atomic_store_n(&s->failed, 1, __ATOMIC_RELEASE);
-    tell(s, SLR_SUPERVISED_GAVE_UP, SLR_RING_FAILED, NULL);
+    tell_supervise(s, SLR_SUPERVISED_GAVE_UP, SLR_RING_FAILED, NULL);
     slr_supervisor *root = root_of(s);
     __atomic_fetch_add(&root->failed_event, 1, __ATOMIC_RELEASE);
     slri_futex_wake(&root->failed_event, UINT32_MAX);
@@ -217,7 +217,7 @@ static bool count_restart(slr_supervisor *s)
 static void answer_failure(slr_supervisor *s, uint32_t i)
 {
     if (!count_restart(s)) {
-        give_up(s);
+        give_up_restart(s);
         return;
     }
     uint32_t first = s->desc.strategy == SLR_ONE_FOR_ALL ? 0 : i;
@@ -243,7 +243,7 @@ static uint32_t next_marked(const slr_supervisor *s, uint32_t i)
     return s->children;
 }
 
-static void mark(slr_supervisor *s, uint32_t i)
+static void mark_again(slr_supervisor *s, uint32_t i)
 {
     __atomic_fetch_or(&s->marked[i / 64], (uint64_t)1 << i % 64, __ATOMIC_RELAXED); // this thread looks itself
 }
@@ -266,7 +266,7 @@ static bool tend(slr_supervisor *s)
         if (!child_has_failed(&s->child[i]))
             continue;
         answer_failure(s, i);
-        mark(s, i); // it may have failed again, or not have been restarted
+        mark_again(s, i); // it may have failed again, or not have been restarted
         done = true;
     }
     return done;
@@ -301,7 +301,7 @@ static slr_status create_marks(slr_supervisor *s)
     if (!s->marked)
         return SLRI_FAIL(NO_MEMORY, "no memory for %u children of a supervisor", s->children);
     for (uint32_t i = 0; i < s->children; ++i) {
-        mark(s, i);
+        mark_again(s, i);
         if (s->child[i].supervisor)
             SLRI_TRY(create_marks(s->child[i].supervisor));
     }

@@ -85,7 +85,7 @@ static slr_status grow(slr_device *device)
     return SLR_OK;
 }
 
-static slr_status enter(slr_ring *ring)
+static slr_status enter_table(slr_ring *ring)
 {
     struct slri_ring_device *table = ring->device->ring;
     if (find_name(table, ring->name))
@@ -108,7 +108,7 @@ static slr_status enter(slr_ring *ring)
 slr_status slri_table_enter(slr_ring *ring)
 {
     slri_mutex_lock(&ring->device->ring_lock);
-    slr_status status = enter(ring);
+    slr_status status = enter_table(ring);
     slri_mutex_unlock(&ring->device->ring_lock);
     return status;
 }

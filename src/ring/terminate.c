@@ -156,7 +156,7 @@ static bool wait_over(slr_ring *ring, uint64_t deadline_ns)
 }
 
 // Begins the end, under lock. Gives the state that it found. `at_once`: no message begins any more.
-static slr_ring_state begin(slr_ring *ring, bool at_once)
+static slr_ring_state begin_terminate(slr_ring *ring, bool at_once)
 {
     slr_ring_state state = slr_ring_get_state(ring);
     switch (state) {
@@ -218,7 +218,7 @@ slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns, slr_on_
     uint64_t deadline = slri_deadline_after(timeout_ns);
     slri_mutex_lock(&ring->lock);
     bool first = !ring->terminating;
-    slr_ring_state found = first ? begin(ring, timeout_ns == 0) : slr_ring_get_state(ring);
+    slr_ring_state found = first ? begin_terminate(ring, timeout_ns == 0) : slr_ring_get_state(ring);
     bool mine = first && !(found & (SLR_RING_CREATED | SLR_RING_TERMINATED));
     ring->terminating = ring->terminating || mine;
     slri_mutex_unlock(&ring->lock);

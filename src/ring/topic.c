@@ -116,7 +116,7 @@ static slr_status join(slr_ring *from, slr_ring *to)
     return slri_route_once(from, to, true, &full);
 }
 
-static slr_status enter(slr_ring *ring, const char *text, bool subscribes)
+static slr_status enter_topic(slr_ring *ring, const char *text, bool subscribes)
 {
     if (!takes_part(ring))
         return SLRI_FAIL(WRONG_STATE, "ring kernel '%s' is %s; '%s' needs it launched, active or paused", ring->name,
@@ -149,7 +149,7 @@ static slr_status enter_checked(slr_ring *ring, const char *text, bool subscribe
         return SLRI_FAIL(INVALID, "%s: the ring kernel is NULL", call);
     SLRI_TRY(check(text, subscribes));
     slri_mutex_lock(&lock);
-    slr_status status = enter(ring, text, subscribes);
+    slr_status status = enter_topic(ring, text, subscribes);
     slri_mutex_unlock(&lock);
     return status;
 }
@@ -270,7 +270,7 @@ static slr_status make_room(slr_topic *topic)
 }
 
 // Under the lock: the addresses of all subscribers now.
-static slr_status resolve(slr_topic *topic)
+static slr_status resolve_topic(slr_topic *topic)
 {
     topic->count = 0;
     ++resolves;
@@ -299,7 +299,7 @@ slr_status slr_publish(slr_port *port, slr_topic *topic, const void *message, si
     // Relaxed: who subscribed before this call, in this thread or in one that told it, is seen.
     if (topic->version != __atomic_load_n(&version, __ATOMIC_RELAXED)) {
         slri_mutex_lock(&lock);
-        slr_status status = resolve(topic);
+        slr_status status = resolve_topic(topic);
         slri_mutex_unlock(&lock);
         SLRI_TRY(status);
     }

@@ -115,7 +115,7 @@ static struct value math(struct frame *frame, const struct slri_instr *in)
 // ---- memory --------------------------------------------------------------------------------------------------------
 
 // Which place is counted for memory under the root; PLACES: none.
-static uint32_t place_of(struct slri_root root)
+static uint32_t counted_place_of(struct slri_root root)
 {
     return root.kind == SLRI_ROOT_STATE                                   ? STATE
            : root.kind == SLRI_ROOT_MESSAGE                               ? MESSAGE
@@ -125,14 +125,14 @@ static uint32_t place_of(struct slri_root root)
 
 static void count_load(struct frame *frame, struct slri_root root, uint64_t bytes)
 {
-    uint32_t place = place_of(root);
+    uint32_t place = counted_place_of(root);
     if (place < PLACES)
         frame->walk->tally.loaded[place] += bytes;
 }
 
 static void count_store(struct frame *frame, struct slri_root root, uint64_t bytes)
 {
-    uint32_t place = place_of(root);
+    uint32_t place = counted_place_of(root);
     if (place < PLACES)
         frame->walk->tally.stored[place] += bytes;
 }
@@ -409,7 +409,7 @@ static bool walk_thread(struct walk *walk, uint64_t thread)
     return way != LOST;
 }
 
-static void add(struct tally *sum, const struct tally *one)
+static void count_add(struct tally *sum, const struct tally *one)
 {
     sum->instructions += one->instructions;
     sum->flops += one->flops;
@@ -439,7 +439,7 @@ static uint32_t walk_threads(struct walk *walk, uint64_t threads, struct tally *
         if (i == 0)
             first = walk->tally;
         *alike = *alike && same(&first, &walk->tally);
-        add(sum, &walk->tally);
+        count_add(sum, &walk->tally);
         // A long walk is not made for each of them: what is left must be enough for one more like it.
         if (i == 0 && walk->tally.instructions * samples > MOST_INSTRUCTIONS / 2)
             samples = 1 + (uint32_t)(MOST_INSTRUCTIONS / 4 / walk->tally.instructions);

@@ -290,7 +290,7 @@ static bool stop_warp(struct run *run, const struct block *block, uint32_t numbe
 
 // ---- barriers ------------------------------------------------------------------------------------------------------
 
-static int32_t combine(const struct run *run, const struct block *block, const struct slri_code *barrier)
+static int32_t combine_threads(const struct run *run, const struct block *block, const struct slri_code *barrier)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < run->threads; i++) {
@@ -319,7 +319,7 @@ static bool lift(struct run *run, struct block *block)
         run->out->other = describe(run, block, i);
         return stop(run, block, first, SLRI_FAULT_BARRIER);
     }
-    int32_t value = barrier->imm == SLRI_BARRIER_SYNC ? 0 : combine(run, block, barrier);
+    int32_t value = barrier->imm == SLRI_BARRIER_SYNC ? 0 : combine_threads(run, block, barrier);
     for (uint32_t i = first; i < run->threads; i++) {
         struct slri_interp_thread *thread = thread_of(run, block, i);
         if (thread->progress != SLRI_WAITING)

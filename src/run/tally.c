@@ -109,7 +109,7 @@ static const struct slri_instr *last_def(const struct slri_block *block, uint32_
     return NULL;
 }
 
-static bool constant(const struct slri_block *block, uint32_t end, slri_reg reg, int64_t *out)
+static bool tally_constant(const struct slri_block *block, uint32_t end, slri_reg reg, int64_t *out)
 {
     const struct slri_instr *def = last_def(block, end, reg);
     if (!def || def->op != SLRI_OP_CONST || slri_kind_is_float(def->kind))
@@ -143,8 +143,8 @@ static uint64_t trips(const struct slri_block *block, uint32_t at)
         return 0;
     const struct slri_instr *next = last_def(step, step->count, compare->a);
     bool counts = next && (next->op == SLRI_OP_ADD || next->op == SLRI_OP_SUB) && next->a == compare->a &&
-                  !assigns(loop->body[1], compare->a) && constant(block, at, compare->a, &from) &&
-                  constant(test, test->count, compare->b, &to) && constant(step, step->count, next->b, &by);
+                  !assigns(loop->body[1], compare->a) && tally_constant(block, at, compare->a, &from) &&
+                  tally_constant(test, test->count, compare->b, &to) && tally_constant(step, step->count, next->b, &by);
     if (!counts || by == 0)
         return 0;
     by = next->op == SLRI_OP_SUB ? -by : by;

@@ -122,8 +122,8 @@ static uint32_t reduce(const struct slri_code *code, const struct slri_code_arg 
     return result;
 }
 
-static uint32_t combine(const struct slri_code *code, const struct slri_code_arg *arg, const struct slri_lane *lane,
-                        uint32_t part, uint32_t self)
+static uint32_t combine_lanes(const struct slri_code *code, const struct slri_code_arg *arg,
+                              const struct slri_lane *lane, uint32_t part, uint32_t self)
 {
     switch ((enum slri_warp)code->imm) {
     case SLRI_WARP_SYNC:
@@ -162,7 +162,7 @@ enum slri_warp_outcome slri_warp_evaluate(const struct slri_code *code, const st
     for (uint32_t i = 0; i < LANES; i++) {
         lane[i].takes_part = part >> i & 1;
         if (lane[i].takes_part && !shuffles)
-            lane[i].result = (union slri_scalar){.u64 = combine(code, arg, lane, part, i)};
+            lane[i].result = (union slri_scalar){.u64 = combine_lanes(code, arg, lane, part, i)};
     }
     return SLRI_WARP_DONE;
 }

@@ -23,7 +23,8 @@ void slri_c_block_helpers(struct slri_c_emitter *e)
     slri_text_printf(e->out, "struct slri_block_memory { unsigned char *shared[%u]; };\n", e->module->shareds + 1);
 }
 
-static void put_bindings(struct slri_c_emitter *e, const struct slri_c_kernel *k, const struct slri_c_reach *reach)
+static void put_block_bindings(struct slri_c_emitter *e, const struct slri_c_kernel *k,
+                               const struct slri_c_reach *reach)
 {
     for (uint32_t i = 0; i < k->entry->bindings; i++)
         if (reach->bound[i] || !k->entry->binding[i].is_buffer)
@@ -34,7 +35,7 @@ static void put_bindings(struct slri_c_emitter *e, const struct slri_c_kernel *k
 }
 
 // Zero, as in the interpreter: no message sees what another left on the stack.
-static void put_shared(struct slri_c_emitter *e, const struct slri_c_reach *reach)
+static void put_block_shared(struct slri_c_emitter *e, const struct slri_c_reach *reach)
 {
     for (uint32_t i = 0; i < e->module->shareds; i++)
         if (reach->shared[i])
@@ -60,8 +61,8 @@ static void put_handler(struct slri_c_emitter *e, struct slri_c_kernel *k, const
                      "    uint64_t fuel = call->fuel; uint32_t fault = SLRI_FAULT_NONE; const int32_t row = 0;\n"
                      "    (void)self, (void)state, (void)message, (void)fault, (void)row;\n",
                      k->entry->name);
-    put_bindings(e, k, reach);
-    put_shared(e, reach);
+    put_block_bindings(e, k, reach);
+    put_block_shared(e, reach);
     e->kernel = k;
     slri_c_put(e, "    {\n       ");
     slri_c_declare_block(e);

@@ -23,7 +23,7 @@ static bool is_taken(const char *name)
            (name[length - 1] >= '0' && name[length - 1] <= '9') || (length > 2 && strcmp(name + length - 2, "_t") == 0);
 }
 
-static const struct slri_entry *entry_of(const struct slri_c_emitter *e)
+static const struct slri_entry *debug_entry_of(const struct slri_c_emitter *e)
 {
     for (uint32_t i = 0; i < e->module->entries; i++)
         if (e->module->entry[i].function == e->function)
@@ -53,7 +53,7 @@ static bool is_offset(const struct slri_c_emitter *e, const struct slri_entry *e
 bool slri_c_debug_is_plain(const struct slri_c_emitter *e, const char *name)
 {
     const struct slri_function *function = e->function;
-    const struct slri_entry *entry = entry_of(e);
+    const struct slri_entry *entry = debug_entry_of(e);
     uint32_t found = 0;
     if (!name || is_taken(name))
         return false;
@@ -73,7 +73,7 @@ bool slri_c_debug_is_plain(const struct slri_c_emitter *e, const char *name)
 
 bool slri_c_debug_is_variable(const struct slri_c_emitter *e, slri_reg reg)
 {
-    return !is_offset(e, entry_of(e), reg) && slri_c_debug_is_plain(e, e->function->reg_name[reg]);
+    return !is_offset(e, debug_entry_of(e), reg) && slri_c_debug_is_plain(e, e->function->reg_name[reg]);
 }
 
 // ---- types ---------------------------------------------------------------------------------------------------------

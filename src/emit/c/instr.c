@@ -247,7 +247,7 @@ static void put_arguments(struct slri_c_emitter *e, const struct slri_instr *in)
     slri_c_put(e, ")");
 }
 
-static void put_call(struct slri_c_emitter *e, const struct slri_instr *in)
+static void put_plain_call(struct slri_c_emitter *e, const struct slri_instr *in)
 {
     const struct slri_c_function *callee = slri_c_traits(e, in->callee);
     if (!callee->can_fault) {
@@ -278,7 +278,7 @@ void slri_c_return(struct slri_c_emitter *e, slri_reg value)
     slri_c_put(e, can_fault ? "return SLRI_FAULT_NONE;" : has_result ? "" : "return;");
 }
 
-static void put_if(struct slri_c_emitter *e, const struct slri_instr *in)
+static void put_plain_if(struct slri_c_emitter *e, const struct slri_instr *in)
 {
     put_spelling(e, in, "if ($a) {");
     e->depth++;
@@ -292,7 +292,7 @@ static void put_if(struct slri_c_emitter *e, const struct slri_instr *in)
     slri_c_close(e);
 }
 
-static void put_switch(struct slri_c_emitter *e, const struct slri_instr *in)
+static void put_plain_switch(struct slri_c_emitter *e, const struct slri_instr *in)
 {
     bool break_masked = e->kernel && e->kernel->break_masked;
     put_spelling(e, in, "switch ($a) {");
@@ -435,7 +435,7 @@ static void put_instr(struct slri_c_emitter *e, const struct slri_instr *in)
         put_math(e, in);
         break;
     case SLRI_OP_CALL:
-        put_call(e, in);
+        put_plain_call(e, in);
         break;
     case SLRI_OP_BREAK:
         if (e->kernel && slri_c_is_leaving(e->kernel, in))
@@ -461,13 +461,13 @@ static void put_instr(struct slri_c_emitter *e, const struct slri_instr *in)
         put_print(e, in);
         break;
     case SLRI_OP_IF:
-        put_if(e, in);
+        put_plain_if(e, in);
         break;
     case SLRI_OP_LOOP:
         slri_c_loop(e, in);
         break;
     case SLRI_OP_SWITCH:
-        put_switch(e, in);
+        put_plain_switch(e, in);
         break;
     case SLRI_OP_CONTINUE:
         if (e->kernel && slri_c_is_leaving(e->kernel, in))

@@ -163,7 +163,7 @@ static void put_roots_type(struct slri_c_emitter *e, const struct slri_c_kernel 
                      k->entry->bindings + 1, e->module->shareds + 1);
 }
 
-static void put_bindings(struct slri_c_emitter *e, const struct slri_c_kernel *k)
+static void put_kernel_bindings(struct slri_c_emitter *e, const struct slri_c_kernel *k)
 {
     for (uint32_t i = 0; i < k->entry->bindings; i++)
         slri_text_printf(e->out, "    unsigned char *const %sbound%u = launch->bound[%u].data; (void)bound%u;\n",
@@ -198,7 +198,7 @@ void slri_c_put_values(struct slri_c_emitter *e, const struct slri_c_kernel *k)
     }
 }
 
-static void put_shared(struct slri_c_emitter *e, const struct slri_c_kernel *k, const struct slri_c_reach *reach)
+static void put_kernel_shared(struct slri_c_emitter *e, const struct slri_c_kernel *k, const struct slri_c_reach *reach)
 {
     for (uint32_t i = 0; i < e->module->shareds; i++)
         if (reach->shared[i])
@@ -271,9 +271,9 @@ static void put_kernel(struct slri_c_emitter *e, struct slri_c_kernel *k, const 
     slri_c_put(e, "#line 1 \"slipring: kernel\"\n"
                   "__attribute__((visibility(\"default\"))) void " SLRI_KERNEL_SYMBOL
                   "(struct slri_launch *const launch, const uint64_t first, uint64_t count)\n{\n");
-    put_bindings(e, k);
+    put_kernel_bindings(e, k);
     put_globals(e);
-    put_shared(e, k, reach);
+    put_kernel_shared(e, k, reach);
     e->kernel = k;
     put_block_loop(e, k);
     slri_c_put_body(e, k);

@@ -2,17 +2,12 @@
 // Parts of linear registers: computed where the register is defined, once a block or row, and spelled where it is used.
 #include "emit/c/plan.h"
 
-static bool is_linear(const struct slri_c_kernel *k, slri_reg reg)
-{
-    return reg != SLRI_NO_REG && k->value[reg].level == SLRI_LEVEL_LANE && k->value[reg].linear;
-}
-
 // What the lane's word is, from which a wide register is widened.
 static enum slri_kind word_kind(const struct slri_c_kernel *k, slri_reg reg)
 {
     while (k->value[reg].wide) {
         const struct slri_instr *in = k->value[reg].def;
-        reg = is_linear(k, in->a) ? in->a : in->b;
+        reg = slri_c_is_linear(k, in->a) ? in->a : in->b;
     }
     return k->function.reg_kind[reg];
 }
@@ -78,7 +73,7 @@ void slri_c_declare_parts(struct slri_c_emitter *e, slri_reg reg)
 static void put_word(struct slri_c_emitter *e, const struct slri_instr *in, char part)
 {
     const struct slri_c_kernel *k = e->kernel;
-    bool is_base = part == 'b', a = is_linear(k, in->a), b = in->op != SLRI_OP_SHL && is_linear(k, in->b);
+    bool is_base = part == 'b', a = slri_c_is_linear(k, in->a), b = in->op != SLRI_OP_SHL && slri_c_is_linear(k, in->b);
     const char *type = slri_kind_spelling(k->function.reg_kind[in->dst]);
     slri_text_printf(e->out, " ");
     slri_c_part(e, in->dst, part);
@@ -114,7 +109,7 @@ static void put_word(struct slri_c_emitter *e, const struct slri_instr *in, char
 static void put_wide_part(struct slri_c_emitter *e, const struct slri_instr *in, char part)
 {
     const struct slri_c_kernel *k = e->kernel;
-    bool a = is_linear(k, in->a), is_sum = in->op == SLRI_OP_ADD || in->op == SLRI_OP_SUB;
+    bool a = slri_c_is_linear(k, in->a), is_sum = in->op == SLRI_OP_ADD || in->op == SLRI_OP_SUB;
     slri_reg lane = a ? in->a : in->b, other = a ? in->b : in->a;
     bool is_copied = part == 'b' || part == 'c' || part == 'o' || in->op == SLRI_OP_MOVE || in->op == SLRI_OP_CONVERT ||
                      (is_sum && (part == 'm' || part == 'g'));

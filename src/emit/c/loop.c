@@ -102,7 +102,7 @@ bool slri_c_is_tree(const struct slri_c_emitter *e, const struct slri_instr *loo
 
 // ---- spelling it ---------------------------------------------------------------------------------------------------
 
-static bool is_continue(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+static bool is_loop_continue(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
 {
     (void)e;
     (void)user;
@@ -125,7 +125,7 @@ void slri_c_loop_body(struct slri_c_emitter *e, const struct slri_instr *loop, s
     uint32_t outer = e->continue_label;
     e->continue_label = e->labels++;
     put(e, loop->body[1]);
-    if (slri_c_any(e, loop->body[1], is_continue, NULL)) {
+    if (slri_c_any(e, loop->body[1], is_loop_continue, NULL)) {
         slri_c_begin(e, loop->where);
         slri_text_printf(e->out, "continue_%u:;", e->continue_label);
     }
@@ -134,7 +134,7 @@ void slri_c_loop_body(struct slri_c_emitter *e, const struct slri_instr *loop, s
     e->continue_label = outer;
 }
 
-static void put_back_edge(struct slri_c_emitter *e, const struct slri_instr *loop)
+static void put_loop_back_edge(struct slri_c_emitter *e, const struct slri_instr *loop)
 {
     slri_c_begin(e, loop->where);
     slri_text_printf(e->out, "if (fuel <= 1) return slri_no_fuel(call, %u, %u, %u); fuel--;", loop->where.file,
@@ -150,7 +150,7 @@ static void put_loop(struct slri_c_emitter *e, const struct slri_instr *loop, bo
         slri_c_loop_test(e, loop, slri_c_block);
     slri_c_loop_body(e, loop, slri_c_block);
     if (checked)
-        put_back_edge(e, loop);
+        put_loop_back_edge(e, loop);
     if (loop->do_while)
         slri_c_loop_test(e, loop, slri_c_block);
     slri_c_close(e);

@@ -129,7 +129,7 @@ static void put_side(struct slri_c_emitter *e, struct slri_where where, uint32_t
     slri_c_close(e);
 }
 
-static void put_if(struct slri_c_emitter *e, const struct slri_instr *in)
+static void put_masked_if(struct slri_c_emitter *e, const struct slri_instr *in)
 {
     bool has_else = in->body[1] && in->body[1]->count;
     open_scope(e, in->where, "{");
@@ -194,7 +194,7 @@ static void put_back_edge(struct slri_c_emitter *e, const struct slri_instr *loo
     e->kernel->bound = bound;
 }
 
-static void put_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
+static void put_masked_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
 {
     struct slri_c_kernel *k = e->kernel;
     bool continues = slri_c_any(e, loop->body[1], is_continue, NULL), apart = k->apart;
@@ -253,7 +253,7 @@ static void put_selection(struct slri_c_emitter *e, const struct slri_instr *in)
     slri_text_printf(e->out, "%d;", otherwise);
 }
 
-static void put_switch(struct slri_c_emitter *e, const struct slri_instr *in)
+static void put_masked_switch(struct slri_c_emitter *e, const struct slri_instr *in)
 {
     struct slri_c_kernel *k = e->kernel;
     bool break_masked = k->break_masked;
@@ -287,11 +287,11 @@ void slri_c_put_masked(struct slri_c_emitter *e, const struct slri_instr *in)
     bool apart = k->apart;
     k->apart |= k->loops > 0;
     if (in->op == SLRI_OP_IF)
-        put_if(e, in);
+        put_masked_if(e, in);
     else if (in->op == SLRI_OP_LOOP)
-        put_loop(e, in);
+        put_masked_loop(e, in);
     else
-        put_switch(e, in);
+        put_masked_switch(e, in);
     k->apart = apart;
 }
 

@@ -11,11 +11,6 @@
 
 // ---- registers and locals ------------------------------------------------------------------------------------------
 
-static bool is_linear(const struct slri_c_kernel *k, slri_reg reg)
-{
-    return k->value[reg].level == SLRI_LEVEL_LANE && k->value[reg].linear;
-}
-
 static void note(const struct slri_c_kernel *k, struct slri_c_value *value)
 {
     if (value->row_nest != k->row_nest && value->mentioned)
@@ -48,7 +43,7 @@ void slri_c_kernel_register(struct slri_c_emitter *e, slri_reg reg)
 {
     struct slri_c_kernel *k = e->kernel;
     struct slri_c_value *value = &k->value[reg];
-    if (is_linear(k, reg)) {
+    if (slri_c_is_linear(k, reg)) {
         slri_c_put_linear(e, reg);
         return;
     }
@@ -103,7 +98,7 @@ static void declare(struct slri_c_emitter *e, uint8_t level, uint32_t nest)
         bool at_row = k->rows > 1 && !v->many_row_nests && v->row_nest;
         if (e->reg[reg].literal)
             continue;
-        if (is_linear(k, reg)) {
+        if (slri_c_is_linear(k, reg)) {
             uint8_t home = v->base_level == SLRI_LEVEL_ROW && at_row ? SLRI_LEVEL_ROW : SLRI_LEVEL_UNIFORM;
             if (home == level && (level == SLRI_LEVEL_UNIFORM || v->row_nest == nest))
                 slri_c_declare_parts(e, reg);
@@ -409,7 +404,7 @@ static bool is_unrolled(const struct slri_c_emitter *e, const struct slri_instr 
     return k->rows <= 16 && k->threads <= 256 && loop->body[1]->count <= 32 && slri_c_has_few_trips(e, loop, 16);
 }
 
-static void put_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
+static void put_nest_loop(struct slri_c_emitter *e, const struct slri_instr *loop)
 {
     slri_c_begin(e, loop->where);
     slri_c_put(e, is_unrolled(e, loop) ? "SLRI_TRIPS for (; 1;) {" : "for (;;) {");
@@ -606,7 +601,7 @@ static void put_shared(struct slri_c_emitter *e, const struct slri_instr *in, st
 {
     if (run->count && conflicts(e, run, in))
         put_run(e, run);
-    if (in->dst != SLRI_NO_REG && is_linear(e->kernel, in->dst)) {
+    if (in->dst != SLRI_NO_REG && slri_c_is_linear(e->kernel, in->dst)) {
         slri_c_put_parts(e, in);
         return;
     }
@@ -618,7 +613,7 @@ static void put_together(struct slri_c_emitter *e, const struct slri_instr *in, 
 {
     put_run(e, run);
     if (in->op == SLRI_OP_LOOP)
-        put_loop(e, in);
+        put_nest_loop(e, in);
     else if (in->op == SLRI_OP_IF)
         put_if(e, in);
     else

@@ -86,11 +86,6 @@ static uint8_t level_of(const struct slri_c_kernel *k, slri_reg reg)
     return reg == SLRI_NO_REG ? SLRI_LEVEL_UNIFORM : k->value[reg].level;
 }
 
-static bool is_linear(const struct slri_c_kernel *k, slri_reg reg)
-{
-    return reg != SLRI_NO_REG && k->value[reg].level == SLRI_LEVEL_LANE && k->value[reg].linear;
-}
-
 static bool is_wide_register(const struct slri_c_kernel *k, slri_reg reg)
 {
     return !is_word(k->function.reg_kind[reg]);
@@ -99,7 +94,7 @@ static bool is_wide_register(const struct slri_c_kernel *k, slri_reg reg)
 // One linear operand and one of the row; two linear ones where `both`.
 static bool mixes(const struct slri_c_kernel *k, const struct slri_instr *in, bool both)
 {
-    bool a = is_linear(k, in->a), b = is_linear(k, in->b);
+    bool a = slri_c_is_linear(k, in->a), b = slri_c_is_linear(k, in->b);
     bool a_fits = a || level_of(k, in->a) < SLRI_LEVEL_LANE, b_fits = b || level_of(k, in->b) < SLRI_LEVEL_LANE;
     return a_fits && b_fits && (a || b) && (both || !(a && b));
 }
@@ -113,16 +108,16 @@ static bool may_be_linear(const struct slri_c_kernel *k, const struct slri_c_emi
     case SLRI_OP_BUILTIN:
         return in->imm == SLRI_BUILTIN_THREAD_X;
     case SLRI_OP_MOVE:
-        return is_linear(k, in->a);
+        return slri_c_is_linear(k, in->a);
     case SLRI_OP_CONVERT:
-        return is_linear(k, in->a) && is_integer(k->function.reg_kind[in->a]);
+        return slri_c_is_linear(k, in->a) && is_integer(k->function.reg_kind[in->a]);
     case SLRI_OP_ADD:
     case SLRI_OP_SUB:
         return mixes(k, in, is_word(in->kind));
     case SLRI_OP_MUL:
         return mixes(k, in, false);
     case SLRI_OP_SHL:
-        return is_linear(k, in->a) && slri_c_is_literal(e, in->b, &literal);
+        return slri_c_is_linear(k, in->a) && slri_c_is_literal(e, in->b, &literal);
     default:
         return false;
     }
@@ -226,8 +221,8 @@ bool slri_c_narrows(const struct slri_c_kernel *k, const struct slri_instr *in, 
         compare->kind == SLRI_U64)
         return false;
     bool then_empty = !in->body[0] || !in->body[0]->count, else_empty = !in->body[1] || !in->body[1]->count;
-    bool on_left = is_linear(k, compare->a);
-    if (then_empty == else_empty || on_left == is_linear(k, compare->b))
+    bool on_left = slri_c_is_linear(k, compare->a);
+    if (then_empty == else_empty || on_left == slri_c_is_linear(k, compare->b))
         return false;
     *out = (struct slri_c_narrowing){.compare = compare, .body = in->body[then_empty]};
     out->op = on_left ? compare->op : swapped[compare->op];
@@ -305,7 +300,7 @@ static void visit_block(struct search *s, const struct slri_block *block, uint8_
 
 // ---- what follows for linear registers -----------------------------------------------------------------------------
 
-static bool literal_of(const struct slri_c_emitter *e, slri_reg reg, int64_t *value)
+static bool planned_literal_of(const struct slri_c_emitter *e, slri_reg reg, int64_t *value)
 {
     uint64_t bits;
     bool known = slri_c_is_literal(e, reg, &bits);
@@ -323,7 +318,7 @@ static void set_stride(struct slri_c_value *value, bool known, int64_t stride)
 static void derive_sum(struct slri_c_kernel *k, const struct slri_instr *in, struct slri_c_value *value)
 {
     const struct slri_c_value *a = &k->value[in->a], *b = &k->value[in->b];
-    bool has_a = is_linear(k, in->a), has_b = is_linear(k, in->b);
+    bool has_a = slri_c_is_linear(k, in->a), has_b = slri_c_is_linear(k, in->b);
     int64_t sign = in->op == SLRI_OP_SUB ? -1 : 1;
     set_stride(value, (!has_a || a->stride_known) && (!has_b || b->stride_known),
                (has_a ? a->stride : 0) + sign * (has_b ? b->stride : 0));
@@ -332,9 +327,9 @@ static void derive_sum(struct slri_c_kernel *k, const struct slri_instr *in, str
 static void derive_product(const struct slri_c_emitter *e, struct slri_c_kernel *k, const struct slri_instr *in,
                            struct slri_c_value *value)
 {
-    slri_reg lane = is_linear(k, in->a) ? in->a : in->b, factor = lane == in->a ? in->b : in->a;
+    slri_reg lane = slri_c_is_linear(k, in->a) ? in->a : in->b, factor = lane == in->a ? in->b : in->a;
     int64_t by;
-    bool known = literal_of(e, factor, &by);
+    bool known = planned_literal_of(e, factor, &by);
     if (in->op == SLRI_OP_SHL) {
         int64_t count = by & (value->wide ? 63 : 31);
         by = count < 31 ? INT64_C(1) << count : INT64_MAX; // which does not fit
@@ -350,15 +345,16 @@ static void raise_base(struct slri_c_kernel *k, const struct slri_instr *in, uin
     value->base_level = greater(value->base_level, level);
     for (int i = 0; i < 2; i++)
         if (operand[i] != SLRI_NO_REG)
-            value->base_level = greater(value->base_level, is_linear(k, operand[i]) ? k->value[operand[i]].base_level
-                                                                                    : level_of(k, operand[i]));
+            value->base_level =
+                greater(value->base_level,
+                        slri_c_is_linear(k, operand[i]) ? k->value[operand[i]].base_level : level_of(k, operand[i]));
 }
 
 // In the order of the text: what a linear register is made of was derived before.
 static bool derives(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
 {
     struct slri_c_kernel *k = user;
-    if (in->dst == SLRI_NO_REG || !is_linear(k, in->dst))
+    if (in->dst == SLRI_NO_REG || !slri_c_is_linear(k, in->dst))
         return false;
     struct slri_c_value *value = &k->value[in->dst];
     value->wide = is_wide_register(k, in->dst);
@@ -380,7 +376,7 @@ static bool stride_is_one(const struct slri_c_kernel *k, slri_reg reg)
     for (int depth = 0; in && depth < 64; depth++) {
         if (in->op == SLRI_OP_BUILTIN)
             return true;
-        bool has_a = is_linear(k, in->a), has_b = in->op == SLRI_OP_ADD && is_linear(k, in->b);
+        bool has_a = slri_c_is_linear(k, in->a), has_b = in->op == SLRI_OP_ADD && slri_c_is_linear(k, in->b);
         bool passes =
             in->op == SLRI_OP_MOVE || in->op == SLRI_OP_CONVERT || in->op == SLRI_OP_ADD || in->op == SLRI_OP_SUB;
         if (!passes || has_a == has_b)
@@ -397,7 +393,7 @@ static void bases_under_control(struct slri_c_kernel *k, const struct slri_block
         const struct slri_instr *in = &block->instr[i];
         struct slri_c_narrowing narrowing;
         uint8_t inner = control;
-        if (in->dst != SLRI_NO_REG && is_linear(k, in->dst))
+        if (in->dst != SLRI_NO_REG && slri_c_is_linear(k, in->dst))
             raise_base(k, in, control);
         if (slri_c_narrows(k, in, &narrowing)) { // its range of lanes is the row's
             k->value[in->a].silent = k->value[in->a].mentions == 2;
@@ -465,9 +461,9 @@ uint8_t slri_c_need(const struct slri_c_kernel *k, const struct slri_instr *in)
     case SLRI_OP_ATOMIC_CAS:
         return SLRI_LEVEL_LANE;
     default:
-        return in->dst == SLRI_NO_REG  ? SLRI_LEVEL_LANE
-               : is_linear(k, in->dst) ? k->value[in->dst].base_level
-                                       : level_of(k, in->dst);
+        return in->dst == SLRI_NO_REG         ? SLRI_LEVEL_LANE
+               : slri_c_is_linear(k, in->dst) ? k->value[in->dst].base_level
+                                              : level_of(k, in->dst);
     }
 }
 

@@ -122,6 +122,12 @@ bool slri_c_narrows(const struct slri_c_kernel *k, const struct slri_instr *in, 
 bool slri_c_meets(const struct slri_block *block);
 bool slri_c_meets_in(const struct slri_instr *in);
 
+// Whether the register is a lane's word that is a linear function of the lane.
+static inline bool slri_c_is_linear(const struct slri_c_kernel *k, slri_reg reg)
+{
+    return reg != SLRI_NO_REG && k->value[reg].level == SLRI_LEVEL_LANE && k->value[reg].linear;
+}
+
 // emit_c_range.c
 bool slri_c_ranges(struct slri_c_emitter *e, struct slri_c_kernel *k);
 bool slri_c_never_wraps(const struct slri_c_kernel *k, slri_reg reg); // a linear register, within a row

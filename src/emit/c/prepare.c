@@ -269,7 +269,7 @@ static void returns_to_else(struct clone *c, struct slri_block *block)
     }
 }
 
-static bool is_return(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
+static bool is_prepared_return(const struct slri_c_emitter *e, const struct slri_instr *in, void *user)
 {
     (void)e, (void)user;
     return in->op == SLRI_OP_RETURN;
@@ -428,7 +428,7 @@ slr_status slri_c_prepare(struct slri_c_emitter *e, struct slri_c_kernel *k)
             "%s:%u: a return inside a loop or a switch, in a function with barriers or warp functions: the compiled "
             "CPU engine needs the return at the function's end; cpu?engine=interpreted runs it",
             e->module->file[clone.refused->where.file], clone.refused->where.line);
-    bool returns = slri_c_any(e, k->function.body, is_return, NULL);
+    bool returns = slri_c_any(e, k->function.body, is_prepared_return, NULL);
     bool meets = from->uses & (SLRI_USES_BARRIER | SLRI_USES_WARP);
     k->one_nest = returns && !meets;
     k->leaves = returns && meets;

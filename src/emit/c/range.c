@@ -257,11 +257,6 @@ bool slri_c_ranges(struct slri_c_emitter *e, struct slri_c_kernel *k)
 
 // ---- what linear registers ask -------------------------------------------------------------------------------------
 
-static bool is_lanes(const struct slri_c_kernel *k, slri_reg reg)
-{
-    return reg != SLRI_NO_REG && k->value[reg].level == SLRI_LEVEL_LANE && k->value[reg].linear;
-}
-
 bool slri_c_never_wraps(const struct slri_c_kernel *k, slri_reg reg)
 {
     const struct slri_instr *in = k->value[reg].def;
@@ -270,8 +265,8 @@ bool slri_c_never_wraps(const struct slri_c_kernel *k, slri_reg reg)
     // 64-bit sums and products wrap alike in both spellings; only a widening must see the wrap.
     bool widens = in->op == SLRI_OP_CONVERT && slri_kind_bytes(k->function.reg_kind[in->a]) < 8;
     if (!slri_kind_is_float(in->kind) && slri_kind_bytes(k->function.reg_kind[reg]) == 8 && !widens)
-        return (!is_lanes(k, in->a) || slri_c_never_wraps(k, in->a)) &&
-               (!is_lanes(k, in->b) || slri_c_never_wraps(k, in->b));
-    return k->value[reg].exact && (!is_lanes(k, in->a) || slri_c_never_wraps(k, in->a)) &&
-           (!is_lanes(k, in->b) || slri_c_never_wraps(k, in->b));
+        return (!slri_c_is_linear(k, in->a) || slri_c_never_wraps(k, in->a)) &&
+               (!slri_c_is_linear(k, in->b) || slri_c_never_wraps(k, in->b));
+    return k->value[reg].exact && (!slri_c_is_linear(k, in->a) || slri_c_never_wraps(k, in->a)) &&
+           (!slri_c_is_linear(k, in->b) || slri_c_never_wraps(k, in->b));
 }

@@ -290,7 +290,7 @@ static void put_constants(struct slri_d_emitter *e)
 
 // ---- variables of the program --------------------------------------------------------------------------------------
 
-static uint64_t word_of(const struct slri_global *global, uint64_t at, uint32_t width)
+static uint64_t global_word(const struct slri_global *global, uint64_t at, uint32_t width)
 {
     uint64_t value = 0, left = global->type->bytes - at;
     memcpy(&value, global->data + at, left < width ? left : width);
@@ -310,7 +310,7 @@ static void put_global(struct slri_d_emitter *e, uint32_t index)
     slri_d_put(e, global->data ? " = {" : "");
     for (uint64_t at = 0; global->data && at < global->type->bytes; at += width)
         slri_text_printf(e->c.out, "%s%llu%s,", at / width % 16 == 0 ? "\n    " : " ",
-                         (unsigned long long)word_of(global, at, width), width == 8 ? e->dialect->suffix_u64 : "");
+                         (unsigned long long)global_word(global, at, width), width == 8 ? e->dialect->suffix_u64 : "");
     slri_d_put(e, global->data ? "\n};\n" : ";\n");
 }
 

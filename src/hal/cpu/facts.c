@@ -60,7 +60,7 @@ static void describe(const struct slri_cpu *cpu, slr_device_info *out)
     out->memory_bytes = slri_cpu_memory_bytes();
 }
 
-static void identify(const struct slri_cpu *cpu, struct slri_identity *out)
+static void identify_facts(const struct slri_cpu *cpu, struct slri_identity *out)
 {
     char identity[SLRI_CPU_IDENTITY_BYTES];
     slri_cpu_identity(identity);
@@ -78,7 +78,7 @@ slr_status slri_cpu_facts(void *device, uint32_t index, struct slri_facts *out, 
     if (cpu) {
         out->queue = (struct slri_queue_facts){.threads = cpu->workers, .moves_over = true};
         out->owners = cpu->workers;
-        identify(cpu, &out->identity);
+        identify_facts(cpu, &out->identity);
         out->limits = (slr_device_limits){.units = cpu->workers,
                                           .lanes = cpu->interpreted ? 1 : slri_cpu_lanes(),
                                           .block_threads = SLRI_BLOCK_MAX_THREADS,

@@ -7,7 +7,7 @@ static _Thread_local struct slri_cu_place *here;
 static _Thread_local uint32_t last; // the place that it had last, which is most likely free
 
 // Relaxed: nothing comes with it. Two looks that find the same value find the same call, as the count is in it.
-static void begin(enum slri_cu_call call)
+static void begin_calls(enum slri_cu_call call)
 {
     if (here)
         __atomic_store_n(&here->call, (here->call | 0xff) + 1 + call, __ATOMIC_RELAXED);
@@ -22,7 +22,7 @@ static void end(void)
 #define WATCHED(result, name, parameters, arguments)                                                                   \
     static result watched_##name parameters                                                                            \
     {                                                                                                                  \
-        begin(SLRI_CU_CALL_##name);                                                                                    \
+        begin_calls(SLRI_CU_CALL_##name);                                                                              \
         result answer = real.name arguments;                                                                           \
         end();                                                                                                         \
         return answer;                                                                                                 \

@@ -127,8 +127,8 @@ static slr_status find_batch(struct slri_cuda *cuda, const struct slri_code_text
     return status;
 }
 
-static slr_status load(struct slri_cuda *cuda, const struct slri_code_text *text, const struct slri_blob *blob,
-                       struct slri_cu_loaded *loaded)
+static slr_status load_module(struct slri_cuda *cuda, const struct slri_code_text *text, const struct slri_blob *blob,
+                              struct slri_cu_loaded *loaded)
 {
     SLRI_TRY(
         slri_cuda_check(cuda, "ModuleLoadData", text->name, cuda->cu->ModuleLoadData(&loaded->module, blob->bytes)));
@@ -152,7 +152,7 @@ slr_status slri_cuda_code_load(void *device, const struct slri_code_text *text, 
     made->opened = cuda->opened;
     slr_status status = slri_cuda_enter_quiet(cuda);
     if (status == SLR_OK) {
-        status = load(cuda, text, blob, made);
+        status = load_module(cuda, text, blob, made);
         slri_cuda_leave_quiet(cuda);
     }
     if (status == SLR_OK)

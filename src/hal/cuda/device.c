@@ -166,7 +166,8 @@ static void look_at_sharing(struct slri_cuda *cuda)
         sharing->others = 0;
 }
 
-static slr_status find(struct slri_cuda *cuda, const struct slri_cu_vendor *vendor, const struct slri_spec *spec)
+static slr_status find_ordinal(struct slri_cuda *cuda, const struct slri_cu_vendor *vendor,
+                               const struct slri_spec *spec)
 {
     static const char *const known[] = {"context", "flags", "memory", "ring", "sm_budget", "stall_ms", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
@@ -299,7 +300,7 @@ static void free_device(struct slri_cuda *cuda)
     slri_free(cuda->allocator ? &copy : NULL, cuda, sizeof *cuda);
 }
 
-static slr_status begin(struct slri_cuda *cuda)
+static slr_status begin_device(struct slri_cuda *cuda)
 {
     SLRI_TRY(slri_cuda_begin_context(cuda));
     slr_status status = slri_cuda_flags_open(cuda);
@@ -325,9 +326,9 @@ static slr_status open_vendor(const struct slri_cu_vendor *vendor, const struct 
     else
         snprintf(cuda->name, sizeof cuda->name, "%s:%u", vendor->backend->name, spec->index);
     slri_loss_init(&cuda->loss, cuda->name);
-    slr_status status = find(cuda, vendor, spec);
+    slr_status status = find_ordinal(cuda, vendor, spec);
     if (status == SLR_OK)
-        status = begin(cuda);
+        status = begin_device(cuda);
     if (status != SLR_OK) {
         free_device(cuda);
         return status;

@@ -82,7 +82,7 @@ static slr_status instantiate(struct slri_cuda *cuda, const struct made_of *of, 
     return status;
 }
 
-static slr_status make(struct slri_cuda *cuda, const struct made_of *of, slri_cu_exec *out)
+static slr_status make_list(struct slri_cuda *cuda, const struct made_of *of, slri_cu_exec *out)
 {
     SLRI_TRY(slri_cuda_enter_quiet(cuda));
     slr_status status = instantiate(cuda, of, out);
@@ -99,7 +99,7 @@ slr_status slri_cuda_list_create(void *device, const struct slri_command *comman
     struct list *made = slri_alloc(cuda->allocator, sizeof *made);
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list", cuda->name);
-    slr_status status = make(cuda, &of, &made->exec);
+    slr_status status = make_list(cuda, &of, &made->exec);
     if (status != SLR_OK) {
         slri_free(cuda->allocator, made, sizeof *made);
         return status;

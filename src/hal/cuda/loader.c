@@ -17,7 +17,7 @@ static struct slri_cu functions; // written by `load` alone
 static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1",
                                      "/usr/local/nvidia/lib64/libcuda.so.1", NULL};
 
-static slr_status find_all(slri_dl *library, const char *path, struct slri_cu *out)
+static slr_status find_driver_symbols(slri_dl *library, const char *path, struct slri_cu *out)
 {
     slri_text missing = SLRI_TEXT_INIT;
 #define FIND(result, name, parameters, arguments)                                                                      \
@@ -59,7 +59,7 @@ static slr_status load(void)
     struct slri_cu found = {.vendor = &slri_vendor_cuda};
     SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_CUDA_LIB", places, "it comes with NVIDIA's driver", &library,
                                 &path));
-    slr_status status = find_all(library, path, &found);
+    slr_status status = find_driver_symbols(library, path, &found);
     if (status == SLR_OK) {
         found.simulated = slri_dl_find(library, "slr_driver_is_simulated", NULL) != NULL;
         status = start(&found);

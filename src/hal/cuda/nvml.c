@@ -25,7 +25,7 @@ static struct nvml functions; // written by `load` alone
 static const char *const places[] = {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1",
                                      "/usr/local/nvidia/lib64/libnvidia-ml.so.1", NULL};
 
-static slr_status find_all(slri_dl *library, const char *path, struct nvml *out)
+static slr_status find_nvml_symbols(slri_dl *library, const char *path, struct nvml *out)
 {
     slri_text missing = SLRI_TEXT_INIT;
 #define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "nvml" #name, &missing);
@@ -41,13 +41,13 @@ static slr_status find_all(slri_dl *library, const char *path, struct nvml *out)
                                       : SLRI_FAIL(NOT_FOUND, "%s does not start: %s", path, out->ErrorString(error));
 }
 
-static slr_status load(void)
+static slr_status load_nvml(void)
 {
     slri_dl *library;
     const char *path;
     SLRI_TRY(slri_dl_open_first(SLR_NOT_FOUND, "SLIPRING_NVML_LIB", places, "it comes with NVIDIA's driver", &library,
                                 &path));
-    slr_status status = find_all(library, path, &functions);
+    slr_status status = find_nvml_symbols(library, path, &functions);
     if (status != SLR_OK)
         slri_dl_close(library);
     return status;
@@ -56,7 +56,7 @@ static slr_status load(void)
 static slr_status get(const struct nvml **out)
 {
     *out = &functions;
-    return slri_dl_load_once(&once, load);
+    return slri_dl_load_once(&once, load_nvml);
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------

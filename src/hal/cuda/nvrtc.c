@@ -33,7 +33,7 @@ static slr_status find_all(slri_dl *library, const char *path, struct slri_nvrtc
     return error == 0 ? SLR_OK : SLRI_FAIL(UNSUPPORTED, "%s does not report its version: error %d", path, (int)error);
 }
 
-static slr_status load(void)
+static slr_status load_nvrtc(void)
 {
     slri_dl *library;
     const char *path;
@@ -52,7 +52,7 @@ static slr_status load(void)
 
 slr_status slri_nvrtc_load(const struct slri_nvrtc **out)
 {
-    SLRI_TRY(slri_dl_load_once(&once, load));
+    SLRI_TRY(slri_dl_load_once(&once, load_nvrtc));
     *out = &functions;
     return SLR_OK;
 }

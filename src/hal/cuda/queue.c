@@ -72,7 +72,7 @@ static slr_status copy_in(struct slri_cuda *cuda, slri_cu_stream stream, const s
         cuda->cu->MemcpyHtoDAsync_v2(address(command->copy.device), command->copy.host, command->copy.bytes, stream));
 }
 
-static slr_status copy_out(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command)
+static slr_status begin_copy_out(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command)
 {
     return slri_cuda_check(
         cuda, "MemcpyDtoHAsync", NULL,
@@ -121,7 +121,7 @@ slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const st
     case SLRI_COPY_IN:
         return copy_in(cuda, stream, command);
     case SLRI_COPY_OUT:
-        return copy_out(cuda, stream, command);
+        return begin_copy_out(cuda, stream, command);
     case SLRI_COPY:
         return move(cuda, stream, command);
     case SLRI_FILL:

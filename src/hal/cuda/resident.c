@@ -132,7 +132,7 @@ static slr_status launch_in_context(struct slri_cu_staying *staying, struct slri
 // In the context, quiet. A function that has been asked for is loaded, whatever CUDA_MODULE_LOADING says: its first
 // launch loads nothing. But it may take memory for the kernel's stack: so it is launched once without a table, with
 // nothing to do.
-static slr_status load(struct slri_cu_staying *staying, const struct slri_blob *code)
+static slr_status load_persistent(struct slri_cu_staying *staying, const struct slri_blob *code)
 {
     struct slri_cuda *cuda = staying->cuda;
     const char *name = staying->entry->name;
@@ -171,13 +171,14 @@ static slr_status link_and_load(struct slri_cu_staying *staying, const struct sl
     SLRI_TRY(slri_cuda_check(cuda, "LinkCreate", staying->entry->name, cuda->cu->LinkCreate_v2(0, NULL, NULL, &link)));
     slr_status status = put_together(staying, link, handler, &linked);
     if (status == SLR_OK)
-        status = load(staying, &linked);
+        status = load_persistent(staying, &linked);
     cuda->cu->LinkDestroy(link);
     return status;
 }
 
 // `status`: of writing it.
-static slr_status compile(struct slri_cuda *cuda, slr_status status, struct slri_code_text *text, struct slri_blob *out)
+static slr_status compile_stored(struct slri_cuda *cuda, slr_status status, struct slri_code_text *text,
+                                 struct slri_blob *out)
 {
     if (status == SLR_OK)
         status = slri_cuda_identify(cuda, text);
@@ -193,7 +194,7 @@ static slr_status compile_kernel(struct slri_cuda *cuda)
     struct slri_code_text text = {.name = "slipring", .file = "slipring", .option = slri_cuda_stay_options};
     if (cuda->stay.bytes)
         return SLR_OK;
-    return compile(cuda, slri_cuda_put_stay(&text.text), &text, &cuda->stay);
+    return compile_stored(cuda, slri_cuda_put_stay(&text.text), &text, &cuda->stay);
 }
 
 static bool is_block(const struct slri_cu_staying *staying)
@@ -212,7 +213,7 @@ static slr_status compile_handler(struct slri_cu_staying *staying, struct slri_b
                                   .option = is_block(staying) ? slri_nvrtc_options : slri_cuda_stay_options};
     slr_status status = is_block(staying) ? slri_cuda_put_stay_block(staying->module, entry, &text.text)
                                           : slri_cuda_put_stay_handler(staying->module, entry, &text.text);
-    return compile(staying->cuda, status, &text, out);
+    return compile_stored(staying->cuda, status, &text, out);
 }
 
 static void unmake(struct slri_cu_staying *staying)
@@ -240,7 +241,7 @@ static slr_status make_kernel(struct slri_cu_staying *staying)
     SLRI_TRY(compile_handler(staying, &handler));
     slr_status status = slri_cuda_enter_quiet(cuda);
     if (status == SLR_OK) {
-        status = is_block(staying) ? load(staying, &handler) : link_and_load(staying, &handler);
+        status = is_block(staying) ? load_persistent(staying, &handler) : link_and_load(staying, &handler);
         slri_cuda_leave_quiet(cuda);
     }
     free(handler.bytes);

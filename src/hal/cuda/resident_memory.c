@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static slr_status create_mapped(struct slri_slabs *slabs, uint64_t bytes, void **memory)
+static slr_status create_mapped_slab(struct slri_slabs *slabs, uint64_t bytes, void **memory)
 {
     return slri_cuda_mapped_create(slabs->device, bytes, memory);
 }
@@ -22,7 +22,7 @@ static void destroy_mapped(struct slri_slabs *slabs, void *memory, uint64_t byte
     slri_cuda_mapped_destroy(slabs->device, memory, bytes);
 }
 
-static const struct slri_slab_source mapped = {(uint64_t)32 << 20, "mapped", create_mapped, renew_mapped,
+static const struct slri_slab_source mapped = {(uint64_t)32 << 20, "mapped", create_mapped_slab, renew_mapped,
                                                destroy_mapped};
 
 // ---- shared: the host's --------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ extern const char slri_embedded_cl_clock_h[];
 
 #define TRIES 8
 
-static slri_cl_program build(struct slri_opencl *opencl)
+static slri_cl_program build_clock(struct slri_opencl *opencl)
 {
     slri_text text = SLRI_TEXT_INIT;
     slri_cl_program program = NULL;
@@ -36,13 +36,13 @@ static bool shows_our_counter(struct slri_opencl *opencl, slri_cl_kernel kernel)
     return true;
 }
 
-static bool probe(struct slri_opencl *opencl)
+static bool probe_clock(struct slri_opencl *opencl)
 {
     int32_t error;
     slri_tick_begin();
     if (slri_tick_line.ns_per_tick == 0) // the host keeps time by no counter
         return false;
-    slri_cl_program program = build(opencl);
+    slri_cl_program program = build_clock(opencl);
     slri_cl_kernel kernel = program ? opencl->cl->CreateKernel(program, "slr_clock", &error) : NULL;
     bool has = kernel && shows_our_counter(opencl, kernel);
     slri_cl_let_go(opencl, SLRI_CL_KERNEL, kernel, 0);
@@ -54,7 +54,7 @@ bool slri_cl_has_clock(struct slri_opencl *opencl)
 {
     slri_mutex_lock(&opencl->clock_lock);
     if (!opencl->clock.probed)
-        opencl->clock.has = probe(opencl);
+        opencl->clock.has = probe_clock(opencl);
     opencl->clock.probed = true;
     bool has = opencl->clock.has;
     slri_mutex_unlock(&opencl->clock_lock);

@@ -109,7 +109,7 @@ static slr_status check_facts(const struct slri_opencl *opencl)
                : SLR_OK;
 }
 
-static slr_status find(struct slri_opencl *opencl, const struct slri_spec *spec)
+static slr_status find_device(struct slri_opencl *opencl, const struct slri_spec *spec)
 {
     static const char *const known[] = {"memory", "svm", "ring", "patience", NULL};
     SLRI_TRY(slri_spec_check_options(spec, known));
@@ -151,7 +151,7 @@ static slr_status opencl_open(const struct slri_spec *spec, const slr_allocator 
     opencl->index = spec->index;
     snprintf(opencl->name, sizeof opencl->name, "opencl:%u", spec->index);
     slri_loss_init(&opencl->loss, opencl->name);
-    slr_status status = find(opencl, spec);
+    slr_status status = find_device(opencl, spec);
     if (status == SLR_OK)
         status = start(opencl);
     if (status != SLR_OK) {

@@ -14,7 +14,7 @@ struct slri_cl_left {
     struct slri_cl_left *next;
 };
 
-static void release(struct slri_opencl *opencl, enum slri_cl_kind kind, void *object, uint64_t bytes)
+static void release_left(struct slri_opencl *opencl, enum slri_cl_kind kind, void *object, uint64_t bytes)
 {
     const struct slri_cl *cl = opencl->cl;
     switch (kind) {
@@ -53,7 +53,7 @@ void slri_cl_let_go(struct slri_opencl *opencl, enum slri_cl_kind kind, void *ob
     if (!object)
         return;
     if (!slri_cl_is_lost(opencl)) {
-        release(opencl, kind, object, bytes);
+        release_left(opencl, kind, object, bytes);
         return;
     }
     struct slri_cl_left *left = slri_alloc(opencl->allocator, sizeof *left);
@@ -99,7 +99,7 @@ static void release_all(struct slri_opencl *opencl)
     for (enum slri_cl_kind kind = SLRI_CL_EVENT; kind < SLRI_CL_KINDS; ++kind)
         for (const struct slri_cl_left *left = opencl->left.first; left; left = left->next)
             if (left->kind == kind)
-                release(opencl, kind, left->object, left->bytes);
+                release_left(opencl, kind, left->object, left->bytes);
     while (opencl->left.first) {
         struct slri_cl_left *next = opencl->left.first->next;
         slri_free(opencl->allocator, opencl->left.first, sizeof *next);

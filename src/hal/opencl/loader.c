@@ -29,7 +29,7 @@ static void raise_pocl_threads(void)
              set ? "set by slipring for persistent kernels" : "set by the user");
 }
 
-static slr_status find_all(slri_dl *library, const char *path, struct slri_cl *out)
+static slr_status find_loader_symbols(slri_dl *library, const char *path, struct slri_cl *out)
 {
     slri_text missing = SLRI_TEXT_INIT;
 #define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "cl" #name, &missing);
@@ -51,7 +51,7 @@ static slr_status load(void)
     SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_OPENCL_LIB", places,
                                 "Debian: ocl-icd-libopencl1, and a driver such as pocl-opencl-icd", &library, &path));
     raise_pocl_threads();
-    slr_status status = find_all(library, path, &found);
+    slr_status status = find_loader_symbols(library, path, &found);
     if (status != SLR_OK) {
         slri_dl_close(library);
         return status;

@@ -45,7 +45,7 @@ static bool try_build(struct canary *canary, const char *options)
     return built;
 }
 
-static bool build(struct canary *canary)
+static bool build_probe(struct canary *canary)
 {
     uint32_t version = canary->opencl->facts.opencl;
     return (version >= 300 && try_build(canary, "-cl-std=CL3.0")) ||
@@ -58,7 +58,7 @@ static bool set_up(struct canary *canary)
     const struct slri_cl *cl = opencl->cl;
     int32_t error;
     canary->words = slri_map_reserve(WORDS * sizeof *canary->words);
-    if (!canary->words || !build(canary))
+    if (!canary->words || !build_probe(canary))
         return false;
     canary->mem = cl->CreateBuffer(opencl->context, SLRI_CL_MEM_READ_WRITE | SLRI_CL_MEM_USE_HOST_PTR,
                                    WORDS * sizeof *canary->words, canary->words, &error);
@@ -186,7 +186,7 @@ static uint32_t try_groups(struct canary *canary, uint32_t groups)
 }
 
 // Drivers that compile a kernel when it is first run do that here: one group each, which is told to go before it comes.
-static bool warm_up(struct canary *canary)
+static bool warm_up_probe(struct canary *canary)
 {
     canary->words[LINE] = 1;
     for (int i = 0; i < 2; ++i) {
@@ -205,7 +205,7 @@ static void probe(struct slri_opencl *opencl)
     uint32_t most = opencl->facts.compute_units - 1, groups = 0;
     most = most < MOST_GROUPS ? most : MOST_GROUPS;
     struct canary canary = {.opencl = opencl, .groups = most};
-    if (most != 0 && set_up(&canary) && warm_up(&canary))
+    if (most != 0 && set_up(&canary) && warm_up_probe(&canary))
         for (uint32_t tries = 0; tries < 3 && groups == 0 && most > tries; ++tries)
             groups = try_groups(&canary, most - tries);
     opencl->stay.groups = groups;

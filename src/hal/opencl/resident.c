@@ -78,7 +78,7 @@ static void put_text(struct slri_opencl *opencl, const struct slri_cl_staying *s
     slri_text_puts(out, slri_embedded_cl_resident_h);
 }
 
-static slr_status build(struct slri_opencl *opencl, struct slri_cl_staying *staying)
+static slr_status build_persistent(struct slri_opencl *opencl, struct slri_cl_staying *staying)
 {
     struct slri_text text = SLRI_TEXT_INIT, options = SLRI_TEXT_INIT;
     const struct slri_opencl_options words = {
@@ -335,7 +335,7 @@ slr_status slri_cl_shard_prepare(void *device, struct slri_shard *shard)
     struct slri_cl_group *group;
     slri_mutex_lock(&opencl->staying_lock);
     struct slri_cl_staying *staying = find(opencl, shard->program, shard->entry); // as slri_cl_staying_take has left it
-    slr_status status = staying->built ? SLR_OK : build(opencl, staying);
+    slr_status status = staying->built ? SLR_OK : build_persistent(opencl, staying);
     if (status == SLR_OK && !staying->first)
         status = add_group(opencl, staying, &group);
     slri_mutex_unlock(&opencl->staying_lock);

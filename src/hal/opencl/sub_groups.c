@@ -7,7 +7,7 @@
 
 extern const char slri_embedded_cl_lanes_h[];
 
-static bool build(struct slri_opencl *opencl, slri_cl_program *program, slri_cl_kernel *kernel)
+static bool build_sub_groups(struct slri_opencl *opencl, slri_cl_program *program, slri_cl_kernel *kernel)
 {
     slri_text text = SLRI_TEXT_INIT;
     const struct slri_opencl_options words = {.warps = opencl->facts.warps, .c11_atomics = true};
@@ -33,7 +33,7 @@ static void release(struct slri_opencl *opencl)
 // ---- looking -------------------------------------------------------------------------------------------------------
 
 // Whether the threads of such a block are where they should be.
-static bool look(struct slri_opencl *opencl, const uint32_t block[3])
+static bool sub_groups_are_right(struct slri_opencl *opencl, const uint32_t block[3])
 {
     const size_t threads[3] = {block[0], block[1], block[2]};
     uint32_t wrong = 0;
@@ -53,19 +53,20 @@ static bool has_size(struct slri_opencl *opencl, slri_cl_kernel kernel, const ui
 
 static bool are_warps(struct slri_opencl *opencl, slri_cl_kernel kernel, const uint32_t block[3])
 {
-    return has_size(opencl, kernel, block) && has_size(opencl, opencl->warps.lanes, block) && look(opencl, block);
+    return has_size(opencl, kernel, block) && has_size(opencl, opencl->warps.lanes, block) &&
+           sub_groups_are_right(opencl, block);
 }
 
 // ---- what the device has -------------------------------------------------------------------------------------------
 
 // Tried with two warps in a row: where that fails, nothing is asked again.
-static void probe(struct slri_opencl *opencl)
+static void probe_sub_groups(struct slri_opencl *opencl)
 {
     static const uint32_t two_warps[3] = {2 * SLRI_WARP_THREADS, 1, 1};
     opencl->warps.probed = true;
     if (opencl->facts.warps == SLRI_OPENCL_LOCAL_MEMORY)
         return;
-    if (build(opencl, &opencl->warps.program, &opencl->warps.lanes) &&
+    if (build_sub_groups(opencl, &opencl->warps.program, &opencl->warps.lanes) &&
         are_warps(opencl, opencl->warps.lanes, two_warps))
         opencl->warps.kind = opencl->facts.warps;
     else
@@ -76,7 +77,7 @@ enum slri_opencl_warps slri_cl_warps(struct slri_opencl *opencl)
 {
     slri_mutex_lock(&opencl->warps_lock);
     if (!opencl->warps.probed)
-        probe(opencl);
+        probe_sub_groups(opencl);
     enum slri_opencl_warps kind = opencl->warps.kind;
     slri_mutex_unlock(&opencl->warps_lock);
     return kind;

@@ -133,8 +133,8 @@ static const struct {
     {"__threadfence_system", SLRI_SCOPE_SYSTEM},
 };
 
-static struct slri_expr *make_fence(struct slri_unit *unit, enum slri_scope scope, const struct slri_token *name,
-                                    uint32_t args)
+static struct slri_expr *make_block_fence(struct slri_unit *unit, enum slri_scope scope, const struct slri_token *name,
+                                          uint32_t args)
 {
     if (!slri_check_argument_count(unit, name, args, 0))
         return slri_make_error(unit, name->where);
@@ -328,7 +328,7 @@ struct slri_expr *slri_make_block_builtin(struct slri_unit *unit, const struct s
             return make_barrier(unit, &barriers[i], name, arg, args);
     for (size_t i = 0; i < COUNT(fences); i++)
         if (slri_token_is(name, fences[i].name))
-            return make_fence(unit, fences[i].scope, name, args);
+            return make_block_fence(unit, fences[i].scope, name, args);
     for (int warp = 0; warp < SLRI_WARP_COUNT; warp++)
         if (slri_token_is(name, slri_warp_functions[warp].name))
             return make_warp(unit, (enum slri_warp)warp, name, arg, args);

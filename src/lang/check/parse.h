@@ -72,6 +72,7 @@ const struct slri_token *slri_peek_at(const struct slri_unit *unit, uint32_t ahe
 const struct slri_token *slri_advance(struct slri_unit *unit); // returns the one it leaves; stays at END
 bool slri_is(const struct slri_unit *unit, const char *text);  // a name or punctuator
 bool slri_token_is(const struct slri_token *token, const char *text);
+bool slri_token_is_any(const struct slri_token *token, const char *const *words, size_t count);
 bool slri_accept(struct slri_unit *unit, const char *text);
 bool slri_expect(struct slri_unit *unit, const char *text, const char *after); // reports, panics
 void slri_unexpected(struct slri_unit *unit, const char *wanted);              // reports, panics

@@ -8,15 +8,7 @@ enum { HEADERS_NAMED = 3 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static bool is_any(const struct slri_token *token, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (slri_token_is(token, words[i]))
-            return true;
-    return false;
-}
-
-#define IS_ANY(token, words) is_any(token, words, COUNT(words))
+#define IS_ANY(token, words) slri_token_is_any(token, words, COUNT(words))
 
 // ---- how far it goes -----------------------------------------------------------------------------------------------
 
@@ -148,7 +140,7 @@ static bool has_word(const struct slri_unit *unit, const struct outline *o, cons
     uint32_t end = o->body < o->equals ? o->body : o->equals;
     end = o->parameters < end ? o->parameters : end;
     for (uint32_t at = o->begin; at < end; at++)
-        if (is_any(token_at(unit, at), words, count))
+        if (slri_token_is_any(token_at(unit, at), words, count))
             return true;
     return false;
 }

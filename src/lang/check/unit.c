@@ -73,6 +73,14 @@ bool slri_token_is(const struct slri_token *token, const char *text)
     return is_word && *token->text == *text && strcmp(token->text, text) == 0; // most differ in the first
 }
 
+bool slri_token_is_any(const struct slri_token *token, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (slri_token_is(token, words[i]))
+            return true;
+    return false;
+}
+
 bool slri_is(const struct slri_unit *unit, const char *text)
 {
     return slri_token_is(slri_peek(unit), text);

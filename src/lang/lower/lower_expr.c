@@ -19,7 +19,7 @@ static slri_reg of_unary(struct slri_body *body, const struct slri_expr *expr)
     return reg;
 }
 
-static slri_reg of_binary(struct slri_body *body, const struct slri_expr *expr)
+static slri_reg lower_binary(struct slri_body *body, const struct slri_expr *expr)
 {
     slri_reg a = slri_lower_scalar(body, expr->left), b = slri_lower_scalar(body, expr->right);
     slri_reg reg = slri_emit_arithmetic(body, expr->instr, expr->left->type->kind, a, b, expr->where);
@@ -64,7 +64,7 @@ static slri_reg of_logical(struct slri_body *body, const struct slri_expr *expr)
     return reg;
 }
 
-static slri_reg of_choice(struct slri_body *body, const struct slri_expr *expr)
+static slri_reg lower_choice(struct slri_body *body, const struct slri_expr *expr)
 {
     if (expr->left->op == SLRI_EXPR_CONST)
         return slri_lower_scalar(body, expr->left->bits ? expr->right : expr->third);
@@ -182,7 +182,7 @@ static slri_reg of_clock(struct slri_body *body, const struct slri_expr *expr)
     return reg;
 }
 
-static slri_reg of_builtin(struct slri_body *body, const struct slri_expr *expr)
+static slri_reg lower_builtin(struct slri_body *body, const struct slri_expr *expr)
 {
     slri_reg reg = slri_emit_reg(body, SLRI_U32, NULL);
     struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_BUILTIN, SLRI_U32, expr->where);
@@ -257,7 +257,7 @@ static void lower_trap(struct slri_body *body, const struct slri_expr *expr)
         emit_if(body, holds, slri_emit_block(body), trap, expr->where);
 }
 
-static slri_reg of_cast(struct slri_body *body, const struct slri_expr *expr)
+static slri_reg lower_cast(struct slri_body *body, const struct slri_expr *expr)
 {
     slri_reg from = slri_lower_scalar(body, expr->left);
     return slri_emit_convert(body, from, expr->left->type->kind, expr->type->kind, expr->where);
@@ -271,17 +271,17 @@ static slri_reg scalar_of(struct slri_body *body, const struct slri_expr *expr)
     case SLRI_EXPR_UNARY:
         return of_unary(body, expr);
     case SLRI_EXPR_BINARY:
-        return of_binary(body, expr);
+        return lower_binary(body, expr);
     case SLRI_EXPR_AND:
     case SLRI_EXPR_OR:
         return of_logical(body, expr);
     case SLRI_EXPR_COND:
-        return of_choice(body, expr);
+        return lower_choice(body, expr);
     case SLRI_EXPR_COMMA:
         slri_lower_effect(body, expr->left);
         return slri_lower_scalar(body, expr->right);
     case SLRI_EXPR_CAST:
-        return of_cast(body, expr);
+        return lower_cast(body, expr);
     case SLRI_EXPR_OFFSET:
         return slri_lower_offset_of(body, expr);
     case SLRI_EXPR_POINTER_DIFF:
@@ -307,7 +307,7 @@ static slri_reg scalar_of(struct slri_body *body, const struct slri_expr *expr)
     case SLRI_EXPR_CLOCK:
         return of_clock(body, expr);
     case SLRI_EXPR_BUILTIN:
-        return of_builtin(body, expr);
+        return lower_builtin(body, expr);
     case SLRI_EXPR_WARP:
         return of_warp(body, expr);
     case SLRI_EXPR_PRESENT:

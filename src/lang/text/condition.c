@@ -30,14 +30,14 @@ static void fail(struct parser *parser, const char *message)
     parser->at = NULL; // everything above sees the end of the line and returns
 }
 
-static bool is_punct(const struct slri_lexeme *lexeme, const char *text)
+static bool is_condition_punct(const struct slri_lexeme *lexeme, const char *text)
 {
     return lexeme && lexeme->kind == SLRI_LEXEME_PUNCT && strcmp(lexeme->text, text) == 0;
 }
 
 static bool accept(struct parser *parser, const char *text)
 {
-    if (!is_punct(parser->at, text))
+    if (!is_condition_punct(parser->at, text))
         return false;
     parser->at = parser->at->next;
     return true;
@@ -62,7 +62,7 @@ static struct value truth(bool is_true)
     return (struct value){is_true, false};
 }
 
-static int compare(struct value a, struct value b, bool is_unsigned)
+static int compare_values(struct value a, struct value b, bool is_unsigned)
 {
     if (is_unsigned)
         return (a.bits > b.bits) - (a.bits < b.bits);
@@ -89,7 +89,7 @@ static uint64_t divide(struct value a, struct value b, bool is_unsigned, bool is
 static struct value apply(enum operation operation, struct value a, struct value b)
 {
     bool is_unsigned = a.is_unsigned || b.is_unsigned;
-    int order = compare(a, b, is_unsigned);
+    int order = compare_values(a, b, is_unsigned);
     uint64_t bits = 0;
     switch (operation) {
     case OR_ELSE:
@@ -204,7 +204,7 @@ static int find_operator(const struct slri_lexeme *lexeme, int lowest)
 {
     int count = (int)(sizeof operators / sizeof operators[0]);
     for (int i = 0; i < count; i++)
-        if (operators[i].precedence >= lowest && is_punct(lexeme, operators[i].text))
+        if (operators[i].precedence >= lowest && is_condition_punct(lexeme, operators[i].text))
             return i;
     return -1;
 }
@@ -254,13 +254,13 @@ static struct value conditional(struct parser *parser, bool is_live)
 static struct slri_lexeme *defined_name(struct slri_lexeme *at, struct slri_lexeme **rest)
 {
     struct slri_lexeme *name = at->next;
-    bool has_parenthesis = is_punct(name, "(");
+    bool has_parenthesis = is_condition_punct(name, "(");
     if (has_parenthesis)
         name = name->next;
     if (!name || name->kind != SLRI_LEXEME_NAME)
         return NULL;
     *rest = name->next;
-    if (has_parenthesis && !is_punct(*rest, ")"))
+    if (has_parenthesis && !is_condition_punct(*rest, ")"))
         return NULL;
     *rest = has_parenthesis ? (*rest)->next : *rest;
     return name;

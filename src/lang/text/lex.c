@@ -13,7 +13,7 @@ struct slri_interned {
     const char *text;
 };
 
-static uint32_t bucket_of(const char *text, size_t length)
+static uint32_t bucket_of_lex(const char *text, size_t length)
 {
     uint32_t hash = 2166136261u; // FNV-1a
     for (size_t i = 0; i < length; i++)
@@ -25,7 +25,7 @@ const char *slri_intern(struct slri_pp *pp, const char *text, size_t length)
 {
     if (!pp->interned)
         pp->interned = slri_pp_take(pp, INTERN_BUCKETS * sizeof *pp->interned);
-    struct slri_interned **bucket = &pp->interned[bucket_of(text, length)];
+    struct slri_interned **bucket = &pp->interned[bucket_of_lex(text, length)];
     for (struct slri_interned *entry = *bucket; entry; entry = entry->next)
         if (entry->length == length && memcmp(entry->text, text, length) == 0)
             return entry->text;
@@ -173,7 +173,7 @@ static void skip_space(struct lexer *lexer, struct slri_lexeme *next)
 
 // ---- lexemes -------------------------------------------------------------------------------------------------------
 
-static enum slri_lexeme_kind read_name(struct lexer *lexer)
+static enum slri_lexeme_kind read_name_lex(struct lexer *lexer)
 {
     while (is_name_part(peek(&lexer->cursor)))
         collect(lexer);
@@ -212,7 +212,7 @@ static enum slri_lexeme_kind read_quoted(struct lexer *lexer, char quote, uint8_
     return quote == '"' ? SLRI_LEXEME_STRING : SLRI_LEXEME_CHAR;
 }
 
-static enum slri_lexeme_kind read_header(struct lexer *lexer, uint8_t *problem)
+static enum slri_lexeme_kind read_header_lex(struct lexer *lexer, uint8_t *problem)
 {
     while (peek(&lexer->cursor) && peek(&lexer->cursor) != '\n') {
         collect(lexer);
@@ -278,13 +278,13 @@ static enum slri_lexeme_kind read_kind(struct lexer *lexer, struct slri_lexeme *
     if (!c)
         return SLRI_LEXEME_END_OF_FILE;
     if (is_name_start(c))
-        return read_name(lexer);
+        return read_name_lex(lexer);
     if (is_digit(c) || (c == '.' && is_digit(second(lexer->cursor))))
         return read_number(lexer);
     if (c == '"' || c == '\'')
         return read_quoted(lexer, c, &lexeme->problem);
     if (c == '<' && !lexeme->first_on_line && is_header_next(lexer))
-        return read_header(lexer, &lexeme->problem);
+        return read_header_lex(lexer, &lexeme->problem);
     if (read_punctuator(lexer))
         return SLRI_LEXEME_PUNCT;
     read_unknown(lexer);
