@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers that go with messages: whatever becomes of a message, its buffer is with one owner, and goes back to its
 // pool.
+#include "base/clock.h"
 #include "tests/ring/ring_test.h"
 
 enum { PIECE = 4096, PIECES = 16 };
@@ -575,40 +576,48 @@ struct sender {
     uint32_t number, taken;
 };
 
-static void send_many(void *arg)
+// Sends a buffer of its own, and takes that of some reply, if one comes so soon. 0: it does not receive.
+static void send_one(struct sender *sender, slr_port *port, uint32_t i, uint64_t receive_ns)
 {
-    struct sender *sender = arg;
     struct scene *s = sender->scene;
-    slr_port *port = open_port(s->device);
-    for (uint32_t i = 0; i < EACH; ++i) {
-        slr_buffer *buffer;
-        struct look look = {.tag = 1000 + sender->number * EACH + i}, back; // not one that the handler forges for
-        slr_status status = slr_pool_acquire(s->pool, PIECE / 4, SLR_U32, &buffer);
-        if (status == SLR_NO_MEMORY)
-            continue;
+    slr_buffer *buffer;
+    struct look look = {.tag = 1000 + sender->number * EACH + i}, back; // not one that the handler forges for
+    slr_status status = slr_pool_acquire(s->pool, PIECE / 4, SLR_U32, &buffer);
+    if (status != SLR_NO_MEMORY) {
         must(status);
         must(slr_buffer_write(buffer, 0, &look.tag, 4));
         must(slr_slice_own(s->frames, buffer, &look.frame));
-        status = slr_send(port, address_of(sender->ring, 0), &look, sizeof look, 0);
-        if (status != SLR_OK) {
+        if (slr_send(port, address_of(sender->ring, 0), &look, sizeof look, 0) != SLR_OK)
             slr_buffer_destroy(buffer);
-            continue;
-        }
-        slr_reply reply;
-        if (i % 3 == 0 || slr_receive(port, &reply, &back, sizeof back, MS) != SLR_OK || reply.status != SLR_OK)
-            continue;
-        uint32_t value;
-        if (slr_slice_take(s->device, &back.frame, &buffer) != SLR_OK)
-            continue;
-        must(slr_buffer_read(buffer, 0, &value, 4));
-        holds(value == back.tag + 1);
-        ++sender->taken;
-        slr_buffer_destroy(buffer);
-        if (i % 100 == 99) {
+    }
+    slr_reply reply;
+    if (receive_ns == 0 || slr_receive(port, &reply, &back, sizeof back, receive_ns) != SLR_OK ||
+        reply.status != SLR_OK)
+        return;
+    uint32_t value;
+    if (slr_slice_take(s->device, &back.frame, &buffer) != SLR_OK)
+        return;
+    must(slr_buffer_read(buffer, 0, &value, 4));
+    holds(value == back.tag + 1);
+    ++sender->taken;
+    slr_buffer_destroy(buffer);
+}
+
+static void send_many(void *arg)
+{
+    struct sender *sender = arg;
+    slr_port *port = open_port(sender->scene->device);
+    for (uint32_t i = 0; i < EACH; ++i) {
+        uint32_t taken = sender->taken;
+        send_one(sender, port, i, i % 3 == 0 ? 0 : MS);
+        if (i % 100 == 99 && sender->taken != taken) {
             slr_port_close(port);
-            port = open_port(s->device);
+            port = open_port(sender->scene->device);
         }
     }
+    // On a loaded machine all that came so far may have been dropped.
+    for (uint64_t end = slri_deadline_after(LONG); sender->taken == 0 && !slri_passed(end);)
+        send_one(sender, port, 0, 100 * MS);
     slr_port_close(port);
 }
 
@@ -634,7 +643,7 @@ static void of_many_senders_none_is_lost_or_shared(void **state)
             slri_thread_join(&thread[k]);
             taken += sender[k].taken;
         }
-        assert_true(taken > 0);
+        assert_true(taken >= SENDERS);
         slr_ring_destroy(ring);
         assert_int_equal(out_of(&s), 0);
         tear_down(&s);
