@@ -20,6 +20,9 @@ struct slri_row *slri_row_of_kernel(slr_kernel *kernel);
 // What was measured of a device of that name before, by whatever process. False: nothing.
 bool slri_ceilings_find(const char *device, slr_ceilings *out);
 
+// For how long the profiler has been on since its rows were last cleared.
+uint64_t slri_profile_span_ns(void);
+
 // Something took from one look at the clock to another: to its row, and to the trace, on a track (0: the calling
 // thread's). What has no row (no memory) is lost.
 void slri_observe_slice(struct slri_row *row, uint32_t track, uint64_t begin, uint64_t end, uint64_t bytes);
@@ -37,6 +40,8 @@ void slri_note_reply(slr_address to, uint64_t begin);
 void slri_note_full(slr_ring *ring, uint64_t begin);
 void slri_note_wait(struct slri_queue *queue, uint64_t begin);
 void slri_note_compile(const char *name, bool was_cached, uint64_t begin);
+void slri_note_algorithm(slr_device *device, const char *operation, const char *algorithm, bool is_kept_out,
+                         uint64_t ns);
 
 // Before a device is opened: what SLIPRING_TRACE and SLIPRING_PROFILE ask for, once. Errors: INVALID (a file that
 // cannot be written).

@@ -48,6 +48,11 @@ static uint64_t moved_ns(const profile *p)
     return p->total[SLR_PROFILE_UPLOAD].total_ns + p->total[SLR_PROFILE_DOWNLOAD].total_ns;
 }
 
+static uint64_t compiling_ns(const profile *p)
+{
+    return p->total[SLR_PROFILE_COMPILE].total_ns + p->total[SLR_PROFILE_LOAD].total_ns;
+}
+
 // The source's line, without the blanks at its ends; "" where the file is not there any more. For one use at a time.
 static const char *source_line(const char *path, uint32_t number)
 {
@@ -149,7 +154,8 @@ static void print_owners(const profile *p)
 // What has a table of its own.
 static bool is_elsewhere(uint32_t kind)
 {
-    return kind == SLR_PROFILE_KERNEL || kind == SLR_PROFILE_BATCH || kind == SLR_PROFILE_OWNER;
+    return kind == SLR_PROFILE_KERNEL || kind == SLR_PROFILE_BATCH || kind == SLR_PROFILE_OWNER ||
+           kind == SLR_PROFILE_CALLER;
 }
 
 static void print_others(const profile *p)
@@ -177,7 +183,7 @@ static void print_lines(const profile *p)
     unsigned kernels = 0;
     for (size_t i = 0; i < p->row_count && kernels < 3; i++) {
         const slr_profile_row *row = &p->rows[i];
-        if (row->lines[0].line == 0)
+        if (row->lines[0].line == 0 || (row->kind != SLR_PROFILE_KERNEL && row->kind != SLR_PROFILE_BATCH))
             continue;
         kernels++;
         say_out("\nhottest lines of %s (%s), by operations:\n", row->name, row->file);
@@ -204,6 +210,26 @@ static void print_timed_lines(const profile *p)
                 t->lines[i].line, source_line(t->lines[i].file, t->lines[i].line));
 }
 
+// What each of the program's own lines had done.
+static void print_host_lines(const profile *p)
+{
+    if (p->hosts.count == 0)
+        return;
+    say_out("\nlines of the program: what its calls did\n%9s %10s %8s %9s %10s %8s %10s %9s %9s\n", "launches",
+            "kernel ms", "copies", "MB", "copy ms", "waits", "wait ms", "allocated", "MB");
+    for (size_t i = 0; i < p->hosts.count && i < TIMED_LINES; i++) {
+        const host_line *l = &p->hosts.lines[i];
+        say_out("%9llu %10.3f %8llu %9.2f %10.3f %8llu %10.3f %9llu %9.2f  ", (unsigned long long)l->launches,
+                ms(l->kernels_ns), (unsigned long long)l->copies, (double)l->copied_bytes / 1e6, ms(l->copies_ns),
+                (unsigned long long)l->waits, ms(l->waits_ns), (unsigned long long)l->allocations,
+                (double)l->allocated_bytes / 1e6);
+        if (l->line != 0)
+            say_out("%s:%u  %s\n", l->file, l->line, source_line(l->file, l->line));
+        else
+            say_out("%s+0x%llx\n", l->file, (unsigned long long)l->offset);
+    }
+}
+
 static void print_memory(const profile *p)
 {
     for (size_t i = 0; i < p->trace.counter_count; i++) {
@@ -222,6 +248,20 @@ static void print_memory(const profile *p)
     }
 }
 
+static void print_advice(const profile *p)
+{
+    say_out("\n%s\n", p->advised != 0 ? "advice:" : "advice: none (no rule found a bottleneck)");
+    for (uint32_t i = 0; i < p->advised; i++) {
+        const slr_diagnosis *d = &p->advice[i];
+        say_out("  %s. %s\n    %s: %.3g (limit %.3g)\n    ", d->name, d->text, d->measure, d->figure, d->limit);
+        if (d->line != 0)
+            say_out("%s:%u: %s\n    instead: ", d->file, d->line, source_line(d->file, d->line));
+        else if (d->offset != 0)
+            say_out("%s+0x%llx (compile with -g for the line)\n    instead: ", d->file, (unsigned long long)d->offset);
+        say_out("%s\n", d->change);
+    }
+}
+
 void profile_print(const profile *p, const char *command, int exit_code, double wall_s)
 {
     say_out("%s: %.3f s, exit code %d\n", command, wall_s, exit_code);
@@ -229,8 +269,7 @@ void profile_print(const profile *p, const char *command, int exit_code, double 
             *p->device ? " on " : "", p->device, 100 * share(p->busy_ns, p->span_ns), p->streams, p->owners);
     say_out("kernels %.3f ms, handlers %.3f ms, transfers %.3f ms, host waits %.3f ms, compiling %.1f ms\n",
             ms(p->total[SLR_PROFILE_KERNEL].total_ns), ms(p->total[SLR_PROFILE_BATCH].total_ns), ms(moved_ns(p)),
-            ms(p->total[SLR_PROFILE_WAIT].total_ns),
-            ms(p->total[SLR_PROFILE_COMPILE].total_ns + p->total[SLR_PROFILE_LOAD].total_ns));
+            ms(p->total[SLR_PROFILE_WAIT].total_ns), ms(compiling_ns(p)));
     if (p->has_ceilings)
         say_out("peak here: %.1f GB/s, %.1f GFLOP/s (%.1f in double precision), %.1f us per launch\n",
                 p->ceilings.bytes_per_second / 1e9, p->ceilings.flops_per_second / 1e9,
@@ -245,11 +284,8 @@ void profile_print(const profile *p, const char *command, int exit_code, double 
     print_others(p);
     print_lines(p);
     print_timed_lines(p);
-    profile_advice advice[PROFILE_ADVICE];
-    unsigned count = profile_advise(p, advice);
-    say_out("\n%s\n", count != 0 ? "advice:" : "advice: none (no rule found a bottleneck)");
-    for (unsigned i = 0; i < count; i++)
-        say_out("  %s. %s\n", advice[i].rule, advice[i].text);
+    print_host_lines(p);
+    print_advice(p);
 }
 
 // ---- as an object --------------------------------------------------------------------------------------------------
@@ -279,6 +315,24 @@ static json_t *timed_lines_json(const timed_lines *t)
                      "compiled_now", share(t->gone, t->samples), "lines", all);
 }
 
+static json_t *host_lines_json(const profile *p)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < p->hosts.count; i++) {
+        const host_line *l = &p->hosts.lines[i];
+        json_array_append_new(all,
+                              json_pack("{s:o, s:i, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "file",
+                                        kernel_text(l->file), "line", (int)l->line, "offset", (json_int_t)l->offset,
+                                        "text", kernel_text(source_line(l->line != 0 ? l->file : "", l->line)),
+                                        "launches", (json_int_t)l->launches, "kernels_ns", (json_int_t)l->kernels_ns,
+                                        "copies", (json_int_t)l->copies, "copied_bytes", (json_int_t)l->copied_bytes,
+                                        "copies_ns", (json_int_t)l->copies_ns, "waits", (json_int_t)l->waits,
+                                        "waits_ns", (json_int_t)l->waits_ns, "allocations", (json_int_t)l->allocations,
+                                        "allocated_bytes", (json_int_t)l->allocated_bytes));
+    }
+    return all;
+}
+
 static json_t *row_json(const profile *p, const slr_profile_row *row)
 {
     json_t *out = json_pack(
@@ -289,6 +343,8 @@ static json_t *row_json(const profile *p, const slr_profile_row *row)
         (json_int_t)row->max_ns, "bytes", (json_int_t)row->bytes, "bytes_per_s", row->bytes_per_second);
     if (row->messages != 0)
         json_object_set_new(out, "messages", json_integer((json_int_t)row->messages));
+    if (row->kind == SLR_PROFILE_ALGORITHM || row->kind == SLR_PROFILE_KEPT_OUT)
+        json_object_set_new(out, "algorithm", kernel_text(row->file));
     if (row->kind != SLR_PROFILE_KERNEL && row->kind != SLR_PROFILE_BATCH)
         return out;
     slr_roofline roof = profile_roofline(p, row);
@@ -355,12 +411,14 @@ static json_t *counters_json(const profile *p)
 
 static json_t *advice_json(const profile *p)
 {
-    profile_advice advice[PROFILE_ADVICE];
-    unsigned count = profile_advise(p, advice);
     json_t *all = json_array();
-    for (unsigned i = 0; i < count; i++)
-        json_array_append_new(all,
-                              json_pack("{s:s, s:o}", "rule", advice[i].rule, "text", kernel_text(advice[i].text)));
+    for (uint32_t i = 0; i < p->advised; i++) {
+        const slr_diagnosis *d = &p->advice[i];
+        json_array_append_new(all, json_pack("{s:s, s:o, s:s, s:f, s:f, s:o, s:o, s:i}", "rule", d->name, "text",
+                                             kernel_text(d->text), "measure", d->measure, "figure", d->figure, "limit",
+                                             d->limit, "change", kernel_text(d->change), "file", kernel_text(d->file),
+                                             "line", (int)d->line));
+    }
     return all;
 }
 
@@ -373,14 +431,14 @@ json_t *profile_json(const profile *p, const char *command, int exit_code, doubl
                              p->ceilings.launch_ns);
     return json_pack(
         "{s:s, s:o, s:i, s:f, s:o, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, "
-        "s:o, s:o}",
+        "s:o, s:o, s:o}",
         "version", SLR_VERSION, "command", kernel_text(command), "exit_code", exit_code, "wall_s", wall_s, "device",
         kernel_text(p->device), "workers", (int)p->workers, "span_ns", (json_int_t)p->span_ns, "busy_ns",
-        (json_int_t)p->busy_ns, "compiling_ns", (json_int_t)profile_compiling_ns(p), "contended_ns",
+        (json_int_t)p->busy_ns, "compiling_ns", (json_int_t)compiling_ns(p), "contended_ns",
         (json_int_t)p->contended_ns, "streams", (int)p->streams, "owners", (int)p->owners, "kernels_ns",
         (json_int_t)p->total[SLR_PROFILE_KERNEL].total_ns, "handlers_ns",
         (json_int_t)p->total[SLR_PROFILE_BATCH].total_ns, "transfers_ns", (json_int_t)moved_ns(p), "waits_ns",
         (json_int_t)p->total[SLR_PROFILE_WAIT].total_ns, "dropped", (json_int_t)p->trace.dropped, "ceilings", ceilings,
         "rows", rows_json(p), "over_time", bins_json(p), "counters", counters_json(p), "timed_lines",
-        timed_lines_json(&p->timed), "advice", advice_json(p));
+        timed_lines_json(&p->timed), "host_lines", host_lines_json(p), "advice", advice_json(p));
 }
