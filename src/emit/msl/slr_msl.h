@@ -98,26 +98,6 @@ SLRI_FN void slri_fence(int, int scope)
 // ---- a block
 
 #define SLRI_SYNC() metal::threadgroup_barrier(metal::mem_flags::mem_device | metal::mem_flags::mem_threadgroup)
-// How many threads of the block give what is not zero. It ends with a barrier, so that the next finds `sum` free.
-SLRI_FN int slri_count(int value, thread const slri_place &at, threadgroup uint *sum)
-{
-    if (at.thread_at.x + at.thread_at.y + at.thread_at.z == 0)
-        slri_store_U32_L(sum, 0, 0, 0);
-    SLRI_SYNC();
-    if (value)
-        slri_add_U32_L(sum, 1, 0, 0);
-    SLRI_SYNC();
-    int count = (int)slri_load_U32_L(sum, 0, 0);
-    SLRI_SYNC();
-    return count;
-}
-SLRI_FN int slri_threads(thread const slri_place &at)
-{
-    return (int)(at.block_size.x * at.block_size.y * at.block_size.z);
-}
-#define SLRI_SYNC_COUNT(a) slri_count(a, slri_at, slri_votes)
-#define SLRI_SYNC_AND(a) (slri_count(a, slri_at, slri_votes) == slri_threads(slri_at))
-#define SLRI_SYNC_OR(a) (slri_count(a, slri_at, slri_votes) != 0)
 
 // ---- a warp is a simdgroup of 32
 

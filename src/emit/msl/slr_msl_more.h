@@ -19,7 +19,30 @@ SLRI_CUT(U64, ulong, 0, 0xfffffffffffffffful, 0.0f, 18446744073709551616.0f)
 #define SLRI_TO_U64(a) slri_cut_U64(a)
 
 SLRI_FN float slri_f16_to_float(ushort bits) { return (float)as_type<half>(bits); }
-SLRI_FN ushort slri_float_to_f16(float a) { return as_type<ushort>((half)a); }
+SLRI_FN ushort slri_float_to_f16(float a) { return a == a ? as_type<ushort>((half)a) : 0x7e00; }
+
+// ---- votes of a block
+
+// How many threads of the block give what is not zero. It ends with a barrier, so that the next finds `sum` free.
+SLRI_FN int slri_count(int value, thread const slri_place &at, threadgroup uint *sum)
+{
+    if (at.thread_at.x + at.thread_at.y + at.thread_at.z == 0)
+        slri_store_U32_L(sum, 0, 0, 0);
+    SLRI_SYNC();
+    if (value)
+        slri_add_U32_L(sum, 1, 0, 0);
+    SLRI_SYNC();
+    int count = (int)slri_load_U32_L(sum, 0, 0);
+    SLRI_SYNC();
+    return count;
+}
+SLRI_FN int slri_threads(thread const slri_place &at)
+{
+    return (int)(at.block_size.x * at.block_size.y * at.block_size.z);
+}
+#define SLRI_SYNC_COUNT(a) slri_count(a, slri_at, slri_votes)
+#define SLRI_SYNC_AND(a) (slri_count(a, slri_at, slri_votes) == slri_threads(slri_at))
+#define SLRI_SYNC_OR(a) (slri_count(a, slri_at, slri_votes) != 0)
 
 // ---- math
 
