@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands before a text that was meant for NVRTC when the host's C++ compiler compiles it: CUDA's words, as calls
-// of shim_calls (calls.h). Behind it stands math.h, which the shim writes from the list of math functions, then the text,
-// then SHIM_KERNEL(name) for each kernel.
+// of shim_calls (calls.h). Behind it stands math.h, which the shim writes from the list of math functions, then the
+// text, then SHIM_KERNEL(name) for each kernel.
 // clang-format off
 #include "tests/shim/words.h"
 

@@ -30,6 +30,9 @@ static struct slri_module *compile(const char *path, const char *text)
     return module;
 }
 
+static bool all;
+static uint32_t compiled;
+
 // ---- every kernel --------------------------------------------------------------------------------------------------
 
 static uint32_t complaints_of(const struct slri_module *module, const struct slri_entry *entry)
@@ -41,8 +44,10 @@ static uint32_t complaints_of(const struct slri_module *module, const struct slr
     const struct shim_text one = {.text = slri_text_view(&text)};
     if (status != SLR_OK) {
         assert_int_equal(status, SLR_UNSUPPORTED);
-        assert_true(strstr(slr_error_message(), ": ") != NULL);
-    } else if (!shim_compile(&one, &said)) {
+        assert_non_null(strstr(slr_error_message(), ": "));
+        if (all)
+            print_message("%s refused: %s\n", entry->name, slr_error_message());
+    } else if (compiled++, !shim_compile(&one, &said)) {
         print_error("%s of %s: %.3000s\n", entry->name, module->name, said);
         count = 1;
     }
@@ -79,17 +84,17 @@ static uint32_t complaints_of_files(const char *pattern)
     return count;
 }
 
-static bool all;
-
 static void every_kernel_is_text_that_compiles(void **state)
 {
     (void)state;
     static const char *const pattern[] = {SLIPRING_SOURCE_DIR "/examples/*/*.cu", SLIPRING_SOURCE_DIR "/tests/*/*.cu",
-                                          SLIPRING_SOURCE_DIR "/tests/*/*/*.cu", SLIPRING_SOURCE_DIR "/src/*/*/*.cu"};
+                                          SLIPRING_SOURCE_DIR "/src/*/*/*.cu"};
     uint32_t count = 0;
     for (size_t i = 0; i < (all ? sizeof pattern / sizeof *pattern : 0); i++)
         count += complaints_of_files(pattern[i]);
     count += complaints_of_files(SLIPRING_SOURCE_DIR "/examples/kernels/s*.cu");
+    if (all)
+        print_message("%u texts\n", compiled);
     assert_int_equal(count, 0);
 }
 
