@@ -292,6 +292,11 @@ static char *make_file(const slri_folder *folder, const char *const *argument, c
     return complaint;
 }
 
+bool shim_checks_spaces(void)
+{
+    return *SHIM_CLANG;
+}
+
 // Of MSL: no pointer becomes one into another address space. NULL, or what the compiler said, to free().
 static char *check_spaces(const slri_text *source, const char *path)
 {
@@ -299,7 +304,7 @@ static char *check_spaces(const slri_text *source, const char *path)
                                            "-DSHIM_SPACES", "-I" SHIM_SOURCE, "-I" SHIM_SOURCE "/tests/shim/metal"};
     const char *all[10] = {SHIM_CLANG};
     slri_process_result result = {0};
-    if (!*SHIM_CLANG || !shim_is_metal(slri_text_view(source)))
+    if (!shim_checks_spaces() || !shim_is_metal(slri_text_view(source)))
         return NULL;
     memcpy(all + 1, argument, sizeof argument);
     all[1 + sizeof argument / sizeof *argument] = path;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of emitted text for languages whose memory has four spaces, which macros name by a letter: G of the device, L
 // of a block, P of a thread, C constant. The language's own text stands before it: SLRI_FN, SLRI_SPACE_G and so on,
-// SLRI_OWN of a function of its library; atomics of integers, with what stands before and behind an ordered one; what a
+// SLRI_OWN of a function of its library; SLRI_CAST of a pointer, in its space; atomics of integers, with what stands before and behind an ordered one; what a
 // warp is. Behind it stand SLRI_TO_I8 and so on, conversions of halves, and functions of its own.
 // clang-format off
 // Signed integers wrap, which C leaves undefined. A division by zero gives 0; in a kernel the host is told.
@@ -53,8 +53,8 @@ SLRI_FN float slri_odd_I32(int a) { return slri_odd_I64(a); }
 
 // ---- memory
 
-#define SLRI_AT(T, p, at, S) ((SLRI_SPACE_##S T *)((SLRI_SPACE_##S uchar *)(p) + (at)))
-#define SLRI_AT_OBJECT(T, x, at, S) ((SLRI_SPACE_##S T *)((SLRI_SPACE_##S uchar *)&(x) + (at)))
+#define SLRI_AT(T, p, at, S) SLRI_CAST(SLRI_SPACE_##S T *, SLRI_CAST(SLRI_SPACE_##S uchar *, p) + (at))
+#define SLRI_AT_OBJECT(T, x, at, S) SLRI_AT(T, &(x), at, S)
 #define SLRI_GET_BOOL(p) (*(p) != 0)
 #define SLRI_GET_F16(p) slri_f16_to_float(*(p))
 #define SLRI_GET_BF16(p) slri_bf16_to_float(*(p))
@@ -80,18 +80,18 @@ SLRI_COPY_OF(P, G) SLRI_COPY_OF(P, L) SLRI_COPY_OF(P, P) SLRI_COPY_OF(P, C)
 #define SLRI_ASSERT(file, line) slri_kernel_fault(slri_faulted, 11, file, line)
 #define SLRI_TRAP(file, line) slri_kernel_fault(slri_faulted, 12, file, line)
 #define SLRI_MEMORY_PARAM(p) SLRI_SPACE_P uchar *p, long p##_offset
-#define SLRI_MEMORY(p, at) (SLRI_SPACE_P uchar *)(p), (at)
-#define SLRI_MEMORY_OBJECT(x, at) (SLRI_SPACE_P uchar *)&(x), (at)
+#define SLRI_MEMORY(p, at) SLRI_CAST(SLRI_SPACE_P uchar *, p), (at)
+#define SLRI_MEMORY_OBJECT(x, at) SLRI_MEMORY(&(x), at)
 #define SLRI_OFFSET(p) p##_offset
-#define SLRI_ROOT(p, S) (SLRI_SPACE_##S uchar *)(p)
-#define SLRI_ROOT_OBJECT(x, S) (SLRI_SPACE_##S uchar *)&(x)
+#define SLRI_ROOT(p, S) SLRI_CAST(SLRI_SPACE_##S uchar *, p)
+#define SLRI_ROOT_OBJECT(x, S) SLRI_ROOT(&(x), S)
 
 // ---- atomics: what a language has not, by compare and exchange of the bits.
 #define SLRI_BY_CAS(name, cas, K, type, bits, to, from, S, combined) \
     SLRI_FN type slri_##name##_##K##_##S(volatile SLRI_SPACE_##S type *p, type b, int order, int scope) \
     { \
         slri_before(order, scope); \
-        volatile SLRI_SPACE_##S bits *at = (volatile SLRI_SPACE_##S bits *)p; \
+        volatile SLRI_SPACE_##S bits *at = SLRI_CAST(volatile SLRI_SPACE_##S bits *, p); \
         bits seen = *at; \
         for (;;) { \
             type a = from(seen); \
@@ -148,7 +148,7 @@ SLRI_FN SLRI_SPACE_G ulong *slri_print(SLRI_SPACE_G uint *to, uint number, uint 
         if (was == at)
             break;
     }
-    SLRI_SPACE_G ulong *record = (SLRI_SPACE_G ulong *)to + 2 + at;
+    SLRI_SPACE_G ulong *record = SLRI_CAST(SLRI_SPACE_G ulong *, to) + 2 + at;
     record[0] = number | (ulong)values << 32;
     return record + 1;
 }

@@ -27,7 +27,6 @@ void slri_d_put_arguments(struct slri_d_emitter *e, const struct slri_instr *in,
              [SLRI_I64] = "long",                                                                                      \
              [SLRI_U64] = "ulong",                                                                                     \
              [SLRI_F32] = "float",                                                                                     \
-             [SLRI_F64] = "double",                                                                                    \
              [SLRI_F16] = "ushort",                                                                                    \
              [SLRI_BF16] = "ushort"},                                                                                  \
     .root_space = {[SLRI_ROOT_NONE] = "",                                                                              \
@@ -64,7 +63,6 @@ void slri_d_put_arguments(struct slri_d_emitter *e, const struct slri_instr *in,
     .counting = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",                                                                \
     .exchanging = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",                                                              \
     .print = slri_d_put_print,                                                                                         \
-    .convert = slri_d_put_convert,                                                                                     \
     .math = slri_d_put_math,                                                                                           \
     .words = true,                                                                                                     \
     .gives_globals = true

@@ -30,10 +30,20 @@ static bool is_known(const char *function)
     return has_word(slri_embedded_slr_spaces_h, function) || has_word(slri_embedded_slr_msl_more_h, function);
 }
 
-static bool has_double(const struct slri_function *function, const struct slri_instr *in)
+// A float that is printed becomes a double first, which is only moved: as its bits.
+static bool is_printed(const struct slri_c_emitter *c, const struct slri_instr *in)
 {
+    return in->op == SLRI_OP_PRINT || (in->op == SLRI_OP_CONST && c->reg[in->dst].literal) ||
+           (in->op == SLRI_OP_CONVERT && c->function->reg_kind[in->a] == SLRI_F32);
+}
+
+static bool has_double(const struct slri_c_emitter *c, const struct slri_instr *in)
+{
+    const struct slri_function *function = c->function;
     const slri_reg reg[] = {in->dst, in->a, in->b};
     bool found = in->kind == SLRI_F64;
+    if (is_printed(c, in))
+        return false;
     for (int i = 0; i < 3; i++)
         found |= reg[i] != SLRI_NO_REG && function->reg_kind[reg[i]] == SLRI_F64;
     for (uint32_t i = 0; i < in->args; i++)
@@ -53,7 +63,7 @@ static bool notes(const struct slri_c_emitter *c, const struct slri_instr *in, v
 {
     struct look *look = user;
     const bool is_atomic = in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS;
-    if (!look->is_double && has_double(c->function, in))
+    if (!look->is_double && has_double(c, in))
         look->is_double = in;
     if (!look->is_wide && is_atomic && slri_kind_bytes(in->kind) == 8)
         look->is_wide = in;
@@ -70,8 +80,8 @@ static slr_status look_at(const struct slri_module *module, const struct slri_en
     struct slri_d_emitter e = {0};
     bool begun = slri_d_begin(&e, module, kernel, &any);
     for (uint32_t i = 0; begun && i < module->functions; i++) {
-        e.c.function = module->function[i];
-        if (e.functions[i].is_used)
+        begun = slri_d_enter(&e, i);
+        if (begun && e.functions[i].is_used)
             slri_c_any(&e.c, e.c.function->body, notes, out);
     }
     slri_region_destroy(e.c.scratch);

@@ -153,12 +153,22 @@ static bool put_extra(struct slri_d_emitter *e, const struct slri_function *func
     return any;
 }
 
+static void put_convert(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    if (in->kind == SLRI_F64)
+        slri_d_spell(e, in, "$dslri_double($a)");
+    else
+        slri_d_put_convert(e, in);
+}
+
 // ---- the table -----------------------------------------------------------------------------------------------------
 
 static const char *const none[] = {NULL}; // no name of the source is in the text, but with a number
 
 static const struct slri_dialect msl = {
     SLRI_D_SPACES,
+    .kind[SLRI_F64] = "ulong", // the bits of one that is printed
+    .convert = put_convert,
     .space = {[SLRI_ROOT_NONE] = "",
               [SLRI_ROOT_STATE] = "SLRI_SPACE_G ",
               [SLRI_ROOT_MESSAGE] = "SLRI_SPACE_G ",

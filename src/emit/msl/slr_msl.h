@@ -25,6 +25,7 @@ typedef unsigned long ulong;
 #define as_float(a) as_type<float>(a)
 #define SLRI_FLOAT(bits) as_float(bits)
 #define SLRI_OWN(f) metal::f
+#define SLRI_CAST(T, p) reinterpret_cast<T>(p) // within an address space alone
 #define SLRI_TICKS() ((ulong)0)
 
 struct slri_place {
@@ -50,7 +51,7 @@ SLRI_FN void slri_fence(int, int scope)
 #define slri_after(order, scope) if ((order) == 1 || (order) >= 3) slri_fence(order, scope)
 #define slri_atomic_I32 metal::atomic_int
 #define slri_atomic_U32 metal::atomic_uint
-#define SLRI_WORD(K, p, S) ((volatile SLRI_SPACE_##S slri_atomic_##K *)(p))
+#define SLRI_WORD(K, p, S) SLRI_CAST(volatile SLRI_SPACE_##S slri_atomic_##K *, p)
 #define SLRI_FETCH(name, op, K, type, S) \
     SLRI_FN type slri_##name##_##K##_##S(volatile SLRI_SPACE_##S type *p, type b, int order, int scope) \
     { \

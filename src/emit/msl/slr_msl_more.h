@@ -21,6 +21,22 @@ SLRI_CUT(U64, ulong, 0, 0xfffffffffffffffful, 0.0f, 18446744073709551616.0f)
 SLRI_FN float slri_f16_to_float(ushort bits) { return (float)as_type<half>(bits); }
 SLRI_FN ushort slri_float_to_f16(float a) { return a == a ? as_type<ushort>((half)a) : 0x7e00; }
 
+// A double is only printed, as its bits: those of a float, each of which is a double.
+SLRI_FN ulong slri_bits_F64(ulong bits) { return bits; }
+SLRI_FN ulong slri_double(float a)
+{
+    uint bits = as_uint(a), size = bits & 0x7fffffff;
+    ulong sign = (ulong)(bits >> 31) << 63;
+    if (size >= 0x7f800000)
+        return sign | (ulong)size << 29 | 0x7ff0000000000000ul;
+    if (size >= 0x00800000)
+        return sign | (((ulong)size << 29) + (896ul << 52));
+    if (size == 0)
+        return sign;
+    ulong up = metal::clz(size) - 8;
+    return sign | (((ulong)size << (29 + up)) + ((896ul - up) << 52));
+}
+
 // ---- votes of a block
 
 // How many threads of the block give what is not zero. It ends with a barrier, so that the next finds `sum` free.

@@ -230,6 +230,8 @@ static const char *const reserved[] = {"kernel",  "global",    "local",       "c
 
 static const struct slri_dialect opencl = {
     SLRI_D_SPACES,
+    .kind[SLRI_F64] = "double",
+    .convert = slri_d_put_convert,
     .space = {[SLRI_ROOT_NONE] = "",
               [SLRI_ROOT_STATE] = "__global ",
               [SLRI_ROOT_MESSAGE] = "__global ",

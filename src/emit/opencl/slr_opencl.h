@@ -11,6 +11,7 @@
 #define SLRI_DOUBLE(bits) as_double(bits)
 #pragma OPENCL FP_CONTRACT OFF
 #define SLRI_OWN(f) f
+#define SLRI_CAST(T, p) ((T)(p))
 #define SLRI_SWAP_32(S) atomic_cmpxchg
 #ifdef SLRI_CLOCK
 #define SLRI_TICKS() ((ulong)__builtin_readcyclecounter())
