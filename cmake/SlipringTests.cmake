@@ -485,6 +485,7 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
             SLIPRING_HIPRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
     endforeach()
     slipring_register(tests/shim/generate slipring_generate --programs 40 --from 280 --level 3)
+    slipring_register(tests/shim/generate_metal slipring_generate --programs 24 --from 290 --level 5)
 endif()
 
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its

@@ -7,6 +7,8 @@
 #include "abi/handler.h"
 #include "base/status.h"
 #include "emit/msl/emit_msl.h"
+#include "ir/math/eval.h"
+#include "ir/math/functions.h"
 #include "ir/pass/handler_kernel.h"
 #include "lang/kernel.h"
 
@@ -89,7 +91,7 @@ static void every_kernel_is_text_that_compiles(void **state)
 {
     (void)state;
     static const char *const pattern[] = {SLIPRING_SOURCE_DIR "/examples/*/*.cu", SLIPRING_SOURCE_DIR "/tests/*/*.cu",
-                                          SLIPRING_SOURCE_DIR "/src/*/*/*.cu"};
+                                          SLIPRING_SOURCE_DIR "/tests/check/*/*.cu"};
     uint32_t count = 0;
     for (size_t i = 0; i < (all ? sizeof pattern / sizeof *pattern : 0); i++)
         count += complaints_of_files(pattern[i]);
@@ -306,6 +308,96 @@ static void faults_and_what_is_printed_are_told(void **state)
     assert_float_equal(values[1], 7.625, 0);
 }
 
+// ---- functions that Metal has not, of floats
+// -------------------------------------------------------------------------
+
+static const struct {
+    const char *source;
+    unsigned id;
+    uint32_t bound; // in units of the last place, of a result that is no subnormal
+} functions[] = {
+    {"expm1f(a)", SLRI_MATH_EXPM1F, 2},
+    {"log1pf(a)", SLRI_MATH_LOG1PF, 2},
+    {"cbrtf(a)", SLRI_MATH_CBRTF, 2},
+    {"rcbrtf(a)", SLRI_MATH_RCBRTF, 3},
+    {"erff(a)", SLRI_MATH_ERFF, 2},
+    {"erfcf(a)", SLRI_MATH_ERFCF, 4},
+    {"normcdff(a)", SLRI_MATH_NORMCDFF, 4},
+    {"hypotf(a, b)", SLRI_MATH_HYPOTF, 1},
+    {"rhypotf(a, b)", SLRI_MATH_RHYPOTF, 2},
+    {"remainderf(a, b)", SLRI_MATH_REMAINDERF, 0},
+    {"logbf(a)", SLRI_MATH_LOGBF, 0},
+    {"nextafterf(a, b)", SLRI_MATH_NEXTAFTERF, 0},
+    {"fmodf(a, b)", SLRI_MATH_FMODF, 0},
+    {"roundf(a)", SLRI_MATH_ROUNDF, 0},
+    {"__saturatef(a)", SLRI_MATH_FAST_SATURATEF, 0},
+};
+enum { FUNCTIONS = sizeof functions / sizeof *functions, SAMPLES = 64 * 128 };
+
+static uint32_t ulp(float a, float b)
+{
+    int32_t x, y;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    if (a != a || b != b)
+        return a != a && b != b ? 0 : UINT32_MAX;
+    x = x < 0 ? INT32_MIN - x : x;
+    y = y < 0 ? INT32_MIN - y : y;
+    return x > y ? (uint32_t)x - (uint32_t)y : (uint32_t)y - (uint32_t)x;
+}
+
+// Any bits, and as many of ordinary size.
+static void fill_samples(float samples[SAMPLES])
+{
+    uint64_t z = 1;
+    for (int i = 0; i < SAMPLES; i++) {
+        z = z * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        uint32_t bits = (uint32_t)(z >> 32);
+        memcpy(&samples[i], &bits, sizeof bits);
+        if (i % 2)
+            samples[i] = (float)(int32_t)bits * (i % 4 == 1 ? 0x1p-29f : 0x1p-27f);
+    }
+    samples[0] = samples[2] = 0.0f;
+    samples[4] = -0.0f;
+    samples[6] = (float)(1 / (double)samples[0]);
+}
+
+static void functions_made_of_floats_keep_their_bounds(void **state)
+{
+    (void)state;
+    static float in[SAMPLES], out[SAMPLES * FUNCTIONS];
+    const void *const arguments[] = {in, out};
+    char source[4096];
+    size_t at = (size_t)snprintf(source, sizeof source,
+                                 "#include <math.h>\n__global__ void k(const float *in, float *out)\n{\n"
+                                 "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                 "    float a = in[i], b = in[(i + 129) %% %d];\n",
+                                 SAMPLES);
+    for (int f = 0; f < FUNCTIONS; f++)
+        at += (size_t)snprintf(source + at, sizeof source - at, "    out[i * %d + %d] = %s;\n", FUNCTIONS, f,
+                               functions[f].source);
+    snprintf(source + at, sizeof source - at, "}\n");
+    uint32_t wrong = 0;
+    fill_samples(in);
+    assert_int_equal(run_source(source, SAMPLES / THREADS, arguments), SHIM_DONE);
+    for (int f = 0; f < FUNCTIONS; f++) {
+        uint32_t worst = 0, where = 0;
+        for (uint32_t i = 0; i < SAMPLES; i++) {
+            union slri_scalar result, given[3] = {{.f32 = in[i]}, {.f32 = in[(i + 129) % SAMPLES]}};
+            slri_math_eval(functions[f].id, given, &result);
+            const uint32_t off = ulp(out[i * FUNCTIONS + f], result.f32);
+            const bool is_subnormal = result.f32 > -0x1p-126f && result.f32 < 0x1p-126f && off < 8;
+            where = off > worst && !is_subnormal ? i : where;
+            worst = off > worst && !is_subnormal ? off : worst;
+        }
+        if (all || worst > functions[f].bound)
+            print_message("%s: %u ULP, at a = %a, b = %a: %a\n", functions[f].source, worst, in[where],
+                          in[(where + 129) % SAMPLES], out[where * FUNCTIONS + f]);
+        wrong += worst > functions[f].bound;
+    }
+    assert_int_equal(wrong, 0);
+}
+
 // ---- what is wrong -------------------------------------------------------------------------------------------------
 
 static void a_pointer_into_another_space_is_refused_at_the_users_line(void **state)
@@ -348,6 +440,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(atomics_count_although_their_exchange_may_fail_without_a_reason),
         cmocka_unit_test(an_order_is_a_fence_before_a_relaxed_store),
         cmocka_unit_test(faults_and_what_is_printed_are_told),
+        cmocka_unit_test(functions_made_of_floats_keep_their_bounds),
         cmocka_unit_test(a_pointer_into_another_space_is_refused_at_the_users_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

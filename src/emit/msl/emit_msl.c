@@ -222,6 +222,7 @@ static slr_status put_text(struct msl_emitter *m, const struct slri_module *modu
     if (!rename_parameters(&renamed, region))
         return SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
     slri_text_printf(out, "// %s of %s, for Metal 3.%u\n", entry->name, module->name, facts->version & 0xffff);
+    slri_text_puts(out, "#include <metal_stdlib>\n");
     slri_text_puts(out, facts->version == SLRI_MSL_3_2 ? "#define SLRI_COHERENT\n" : "");
     slri_text_puts(out, slri_embedded_slr_msl_h);
     slri_text_puts(out, slri_embedded_slr_spaces_h);

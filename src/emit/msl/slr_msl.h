@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in front of emitted MSL: what the words of emit/device/slr_spaces.h, which comes next, are made of.
+// What stands in front of emitted MSL, behind #include <metal_stdlib>: what the words of emit/device/slr_spaces.h,
+// which comes next, are made of.
 // clang-format off
-#include <metal_stdlib>
 #pragma METAL fp math_mode(safe)
 #pragma METAL fp contract(off)
 typedef unsigned char uchar;

@@ -136,6 +136,54 @@ SLRI_FN float slri_cbrtf(float a)
     return metal::ldexp(slri_copysignf(y - off / (3.0f * y * y), a), third);
 }
 #define slri_rcbrtf(a) (1.0f / slri_cbrtf(a))
+// erf near 0: x and a polynomial of x^2. The tail: exp(-s), s + e being x^2, by another of (x - 2) / (x + 2).
+SLRI_FN float slri_erf_near(float a)
+{
+    float s = a * a, r = 7.87587e-05f;
+    r = metal::fma(r, s, -0.00080168643f);
+    r = metal::fma(r, s, 0.0051890872f);
+    r = metal::fma(r, s, -0.026854211f);
+    r = metal::fma(r, s, 0.11283594f);
+    r = metal::fma(r, s, -0.37612626f);
+    r = metal::fma(r, s, 0.12837917f);
+    return metal::fma(r, a, a);
+}
+SLRI_FN float slri_erfc_tail(float x, float s, float e)
+{
+    float t = (x - 2.0f) / (x + 2.0f), r = -0.00024622938f, high = metal::exp(-s);
+    r = metal::fma(r, t, -0.0012421786f);
+    r = metal::fma(r, t, 0.0011608516f);
+    r = metal::fma(r, t, 0.0086424565f);
+    r = metal::fma(r, t, -0.0080090258f);
+    r = metal::fma(r, t, -0.05420756f);
+    r = metal::fma(r, t, 0.16404904f);
+    r = metal::fma(r, t, -0.16603108f);
+    r = metal::fma(r, t, -0.092763774f);
+    r = metal::fma(r, t, 1.2769784f) / metal::fma(2.0f, x, 1.0f);
+    return metal::fma(-e, high, high) * r;
+}
+SLRI_FN float slri_erfc_of(float x, float s, float e, float sign) // x >= 0
+{
+    float r = x > 14.5f ? 0.0f : slri_erfc_tail(x, s, e);
+    return sign < 0 ? 2.0f - r : r;
+}
+SLRI_FN float slri_erfcf(float a)
+{
+    float x = metal::fabs(a), s = x * x;
+    return a != a ? a : x < 0.46875f ? 1.0f - slri_erf_near(a) : slri_erfc_of(x, s, metal::fma(x, x, -s), a);
+}
+SLRI_FN float slri_erff(float a)
+{
+    float x = metal::fabs(a);
+    return !(x >= 1.0f) ? slri_erf_near(a) : slri_copysignf(x > 4.0f ? 1.0f : 1.0f - slri_erfcf(x), a);
+}
+SLRI_FN float slri_normcdff(float a)
+{
+    float x = metal::fabs(a) * 0.70710678f, y = metal::fabs(a), s = 0.5f * y * y;
+    if (a != a || x < 0.46875f)
+        return 0.5f * slri_erfcf(-0.70710678f * a);
+    return 0.5f * slri_erfc_of(x, s, metal::fma(0.5f * y, y, -s), -a);
+}
 SLRI_FN float slri_remainderf(float a, float b)
 {
     float by = metal::fabs(b);
