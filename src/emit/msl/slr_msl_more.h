@@ -130,10 +130,10 @@ SLRI_FN float slri_cbrtf(float a)
 {
     if (a == 0 || !metal::isfinite(a))
         return a;
-    int e = slri_ilogbf(a), third = (e - (e < 0 ? 2 : 0)) / 3;
-    float x = metal::ldexp(metal::fabs(a), -3 * third), y = metal::exp2(metal::log2(x) * (1.0f / 3)); // 1 <= x < 8
+    int e = slri_ilogbf(a), part = (e - (e < 0 ? 2 : 0)) / 3;
+    float x = metal::ldexp(metal::fabs(a), -3 * part), y = metal::exp2(metal::log2(x) * (1.0f / 3)); // 1 <= x < 8
     float off = metal::fma(y * y, y, -x);
-    return metal::ldexp(slri_copysignf(y - off / (3.0f * y * y), a), third);
+    return metal::ldexp(slri_copysignf(y - off / (3.0f * y * y), a), part);
 }
 #define slri_rcbrtf(a) (1.0f / slri_cbrtf(a))
 // erf near 0: x and a polynomial of x^2. The tail: exp(-s), s + e being x^2, by another of (x - 2) / (x + 2).
