@@ -23,14 +23,18 @@ set(test_environment
 
 # CUDA texts as the host's compiler sees them, for whoever runs them.
 add_library(slipring_shim OBJECT ${PROJECT_SOURCE_DIR}/tests/shim/image.c
-    ${PROJECT_SOURCE_DIR}/tests/shim/lanes.c ${PROJECT_SOURCE_DIR}/tests/shim/late.c)
+    ${PROJECT_SOURCE_DIR}/tests/shim/lanes.c ${PROJECT_SOURCE_DIR}/tests/shim/late.c ${PROJECT_SOURCE_DIR}/tests/shim/metal.c)
 slipring_program_settings(slipring_shim)
 set_target_properties(slipring_shim PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(slipring_shim PUBLIC ${PROJECT_SOURCE_DIR} src include)
 target_compile_options(slipring_shim PRIVATE -O2) # switching between lanes is all that it does
 # It leaves stacks as no sanitizer has seen anybody do.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/shim/lanes.c PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
-target_compile_definitions(slipring_shim PRIVATE SHIM_SOURCE="${PROJECT_SOURCE_DIR}" SHIM_CXX="${CMAKE_CXX_COMPILER}"
+find_program(SLIPRING_CLANGXX NAMES clang++ DOC "checks address spaces of emitted MSL; empty: not checked")
+if(NOT SLIPRING_CLANGXX)
+    set(SLIPRING_CLANGXX "")
+endif()
+target_compile_definitions(slipring_shim PRIVATE SHIM_CLANG="${SLIPRING_CLANGXX}" SHIM_SOURCE="${PROJECT_SOURCE_DIR}" SHIM_CXX="${CMAKE_CXX_COMPILER}"
     SHIM_CACHE="${SLIPRING_TEST_CACHE}/shim" $<$<STREQUAL:${CMAKE_CXX_COMPILER_ID},Clang>:SHIM_CXX_IS_CLANG>)
 
 # Vendors' libraries that fail on demand.
@@ -488,6 +492,7 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
             SLIPRING_HIPRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
     endforeach()
     slipring_register(tests/shim/generate slipring_generate --programs 40 --from 280 --level 3)
+    slipring_register(tests/shim/generate_metal slipring_generate --programs 24 --from 290 --level 5)
 endif()
 
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its

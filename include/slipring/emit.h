@@ -15,14 +15,16 @@ typedef enum slr_language {
     SLR_LANGUAGE_OPENCL, ///< OpenCL C 1.2: kernels and handlers
     SLR_LANGUAGE_SPIRV,  ///< SPIR-V 1.5 for Vulkan 1.2: one kernel; assembly, as spirv-as reads it
     SLR_LANGUAGE_WGSL,   ///< WGSL: one kernel, for WebGPU. Bindings: docs/contract/kernels.md
-    SLR_LANGUAGE_HIP     ///< HIP C++ for HIPRTC. Needs no header; compile with -ffp-contract=off
+    SLR_LANGUAGE_HIP,    ///< HIP C++ for HIPRTC. Needs no header; compile with -ffp-contract=off
+    SLR_LANGUAGE_MSL     ///< Metal Shading Language 3.0, or 3.2 where memory is ordered: one kernel
 } slr_language;
 
 typedef struct slr_emit_desc {
     uint32_t struct_size;
     slr_language language; ///< required
     const char *name;      ///< name of the kernel or handler. NULL: the whole program, if the language allows
-    uint32_t block[3]; ///< threads per block. C: 0 means 256 along x, else 1. OpenCL, WGSL: 0 means any, else required
+    uint32_t
+        block[3]; ///< threads per block. C: 0 means 256 along x, else 1. OpenCL, WGSL, MSL: 0 means any, else required
     uint32_t reserved; ///< ignored
     uint32_t batched;  ///< 1: the kernel of a handler's batched launches, not the handler; block 0: its own
     uint32_t binary;   ///< 1: SPIR-V as its words, without a NUL. Other languages have none

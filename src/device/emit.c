@@ -7,6 +7,7 @@
 #include "emit/c/emit_c.h"
 #include "emit/c/kernel.h"
 #include "emit/cuda/emit_cuda.h"
+#include "emit/msl/emit_msl.h"
 #include "emit/opencl/emit_opencl.h"
 #include "emit/spirv/spirv.h"
 #include "emit/wgsl/emit_wgsl.h"
@@ -94,6 +95,15 @@ static slr_status emit_wgsl(const struct slri_module *module, const struct slri_
     return slri_emit_wgsl(module, entry, &options, out);
 }
 
+static slr_status emit_msl(const struct slri_module *module, const struct slri_entry *entry, const slr_emit_desc *desc,
+                           struct slri_text *out)
+{
+    uint32_t block[3];
+    struct slri_msl_options options = {.block = block_of(desc, block)};
+    SLRI_TRY(one_kernel(module, "MSL", &entry));
+    return slri_emit_msl(module, entry, &options, out);
+}
+
 static slr_status emit(const struct slri_module *module, const struct slri_entry *entry, const slr_emit_desc *desc,
                        struct slri_text *out)
 {
@@ -111,6 +121,8 @@ static slr_status emit(const struct slri_module *module, const struct slri_entry
         return emit_spirv(module, entry, desc, out);
     case SLR_LANGUAGE_WGSL:
         return emit_wgsl(module, entry, desc, out);
+    case SLR_LANGUAGE_MSL:
+        return emit_msl(module, entry, desc, out);
     default:
         return SLRI_FAIL(INVALID, "slr_emit_desc.language is %d, which is not an slr_language", (int)desc->language);
     }

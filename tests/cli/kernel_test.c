@@ -230,6 +230,10 @@ static void emit_prints_c_and_cuda_with_the_users_lines(void **state)
          "(64, 1, 1))) void slrk_axpy(float a, ");
     says("\"$S\" kernel emit axpy.cu axpy --lang wgsl --block 64 | grep axpy", 0, "fn slrk_axpy(");
     says("\"$S\" kernel emit axpy.cu --lang wgsl 2>&1", 2, "WGSL needs the name of one kernel");
+    says("\"$S\" kernel emit axpy.cu axpy --lang msl --block 64 | grep axpy", 0,
+         "[[kernel, max_total_threads_per_threadgroup(64)]] void slrk_axpy(constant ");
+    says("\"$S\" kernel emit axpy.cu axpy --lang msl | grep '#line'", 0, "#line 3 \"axpy.cu\"");
+    says("\"$S\" kernel emit axpy.cu --lang msl 2>&1", 2, "MSL needs the name of one kernel");
     says("\"$S\" kernel emit axpy.cu axpy --lang cuda --json | grep language", 0, "\"language\": \"cuda\"");
     says("\"$S\" kernel emit axpy.cu axpy --lang spirv | grep EntryPoint", 0, "\"axpy\"");
     gives("\"$S\" kernel emit axpy.cu axpy --lang spirv --binary | od -An -tx4 -N4", 0, " 07230203\n");

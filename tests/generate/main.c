@@ -23,6 +23,7 @@ static const char help[] =
     "  --level L     optimisation: 0 (little, compiled twice as fast), 1, 2; default: 1 and 2 in turn\n"
     "                3: not as C, but its CUDA C, compiled by the host's compiler (tests/shim)\n"
     "                4: not as C, but its words of 32 bits (src/ir/pass/words.h), interpreted\n"
+    "                5: without doubles, and not as C, but its Metal text, compiled by the host's compiler\n"
     "  --device SPEC not as C: kernels are launched on that device, handlers are left out\n"
     "  --normal      no subnormal number is given to programs, for a device that takes it for 0\n"
     "  --print       prints the programs and runs nothing\n"
@@ -51,7 +52,7 @@ static kind kind_of(uint64_t seed)
 
 static int level_of(const asked *asked, uint64_t seed)
 {
-    return asked->device ? AS_DEVICE : asked->level <= AS_WORDS ? (int)asked->level : 1 + (int)(seed / BATCH % 2);
+    return asked->device ? AS_DEVICE : asked->level <= AS_METAL ? (int)asked->level : 1 + (int)(seed / BATCH % 2);
 }
 
 static void begin(subject *s, uint64_t seed)
@@ -215,6 +216,8 @@ static void print_all(const asked *asked)
         subject *s = &subjects[0];
         begin(s, asked->from + i);
         make_program(&s->tape, s->number, kind_of(s->seed), &s->program);
+        if (subjects_are_metal)
+            make_floats(&s->program);
         show(s);
         slri_text_free(&s->program.text);
     }
@@ -259,6 +262,7 @@ int main(int count, char **arguments)
         fputs(help, helps ? stdout : stderr);
         return helps ? 0 : 2;
     }
+    subjects_are_metal = !asked.device && asked.level == AS_METAL;
     if (asked.prints) {
         print_all(&asked);
         return 0;

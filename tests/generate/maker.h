@@ -81,6 +81,8 @@ typedef struct maker {
 } maker;
 
 /// Makes the program of a tape. Its text is the caller's: slri_text_free.
+/// A program made already, without doubles.
+void make_floats(program *of);
 void make_program(tape *t, unsigned number, kind kind, program *out);
 
 // ---- make_expression.c: each prints one expression, in brackets where it needs them ---------------------------------

@@ -2,6 +2,7 @@
 // From a tape to emitted C, and both ways of running it.
 #include "subject.h"
 #include "device.h"
+#include "metal.h"
 
 #include "emit/c/emit_c.h"
 #include "emit/c/kernel.h"
@@ -90,6 +91,8 @@ static slr_status emit_compiled(subject *s, const struct slri_source *source, ki
 void subject_make(subject *s, kind kind)
 {
     make_program(&s->tape, s->number, kind, &s->program);
+    if (subjects_are_metal)
+        make_floats(&s->program);
     s->verdict = 0;
     s->module = NULL;
     s->emitted = (slri_text)SLRI_TEXT_INIT;
@@ -177,7 +180,7 @@ static uint64_t integer(uint64_t *seed)
                              : draw(seed);
 }
 
-bool subjects_are_normal;
+bool subjects_are_normal, subjects_are_metal;
 
 static double real(uint64_t *seed)
 {
@@ -230,6 +233,8 @@ static void fill(memory *to, uint64_t seed)
         to->l[i] = (long long)integer(&seed);
         to->x[i] = (float)real(&seed);
         to->y[i] = real(&seed);
+        if (subjects_are_metal)
+            ((float *)to->y)[i] = (float)to->y[i];
     }
     for (int i = 0; i < GIVEN_COUNTS; i++)
         to->count[i] = i * 3;
@@ -261,6 +266,14 @@ static void bind(memory *m, struct slri_bound bound[ARGUMENTS])
     bound[12] = (struct slri_bound){&m->given, sizeof m->given};
 }
 
+// As floats, two are where a double was.
+static bool same_result(const memory *a, const memory *b, int i)
+{
+    if (subjects_are_metal)
+        return same_real(((const float *)a->real)[i], ((const float *)b->real)[i]);
+    return same_real(a->real[i], b->real[i]);
+}
+
 static bool compare_memory(subject *s, const memory *compiled, const memory *interpreted)
 {
     for (int i = 0; i < SLOTS; i++) {
@@ -270,7 +283,7 @@ static bool compare_memory(subject *s, const memory *compiled, const memory *int
                      interpreted->own[i]);
             return false;
         }
-        if (compiled->out[i] == interpreted->out[i] && same_real(compiled->real[i], interpreted->real[i]))
+        if (compiled->out[i] == interpreted->out[i] && same_result(compiled, interpreted, i))
             continue;
         s->verdict = DIFFERS;
         snprintf(s->why, sizeof s->why,
@@ -344,6 +357,20 @@ static bool run_kernel_there(subject *s, const struct slri_bound bound[ARGUMENTS
     return s->verdict == 0;
 }
 
+static bool run_kernel_metal(subject *s, const struct slri_bound bound[ARGUMENTS])
+{
+    metal_kernel kernel;
+    slr_status status = metal_load(s->module, &kernel);
+    if (status == SLR_UNSUPPORTED)
+        refuse(s, status);
+    else if (status != SLR_OK)
+        fail(s, slr_error_message());
+    else if (!metal_run(&kernel, s->program.grid, s->program.block, bound))
+        fail(s, "its Metal text does not end as it should");
+    metal_unload(&kernel);
+    return s->verdict == 0;
+}
+
 static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct slri_interp *interp, uint64_t seed)
 {
     static memory compiled, interpreted;
@@ -355,9 +382,10 @@ static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct
     struct slri_launch launch = {.bound = bound, .grid = {g[0], g[1], g[2]}};
     if (blocks)
         blocks(&launch, 0, (uint64_t)g[0] * g[1] * g[2]);
-    else if (device_is_used() ? !run_kernel_there(s, bound)
-             : s->as_words    ? !run_kernel_words(s, bound)
-                              : !run_kernel_text(s, bound))
+    else if (device_is_used()     ? !run_kernel_there(s, bound)
+             : subjects_are_metal ? !run_kernel_metal(s, bound)
+             : s->as_words        ? !run_kernel_words(s, bound)
+                                  : !run_kernel_text(s, bound))
         return false;
     bind(&interpreted, bound);
     struct slri_grid grid = {.grid = {g[0], g[1], g[2]}, .arg = bound, .args = ARGUMENTS, .fuel = FUEL};
@@ -604,6 +632,11 @@ static bool run_lowered_words(void *user, const struct slri_grid *grid)
     return slri_interpret_grid(words->interp, &own, &end) == SLR_OK && end.fault == 0;
 }
 
+static bool run_lowered_metal(void *user, const struct slri_grid *grid)
+{
+    return metal_run(user, grid->grid, grid->block, grid->arg);
+}
+
 static bool open_words(const subject *s, const struct batch *batch, struct lowered_words *out)
 {
     return words_of(s, batch->module, &out->module) == SLR_OK &&
@@ -626,6 +659,16 @@ static void run_lowered(subject *s, struct slri_interp_thread *thread, bool as_t
         batch.run = run_lowered_text;
         batch.user = &text;
     }
+    metal_kernel metal = {0};
+    if (subjects_are_metal) {
+        slr_status status = metal_load(batch.module, &metal);
+        batch.run = run_lowered_metal;
+        batch.user = &metal;
+        if (status == SLR_UNSUPPORTED)
+            refuse(s, status);
+        else if (status != SLR_OK)
+            fail(s, slr_error_message());
+    }
     struct lowered_words words = {0};
     if (s->as_words) {
         batch.run = run_lowered_words;
@@ -644,6 +687,7 @@ static void run_lowered(subject *s, struct slri_interp_thread *thread, bool as_t
             run_lowered_once(s, i, &lowered, &interpreted, took);
     }
     shim_image_unload(text.image);
+    metal_unload(&metal);
     slri_interp_destroy(words.interp);
     slri_module_destroy(words.module);
     if (s->verdict == AGREES)
@@ -670,7 +714,7 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
     reset(&compiled);
     reset(&interpreted);
     s->verdict = AGREES;
-    for (int i = 0; i < MESSAGES && s->verdict == AGREES && !s->as_words; i++) {
+    for (int i = 0; i < MESSAGES && s->verdict == AGREES && !s->as_words && !subjects_are_metal; i++) {
         struct message message = make_message(&seed);
         handle(&compiled, s->program.kind == BLOCK, &message, FUEL);
         handle(&interpreted, s->program.kind == BLOCK, &message, FUEL);
@@ -688,7 +732,7 @@ static void run_handler(subject *s, slri_function found, const struct slri_inter
         }
     }
     if (s->verdict == AGREES)
-        run_lowered(s, thread, !found && !s->as_words);
+        run_lowered(s, thread, !found && !s->as_words && !subjects_are_metal);
     slri_interp_thread_destroy(thread);
 }
 
@@ -701,7 +745,7 @@ void subject_run(subject *s, slri_dl *library)
              s->program.kind == KERNEL ? SLRI_KERNEL_SYMBOL "_%u" : SLRI_ENTRY_SYMBOL_PREFIX "p%u", s->number);
     snprintf(function, sizeof function, "%s%s", s->program.kind == KERNEL ? "" : SLRI_ENTRY_SYMBOL_PREFIX,
              s->module->entry->name);
-    if (!library && !s->as_words && !device_is_used() && !load_text(s, function))
+    if (!library && !s->as_words && !subjects_are_metal && !device_is_used() && !load_text(s, function))
         return;
     if ((library && slri_dl_function(library, symbol, &found) != SLR_OK) ||
         slri_interp_create(s->module, &interp) != SLR_OK)

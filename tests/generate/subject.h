@@ -11,7 +11,7 @@
 #include "run/interpreter.h"
 #include "ir/ir.h"
 
-enum { WHY_BYTES = 1500, AS_CUDA = 3, AS_WORDS = 4, AS_DEVICE = 5 };
+enum { WHY_BYTES = 1500, AS_CUDA = 3, AS_WORDS = 4, AS_METAL = 5, AS_DEVICE = 6 };
 
 typedef enum verdict {
     AGREES = 1,
@@ -34,6 +34,9 @@ typedef struct subject {
 
 /// No subnormal number is given to programs: some devices take it for 0.
 extern bool subjects_are_normal;
+
+/// Programs have no doubles, and run as Metal's text (tests/shim) in place of their C.
+extern bool subjects_are_metal;
 
 /// Makes the program of the tape anew and takes it as far as emitted C. `verdict` is 0 where it can be run.
 void subject_make(subject *s, kind kind);

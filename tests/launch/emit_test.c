@@ -123,11 +123,10 @@ static void a_handler_becomes_the_kernel_of_its_batched_launches(void **state)
     static const struct {
         slr_language language;
         const char *words;
-    } list[] = {{SLR_LANGUAGE_C, "slrk_blocks"},
-                {SLR_LANGUAGE_CUDA, "__global__ void __launch_bounds__(32) third("},
-                {SLR_LANGUAGE_HIP, "#define SLRI_HIP 1"},
-                {SLR_LANGUAGE_OPENCL, "slrk_third("},
-                {SLR_LANGUAGE_WGSL, "fn slrk_third("}};
+    } list[] = {
+        {SLR_LANGUAGE_C, "slrk_blocks"},          {SLR_LANGUAGE_CUDA, "__global__ void __launch_bounds__(32) third("},
+        {SLR_LANGUAGE_HIP, "#define SLRI_HIP 1"}, {SLR_LANGUAGE_OPENCL, "slrk_third("},
+        {SLR_LANGUAGE_WGSL, "fn slrk_third("},    {SLR_LANGUAGE_MSL, "void slrk_third(constant "}};
     for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
         slr_emit_desc desc = desc_of(list[i].language, "third");
         static char text[1 << 20];
@@ -138,7 +137,8 @@ static void a_handler_becomes_the_kernel_of_its_batched_launches(void **state)
         assert_non_null(strstr(text, list[i].words));
         assert_null(strstr(text, "slre_third"));
         desc.batched = 0;
-        desc.name = list[i].language == SLR_LANGUAGE_C || list[i].language == SLR_LANGUAGE_WGSL ? "first" : "third";
+        const int takes_kernels = list[i].language == SLR_LANGUAGE_WGSL || list[i].language == SLR_LANGUAGE_MSL;
+        desc.name = list[i].language == SLR_LANGUAGE_C || takes_kernels ? "first" : "third";
         assert_int_equal(slr_program_emit(program, &desc, text, sizeof text, &needed), SLR_OK);
         assert_null(strstr(text, strcmp(desc.name, "first") == 0 ? "third" : "slri_chains"));
     }

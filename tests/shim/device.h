@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands before a text that was meant for NVRTC when the host's C++ compiler compiles it: CUDA's words, as calls
-// of shim_calls (calls.h). No header of the host's library: a kernel may use its names. Behind it stands math.h, which
-// the shim writes from the list of math functions, then the text, then SHIM_KERNEL(name) for each kernel.
+// of shim_calls (calls.h). Behind it stands math.h, which the shim writes from the list of math functions, then the
+// text, then SHIM_KERNEL(name) for each kernel.
 // clang-format off
-#include "tests/shim/calls.h"
-
-extern "C" __attribute__((weak)) const struct shim_calls *shim = nullptr; // set when the image is loaded
+#include "tests/shim/words.h"
 
 #define __global__
 #define __device__
@@ -17,9 +15,6 @@ extern "C" __attribute__((weak)) const struct shim_calls *shim = nullptr; // set
 #define __launch_bounds__(...)
 #define __CUDA_ARCH__ 900
 #define __CUDACC_RTC__ 1
-
-typedef unsigned long long shim_u64;
-typedef __SIZE_TYPE__ size_t;
 
 #define threadIdx (shim->here()->threadIdx)
 #define blockIdx (shim->here()->blockIdx)
@@ -45,8 +40,6 @@ struct dim3 {
     dim3(const shim_dim &d) : x(d.x), y(d.y), z(d.z) {}
 };
 
-inline void *shim_copy(void *to, const void *from, size_t n) { shim->plain(to, n); return __builtin_memcpy(to, from, n); }
-inline void *shim_fill(void *to, int value, size_t n) { shim->plain(to, n); return __builtin_memset(to, value, n); }
 #define memcpy(to, from, bytes) shim_copy(to, from, bytes)
 #define memset(to, value, bytes) shim_fill(to, value, bytes)
 #define printf(...) shim->print(__VA_ARGS__)
@@ -57,7 +50,6 @@ inline long long clock64() { return (long long)shim->clock_ns(); }
 
 // ---- barriers and warps --------------------------------------------------------------------------------------------
 
-#define SHIM_SITE (__COUNTER__ + 1u) // which call of the text this is
 #define __syncthreads() ((void)shim->meet(SHIM_SYNC, SHIM_SITE, 0))
 #define __syncthreads_count(vote) ((int)shim->meet(SHIM_COUNT, SHIM_SITE, (vote) != 0))
 #define __syncthreads_and(vote) ((int)shim->meet(SHIM_AND, SHIM_SITE, (vote) != 0))
@@ -68,9 +60,6 @@ inline long long clock64() { return (long long)shim->clock_ns(); }
 inline void shim_syncwarp(unsigned mask = 0xffffffffu) { unsigned part; shim->warp(0, mask, 0, &part); }
 
 #endif
-
-template <class T> T shim_from(shim_word bits) { T value; __builtin_memcpy(&value, &bits, sizeof value); return value; }
-template <class T> shim_word shim_bits(T value) { shim_word bits = 0; __builtin_memcpy(&bits, &value, sizeof value); return bits; }
 
 #ifndef SHIM_HIP
 inline bool shim_is_width(int width) { return width > 0 && width <= 32 && (width & (width - 1)) == 0; }
@@ -186,15 +175,6 @@ inline void __nv_atomic_thread_fence(int order, int) { shim->fence(order); }
 #define __threadfence_block() __threadfence()
 #define __threadfence_system() __threadfence()
 
-// The compiler calls these before plain stores (image.c asks for it): they may be late.
-#define SHIM_OWN extern "C" __attribute__((weak))
-#define SHIM_STORE(n) SHIM_OWN void __asan_store##n##_noabort(void *at) { shim->plain(at, n); }
-SHIM_STORE(1) SHIM_STORE(2) SHIM_STORE(4) SHIM_STORE(8) SHIM_STORE(16)
-SHIM_OWN void __asan_storeN_noabort(void *at, size_t n) { shim->plain(at, n); }
-SHIM_OWN void __asan_handle_no_return() {}
-SHIM_OWN void *__asan_memcpy(void *to, const void *from, size_t n) { return shim_copy(to, from, n); }
-SHIM_OWN void *__asan_memset(void *to, int value, size_t n) { return shim_fill(to, value, n); }
-
 // `combined` of `a`, what was there, and `b`.
 template <class T> T shim_add(T a, T b) { return a + b; }
 inline int shim_add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
@@ -262,32 +242,6 @@ inline void shim_ptx(const char *ptx, shim_u64 &ns)
     ns = shim->clock_ns();
 }
 
-// A half of the machine's own is a float that was rounded: from the bits, and by the rules of IEEE 754.
-inline float shim_of_half(unsigned short bits)
-{
-    const unsigned exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
-    const float sign = bits >> 15 ? -1.0f : 1.0f;
-    if (exponent == 31)
-        return fraction ? __builtin_nanf("") : sign * __builtin_inff();
-    return sign * __builtin_ldexpf(exponent ? (float)(fraction | 0x400) : (float)fraction,
-                                   (exponent ? (int)exponent : 1) - 25);
-}
-inline unsigned short shim_to_half(double a) // exact: to nearest even
-{
-    const unsigned sign = __builtin_signbit(a) ? 0x8000 : 0;
-    const double size = __builtin_fabs(a);
-    int exponent;
-    if (a != a)
-        return 0x7fff;
-    if (size == 0)
-        return (unsigned short)sign;
-    if (size >= 65520)
-        return (unsigned short)(sign | 0x7c00);
-    __builtin_frexp(size, &exponent); // size < 2^exponent
-    const int step = (exponent < -13 ? -13 : exponent) - 11;
-    const unsigned steps = (unsigned)__builtin_nearbyint(__builtin_ldexp(size, -step)); // of 2^step
-    return (unsigned short)(sign | (steps + ((unsigned)(step + 24) << 10)));
-}
 inline void shim_ptx(const char *ptx, float &to, unsigned short bits)
 {
     shim_must(SHIM_IS("cvt.f32.f16 %0, %1;"), ptx);
@@ -378,6 +332,3 @@ template <class R, class... P> void shim_launch(R (*function)(P...), void **para
     *(R *)parameter[sizeof...(P)] = shim_call(function, parameter, typename shim_count<sizeof...(P)>::type());
 }
 #define SHIM_KERNEL(name) extern "C" void shim_kernel_##name(void **parameter) { shim_launch(name, parameter); }
-// A thread's part of the shared memory is looked for by an address in it.
-static thread_local unsigned shim_in_shared;
-extern "C" __attribute__((weak)) void *shim_touch_shared() { return &shim_in_shared; }

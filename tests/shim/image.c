@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "tests/shim/image.h"
 #include "tests/shim/lanes.h"
+#include "tests/shim/metal.h"
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -163,6 +164,11 @@ static void put_math(unsigned id, slri_text *out)
 
 static void put_source(const struct shim_text *text, slri_text *out)
 {
+    if (shim_is_metal(text->text)) {
+        slri_text_puts(out, "#line 1 \"text\"\n");
+        shim_rewrite_metal(text->text, out);
+        return;
+    }
     if (strstr(text->text, "#define SLRI_HIP 1"))
         slri_text_printf(out, "#define SHIM_HIP %u\n", shim_hip_wave());
     slri_text_puts(out, "#include \"tests/shim/device.h\"\n");
@@ -219,6 +225,8 @@ static void make_key(const slri_text *source, char name[SLRI_CACHE_NAME_BYTES])
     slri_file_identity compiler = {0};
     slri_file_identify(SHIM_CXX, &compiler);
     slri_hash_init(&hash);
+    put_file(&hash, SHIM_SOURCE "/tests/shim/words.h");
+    put_file(&hash, SHIM_SOURCE "/tests/shim/metal/metal_stdlib");
     put_file(&hash, SHIM_SOURCE "/tests/shim/device.h");
     put_file(&hash, SHIM_SOURCE "/tests/shim/device_hip.h");
     put_file(&hash, SHIM_SOURCE "/tests/shim/calls.h");
@@ -284,14 +292,40 @@ static char *make_file(const slri_folder *folder, const char *const *argument, c
     return complaint;
 }
 
+bool shim_checks_spaces(void)
+{
+    return *SHIM_CLANG;
+}
+
+// Of MSL: no pointer becomes one into another address space. NULL, or what the compiler said, to free().
+static char *check_spaces(const slri_text *source, const char *path)
+{
+    static const char *const argument[] = {"-fsyntax-only", "-std=c++14",     "-w",
+                                           "-DSHIM_SPACES", "-I" SHIM_SOURCE, "-I" SHIM_SOURCE "/tests/shim/metal"};
+    const char *all[10] = {SHIM_CLANG};
+    slri_process_result result = {0};
+    if (!shim_checks_spaces() || !shim_is_metal(slri_text_view(source)))
+        return NULL;
+    memcpy(all + 1, argument, sizeof argument);
+    all[1 + sizeof argument / sizeof *argument] = path;
+    slr_status status =
+        slri_process_run(all, slri_deadline_after((uint64_t)COMPILER_S * 1000000000u), NULL, MOST_OUTPUT, &result);
+    char *complaint = status != SLR_OK        ? strdup(slr_error_message())
+                      : result.exit_code != 0 ? strdup(result.output)
+                                              : NULL;
+    free(result.output);
+    return complaint;
+}
+
 static char *compile(const slri_folder *folder, const slri_text *source, const char *name)
 {
     char *path = NULL;
     if (slri_file_temporary_name(slri_folder_path(folder), ".cpp", &path) != SLR_OK)
         abort();
-    const char *const argument[] = {"-I" SHIM_SOURCE, "-c", path, NULL};
+    const char *const argument[] = {"-I" SHIM_SOURCE, "-I" SHIM_SOURCE "/tests/shim/metal", "-c", path, NULL};
     slr_status status = slri_file_write_atomic(path, source->data, source->length);
-    char *complaint = status == SLR_OK ? make_file(folder, argument, name) : strdup(slr_error_message());
+    char *complaint = status == SLR_OK ? check_spaces(source, path) : strdup(slr_error_message());
+    complaint = complaint ? complaint : make_file(folder, argument, name);
     if (!getenv("SLIPRING_SHIM_KEEP"))
         slri_file_remove(path);
     free(path);

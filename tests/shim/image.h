@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts for NVRTC as shared objects: compiled by the host's C++ compiler, kept in a folder, loaded.
+// Texts for NVRTC, HIPRTC and Metal as shared objects: compiled by the host's C++ compiler, kept in a folder, loaded.
 #ifndef TESTS_SHIM_IMAGE_H
 #define TESTS_SHIM_IMAGE_H
 
@@ -21,9 +21,12 @@ unsigned shim_hip_wave(void);
 
 struct shim_text {
     const char *text;
-    const char *const *kernel; // that are in it
+    const char *const *kernel; // that are in it; of MSL all are found
     size_t kernels;
 };
+
+// Whether pointers into wrong address spaces of MSL are found: by clang++, where there is one.
+bool shim_checks_spaces(void);
 
 // Compiles a text, or finds it compiled. False: `complaint`, to free().
 bool shim_compile(const struct shim_text *text, char **complaint);

@@ -95,7 +95,9 @@ enum slri_root_kind slri_d_space(struct slri_d_emitter *e, struct slri_root root
 {
     const struct slri_entry *entry = slri_d_traits(e, e->c.function)->entry;
     bool by_value = root.kind == SLRI_ROOT_BINDING && !entry->binding[root.index].is_buffer;
-    return by_value ? SLRI_ROOT_LOCAL : root.kind;
+    if (by_value)
+        return e->dialect->gives_constants ? SLRI_ROOT_CONST : SLRI_ROOT_LOCAL;
+    return root.kind;
 }
 
 // ---- functions that are needed -------------------------------------------------------------------------------------

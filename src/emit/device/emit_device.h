@@ -42,11 +42,13 @@ struct slri_dialect {
     void (*convert)(struct slri_d_emitter *e, const struct slri_instr *in);
     void (*math)(struct slri_d_emitter *e, const struct slri_instr *in);
     void (*warp)(struct slri_d_emitter *e, const struct slri_instr *in);
+    void (*mask)(struct slri_d_emitter *e, const struct slri_instr *in);       // of a warp's function; NULL: as it says
     void (*entry)(struct slri_d_emitter *e, const struct slri_entry *entry);   // up to its {, and what it declares
     void (*wrapper)(struct slri_d_emitter *e, const struct slri_entry *entry); // behind it; or NULL
     bool pays_ahead;                                                           // has SLRI_PAYS
-    bool gives_globals; // variables of the program are a root that functions are given; else `extra` gives them
-    bool words;         // whatever lies in memory is declared as words as wide as it is aligned, not by its type
+    bool gives_constants; // structs by value lie in constant memory; else in the thread's own
+    bool gives_globals;   // variables of the program are a root that functions are given; else `extra` gives them
+    bool words;           // whatever lies in memory is declared as words as wide as it is aligned, not by its type
 };
 
 // Rows of `spelling` that are alike wherever C is spoken.

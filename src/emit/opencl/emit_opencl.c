@@ -3,40 +3,18 @@
 #include "emit/opencl/emit_opencl.h"
 #include "base/status.h"
 #include "emit/c/emit_c.h"
-#include "emit/device/emit_device.h"
+#include "emit/device/spaces.h"
 #include "emit/opencl/check.h"
 #include "emit/opencl/level.h"
 #include "ir/ir_names.h"
-#include "ir/math/functions.h"
 
 #include <string.h>
 
 extern const char slri_embedded_slr_opencl_h[];
+extern const char slri_embedded_slr_opencl_more_h[];
 extern const char slri_embedded_slr_opencl_ring_h[];
 
 // ---- instructions that depend on more than a row -------------------------------------------------------------------
-
-static void put_convert(struct slri_d_emitter *e, const struct slri_instr *in)
-{
-    enum slri_kind from = e->c.function->reg_kind[in->a];
-    if (in->kind == SLRI_BOOL)
-        slri_d_spell(e, in, "$d($a != 0)");
-    else if (slri_kind_is_half(in->kind)) {
-        slri_d_spell(e, in, "$dSLRI_TO_$K(");
-        slri_text_printf(e->c.out, "%s, ", slri_kind_name(from));
-        slri_d_spell(e, in, "$a)");
-    } else
-        slri_d_spell(e, in,
-                     slri_kind_is_float(from) && !slri_kind_is_float(in->kind) ? "$dSLRI_TO_$K($a)" : "$d($T)$a");
-}
-
-static void put_arguments(struct slri_d_emitter *e, const struct slri_instr *in, uint32_t from)
-{
-    for (uint32_t i = from; i < in->args; i++) {
-        slri_d_put(e, i > from ? ", " : "");
-        slri_d_register(e, in->arg[i].reg);
-    }
-}
 
 static void put_mask(struct slri_d_emitter *e, const struct slri_instr *in)
 {
@@ -46,79 +24,16 @@ static void put_mask(struct slri_d_emitter *e, const struct slri_instr *in)
         slri_d_register(e, in->arg[0].reg);
 }
 
-static void put_masked(struct slri_d_emitter *e, const struct slri_instr *in)
-{
-    put_mask(e, in);
-    slri_d_put(e, ", ");
-    put_arguments(e, in, 1);
-}
-
-static void put_math(struct slri_d_emitter *e, const struct slri_instr *in)
-{
-    slri_d_spell(e, in, "$d");
-    slri_text_printf(e->c.out, "%s(", slri_math_functions[in->imm].c_function);
-    put_arguments(e, in, 0);
-    slri_d_put(e, ")");
-}
-
-// All threads of the block come to a warp's functions together; emit_opencl_level.c sees to it.
 static void put_warp(struct slri_d_emitter *e, const struct slri_instr *in)
 {
-    static const char *const shuffles[] = {[SLRI_WARP_SHUFFLE] = "shuffle",
-                                           [SLRI_WARP_SHUFFLE_UP] = "up",
-                                           [SLRI_WARP_SHUFFLE_DOWN] = "down",
-                                           [SLRI_WARP_SHUFFLE_XOR] = "xor"};
-    static const char *const reductions[] = {"add", "min", "max", "and", "or", "xor"};
-    slri_d_spell(e, in, "$d");
-    if (in->imm == SLRI_WARP_SYNC) {
-        slri_d_put(e, "SLRI_SYNC_WARP()");
-    } else if (in->imm == SLRI_WARP_ACTIVE) {
-        bool all = ((const struct slri_opencl_emitter *)e)->here == NULL;
-        slri_d_put(e, all ? "slri_present()" : "slri_ballot(slri_present(), ");
-        if (!all)
-            slri_opencl_put_here(e);
-        slri_d_put(e, all ? "" : ", slri_scratch)");
-    } else if (in->imm <= SLRI_WARP_SHUFFLE_XOR) {
-        slri_text_printf(e->c.out, "SLRI_SHUFFLE(%s, %s, ", slri_kind_name(in->kind), shuffles[in->imm]);
-        put_masked(e, in);
-        slri_d_put(e, ")");
-    } else if (in->imm == SLRI_WARP_BALLOT) {
-        slri_d_put(e, "slri_ballot(");
-        put_masked(e, in);
-        slri_d_put(e, ", slri_scratch)");
-    } else if (in->imm == SLRI_WARP_ALL || in->imm == SLRI_WARP_ANY) {
-        slri_d_put(e, "(slri_ballot(");
-        put_masked(e, in);
-        slri_d_put(e, in->imm == SLRI_WARP_ANY ? ", slri_scratch) != 0)" : ", slri_scratch) == (slri_present() & ");
-        if (in->imm == SLRI_WARP_ALL) {
-            put_mask(e, in);
-            slri_d_put(e, "))");
-        }
-    } else if (in->imm == SLRI_WARP_MATCH) {
-        slri_d_put(e, "slri_match(");
-        put_mask(e, in);
-        slri_d_spell(e, in, ", slri_bits_$K(");
-        slri_d_register(e, in->arg[1].reg);
-        slri_d_put(e, "), slri_scratch)");
-    } else {
-        slri_text_printf(e->c.out, "slri_reduce_%s_%s(", reductions[in->imm - SLRI_WARP_REDUCE_ADD],
-                         slri_kind_name(in->kind));
-        put_masked(e, in);
-        slri_d_put(e, ", slri_scratch)");
+    bool all = ((const struct slri_opencl_emitter *)e)->here == NULL;
+    if (in->imm != SLRI_WARP_ACTIVE || all) {
+        slri_d_put_warp(e, in);
+        return;
     }
-}
-
-// The text stays on the host, which knows it by its number.
-static void put_print(struct slri_d_emitter *e, const struct slri_instr *in)
-{
-    for (uint32_t i = 0; i < in->args; i++)
-        slri_d_put(e, "slri_print_value(");
-    slri_text_printf(e->c.out, "slri_print(slri_printed, %lluu, %uu)", (unsigned long long)in->imm, in->args);
-    for (uint32_t i = 0; i < in->args; i++) {
-        slri_text_printf(e->c.out, ", slri_bits_%s(", slri_kind_name(e->c.function->reg_kind[in->arg[i].reg]));
-        slri_d_register(e, in->arg[i].reg);
-        slri_d_put(e, "))");
-    }
+    slri_d_spell(e, in, "$dslri_ballot(slri_present(), ");
+    slri_opencl_put_here(e);
+    slri_d_put(e, ", slri_scratch)");
 }
 
 // ---- entries -------------------------------------------------------------------------------------------------------
@@ -314,19 +229,9 @@ static const char *const reserved[] = {"kernel",  "global",    "local",       "c
                                        "ulong",   "size_t",    "bool",        "true",       "false",      NULL};
 
 static const struct slri_dialect opencl = {
-    .kind = {[SLRI_BOOL] = "uchar",
-             [SLRI_I8] = "char",
-             [SLRI_U8] = "uchar",
-             [SLRI_I16] = "short",
-             [SLRI_U16] = "ushort",
-             [SLRI_I32] = "int",
-             [SLRI_U32] = "uint",
-             [SLRI_I64] = "long",
-             [SLRI_U64] = "ulong",
-             [SLRI_F32] = "float",
-             [SLRI_F64] = "double",
-             [SLRI_F16] = "ushort",
-             [SLRI_BF16] = "ushort"},
+    SLRI_D_SPACES,
+    .kind[SLRI_F64] = "double",
+    .convert = slri_d_put_convert,
     .space = {[SLRI_ROOT_NONE] = "",
               [SLRI_ROOT_STATE] = "__global ",
               [SLRI_ROOT_MESSAGE] = "__global ",
@@ -337,54 +242,17 @@ static const struct slri_dialect opencl = {
               [SLRI_ROOT_SHARED] = "__local ",
               [SLRI_ROOT_GLOBAL] = "__global ",
               [SLRI_ROOT_DYNAMIC] = "__local "},
-    .root_space = {[SLRI_ROOT_NONE] = "",
-                   [SLRI_ROOT_STATE] = ", G",
-                   [SLRI_ROOT_MESSAGE] = ", G",
-                   [SLRI_ROOT_BINDING] = ", G",
-                   [SLRI_ROOT_CONST] = ", C",
-                   [SLRI_ROOT_LOCAL] = ", P",
-                   [SLRI_ROOT_PARAM] = ", P",
-                   [SLRI_ROOT_SHARED] = ", L",
-                   [SLRI_ROOT_GLOBAL] = ", G",
-                   [SLRI_ROOT_DYNAMIC] = ", L"},
-    .suffix_i64 = "l",
-    .suffix_u64 = "ul",
-    .function = "SLRI_FN ",
     .builtin = {"(uint)get_local_id(0)", "(uint)get_local_id(1)", "(uint)get_local_id(2)", "(uint)get_group_id(0)",
                 "(uint)get_group_id(1)", "(uint)get_group_id(2)", "(uint)get_local_size(0)", "(uint)get_local_size(1)",
                 "(uint)get_local_size(2)", "(uint)get_num_groups(0)", "(uint)get_num_groups(1)",
                 "(uint)get_num_groups(2)"},
-    .barrier = {"SLRI_SYNC", "SLRI_SYNC_COUNT", "SLRI_SYNC_AND", "SLRI_SYNC_OR"},
-    .order = {"0", "1", "2", "3", "4"},
-    .scope = {"0", "1", "2"},
-    .scope_suffix = {"", "", ""},
-    .rmw = {"add", "sub", "and", "or", "xor", "min", "max", "exchange", "increment", "decrement"},
     .reserved = reserved,
     .extra = put_extra,
     .body = slri_opencl_level_body,
-    .spelling =
-        {
-            SLRI_D_COMMON_SPELLINGS,
-            [SLRI_OP_COPY] = "SLRI_COPY($p, $q, $n$S)",
-            [SLRI_OP_ZERO] = "SLRI_ZERO($p, $n$S)",
-            [SLRI_OP_ATOMIC_LOAD] = "$dSLRI_ATOMIC_LOAD($p, $K, $o, $s$S)",
-            [SLRI_OP_ATOMIC_STORE] = "SLRI_ATOMIC_STORE($p, $K, $b, $o, $s$S)",
-            [SLRI_OP_ATOMIC_RMW] = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",
-            [SLRI_OP_ATOMIC_CAS] = "$dSLRI_CAS($p, $K, $b, $c, $o, $s$S)",
-            [SLRI_OP_FENCE] = "slri_fence($o, $s)",
-            [SLRI_OP_REPLY] = "SLRI_REPLY($p, $y, $l$S)",
-            [SLRI_OP_SEND] = "SLRI_SEND($t, $b, $p, $y, $l$S)",
-        },
-    .counting = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",
-    .exchanging = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",
-    .print = put_print,
-    .convert = put_convert,
-    .math = put_math,
+    .mask = put_mask,
     .warp = put_warp,
     .entry = put_entry,
     .wrapper = put_wrapper,
-    .words = true,
-    .gives_globals = true,
     .pays_ahead = true,
 };
 
@@ -428,6 +296,8 @@ void slri_opencl_words(const struct slri_opencl_options *options, struct slri_te
     slri_text_puts(out, options->warps != SLRI_OPENCL_LOCAL_MEMORY ? "#define SLRI_SUB_GROUPS\n" : "");
     slri_text_puts(out, options->warps == SLRI_OPENCL_SUB_GROUPS_OF_32 ? "#define SLRI_SUB_GROUPS_REQUIRED\n" : "");
     slri_text_puts(out, slri_embedded_slr_opencl_h);
+    slri_text_puts(out, slri_embedded_slr_spaces_h);
+    slri_text_puts(out, slri_embedded_slr_opencl_more_h);
 }
 
 static void put_prelude(const struct slri_module *module, const struct slri_entry *only,

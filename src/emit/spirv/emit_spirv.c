@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The module around a kernel's functions: what it is given, its memory, its sections in their order.
 #include "base/status.h"
-#include "emit/device/faults.h"
 #include "emit/spirv/internal.h"
 #include "lang/library.h"
 #include "ir/pass/level.h"
@@ -9,55 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-// ---- the argument block --------------------------------------------------------------------------------------------
-
-static uint64_t align_up(uint64_t at, uint64_t align)
-{
-    return (at + align - 1) / align * align;
-}
-
-static uint64_t place_of(const struct slri_entry *entry, uint32_t index, uint64_t *end)
-{
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < entry->bindings; i++) {
-        const struct slri_binding_info *binding = &entry->binding[i];
-        uint64_t bytes = binding->is_buffer ? 8 : align_up(binding->type->bytes, 4);
-        uint32_t align = binding->is_buffer ? 8 : binding->type->align;
-        uint32_t least = !binding->is_buffer && binding->type->kind == SLRI_STRUCT ? 8 : 4;
-        at = align_up(at, align < least ? least : align);
-        if (i == index)
-            return at;
-        at += bytes;
-    }
-    *end = align_up(at, 8);
-    return *end;
-}
-
-uint32_t slri_spirv_argument(const struct slri_entry *entry, uint32_t index)
-{
-    uint64_t end;
-    return (uint32_t)place_of(entry, index, &end);
-}
-
-slr_status slri_spirv_facts(const struct slri_module *module, const struct slri_entry *entry,
-                            struct slri_spirv_facts *out)
-{
-    bool may_fault = false;
-    SLRI_TRY(slri_kernel_may_fault(module, entry, &may_fault));
-    uint64_t at = 0;
-    place_of(entry, UINT32_MAX, &at);
-    const uint32_t uses = entry->function->uses;
-    const bool is_given[3] = {uses & SLRI_USES_GLOBAL, uses & SLRI_USES_PRINT, may_fault};
-    uint32_t offset[3];
-    for (int i = 0; i < 3; i++) {
-        offset[i] = is_given[i] ? (uint32_t)at : SLRI_SPIRV_NONE;
-        at += is_given[i] ? 8 : 0;
-    }
-    *out = (struct slri_spirv_facts){at ? (uint32_t)at : 8, offset[0], offset[1], offset[2],
-                                     (uses & SLRI_USES_DYNAMIC) != 0};
-    return SLR_OK;
-}
 
 // ---- the module's own ----------------------------------------------------------------------------------------------
 
@@ -124,7 +74,7 @@ static void declare_shared(struct slri_s *s)
         struct slri_s_array *array = &s->shared[i];
         array->element = slri_s_element(s, &s->shared_use[i]);
         array->has_atomics = s->shared_use[i].atomics != 0;
-        uint64_t count = align_up(s->module->shared[i].type->bytes, array->element) / array->element;
+        uint64_t count = (s->module->shared[i].type->bytes + array->element - 1) / array->element;
         declare_array(s, array, slri_s_u32(s, (uint32_t)count));
         s->shared_bytes += count * array->element;
     }
@@ -158,11 +108,11 @@ static void declare_addresses(struct slri_s *s)
     for (uint32_t i = 0; i < s->entry->bindings; i++)
         if (s->entry->binding[i].is_buffer || s->entry->binding[i].type->kind == SLRI_STRUCT)
             s->binding[i] = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
-    if (s->facts.globals != SLRI_SPIRV_NONE)
+    if (s->facts.globals != SLRI_ARGUMENT_NONE)
         s->globals = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
-    if (s->facts.printed != SLRI_SPIRV_NONE)
+    if (s->facts.printed != SLRI_ARGUMENT_NONE)
         s->printed = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
-    if (s->facts.faulted != SLRI_SPIRV_NONE)
+    if (s->facts.faulted != SLRI_ARGUMENT_NONE)
         s->faulted = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
 }
 
@@ -359,7 +309,7 @@ slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_e
                          "%s: '%s' is a handler; SPIR-V is written of kernels, and of the kernel of a "
                          "handler's batched launches",
                          module->name, entry->name);
-    SLRI_TRY(slri_spirv_facts(module, entry, &s.facts));
+    SLRI_TRY(slri_arguments_find(module, entry, &s.facts));
     s.subgroups = s.options.has & SLRI_SPIRV_SUBGROUPS_OF_32;
     s.words = !(s.options.has & SLRI_SPIRV_INT64);
     s.is_linked = s.words || !(s.options.has & SLRI_SPIRV_FLOAT64);

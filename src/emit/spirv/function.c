@@ -157,7 +157,7 @@ static uint32_t argument(struct slri_s *s, uint32_t offset, enum slri_kind kind)
 // In the entry they come from the argument block, and are left for other functions; those read them there.
 static void find_address(struct slri_s *s, uint32_t variable, uint32_t offset)
 {
-    if (offset == SLRI_SPIRV_NONE)
+    if (offset == SLRI_ARGUMENT_NONE)
         return;
     if (!s->words) {
         SLRI_DO(s, Store, variable, argument(s, offset, SLRI_U64));
@@ -178,7 +178,7 @@ static void begin_entry(struct slri_s *s)
     s->arguments = slri_s_arguments(s);
     for (uint32_t i = 0; i < s->entry->bindings; i++) {
         const struct slri_binding_info *binding = &s->entry->binding[i];
-        uint32_t offset = slri_spirv_argument(s->given, i);
+        uint32_t offset = slri_argument(s->given, i);
         if (binding->is_buffer)
             find_address(s, s->binding[i], offset);
         else if (s->binding[i])

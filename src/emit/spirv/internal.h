@@ -62,7 +62,7 @@ struct slri_s {
     const struct slri_module *module;
     const struct slri_entry *entry;
     struct slri_spirv_options options;
-    struct slri_spirv_facts facts;
+    struct slri_arguments facts;
     const struct slri_entry *given; // whose arguments are given
     bool words;                     // no integer has 64 bits: an offset is a u32, an address two
     bool is_linked;                 // functions of the library are called as any other

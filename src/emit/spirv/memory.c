@@ -224,7 +224,7 @@ static void find_base(struct slri_s *s, struct slri_root root, struct slri_s_pla
     if (is_global)
         place->at += s->module->global[root.index].offset;
     else if (!s->entry->binding[root.index].is_buffer)
-        place->at += slri_spirv_argument(s->given, root.index);
+        place->at += slri_argument(s->given, root.index);
 }
 
 // Whether an offset is known, which words make by a conversion.

@@ -13,23 +13,14 @@
 //   SpecId 0 1 2  threads of a block along x, y, z (WorkgroupSize); each 1 unless given
 //   SpecId 3      words of 4 bytes of `extern __shared__` memory; 4 unless given, never less than 2. Only where the
 //                 kernel uses such memory.
-//   argument block, at a multiple of 16, each value at a multiple of its alignment:
-//     for each of the entry's bindings, in their order
-//       a buffer    its device address, 8 bytes; 0 where the launch gives none
-//       a scalar    its value, at a multiple of 4 at least; what is left of 4 bytes is 0
-//       a struct    its bytes, type->bytes of them, at a multiple of its alignment and of 8
-//     then, each 8 bytes, the device address of
-//       the program's variables, where entry->function->uses has SLRI_USES_GLOBAL
-//       what this launch prints (engine/printed.h), where it has SLRI_USES_PRINT; 0: nobody hears it
-//       three words for a fault (enum slri_fault, file, line), zero before, where slri_kernel_may_fault: the first
-//       thread that divides by zero, fails an assertion or traps fills them in; it goes on, and what it divides is 0
-// slri_spirv_facts gives the offsets; it writes no module, so that a cached one needs no emitter.
+//   argument block emit/device/arguments.h
 //
 // What a tuner's macro changes is another module of the same source, so macros need no specialisation constants.
 #ifndef SLRI_EMIT_SPIRV_SPIRV_H
 #define SLRI_EMIT_SPIRV_SPIRV_H
 
 #include "base/text.h"
+#include "emit/device/arguments.h"
 #include "ir/ir.h"
 
 #include <slipring/status.h>
@@ -97,22 +88,6 @@ struct slri_spirv_options {
     // the kernel comes a loop of two turns, which notices and tells.
     bool tells_ended_loops;
 };
-
-#define SLRI_SPIRV_NONE UINT32_MAX
-#define SLRI_SPIRV_ARGUMENT_ALIGN 16u
-
-struct slri_spirv_facts {
-    uint32_t argument_bytes;            // of the argument block; at least 8
-    uint32_t globals, printed, faulted; // offsets in it; SLRI_SPIRV_NONE: not there
-    bool has_dynamic;                   // SpecId 3 is there
-};
-
-// Where binding `index` of the kernel lies in the argument block.
-uint32_t slri_spirv_argument(const struct slri_entry *entry, uint32_t index);
-
-// Errors: NO_MEMORY.
-slr_status slri_spirv_facts(const struct slri_module *module, const struct slri_entry *entry,
-                            struct slri_spirv_facts *out);
 
 // A module's words. `needs`: bits of `has` that it asks for. `shared_bytes`: of shared memory without the dynamic one,
 // for a block of `SLRI_BLOCK_MAX_THREADS` threads or of the entry's max_threads.

@@ -195,24 +195,24 @@ static void arguments_lie_where_the_header_says(void **state)
                                                  "__global__ void k(char c, const float *x, struct pair p, double d)\n"
                                                  "{\n    extern __shared__ int room[];\n    room[0] = c / p.a;\n"
                                                  "    if (x) counter = room[0];\n    printf(\"%f\", d);\n}\n");
-    struct slri_spirv_facts facts;
+    struct slri_arguments facts;
     const struct slri_entry *entry = &module->entry[0];
-    assert_int_equal(slri_spirv_facts(module, entry, &facts), SLR_OK);
+    assert_int_equal(slri_arguments_find(module, entry, &facts), SLR_OK);
     const uint32_t at[] = {0, 8, 16, 24};
     for (uint32_t i = 0; i < 4; i++)
-        assert_int_equal(slri_spirv_argument(entry, i), at[i]);
+        assert_int_equal(slri_argument(entry, i), at[i]);
     assert_int_equal(facts.globals, 32);
     assert_int_equal(facts.printed, 40);
     assert_int_equal(facts.faulted, 48);
-    assert_int_equal(facts.argument_bytes, 56);
+    assert_int_equal(facts.bytes, 56);
     assert_true(facts.has_dynamic);
     slri_module_destroy(module);
     module = compile("k.cu", "__global__ void k(int *x) { x[0] = 1; }\n");
-    assert_int_equal(slri_spirv_facts(module, &module->entry[0], &facts), SLR_OK);
-    assert_int_equal(facts.globals, SLRI_SPIRV_NONE);
-    assert_int_equal(facts.printed, SLRI_SPIRV_NONE);
-    assert_int_equal(facts.faulted, SLRI_SPIRV_NONE);
-    assert_int_equal(facts.argument_bytes, 8);
+    assert_int_equal(slri_arguments_find(module, &module->entry[0], &facts), SLR_OK);
+    assert_int_equal(facts.globals, SLRI_ARGUMENT_NONE);
+    assert_int_equal(facts.printed, SLRI_ARGUMENT_NONE);
+    assert_int_equal(facts.faulted, SLRI_ARGUMENT_NONE);
+    assert_int_equal(facts.bytes, 8);
     assert_false(facts.has_dynamic);
     slri_module_destroy(module);
 }

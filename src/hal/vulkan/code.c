@@ -159,7 +159,7 @@ static slr_status fill_kernel(struct slri_vulkan *vulkan, const struct slri_code
     memcpy(&kernel->needs, slri_text_view(&text->text), sizeof kernel->needs);
     memcpy(kernel->block, text->shape.block, sizeof kernel->block);
     kernel->name = text->entry->name;
-    SLRI_TRY(slri_spirv_facts(text->module, text->entry, &kernel->layout));
+    SLRI_TRY(slri_arguments_find(text->module, text->entry, &kernel->layout));
     SLRI_VK_TRY(vulkan, CreateShaderModule, vulkan->device, &module, NULL, &kernel->module);
     SLRI_VK_TRY(vulkan, CreatePipelineCache, vulkan->device, &cache, NULL, &kernel->cache);
     return add_pipeline(vulkan, kernel, kernel->layout.has_dynamic ? 2 : 0, &made);

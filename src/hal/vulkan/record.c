@@ -142,18 +142,18 @@ static void fill(struct slri_vk_recorder *recorder, const struct slri_command *c
 static void put_address(unsigned char *block, uint32_t at, const void *address)
 {
     const uint64_t word = (uintptr_t)address;
-    if (at != SLRI_SPIRV_NONE)
+    if (at != SLRI_ARGUMENT_NONE)
         memcpy(block + at, &word, sizeof word);
 }
 
 static void put_arguments(const struct slri_command *command, const struct slri_extras *extras,
-                          const struct slri_spirv_facts *layout, unsigned char *block)
+                          const struct slri_arguments *layout, unsigned char *block)
 {
     const struct slri_ready_kernel *ready = command->dispatch.ready;
-    memset(block, 0, layout->argument_bytes + 8);
+    memset(block, 0, layout->bytes + 8);
     for (uint32_t i = 0; i < ready->entry->bindings; ++i) {
         const struct slri_bound *bound = &command->dispatch.bound[i];
-        const uint32_t at = slri_spirv_argument(ready->entry, i);
+        const uint32_t at = slri_argument(ready->entry, i);
         if (ready->entry->binding[i].is_buffer)
             put_address(block, at, bound->data);
         else
@@ -241,7 +241,7 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     VkPipeline pipeline;
     SLRI_TRY(slri_vk_code_pipeline(vulkan, kernel, command->dispatch.dynamic_bytes, &pipeline));
     put_arguments(command, extras, &kernel->layout, recorder->shadow + recorder->used);
-    const uint64_t at = keep_block(recorder, (kernel->layout.argument_bytes + 7u) & ~UINT64_C(7));
+    const uint64_t at = keep_block(recorder, (kernel->layout.bytes + 7u) & ~UINT64_C(7));
     const struct slri_spirv_push push = {.arguments = recorder->memory.address + at,
                                          .grid = {grid[0], grid[1], grid[2]},
                                          .turns = SLRI_SPIRV_TURNS,

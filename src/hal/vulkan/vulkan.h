@@ -236,7 +236,7 @@ void slri_vk_code_forget(struct slri_vulkan *vulkan); // what the driver has of 
 slr_status slri_vk_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 // A kernel for a shape of block: what was loaded.
 struct slri_vk_kernel {
-    struct slri_spirv_facts layout;
+    struct slri_arguments layout;
     uint32_t block[3];
     VkShaderModule module;
     VkPipelineCache cache;

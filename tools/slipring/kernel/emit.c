@@ -27,8 +27,9 @@ static const char help[] =
     "  --lang spirv         SPIR-V for Vulkan 1.2 as assembly: one kernel\n"
     "  --binary             SPIR-V's words instead\n"
     "  --lang wgsl          WGSL for WebGPU: one kernel\n"
+    "  --lang msl           Metal Shading Language: one kernel\n"
     "  --block B            threads per block: X, X,Y or X,Y,Z (default: C 256,\n"
-    "                       OpenCL and WGSL any)\n"
+    "                       OpenCL, WGSL and MSL any)\n"
     "  --batched            instead of the handler NAME the kernel of its\n"
     "                       batched launches\n"
     "  --json               prints one JSON object: file, name, language, text\n" SOURCE_HELP "\n"
@@ -44,7 +45,8 @@ static const struct {
     const char *name;
     slr_language language;
 } languages[] = {{"c", SLR_LANGUAGE_C},           {"cuda", SLR_LANGUAGE_CUDA},   {"hip", SLR_LANGUAGE_HIP},
-                 {"opencl", SLR_LANGUAGE_OPENCL}, {"spirv", SLR_LANGUAGE_SPIRV}, {"wgsl", SLR_LANGUAGE_WGSL}};
+                 {"opencl", SLR_LANGUAGE_OPENCL}, {"spirv", SLR_LANGUAGE_SPIRV}, {"wgsl", SLR_LANGUAGE_WGSL},
+                 {"msl", SLR_LANGUAGE_MSL}};
 
 static int take_language(const char *text, slr_language *out)
 {
@@ -54,7 +56,7 @@ static int take_language(const char *text, slr_language *out)
             return -1;
         }
     }
-    return say_usage("--lang: unknown language '%s'; expected c, cuda, hip, opencl, spirv or wgsl", text);
+    return say_usage("--lang: unknown language '%s'; expected c, cuda, hip, opencl, spirv, wgsl or msl", text);
 }
 
 static const char *language_name(slr_language language)

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/device/spaces.h"
+#include "ir/ir_names.h"
+#include "ir/math/functions.h"
+
+void slri_d_put_convert(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    enum slri_kind from = e->c.function->reg_kind[in->a];
+    if (in->kind == SLRI_BOOL)
+        slri_d_spell(e, in, "$d($a != 0)");
+    else if (slri_kind_is_half(in->kind)) {
+        slri_d_spell(e, in, "$dSLRI_TO_$K(");
+        slri_text_printf(e->c.out, "%s, ", slri_kind_name(from));
+        slri_d_spell(e, in, "$a)");
+    } else
+        slri_d_spell(e, in,
+                     slri_kind_is_float(from) && !slri_kind_is_float(in->kind) ? "$dSLRI_TO_$K($a)" : "$d($T)$a");
+}
+
+void slri_d_put_arguments(struct slri_d_emitter *e, const struct slri_instr *in, uint32_t from)
+{
+    for (uint32_t i = from; i < in->args; i++) {
+        slri_d_put(e, i > from ? ", " : "");
+        slri_d_register(e, in->arg[i].reg);
+    }
+}
+
+void slri_d_put_math(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    slri_d_spell(e, in, "$d");
+    slri_text_printf(e->c.out, "%s(", slri_math_functions[in->imm].c_function);
+    slri_d_put_arguments(e, in, 0);
+    slri_d_put(e, ")");
+}
+
+// The text stays on the host, which knows it by its number.
+void slri_d_put_print(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    for (uint32_t i = 0; i < in->args; i++)
+        slri_d_put(e, "slri_print_value(");
+    slri_text_printf(e->c.out, "slri_print(slri_printed, %lluu, %uu)", (unsigned long long)in->imm, in->args);
+    for (uint32_t i = 0; i < in->args; i++) {
+        const slri_reg reg = in->arg[i].reg;
+        const enum slri_kind kind = e->c.function->reg_kind[reg];
+        if (kind == SLRI_F64 && e->c.reg[reg].literal) { // also where there are no doubles
+            slri_text_printf(e->c.out, ", %lluul)", (unsigned long long)e->c.reg[reg].literal->imm);
+            continue;
+        }
+        slri_text_printf(e->c.out, ", slri_bits_%s(", slri_kind_name(kind));
+        slri_d_register(e, reg);
+        slri_d_put(e, "))");
+    }
+}
+
+// ---- warps: all their threads come together
+
+static void put_mask(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    if (e->dialect->mask)
+        e->dialect->mask(e, in);
+    else
+        slri_d_register(e, in->arg[0].reg);
+}
+
+// "name(mask, the other arguments".
+static void put_masked(struct slri_d_emitter *e, const struct slri_instr *in, const char *name)
+{
+    slri_text_printf(e->c.out, "%s(", name);
+    put_mask(e, in);
+    slri_d_put(e, ", ");
+    slri_d_put_arguments(e, in, 1);
+}
+
+static void put_vote(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    slri_d_put(e, in->imm == SLRI_WARP_BALLOT ? "" : "(");
+    put_masked(e, in, "slri_ballot");
+    slri_d_put(e, ", SLRI_OWN_LANES)");
+    if (in->imm == SLRI_WARP_ANY)
+        slri_d_put(e, " != 0)");
+    if (in->imm != SLRI_WARP_ALL)
+        return;
+    slri_d_put(e, " == (slri_present() & ");
+    put_mask(e, in);
+    slri_d_put(e, "))");
+}
+
+static void put_match(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    slri_d_put(e, "slri_match(");
+    put_mask(e, in);
+    slri_d_spell(e, in, ", slri_bits_$K(");
+    slri_d_register(e, in->arg[1].reg);
+    slri_d_put(e, "), SLRI_OWN_LANES)");
+}
+
+void slri_d_put_warp(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    static const char *const shuffles[] = {[SLRI_WARP_SHUFFLE] = "shuffle",
+                                           [SLRI_WARP_SHUFFLE_UP] = "up",
+                                           [SLRI_WARP_SHUFFLE_DOWN] = "down",
+                                           [SLRI_WARP_SHUFFLE_XOR] = "xor"};
+    static const char *const reductions[] = {"add", "min", "max", "and", "or", "xor"};
+    slri_d_spell(e, in, "$d");
+    if (in->imm == SLRI_WARP_SYNC) {
+        slri_d_put(e, "SLRI_SYNC_WARP()");
+    } else if (in->imm == SLRI_WARP_ACTIVE) {
+        slri_d_put(e, "slri_present()");
+    } else if (in->imm <= SLRI_WARP_SHUFFLE_XOR) {
+        slri_text_printf(e->c.out, "SLRI_SHUFFLE(%s, %s, ", slri_kind_name(in->kind), shuffles[in->imm]);
+        put_mask(e, in);
+        slri_d_put(e, ", ");
+        slri_d_put_arguments(e, in, 1);
+        slri_d_put(e, ")");
+    } else if (in->imm <= SLRI_WARP_ANY) {
+        put_vote(e, in);
+    } else if (in->imm == SLRI_WARP_MATCH) {
+        put_match(e, in);
+    } else {
+        slri_text_printf(e->c.out, "slri_reduce_%s_", reductions[in->imm - SLRI_WARP_REDUCE_ADD]);
+        put_masked(e, in, slri_kind_name(in->kind));
+        slri_d_put(e, ", SLRI_OWN_LANES)");
+    }
+}
