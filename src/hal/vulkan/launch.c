@@ -27,18 +27,18 @@ static slr_status make_objects(struct slri_vulkan *vulkan, struct slri_vk_launch
 static slr_status make_arguments(struct slri_vulkan *vulkan, const struct slri_vk_staying *staying,
                                  const uint64_t *address, struct slri_vk_launch *launch)
 {
-    const struct slri_spirv_facts *layout = &staying->kernel->layout;
-    const uint64_t behind = (layout->argument_bytes + 15u) & ~UINT64_C(15);
+    const struct slri_arguments *layout = &staying->kernel->layout;
+    const uint64_t behind = (layout->bytes + 15u) & ~UINT64_C(15);
     SLRI_TRY(slri_vk_chunk_make_seen(vulkan, behind + 16, false, &launch->memory));
     unsigned char *block = launch->memory.host;
     memset(block, 0, behind + 16);
     for (uint32_t i = 0; i < staying->entry->bindings; ++i) {
         const bool is_buffer = staying->entry->binding[i].is_buffer;
-        memcpy(block + slri_spirv_argument(staying->entry, i), &address[i],
+        memcpy(block + slri_argument(staying->entry, i), &address[i],
                is_buffer ? sizeof *address : sizeof(uint32_t));
     }
     const uint64_t faulted = launch->memory.address + behind;
-    if (layout->faulted != SLRI_SPIRV_NONE)
+    if (layout->faulted != SLRI_ARGUMENT_NONE)
         memcpy(block + layout->faulted, &faulted, sizeof faulted);
     return SLR_OK;
 }
