@@ -16,6 +16,7 @@
 #include <slipring/dead_letter.h>
 #include <slipring/decide.h>
 #include <slipring/devices.h>
+#include <slipring/diagnose.h>
 #include <slipring/emit.h>
 #include <slipring/event.h>
 #include <slipring/explain.h>

@@ -20,6 +20,9 @@ struct slri_row *slri_row_of_kernel(slr_kernel *kernel);
 // What was measured of a device of that name before, by whatever process. False: nothing.
 bool slri_ceilings_find(const char *device, slr_ceilings *out);
 
+// For how long the profiler has been on since its rows were last cleared.
+uint64_t slri_profile_span_ns(void);
+
 // Something took from one look at the clock to another: to its row, and to the trace, on a track (0: the calling
 // thread's). What has no row (no memory) is lost.
 void slri_observe_slice(struct slri_row *row, uint32_t track, uint64_t begin, uint64_t end, uint64_t bytes);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profiler's calls, and its rows as a file.
+#include "base/clock.h"
 #include "base/output.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "observe/names.h"
 #include "observe/observe.h"
 #include "observe/trace.h"
@@ -12,20 +14,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+// How long rows have been counted.
+static slri_mutex span_lock = SLRI_MUTEX_INIT;
+static uint64_t since_ns, before_ns; // of now, 0: it is off; of earlier times
+
+static void span_turn(bool on, bool clears)
+{
+    slri_mutex_lock(&span_lock);
+    uint64_t now_ns = slri_now_ns();
+    if (since_ns != 0)
+        before_ns += now_ns - since_ns;
+    if (clears)
+        before_ns = 0;
+    since_ns = on ? now_ns : 0;
+    slri_mutex_unlock(&span_lock);
+}
+
+uint64_t slri_profile_span_ns(void)
+{
+    slri_mutex_lock(&span_lock);
+    uint64_t ns = before_ns + (since_ns != 0 ? slri_now_ns() - since_ns : 0);
+    slri_mutex_unlock(&span_lock);
+    return ns;
+}
+
+static bool is_profiling(void)
+{
+    return (__atomic_load_n(&slri_observed, __ATOMIC_RELAXED) & SLRI_OBSERVE_PROFILE) != 0; // a hint
+}
+
 slr_status slr_profile_start(void)
 {
     slri_observe_watch(SLRI_OBSERVE_PROFILE, true);
+    span_turn(true, false);
     return SLR_OK;
 }
 
 void slr_profile_stop(void)
 {
     slri_observe_watch(SLRI_OBSERVE_PROFILE, false);
+    span_turn(false, false);
 }
 
 void slr_profile_clear(void)
 {
     slri_rows_clear();
+    span_turn(is_profiling(), true);
 }
 
 const char *slr_profile_kind_name(uint32_t kind)

@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-enum { PROFILE_BINS = 160, PROFILE_KINDS = SLR_PROFILE_FRAGMENTED + 1, PROFILE_ADVICE = 24, PROFILE_INSPECTED = 4 };
+enum { PROFILE_BINS = 160, PROFILE_KINDS = SLR_PROFILE_FRAGMENTED + 1, PROFILE_DEPTHS = 64 };
 
 typedef struct profile_total {
     uint64_t n, total_ns, bytes;
@@ -20,19 +20,6 @@ typedef struct profile_total {
 typedef struct profile_bin {                              // of the time from the first event to the last
     double kernels, transfers, waits, compiles, handlers; // of the bin's length; streams add up
 } profile_bin;
-
-/// What the checker says of a kernel's source.
-enum profile_finding_kind { PROFILE_STRIDED, PROFILE_BANKS, PROFILE_DIVERGENT, PROFILE_FINDINGS };
-
-typedef struct profile_inspection { // of one of the busiest kernels
-    const slr_profile_row *row;
-    struct {
-        bool is_there;
-        uint32_t line;
-        char text[240];
-    } finding[PROFILE_FINDINGS];
-    slr_kernel_occupancy occupancy; // source 0: not known
-} profile_inspection;
 
 typedef struct profile_pair { // kernels that follow each other on a stream
     const char *first, *second;
@@ -55,32 +42,22 @@ typedef struct profile {
     slr_ceilings ceilings; // of that device
     uint64_t contended_ns; // more streams and ring kernels had work than there are workers
     profile_pair pair;     // the most frequent
-    profile_inspection inspection[PROFILE_INSPECTED];
-    unsigned inspected;
+    slr_diagnosis advice[SLR_BOTTLENECKS];
+    uint32_t advised;
     timed_lines timed;
 } profile;
-
-// One piece of advice: which rule, and what it says with its figures.
-typedef struct profile_advice {
-    const char *rule;
-    char text[512];
-} profile_advice;
 
 /// `measure`: the device's ceilings again. False, and it was said why.
 bool profile_read(const char *rows, const char *trace, bool measure, profile *out);
 void profile_free(profile *profile);
 
-/// inspect.c: the busiest kernels' sources, and their occupancy on the device.
-void profile_inspect(slr_device *device, profile *out);
-
 /// order.c: what runs at once, and what follows what.
 void profile_measure_contention(profile *out);
-/// Time in compilers and in loading what they made.
-uint64_t profile_compiling_ns(const profile *p);
 void profile_find_pair(profile *out);
 
-/// The advice that the figures give; how many.
-unsigned profile_advise(const profile *profile, profile_advice out[PROFILE_ADVICE]);
+/// diagnose.c: what the rules find in the figures, with `device` (or NULL) asked about its kernels. False: it was said
+/// why.
+bool profile_diagnose(slr_device *device, profile *out);
 
 /// How many operations and bytes are worth, by the ceilings of the profile's device.
 slr_roofline profile_roofline(const profile *profile, const slr_profile_row *row);

@@ -123,8 +123,8 @@ static void find_ceilings(slr_device *device, bool measure, profile *out)
         out->has_ceilings = slr_profile_measure_ceilings(device, &out->ceilings) == SLR_OK;
 }
 
-// That of the row with the most time, opened again for what it can do.
-static void find_device(profile *out, bool measure)
+// That of the row with the most time, opened again for what it can do; or NULL.
+static slr_device *find_device(profile *out, bool measure)
 {
     uint64_t most = 0;
     const char *name = "";
@@ -140,13 +140,12 @@ static void find_device(profile *out, bool measure)
     slr_device *device;
     slr_device_info info;
     if (*name == '\0' || slr_device_open(name, NULL, &device) != SLR_OK)
-        return;
+        return NULL;
     if (slr_device_get_info(device, &info) == SLR_OK)
         out->workers = info.workers;
     if (out->total[SLR_PROFILE_KERNEL].n != 0)
         find_ceilings(device, measure, out);
-    profile_inspect(device, out);
-    slr_device_close(device);
+    return device;
 }
 
 // ---- over time -----------------------------------------------------------------------------------------------------
@@ -224,10 +223,14 @@ bool profile_read(const char *rows, const char *trace, bool measure, profile *ou
     out->span_ns = out->trace.last_ns - out->trace.first_ns;
     measure_busy(out);
     fill_bins(out);
-    find_device(out, measure);
+    slr_device *device = find_device(out, measure);
     profile_measure_contention(out);
     profile_find_pair(out);
-    return true;
+    bool fine = profile_diagnose(device, out);
+    slr_device_close(device);
+    if (!fine)
+        profile_free(out);
+    return fine;
 }
 
 void profile_free(profile *profile)

@@ -48,6 +48,11 @@ static uint64_t moved_ns(const profile *p)
     return p->total[SLR_PROFILE_UPLOAD].total_ns + p->total[SLR_PROFILE_DOWNLOAD].total_ns;
 }
 
+static uint64_t compiling_ns(const profile *p)
+{
+    return p->total[SLR_PROFILE_COMPILE].total_ns + p->total[SLR_PROFILE_LOAD].total_ns;
+}
+
 // The source's line, without the blanks at its ends; "" where the file is not there any more. For one use at a time.
 static const char *source_line(const char *path, uint32_t number)
 {
@@ -222,6 +227,18 @@ static void print_memory(const profile *p)
     }
 }
 
+static void print_advice(const profile *p)
+{
+    say_out("\n%s\n", p->advised != 0 ? "advice:" : "advice: none (no rule found a bottleneck)");
+    for (uint32_t i = 0; i < p->advised; i++) {
+        const slr_diagnosis *d = &p->advice[i];
+        say_out("  %s. %s\n    %s: %.3g (limit %.3g)\n    ", d->name, d->text, d->measure, d->figure, d->limit);
+        if (d->line != 0)
+            say_out("%s:%u: %s\n    instead: ", d->file, d->line, source_line(d->file, d->line));
+        say_out("%s\n", d->change);
+    }
+}
+
 void profile_print(const profile *p, const char *command, int exit_code, double wall_s)
 {
     say_out("%s: %.3f s, exit code %d\n", command, wall_s, exit_code);
@@ -229,8 +246,7 @@ void profile_print(const profile *p, const char *command, int exit_code, double 
             *p->device ? " on " : "", p->device, 100 * share(p->busy_ns, p->span_ns), p->streams, p->owners);
     say_out("kernels %.3f ms, handlers %.3f ms, transfers %.3f ms, host waits %.3f ms, compiling %.1f ms\n",
             ms(p->total[SLR_PROFILE_KERNEL].total_ns), ms(p->total[SLR_PROFILE_BATCH].total_ns), ms(moved_ns(p)),
-            ms(p->total[SLR_PROFILE_WAIT].total_ns),
-            ms(p->total[SLR_PROFILE_COMPILE].total_ns + p->total[SLR_PROFILE_LOAD].total_ns));
+            ms(p->total[SLR_PROFILE_WAIT].total_ns), ms(compiling_ns(p)));
     if (p->has_ceilings)
         say_out("peak here: %.1f GB/s, %.1f GFLOP/s (%.1f in double precision), %.1f us per launch\n",
                 p->ceilings.bytes_per_second / 1e9, p->ceilings.flops_per_second / 1e9,
@@ -245,11 +261,7 @@ void profile_print(const profile *p, const char *command, int exit_code, double 
     print_others(p);
     print_lines(p);
     print_timed_lines(p);
-    profile_advice advice[PROFILE_ADVICE];
-    unsigned count = profile_advise(p, advice);
-    say_out("\n%s\n", count != 0 ? "advice:" : "advice: none (no rule found a bottleneck)");
-    for (unsigned i = 0; i < count; i++)
-        say_out("  %s. %s\n", advice[i].rule, advice[i].text);
+    print_advice(p);
 }
 
 // ---- as an object --------------------------------------------------------------------------------------------------
@@ -355,12 +367,14 @@ static json_t *counters_json(const profile *p)
 
 static json_t *advice_json(const profile *p)
 {
-    profile_advice advice[PROFILE_ADVICE];
-    unsigned count = profile_advise(p, advice);
     json_t *all = json_array();
-    for (unsigned i = 0; i < count; i++)
-        json_array_append_new(all,
-                              json_pack("{s:s, s:o}", "rule", advice[i].rule, "text", kernel_text(advice[i].text)));
+    for (uint32_t i = 0; i < p->advised; i++) {
+        const slr_diagnosis *d = &p->advice[i];
+        json_array_append_new(all, json_pack("{s:s, s:o, s:s, s:f, s:f, s:o, s:o, s:i}", "rule", d->name, "text",
+                                             kernel_text(d->text), "measure", d->measure, "figure", d->figure, "limit",
+                                             d->limit, "change", kernel_text(d->change), "file", kernel_text(d->file),
+                                             "line", (int)d->line));
+    }
     return all;
 }
 
@@ -376,7 +390,7 @@ json_t *profile_json(const profile *p, const char *command, int exit_code, doubl
         "s:o, s:o}",
         "version", SLR_VERSION, "command", kernel_text(command), "exit_code", exit_code, "wall_s", wall_s, "device",
         kernel_text(p->device), "workers", (int)p->workers, "span_ns", (json_int_t)p->span_ns, "busy_ns",
-        (json_int_t)p->busy_ns, "compiling_ns", (json_int_t)profile_compiling_ns(p), "contended_ns",
+        (json_int_t)p->busy_ns, "compiling_ns", (json_int_t)compiling_ns(p), "contended_ns",
         (json_int_t)p->contended_ns, "streams", (int)p->streams, "owners", (int)p->owners, "kernels_ns",
         (json_int_t)p->total[SLR_PROFILE_KERNEL].total_ns, "handlers_ns",
         (json_int_t)p->total[SLR_PROFILE_BATCH].total_ns, "transfers_ns", (json_int_t)moved_ns(p), "waits_ns",

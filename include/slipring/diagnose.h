@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which bottleneck a program has: rules over the profiler's rows, each with the figure that decided and a line of code
+/// to change. Contract: docs/contract/profile.md.
+///
+///     slr_diagnosis found[SLR_BOTTLENECKS];
+///     uint32_t count;
+///     slr_profile_start();
+///     ... // the program's work
+///     slr_diagnose(NULL, found, SLR_BOTTLENECKS, &count);
+///     for (uint32_t i = 0; i < count; i++)
+///         printf("%s: %s\n  %s\n", found[i].name, found[i].text, found[i].change);
+#ifndef SLIPRING_DIAGNOSE_H
+#define SLIPRING_DIAGNOSE_H
+
+#include <slipring/profile.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// In the order in which slr_diagnose gives them.
+typedef enum slr_bottleneck {
+    SLR_BOTTLENECK_TRANSFERS = 1,     ///< copies take longer than kernels
+    SLR_BOTTLENECK_TRANSFERS_IN_LOOP, ///< each launch with a copy to the device and one back
+    SLR_BOTTLENECK_UNPINNED,          ///< copies of pageable memory
+    SLR_BOTTLENECK_LAUNCHES,          ///< many small launches
+    SLR_BOTTLENECK_LAUNCH_LOOP,       ///< one place in the program launches small kernels again and again
+    SLR_BOTTLENECK_APART,             ///< kernels that could be one
+    SLR_BOTTLENECK_FEW_BLOCKS,        ///< fewer blocks than workers
+    SLR_BOTTLENECK_QUEUE_SMALL,       ///< senders wait for a full mailbox
+    SLR_BOTTLENECK_QUEUE_LARGE,       ///< messages grow old in a mailbox
+    SLR_BOTTLENECK_STALLS,            ///< the host waits for each launch
+    SLR_BOTTLENECK_ALLOCATION,        ///< device memory allocated in a loop
+    SLR_BOTTLENECK_IDLE,              ///< the device busy for less than half of the time
+    SLR_BOTTLENECK_OVERSUBSCRIBED,    ///< many more streams than workers
+    SLR_BOTTLENECK_CONTENTION,        ///< more work at once than workers, for a quarter of the time
+    SLR_BOTTLENECK_COMPILING,         ///< compilers take a tenth of the time
+    SLR_BOTTLENECK_FRAGMENTED,        ///< a heap refused a request that its free bytes could hold
+    SLR_BOTTLENECK_STRIDED,           ///< neighbouring threads access distant addresses
+    SLR_BOTTLENECK_BANKS,             ///< bank conflicts in shared memory
+    SLR_BOTTLENECK_DIVERGENCE,        ///< threads of a warp branch apart
+    SLR_BOTTLENECK_OCCUPANCY,         ///< low occupancy
+    SLR_BOTTLENECK_ROOF,              ///< a kernel reaches little of the memory's rate
+    SLR_BOTTLENECK_UNSCALED,          ///< gradients in half precision without loss scaling
+    SLR_BOTTLENECK_DETERMINISTIC      ///< deterministic mode keeps out a faster algorithm
+} slr_bottleneck;
+#define SLR_BOTTLENECKS 23
+
+/// The median number of messages in a ring kernel's mailbox, as its timed messages found them.
+typedef struct slr_timeline_depth {
+    const char *ring;
+    double median;
+} slr_timeline_depth;
+
+/// What the order of events gives, which rows do not have. A program that reads a trace fills it, as `slipring profile`
+/// does. 0 means unknown; fields are only appended.
+typedef struct slr_timeline {
+    uint32_t struct_size;
+    uint32_t streams;           ///< that did something
+    uint64_t span_ns;           ///< from the first event to the last
+    uint64_t busy_ns;           ///< the union of kernels, copies and batches
+    uint64_t contended_ns;      ///< with work for more streams and ring kernels than there are workers
+    const char *first, *second; ///< kernels that follow each other on a stream
+    uint64_t pairs;             ///< how often
+    const char *allocated_at;   ///< call site of most allocations, "file.c:12"
+    uint64_t allocated;         ///< how many
+    const slr_timeline_depth *depths;
+    uint32_t depth_count;
+    uint32_t reserved; ///< ignored
+} slr_timeline;
+#ifdef __cplusplus
+static inline slr_timeline slr_timeline_init(void)
+{
+    slr_timeline timeline = {};
+    timeline.struct_size = (uint32_t)sizeof timeline;
+    return timeline;
+}
+#define SLR_TIMELINE_INIT slr_timeline_init()
+#else
+#define SLR_TIMELINE_INIT                                                                                              \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_timeline)                                                                  \
+    }
+#endif
+
+typedef struct slr_diagnose_desc {
+    uint32_t struct_size;
+    uint32_t row_bytes;          ///< sizeof(slr_profile_row), if `rows` is given
+    const slr_profile_row *rows; ///< by falling time. NULL: the profiler's rows of this process
+    uint32_t row_count;
+    uint32_t no_sources;          ///< 1: the sources of the busiest kernels are not checked
+    const slr_timeline *timeline; ///< NULL: the span since slr_profile_start; rules that need more find nothing
+    slr_device *device;           ///< of the rows. NULL: rules that need workers or occupancy find nothing
+    const slr_ceilings *ceilings; ///< of the device. NULL: an earlier measurement, if there is one
+} slr_diagnose_desc;
+#ifdef __cplusplus
+static inline slr_diagnose_desc slr_diagnose_desc_init(void)
+{
+    slr_diagnose_desc desc = {};
+    desc.struct_size = (uint32_t)sizeof desc;
+    return desc;
+}
+#define SLR_DIAGNOSE_DESC_INIT slr_diagnose_desc_init()
+#else
+#define SLR_DIAGNOSE_DESC_INIT                                                                                         \
+    {                                                                                                                  \
+        .struct_size = (uint32_t)sizeof(slr_diagnose_desc)                                                             \
+    }
+#endif
+
+typedef struct slr_diagnosis {
+    uint32_t bottleneck;  ///< slr_bottleneck
+    uint32_t line;        ///< of `file`, to change; 0: unknown
+    double figure, limit; ///< the figure that decided, and the rule's limit
+    char measure[64];     ///< what `figure` is: "copies' time / kernels' time"
+    char name[32];        ///< as slr_bottleneck_name
+    char text[512];       ///< what was found, with figures, and what to do
+    char change[256];     ///< a line of code, instead of the present one
+    char file[256];       ///< the kernel's source; ""
+} slr_diagnosis;
+
+/// Gives the bottlenecks that the rules find, at most `most`; `count` is the total number. Each rule stands on counts,
+/// or on a ratio. `desc` may be NULL. `out` may be NULL if `most` is 0.
+///
+/// Threads: any.  Blocks: while the interpreter runs the busiest kernels' sources, unless `no_sources`.  Owns: nothing.
+/// Errors: INVALID (NULL; struct_size; row_bytes; rows without an array), NO_MEMORY.
+SLR_API slr_status slr_diagnose(const slr_diagnose_desc *desc, slr_diagnosis *out, uint32_t most, uint32_t *count);
+
+/// The macro slr_diagnose calls this function, with the size of a diagnosis as `bytes` (docs/contract/abi.md).
+SLR_API slr_status slr_diagnose_sized(const slr_diagnose_desc *desc, slr_diagnosis *out, size_t bytes, uint32_t most,
+                                      uint32_t *count);
+#define slr_diagnose(desc, out, most, count) slr_diagnose_sized((desc), (out), sizeof(slr_diagnosis), (most), (count))
+
+/// A bottleneck's name: "transfer-bound", ...; NULL for an unknown number.
+/// Threads: any.  Blocks: no.
+SLR_API const char *slr_bottleneck_name(uint32_t bottleneck);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about copies, and about what stands between two commands of a device.
+#include "diagnose/rules.h"
+
+enum { COPIES = 10, LAUNCHES = 50 };
+
+static uint64_t moving_ns(const struct slri_diagnosing *d)
+{
+    return d->total[SLR_PROFILE_UPLOAD].total_ns + d->total[SLR_PROFILE_DOWNLOAD].total_ns;
+}
+
+void slri_rule_transfers(struct slri_diagnosing *d)
+{
+    const struct slri_total *up = &d->total[SLR_PROFILE_UPLOAD], *down = &d->total[SLR_PROFILE_DOWNLOAD];
+    const uint64_t kernels_ns = d->total[SLR_PROFILE_KERNEL].total_ns;
+    if (up->n + down->n < COPIES || moving_ns(d) < kernels_ns)
+        return;
+    const struct slri_verdict verdict = {
+        .bottleneck = SLR_BOTTLENECK_TRANSFERS,
+        .figure = slri_ratio((double)moving_ns(d), (double)(kernels_ns ? kernels_ns : 1)),
+        .limit = 1,
+        .measure = "time of copies / time of kernels",
+        .change = "slr_stream_write(copies, next, 0, from, bytes, &point); slr_stream_wait(stream, point); // while "
+                  "kernels use another buffer"};
+    slri_diagnosis_give(
+        d, &verdict,
+        "Copies between host and device took %.2f ms (%llu copies, %.1f MB); all kernels took %.2f ms. Keep data in "
+        "buffers between launches, copy only changed ranges (slr_buffer_map), and copy on a second stream while "
+        "kernels run.",
+        slri_milliseconds(moving_ns(d)), (unsigned long long)(up->n + down->n), (double)(up->bytes + down->bytes) / 1e6,
+        slri_milliseconds(kernels_ns));
+}
+
+void slri_rule_transfers_in_loop(struct slri_diagnosing *d)
+{
+    const struct slri_total *up = &d->total[SLR_PROFILE_UPLOAD], *down = &d->total[SLR_PROFILE_DOWNLOAD];
+    uint64_t launches = d->total[SLR_PROFILE_KERNEL].n;
+    uint64_t least = up->n < down->n ? up->n : down->n; // a stream of new data goes one way
+    if (launches < LAUNCHES || 10 * least < 9 * launches)
+        return;
+    const struct slri_verdict verdict = {
+        .bottleneck = SLR_BOTTLENECK_TRANSFERS_IN_LOOP,
+        .figure = slri_ratio((double)least, (double)launches),
+        .limit = 0.9,
+        .measure = "copies in both directions / launches",
+        .change = "slr_buffer_write(buffer, 0, from, bytes); for (...) SLR_LAUNCH(...); slr_buffer_read(buffer, 0, to, "
+                  "bytes);"};
+    slri_diagnosis_give(
+        d, &verdict,
+        "%llu launches came with %llu copies to the device and %llu back, of %.1f KB and %.1f KB on average: "
+        "%.2f ms. What stays the same, or is read by the next launch only, can stay on the device: write it "
+        "before the loop and read it after (slr_buffer_write, slr_buffer_read).",
+        (unsigned long long)launches, (unsigned long long)up->n, (unsigned long long)down->n,
+        (double)up->bytes / 1e3 / (double)up->n, (double)down->bytes / 1e3 / (double)down->n,
+        slri_milliseconds(moving_ns(d)));
+}
+
+// ---- a device that waits -------------------------------------------------------------------------------------------
+
+#define SOME_WORK 20u      // commands and batches, of a device that is to be judged by how busy it was
+#define SOME_NS 100000000u // and the time traced
+
+struct remedy {
+    const char *text, *change;
+};
+
+// By what stands between two commands.
+static struct remedy remedy_of(const struct slri_diagnosing *d, uint64_t idle_ns)
+{
+    const struct slri_total *total = d->total;
+    if (4 * total[SLR_PROFILE_FULL].total_ns > idle_ns)
+        return (struct remedy){"Senders wait for a full mailbox: raise queue_size.",
+                               "desc.queue_size = 4096; // slr_ring_desc"};
+    if (4 * moving_ns(d) > idle_ns)
+        return (struct remedy){"Copies stand between: leave data on the device, or copy on a second stream meanwhile.",
+                               "slr_stream_write(copies, next, 0, from, bytes, &point);"};
+    if (total[SLR_PROFILE_WAIT].n > 0 && 2 * total[SLR_PROFILE_WAIT].n > total[SLR_PROFILE_KERNEL].n)
+        return (struct remedy){
+            "Waits of the host stand between: submit new work before the last completes, on several streams.",
+            "slr_stream_finish(stream, timeout_ns); // once, after the loop"};
+    if (total[SLR_PROFILE_BATCH].n > 0)
+        return (struct remedy){"The host's own work stands between: send several messages per call (slr_send_many).",
+                               "slr_send_many(port, to, NULL, messages, bytes, count, timeout_ns, NULL);"};
+    return (struct remedy){"The host's own work stands between: prepare the next launch while one runs, or do the work "
+                           "in the caller.",
+                           "slr_stream_call(stream, prepare_next, user, NULL); // or on another thread of the host"};
+}
+
+void slri_rule_idle(struct slri_diagnosing *d)
+{
+    const struct slri_total *kernels = &d->total[SLR_PROFILE_KERNEL], *batches = &d->total[SLR_PROFILE_BATCH];
+    const uint64_t compiling_ns = d->total[SLR_PROFILE_COMPILE].total_ns + d->total[SLR_PROFILE_LOAD].total_ns;
+    const uint64_t span_ns = d->timeline.span_ns, busy_ns = d->timeline.busy_ns;
+    const uint64_t working_ns = span_ns > compiling_ns ? span_ns - compiling_ns : 0;
+    if (kernels->n + batches->n < SOME_WORK || working_ns < SOME_NS || 2 * busy_ns >= working_ns)
+        return;
+    const struct remedy remedy = remedy_of(d, working_ns - busy_ns);
+    const struct slri_verdict verdict = {.bottleneck = SLR_BOTTLENECK_IDLE,
+                                         .figure = slri_ratio((double)busy_ns, (double)working_ns),
+                                         .limit = 0.5,
+                                         .measure = "busy time / time without compiling",
+                                         .change = remedy.change};
+    slri_diagnosis_give(
+        d, &verdict,
+        "The device was busy %.1f %% of the %.1f ms without compilation: %llu launches, %llu batches of messages. "
+        "%s If the input has a fixed rate, as from a sensor, idle time is normal.",
+        slri_percent((double)busy_ns, (double)working_ns), slri_milliseconds(working_ns),
+        (unsigned long long)kernels->n, (unsigned long long)batches->n, remedy.text);
+}
