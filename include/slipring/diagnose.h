@@ -64,8 +64,6 @@ typedef struct slr_timeline {
     uint64_t contended_ns;      ///< with work for more streams and ring kernels than there are workers
     const char *first, *second; ///< kernels that follow each other on a stream
     uint64_t pairs;             ///< how often
-    const char *allocated_at;   ///< call site of most allocations, "file.c:12"
-    uint64_t allocated;         ///< how many
     const slr_timeline_depth *depths;
     uint32_t depth_count;
     uint32_t reserved; ///< ignored
@@ -115,10 +113,11 @@ typedef struct slr_diagnosis {
     uint32_t line;        ///< of `file`, to change; 0: unknown
     double figure, limit; ///< the figure that decided, and the rule's limit
     char measure[64];     ///< what `figure` is: "copies' time / kernels' time"
-    char name[32];        ///< as slr_bottleneck_name
+    char name[64];        ///< as slr_bottleneck_name
     char text[512];       ///< what was found, with figures, and what to do
     char change[256];     ///< a line of code, instead of the present one
-    char file[256];       ///< the kernel's source; ""
+    char file[256];       ///< where to change it: a source, or a file with machine code; ""
+    uint64_t offset;      ///< in machine code, as in slr_profile_row; else 0
 } slr_diagnosis;
 
 /// Gives the bottlenecks that the rules find, at most `most`; `count` is the total number. Each rule stands on counts,

@@ -32,7 +32,10 @@ enum {
     SLR_PROFILE_BATCH,   ///< a ring kernel's batches: time in its handlers, by the host's or the device's clock
     SLR_PROFILE_OWNER,   ///< time of an owner of shards: a worker thread, a resident work-group, dispatches
     SLR_PROFILE_REPLY,   ///< slr_call to a ring kernel: from the call to its return
-    SLR_PROFILE_FRAGMENTED ///< requests refused by a heap with enough free bytes, but in pieces: n and bytes; no time
+    SLR_PROFILE_FRAGMENTED, ///< requests refused by a heap with enough free bytes, but in pieces: n and bytes; no time
+    SLR_PROFILE_CALLER, ///< a place in the program: what its calls of one kind did ("launch", "upload", "allocation")
+    SLR_PROFILE_ALGORITHM, ///< the algorithm that an operation measured as its fastest; `file` names it
+    SLR_PROFILE_KEPT_OUT   ///< the fastest of those that deterministic mode keeps out
 };
 
 /// How accurate a kernel's counts of bytes and operations are. slipring counts before a launch runs: it interprets the
@@ -71,6 +74,10 @@ typedef struct slr_profile_row {
     const char *file;                          ///< the name of its source, valid for the life of the process
     slr_profile_line lines[SLR_PROFILE_LINES]; ///< by falling share
     uint64_t messages;                         ///< for a batch or owner row: messages handled
+    uint64_t pinned_bytes; ///< of `bytes` of copies: those to or from page-locked memory of the host
+    /// For a caller row: the call's place, in bytes from where the file with its machine code, `file`, is mapped. 0:
+    /// `file` is a source, and lines[0] has the line.
+    uint64_t offset;
 } slr_profile_row;
 
 /// The peak performance of a device, as measured with slipring's own kernels.

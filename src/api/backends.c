@@ -36,6 +36,7 @@ static const struct slri_hooks hooks = {
     .observe_full = slri_note_full,
     .observe_wait = slri_note_wait,
     .observe_compile = slri_note_compile,
+    .observe_algorithm = slri_note_algorithm,
 };
 
 void slri_api_begin(void)

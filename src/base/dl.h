@@ -42,6 +42,9 @@ struct slri_dl_once {
     }
 slr_status slri_dl_load_once(struct slri_dl_once *once, slr_status (*load)(void));
 
+/// The file whose code lies at `address`, and how far from where its first byte is mapped. False: none is known.
+bool slri_dl_find_place(const void *address, char *path, size_t bytes, uint64_t *offset);
+
 /// NULL is fine. Nothing of the library may be running or be called afterwards.
 void slri_dl_close(slri_dl *library);
 

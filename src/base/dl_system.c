@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dynamic loader of POSIX.
+#define _GNU_SOURCE // dladdr
 #include "base/dl.h"
 
 #include "base/status.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *loader_reason(void)
 {
@@ -36,4 +41,26 @@ void slri_dl_close(slri_dl *library)
 {
     if (library)
         dlclose(library);
+}
+
+// The loader has the program's name as it was called: that need not be a path.
+static bool find_path(const char *named, char *path, size_t bytes)
+{
+    char whole[PATH_MAX];
+    if (!realpath(named, whole)) {
+        ssize_t length = readlink("/proc/self/exe", whole, sizeof whole - 1);
+        if (length <= 0)
+            return false;
+        whole[length] = '\0';
+    }
+    return snprintf(path, bytes, "%s", whole) < (int)bytes;
+}
+
+bool slri_dl_find_place(const void *address, char *path, size_t bytes, uint64_t *offset)
+{
+    Dl_info found;
+    if (dladdr(address, &found) == 0 || !found.dli_fname || !found.dli_fbase)
+        return false;
+    *offset = (uint64_t)((const char *)address - (const char *)found.dli_fbase);
+    return find_path(found.dli_fname, path, bytes);
 }

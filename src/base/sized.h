@@ -46,7 +46,7 @@
     X(slr_stream_desc, 8)                                                                                              \
     X(slr_supervisor_desc, 48)                                                                                         \
     X(slr_tiling_desc, 88)                                                                                             \
-    X(slr_timeline, 88)                                                                                                \
+    X(slr_timeline, 72)                                                                                                \
     X(slr_timing_desc, 32)                                                                                             \
     X(slr_trace_desc, 8)                                                                                               \
     X(slr_tune_desc, 72)                                                                                               \
@@ -72,7 +72,7 @@
     X(slr_device_limits, 64)                                                                                           \
     X(slr_device_info, 1816)                                                                                           \
     X(slr_device_model, 176)                                                                                           \
-    X(slr_diagnosis, 1144)                                                                                             \
+    X(slr_diagnosis, 1184)                                                                                             \
     X(slr_estimate, 168)                                                                                               \
     X(slr_explanation, 208)                                                                                            \
     X(slr_function_info, 64)                                                                                           \

@@ -9,6 +9,7 @@
 #include "device/away.h"
 #include "device/store.h"
 #include "device/stream.h"
+#include "engine/observe.h"
 
 #define LARGEST ((uint64_t)1 << 40)
 #define ALIGNMENT 64u
@@ -194,6 +195,7 @@ static slr_status create(slr_device *device, const slr_buffer_desc *desc, const 
 
 slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *desc, slr_buffer **out)
 {
+    SLRI_OBSERVE_SITE(false);
     if (!device || !desc || !out)
         return SLRI_FAIL(INVALID, "slr_buffer_create_with: %s is NULL", !device ? "device" : !desc ? "desc" : "out");
     slr_buffer_desc whole;
@@ -226,6 +228,7 @@ uint32_t slri_scalar_bytes(slr_scalar scalar)
 
 slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *file, uint32_t line, slr_buffer **out)
 {
+    SLRI_OBSERVE_SITE(false);
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_buffer_create: %s is NULL", device ? "out" : "device");
     slr_buffer_desc desc = SLR_BUFFER_DESC_INIT;

@@ -149,6 +149,7 @@ static struct slri_command move_command(slr_buffer *root, struct slri_range run,
         root->moved.downloaded_bytes += bytes;
     }
     return (struct slri_command){.op = in ? SLRI_COPY_IN : SLRI_COPY_OUT,
+                                 .is_pinned = root->locked != NULL,
                                  .copy = {slri_buffer_at(root, run.begin), root->host + run.begin, bytes}};
 }
 

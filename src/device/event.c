@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "device/stream.h"
+#include "engine/observe.h"
 
 struct slr_event {
     slr_device *device;
@@ -92,6 +93,7 @@ slr_status slr_event_record(slr_event *event, slr_stream *stream, slr_point *out
 
 slr_status slr_event_wait(slr_event *event, uint64_t timeout_ns)
 {
+    SLRI_OBSERVE_SITE(false);
     if (!event)
         return SLRI_FAIL(INVALID, "slr_event_wait: event is NULL");
     if (!event->point.stream)

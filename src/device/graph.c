@@ -250,6 +250,7 @@ static slr_status launch(slr_graph *graph, slr_stream *stream, slr_point *out)
 slr_status slr_graph_launch(slr_graph *graph, slr_stream *stream, const slr_rebinding *rebindings,
                             uint32_t rebinding_count, slr_point *out)
 {
+    SLRI_OBSERVE_SITE(true);
     if (!graph || !stream || (!rebindings && rebinding_count != 0))
         return SLRI_FAIL(INVALID, "slr_graph_launch: %s is NULL", !graph ? "graph" : !stream ? "stream" : "rebindings");
     if (graph->device != stream->device)

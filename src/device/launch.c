@@ -139,6 +139,7 @@ static slr_status check_launch(const slr_stream *stream, const slr_kernel *kerne
 slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                       slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     bool none;
     struct kept *kept;
     SLRI_TRY(check_launch(stream, kernel, args, count));

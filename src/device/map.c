@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/coherence.h"
 #include "device/stream.h"
+#include "engine/observe.h"
 
 // Whether the host's view is what counts between two submissions.
 static bool through_view(const slr_buffer *root)
@@ -77,11 +78,13 @@ static slr_status copy(slr_buffer *buffer, uint64_t offset, void *host, uint64_t
 
 slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes)
 {
+    SLRI_OBSERVE_SITE(false);
     return copy(buffer, offset, (void *)from, bytes, true, "slr_buffer_write");
 }
 
 slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes)
 {
+    SLRI_OBSERVE_SITE(false);
     return copy(buffer, offset, to, bytes, false, "slr_buffer_read");
 }
 
@@ -131,6 +134,7 @@ static void offer(struct slri_mapping *mapping, void *at)
 slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t access, uint64_t timeout_ns,
                           void **out)
 {
+    SLRI_OBSERVE_SITE(false);
     SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_buffer_map"));
     if (!out || bytes == 0)
         return SLRI_FAIL(INVALID, "slr_buffer_map: %s", out ? "no bytes were asked for" : "out is NULL");
@@ -188,6 +192,7 @@ static slr_status publish(slr_buffer *root, const struct slri_mapping *mapping)
 
 slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped)
 {
+    SLRI_OBSERVE_SITE(false);
     if (!buffer)
         return SLRI_FAIL(INVALID, "slr_buffer_unmap: buffer is NULL");
     slr_buffer *root = slri_buffer_root(buffer);
@@ -208,6 +213,7 @@ slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped)
 
 slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_place to, uint64_t timeout_ns)
 {
+    SLRI_OBSERVE_SITE(false);
     SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_buffer_sync"));
     slr_buffer *root = slri_buffer_root(buffer);
     if (to != SLR_AT_HOST && to != SLR_AT_DEVICE)

@@ -8,6 +8,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "device/peer_record.h"
+#include "engine/observe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -331,8 +332,8 @@ slr_status slri_peer_copy(slr_stream *stream, struct slri_peer_copy *copy, slr_p
     return SLR_OK;
 }
 
-slr_status slr_peer_copy_with(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
-                              uint64_t from_offset, uint64_t bytes, const slr_peer_desc *desc, slr_point *out)
+static slr_status copy_with(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
+                            uint64_t from_offset, uint64_t bytes, const slr_peer_desc *desc, slr_point *out)
 {
     slr_peer_desc whole;
     if (!stream || !to || !from)
@@ -357,12 +358,20 @@ slr_status slr_peer_copy_with(slr_stream *stream, slr_buffer *to, uint64_t to_of
     return slri_peer_copy(stream, &copy, out);
 }
 
+slr_status slr_peer_copy_with(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
+                              uint64_t from_offset, uint64_t bytes, const slr_peer_desc *desc, slr_point *out)
+{
+    SLRI_OBSERVE_SITE(false);
+    return copy_with(stream, to, to_offset, from, from_offset, bytes, desc, out);
+}
+
 slr_status slr_peer_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from, uint64_t from_offset,
                          uint64_t bytes, slr_peer_way way, slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     slr_peer_desc desc = SLR_PEER_DESC_INIT;
     desc.way = way;
     if ((int)way == 0)
         return SLRI_FAIL(INVALID, "slr_peer_copy: way 0; expected 1 to %d", SLR_PEER_STAGED);
-    return slr_peer_copy_with(stream, to, to_offset, from, from_offset, bytes, &desc, out);
+    return copy_with(stream, to, to_offset, from, from_offset, bytes, &desc, out);
 }

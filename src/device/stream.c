@@ -4,6 +4,7 @@
 // A stream that was given up while busy stays in its device's list; whoever makes or destroys the next one, or closes
 // the device, frees it. The thread that does its work never does: it would free the device that it runs on.
 #include "device/stream.h"
+#include "engine/observe.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -281,12 +282,14 @@ int slr_point_passed(slr_point point)
 
 slr_status slr_point_wait(slr_point point, uint64_t timeout_ns)
 {
+    SLRI_OBSERVE_SITE(false);
     SLRI_TRY(check_point(point, "slr_point_wait"));
     return slri_queue_wait(&point.stream->queue, point.value, slri_deadline_after(timeout_ns));
 }
 
 slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns)
 {
+    SLRI_OBSERVE_SITE(false);
     slr_point point;
     if (!stream)
         return SLRI_FAIL(INVALID, "slr_stream_finish: stream is NULL");
@@ -296,6 +299,7 @@ slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns)
 
 slr_status slr_device_finish(slr_device *device, uint64_t timeout_ns)
 {
+    SLRI_OBSERVE_SITE(false);
     if (!device)
         return SLRI_FAIL(INVALID, "slr_device_finish: device is NULL");
     if (inside_host_function_of(device))

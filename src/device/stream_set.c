@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "device/stream.h"
+#include "engine/observe.h"
 
 #define MOST 64
 
@@ -45,6 +46,7 @@ slr_stream *slr_stream_set_next(slr_stream_set *set)
 
 slr_status slr_stream_set_finish(slr_stream_set *set, uint64_t timeout_ns)
 {
+    SLRI_OBSERVE_SITE(false);
     if (!set)
         return SLRI_FAIL(INVALID, "slr_stream_set_finish: set is NULL");
     uint64_t deadline_ns = slri_deadline_after(timeout_ns);

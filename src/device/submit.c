@@ -89,6 +89,9 @@ static void fill_record(struct record *record, slr_stream *stream, const struct 
         record->use[i] = work->use[i];
         slri_buffer_hold(work->use[i].buffer);
     }
+    struct slri_site site = {0};
+    if (slri_is_observed())
+        site = slri_site;
     record->device = stream->device;
     record->uses = work->uses;
     record->settle = work->settle;
@@ -100,7 +103,8 @@ static void fill_record(struct record *record, slr_stream *stream, const struct 
                                                   .queue = &stream->queue,
                                                   .prepare = work->uses ? prepare_made : NULL,
                                                   .settle = settle,
-                                                  .forget = forget};
+                                                  .forget = forget,
+                                                  .site = site};
 }
 
 // Undoes a record that was not submitted.

@@ -4,6 +4,7 @@
 #include "device/device.h"
 #include "device/stream.h"
 #include "engine/code.h"
+#include "engine/observe.h"
 
 #include <slipring/symbol.h>
 
@@ -72,11 +73,13 @@ static slr_status move(slr_stream *stream, slr_program *program, const char *nam
 slr_status slr_stream_write_symbol(slr_stream *stream, slr_program *program, const char *name, uint64_t offset,
                                    const void *from, uint64_t bytes, slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     return move(stream, program, name, offset, (void *)from, bytes, SLRI_COPY_IN, "slr_stream_write_symbol", out);
 }
 
 slr_status slr_stream_read_symbol(slr_stream *stream, slr_program *program, const char *name, uint64_t offset, void *to,
                                   uint64_t bytes, slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     return move(stream, program, name, offset, to, bytes, SLRI_COPY_OUT, "slr_stream_read_symbol", out);
 }

@@ -2,6 +2,7 @@
 // What can be submitted to a stream without a kernel: copies, fills, calls of the host.
 #include "base/status.h"
 #include "device/stream.h"
+#include "engine/observe.h"
 
 #include <string.h>
 
@@ -34,6 +35,7 @@ static slr_status submit_one(slr_stream *stream, const struct slri_command *comm
 slr_status slr_stream_write(slr_stream *stream, slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes,
                             slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     struct slri_command command;
     SLRI_TRY(check_place(stream, buffer, "slr_stream_write"));
     SLRI_TRY(copy_command(buffer, offset, (void *)from, bytes, SLRI_COPY_IN, "slr_stream_write", &command));
@@ -44,6 +46,7 @@ slr_status slr_stream_write(slr_stream *stream, slr_buffer *buffer, uint64_t off
 slr_status slr_stream_read(slr_stream *stream, slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes,
                            slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     struct slri_command command;
     SLRI_TRY(check_place(stream, buffer, "slr_stream_read"));
     SLRI_TRY(copy_command(buffer, offset, to, bytes, SLRI_COPY_OUT, "slr_stream_read", &command));
@@ -54,6 +57,7 @@ slr_status slr_stream_read(slr_stream *stream, slr_buffer *buffer, uint64_t offs
 slr_status slr_stream_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                            uint64_t from_offset, uint64_t bytes, slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     SLRI_TRY(check_place(stream, to, "slr_stream_copy"));
     SLRI_TRY(check_place(stream, from, "slr_stream_copy"));
     SLRI_TRY(slri_buffer_check_range(to, to_offset, bytes, "slr_stream_copy, to"));
@@ -69,6 +73,7 @@ slr_status slr_stream_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offse
 slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes, const void *pattern,
                            uint32_t pattern_bytes, slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     SLRI_TRY(check_place(stream, buffer, "slr_stream_fill"));
     SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_stream_fill"));
     bool power_of_two = pattern_bytes != 0 && (pattern_bytes & (pattern_bytes - 1)) == 0;
@@ -89,6 +94,7 @@ slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint64_t offs
 slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_place to,
                                slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     SLRI_TRY(check_place(stream, buffer, "slr_stream_prefetch"));
     SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_stream_prefetch"));
     if (to != SLR_AT_HOST && to != SLR_AT_DEVICE)
@@ -104,6 +110,7 @@ slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, uint64_t 
 
 slr_status slr_stream_call(slr_stream *stream, slr_stream_function *function, void *user, slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     SLRI_TRY(check_place(stream, NULL, "slr_stream_call"));
     if (!function)
         return SLRI_FAIL(INVALID, "slr_stream_call: function is NULL");

@@ -70,6 +70,30 @@ slr_roofline slri_row_roofline(const struct slri_diagnosing *d, const slr_profil
                                                                 : (slr_roofline){0};
 }
 
+static bool is_caller(const slr_profile_row *row, const char *what)
+{
+    return row->kind == SLR_PROFILE_CALLER && *row->file != '\0' && strcmp(row->name, what) == 0;
+}
+
+const slr_profile_row *slri_caller_of(const struct slri_diagnosing *d, const char *what)
+{
+    const slr_profile_row *most = NULL;
+    for (uint32_t i = 0; i < d->rows; ++i)
+        if (is_caller(&d->row[i], what) && (!most || d->row[i].n > most->n))
+            most = &d->row[i];
+    return most;
+}
+
+const slr_profile_row *slri_slowest_caller_of(const struct slri_diagnosing *d, const char *what, const char *or_what)
+{
+    const slr_profile_row *most = NULL;
+    for (uint32_t i = 0; i < d->rows; ++i)
+        if ((is_caller(&d->row[i], what) || is_caller(&d->row[i], or_what)) &&
+            (!most || d->row[i].total_ns > most->total_ns))
+            most = &d->row[i];
+    return most;
+}
+
 void slri_diagnosis_give(struct slri_diagnosing *d, const struct slri_verdict *verdict, const char *format, ...)
 {
     slr_diagnosis told = {
@@ -81,7 +105,13 @@ void slri_diagnosis_give(struct slri_diagnosing *d, const struct slri_verdict *v
     snprintf(told.name, sizeof told.name, "%s", slr_bottleneck_name(verdict->bottleneck));
     snprintf(told.measure, sizeof told.measure, "%s", verdict->measure);
     snprintf(told.change, sizeof told.change, "%s", verdict->change);
-    snprintf(told.file, sizeof told.file, "%s", verdict->file ? verdict->file : "");
+    const slr_profile_row *caller = verdict->caller;
+    const char *file = caller ? caller->file : verdict->file ? verdict->file : "";
+    snprintf(told.file, sizeof told.file, "%s", file);
+    if (caller) {
+        told.line = caller->lines[0].line;
+        told.offset = caller->offset;
+    }
     if (d->count < d->most)
         memcpy(d->out + d->count * d->out_bytes, &told, d->out_bytes);
     ++d->count;
@@ -135,6 +165,8 @@ static void add_up(struct slri_diagnosing *d)
         d->total[kind].n += row->n;
         d->total[kind].total_ns += row->total_ns;
         d->total[kind].bytes += row->bytes;
+        if (kind == SLR_PROFILE_UPLOAD || kind == SLR_PROFILE_DOWNLOAD)
+            d->pinned_bytes += row->pinned_bytes;
         bool is_work = kind <= SLR_PROFILE_CALL || kind == SLR_PROFILE_MESSAGE || kind == SLR_PROFILE_BATCH;
         if (is_work && *row->device && row->total_ns > most) {
             most = row->total_ns;
@@ -179,25 +211,15 @@ static void take_ceilings(const slr_diagnose_desc *desc, struct slri_diagnosing 
 
 static void run_rules(struct slri_diagnosing *d)
 {
-    static slri_rule *const rules[] = {slri_rule_transfers,
-                                       slri_rule_transfers_in_loop,
-                                       slri_rule_launches,
-                                       slri_rule_apart,
-                                       slri_rule_few_blocks,
-                                       slri_rule_queue_small,
-                                       slri_rule_queue_large,
-                                       slri_rule_stalls,
-                                       slri_rule_allocation,
-                                       slri_rule_idle,
-                                       slri_rule_oversubscribed,
-                                       slri_rule_contention,
-                                       slri_rule_compiling,
-                                       slri_rule_fragmented,
-                                       slri_rule_strided,
-                                       slri_rule_banks,
-                                       slri_rule_divergence,
-                                       slri_rule_occupancy,
-                                       slri_rule_roof};
+    static slri_rule *const rules[] = {slri_rule_transfers,      slri_rule_transfers_in_loop, slri_rule_unpinned,
+                                       slri_rule_launches,       slri_rule_launch_loop,       slri_rule_apart,
+                                       slri_rule_few_blocks,     slri_rule_queue_small,       slri_rule_queue_large,
+                                       slri_rule_stalls,         slri_rule_allocation,        slri_rule_idle,
+                                       slri_rule_oversubscribed, slri_rule_contention,        slri_rule_compiling,
+                                       slri_rule_fragmented,     slri_rule_strided,           slri_rule_banks,
+                                       slri_rule_divergence,     slri_rule_occupancy,         slri_rule_roof,
+                                       slri_rule_unscaled,       slri_rule_deterministic};
+    _Static_assert(sizeof rules / sizeof *rules == SLR_BOTTLENECKS, "a rule for each bottleneck");
     for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i)
         rules[i](d);
 }

@@ -174,6 +174,89 @@ static void a_kernel_far_from_its_roof_is_named(void **state)
     assert_false(gives(a, SLR_BOTTLENECK_ROOF));
 }
 
+static slr_profile_row *add_caller(struct asked *a, const char *what, uint64_t n, uint64_t offset)
+{
+    slr_profile_row *row = add(a, SLR_PROFILE_CALLER, n, 1);
+    row->name = what;
+    row->file = "program";
+    row->offset = offset;
+    return row;
+}
+
+static void a_place_with_many_small_launches_is_named_and_recorded_ones_are_not(void **state)
+{
+    (void)state;
+    struct asked *a = make();
+    slr_profile_row *kernel = add(a, SLR_PROFILE_KERNEL, 500, MS); // of which nothing is known but that it is short
+    kernel->p50_ns = 2000;
+    slr_profile_row *place = add_caller(a, "launch", 500, 0x1234);
+    add_caller(a, "launch", 3, 0x9999);
+    const slr_diagnosis *told = find(a, SLR_BOTTLENECK_LAUNCH_LOOP);
+    assert_non_null(told);
+    assert_true(told->figure == 500 && told->offset == 0x1234 && told->line == 0);
+    assert_string_equal(told->file, "program");
+    place->n = 499;
+    assert_false(gives(a, SLR_BOTTLENECK_LAUNCH_LOOP));
+    place->n = 500;
+    place->name = "recorded launch";
+    assert_false(gives(a, SLR_BOTTLENECK_LAUNCH_LOOP));
+    place->name = "launch";
+    kernel->p50_ns = 20000; // the kernel's own work is what takes the time
+    assert_false(gives(a, SLR_BOTTLENECK_LAUNCH_LOOP));
+}
+
+static void allocations_at_one_line_are_named_with_it(void **state)
+{
+    (void)state;
+    struct asked *a = make();
+    add(a, SLR_PROFILE_MEMORY, 100, 0);
+    slr_profile_row *place = add_caller(a, "allocation", 50, 0);
+    place->lines[0].line = 12;
+    const slr_diagnosis *told = find(a, SLR_BOTTLENECK_ALLOCATION);
+    assert_non_null(told);
+    assert_int_equal(told->line, 12);
+    place->n = 49; // from here and there
+    assert_false(gives(a, SLR_BOTTLENECK_ALLOCATION));
+}
+
+static void half_gradients_need_a_scaler_and_others_do_not(void **state)
+{
+    (void)state;
+    struct asked *a = make();
+    slr_profile_row *gradient = add(a, SLR_PROFILE_KERNEL, 10, MS);
+    gradient->name = "softmax_backward";
+    gradient->file = "ops/f16/rows.cu";
+    assert_true(gives(a, SLR_BOTTLENECK_UNSCALED));
+    gradient->file = "ops/bf16/rows.cu";
+    assert_false(gives(a, SLR_BOTTLENECK_UNSCALED));
+    gradient->file = "ops/f16/rows.cu";
+    gradient->name = "softmax";
+    assert_false(gives(a, SLR_BOTTLENECK_UNSCALED));
+    gradient->name = "convolution_weights";
+    assert_true(gives(a, SLR_BOTTLENECK_UNSCALED));
+    slr_profile_row *scaler = add(a, SLR_PROFILE_KERNEL, 1, MS);
+    scaler->name = "unscale";
+    scaler->file = "ops/f16/each.cu";
+    assert_false(gives(a, SLR_BOTTLENECK_UNSCALED));
+}
+
+static void deterministic_mode_is_named_from_a_fifth_of_the_time_on(void **state)
+{
+    (void)state;
+    struct asked *a = make();
+    slr_profile_row *used = add(a, SLR_PROFILE_ALGORITHM, 1, 121), *kept_out = add(a, SLR_PROFILE_KEPT_OUT, 1, 100);
+    used->min_ns = 121;
+    kept_out->min_ns = 100;
+    const slr_diagnosis *told = find(a, SLR_BOTTLENECK_DETERMINISTIC);
+    assert_non_null(told);
+    assert_true(told->figure == 1.21);
+    used->min_ns = 120;
+    assert_false(gives(a, SLR_BOTTLENECK_DETERMINISTIC));
+    used->min_ns = 500;
+    kept_out->name = "another"; // operation
+    assert_false(gives(a, SLR_BOTTLENECK_DETERMINISTIC));
+}
+
 static void the_number_found_is_told_though_there_is_room_for_fewer(void **state)
 {
     (void)state;
@@ -268,6 +351,10 @@ int main(void)
         cmocka_unit_test(a_run_that_compiles_is_named),
         cmocka_unit_test(a_heap_in_pieces_is_named),
         cmocka_unit_test(a_kernel_far_from_its_roof_is_named),
+        cmocka_unit_test(a_place_with_many_small_launches_is_named_and_recorded_ones_are_not),
+        cmocka_unit_test(allocations_at_one_line_are_named_with_it),
+        cmocka_unit_test(half_gradients_need_a_scaler_and_others_do_not),
+        cmocka_unit_test(deterministic_mode_is_named_from_a_fifth_of_the_time_on),
         cmocka_unit_test(the_number_found_is_told_though_there_is_room_for_fewer),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(the_rows_of_this_process_are_diagnosed),

@@ -7,34 +7,69 @@
 
 enum { PAIRS = 20 };
 
-void slri_rule_launches(struct slri_diagnosing *d)
+struct small {
+    uint64_t n, ns, instructions;
+};
+
+static struct small small_launches(const struct slri_diagnosing *d)
 {
-    uint64_t n = 0, instructions = 0, ns = 0;
+    struct small small = {0};
     for (uint32_t i = 0; i < d->rows; ++i) {
         const slr_profile_row *row = &d->row[i];
         if (row->kind != SLR_PROFILE_KERNEL || !slri_row_is_short(row))
             continue;
-        n += row->n;
-        ns += row->total_ns;
-        instructions += row->instructions;
+        small.n += row->n;
+        small.ns += row->total_ns;
+        small.instructions += row->instructions;
     }
+    return small;
+}
+
+void slri_rule_launches(struct slri_diagnosing *d)
+{
+    const struct small small = small_launches(d);
     const uint64_t all = d->total[SLR_PROFILE_KERNEL].n;
-    if (n < SLRI_MANY || 2 * n < all)
+    if (small.n < SLRI_MANY || 2 * small.n < all)
         return;
     char cost[64] = "";
     if (d->has_ceilings)
         snprintf(cost, sizeof cost, "; an empty launch costs %.1f us here", d->ceilings.launch_ns / 1e3);
     const struct slri_verdict verdict = {.bottleneck = SLR_BOTTLENECK_LAUNCHES,
-                                         .figure = slri_ratio((double)n, (double)all),
+                                         .figure = slri_ratio((double)small.n, (double)all),
                                          .limit = 0.5,
                                          .measure = "small launches / launches",
-                                         .change = "slr_graph_launch(graph, stream, NULL, 0, NULL); // recorded once"};
+                                         .change = "SLR_LAUNCH(stream, kernel, SLR_1D(n * rounds), ...); // one launch",
+                                         .caller = slri_caller_of(d, "launch")};
     slri_diagnosis_give(
         d, &verdict,
         "%llu of %llu launches are small: %.0f operations and %.1f us on average%s. Combine launches (a larger grid, "
         "a loop in the kernel), record them once (slr_graph), or send messages to a ring kernel.",
-        (unsigned long long)n, (unsigned long long)all, (double)instructions / (double)n, (double)ns / (double)n / 1e3,
-        cost);
+        (unsigned long long)small.n, (unsigned long long)all, (double)small.instructions / (double)small.n,
+        (double)small.ns / (double)small.n / 1e3, cost);
+}
+
+#define LOOP 500u
+
+// One place, and many times as many launches as make a program launch-bound.
+void slri_rule_launch_loop(struct slri_diagnosing *d)
+{
+    const slr_profile_row *place = slri_caller_of(d, "launch");
+    const uint64_t all = d->total[SLR_PROFILE_KERNEL].n, small = small_launches(d).n;
+    if (!place || place->n < LOOP || 2 * place->n < all || 2 * small < all)
+        return;
+    const struct slri_verdict verdict = {
+        .bottleneck = SLR_BOTTLENECK_LAUNCH_LOOP,
+        .figure = (double)place->n,
+        .limit = LOOP,
+        .measure = "launches at one place",
+        .change = "slr_graph_launch(graph, stream, NULL, 0, NULL); // the loop recorded once, by slr_graph_begin",
+        .caller = place};
+    slri_diagnosis_give(
+        d, &verdict,
+        "%llu of %llu launches come from one place in the program, and most launches are small. Record the loop once "
+        "and launch the list (slr_graph_begin, slr_graph_launch), do the loop in the kernel, or send messages to a "
+        "ring kernel, which is launched once.",
+        (unsigned long long)place->n, (unsigned long long)all);
 }
 
 // ---- kernels that could be one -------------------------------------------------------------------------------------
@@ -118,7 +153,8 @@ void slri_rule_stalls(struct slri_diagnosing *d)
                                          .figure = slri_ratio((double)waits->n, (double)(kernels->n ? kernels->n : 1)),
                                          .limit = 0.8,
                                          .measure = "waits of the host / launches",
-                                         .change = "slr_stream_finish(stream, timeout_ns); // once, after the loop"};
+                                         .change = "slr_stream_finish(stream, timeout_ns); // once, after the loop",
+                                         .caller = slri_caller_of(d, "wait")};
     slri_diagnosis_give(
         d, &verdict,
         "The host waited %llu times for streams, %.2f ms in total, with %llu launches. It waits for about each launch "
@@ -156,7 +192,8 @@ void slri_rule_contention(struct slri_diagnosing *d)
                                          .figure = slri_ratio((double)t->contended_ns, (double)t->span_ns),
                                          .limit = 0.25,
                                          .measure = "contended time / time",
-                                         .change = "SLR_LAUNCH(streams[i % workers], kernel, shape, ...);"};
+                                         .change = "SLR_LAUNCH(streams[i % workers], kernel, shape, ...);",
+                                         .caller = slri_caller_of(d, "launch")};
     slri_diagnosis_give(
         d, &verdict,
         "For %.1f ms, %.0f %% of the traced time, more streams and ring kernels had work than %s has workers "

@@ -5,21 +5,22 @@
 void slri_rule_allocation(struct slri_diagnosing *d)
 {
     const struct slri_total *memory = &d->total[SLR_PROFILE_MEMORY], *kernels = &d->total[SLR_PROFILE_KERNEL];
-    const slr_timeline *t = &d->timeline;
-    if (memory->n < SLRI_MANY || 2 * memory->n < kernels->n || !t->allocated_at || 2 * t->allocated < memory->n)
+    const slr_profile_row *place = slri_caller_of(d, "allocation");
+    if (memory->n < SLRI_MANY || 2 * memory->n < kernels->n || !place || 2 * place->n < memory->n)
         return;
     const struct slri_verdict verdict = {.bottleneck = SLR_BOTTLENECK_ALLOCATION,
-                                         .figure = (double)t->allocated,
+                                         .figure = (double)place->n,
                                          .limit = SLRI_MANY / 2,
                                          .measure = "allocations at one place",
-                                         .change =
-                                             "slr_pool_acquire(pool, count, SLR_F32, &buffer); // before the loop"};
+                                         .change = "slr_pool_acquire(pool, count, SLR_F32, &buffer); // before the "
+                                                   "loop",
+                                         .caller = place};
     slri_diagnosis_give(
         d, &verdict,
-        "Device memory was allocated %llu times (%.1f MB), %llu of them at %s, with %llu launches. Create the buffer "
-        "once before the loop, or use a pool (slr_pool_acquire), which reuses buffers without zeroing them.",
-        (unsigned long long)memory->n, (double)memory->bytes / 1e6, (unsigned long long)t->allocated, t->allocated_at,
-        (unsigned long long)kernels->n);
+        "Device memory was allocated %llu times (%.1f MB), %llu of them at %s:%u, with %llu launches. Create the "
+        "buffer once before the loop, or use a pool (slr_pool_acquire), which reuses buffers without zeroing them.",
+        (unsigned long long)memory->n, (double)memory->bytes / 1e6, (unsigned long long)place->n, place->file,
+        place->lines[0].line, (unsigned long long)kernels->n);
 }
 
 void slri_rule_fragmented(struct slri_diagnosing *d)

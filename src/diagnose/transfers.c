@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules about copies, and about what stands between two commands of a device.
+#include "device/device.h"
 #include "diagnose/rules.h"
 
 enum { COPIES = 10, LAUNCHES = 50 };
@@ -21,7 +22,8 @@ void slri_rule_transfers(struct slri_diagnosing *d)
         .limit = 1,
         .measure = "time of copies / time of kernels",
         .change = "slr_stream_write(copies, next, 0, from, bytes, &point); slr_stream_wait(stream, point); // while "
-                  "kernels use another buffer"};
+                  "kernels use another buffer",
+        .caller = slri_slowest_caller_of(d, "upload", "download")};
     slri_diagnosis_give(
         d, &verdict,
         "Copies between host and device took %.2f ms (%llu copies, %.1f MB); all kernels took %.2f ms. Keep data in "
@@ -44,7 +46,8 @@ void slri_rule_transfers_in_loop(struct slri_diagnosing *d)
         .limit = 0.9,
         .measure = "copies in both directions / launches",
         .change = "slr_buffer_write(buffer, 0, from, bytes); for (...) SLR_LAUNCH(...); slr_buffer_read(buffer, 0, to, "
-                  "bytes);"};
+                  "bytes);",
+        .caller = slri_slowest_caller_of(d, "upload", "download")};
     slri_diagnosis_give(
         d, &verdict,
         "%llu launches came with %llu copies to the device and %llu back, of %.1f KB and %.1f KB on average: "
@@ -55,13 +58,38 @@ void slri_rule_transfers_in_loop(struct slri_diagnosing *d)
         slri_milliseconds(moving_ns(d)));
 }
 
+#define LEAST_BYTES 1000000u
+
+// Where a device has a copy engine, and memory of its own, it copies pageable memory in two steps.
+void slri_rule_unpinned(struct slri_diagnosing *d)
+{
+    const struct slri_total *up = &d->total[SLR_PROFILE_UPLOAD], *down = &d->total[SLR_PROFILE_DOWNLOAD];
+    const uint64_t bytes = up->bytes + down->bytes, kernels_ns = d->total[SLR_PROFILE_KERNEL].total_ns;
+    if (!d->device || d->device->facts.unified || !d->device->facts.has_pinned || up->n + down->n < COPIES ||
+        bytes < LEAST_BYTES || 2 * d->pinned_bytes > bytes || 10 * moving_ns(d) < kernels_ns)
+        return;
+    const struct slri_verdict verdict = {.bottleneck = SLR_BOTTLENECK_UNPINNED,
+                                         .figure = slri_ratio((double)(bytes - d->pinned_bytes), (double)bytes),
+                                         .limit = 0.5,
+                                         .measure = "bytes copied from or to pageable memory / bytes copied",
+                                         .change = "desc.pinned = 1; // slr_buffer_desc, for slr_buffer_create_with",
+                                         .caller = slri_slowest_caller_of(d, "upload", "download")};
+    slri_diagnosis_give(
+        d, &verdict,
+        "%llu copies moved %.1f MB, %.0f %% of them from or to pageable memory, in %.2f ms. %s copies page-locked "
+        "memory directly, and while kernels run. Create buffers that are copied often with slr_buffer_desc.pinned, and "
+        "write them by slr_buffer_map.",
+        (unsigned long long)(up->n + down->n), (double)bytes / 1e6,
+        slri_percent((double)(bytes - d->pinned_bytes), (double)bytes), slri_milliseconds(moving_ns(d)), d->name);
+}
+
 // ---- a device that waits -------------------------------------------------------------------------------------------
 
 #define SOME_WORK 20u      // commands and batches, of a device that is to be judged by how busy it was
 #define SOME_NS 100000000u // and the time traced
 
 struct remedy {
-    const char *text, *change;
+    const char *text, *change, *caller;
 };
 
 // By what stands between two commands.
@@ -70,20 +98,21 @@ static struct remedy remedy_of(const struct slri_diagnosing *d, uint64_t idle_ns
     const struct slri_total *total = d->total;
     if (4 * total[SLR_PROFILE_FULL].total_ns > idle_ns)
         return (struct remedy){"Senders wait for a full mailbox: raise queue_size.",
-                               "desc.queue_size = 4096; // slr_ring_desc"};
+                               "desc.queue_size = 4096; // slr_ring_desc", ""};
     if (4 * moving_ns(d) > idle_ns)
         return (struct remedy){"Copies stand between: leave data on the device, or copy on a second stream meanwhile.",
-                               "slr_stream_write(copies, next, 0, from, bytes, &point);"};
+                               "slr_stream_write(copies, next, 0, from, bytes, &point);", "upload"};
     if (total[SLR_PROFILE_WAIT].n > 0 && 2 * total[SLR_PROFILE_WAIT].n > total[SLR_PROFILE_KERNEL].n)
         return (struct remedy){
             "Waits of the host stand between: submit new work before the last completes, on several streams.",
-            "slr_stream_finish(stream, timeout_ns); // once, after the loop"};
+            "slr_stream_finish(stream, timeout_ns); // once, after the loop", "wait"};
     if (total[SLR_PROFILE_BATCH].n > 0)
         return (struct remedy){"The host's own work stands between: send several messages per call (slr_send_many).",
-                               "slr_send_many(port, to, NULL, messages, bytes, count, timeout_ns, NULL);"};
+                               "slr_send_many(port, to, NULL, messages, bytes, count, timeout_ns, NULL);", ""};
     return (struct remedy){"The host's own work stands between: prepare the next launch while one runs, or do the work "
                            "in the caller.",
-                           "slr_stream_call(stream, prepare_next, user, NULL); // or on another thread of the host"};
+                           "slr_stream_call(stream, prepare_next, user, NULL); // or on another thread of the host",
+                           "launch"};
 }
 
 void slri_rule_idle(struct slri_diagnosing *d)
@@ -99,7 +128,8 @@ void slri_rule_idle(struct slri_diagnosing *d)
                                          .figure = slri_ratio((double)busy_ns, (double)working_ns),
                                          .limit = 0.5,
                                          .measure = "busy time / time without compiling",
-                                         .change = remedy.change};
+                                         .change = remedy.change,
+                                         .caller = slri_caller_of(d, remedy.caller)};
     slri_diagnosis_give(
         d, &verdict,
         "The device was busy %.1f %% of the %.1f ms without compilation: %llu launches, %llu batches of messages. "

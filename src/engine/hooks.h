@@ -48,6 +48,8 @@ struct slri_hooks {
     void (*observe_full)(slr_ring *ring, uint64_t begin);
     void (*observe_wait)(struct slri_queue *queue, uint64_t begin);
     void (*observe_compile)(const char *name, bool was_cached, uint64_t begin);
+    void (*observe_algorithm)(slr_device *device, const char *operation, const char *algorithm, bool is_kept_out,
+                              uint64_t ns);
 };
 
 // Before anything else of slipring is used; again and again, by any thread, with the same table, which is constant.

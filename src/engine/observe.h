@@ -23,6 +23,15 @@ static inline bool slri_is_traced(void)
     return __builtin_expect((__atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE) & SLRI_OBSERVE_TRACE) != 0, 0);
 }
 
+extern _Thread_local struct slri_site slri_site; // of the calling thread's last call, while somebody watches
+
+// First in a public function that submits, copies or waits.
+#define SLRI_OBSERVE_SITE(list)                                                                                        \
+    do {                                                                                                               \
+        if (slri_is_observed())                                                                                        \
+            slri_site = (struct slri_site){__builtin_return_address(0), (list)};                                       \
+    } while (0)
+
 // A look at the clock (base/tick.h) for what follows, or 0: nobody watches.
 static inline uint64_t slri_observe_begin(void)
 {
@@ -98,6 +107,14 @@ static inline void slri_observe_wait(struct slri_queue *queue, uint64_t begin)
 static inline void slri_observe_compile(const char *name, bool was_cached, uint64_t begin)
 {
     slri_hooks()->observe_compile(name, was_cached, begin);
+}
+
+// An operation of the device has measured an algorithm as its fastest, or as the fastest of those that deterministic
+// mode keeps out.
+static inline void slri_observe_algorithm(slr_device *device, const char *operation, const char *algorithm,
+                                          bool is_kept_out, uint64_t ns)
+{
+    slri_hooks()->observe_algorithm(device, operation, algorithm, is_kept_out, ns);
 }
 
 #endif

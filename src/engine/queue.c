@@ -220,8 +220,10 @@ run_each(struct slri_stream *stream, const struct slri_submission *submission, s
         const struct slri_command *command = &submission->command[i];
         if (status != SLR_OK && command->op != SLRI_CALL)
             continue;
-        if (begin != 0)
+        if (begin != 0) {
             submission->queue->device_ns = 0;
+            submission->queue->site = submission->site;
+        }
         slr_status got = slri_stream_run(stream, command, status);
         if (begin != 0 && got == SLR_OK)
             got = slri_stream_finish(stream); // watched, each takes what it takes

@@ -34,8 +34,9 @@ struct slri_queue {
     // Of the submission that is being done, where the device says it better than the host: its stream's. 0: it does
     // not.
     uint64_t began_ns, ended_ns;
-    uint64_t device_ns; // and of its present command: how long the device was at it
-    bool is_timed;      // atomic: it has had a stamp, so somebody wants those
+    uint64_t device_ns;    // and of its present command: how long the device was at it
+    struct slri_site site; // who submitted it, where somebody watches
+    bool is_timed;         // atomic: it has had a stamp, so somebody wants those
 
     uint64_t done;              // atomic: all up to here has been done
     uint32_t sleepers, changes; // atomic; a futex: host threads that wait

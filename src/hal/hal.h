@@ -130,6 +130,7 @@ enum slri_command_op {
 
 struct slri_command {
     enum slri_command_op op;
+    bool is_pinned; // of a copy to or from the host: its memory there is page-locked
     union {
         struct {
             void *device, *host;
@@ -233,6 +234,12 @@ struct slri_after {
     uint64_t value;
 };
 
+// Where the program called slipring: a return address, and whether it launched a recorded list there.
+struct slri_site {
+    const void *at; // NULL: not known
+    bool is_list;
+};
+
 // Commands that are done one after the other, once every point of `wait` has passed; then the queue's `value` has. The
 // front half makes it and keeps it until it is settled.
 struct slri_submission {
@@ -249,6 +256,7 @@ struct slri_submission {
     slr_status (*prepare)(struct slri_submission *submission);
     void (*forget)(struct slri_submission *submission); // behind that, under the queues' lock: frees it
     struct slri_submission *next;                       // in its queue
+    struct slri_site site;                              // who submitted it, where somebody watches
 };
 
 // A host function of many messages a call. It says which of them faulted by a status in `fault_line`, else 0.

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "engine/observe.h"
 #include "memory/store.h"
 #include "memory/heap.h"
 
@@ -355,6 +356,7 @@ static inline void set_up(slr_buffer *buffer, uint64_t count, slr_scalar scalar,
 slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scalar scalar, const char *file, uint32_t line,
                                slr_buffer **out)
 {
+    SLRI_OBSERVE_SITE(false);
     uint64_t bytes;
     SLRI_TRY(check(pool, count, scalar, out, &bytes));
     struct size_class class = class_that_fits(bytes);

@@ -2,6 +2,7 @@
 // Memory of heaps: each taking is counted; in the trace it and each giving back are marks of the thread that does it,
 // and steps of how much is live.
 #include "memory/heap.h"
+#include "observe/caller.h"
 #include "observe/events.h"
 #include "observe/names.h"
 #include "observe/observe.h"
@@ -57,8 +58,11 @@ void slri_note_memory(slr_heap *heap, const slr_memory_event *event)
     uint32_t watchers = __atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE); // as slri_is_observed
     if (!own)
         return;
-    if (watchers & SLRI_OBSERVE_PROFILE && event->what == SLR_MEMORY_TAKEN)
+    if (watchers & SLRI_OBSERVE_PROFILE && event->what == SLR_MEMORY_TAKEN) {
         count(own, heap, SLR_PROFILE_MEMORY, event->bytes);
+        slri_caller_allocated(event->file, event->line, heap->device ? slri_device_name(heap->device) : 0,
+                              event->bytes);
+    }
     if (watchers & SLRI_OBSERVE_PROFILE && event->what == SLR_MEMORY_REFUSED && is_fragmented(heap, event->bytes))
         count(own, heap, SLR_PROFILE_FRAGMENTED, event->bytes);
     if (watchers & SLRI_OBSERVE_TRACE && event->what != SLR_MEMORY_LEAKED)

@@ -4,6 +4,7 @@
 
 #include "device/kernel.h"
 #include "device/stream.h"
+#include "observe/caller.h"
 #include "observe/events.h"
 #include "observe/names.h"
 
@@ -132,23 +133,41 @@ uint64_t slri_note_command(slr_device *device, struct slri_queue *queue, const s
         device = stream->device;
     struct slri_sample sample = {.bytes = slri_command_bytes(command),
                                  .launch = is_launch ? command->dispatch.count : NULL,
-                                 .is_launch = is_launch};
+                                 .is_launch = is_launch,
+                                 .is_pinned = command->is_pinned};
     struct slri_row *row = is_launch ? slri_row_of_kernel(command->dispatch.kernel) : row_of_op(device, command->op);
     if (is_launch && queue && queue->device_ns != 0) // its driver's compiler, and other streams' kernels, are not it
         begin = before(begin, end, queue->device_ns);
     add(row, stream && slri_is_traced() ? track_of(stream) : 0, begin, end, &sample);
+    slri_caller_add(queue ? queue->site : slri_site, is_launch ? NULL : of_op[command->op].name, device, &sample);
     return end;
 }
 
 void slri_note_wait(struct slri_queue *queue, uint64_t begin)
 {
     slr_device *device = ((struct slr_stream *)queue)->device;
+    const uint64_t end = slri_tick();
+    struct slri_sample sample = {.ns = end > begin ? slri_ticks_ns(end - begin) : 0};
     slri_observe_slice(slri_row(SLR_PROFILE_WAIT, slri_name("wait for a stream"), slri_device_name(device), 0), 0,
-                       begin, slri_tick(), 0);
+                       begin, end, 0);
+    slri_caller_add(slri_site, "wait", device, &sample);
 }
 
 void slri_note_compile(const char *name, bool was_cached, uint64_t begin)
 {
     uint32_t kind = was_cached ? SLR_PROFILE_LOAD : SLR_PROFILE_COMPILE;
     slri_observe_slice(slri_row(kind, slri_name(name), 0, 0), 0, begin, slri_tick(), 0);
+}
+
+void slri_note_algorithm(slr_device *device, const char *operation, const char *algorithm, bool is_kept_out,
+                         uint64_t ns)
+{
+    const struct slri_sample sample = {.ns = ns};
+    struct slri_own *own = slri_own();
+    struct slri_row *row = slri_row(is_kept_out ? SLR_PROFILE_KEPT_OUT : SLR_PROFILE_ALGORITHM, slri_name(operation),
+                                    slri_device_name(device), 0);
+    if (!row || !own || !(__atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE) & SLRI_OBSERVE_PROFILE)) // slri_is_observed
+        return;
+    __atomic_store_n(&row->file, slri_name_text(slri_name(algorithm)), __ATOMIC_RELAXED);
+    slri_row_add(row, own, &sample);
 }

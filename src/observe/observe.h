@@ -40,6 +40,8 @@ void slri_note_reply(slr_address to, uint64_t begin);
 void slri_note_full(slr_ring *ring, uint64_t begin);
 void slri_note_wait(struct slri_queue *queue, uint64_t begin);
 void slri_note_compile(const char *name, bool was_cached, uint64_t begin);
+void slri_note_algorithm(slr_device *device, const char *operation, const char *algorithm, bool is_kept_out,
+                         uint64_t ns);
 
 // Before a device is opened: what SLIPRING_TRACE and SLIPRING_PROFILE ask for, once. Errors: INVALID (a file that
 // cannot be written).

@@ -82,6 +82,9 @@ const char *slr_profile_kind_name(uint32_t kind)
         [SLR_PROFILE_OWNER] = "owner",
         [SLR_PROFILE_REPLY] = "reply",
         [SLR_PROFILE_FRAGMENTED] = "fragmented",
+        [SLR_PROFILE_CALLER] = "caller",
+        [SLR_PROFILE_ALGORITHM] = "algorithm",
+        [SLR_PROFILE_KEPT_OUT] = "kept out",
     };
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
@@ -201,6 +204,12 @@ static void put_row(slri_text *text, const slr_profile_row *row, bool first)
         slri_text_printf(text, ", \"%s\": %llu", numbers[i].name, (unsigned long long)numbers[i].value);
     if (row->messages != 0)
         slri_text_printf(text, ", \"messages\": %llu", (unsigned long long)row->messages);
+    if (row->pinned_bytes != 0)
+        slri_text_printf(text, ", \"pinned_bytes\": %llu", (unsigned long long)row->pinned_bytes);
+    if (row->kind >= SLR_PROFILE_CALLER) {
+        slri_text_printf(text, ", \"offset\": %llu", (unsigned long long)row->offset);
+        put_lines(text, row);
+    }
     if (row->kind == SLR_PROFILE_KERNEL || row->kind == SLR_PROFILE_BATCH)
         put_work(text, row);
     slri_text_puts(text, "}");

@@ -118,6 +118,62 @@ static void a_kernels_work_is_counted_and_judged(void **state)
     slr_device_close(device);
 }
 
+static slr_profile_row caller_of(const char *what, uint64_t n)
+{
+    slr_profile_row rows[64], found = {0};
+    uint32_t count;
+    must(slr_profile_read(rows, 64, &count));
+    for (uint32_t i = 0; i < count; ++i)
+        if (rows[i].kind == SLR_PROFILE_CALLER && strcmp(rows[i].name, what) == 0 && rows[i].n == n)
+            found = rows[i];
+    return found;
+}
+
+// Calls from two lines are two rows; the launches of a recorded list are its launch's.
+static void each_place_in_the_program_has_a_row_for_each_kind_of_call(void **state)
+{
+    (void)state;
+    slr_device *device = open_device(DEVICE);
+    slr_program *program;
+    slr_kernel *kernel;
+    slr_stream *stream;
+    slr_buffer *buffer;
+    slr_graph *graph;
+    float host[32] = {0};
+    must(slr_program_from_text(device, "add.cu", KERNEL, NULL, &program));
+    must(slr_program_get_kernel(program, NULL, &kernel));
+    must(slr_stream_default(device, &stream));
+    must(slr_buffer_create(device, sizeof host, &buffer));
+    const uint32_t line = __LINE__ - 1;
+    for (int i = 0; i < 7; ++i)
+        must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 32, 0), buffer, 1.0f));
+    for (int i = 0; i < 5; ++i)
+        must(slr_stream_write(stream, buffer, 0, host, sizeof host, NULL));
+    must(slr_stream_write(stream, buffer, 0, host, sizeof host, NULL));
+    must(slr_graph_create(device, &graph));
+    must(slr_graph_begin(graph, stream));
+    for (int i = 0; i < 3; ++i)
+        must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 32, 0), buffer, 1.0f));
+    must(slr_graph_end(graph));
+    must(slr_graph_launch(graph, stream, NULL, 0, NULL));
+    must(slr_stream_finish(stream, LONG));
+    slr_profile_row launches = caller_of("launch", 7), writes = caller_of("upload", 5), last = caller_of("upload", 1);
+    assert_int_equal(launches.n, 7);
+    assert_true(launches.offset != 0 && *launches.file == '/');
+    assert_int_equal(writes.bytes, 5 * sizeof host);
+    assert_int_equal(last.bytes, sizeof host);
+    assert_true(writes.offset != last.offset && writes.file == last.file);
+    assert_int_equal(caller_of("recorded launch", 3).n, 3);
+    slr_profile_row allocation = caller_of("allocation", 1);
+    assert_int_equal(allocation.lines[0].line, line);
+    assert_true(allocation.offset == 0 && strstr(allocation.file, "profile_test.c"));
+    slr_graph_destroy(graph);
+    slr_buffer_destroy(buffer);
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(program);
+    slr_device_close(device);
+}
+
 // Work of slipring's own in a stream is none of the program's commands.
 static void compiling_ahead_is_no_command(void **state)
 {
@@ -133,7 +189,8 @@ static void compiling_ahead_is_no_command(void **state)
     must(slr_profile_read(rows, 64, &count));
     for (uint32_t i = 0; i < count; ++i)
         assert_true(rows[i].kind == SLR_PROFILE_WAIT || rows[i].kind == SLR_PROFILE_COMPILE ||
-                    rows[i].kind == SLR_PROFILE_LOAD);
+                    rows[i].kind == SLR_PROFILE_LOAD ||
+                    (rows[i].kind == SLR_PROFILE_CALLER && strcmp(rows[i].name, "wait") == 0));
     slr_program_destroy(program);
     slr_device_close(device);
 }
@@ -300,6 +357,7 @@ int main(void)
         cmocka_unit_test(nothing_is_counted_until_it_is_asked_for),
         cmocka_unit_test_setup_teardown(each_kernel_and_each_way_of_copying_has_a_row, begin, end),
         cmocka_unit_test_setup_teardown(a_kernels_work_is_counted_and_judged, begin, end),
+        cmocka_unit_test_setup_teardown(each_place_in_the_program_has_a_row_for_each_kind_of_call, begin, end),
         cmocka_unit_test_setup_teardown(compiling_ahead_is_no_command, begin, end),
         cmocka_unit_test_setup_teardown(memory_that_is_taken_is_counted, begin, end),
         cmocka_unit_test_setup_teardown(copies_outside_of_streams_are_counted, begin, end),

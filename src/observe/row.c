@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/thread.h"
+#include "observe/caller.h"
 #include "observe/launch.h"
 #include "observe/names.h"
 
@@ -58,7 +59,7 @@ struct slri_row *slri_row(uint32_t kind, uint32_t name, uint32_t device, uint64_
     if (row)
         return row;
     slri_mutex_lock(&lock);
-    if (rows >= SLRI_ROWS - SLR_PROFILE_FRAGMENTED) { // one of each kind is left; that is the last one
+    if (rows >= SLRI_ROWS - SLR_PROFILE_KEPT_OUT) { // one of each kind is left; that is the last one
         name = slri_name("(others)");
         device = 0;
         source = 0;
@@ -152,10 +153,11 @@ static void merge(const struct slri_row *row, struct slri_row_part *into)
                          __atomic_load_n(&slri_row_generation, __ATOMIC_RELAXED))
             continue;
         slri_histogram_merge(&into->time, &part->time);
-        const uint64_t *const from[] = {&part->bytes,   &part->flops,  &part->flops64, &part->instructions,
-                                        &part->threads, &part->blocks, &part->others,  &part->messages};
-        uint64_t *const to[] = {&into->bytes,   &into->flops,  &into->flops64, &into->instructions,
-                                &into->threads, &into->blocks, &into->others,  &into->messages};
+        const uint64_t *const from[] = {&part->bytes,        &part->flops,    &part->flops64,
+                                        &part->instructions, &part->threads,  &part->blocks,
+                                        &part->others,       &part->messages, &part->pinned_bytes};
+        uint64_t *const to[] = {&into->bytes,  &into->flops,  &into->flops64,  &into->instructions, &into->threads,
+                                &into->blocks, &into->others, &into->messages, &into->pinned_bytes};
         for (size_t k = 0; k < sizeof from / sizeof *from; ++k)
             *to[k] += __atomic_load_n(from[k], __ATOMIC_RELAXED); // counts, each by itself
     }
@@ -220,6 +222,9 @@ void slri_row_read(const struct slri_row *row, slr_profile_row *out)
     read_lines(row, out);
     bool known = !is_counted(row) || out->counted != SLR_COUNTED_NOT;
     out->messages = all.messages;
+    out->pinned_bytes = all.pinned_bytes;
+    if (row->kind == SLR_PROFILE_CALLER)
+        slri_caller_read(row, out);
     out->threads = all.threads;
     out->blocks = all.blocks;
     if (!known)

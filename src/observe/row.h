@@ -15,7 +15,7 @@ struct slri_row_part {
     uint32_t generation; // atomic: of another than the rows' it is out of date, and its writer empties it first
     slri_lock lock;      // of writers that may be several
     // Atomic. `others`: launches of which it is not known what they are made of.
-    uint64_t bytes, flops, flops64, instructions, threads, blocks, others, messages;
+    uint64_t bytes, flops, flops64, instructions, threads, blocks, others, messages, pinned_bytes;
     struct slri_histogram time;
 };
 
@@ -31,7 +31,7 @@ struct slri_row {
 
 // The row, made where it is not there. There are at most SLRI_ROWS; what comes behind counts in one that says so. NULL:
 // no memory.
-#define SLRI_ROWS 512u
+#define SLRI_ROWS 1024u
 struct slri_row *slri_row(uint32_t kind, uint32_t name, uint32_t device, uint64_t source);
 
 extern uint32_t slri_row_generation; // atomic
@@ -43,6 +43,7 @@ struct slri_sample {
     uint64_t ns, bytes;
     const struct slri_launch_count *launch; // of a launch, or of one call of a handler
     bool is_launch;                         // or a batch
+    bool is_pinned;                         // of a copy: the host's memory is page-locked
     uint32_t messages;                      // of a batch: so many calls of the handler
 };
 
@@ -55,6 +56,8 @@ static inline void slri_row_part_add(struct slri_row_part *part, const struct sl
     __atomic_store_n(&part->bytes, part->bytes + sample->bytes, __ATOMIC_RELAXED);
     if (sample->is_launch)
         slri_row_part_count(part, sample);
+    if (sample->is_pinned)
+        __atomic_store_n(&part->pinned_bytes, part->pinned_bytes + sample->bytes, __ATOMIC_RELAXED);
 }
 
 // Also where there is no part yet, or one that several threads share.

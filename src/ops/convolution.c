@@ -2,6 +2,7 @@
 // Convolutions: directly, or as a product of matrices over the places that each result reads.
 #include "base/sized.h"
 #include "device/stream.h"
+#include "engine/observe.h"
 #include "ops/dnnl.h"
 #include "ops/pick.h"
 #include "ops/product.h"
@@ -245,6 +246,7 @@ static void end_rehearsal(struct call *rehearsal)
 
 slr_status slr_ops_convolution(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc, slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     struct call call = {.ops = ops, .stream = stream}, rehearsal;
     struct slri_pick pick;
     uint32_t algorithm;
@@ -320,6 +322,7 @@ slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream, const 
                                         const slr_tensor *dy, const slr_tensor *dx, const slr_tensor *dweights,
                                         const slr_tensor *dbias, slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     static const char name[] = "slr_ops_convolution_backward";
     struct call call = {.ops = ops, .stream = stream};
     SLRI_TRY(begin(&call, desc, name));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // slr_ops_matmul: shapes, then products.
 #include "base/sized.h"
+#include "engine/observe.h"
 #include "ops/product.h"
 
 #include <stdio.h>
@@ -93,6 +94,7 @@ static slr_status begin(struct call *call, const slr_matmul_desc *desc, const ch
 
 slr_status slr_ops_matmul(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     struct call call = {.ops = ops, .stream = stream};
     SLRI_TRY(begin(&call, desc, "slr_ops_matmul"));
     return slri_product_run(ops, stream, &call.product, out);
@@ -185,6 +187,7 @@ static slr_status check_backward(const struct call *call, const char *name, cons
 slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, const slr_tensor *dc,
                                    const slr_tensor *da, const slr_tensor *db, const slr_tensor *dbias, slr_point *out)
 {
+    SLRI_OBSERVE_SITE(false);
     static const char name[] = "slr_ops_matmul_backward";
     struct call call = {.ops = ops, .stream = stream};
     SLRI_TRY(begin(&call, desc, name));

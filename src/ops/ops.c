@@ -120,6 +120,7 @@ void slr_ops_destroy(slr_ops *ops)
 // ---- launches ------------------------------------------------------------------------------------------------------
 
 static const char *const types[SLRI_OPS_TYPES] = {"T=float", "T=half", "T=__nv_bfloat16"};
+static const char *const folders[SLRI_OPS_TYPES] = {"ops", "ops/f16", "ops/bf16"};
 
 static int type_of(slr_scalar dtype)
 {
@@ -135,7 +136,7 @@ static slr_status load(slr_ops *ops, int type, enum slri_ops_source source)
     char name[32], *text = slri_ops_source(source);
     if (!text)
         return SLRI_FAIL(NO_MEMORY, "no memory for the source of operations");
-    snprintf(name, sizeof name, "ops/%s.cu", sources[source].name);
+    snprintf(name, sizeof name, "%s/%s.cu", folders[type], sources[source].name);
     slr_program_desc desc = SLR_PROGRAM_DESC_INIT;
     desc.defines = &types[type], desc.define_count = 1;
     slr_status status = slr_program_from_text(ops->device, name, text, &desc, program);

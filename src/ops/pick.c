@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "device/kernel.h"
 #include "device/stream.h"
+#include "engine/observe.h"
 #include "tune/record.h"
 
 #include <stdlib.h>
@@ -22,6 +23,14 @@ struct slri_picked {
     char name[32];
 };
 
+// By deterministic mode alone.
+static const char kept_out[] = "its results may differ from run to run, and slr_ops_desc.deterministic is set";
+
+static bool is_kept_out(const struct slri_contender *contender)
+{
+    return contender->why_not == kept_out;
+}
+
 void slri_pick_restrict(const slr_ops *ops, struct slri_pick *pick)
 {
     for (uint32_t i = 0; i < pick->count; ++i) {
@@ -29,7 +38,7 @@ void slri_pick_restrict(const slr_ops *ops, struct slri_pick *pick)
         if (!each->why_not && each->workspace_bytes > ops->desc.workspace_bytes)
             each->why_not = "it needs more workspace than slr_ops_desc.workspace_bytes";
         if (!each->why_not && ops->desc.deterministic && !each->deterministic)
-            each->why_not = "its results may differ from run to run, and slr_ops_desc.deterministic is set";
+            each->why_not = kept_out;
     }
     while (pick->heuristic + 1 < pick->count && pick->contender[pick->heuristic].why_not)
         pick->heuristic++;
@@ -146,18 +155,33 @@ static slr_status time_one(slr_stream *stream, struct slri_pick *pick, uint32_t 
     return SLR_OK;
 }
 
-// In turn, so that what slows the machine slows all. The first round compiles.
+// To the profiler: the fastest, and what deterministic mode costs.
+static void report(slr_device *device, const struct slri_pick *pick, uint32_t winner)
+{
+    const struct slri_contender *out = NULL;
+    for (uint32_t i = 0; i < pick->count; ++i)
+        if (is_kept_out(&pick->contender[i]) && (!out || pick->contender[i].ns < out->ns))
+            out = &pick->contender[i];
+    slri_observe_algorithm(device, pick->key, pick->contender[winner].name, false, pick->contender[winner].ns);
+    if (out)
+        slri_observe_algorithm(device, pick->key, out->name, true, out->ns);
+}
+
+// In turn, so that what slows the machine slows all. The first round compiles. While somebody profiles, what
+// deterministic mode keeps out is timed, too, and never chosen.
 static slr_status measure(slr_stream *stream, struct slri_pick *pick, uint32_t *winner)
 {
     SLRI_TRY(slr_stream_finish(stream, LIMIT_NS));
     for (uint32_t round = 0; round <= ROUNDS; ++round)
         for (uint32_t i = 0; i < pick->count; ++i)
-            if (!pick->contender[i].why_not)
+            if (!pick->contender[i].why_not || (is_kept_out(&pick->contender[i]) && slri_is_observed()))
                 SLRI_TRY(time_one(stream, pick, i, round > 0));
     *winner = pick->heuristic;
     for (uint32_t i = 0; i < pick->count; ++i)
-        if (pick->contender[i].ns && pick->contender[i].ns < pick->contender[*winner].ns)
+        if (!pick->contender[i].why_not && pick->contender[i].ns < pick->contender[*winner].ns)
             *winner = i;
+    if (slri_is_observed())
+        report(stream->device, pick, *winner);
     return SLR_OK;
 }
 
@@ -186,7 +210,10 @@ slr_status slri_pick_choose(slr_ops *ops, slr_stream *stream, struct slri_pick *
     slri_pick_restrict(ops, pick);
     SLRI_TRY(check_any(pick));
     *out = pick->heuristic;
-    if (ops->desc.choice != SLR_CHOICE_BENCHMARK || is_known(ops, pick, out) || is_recorded(ops, pick, out))
+    // A record does not say what deterministic mode costs.
+    const bool measures = slri_is_observed() && ops->desc.deterministic != 0;
+    if (ops->desc.choice != SLR_CHOICE_BENCHMARK || is_known(ops, pick, out) ||
+        (!measures && is_recorded(ops, pick, out)))
         return SLR_OK;
     *out = pick->heuristic;
     if (is_recording(stream))
@@ -212,7 +239,7 @@ slr_status slri_pick_bench(slr_ops *ops, slr_stream *stream, struct slri_pick *p
         const struct slri_contender *each = &pick->contender[i];
         slr_algorithm told = {each->name,
                               each->provider,
-                              each->ns,
+                              each->why_not ? 0 : each->ns,
                               pick->flops,
                               each->workspace_bytes,
                               each->deterministic,

@@ -5,6 +5,7 @@
 #include "abi/passage.h"
 #include "base/status.h"
 #include "device/stream.h"
+#include "engine/observe.h"
 #include "ring/route_device.h"
 
 #include <string.h>
@@ -22,6 +23,7 @@ static slr_status run_quietly(slr_device *device, const struct slri_command *com
     struct slri_residents *residents = device->facts.residents;
     SLRI_TRY(slri_loss_check(device->facts.loss)); // else it would wait for kernels of which nobody says that they end
     SLRI_TRY(slri_residents_park(residents, SLRI_RESIDENT_END_NS));
+    slri_site = (struct slri_site){0}; // the ring kernel's own, by no call of the program
     slr_status status = slri_device_run(device, command, 1);
     slri_residents_resume(residents);
     return status;

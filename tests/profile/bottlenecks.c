@@ -111,6 +111,90 @@ static void allocations(bool bad)
     finish();
 }
 
+// The same work, recorded.
+static void launch_loop(bool bad)
+{
+    slr_graph *graph;
+    TRY(slr_graph_create(device, &graph));
+    if (!bad)
+        TRY(slr_graph_begin(graph, stream));
+    for (int i = 0; i < (bad ? 600 : 100); ++i)
+        launch(1, 4);
+    if (!bad) {
+        TRY(slr_graph_end(graph));
+        for (int i = 0; i < 6; ++i)
+            TRY(slr_graph_launch(graph, stream, NULL, 0, NULL));
+    }
+    finish();
+    slr_graph_destroy(graph);
+}
+
+static void unpinned(bool bad)
+{
+    slr_buffer *own;
+    slr_buffer_desc desc = SLR_BUFFER_DESC_INIT;
+    desc.bytes = sizeof host;
+    desc.pinned = !bad;
+    TRY(slr_buffer_create_with(device, &desc, &own));
+    for (int i = 0; i < 10; ++i) {
+        TRY(slr_buffer_write(own, 0, host, sizeof host));
+        TRY(SLR_LAUNCH(stream, kernel, SLR_GRID(1, THREADS, 0), own, 1));
+        TRY(slr_buffer_read(own, 0, host, sizeof host));
+    }
+    slr_buffer_destroy(own);
+}
+
+// ---- rules of networks ---------------------------------------------------------------------------------------------
+
+static void loss_scaling(bool bad)
+{
+    enum { N = 256 };
+    slr_ops *ops;
+    slr_scaler *scaler;
+    slr_buffer *memory[3], *floats;
+    TRY(slr_ops_create(device, NULL, &ops));
+    TRY(slr_scaler_create(ops, NULL, &scaler));
+    for (int i = 0; i < 3; ++i)
+        TRY(slr_buffer_create(device, N * 2, &memory[i]));
+    TRY(slr_buffer_create(device, N * 4, &floats));
+    slr_tensor x = slr_tensor_1d(SLR_F16, memory[0], N), dy = slr_tensor_1d(SLR_F16, memory[1], N),
+               dx = slr_tensor_1d(SLR_F16, memory[2], N), to = slr_tensor_1d(SLR_F32, floats, N);
+    for (int i = 0; i < 10; ++i) {
+        TRY(slr_ops_activation_backward(ops, stream, SLR_RELU, &x, &dy, &dx, NULL));
+        if (!bad)
+            TRY(slr_scaler_unscale(scaler, stream, &dx, &to, NULL));
+    }
+    finish();
+    for (int i = 0; i < 3; ++i)
+        slr_buffer_destroy(memory[i]);
+    slr_buffer_destroy(floats);
+    slr_scaler_destroy(scaler);
+    slr_ops_destroy(ops);
+}
+
+static void deterministic(bool bad)
+{
+    enum { N = 256 };
+    slr_ops *ops;
+    slr_buffer *memory[3];
+    slr_tensor tensors[3];
+    slr_ops_desc desc = SLR_OPS_DESC_INIT;
+    desc.choice = SLR_CHOICE_BENCHMARK;
+    desc.deterministic = bad;
+    TRY(slr_ops_create(device, &desc, &ops));
+    for (int i = 0; i < 3; ++i) {
+        TRY(slr_buffer_create(device, N * N * 4, &memory[i]));
+        tensors[i] = slr_tensor_2d(SLR_F32, memory[i], N, N);
+    }
+    slr_matmul_desc product = SLR_MATMUL_DESC_INIT;
+    product.a = &tensors[0], product.b = &tensors[1], product.c = &tensors[2];
+    TRY(slr_ops_matmul(ops, stream, &product, NULL));
+    finish();
+    for (int i = 0; i < 3; ++i)
+        slr_buffer_destroy(memory[i]);
+    slr_ops_destroy(ops);
+}
+
 // ---- rules of order, on any device ---------------------------------------------------------------------------------
 
 static void transfers_in_loop(bool bad)
@@ -368,6 +452,10 @@ static const struct {
 } rules[] = {
     {"transfer-bound", transfer_bound},
     {"launch-bound", launch_bound},
+    {"tight launch loop", launch_loop},
+    {"unpinned transfers", unpinned},
+    {"missing loss scaling", loss_scaling},
+    {"deterministic mode without reason", deterministic},
     {"low utilisation", low_utilisation},
     {"queue too small", queue_too_small},
     {"synchronisation stalls", stalls},

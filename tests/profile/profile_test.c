@@ -153,6 +153,62 @@ RULE(a_mailbox_that_is_full_is_named, "queue too small")
 RULE(a_wait_for_each_launch_is_named, "synchronisation stalls")
 RULE(memory_taken_for_each_launch_is_named, "allocation in a loop")
 
+RULE(one_place_that_launches_again_and_again_is_named, "tight launch loop")
+RULE(half_gradients_that_nobody_scales_are_named, "missing loss scaling")
+
+// Only a device with a copy engine tells pageable memory from page-locked one. The driver is simulated.
+static void copies_of_pageable_memory_are_named(void **state)
+{
+    (void)state;
+    char library[512];
+    snprintf(library, sizeof library, "%s/lib/libslipring_fake_cuda.so", getenv("SLIPRING_BINARY_DIR"));
+    setenv("SLIPRING_CUDA_LIB", library, 1);
+    setenv("SLIPRING_NVRTC_LIB", library, 1);
+    assert_true(advises_on("unpinned transfers", "yes", "cuda:0"));
+    assert_non_null(strstr(output, "\"figure\": 1.0,"));
+    assert_false(advises_on("unpinned transfers", "no", "cuda:0"));
+    unsetenv("SLIPRING_CUDA_LIB");
+    unsetenv("SLIPRING_NVRTC_LIB");
+    assert_false(advises_on("unpinned transfers", "yes", "cpu"));
+}
+
+static double real_figure(const char *kind)
+{
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "\"kind\": \"%s\"", kind);
+    const char *row = strstr(output, wanted), *at = row ? strstr(row, "\"min_ns\": ") : NULL;
+    return at ? strtod(at + strlen("\"min_ns\": "), NULL) : 0;
+}
+
+// How fast OpenBLAS is here is the machine's, so the advice is compared with the report's figures.
+static void an_algorithm_that_deterministic_mode_keeps_out_is_named(void **state)
+{
+    (void)state;
+    bool advised = advises_on("deterministic mode without reason", "yes", "cpu");
+    double chosen = real_figure("algorithm"), kept_out = real_figure("kept out");
+    assert_true(chosen > 0);
+    assert_int_equal(advised, kept_out > 0 && chosen > 1.2 * kept_out);
+    assert_false(advises_on("deterministic mode without reason", "no", "cpu"));
+    assert_true(real_figure("kept out") == 0);
+}
+
+// Each line of the program with what its calls did. The near miss calls from other lines.
+static void the_programs_own_lines_are_reported_with_what_they_moved(void **state)
+{
+    (void)state;
+    assert_true(advises_on("transfers in a loop", "yes", "cpu?unified=0"));
+    const char *lines = strstr(output, "\"host_lines\"");
+    assert_non_null(lines);
+    assert_non_null(strstr(lines, "\"launches\": 60"));
+    assert_non_null(strstr(lines, "\"copied_bytes\": 245760")); // 60 of 4,096
+    assert_non_null(strstr(lines, "\"allocated_bytes\": 4194304"));
+    assert_non_null(strstr(lines, "bottlenecks.c"));
+    assert_false(advises_on("transfers in a loop", "no", "cpu?unified=0"));
+    lines = strstr(output, "\"host_lines\"");
+    assert_non_null(strstr(lines, "\"launches\": 60"));
+    assert_null(strstr(lines, "\"copied_bytes\": 245760"));
+}
+
 static void the_report_has_the_kernel_its_lines_and_its_bound(void **state)
 {
     (void)state;
@@ -261,6 +317,11 @@ int main(void)
         cmocka_unit_test(neighbours_that_branch_apart_are_named),
         cmocka_unit_test(blocks_that_leave_lanes_empty_are_named),
         cmocka_unit_test(a_run_that_compiles_is_named_and_the_next_is_not),
+        cmocka_unit_test(one_place_that_launches_again_and_again_is_named),
+        cmocka_unit_test(half_gradients_that_nobody_scales_are_named),
+        cmocka_unit_test(copies_of_pageable_memory_are_named),
+        cmocka_unit_test(an_algorithm_that_deterministic_mode_keeps_out_is_named),
+        cmocka_unit_test(the_programs_own_lines_are_reported_with_what_they_moved),
         cmocka_unit_test(the_report_has_the_kernel_its_lines_and_its_bound),
         cmocka_unit_test(the_line_that_takes_the_time_is_named_whichever_it_is),
         cmocka_unit_test(ceilings_that_a_kernel_exceeds_are_measured_again),

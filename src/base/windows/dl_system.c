@@ -42,3 +42,14 @@ void slri_dl_close(slri_dl *library)
     if (library)
         FreeLibrary((HMODULE)(void *)library);
 }
+
+bool slri_dl_find_place(const void *address, char *path, size_t bytes, uint64_t *offset)
+{
+    HMODULE library;
+    const DWORD how = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+    if (!GetModuleHandleExA(how, (const char *)address, &library))
+        return false;
+    *offset = (uint64_t)((const char *)address - (const char *)(void *)library);
+    DWORD length = GetModuleFileNameA(library, path, (DWORD)bytes);
+    return length != 0 && length < bytes;
+}

@@ -7,16 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Where most of it was taken: trace_file.c sums marks by their call site.
-static const trace_sum *busiest_site(const trace_file *file)
-{
-    const trace_sum *busiest = NULL;
-    for (size_t i = 0; i < file->sum_count; i++)
-        if (strcmp(file->sums[i].category, "taken at") == 0 && (busiest == NULL || file->sums[i].n > busiest->n))
-            busiest = &file->sums[i];
-    return busiest;
-}
-
 static int by_value(const void *a, const void *b)
 {
     double x = ((const trace_sample *)a)->value, y = ((const trace_sample *)b)->value;
@@ -51,7 +41,6 @@ static uint32_t find_depths(const trace_file *file, slr_timeline_depth out[PROFI
 bool profile_diagnose(slr_device *device, profile *out)
 {
     slr_timeline_depth depths[PROFILE_DEPTHS];
-    const trace_sum *site = busiest_site(&out->trace);
     slr_timeline timeline = SLR_TIMELINE_INIT;
     timeline.streams = out->streams;
     timeline.span_ns = out->span_ns;
@@ -60,8 +49,6 @@ bool profile_diagnose(slr_device *device, profile *out)
     timeline.first = out->pair.first;
     timeline.second = out->pair.second;
     timeline.pairs = out->pair.n;
-    timeline.allocated_at = site != NULL ? site->name : NULL;
-    timeline.allocated = site != NULL ? site->n : 0;
     timeline.depths = depths;
     timeline.depth_count = find_depths(&out->trace, depths);
     slr_diagnose_desc desc = SLR_DIAGNOSE_DESC_INIT;
@@ -71,8 +58,13 @@ bool profile_diagnose(slr_device *device, profile *out)
     desc.timeline = &timeline;
     desc.device = device;
     desc.ceilings = out->has_ceilings ? &out->ceilings : NULL;
+    memset(out->advice, 0, sizeof out->advice);
     bool fine = slr_diagnose(&desc, out->advice, SLR_BOTTLENECKS, &out->advised) == SLR_OK;
     if (!fine)
         say("%s", slr_error_message());
+    for (uint32_t i = 0; fine && i < out->advised; i++)
+        if (out->advice[i].offset != 0)
+            out->advice[i].line =
+                host_lines_find(out->advice[i].offset, out->advice[i].file, sizeof out->advice[i].file);
     return fine;
 }

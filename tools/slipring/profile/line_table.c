@@ -447,9 +447,20 @@ static uint64_t address_of(const line_table *table, uint64_t offset)
     return UINT64_MAX;
 }
 
-uint32_t line_table_find(const line_table *table, uint64_t offset, const char **file)
+// Where the loader puts the file's first byte, as the file has it: 0, unless a program has a fixed place.
+static uint64_t base_of(const line_table *table)
 {
-    uint64_t address = address_of(table, offset);
+    const Elf64_Ehdr *head = (const void *)table->bytes;
+    const Elf64_Phdr *all = headers_of(table, head->e_phoff, (uint64_t)head->e_phnum * sizeof *all);
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; all != NULL && i < head->e_phnum; i++)
+        if (all[i].p_type == PT_LOAD && all[i].p_vaddr < least)
+            least = all[i].p_vaddr;
+    return least == UINT64_MAX ? 0 : least & ~(uint64_t)4095;
+}
+
+static uint32_t find_address(const line_table *table, uint64_t address, const char **file)
+{
     size_t low = 0, high = table->row_count; // the rows below `low` are at or before the address
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -463,4 +474,14 @@ uint32_t line_table_find(const line_table *table, uint64_t offset, const char **
     const char *name = table->files[table->rows[low - 1].file - 1];
     *file = name != NULL ? name : "";
     return table->rows[low - 1].line;
+}
+
+uint32_t line_table_find(const line_table *table, uint64_t offset, const char **file)
+{
+    return find_address(table, address_of(table, offset), file);
+}
+
+uint32_t line_table_find_loaded(const line_table *table, uint64_t offset, const char **file)
+{
+    return find_address(table, base_of(table) + offset, file);
 }

@@ -14,4 +14,7 @@ void line_table_free(line_table *table);
 /// The line of what lies `offset` bytes into the file; 0: none is known. `*file` is valid as long as the table.
 uint32_t line_table_find(const line_table *table, uint64_t offset, const char **file);
 
+/// Likewise of what lies `offset` bytes from where the loader put the file's first byte.
+uint32_t line_table_find_loaded(const line_table *table, uint64_t offset, const char **file);
+
 #endif

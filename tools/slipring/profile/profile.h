@@ -3,6 +3,7 @@
 #ifndef PROFILE_H
 #define PROFILE_H
 
+#include "profile/host_lines.h"
 #include "profile/timed_lines.h"
 #include "profile/trace_file.h"
 
@@ -11,7 +12,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-enum { PROFILE_BINS = 160, PROFILE_KINDS = SLR_PROFILE_FRAGMENTED + 1, PROFILE_DEPTHS = 64 };
+enum { PROFILE_BINS = 160, PROFILE_KINDS = SLR_PROFILE_KEPT_OUT + 1, PROFILE_DEPTHS = 64 };
 
 typedef struct profile_total {
     uint64_t n, total_ns, bytes;
@@ -45,6 +46,7 @@ typedef struct profile {
     slr_diagnosis advice[SLR_BOTTLENECKS];
     uint32_t advised;
     timed_lines timed;
+    host_lines hosts;
 } profile;
 
 /// `measure`: the device's ceilings again. False, and it was said why.

@@ -63,7 +63,9 @@ static slr_profile_row read_row(const json_t *row)
                    {"flops", &out.flops},
                    {"flops64", &out.flops64},
                    {"instructions", &out.instructions},
-                   {"messages", &out.messages}};
+                   {"messages", &out.messages},
+                   {"pinned_bytes", &out.pinned_bytes},
+                   {"offset", &out.offset}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i].to = number_of(row, numbers[i].name);
     const json_t *lines = json_object_get(row, "lines");
@@ -223,6 +225,7 @@ bool profile_read(const char *rows, const char *trace, bool measure, profile *ou
     out->span_ns = out->trace.last_ns - out->trace.first_ns;
     measure_busy(out);
     fill_bins(out);
+    host_lines_make(out->rows, out->row_count, &out->hosts);
     slr_device *device = find_device(out, measure);
     profile_measure_contention(out);
     profile_find_pair(out);
@@ -237,6 +240,7 @@ void profile_free(profile *profile)
 {
     trace_file_free(&profile->trace);
     timed_lines_free(&profile->timed);
+    host_lines_free(&profile->hosts);
     free(profile->rows);
     json_decref(profile->rows_text);
     memset(profile, 0, sizeof *profile);

@@ -154,7 +154,8 @@ static void print_owners(const profile *p)
 // What has a table of its own.
 static bool is_elsewhere(uint32_t kind)
 {
-    return kind == SLR_PROFILE_KERNEL || kind == SLR_PROFILE_BATCH || kind == SLR_PROFILE_OWNER;
+    return kind == SLR_PROFILE_KERNEL || kind == SLR_PROFILE_BATCH || kind == SLR_PROFILE_OWNER ||
+           kind == SLR_PROFILE_CALLER;
 }
 
 static void print_others(const profile *p)
@@ -182,7 +183,7 @@ static void print_lines(const profile *p)
     unsigned kernels = 0;
     for (size_t i = 0; i < p->row_count && kernels < 3; i++) {
         const slr_profile_row *row = &p->rows[i];
-        if (row->lines[0].line == 0)
+        if (row->lines[0].line == 0 || (row->kind != SLR_PROFILE_KERNEL && row->kind != SLR_PROFILE_BATCH))
             continue;
         kernels++;
         say_out("\nhottest lines of %s (%s), by operations:\n", row->name, row->file);
@@ -207,6 +208,26 @@ static void print_timed_lines(const profile *p)
     for (size_t i = 0; i < t->count && i < TIMED_LINES && t->lines[i].samples * 200 >= t->samples; i++)
         say_out("  %5.1f %%  %s:%u  %s\n", 100 * share(t->lines[i].samples, t->samples), t->lines[i].file,
                 t->lines[i].line, source_line(t->lines[i].file, t->lines[i].line));
+}
+
+// What each of the program's own lines had done.
+static void print_host_lines(const profile *p)
+{
+    if (p->hosts.count == 0)
+        return;
+    say_out("\nlines of the program: what its calls did\n%9s %10s %8s %9s %10s %8s %10s %9s %9s\n", "launches",
+            "kernel ms", "copies", "MB", "copy ms", "waits", "wait ms", "allocated", "MB");
+    for (size_t i = 0; i < p->hosts.count && i < TIMED_LINES; i++) {
+        const host_line *l = &p->hosts.lines[i];
+        say_out("%9llu %10.3f %8llu %9.2f %10.3f %8llu %10.3f %9llu %9.2f  ", (unsigned long long)l->launches,
+                ms(l->kernels_ns), (unsigned long long)l->copies, (double)l->copied_bytes / 1e6, ms(l->copies_ns),
+                (unsigned long long)l->waits, ms(l->waits_ns), (unsigned long long)l->allocations,
+                (double)l->allocated_bytes / 1e6);
+        if (l->line != 0)
+            say_out("%s:%u  %s\n", l->file, l->line, source_line(l->file, l->line));
+        else
+            say_out("%s+0x%llx\n", l->file, (unsigned long long)l->offset);
+    }
 }
 
 static void print_memory(const profile *p)
@@ -235,6 +256,8 @@ static void print_advice(const profile *p)
         say_out("  %s. %s\n    %s: %.3g (limit %.3g)\n    ", d->name, d->text, d->measure, d->figure, d->limit);
         if (d->line != 0)
             say_out("%s:%u: %s\n    instead: ", d->file, d->line, source_line(d->file, d->line));
+        else if (d->offset != 0)
+            say_out("%s+0x%llx (compile with -g for the line)\n    instead: ", d->file, (unsigned long long)d->offset);
         say_out("%s\n", d->change);
     }
 }
@@ -261,6 +284,7 @@ void profile_print(const profile *p, const char *command, int exit_code, double 
     print_others(p);
     print_lines(p);
     print_timed_lines(p);
+    print_host_lines(p);
     print_advice(p);
 }
 
@@ -291,6 +315,24 @@ static json_t *timed_lines_json(const timed_lines *t)
                      "compiled_now", share(t->gone, t->samples), "lines", all);
 }
 
+static json_t *host_lines_json(const profile *p)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < p->hosts.count; i++) {
+        const host_line *l = &p->hosts.lines[i];
+        json_array_append_new(all,
+                              json_pack("{s:o, s:i, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "file",
+                                        kernel_text(l->file), "line", (int)l->line, "offset", (json_int_t)l->offset,
+                                        "text", kernel_text(source_line(l->line != 0 ? l->file : "", l->line)),
+                                        "launches", (json_int_t)l->launches, "kernels_ns", (json_int_t)l->kernels_ns,
+                                        "copies", (json_int_t)l->copies, "copied_bytes", (json_int_t)l->copied_bytes,
+                                        "copies_ns", (json_int_t)l->copies_ns, "waits", (json_int_t)l->waits,
+                                        "waits_ns", (json_int_t)l->waits_ns, "allocations", (json_int_t)l->allocations,
+                                        "allocated_bytes", (json_int_t)l->allocated_bytes));
+    }
+    return all;
+}
+
 static json_t *row_json(const profile *p, const slr_profile_row *row)
 {
     json_t *out = json_pack(
@@ -301,6 +343,8 @@ static json_t *row_json(const profile *p, const slr_profile_row *row)
         (json_int_t)row->max_ns, "bytes", (json_int_t)row->bytes, "bytes_per_s", row->bytes_per_second);
     if (row->messages != 0)
         json_object_set_new(out, "messages", json_integer((json_int_t)row->messages));
+    if (row->kind == SLR_PROFILE_ALGORITHM || row->kind == SLR_PROFILE_KEPT_OUT)
+        json_object_set_new(out, "algorithm", kernel_text(row->file));
     if (row->kind != SLR_PROFILE_KERNEL && row->kind != SLR_PROFILE_BATCH)
         return out;
     slr_roofline roof = profile_roofline(p, row);
@@ -387,7 +431,7 @@ json_t *profile_json(const profile *p, const char *command, int exit_code, doubl
                              p->ceilings.launch_ns);
     return json_pack(
         "{s:s, s:o, s:i, s:f, s:o, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, "
-        "s:o, s:o}",
+        "s:o, s:o, s:o}",
         "version", SLR_VERSION, "command", kernel_text(command), "exit_code", exit_code, "wall_s", wall_s, "device",
         kernel_text(p->device), "workers", (int)p->workers, "span_ns", (json_int_t)p->span_ns, "busy_ns",
         (json_int_t)p->busy_ns, "compiling_ns", (json_int_t)compiling_ns(p), "contended_ns",
@@ -396,5 +440,5 @@ json_t *profile_json(const profile *p, const char *command, int exit_code, doubl
         (json_int_t)p->total[SLR_PROFILE_BATCH].total_ns, "transfers_ns", (json_int_t)moved_ns(p), "waits_ns",
         (json_int_t)p->total[SLR_PROFILE_WAIT].total_ns, "dropped", (json_int_t)p->trace.dropped, "ceilings", ceilings,
         "rows", rows_json(p), "over_time", bins_json(p), "counters", counters_json(p), "timed_lines",
-        timed_lines_json(&p->timed), "advice", advice_json(p));
+        timed_lines_json(&p->timed), "host_lines", host_lines_json(p), "advice", advice_json(p));
 }
