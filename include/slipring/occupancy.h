@@ -137,6 +137,20 @@ typedef struct slr_kernel_occupancy {
     char why[160];              ///< what limits it, in words
 } slr_kernel_occupancy;
 
+/// As slr_occupancy_best, of a kernel on its own device: the driver says registers and shared memory. `shared_bytes`:
+/// dynamic shared memory of a block.
+///
+/// Threads: any.  Blocks: while it compiles.  Owns: nothing.
+/// Errors: INVALID (a NULL), COMPILE, UNSUPPORTED (the device does not say what the kernel takes: all but cuda; an
+///   unknown capability), NO_MEMORY.
+SLR_API slr_status slr_kernel_best_block(slr_kernel *kernel, uint32_t shared_bytes, slr_best_block *out);
+
+/// The macro slr_kernel_best_block calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+SLR_API slr_status slr_kernel_best_block_sized(slr_kernel *kernel, uint32_t shared_bytes, slr_best_block *out,
+                                               size_t bytes);
+#define slr_kernel_best_block(kernel, shared_bytes, out)                                                               \
+    slr_kernel_best_block_sized((kernel), (shared_bytes), (out), sizeof(slr_best_block))
+
 /// Gives the occupancy of a kernel on its own device, for a launch of `shape`. If the shape has no block, slipring's
 /// choice is taken (slr_kernel_suggest).
 ///

@@ -241,6 +241,29 @@ slr_status(slr_kernel_get_occupancy)(slr_kernel *kernel, slr_shape shape, slr_ke
     return slr_kernel_get_occupancy_sized(kernel, shape, out, SLRI_FIRST_slr_kernel_occupancy);
 }
 
+slr_status slr_kernel_best_block_sized(slr_kernel *kernel, uint32_t shared_bytes, slr_best_block *out, size_t bytes)
+{
+    struct slri_kernel_use use;
+    slr_shape shape = {.shared_bytes = shared_bytes};
+    if (!kernel || !out)
+        return SLRI_FAIL(INVALID, "slr_kernel_best_block: %s is NULL", kernel ? "out" : "kernel");
+    const slr_device *device = kernel->program->device;
+    if (device->backend->kernel_use)
+        SLRI_TRY(use_of_any_block(kernel, &shape, WARP, &use));
+    if (!device->backend->kernel_use || !use.capability)
+        return SLRI_FAIL(UNSUPPORTED,
+                         "slr_kernel_best_block: device '%s' does not say what a kernel takes of a multiprocessor; "
+                         "slr_kernel_suggest gives the block of a launch",
+                         device->backend->name);
+    const slr_occupancy_desc desc = desc_of(kernel, &use, shared_bytes);
+    return slr_occupancy_best_sized(&desc, 0, out, bytes);
+}
+
+slr_status(slr_kernel_best_block)(slr_kernel *kernel, uint32_t shared_bytes, slr_best_block *out)
+{
+    return slr_kernel_best_block_sized(kernel, shared_bytes, out, SLRI_FIRST_slr_best_block);
+}
+
 // ---- suggestions ---------------------------------------------------------------------------------------------------
 
 static slr_status suggest_block(slr_kernel *kernel, slr_shape shape, slr_suggestion *out)

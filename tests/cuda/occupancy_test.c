@@ -98,6 +98,37 @@ static void a_driver_that_counts_otherwise_is_believed_and_both_are_said(void **
     close_world(&w);
 }
 
+static void best_block_is_that_of_the_drivers_registers(void **state)
+{
+    (void)state;
+    struct world w;
+    slr_best_block best;
+    reset();
+    fake->registers = 40;
+    open_world(&w, "block");
+    must(slr_kernel_best_block(w.kernel, 0, &best));
+    assert_int_equal(best.block_threads, 768);
+    assert_int_equal(best.blocks, 2);
+    assert_int_equal(best.grid_min, 264);
+    assert_true(best.theoretical == 0.75);
+    must(slr_kernel_best_block(w.kernel, 128 << 10, &best)); // one block a multiprocessor
+    assert_int_equal(best.blocks, 1);
+    assert_int_equal(best.block_threads, 1024);
+    assert_int_equal(slr_kernel_best_block(NULL, 0, &best), SLR_INVALID);
+    close_world(&w);
+    slr_device *host;
+    slr_program *program;
+    slr_kernel *kernel;
+    must(slr_device_open("cpu?engine=interpreted", NULL, &host));
+    must(slr_program_from_text(host, "occupancy.cu", source, NULL, &program));
+    must(slr_program_get_kernel(program, "block", &kernel));
+    assert_int_equal(slr_kernel_best_block(kernel, 0, &best), SLR_UNSUPPORTED);
+    assert_non_null(strstr(slr_error_message(), "slr_kernel_suggest"));
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(program);
+    slr_device_close(host);
+}
+
 static void launches(struct world *w, uint64_t threads, slr_block_rule rule, uint32_t block)
 {
     slr_suggestion s;
@@ -164,6 +195,7 @@ int main(void)
         cmocka_unit_test(drivers_count_is_the_occupancy),
         cmocka_unit_test(static_and_dynamic_shared_memory_limit_it),
         cmocka_unit_test(a_driver_that_counts_otherwise_is_believed_and_both_are_said),
+        cmocka_unit_test(best_block_is_that_of_the_drivers_registers),
         cmocka_unit_test(registers_decide_the_block_of_a_launch),
         cmocka_unit_test(a_driver_that_fails_is_asked_again),
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random lists of up to 12 operations: the fused kernel on every device against kernels of one operation each, which
-// are written here and run by the interpreter, bit for bit. `tests_fuse_random_test 5000` plays that many on each
-// device, `tests_fuse_random_test 5000 0` on the first.
+// are written here and run by the interpreter, bit for bit. `tests_fuse_random_test --thorough` plays 5,000 on each
+// device, `tests_fuse_random_test 5000 0` as many on the first.
 #include "device/device_test.h"
 
 #include <math.h>
@@ -512,7 +512,9 @@ static void opencl_lists_give_what_their_operations_give(void **state)
 int main(int argc, char **argv)
 {
     for (int i = 0; argc >= 2 && i < 3; ++i)
-        lists[i] = argc == 3 && atoi(argv[2]) != i ? 0 : strtoul(argv[1], NULL, 10);
+        lists[i] = argc == 3 && atoi(argv[2]) != i      ? 0
+                   : strcmp(argv[1], "--thorough") == 0 ? 5000
+                                                        : strtoul(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interpreted_lists_give_what_their_operations_give),
         cmocka_unit_test(compiled_lists_give_what_their_operations_give),

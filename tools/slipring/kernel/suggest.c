@@ -54,6 +54,8 @@ enum { BESIDE = 3 };
 typedef struct result {
     slr_suggestion suggestion;
     slr_kernel_occupancy here; // on a device
+    slr_best_block best;       // of these; none on most
+    bool has_best;
     beside beside[BESIDE];
     char device[SLR_DEVICE_NAME_BYTES];
 } result;
@@ -122,6 +124,7 @@ static int ask_device(slr_program *program, const slr_function_info *function, c
     if (status == SLR_OK)
         status = given->measure ? slr_kernel_measure_occupancy(kernel, out->suggestion.shape, &out->here)
                                 : slr_kernel_get_occupancy(kernel, out->suggestion.shape, &out->here);
+    out->has_best = status == SLR_OK && slr_kernel_best_block(kernel, given->shared, &out->best) == SLR_OK;
     for (int i = 0; status == SLR_OK && i < BESIDE; i++) {
         slr_kernel_occupancy one;
         slr_shape other = SLR_1D_BLOCKS(given->elements, good_blocks[i]);
@@ -159,6 +162,10 @@ static void show_text(const slr_function_info *function, const options *given, c
     if (s->by_occupancy != 0)
         say_out("; most threads on a multiprocessor: %u", s->by_occupancy);
     putchar('\n');
+    if (r->has_best)
+        say_out("    best block by occupancy: %u, %u of them on a multiprocessor, %.3g %% of its warps; %u fill the "
+                "device\n",
+                r->best.block_threads, r->best.blocks, 100 * r->best.theoretical, r->best.grid_min);
     for (int i = 0; i < BESIDE; i++) {
         if (r->beside[i].is_known)
             say_out("    a block of %u: %.3g %%\n", r->beside[i].block, 100 * r->beside[i].theoretical);
@@ -191,6 +198,11 @@ static void show_json(const slr_function_info *function, const options *given, c
         json_object_set_new(object, "limit", json_string(r->here.why));
     if (r->here.source == SLR_OCCUPANCY_MEASURED)
         json_object_set_new(object, "measured_groups", json_integer(r->here.groups));
+    json_object_set_new(object, "best_block",
+                        r->has_best ? json_pack("{s:i, s:i, s:i, s:f}", "block", (int)r->best.block_threads, "groups",
+                                                (int)r->best.blocks, "grid_min", (int)r->best.grid_min, "theoretical",
+                                                r->best.theoretical)
+                                    : json_null());
     json_object_set_new(object, "blocks", others);
     kernel_print_object(object);
 }
