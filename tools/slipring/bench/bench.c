@@ -2,6 +2,7 @@
 // `slipring bench`: finds the benchmark, runs it, prints its rows.
 #define _GNU_SOURCE
 #include "bench/bench.h"
+#include "bench/claims.h"
 
 #include "device_option.h"
 #include "json_out.h"
@@ -166,7 +167,8 @@ static void describe(const bench *bench, const bench_case *what, const measure_r
 
 const char *bench_better(const char *unit)
 {
-    static const char *const less[] = {"ns", "us", "ms", "s", "KiB", "B", "%"}; // what something takes or costs
+    static const char *const less[] = {"ns",  "us", "ms",    "s",
+                                       "KiB", "B",  "bytes", "%"}; // what something takes or costs
     size_t length = strlen(unit);
     for (size_t i = 0; i < sizeof less / sizeof *less; i++)
         if (strcmp(unit, less[i]) == 0)
@@ -199,6 +201,12 @@ static void put_samples(json_out *out, const char *key, const double *samples, u
     json_out_end_array(out);
 }
 
+// PoCL and its like run on the host's cores.
+static bool is_gpu(const bench *bench)
+{
+    return strcmp(bench->info.backend, "cuda") == 0 || strcmp(bench->info.backend, "hip") == 0;
+}
+
 static void put_row(const bench *bench, const bench_row *row)
 {
     char verdict[BENCH_VERDICT_BYTES];
@@ -216,8 +224,13 @@ static void put_row(const bench *bench, const bench_row *row)
     if (*verdict != '\0')
         json_out_text(out, "verdict", verdict);
     json_out_text(out, "method", row->method);
-    if (row->claim != NULL)
+    if (row->claim != NULL) {
+        char judged[CLAIMS_VERDICT_BYTES];
+        claims_judge(row, is_gpu(bench), judged);
         json_out_text(out, "claim", row->claim);
+        if (*judged != '\0')
+            json_out_text(out, "claim_verdict", judged);
+    }
     put_samples(out, "values", row->values, row->pairs);
     put_samples(out, "floors", row->floors, row->pairs);
     json_out_end_object(out);
@@ -347,6 +360,10 @@ static void print_claims(const bench *bench)
         } else {
             printf("  %s\n", row->name);
         }
+        char judged[CLAIMS_VERDICT_BYTES];
+        claims_judge(row, is_gpu(bench), judged);
+        if (*judged != '\0')
+            printf("    -> %s\n", judged);
         print_wrapped(row->method, (size_t)printf("   "));
     }
 }

@@ -23,6 +23,9 @@ static const struct borrowed {
     {"20, 10, 2, 1 and 0.9 TB/s down the hierarchy, 25 GB/s to the host", bench_memory_cuda, "bandwidth_"},
     {OCCUPANCY, bench_memory_cuda, "occupancy"},
     {"20, 10, 2, 1 and 0.9 TB/s down the hierarchy, 25 GB/s to the host", bench_memory, "bandwidth_"},
+    {"fusing operations into one kernel pays", bench_fused, "fused_chain"},
+    {"checkpointing trades time for memory", bench_layers, "checkpoint_"},
+    {"measured, the fastest algorithm is found", bench_ops, "benchmark_choice"},
     {"a pool beats allocation: a hit", bench_pool, "pool_hit"},
     {"a pool beats allocation: a miss, against the device's own allocation", bench_pool, "pool_miss"},
 };
@@ -54,6 +57,7 @@ bool bench_claims(bench *bench)
 {
     bool fine = claims_resident(bench); // what fails keeps nothing else from being measured
     fine = claims_kernels(bench) && fine;
+    fine = claims_parts(bench) && fine;
     for (size_t i = 0; i < sizeof borrowed / sizeof *borrowed; i++)
         fine = borrow(bench, &borrowed[i]) && fine;
     add_absent(bench);
