@@ -13,6 +13,7 @@
 #include "lang/kernel.h"
 
 #include <glob.h>
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -308,6 +309,26 @@ static void faults_and_what_is_printed_are_told(void **state)
     assert_float_equal(values[1], 7.625, 0);
 }
 
+static void doubles_are_moved(void **state)
+{
+    (void)state;
+    double a[6] = {0, 0, 0, 0, 1e300, -0.0};
+    const struct {
+        double *a;
+        double d;
+        const float *f;
+    } arguments = {a, 1.0 / 3, (const float[]){0x1.8p-140f, 0x1.fffffep127f}};
+    assert_int_equal(
+        run_source("__device__ double second(const double *p) { double d = p[1]; return d; }\n"
+                   "__global__ void k(double *a, double d, const float *f)\n{\n    if (threadIdx.x) return;\n"
+                   "    a[0] = d; a[1] = f[0]; a[2] = f[1]; a[3] = second(a + 4);\n"
+                   "    a[4] = __longlong_as_double(__double_as_longlong(a[4]) + 1); a[5] = 0.1;\n}\n",
+                   1, &arguments),
+        SHIM_DONE);
+    const double wanted[6] = {1.0 / 3, 0x1.8p-140, 0x1.fffffep127, -0.0, nextafter(1e300, INFINITY), 0.1};
+    assert_memory_equal(a, wanted, sizeof wanted);
+}
+
 // ---- functions that Metal has not, of floats
 // -------------------------------------------------------------------------
 
@@ -440,6 +461,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(atomics_count_although_their_exchange_may_fail_without_a_reason),
         cmocka_unit_test(an_order_is_a_fence_before_a_relaxed_store),
         cmocka_unit_test(faults_and_what_is_printed_are_told),
+        cmocka_unit_test(doubles_are_moved),
         cmocka_unit_test(functions_made_of_floats_keep_their_bounds),
         cmocka_unit_test(a_pointer_into_another_space_is_refused_at_the_users_line),
     };
