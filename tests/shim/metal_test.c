@@ -13,6 +13,7 @@
 #include "lang/kernel.h"
 
 #include <glob.h>
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -308,6 +309,26 @@ static void faults_and_what_is_printed_are_told(void **state)
     assert_float_equal(values[1], 7.625, 0);
 }
 
+static void doubles_are_moved(void **state)
+{
+    (void)state;
+    double a[6] = {0, 0, 0, 0, 1e300, -0.0};
+    const struct {
+        double *a;
+        double d;
+        const float *f;
+    } arguments = {a, 1.0 / 3, (const float[]){0x1.8p-140f, 0x1.fffffep127f}};
+    assert_int_equal(
+        run_source("__device__ double second(const double *p) { double d = p[1]; return d; }\n"
+                   "__global__ void k(double *a, double d, const float *f)\n{\n    if (threadIdx.x) return;\n"
+                   "    a[0] = d; a[1] = f[0]; a[2] = f[1]; a[3] = second(a + 4);\n"
+                   "    a[4] = __longlong_as_double(__double_as_longlong(a[4]) + 1); a[5] = 0.1;\n}\n",
+                   1, &arguments),
+        SHIM_DONE);
+    const double wanted[6] = {1.0 / 3, 0x1.8p-140, 0x1.fffffep127, -0.0, nextafter(1e300, INFINITY), 0.1};
+    assert_memory_equal(a, wanted, sizeof wanted);
+}
+
 // ---- functions that Metal has not, of floats
 // -------------------------------------------------------------------------
 
@@ -400,6 +421,48 @@ static void functions_made_of_floats_keep_their_bounds(void **state)
 
 // ---- what is wrong -------------------------------------------------------------------------------------------------
 
+static void run_changed(const char *from, const char *to, uint32_t x[N])
+{
+    slri_text msl = SLRI_TEXT_INIT, changed = SLRI_TEXT_INIT;
+    const void *const arguments[] = {x};
+    emit_k("__global__ void k(unsigned *x)\n{\n    __shared__ unsigned s[64];\n    __shared__ unsigned sum;\n"
+           "    unsigned t = threadIdx.x, i = blockIdx.x * 64 + t;\n    if (t == 0) sum = 0;\n    s[t] = i * i;\n"
+           "    __syncthreads();\n    for (unsigned seen = sum;;) {\n"
+           "        unsigned was = atomicCAS(&sum, seen, seen + s[63 - t]);\n        if (was == seen) break;\n"
+           "        seen = was;\n    }\n    __syncthreads();\n"
+           "    x[i] = sum + (unsigned)(float)__shfl_up_sync(0xffffffffu, t, 3) + __reduce_max_sync(0xffffffffu, t);\n"
+           "    x[i] += (unsigned)((float)(int)t * -1.0f);\n}\n",
+           &msl);
+    const char *at = strstr(slri_text_view(&msl), from);
+    assert_non_null(at);
+    slri_text_append(&changed, msl.data, (size_t)(at - msl.data));
+    slri_text_puts(&changed, to);
+    slri_text_puts(&changed, at + strlen(from));
+    memset(x, 0, N * sizeof *x);
+    assert_int_equal(run_text(slri_text_view(&changed), BLOCKS, arguments), SHIM_DONE);
+    slri_text_free(&changed);
+    slri_text_free(&msl);
+}
+
+static void planted_faults_are_found(void **state)
+{
+    (void)state;
+    static const char *const planted[][2] = {
+        {"#define SLRI_SYNC() ", "#define SLRI_SYNC() (void)0 //"},
+        {"&& seen == old)", "&& false)"},
+        {"metal::simd_shuffle(bits, (ushort)lane)", "metal::simd_shuffle(bits, (ushort)(lane ^ 1))"},
+        {"#define slri_simd_max metal::simd_max", "#define slri_simd_max metal::simd_min"},
+        {"a <= first ? (type)(least)", "a <= first ? (type)(most)"},
+        {"own - first ? own - (uint)by : own", "own - first ? own - (uint)by : first"}};
+    uint32_t wanted[N], x[N];
+    run_changed("#line 1", "#line 1", wanted);
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+        run_changed(planted[i][0], planted[i][1], x);
+        if (memcmp(x, wanted, sizeof wanted) == 0)
+            fail_msg("%s is not missed", planted[i][0]);
+    }
+}
+
 static void a_pointer_into_another_space_is_refused_at_the_users_line(void **state)
 {
     (void)state;
@@ -440,7 +503,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(atomics_count_although_their_exchange_may_fail_without_a_reason),
         cmocka_unit_test(an_order_is_a_fence_before_a_relaxed_store),
         cmocka_unit_test(faults_and_what_is_printed_are_told),
+        cmocka_unit_test(doubles_are_moved),
         cmocka_unit_test(functions_made_of_floats_keep_their_bounds),
+        cmocka_unit_test(planted_faults_are_found),
         cmocka_unit_test(a_pointer_into_another_space_is_refused_at_the_users_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

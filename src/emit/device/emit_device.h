@@ -47,6 +47,7 @@ struct slri_dialect {
     void (*wrapper)(struct slri_d_emitter *e, const struct slri_entry *entry); // behind it; or NULL
     bool pays_ahead;                                                           // has SLRI_PAYS
     bool gives_constants; // structs by value lie in constant memory; else in the thread's own
+    bool double_is_bits;  // a register of F64 holds the bits of a double, which is only moved
     bool gives_globals;   // variables of the program are a root that functions are given; else `extra` gives them
     bool words;           // whatever lies in memory is declared as words as wide as it is aligned, not by its type
 };

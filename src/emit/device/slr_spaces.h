@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of emitted text for languages whose memory has four spaces, which macros name by a letter: G of the device, L
 // of a block, P of a thread, C constant. The language's own text stands before it: SLRI_FN, SLRI_SPACE_G and so on,
-// SLRI_OWN of a function of its library; SLRI_CAST of a pointer, in its space; atomics of integers, with what stands before and behind an ordered one; what a
-// warp is. Behind it stand SLRI_TO_I8 and so on, conversions of halves, and functions of its own.
+// SLRI_OWN of a function of its library; SLRI_CAST of a pointer, in its space; atomics of integers, with what stands
+// before and behind an ordered one; what a warp is. Behind it stand SLRI_TO_I8 and so on, conversions of halves, and
+// functions of its own.
 // clang-format off
 // Signed integers wrap, which C leaves undefined. A division by zero gives 0; in a kernel the host is told.
 #define SLRI_NEG(K, a) slri_neg_##K(a)

@@ -40,14 +40,8 @@ void slri_d_put_print(struct slri_d_emitter *e, const struct slri_instr *in)
         slri_d_put(e, "slri_print_value(");
     slri_text_printf(e->c.out, "slri_print(slri_printed, %lluu, %uu)", (unsigned long long)in->imm, in->args);
     for (uint32_t i = 0; i < in->args; i++) {
-        const slri_reg reg = in->arg[i].reg;
-        const enum slri_kind kind = e->c.function->reg_kind[reg];
-        if (kind == SLRI_F64 && e->c.reg[reg].literal) { // also where there are no doubles
-            slri_text_printf(e->c.out, ", %lluul)", (unsigned long long)e->c.reg[reg].literal->imm);
-            continue;
-        }
-        slri_text_printf(e->c.out, ", slri_bits_%s(", slri_kind_name(kind));
-        slri_d_register(e, reg);
+        slri_text_printf(e->c.out, ", slri_bits_%s(", slri_kind_name(e->c.function->reg_kind[in->arg[i].reg]));
+        slri_d_register(e, in->arg[i].reg);
         slri_d_put(e, "))");
     }
 }

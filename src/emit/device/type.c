@@ -169,6 +169,8 @@ static void put_integer(struct slri_d_emitter *e, enum slri_kind kind, uint64_t 
 
 void slri_d_literal(struct slri_d_emitter *e, enum slri_kind kind, uint64_t bits)
 {
+    if (kind == SLRI_F64 && e->dialect->double_is_bits)
+        kind = SLRI_U64;
     if (kind == SLRI_F32 && (bits >> 23 & 0xff) == 0xff)
         slri_text_printf(e->c.out, "SLRI_FLOAT(0x%08llxu)", (unsigned long long)bits);
     else if (kind == SLRI_F32)

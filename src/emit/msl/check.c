@@ -30,25 +30,21 @@ static bool is_known(const char *function)
     return has_word(slri_embedded_slr_spaces_h, function) || has_word(slri_embedded_slr_msl_more_h, function);
 }
 
-// A float that is printed becomes a double first, which is only moved: as its bits.
-static bool is_printed(const struct slri_c_emitter *c, const struct slri_instr *in)
+// Whether it computes one: a double that is moved, given and taken is its bits, and each float is a double.
+static bool computes_double(const struct slri_c_emitter *c, const struct slri_instr *in)
 {
-    return in->op == SLRI_OP_PRINT || (in->op == SLRI_OP_CONST && c->reg[in->dst].literal) ||
-           (in->op == SLRI_OP_CONVERT && c->function->reg_kind[in->a] == SLRI_F32);
-}
-
-static bool has_double(const struct slri_c_emitter *c, const struct slri_instr *in)
-{
-    const struct slri_function *function = c->function;
-    const slri_reg reg[] = {in->dst, in->a, in->b};
-    bool found = in->kind == SLRI_F64;
-    if (is_printed(c, in))
-        return false;
-    for (int i = 0; i < 3; i++)
-        found |= reg[i] != SLRI_NO_REG && function->reg_kind[reg[i]] == SLRI_F64;
-    for (uint32_t i = 0; i < in->args; i++)
-        found |= in->arg[i].reg != SLRI_NO_REG && function->reg_kind[in->arg[i].reg] == SLRI_F64;
-    return found;
+    const enum slri_kind *kind = c->function->reg_kind;
+    bool has_one = in->op == SLRI_OP_MATH && kind[in->dst] == SLRI_F64;
+    switch (in->op) {
+    case SLRI_OP_CONVERT:
+        return kind[in->a] == SLRI_F64 || (in->kind == SLRI_F64 && kind[in->a] != SLRI_F32);
+    case SLRI_OP_MATH:
+        for (uint32_t i = 0; i < in->args; i++)
+            has_one |= kind[in->arg[i].reg] == SLRI_F64;
+        return has_one && !is_known(slri_math_functions[in->imm].c_function);
+    default:
+        return in->kind == SLRI_F64 && in->op >= SLRI_OP_NEG && in->op <= SLRI_OP_GE;
+    }
 }
 
 // What other threads write while this one looks: with atomics that order it, behind fences, or as volatile.
@@ -63,7 +59,7 @@ static bool notes(const struct slri_c_emitter *c, const struct slri_instr *in, v
 {
     struct look *look = user;
     const bool is_atomic = in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS;
-    if (!look->is_double && has_double(c, in))
+    if (!look->is_double && computes_double(c, in))
         look->is_double = in;
     if (!look->is_wide && is_atomic && slri_kind_bytes(in->kind) == 8)
         look->is_wide = in;
@@ -80,8 +76,8 @@ static slr_status look_at(const struct slri_module *module, const struct slri_en
     struct slri_d_emitter e = {0};
     bool begun = slri_d_begin(&e, module, kernel, &any);
     for (uint32_t i = 0; begun && i < module->functions; i++) {
-        begun = slri_d_enter(&e, i);
-        if (begun && e.functions[i].is_used)
+        e.c.function = module->function[i];
+        if (e.functions[i].is_used)
             slri_c_any(&e.c, e.c.function->body, notes, out);
     }
     slri_region_destroy(e.c.scratch);
@@ -101,14 +97,9 @@ slr_status slri_msl_check(const struct slri_module *module, const struct slri_en
                          "%s: '%s' is a handler; Metal's text is of kernels, and of the kernel of a handler's batched "
                          "launches",
                          module->name, kernel->name);
-    for (uint32_t i = 0; i < kernel->bindings; i++)
-        if (!kernel->binding[i].is_buffer && kernel->binding[i].type->kind == SLRI_F64)
-            return SLRI_FAIL(UNSUPPORTED, "%s:%u: Metal has no double, which '%s' of '%s' is; use float",
-                             module->file[kernel->function->where.file], kernel->function->where.line,
-                             kernel->binding[i].name, kernel->name);
     SLRI_TRY(look_at(module, kernel, &look));
     if (look.is_double)
-        return refuse(module, look.is_double, "has no double; use float, and no literal without f");
+        return refuse(module, look.is_double, "computes no double; use float, and no literal without f");
     if (look.is_wide)
         return refuse(module, look.is_wide,
                       "has no atomics of 64 bits but a minimum and a maximum without a result; use 32-bit ones");

@@ -167,7 +167,8 @@ static const char *const none[] = {NULL}; // no name of the source is in the tex
 
 static const struct slri_dialect msl = {
     SLRI_D_SPACES,
-    .kind[SLRI_F64] = "ulong", // the bits of one that is printed
+    .kind[SLRI_F64] = "ulong",
+    .double_is_bits = true,
     .convert = put_convert,
     .space = {[SLRI_ROOT_NONE] = "",
               [SLRI_ROOT_STATE] = "SLRI_SPACE_G ",

@@ -163,13 +163,13 @@ static void what_metal_has_not_is_refused_with_its_place(void **state)
 {
     (void)state;
     assert_refused("__global__ void k(float *a)\n{\n    a[0] = a[1] * 0.5;\n}\n", 0,
-                   "k.cu:3: Metal has no double; use float, and no literal without f");
-    assert_refused("__global__ void k(float *a, double d)\n{\n    a[0] = 1.0f;\n}\n", 0,
-                   "k.cu:1: Metal has no double, which 'd' of 'k' is");
+                   "k.cu:3: Metal computes no double; use float, and no literal without f");
+    assert_refused("__global__ void k(float *a, double d)\n{\n    a[0] = (float)d;\n}\n", 0,
+                   "k.cu:3: Metal computes no double");
     assert_refused("__device__ float half_of(float a) { return a; }\n\n"
                    "__device__ int of(double d) { return (int)d; }\n"
                    "__global__ void k(int *a)\n{\n    a[0] = of(a[1]);\n}\n",
-                   0, "k.cu:3: Metal has no double");
+                   0, "k.cu:3: Metal computes no double");
     assert_refused("__global__ void k(unsigned long long *a)\n{\n\n    atomicAdd(a, 1ull);\n}\n", 0,
                    "k.cu:4: Metal has no atomics of 64 bits");
     assert_refused("__global__ void k(float *a)\n{\n    a[0] = lgammaf(a[1]);\n}\n", 0,
@@ -186,6 +186,14 @@ static void a_double_that_is_never_computed_is_no_hindrance(void **state)
     free(emitted("struct two { double d; int i; };\n__global__ void k(struct two *a, const struct two *b)\n"
                  "{\n    a[0] = b[1];\n    a[1].i = 3;\n}\n",
                  NULL));
+    char *msl = emitted("__global__ void k(double *a, double d, float f)\n"
+                        "{\n    a[0] = d;\n    a[1] = 0.5;\n    a[2] = f;\n    a[3] = a[4];\n}\n",
+                        NULL);
+    assert_non_null(strstr(msl, "    ulong b1; // d\n"));
+    assert_non_null(strstr(msl, "4602678819172646912ul)"));
+    assert_non_null(strstr(msl, " = slri_double(f_"));
+    assert_null(strstr(strstr(msl, "[[kernel]]"), "double "));
+    free(msl);
 }
 
 int main(void)

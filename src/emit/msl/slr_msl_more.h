@@ -21,8 +21,15 @@ SLRI_CUT(U64, ulong, 0, 0xfffffffffffffffful, 0.0f, 18446744073709551616.0f)
 SLRI_FN float slri_f16_to_float(ushort bits) { return (float)as_type<half>(bits); }
 SLRI_FN ushort slri_float_to_f16(float a) { return a == a ? as_type<ushort>((half)a) : 0x7e00; }
 
-// A double is only printed, as its bits: those of a float, each of which is a double.
+// A double is only moved, as its bits. Each float is one.
 SLRI_FN ulong slri_bits_F64(ulong bits) { return bits; }
+SLRI_FN ulong slri_of_F64(ulong bits) { return bits; }
+SLRI_SHUFFLES(F64, ulong, slri_word_8)
+#define slri_double_as_longlong(a) ((long)(a))
+#define slri_longlong_as_double(a) ((ulong)(a))
+#define slri_hiint(a) ((int)((a) >> 32))
+#define slri_loint(a) ((int)(a))
+#define slri_hiloint(high, low) ((ulong)(uint)(high) << 32 | (uint)(low))
 SLRI_FN ulong slri_double(float a)
 {
     uint bits = as_uint(a), size = bits & 0x7fffffff;
