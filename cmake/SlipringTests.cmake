@@ -37,6 +37,17 @@ endif()
 target_compile_definitions(slipring_shim PRIVATE SHIM_CLANG="${SLIPRING_CLANGXX}" SHIM_SOURCE="${PROJECT_SOURCE_DIR}" SHIM_CXX="${CMAKE_CXX_COMPILER}"
     SHIM_CACHE="${SLIPRING_TEST_CACHE}/shim" $<$<STREQUAL:${CMAKE_CXX_COMPILER_ID},Clang>:SHIM_CXX_IS_CLANG>)
 
+# PTX as NVRTC makes it of CUDA texts, for whoever runs that.
+slipring_glob(ptx_sources tests/ptx/*.c)
+list(FILTER ptx_sources EXCLUDE REGEX "_test\\.c$")
+add_library(slipring_ptx OBJECT ${ptx_sources})
+slipring_program_settings(slipring_ptx)
+set_target_properties(slipring_ptx PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_include_directories(slipring_ptx PUBLIC ${PROJECT_SOURCE_DIR} src include)
+target_compile_definitions(slipring_ptx PRIVATE PTX_CACHE="${SLIPRING_TEST_CACHE}/ptx")
+# It interprets; it leaves stacks, and reads memory, as no sanitizer has seen anybody do.
+target_compile_options(slipring_ptx PRIVATE -O2 -frounding-math -ffp-contract=off -fno-sanitize=all)
+
 # Vendors' libraries that fail on demand.
 add_library(slipring_fake_opencl MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_opencl.c)
 slipring_program_settings(slipring_fake_opencl)
@@ -46,7 +57,7 @@ slipring_glob(fake_cuda_sources tests/fakes/fake_cuda*.c tests/fakes/fake_gdr.c 
 add_library(slipring_fake_cuda MODULE ${fake_cuda_sources})
 slipring_program_settings(slipring_fake_cuda)
 target_include_directories(slipring_fake_cuda PRIVATE ${PROJECT_SOURCE_DIR} src include)
-target_link_libraries(slipring_fake_cuda PRIVATE slipring_shim slipring_internal) # it runs kernels by the interpreter
+target_link_libraries(slipring_fake_cuda PRIVATE slipring_shim slipring_ptx slipring_internal) # it runs kernels by the interpreter
 target_link_options(slipring_fake_cuda PRIVATE -Wl,-Bsymbolic)      # by its own
 list(APPEND test_environment SLIPRING_FAKE_CUDA=$<TARGET_FILE:slipring_fake_cuda>)
 
@@ -133,7 +144,7 @@ endfunction()
 # Programs of one thread that take long. There is no race to show in them: ThreadSanitizer's build leaves them out.
 set(one_thread emit/cuda/emit_cuda emit/spirv/spirv hal/cpu/agreement hal/cpu/block hal/cpu/emitted hal/cuda/cubin
     ir/math/math lang/check lang/growth lang/text/preprocess memory/model memory/pattern tests/check/planted
-    tests/kernel/differential tests/mailbox/interpreted tests/mailbox/protocol tests/sim/found tests/sim/sim
+    tests/kernel/differential tests/mailbox/interpreted tests/mailbox/protocol tests/ptx/ptx tests/sim/found tests/sim/sim
     tune/occupancy tune/tiling)
 # Nor in those that measure: they would take minutes, and measure the sanitizer. Their threads are in others' tests, too.
 list(APPEND one_thread decide/decide observe/ceilings tests/cli/decide tests/profile/profile)
@@ -164,6 +175,8 @@ function(slipring_add_test file)
         target_link_libraries(${target} PRIVATE slipring_kernels)
     elseif(name MATCHES "^tests/failures/")
         target_link_libraries(${target} PRIVATE slipring_toy)
+    elseif(name MATCHES "^tests/ptx/")
+        target_link_libraries(${target} PRIVATE slipring_ptx)
     elseif(name MATCHES "^tests/shim/")
         target_link_libraries(${target} PRIVATE slipring_shim)
     elseif(name MATCHES "^examples/ward/")
@@ -495,6 +508,24 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
     slipring_register(tests/shim/generate_metal slipring_generate --programs 24 --from 290 --level 5)
 endif()
 
+# Likewise on one that runs what NVRTC makes of the text, where NVRTC is (scripts/nvrtc.sh). `make ptx` runs the whole suite.
+set(ptx_nvrtc $ENV{SLIPRING_NVRTC_LIB})
+if(NOT EXISTS "${ptx_nvrtc}" OR ptx_nvrtc MATCHES fake)
+    file(GLOB ptx_nvrtc /usr/local/cuda*/lib*/libnvrtc.so.13 $ENV{NVRTC_DIR}/nvidia/*/lib/libnvrtc.so.13
+        $ENV{HOME}/.cache/slipring/nvrtc-*/nvidia/*/lib/libnvrtc.so.13)
+    list(APPEND ptx_nvrtc "") # none
+    list(GET ptx_nvrtc 0 ptx_nvrtc)
+endif()
+if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE AND EXISTS "${ptx_nvrtc}")
+    slipring_register(tests/ptx/cts slipring_cts --device cuda:0 --timeout 60 --filter
+        atomics/,barriers/,memory/,ordering/,parameters/,warps/)
+    slipring_register(tests/ptx/cts_rings slipring_cts --device cuda:0?ring=persistent --device cuda:0?ring=relaunch
+        --timeout 60 --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+    set(ptx_environment SLIPRING_FAKE_CUDA_BY=ptx SLIPRING_PTX_NVRTC=${ptx_nvrtc}
+        SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
+    set_property(TEST tests/ptx/cts tests/ptx/cts_rings APPEND PROPERTY ENVIRONMENT ${ptx_environment})
+endif()
+
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its
 # runtime in each program that they build.
 if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
@@ -503,6 +534,9 @@ if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
         slipring_test_name(${file} name)
         slipring_register(${name} ${file})
     endforeach()
+    if(ptx_environment)
+        set_property(TEST tests/ptx/ward APPEND PROPERTY ENVIRONMENT ${ptx_environment})
+    endif()
     set_tests_properties(tests/gpu/check PROPERTIES COST 500) # all of gpu-check
     # Minutes of one core that others may want too: begun first, so that the rest runs beside it.
     set_tests_properties(tests/model/model PROPERTIES COST 1000)
