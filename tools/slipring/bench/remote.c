@@ -6,30 +6,25 @@
 
 #include "bench/batch.h"
 #include "bench/message.h"
+#include "bench/nats_here.h"
 #include "clock.h"
 #include "memory.h"
 #include "say.h"
 
 #include <slipring/remote.h>
 
-#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
     MESSAGES = 1 << 16,    // of a slice
     FRAME_BYTES = 1 << 16, // of the sender, and of a raw publish
     FRAME_MESSAGES = FRAME_BYTES / (sizeof(bench_message) + sizeof(uint64_t)),
-    IN_FLIGHT = 64, // raw publishes, as the sender has
-    WAIT_MS = 20
+    IN_FLIGHT = 64 // raw publishes, as the sender has
 };
 
 // Of libnats, what the floor needs. Types are opaque here.
@@ -38,6 +33,10 @@ typedef struct raw {
     char inbox[64];
     int (*connect)(void **connection, const char *url);
     int (*publish)(void *connection, const char *subject, const char *reply, const void *data, int bytes);
+    int (*send)(void *connection, const char *subject, const void *data, int bytes);
+    const char *(*reply_of)(void *message);
+    const void *(*data_of)(void *message);
+    int (*length_of)(void *message);
     int (*subscribe)(void **subscription, void *connection, const char *subject);
     int (*next)(void **message, void *subscription, int64_t ms);
     void (*end_message)(void *message);
@@ -48,8 +47,12 @@ typedef struct raw {
 typedef struct remote_bench {
     bench *bench;
     raw raw;
-    pid_t server;
-    char folder[64], url[64];
+    nats_here server;
+    const char *name;     // that the worker and the sender share
+    uint32_t keys;        // of its messages
+    uint32_t state_bytes; // of each key
+    uint64_t snapshot_ns; // between snapshots
+    bool answers;         // each message
     slr_device *device;
     slr_worker *worker;
     slr_sender *sender;
@@ -60,59 +63,6 @@ typedef struct remote_bench {
     uint64_t sent;
     unsigned char *frame;
 } remote_bench;
-
-// ---- the server ----------------------------------------------------------------------------------------------------
-
-static bool is_listening(uint16_t port)
-{
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
-    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    bool is = descriptor >= 0 && connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
-    if (descriptor >= 0)
-        close(descriptor);
-    return is;
-}
-
-static uint16_t free_port(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    bool is = descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, length) == 0 &&
-              getsockname(descriptor, (struct sockaddr *)&address, &length) == 0;
-    if (descriptor >= 0)
-        close(descriptor);
-    return is ? ntohs(address.sin_port) : 0;
-}
-
-static bool start_server(remote_bench *remote, const char *program)
-{
-    char port[16], store[80];
-    uint16_t number = free_port();
-    const char *parent = getenv("TMPDIR");
-    snprintf(remote->folder, sizeof remote->folder, "%.32s/slipring-nats-XXXXXX", parent != NULL ? parent : "/tmp");
-    if (number == 0 || mkdtemp(remote->folder) == NULL)
-        return false;
-    snprintf(port, sizeof port, "%u", number);
-    snprintf(store, sizeof store, "%s/store", remote->folder);
-    snprintf(remote->url, sizeof remote->url, "nats://127.0.0.1:%u", number);
-    remote->server = fork();
-    if (remote->server == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (freopen("/dev/null", "w", stderr) == NULL)
-            _exit(127);
-        execl(program, program, "-a", "127.0.0.1", "-p", port, "-js", "-sd", store, (char *)NULL);
-        _exit(127);
-    }
-    uint64_t begin = clock_ns();
-    while (remote->server > 0 && clock_ns() - begin < 2 * BENCH_TIMEOUT_NS) {
-        if (is_listening(number))
-            return true;
-        usleep(WAIT_MS * 1000);
-    }
-    return false;
-}
 
 // ---- raw JetStream -------------------------------------------------------------------------------------------------
 
@@ -127,6 +77,10 @@ static bool find_raw(raw *raw)
         const char *name;
     } functions[] = {{&raw->connect, "natsConnection_ConnectTo"},
                      {&raw->publish, "natsConnection_PublishRequest"},
+                     {&raw->send, "natsConnection_Publish"},
+                     {&raw->reply_of, "natsMsg_GetReply"},
+                     {&raw->data_of, "natsMsg_GetData"},
+                     {&raw->length_of, "natsMsg_GetDataLength"},
                      {&raw->subscribe, "natsConnection_SubscribeSync"},
                      {&raw->next, "natsSubscription_NextMsg"},
                      {&raw->end_message, "natsMsg_Destroy"},
@@ -159,7 +113,7 @@ static bool open_raw(remote_bench *remote)
 {
     raw *raw = &remote->raw;
     snprintf(raw->inbox, sizeof raw->inbox, "_INBOX.bench.%d", (int)getpid());
-    return raw->connect(&raw->connection, remote->url) == 0 &&
+    return raw->connect(&raw->connection, remote->server.url) == 0 &&
            raw->subscribe(&raw->answers, raw->connection, raw->inbox) == 0 &&
            ask_raw(raw, "$JS.API.STREAM.CREATE.raw",
                    "{\"name\":\"raw\",\"subjects\":[\"raw\"],\"retention\":\"limits\",\"storage\":\"file\","
@@ -201,6 +155,12 @@ static slr_status add(void *user, const slr_delivery *delivery)
     return SLR_OK;
 }
 
+static slr_status answer(void *user, const slr_delivery *delivery)
+{
+    slr_status status = add(user, delivery);
+    return status == SLR_OK ? slr_reply_to(delivery, delivery->message, sizeof(bench_message)) : status;
+}
+
 static void *turn(void *argument)
 {
     remote_bench *remote = argument;
@@ -219,17 +179,21 @@ static slr_status open_ends(remote_bench *remote)
     slr_worker_desc worker = SLR_WORKER_DESC_INIT;
     slr_sender_desc sender = SLR_SENDER_DESC_INIT;
     slr_ring_desc ring = SLR_RING_DESC_INIT;
-    where.servers = remote->url;
-    where.name = "bench";
+    where.servers = remote->server.url;
+    where.name = remote->name;
     worker.partitions = 1;
+    worker.snapshot_ns = remote->snapshot_ns;
     sender.frame_bytes = FRAME_BYTES;
     ring.name = "add";
-    ring.on_message = add;
+    ring.on_message = remote->answers ? answer : add;
+    ring.reply_bytes = remote->answers ? sizeof(bench_message) : 0;
     ring.message_bytes = sizeof(bench_message);
-    ring.state_bytes = sizeof(uint64_t);
+    ring.state_bytes = remote->state_bytes;
     ring.keys = SLR_KEYS_U64;
-    ring.instances = 1024;
-    slr_status status = slr_worker_open(remote->device, &ring, &where, &worker, &remote->worker);
+    ring.instances = remote->keys;
+    slr_status status = slr_device_open("cpu?threads=1", NULL, &remote->device);
+    if (status == SLR_OK)
+        status = slr_worker_open(remote->device, &ring, &where, &worker, &remote->worker);
     if (status == SLR_OK) {
         remote->turns = pthread_create(&remote->turning, NULL, turn, remote) == 0;
         status = slr_sender_open(&where, &sender, &remote->sender);
@@ -243,7 +207,8 @@ static slr_status send_messages(remote_bench *remote, uint32_t messages)
     for (uint32_t i = 0; i < messages && status == SLR_OK; i++) {
         bench_message message;
         bench_fill(&message, (uint32_t)remote->sent++);
-        status = slr_sender_send(remote->sender, slr_key_u64(i % 1000), &message, sizeof message, BENCH_TIMEOUT_NS);
+        status = slr_sender_send(remote->sender, slr_key_u64(remote->sent % remote->keys), &message, sizeof message,
+                                 BENCH_TIMEOUT_NS);
     }
     return status == SLR_OK ? slr_sender_flush(remote->sender, BENCH_TIMEOUT_NS) : status;
 }
@@ -306,49 +271,228 @@ static bool measure_remote(remote_bench *remote)
     return bench_measure(remote->bench, &handled) && bench_measure(remote->bench, &accepted);
 }
 
-static void end_remote(remote_bench *remote)
+static void end_ends(remote_bench *remote)
 {
-    char command[96];
     slr_sender_close(remote->sender, 0);
     __atomic_store_n(&remote->stop, 1, __ATOMIC_RELEASE);
     if (remote->turns)
         pthread_join(remote->turning, NULL);
     slr_worker_close(remote->worker, BENCH_TIMEOUT_NS);
     slr_device_close(remote->device);
+}
+
+static void end_remote(remote_bench *remote)
+{
+    end_ends(remote);
     if (remote->raw.answers != NULL)
         remote->raw.end_subscription(remote->raw.answers);
     if (remote->raw.connection != NULL)
         remote->raw.end_connection(remote->raw.connection);
-    if (remote->server > 0) {
-        kill(remote->server, SIGKILL);
-        waitpid(remote->server, NULL, 0);
-    }
+    nats_here_end(&remote->server);
     free(remote->frame);
-    snprintf(command, sizeof command, "rm -rf '%s'", remote->folder);
-    if (remote->folder[0] != '\0' && system(command) != 0)
-        say("cluster: %s stays", remote->folder);
+}
+
+// ---- calls ---------------------------------------------------------------------------------------------------------
+
+enum { CALLS = 200 }; // of a slice
+
+// Answers raw requests, on a connection of its own.
+typedef struct echo {
+    const raw *raw;
+    void *connection, *requests;
+    pthread_t thread;
+    bool runs;
+    uint32_t stop; // atomic
+} echo;
+
+static void *keep_answering(void *argument)
+{
+    echo *echo = argument;
+    const raw *raw = echo->raw;
+    while (__atomic_load_n(&echo->stop, __ATOMIC_ACQUIRE) == 0) {
+        void *message;
+        if (raw->next(&message, echo->requests, 100) != 0)
+            continue;
+        raw->send(echo->connection, raw->reply_of(message), raw->data_of(message), raw->length_of(message));
+        raw->end_message(message);
+    }
+    return NULL;
+}
+
+static bool open_echo(const remote_bench *remote, echo *echo)
+{
+    *echo = (struct echo){.raw = &remote->raw};
+    echo->runs = echo->raw->connect(&echo->connection, remote->server.url) == 0 &&
+                 echo->raw->subscribe(&echo->requests, echo->connection, "echo") == 0 &&
+                 pthread_create(&echo->thread, NULL, keep_answering, echo) == 0;
+    return echo->runs;
+}
+
+static void end_echo(echo *echo)
+{
+    __atomic_store_n(&echo->stop, 1, __ATOMIC_RELEASE);
+    if (echo->runs)
+        pthread_join(echo->thread, NULL);
+    if (echo->requests != NULL)
+        echo->raw->end_subscription(echo->requests);
+    if (echo->connection != NULL)
+        echo->raw->end_connection(echo->connection);
+}
+
+static double median_us(double *times, uint32_t count)
+{
+    measure_sort(times, count);
+    return measure_quantile(times, count, 0.5) / 1e3;
+}
+
+static bool raw_call_slice(void *context, double *figures)
+{
+    remote_bench *remote = context;
+    raw *raw = &remote->raw;
+    double times[CALLS];
+    uint32_t calls = bench_size(remote->bench, CALLS);
+    bench_message message;
+    for (uint32_t i = 0; i < calls; i++) {
+        bench_fill(&message, i);
+        uint64_t begin = clock_ns();
+        if (raw->publish(raw->connection, "raw", raw->inbox, &message, sizeof message) != 0 || !await_answer(raw) ||
+            raw->publish(raw->connection, "echo", raw->inbox, &message, sizeof message) != 0 || !await_answer(raw)) {
+            say("cluster: raw NATS does not answer");
+            return false;
+        }
+        times[i] = (double)(clock_ns() - begin);
+    }
+    figures[0] = median_us(times, calls);
+    return ask_raw(raw, "$JS.API.STREAM.PURGE.raw", "");
+}
+
+static bool call_slice(void *context, double *figures)
+{
+    remote_bench *remote = context;
+    double times[CALLS];
+    uint32_t calls = bench_size(remote->bench, CALLS);
+    bench_message message, reply;
+    for (uint32_t i = 0; i < calls; i++) {
+        bench_fill(&message, i);
+        uint64_t begin = clock_ns();
+        slr_status status = slr_sender_call(remote->sender, slr_key_u64(i % remote->keys), &message, sizeof message,
+                                            &reply, sizeof reply, BENCH_TIMEOUT_NS);
+        times[i] = (double)(clock_ns() - begin);
+        if (status != SLR_OK)
+            return bench_failed(status, "cluster");
+    }
+    figures[0] = median_us(times, calls);
+    return true;
+}
+
+static bool measure_calls(remote_bench *base)
+{
+    echo echo = {0};
+    remote_bench calls = {.bench = base->bench,
+                          .server = base->server,
+                          .name = "calls",
+                          .keys = 1000,
+                          .state_bytes = sizeof(uint64_t),
+                          .answers = true};
+    if (!bench_wants(base->bench, "remote_call_64B"))
+        return true;
+    slr_status status = open_ends(&calls);
+    bool fine = (status == SLR_OK || bench_failed(status, "cluster")) && open_echo(base, &echo);
+    bench_case row = {.name = "remote_call_64B",
+                      .unit = "us",
+                      .stats = {"p50"},
+                      .method = "A message of 64 B until its reply of 64 B is here. Both are stored: nats-server, "
+                                "loopback, a worker of this process. Floor: libnats publishes the message to a stream "
+                                "and waits for the acknowledgement, then sends it as a request to a thread that "
+                                "answers at once.",
+                      .pair = {.value = call_slice,
+                               .floor = raw_call_slice,
+                               .value_context = &calls,
+                               .floor_context = base,
+                               .figures = 1,
+                               .any = true}};
+    fine = fine && bench_measure(base->bench, &row);
+    end_echo(&echo);
+    end_ends(&calls);
+    return fine;
+}
+
+// ---- what snapshots cost -------------------------------------------------------------------------------------------
+
+enum { SNAPSHOT_KEYS = 100000, SNAPSHOT_STATE = 64, SNAPSHOT_TURNS = 2, SNAPSHOT_SLICES = 12 };
+
+// Some slices in a row, so that snapshots fall among them: messages a second.
+static bool handle_slices(remote_bench *remote, double *seconds, double *messages)
+{
+    uint64_t begin = clock_ns();
+    for (uint32_t i = 0; i < SNAPSHOT_SLICES; i++) {
+        double ignored[1];
+        if (!remote_slice(remote, ignored, true))
+            return false;
+        *messages += bench_size(remote->bench, MESSAGES);
+    }
+    *seconds += (double)(clock_ns() - begin) / 1e9;
+    return true;
+}
+
+static bool measure_snapshots(const remote_bench *base)
+{
+    static const char *const names[] = {"often", "never"};
+    remote_bench of[2] = {{0}};
+    double seconds[2] = {0}, messages[2] = {0};
+    bool fine = true;
+    if (!bench_wants(base->bench, "remote_snapshot_100k_keys"))
+        return true;
+    for (uint32_t i = 0; i < 2 && fine; i++) {
+        of[i] = (remote_bench){.bench = base->bench,
+                               .server = base->server,
+                               .name = names[i],
+                               .keys = SNAPSHOT_KEYS,
+                               .state_bytes = SNAPSHOT_STATE,
+                               .snapshot_ns = i == 0 ? 1000000000ull : 3600000000000ull};
+        slr_status status = open_ends(&of[i]);
+        fine = (status == SLR_OK || bench_failed(status, "cluster"));
+        for (uint32_t k = 0; k < 2 && fine; k++) // each key has its state
+            fine = remote_slice(&of[i], (double[1]){0}, true);
+    }
+    for (uint32_t i = 0; i < 2 * SNAPSHOT_TURNS && fine; i++)
+        fine = handle_slices(&of[i % 2], &seconds[i % 2], &messages[i % 2]);
+    end_ends(&of[0]);
+    end_ends(&of[1]);
+    if (!fine)
+        return false;
+    bench_row row = {.name = "remote_snapshot_100k_keys",
+                     .stat = "mean",
+                     .unit = "msg/s",
+                     .value = messages[0] / seconds[0],
+                     .floor = messages[1] / seconds[1]};
+    bench_add(
+        base->bench, &row,
+        "Messages of 64 B to 100,000 keys of one partition, states of 64 B, until a worker has handled them, with "
+        "a snapshot each second. Floor: another name without snapshots, in turns.");
+    return true;
 }
 
 bool bench_remote(bench *bench)
 {
-    remote_bench remote = {.bench = bench};
-    const char *program = getenv("SLIPRING_NATS_SERVER");
-    if (!bench_wants(bench, "remote_oneway_64B") && !bench_wants(bench, "remote_accept_64B"))
+    remote_bench remote = {.bench = bench, .name = "bench", .keys = 1000, .state_bytes = sizeof(uint64_t)};
+    const char *program = nats_here_program();
+    if (!bench_wants(bench, "remote_oneway_64B") && !bench_wants(bench, "remote_accept_64B") &&
+        !bench_wants(bench, "remote_snapshot_100k_keys") && !bench_wants(bench, "remote_call_64B"))
         return true;
-    if (program == NULL || access(program, X_OK) != 0 || !find_raw(&remote.raw)) {
+    if (program == NULL || !find_raw(&remote.raw)) {
         say("cluster: rows over machines are left out: %s", remote.raw.library == NULL && program != NULL
                                                                 ? "libnats is not here"
                                                                 : "SLIPRING_NATS_SERVER names no nats-server");
         return true;
     }
     remote.frame = memory_take(FRAME_BYTES + sizeof(bench_message), 1);
-    bool fine = start_server(&remote, program) && open_raw(&remote);
+    bool fine = nats_here_start(&remote.server, program) && open_raw(&remote);
     if (!fine)
         say("cluster: %s does not start, or does not answer", program);
-    slr_status status = fine ? slr_device_open("cpu?threads=1", NULL, &remote.device) : SLR_OK;
-    if (fine && status == SLR_OK)
-        status = open_ends(&remote);
-    fine = fine && (status == SLR_OK || bench_failed(status, "cluster")) && measure_remote(&remote);
+    slr_status status = fine ? open_ends(&remote) : SLR_OK;
+    fine = fine && (status == SLR_OK || bench_failed(status, "cluster")) && measure_remote(&remote) &&
+           measure_calls(&remote) && measure_snapshots(&remote);
     end_remote(&remote);
     return fine;
 }
