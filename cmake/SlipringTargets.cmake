@@ -37,6 +37,11 @@ function(slipring_settings target)
         target_compile_options(${target} PRIVATE -fsanitize=${SLIPRING_SANITIZE} -fno-sanitize-recover=all
                                                  -fno-omit-frame-pointer)
         target_link_options(${target} PRIVATE -fsanitize=${SLIPRING_SANITIZE})
+        if(CMAKE_C_COMPILER_ID MATCHES Clang) # gcc says by a macro which sanitizer there is, clang in another way
+            string(REGEX REPLACE ",.*" "" first ${SLIPRING_SANITIZE})
+            string(TOUPPER __SANITIZE_${first}__ macro)
+            target_compile_definitions(${target} PRIVATE ${macro})
+        endif()
         if(SLIPRING_SANITIZE MATCHES thread AND CMAKE_C_COMPILER_ID STREQUAL GNU)
             # gcc says that fences are not modelled: a race they alone order would be a false report, none is hidden.
             target_compile_options(${target} PRIVATE -Wno-tsan)

@@ -72,9 +72,9 @@ static bool find_in(struct slri_vulkan *vulkan, const struct slri_vk_chunks *chu
 {
     slri_mutex_lock(&vulkan->memory_lock);
     const uint32_t rank = rank_of(chunks, key);
-    const struct slri_vk_chunk *chunk = &chunks->chunk[rank - 1];
-    const uint64_t at = rank != 0 ? chunk->lead + (key - chunk->key) : 0;
-    const bool is_there = rank != 0 && at <= chunk->bytes && bytes <= chunk->bytes - at;
+    const struct slri_vk_chunk *chunk = rank != 0 ? &chunks->chunk[rank - 1] : NULL;
+    const uint64_t at = chunk ? chunk->lead + (key - chunk->key) : 0;
+    const bool is_there = chunk && at <= chunk->bytes && bytes <= chunk->bytes - at;
     if (is_there) {
         *buffer = chunk->buffer;
         *offset = at;
