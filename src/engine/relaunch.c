@@ -29,7 +29,7 @@ static uint64_t sent_at(const struct slri_relaunch *relaunch, uint32_t bindings)
     return at;
 }
 
-static slr_status lay_out(struct slri_relaunch *relaunch)
+slr_status slri_relaunch_lay_out(struct slri_relaunch *relaunch)
 {
     const struct slri_relaunch_desc *desc = &relaunch->desc;
     uint32_t words = RL_SENT(slri_entry_sends(desc->entry) ? desc->entry->bindings : 0);
@@ -52,7 +52,7 @@ static slr_status lay_out(struct slri_relaunch *relaunch)
     return SLR_OK;
 }
 
-static void write_constants(const struct slri_relaunch *relaunch, unsigned char *to)
+void slri_relaunch_constants(const struct slri_relaunch *relaunch, unsigned char *to)
 {
     const struct slri_relaunch_desc *desc = &relaunch->desc;
     const uint32_t initial_at = RL_BINDING(desc->entry->bindings);
@@ -114,7 +114,7 @@ static slr_status give_constants(struct slri_relaunch *relaunch)
     unsigned char *constants = slri_alloc(allocator, relaunch->constants_bytes);
     if (!constants)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its bindings", relaunch->desc.name);
-    write_constants(relaunch, constants);
+    slri_relaunch_constants(relaunch, constants);
     slr_status status = slri_relaunch_store(relaunch, relaunch->constants, constants, relaunch->constants_bytes);
     slri_free(allocator, constants, relaunch->constants_bytes);
     return status;
@@ -136,7 +136,7 @@ slr_status slri_relaunch_create(struct slri_queue_device *of, const struct slri_
     relaunch->of = of;
     relaunch->desc = *desc;
     relaunch->unified = desc->unified;
-    slr_status status = lay_out(relaunch);
+    slr_status status = slri_relaunch_lay_out(relaunch);
     if (status == SLR_OK)
         status = slri_relaunch_make(relaunch);
     if (status != SLR_OK) {

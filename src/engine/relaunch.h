@@ -71,6 +71,11 @@ void slri_relaunch_destroy(struct slri_relaunch *relaunch); // NULL is fine
 void slri_relaunch_drop(struct slri_relaunch *relaunch);
 slr_status slri_relaunch_make(struct slri_relaunch *relaunch);
 
+// The two that a persistent kernel shares, whose handler is given the same: fills in strides, places and sizes by
+// `desc`, and writes the constants of abi/relaunch.h, constants_bytes of them. Errors: UNSUPPORTED (too long a result).
+slr_status slri_relaunch_lay_out(struct slri_relaunch *relaunch);
+void slri_relaunch_constants(const struct slri_relaunch *relaunch, unsigned char *to);
+
 // States. The caller knows that no dispatch works on them. Errors: those of a copy.
 slr_status slri_relaunch_load(struct slri_relaunch *relaunch, const void *state, void *to, uint64_t bytes);
 slr_status slri_relaunch_store(struct slri_relaunch *relaunch, void *state, const void *from, uint64_t bytes);

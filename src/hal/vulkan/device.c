@@ -125,6 +125,8 @@ static slr_status start(struct slri_vulkan *vulkan)
 static void give_up(void *device)
 {
     struct slri_vulkan *vulkan = device;
+    slri_vk_staying_free(vulkan, vulkan->stay.built);
+    vulkan->stay.built = NULL;
     if (vulkan->own)
         slri_vk_queue_destroy(vulkan, vulkan->own);
     vulkan->own = NULL;
@@ -151,6 +153,7 @@ static void init_locks(struct slri_vulkan *vulkan)
 static void vulkan_close(void *device)
 {
     struct slri_vulkan *vulkan = device;
+    slri_vk_stay_close(vulkan);
     give_up(vulkan);
     for (uint32_t i = 0; i < sizeof vulkan->line / sizeof *vulkan->line; ++i)
         slri_mutex_destroy(&vulkan->line[i].lock);
@@ -174,6 +177,7 @@ static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator 
         snprintf(vulkan->name, sizeof vulkan->name, "vulkan:%u", spec->index);
     slri_loss_init(&vulkan->loss, vulkan->name);
     init_locks(vulkan);
+    slri_vk_stay_open(vulkan);
     slr_status status = find(vulkan, spec);
     if (status == SLR_OK)
         status = create_device(vulkan);
@@ -202,6 +206,11 @@ static slr_status vulkan_reopen(void *device, uint64_t deadline_ns, slr_status (
     static const struct slri_reopening how = {begin_again, give_up};
     struct slri_vulkan *vulkan = device;
     SLRI_TRY(quiesce(user));
+    if (__atomic_load_n(&vulkan->stay.pieces, __ATOMIC_RELAXED) != 0)
+        return SLRI_FAIL(WRONG_STATE,
+                         "device '%s': a persistent ring kernel has memory that goes with the lost device: destroy it "
+                         "first",
+                         vulkan->name);
     if (slri_vk_hangs(vulkan)) // there is no call that ends what runs
         return SLRI_FAIL(TIMEOUT, "device '%s' has a command that has not ended", vulkan->name);
     give_up(vulkan);
@@ -232,4 +241,7 @@ const struct slri_backend slri_backend_vulkan = {
     .code_load = slri_vk_code_load,
     .code_unload = slri_vk_code_unload,
     .code_kernel = slri_vk_code_kernel,
+    .persistent_plan = slri_vk_persistent_plan,
+    .shard_prepare = slri_vk_shard_prepare,
+    .shard_start = slri_vk_shard_start,
 };

@@ -372,6 +372,7 @@ slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, s
                                .has_pinned = true,
                                .ring_mode = vulkan->ring_mode,
                                .loss = &vulkan->loss,
+                               .residents = &vulkan->residents,
                                .hang_timeout_ns = SLRI_VK_PATIENCE_S * UINT64_C(1000000000),
                                .queue = {.threads = MOST_STREAM_THREADS,
                                          .most_begun = MOST_BEGUN,

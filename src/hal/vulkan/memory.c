@@ -94,6 +94,16 @@ bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t
     return find_in(vulkan, &vulkan->seen, (uintptr_t)address, bytes, buffer, offset);
 }
 
+uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host)
+{
+    slri_mutex_lock(&vulkan->memory_lock);
+    const uint32_t rank = rank_of(&vulkan->seen, (uintptr_t)host);
+    const struct slri_vk_chunk *chunk = &vulkan->seen.chunk[rank - 1];
+    const uint64_t address = rank != 0 ? chunk->address + chunk->lead + ((uintptr_t)host - chunk->key) : 0;
+    slri_mutex_unlock(&vulkan->memory_lock);
+    return address;
+}
+
 // ---- pieces --------------------------------------------------------------------------------------------------------
 
 // What memory is to be like. The type that has all of `must`, and most of `wish`.
@@ -248,6 +258,14 @@ static slr_status create_pinned(struct slri_vulkan *vulkan, uint64_t bytes, void
     return SLR_OK;
 }
 
+// What a kernel that stays and the host share.
+slr_status slri_vk_ring_memory_create(struct slri_vulkan *vulkan, uint64_t bytes, void **memory)
+{
+    SLRI_TRY(create_pinned(vulkan, bytes, memory));
+    __atomic_fetch_add(&vulkan->stay.pieces, 1, __ATOMIC_RELAXED);
+    return SLR_OK;
+}
+
 // Whole pages, as the driver asks for: those around the application's memory, too.
 static slr_status import_given(struct slri_vulkan *vulkan, uint64_t bytes, const void *memory)
 {
@@ -271,6 +289,8 @@ slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint6
         return create_pinned(device, bytes, memory);
     case SLRI_MEMORY_GIVEN:
         return import_given(device, bytes, *memory);
+    case SLRI_MEMORY_SHARED:
+        return slri_vk_ring_memory_create(device, bytes, memory);
     default:
         return create_buffer(device, bytes, memory);
     }
@@ -280,10 +300,12 @@ void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
 {
     struct slri_vulkan *vulkan = device;
     uintptr_t key = (uintptr_t)memory;
+    if (kind == SLRI_MEMORY_SHARED)
+        slri_vk_stay_forget(vulkan, memory);
     if (slri_is_lost(&vulkan->loss)) // it goes with the device
         return;
     const uint64_t given = kind == SLRI_MEMORY_GIVEN ? bytes : 0;
-    const bool is_seen = kind == SLRI_MEMORY_PINNED || kind == SLRI_MEMORY_GIVEN;
+    const bool is_seen = kind == SLRI_MEMORY_PINNED || kind == SLRI_MEMORY_GIVEN || kind == SLRI_MEMORY_SHARED;
     struct slri_vk_chunk chunk = take_out(vulkan, is_seen ? &vulkan->seen : &vulkan->buffers, key, given);
     slri_vk_chunk_free(vulkan, &chunk);
 }

@@ -17,6 +17,7 @@
 #define STAGE_BYTES 1048576u // at first; it grows up to the most
 #define MOST_STAGE_BYTES 33554432u
 #define END_NS UINT64_C(2000000000) // for what a lost device still does
+#define TURN_NS UINT64_C(60000000000) // for the message that a persistent ring kernel has in hand
 #define PATIENCE_NS (SLRI_VK_PATIENCE_S * UINT64_C(1000000000))
 
 struct slri_vk_queue {
@@ -44,6 +45,7 @@ struct slri_vk_queue {
     VkQueryPool stamps;                      // two a submission
     bool is_timed;                           // the open one
     uint32_t first_timed, last_timed, timed; // submissions; the last counts them
+    bool has_turn;                           // the group that stays is kept from running until the next wait is over
 };
 
 // ---- life ----------------------------------------------------------------------------------------------------------
@@ -129,12 +131,36 @@ slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue)
     return status;
 }
 
+// ---- turns with the group that stays -------------------------------------------------------------------------------
+
+// What is submitted behind that group begins when it has ended. So it is told to, and what is in hand waits for its
+// turn; it goes on when that was waited for. Gives the line's lock, unless it fails.
+static slr_status take_turn(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
+{
+    slri_mutex_lock(&queue->line->lock);
+    if (!vulkan->stay.shares || queue->has_turn)
+        return SLR_OK;
+    slri_mutex_unlock(&queue->line->lock);
+    SLRI_TRY(slri_residents_park(&vulkan->residents, TURN_NS));
+    queue->has_turn = true;
+    slri_mutex_lock(&queue->line->lock);
+    return SLR_OK;
+}
+
+static void end_turn(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
+{
+    if (queue->has_turn)
+        slri_residents_resume(&vulkan->residents);
+    queue->has_turn = false;
+}
+
 // Of a lost device it may have what nobody has waited for.
 void slri_vk_queue_destroy(void *device, void *queue)
 {
     struct slri_vk_queue *dying = queue;
     if (dying->submits != 0 && !slri_vk_hangs(device))
         (void)await_begun(device, dying, slri_deadline_after(END_NS));
+    end_turn(device, dying);
     free_objects(device, dying);
 }
 
@@ -176,7 +202,7 @@ static slr_status send(struct slri_vulkan *vulkan, struct slri_vk_queue *queue, 
                                  .pCommandBuffers = &commands,
                                  .signalSemaphoreCount = 1,
                                  .pSignalSemaphores = &queue->semaphore};
-    slri_mutex_lock(&queue->line->lock);
+    SLRI_TRY(take_turn(vulkan, queue));
     VkResult result = vulkan->call.QueueSubmit(queue->line->queue, 1, &submit, VK_NULL_HANDLE);
     slri_mutex_unlock(&queue->line->lock);
     SLRI_TRY(slri_vk_check(vulkan, "QueueSubmit", result));
@@ -283,6 +309,7 @@ static slr_status finish(struct slri_vulkan *vulkan, struct slri_vk_queue *queue
     if (status == SLR_OK && times && queue->timed != 0)
         status = tell_times(vulkan, queue, times);
     queue->timed = 0;
+    end_turn(vulkan, queue);
     slr_status settled = settle(queue);
     return status == SLR_OK ? settled : status;
 }

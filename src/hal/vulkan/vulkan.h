@@ -6,6 +6,7 @@
 #include "base/thread.h"
 #include "emit/spirv/spirv.h"
 #include "engine/loss.h"
+#include "engine/resident.h"
 #include "hal/hal.h"
 #include "hal/vulkan/api.h"
 
@@ -84,6 +85,20 @@ struct slri_vulkan {
     uint64_t loop_turns;   // atomic: after so many a loop ends by itself (canary.c); 0: never
     bool loops_stay_ended; // and each later one behind its first turn, by which a kernel notices
     struct slri_vk_counts counts;
+
+    struct slri_residents residents;
+    struct slri_vk_stay { // stay.c: a device has one group that stays, for one ring kernel at a time
+        slri_mutex lock;
+        bool is_tried;    // probe.c
+        const char *lacks; // behind that: NULL, or why none can stay, as a clause
+        const struct slri_code *program; // whose handler has the group, or is about to; NULL: none
+        const struct slri_entry *entry;
+        struct slri_vk_staying *built; // of these; NULL: nothing is
+        struct slri_vk_group *group;
+        void *kit;       // atomic: of the shard that has it; NULL: it is free
+        uint32_t pieces; // atomic: of memory that persistent ring kernels have
+        bool shares;     // under line[0]'s lock: the group may be in the queue, and who submits has it end first
+    } stay;
 };
 
 static inline bool slri_vk_hangs(const struct slri_vulkan *vulkan)
@@ -118,6 +133,8 @@ const char *slri_vk_refuses(const struct slri_vulkan *vulkan); // NULL, or why i
 slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
 void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
 void slri_vk_memory_forget(struct slri_vulkan *vulkan); // frees all
+slr_status slri_vk_ring_memory_create(struct slri_vulkan *vulkan, uint64_t bytes, void **memory);
+uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host); // the device's, of memory that it shares
 // Memory that the host writes and the device reads, or the other way round (`is_read`); in no list.
 slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, bool is_read, struct slri_vk_chunk *out);
 void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
@@ -237,6 +254,43 @@ struct slri_vk_kernel {
 // The pipeline for so much dynamic shared memory, made when it is first asked for.
 slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel, uint32_t dynamic_bytes,
                                  VkPipeline *out);
+
+// probe.c: NULL, or why no kernel can stay on the device, as a clause. The first call tries it.
+const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan);
+
+// stay_code.c: a kernel that stays, of slipring's own text around a handler; `handler` NULL: of that text alone.
+struct slri_vk_staying {
+    struct slri_module *text, *module;
+    const struct slri_entry *entry; // of `module`, or of `text` where there is none
+    struct slri_vk_kernel *kernel;
+    uint32_t threads;
+};
+slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_module *module,
+                                 const struct slri_entry *handler, struct slri_vk_staying **out);
+void slri_vk_staying_free(struct slri_vulkan *vulkan, struct slri_vk_staying *staying); // NULL is fine
+
+// stay.c: persistent ring kernels.
+slr_status slri_vk_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
+slr_status slri_vk_shard_prepare(void *device, struct slri_shard *shard);
+slr_status slri_vk_shard_start(void *device, struct slri_shard *shard);
+void slri_vk_stay_open(struct slri_vulkan *vulkan);
+void slri_vk_stay_close(struct slri_vulkan *vulkan);
+void slri_vk_stay_forget(struct slri_vulkan *vulkan, const void *memory); // of a ring kernel, before it is freed
+
+// launch.c: a dispatch of one group, again and again, in the device's first queue.
+struct slri_vk_launch {
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkSemaphore semaphore;
+    uint64_t begun;            // the value of the newest
+    struct slri_vk_chunk memory; // its arguments
+};
+// `address`: one a binding of the kernel's entry.
+slr_status slri_vk_launch_make(struct slri_vulkan *vulkan, const struct slri_vk_staying *staying,
+                               const uint64_t *address, struct slri_vk_launch *out);
+slr_status slri_vk_launch_begin(struct slri_vulkan *vulkan, struct slri_vk_launch *launch);
+VkResult slri_vk_launch_look(struct slri_vulkan *vulkan, const struct slri_vk_launch *launch, uint64_t wait_ns);
+void slri_vk_launch_free(struct slri_vulkan *vulkan, struct slri_vk_launch *launch);
 
 // canary.c: how many turns a loop may take; 0: as many as it likes.
 slr_status slri_vk_count_turns(struct slri_vulkan *vulkan, uint64_t *out);

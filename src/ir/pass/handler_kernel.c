@@ -4,6 +4,7 @@
 #include "ir/pass/handler_kernel.h"
 
 #include "abi/handler.h"
+#include "abi/mailbox_layout.h"
 #include "abi/relaunch.h"
 #include "base/status.h"
 #include "ir/pass/level.h"
@@ -49,6 +50,13 @@ static slri_reg word_of_message(struct slri_lowering *l, const struct slri_lower
     return slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), add_bytes(l, m->at, UINT64_C(4) * word));
 }
 
+// Of the message in hand, in a kernel that stays.
+static slri_reg word_of_stay(struct slri_lowering *l, uint32_t word)
+{
+    slri_reg at = slri_lower_const(l, SLRI_I64, UINT64_C(4) * word);
+    return slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_STAY_RECORD), at);
+}
+
 // Of a message.
 static slri_reg whole_fuel(struct slri_lowering *l)
 {
@@ -64,8 +72,9 @@ void slri_lower_begin_call(struct slri_lowering *l, const struct slri_lower_mess
     slri_lower_put(l, SLRI_CALL_FUEL, fuel);
     for (uint32_t word = SLRI_CALL_FAULT; word <= SLRI_CALL_LINE; word++)
         slri_lower_put(l, word, none);
-    slri_lower_put(l, SLRI_CALL_INSTANCE, to_wide(l, word_of_message(l, m, RL_INSTANCE)));
-    slri_reg state = word_of_message(l, m, RL_STATE), stride = slri_lower_constant(l, RL_STATE_STRIDE);
+    slri_lower_put(l, SLRI_CALL_INSTANCE, to_wide(l, word_of_message(l, m, l->around ? MB_INSTANCE : RL_INSTANCE)));
+    slri_reg state = l->around ? word_of_stay(l, SLRI_STAY_STATE) : word_of_message(l, m, RL_STATE);
+    slri_reg stride = slri_lower_constant(l, RL_STATE_STRIDE);
     slri_lower_put(l, SLRI_CALL_STATE, slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, to_wide(l, state), to_wide(l, stride)));
     slri_lower_put(l, SLRI_CALL_MESSAGE, to_wide(l, add_bytes(l, m->at, RL_PAYLOAD)));
     slri_lower_put(l, SLRI_CALL_RECORD, to_wide(l, m->record));
@@ -178,9 +187,11 @@ static void handle_message(struct slri_lowering *l, slri_reg at, slri_reg fuel, 
 {
     slri_reg none = slri_lower_const(l, SLRI_U32, 0);
     slri_reg in = place(l, slri_lower_constant(l, RL_MESSAGES_AT), at, slri_lower_constant(l, RL_MESSAGE_STRIDE));
-    slri_reg record = place(l, none, at, slri_lower_constant(l, RL_RESULT_STRIDE));
+    slri_reg record = l->around ? slri_lower_const(l, SLRI_U64, SLRI_STAY_RECORD_AT)
+                                : place(l, none, at, slri_lower_constant(l, RL_RESULT_STRIDE));
     const struct slri_lower_message m = {slri_lower_convert(l, SLRI_I64, in), slri_lower_convert(l, SLRI_I64, record)};
-    slri_lower_set(l, at, SLRI_OP_MOVE, SLRI_U32, word_of_message(l, &m, RL_NEXT), SLRI_NO_REG);
+    slri_reg next = l->around ? slri_lower_const(l, SLRI_U32, RL_END) : word_of_message(l, &m, RL_NEXT);
+    slri_lower_set(l, at, SLRI_OP_MOVE, SLRI_U32, next, SLRI_NO_REG);
     struct slri_block *handles;
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_NE, SLRI_U32, stopped, none), &handles);
     if (l->is_block)
@@ -213,6 +224,15 @@ static slri_reg number_of_chain(struct slri_lowering *l)
     return slri_lower_op(l, SLRI_OP_ADD, SLRI_U32, before, slri_lower_builtin(l, SLRI_BUILTIN_THREAD_X));
 }
 
+static slri_reg first_of(struct slri_lowering *l, slri_reg chain)
+{
+    if (l->around)
+        return word_of_stay(l, SLRI_STAY_SLOT);
+    slri_reg at = slri_lower_op(l, SLRI_OP_MUL, SLRI_I64, slri_lower_convert(l, SLRI_I64, chain),
+                                slri_lower_const(l, SLRI_I64, 4));
+    return slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), at);
+}
+
 // The first message of the chain, or RL_END; and the fuel of each thread for a message. No memory need be there where
 // there is no chain.
 static slri_reg find_first(struct slri_lowering *l, slri_reg chains, slri_reg fuel)
@@ -222,9 +242,7 @@ static slri_reg find_first(struct slri_lowering *l, slri_reg chains, slri_reg fu
     slri_reg at = slri_lower_variable(l, SLRI_U32, "at");
     slri_lower_set_const(l, at, SLRI_U32, RL_END);
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_LT, SLRI_U32, chain, chains), NULL);
-    slri_reg place_of_first = slri_lower_op(l, SLRI_OP_MUL, SLRI_I64, slri_lower_convert(l, SLRI_I64, chain),
-                                            slri_lower_const(l, SLRI_I64, 4));
-    slri_reg first = slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), place_of_first);
+    slri_reg first = first_of(l, chain);
     slri_lower_set(l, at, SLRI_OP_MOVE, SLRI_U32, first, SLRI_NO_REG);
     slri_reg share = l->is_block ? slri_lower_block_fuel(l, whole_fuel(l)) : whole_fuel(l);
     slri_lower_set(l, fuel, SLRI_OP_MOVE, SLRI_U64, share, SLRI_NO_REG);
@@ -291,6 +309,8 @@ static bool make_kernel(struct slri_lowering *l, struct slri_types *types, slri_
     l->call = (struct slri_root){SLRI_ROOT_LOCAL, 0};
     l->common = (struct slri_root){SLRI_ROOT_LOCAL, 1};
     *chains = slri_lower_reg(l, SLRI_U32);
+    if (l->around)
+        slri_lower_set_const(l, *chains, SLRI_U32, 1);
     write_kernel(l, *chains);
     return !l->out_of_memory;
 }
@@ -308,10 +328,10 @@ static const struct slri_binding_info own_bindings[SLRI_BATCH_BUFFERS] = {
 
 static uint32_t make_bindings(struct slri_lowering *l, struct slri_types *types, struct slri_binding_info *out)
 {
-    uint32_t count = SLRI_BATCH_BUFFERS;
-    for (uint32_t i = 0; i < SLRI_BATCH_BUFFERS; i++) {
-        out[i] = own_bindings[i];
-        out[i].type = slri_type_of(types, SLRI_U32);
+    uint32_t count = l->around ? SLRI_STAY_BUFFERS : SLRI_BATCH_BUFFERS;
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = l->around ? l->around->entry->binding[i] : own_bindings[i];
+        out[i].type = l->around ? out[i].type : slri_type_of(types, SLRI_U32);
     }
     for (uint32_t i = 0; i < l->handler->bindings; i++) {
         const struct slri_binding_info *binding = &l->handler->binding[i];
@@ -329,7 +349,8 @@ static bool make_module(struct slri_lowering *l, struct slri_module **out)
     struct slri_module *module = slri_region_take(l->region, sizeof *module);
     struct slri_entry *entry = slri_region_take(l->region, sizeof *entry);
     struct slri_types *types = slri_types_create(l->region);
-    uint32_t most = SLRI_BATCH_BUFFERS + l->handler->bindings;
+    uint32_t most = SLRI_STAY_BUFFERS + l->handler->bindings;
+    uint32_t functions = l->from->functions + 1 + (l->around ? l->around->functions : 0);
     struct slri_binding_info *binding = slri_region_take(l->region, most * sizeof *binding);
     l->made = slri_region_take(l->region, (l->from->functions + 1) * sizeof *l->made);
     l->binding = slri_region_take(l->region, most * sizeof *l->binding);
@@ -339,7 +360,8 @@ static bool make_module(struct slri_lowering *l, struct slri_module **out)
     uint32_t bindings = make_bindings(l, types, binding);
     if (!slri_lower_functions(l) || !make_kernel(l, types, &chains))
         return false;
-    binding[SLRI_BATCH_CHAINS].reg = chains;
+    if (!l->around)
+        binding[SLRI_BATCH_CHAINS].reg = chains;
     *entry = (struct slri_entry){.name = l->handler->name,
                                  .kind = SLRI_ENTRY_KERNEL,
                                  .function = l->function,
@@ -352,14 +374,15 @@ static bool make_module(struct slri_lowering *l, struct slri_module **out)
     module->entries = 1;
     module->skippeds = module->launches = 0;
     module->functions = 0;
-    module->function = slri_region_take(l->region, (l->from->functions + 1) * sizeof *module->function);
+    module->function = slri_region_take(l->region, functions * sizeof *module->function);
     for (uint32_t i = 0; module->function && i < l->from->functions; i++)
         if (l->made[i])
             module->function[module->functions++] = l->made[i];
     if (module->function)
         module->function[module->functions++] = l->function;
     *out = module;
-    return module->function != NULL && (!l->is_block || slri_lower_block_shared(l, types, module, entry));
+    return module->function != NULL && (!l->around || slri_lower_around(l, module, entry)) &&
+           (!l->is_block || slri_lower_block_shared(l, types, module, entry));
 }
 
 // A block's threads are to come to each place where they wait, before there are faults.
@@ -383,10 +406,10 @@ static slr_status begin_block(struct slri_lowering *l)
     return l->uniform ? SLR_OK : SLR_NO_MEMORY;
 }
 
-slr_status slri_handler_kernel(const struct slri_module *module, const struct slri_entry *handler,
-                               struct slri_module **out)
+static slr_status lower_handler(const struct slri_module *module, const struct slri_entry *handler,
+                                struct slri_module *around, struct slri_module **out)
 {
-    struct slri_lowering l = {.from = module, .handler = handler, .region = slri_region_create()};
+    struct slri_lowering l = {.from = module, .handler = handler, .around = around, .region = slri_region_create()};
     struct slri_module *made = NULL;
     if (handler->kind == SLRI_ENTRY_KERNEL || module->raw) {
         slri_region_destroy(l.region);
@@ -417,4 +440,16 @@ slr_status slri_handler_kernel(const struct slri_module *module, const struct sl
     else
         *out = made;
     return status;
+}
+
+slr_status slri_handler_kernel(const struct slri_module *module, const struct slri_entry *handler,
+                               struct slri_module **out)
+{
+    return lower_handler(module, handler, NULL, out);
+}
+
+slr_status slri_handler_stay(const struct slri_module *module, const struct slri_entry *handler,
+                             struct slri_module *around, struct slri_module **out)
+{
+    return lower_handler(module, handler, around, out);
 }

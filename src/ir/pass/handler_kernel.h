@@ -41,4 +41,30 @@ static inline uint32_t slri_batch_blocks(const struct slri_entry *handler, uint3
 slr_status slri_handler_kernel(const struct slri_module *module, const struct slri_entry *handler,
                                struct slri_module **out);
 
+// ---- a kernel that stays -------------------------------------------------------------------------------------------
+
+// What the only kernel of `around` is given, in this order; then the handler's buffers, in theirs. A mailbox's arena S,
+// where the message lies; words for what is handled now; the states, the constants of abi/relaunch.h, a U32 that nobody
+// reads, the owner's words P, the table of engine/resident_layout.h.
+enum slri_stay_binding {
+    SLRI_STAY_MAILBOX,
+    SLRI_STAY_RECORD,
+    SLRI_STAY_STATES,
+    SLRI_STAY_CONSTANTS,
+    SLRI_STAY_NOTHING,
+    SLRI_STAY_OWN,
+    SLRI_STAY_TABLE,
+    SLRI_STAY_BUFFERS
+};
+#define SLRI_STAY_HANDLER "slr_handle" // the function that becomes the handler; it takes no value
+#define SLRI_STAY_SLOT 0u              // of RECORD, words: of the message, where in S it lies
+#define SLRI_STAY_STATE 1u             // and the number of its instance's state
+#define SLRI_STAY_RECORD_AT 64u        // bytes: the result of abi/relaunch.h
+
+// Puts a handler into the kernel of `around`, whose call of SLRI_STAY_HANDLER handles one message. A new module whose
+// only entry is that kernel, of the handler's name. `around` is changed, and must outlive it, as `module` must. Errors:
+// as of slri_handler_kernel.
+slr_status slri_handler_stay(const struct slri_module *module, const struct slri_entry *handler,
+                             struct slri_module *around, struct slri_module **out);
+
 #endif

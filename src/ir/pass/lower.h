@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of this pass share: handler_kernel.c the kernel around a handler, handler_block.c what is another's of
-// a `__ring_block__` handler, handler_function.c a handler's functions, handler_loop.c their loops, lower.c the writing
-// of instructions.
+// a `__ring_block__` handler, handler_stay.c of a handler in a kernel that stays, handler_function.c a handler's functions,
+// handler_loop.c their loops, lower.c the writing of instructions.
 //
 // All that a message's functions share is a block of words of 8 bytes, the call. It is a local of the kernel, and the
 // last parameter of each function that needs it. In a block of threads each has a call, and what is the same in all of
@@ -42,6 +42,7 @@ struct slri_lowering {
     bool is_block;                     // of a `__ring_block__` handler: who has a fault goes on, as others wait for it
     uint32_t threads;                  // of a block
     struct slri_uniform *uniform;      // likewise: what is known of the functions of `from`
+    struct slri_module *around;        // NULL, or the kernel that stays, which the handler becomes a part of
     bool out_of_memory;
     struct slri_instr lost; // with no memory left, what would be written goes there
     struct slri_block lost_block;
@@ -119,6 +120,9 @@ slri_reg slri_lower_block_take(struct slri_lowering *l, uint32_t word); // of RE
 bool slri_lower_block_place(struct slri_lowering *l, const struct slri_instr *in);
 bool slri_lower_block_shared(struct slri_lowering *l, struct slri_types *types, struct slri_module *module,
                              struct slri_entry *entry);
+
+// handler_stay.c
+bool slri_lower_around(struct slri_lowering *l, struct slri_module *module, struct slri_entry *entry);
 
 // handler_loop.c
 void slri_lower_loop(struct slri_lowering *l, const struct slri_instr *loop);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// One group of a kernel that stays, recorded once and submitted again and again. It comes behind all that is in the
+// device's first queue, and its own timeline semaphore tells when it has ended.
+#include "base/status.h"
+#include "hal/vulkan/vulkan.h"
+
+#include <string.h>
+
+static slr_status make_objects(struct slri_vulkan *vulkan, struct slri_vk_launch *launch)
+{
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .queueFamilyIndex = vulkan->facts.family};
+    const VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                                .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline};
+    SLRI_VK_TRY(vulkan, CreateCommandPool, vulkan->device, &pool, NULL, &launch->pool);
+    const VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                                  .commandPool = launch->pool,
+                                                  .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                                  .commandBufferCount = 1};
+    SLRI_VK_TRY(vulkan, AllocateCommandBuffers, vulkan->device, &commands, &launch->commands);
+    SLRI_VK_TRY(vulkan, CreateSemaphore, vulkan->device, &semaphore, NULL, &launch->semaphore);
+    return SLR_OK;
+}
+
+// The words behind the arguments are for a fault that such a kernel never has.
+static slr_status make_arguments(struct slri_vulkan *vulkan, const struct slri_vk_staying *staying,
+                                 const uint64_t *address, struct slri_vk_launch *launch)
+{
+    const struct slri_spirv_facts *layout = &staying->kernel->layout;
+    const uint64_t behind = (layout->argument_bytes + 15u) & ~UINT64_C(15);
+    SLRI_TRY(slri_vk_chunk_make_seen(vulkan, behind + 16, false, &launch->memory));
+    unsigned char *block = launch->memory.host;
+    memset(block, 0, behind + 16);
+    for (uint32_t i = 0; i < staying->entry->bindings; ++i) {
+        const bool is_buffer = staying->entry->binding[i].is_buffer;
+        memcpy(block + slri_spirv_argument(staying->entry, i), &address[i],
+               is_buffer ? sizeof *address : sizeof(uint32_t));
+    }
+    const uint64_t faulted = launch->memory.address + behind;
+    if (layout->faulted != SLRI_SPIRV_NONE)
+        memcpy(block + layout->faulted, &faulted, sizeof faulted);
+    return SLR_OK;
+}
+
+// What launches before it and the host have written is there, and what it writes is the host's.
+static void put_barrier(struct slri_vulkan *vulkan, VkCommandBuffer commands, bool is_before)
+{
+    const VkPipelineStageFlags kernel = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, host = VK_PIPELINE_STAGE_HOST_BIT;
+    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+                                     .dstAccessMask =
+                                         is_before ? VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT
+                                                   : VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT};
+    vulkan->call.CmdPipelineBarrier(commands, kernel, is_before ? kernel : host, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+static slr_status record(struct slri_vulkan *vulkan, const struct slri_vk_staying *staying,
+                         const struct slri_vk_launch *launch)
+{
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
+    const struct slri_spirv_push push = {.arguments = launch->memory.address, .grid = {1, 1, 1}};
+    VkPipeline pipeline;
+    SLRI_TRY(slri_vk_code_pipeline(vulkan, staying->kernel, 0, &pipeline));
+    SLRI_VK_TRY(vulkan, BeginCommandBuffer, launch->commands, &begin);
+    put_barrier(vulkan, launch->commands, true);
+    vulkan->call.CmdBindPipeline(launch->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    vulkan->call.CmdPushConstants(launch->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                  SLRI_SPIRV_PUSH_BYTES, &push);
+    vulkan->call.CmdDispatchBase(launch->commands, 0, 0, 0, 1, 1, 1);
+    put_barrier(vulkan, launch->commands, false);
+    SLRI_VK_TRY(vulkan, EndCommandBuffer, launch->commands);
+    return SLR_OK;
+}
+
+slr_status slri_vk_launch_make(struct slri_vulkan *vulkan, const struct slri_vk_staying *staying,
+                               const uint64_t *address, struct slri_vk_launch *out)
+{
+    *out = (struct slri_vk_launch){0};
+    slr_status status = make_objects(vulkan, out);
+    if (status == SLR_OK)
+        status = make_arguments(vulkan, staying, address, out);
+    if (status == SLR_OK)
+        status = record(vulkan, staying, out);
+    if (status != SLR_OK)
+        slri_vk_launch_free(vulkan, out);
+    return status;
+}
+
+slr_status slri_vk_launch_begin(struct slri_vulkan *vulkan, struct slri_vk_launch *launch)
+{
+    const uint64_t value = launch->begun + 1;
+    const VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                                  .signalSemaphoreValueCount = 1,
+                                                  .pSignalSemaphoreValues = &value};
+    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .pNext = &values,
+                                 .commandBufferCount = 1,
+                                 .pCommandBuffers = &launch->commands,
+                                 .signalSemaphoreCount = 1,
+                                 .pSignalSemaphores = &launch->semaphore};
+    slri_mutex_lock(&vulkan->line[0].lock);
+    VkResult result = vulkan->call.QueueSubmit(vulkan->line[0].queue, 1, &submit, VK_NULL_HANDLE);
+    slri_mutex_unlock(&vulkan->line[0].lock);
+    SLRI_TRY(slri_vk_check(vulkan, "QueueSubmit", result));
+    launch->begun = value;
+    slri_vk_count(&vulkan->counts.submits);
+    return SLR_OK;
+}
+
+VkResult slri_vk_launch_look(struct slri_vulkan *vulkan, const struct slri_vk_launch *launch, uint64_t wait_ns)
+{
+    const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                      .semaphoreCount = 1,
+                                      .pSemaphores = &launch->semaphore,
+                                      .pValues = &launch->begun};
+    return vulkan->call.WaitSemaphores(vulkan->device, &wait, wait_ns);
+}
+
+void slri_vk_launch_free(struct slri_vulkan *vulkan, struct slri_vk_launch *launch)
+{
+    slri_vk_chunk_free(vulkan, &launch->memory);
+    if (slri_vk_hangs(vulkan))
+        return;
+    vulkan->call.DestroyCommandPool(vulkan->device, launch->pool, NULL);
+    vulkan->call.DestroySemaphore(vulkan->device, launch->semaphore, NULL);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a kernel can stay on the device, found by trying, never by a name: one that looks at a word of memory which
+// the host maps is launched, and must be seen to begin and to go on while it runs, and must hear the host's word. That
+// is more than Vulkan's memory model promises, whose scopes end at the device.
+#include "base/clock.h"
+#include "base/status.h"
+#include "hal/vulkan/vulkan.h"
+
+#include <string.h>
+
+#define STOP 0 // words, as in vk_probe.h
+#define LOOKS 32
+#define HEARD 64
+#define WORDS 96
+#define MOST_LOOKS (1u << 25)            // then it ends by itself
+#define CHANGE_NS UINT64_C(2000000000)   // it is seen to begin, and to look again, by then, or never will
+#define END_NS UINT64_C(60000000000)
+#define TRIES 3                          // a busy machine may keep the host from looking until the kernel is over
+
+static uint32_t look_at(const uint32_t *words, uint32_t word)
+{
+    return __atomic_load_n(words + word, __ATOMIC_ACQUIRE); // behind it, what its writer did before
+}
+
+static bool changes(const uint32_t *words, uint32_t from)
+{
+    const uint64_t deadline_ns = slri_deadline_after(CHANGE_NS);
+    while (look_at(words, LOOKS) == from && !slri_passed(deadline_ns))
+        slri_yield();
+    return look_at(words, LOOKS) != from && look_at(words, HEARD) == 0;
+}
+
+static const char *watch(struct slri_vulkan *vulkan, struct slri_vk_launch *launch, uint32_t *words)
+{
+    memset(words, 0, WORDS * sizeof *words);
+    if (slri_vk_launch_begin(vulkan, launch) != SLR_OK)
+        return "a trial of it failed";
+    const bool begins = changes(words, 0);
+    const bool goes_on = begins && changes(words, look_at(words, LOOKS));
+    __atomic_store_n(words + STOP, 1, __ATOMIC_RELEASE); // nothing comes with it
+    if (slri_vk_launch_look(vulkan, launch, END_NS) != VK_SUCCESS) {
+        __atomic_store_n(&vulkan->hangs, true, __ATOMIC_RELAXED);
+        (void)slri_lose(&vulkan->loss, "the trial of a persistent kernel did not end in time");
+        return "a trial of it did not end";
+    }
+    return !begins                      ? "the host does not see what a kernel writes while it runs"
+           : !goes_on                   ? "a kernel does not go on while the host looks on"
+           : look_at(words, HEARD) == 0 ? "a kernel does not see what the host writes while it runs"
+                                        : NULL;
+}
+
+static const char *try_out(struct slri_vulkan *vulkan)
+{
+    struct slri_vk_staying *probe = NULL;
+    struct slri_vk_chunk words = {0};
+    struct slri_vk_launch launch = {0};
+    const char *lacks = "a trial of it failed";
+    slr_status status = slri_vk_staying_build(vulkan, NULL, NULL, &probe);
+    if (status == SLR_OK)
+        status = slri_vk_chunk_make_seen(vulkan, WORDS * 4, true, &words);
+    const uint64_t address[] = {words.address, MOST_LOOKS};
+    if (status == SLR_OK)
+        status = slri_vk_launch_make(vulkan, probe, address, &launch);
+    for (int tries = 0; status == SLR_OK && lacks && tries < TRIES && !slri_is_lost(&vulkan->loss); ++tries)
+        lacks = watch(vulkan, &launch, (uint32_t *)(void *)words.host);
+    slri_vk_launch_free(vulkan, &launch);
+    slri_vk_chunk_free(vulkan, &words);
+    slri_vk_staying_free(vulkan, probe);
+    return lacks;
+}
+
+const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan)
+{
+    uint64_t turns;
+    if (slri_vk_refuses(vulkan))
+        return "it runs no kernels";
+    if (!(vulkan->facts.has & SLRI_SPIRV_DEVICE_SCOPE))
+        return "it lacks order across the device (vulkanMemoryModelDeviceScope)";
+    if (slri_vk_count_turns(vulkan, &turns) != SLR_OK)
+        return "a trial of a loop failed";
+    if (turns != 0)
+        return "its driver ends loops, and with them a kernel that stays";
+    slri_mutex_lock(&vulkan->stay.lock);
+    if (!vulkan->stay.is_tried) {
+        vulkan->stay.lacks = try_out(vulkan);
+        vulkan->stay.is_tried = !slri_is_lost(&vulkan->loss); // else it is tried again when the device is opened again
+    }
+    const char *lacks = vulkan->stay.lacks;
+    slri_mutex_unlock(&vulkan->stay.lock);
+    return lacks;
+}
