@@ -306,11 +306,31 @@ static void put_name(const struct slri_vulkan *vulkan, char *out, size_t room)
     snprintf(out, room, "%s%s%s", vulkan->name, *mode ? "?ring=" : "", mode);
 }
 
+// A driver that ends loops ends what would stay, too: that is said once. What host and kernel see of each other's
+// writes is tried, and more than Vulkan promises.
+static void describe_staying(struct slri_vulkan *vulkan, slr_device_info *out)
+{
+    uint64_t turns = 0;
+    const char *lacks = slri_vk_cannot_stay(vulkan);
+    char *features = out->features + strlen(out->features);
+    snprintf(features, sizeof out->features - strlen(out->features), " persistent_groups=%d", lacks == NULL);
+    if (slri_vk_count_turns(vulkan, &turns) == SLR_OK && turns != 0)
+        snprintf(out->notes, sizeof out->notes,
+                 "the driver ends loops after %llu turns without an error: a kernel that needs more fails, and none can "
+                 "stay for a persistent ring kernel",
+                 (unsigned long long)turns);
+    else if (lacks)
+        snprintf(out->notes, sizeof out->notes, "no persistent ring kernels: %s", lacks);
+    else
+        snprintf(out->notes, sizeof out->notes,
+                 "persistent ring kernels: 1, in turn with other work; that it and the host see each other's writes is "
+                 "tried, not promised by Vulkan's memory model");
+}
+
 static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
 {
     const struct slri_vk_facts *facts = &vulkan->facts;
     const char *lacks = slri_vk_refuses(vulkan);
-    uint64_t turns = 0;
     put_name(vulkan, out->name, sizeof out->name);
     snprintf(out->description, sizeof out->description, "%s (%.32s %.40s)", facts->name, facts->driver, facts->version);
     snprintf(out->engine, sizeof out->engine, "SPIR-V, compiled by the driver");
@@ -321,10 +341,7 @@ static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
         snprintf(out->engine, sizeof out->engine, "none: the device lacks %s", lacks);
         return;
     }
-    if (slri_vk_count_turns(vulkan, &turns) == SLR_OK && turns != 0)
-        snprintf(out->notes, sizeof out->notes,
-                 "the driver ends loops after %llu turns without an error: a kernel that needs more fails",
-                 (unsigned long long)turns);
+    describe_staying(vulkan, out);
 }
 
 static void identify(const struct slri_vulkan *vulkan, struct slri_identity *out)

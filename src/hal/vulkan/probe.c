@@ -55,7 +55,7 @@ static const char *try_out(struct slri_vulkan *vulkan)
     struct slri_vk_chunk words = {0};
     struct slri_vk_launch launch = {0};
     const char *lacks = "a trial of it failed";
-    slr_status status = slri_vk_staying_build(vulkan, NULL, NULL, &probe);
+    slr_status status = slri_vk_staying_build(vulkan, NULL, &probe);
     if (status == SLR_OK)
         status = slri_vk_chunk_make_seen(vulkan, WORDS * 4, true, &words);
     const uint64_t address[] = {words.address, MOST_LOOKS};

@@ -235,7 +235,7 @@ static slr_status build(struct slri_vulkan *vulkan, const struct slri_shard *sha
 {
     slri_vk_staying_free(vulkan, vulkan->stay.built);
     vulkan->stay.built = NULL;
-    return slri_vk_staying_build(vulkan, slri_code_module(shard->program), shard->entry, &vulkan->stay.built);
+    return slri_vk_staying_build(vulkan, shard, &vulkan->stay.built);
 }
 
 static slr_status prepare(struct slri_vulkan *vulkan, struct slri_shard *shard)

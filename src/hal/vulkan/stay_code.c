@@ -14,14 +14,46 @@
 extern const char slri_embedded_relaunch_h[], slri_embedded_resident_layout_h[], slri_embedded_vk_probe_h[],
     slri_embedded_vk_stay_h[];
 
-static void put_text(const struct slri_entry *handler, slri_text *out)
+// The mailbox's words that stay as they are become numbers: what they rule out is then no part of the code, of which
+// drivers that put functions into one take long for more.
+static const struct {
+    const char *name;
+    uint32_t at;
+} constant[] = {
+#define NAMED(name) {#name, name}
+    NAMED(MB_CAPACITY),      NAMED(MB_EVICT),        NAMED(MB_KEEP),         NAMED(MB_LANES_AT),
+    NAMED(MB_LANES_STRIDE),  NAMED(MB_LANE_MASK),    NAMED(MB_LANE_STRIDE),  NAMED(MB_LANE_TIMES_AT),
+    NAMED(MB_LETTERS),       NAMED(MB_LETTERS_AT),   NAMED(MB_LETTER_MASK),  NAMED(MB_MAX_REPLIES),
+    NAMED(MB_NODE_TIMES_AT), NAMED(MB_OWNERS_AT),    NAMED(MB_OWNER_STRIDE), NAMED(MB_POOL_AT),
+    NAMED(MB_PORT_WORDS),    NAMED(MB_REPLIES_AT),   NAMED(MB_REPLIES_STRIDE), NAMED(MB_REPLY_MASK),
+    NAMED(MB_REPLY_SLOT_WORDS), NAMED(MB_REPLY_STRIDE), NAMED(MB_SHARDS),    NAMED(MB_SLOT_WORDS),
+    NAMED(MB_STAMPED),       NAMED(MB_TICKET),       NAMED(MB_TIMED_BELOW),  NAMED(MB_TIMES_MASK),
+    NAMED(MB_TIMES_SHIFT)
+#undef NAMED
+};
+
+static void put_constants(const struct slri_shard *shard, slri_text *out)
 {
-    if (!handler) {
+    for (size_t i = 0; i < sizeof constant / sizeof *constant; ++i)
+        slri_text_printf(out, "#define SLR_%s %uu\n", constant[i].name, shard->shared[constant[i].at]);
+    slri_text_puts(out, "#define MB_SIZE(name) SLR_##name\n"
+                        "#define MB_HEARD(at) MB_ACQUIRE(at)\n"
+                        "#define MB_MARK(lane) MB_LOAD((lane) + MB_MIXED)\n"
+                        "#define MB_TAKEN(at, word) S[(at) + (word)]\n"
+                        "#define MB_PUBLISH(at, value) MB_RELEASE(at, value)\n"
+                        "#define MB_MAY_END(S, P) mb_drained(S)\n"
+                        "#define MB_PORT_OF(P, port) MBP_PORT(port)\n");
+}
+
+static void put_text(const struct slri_shard *shard, slri_text *out)
+{
+    if (!shard) {
         slri_text_puts(out, slri_embedded_vk_probe_h);
         return;
     }
-    if (handler->kind == SLRI_ENTRY_BLOCK)
+    if (shard->entry->kind == SLRI_ENTRY_BLOCK)
         slri_text_puts(out, "#define SLR_BLOCK\n");
+    put_constants(shard, out);
     slri_text_puts(out, "#define SLRI_WORD unsigned\n#define SLRI_ADDRESS unsigned long long\n");
     slri_text_puts(out, slri_embedded_resident_layout_h);
     slri_text_puts(out, slri_embedded_relaunch_h);
@@ -29,10 +61,10 @@ static void put_text(const struct slri_entry *handler, slri_text *out)
     slri_text_puts(out, slri_embedded_vk_stay_h);
 }
 
-static slr_status compile_text(const struct slri_entry *handler, struct slri_module **out)
+static slr_status compile_text(const struct slri_shard *shard, struct slri_module **out)
 {
     slri_text text = SLRI_TEXT_INIT;
-    put_text(handler, &text);
+    put_text(shard, &text);
     const struct slri_source source = {.path = "slipring: persistent kernel", .text = slri_text_view(&text)};
     slr_status status = text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory for the text of a persistent kernel")
                                            : slri_kernel_compile(&source, out);
@@ -61,12 +93,11 @@ static slr_status load(struct slri_vulkan *vulkan, struct slri_vk_staying *stayi
     return status;
 }
 
-static slr_status build(struct slri_vulkan *vulkan, const struct slri_module *module, const struct slri_entry *handler,
-                        struct slri_vk_staying *staying)
+static slr_status build(struct slri_vulkan *vulkan, const struct slri_shard *shard, struct slri_vk_staying *staying)
 {
-    SLRI_TRY(compile_text(handler, &staying->text));
-    if (handler)
-        SLRI_TRY(slri_handler_stay(module, handler, staying->text, &staying->module));
+    SLRI_TRY(compile_text(shard, &staying->text));
+    if (shard)
+        SLRI_TRY(slri_handler_stay(slri_code_module(shard->program), shard->entry, staying->text, &staying->module));
     staying->entry = staying->module ? staying->module->entry : staying->text->entry;
     staying->threads = staying->entry->max_threads ? staying->entry->max_threads : 1;
     return load(vulkan, staying);
@@ -83,13 +114,13 @@ void slri_vk_staying_free(struct slri_vulkan *vulkan, struct slri_vk_staying *st
     slri_free(vulkan->allocator, staying, sizeof *staying);
 }
 
-slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_module *module,
-                                 const struct slri_entry *handler, struct slri_vk_staying **out)
+slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_shard *shard,
+                                 struct slri_vk_staying **out)
 {
     struct slri_vk_staying *made = slri_alloc(vulkan->allocator, sizeof *made);
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a persistent kernel", vulkan->name);
-    slr_status status = build(vulkan, module, handler, made);
+    slr_status status = build(vulkan, shard, made);
     if (status == SLR_OK)
         *out = made;
     else

@@ -258,15 +258,15 @@ slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kern
 // probe.c: NULL, or why no kernel can stay on the device, as a clause. The first call tries it.
 const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan);
 
-// stay_code.c: a kernel that stays, of slipring's own text around a handler; `handler` NULL: of that text alone.
+// stay_code.c: a kernel that stays, of slipring's own text around a shard's handler; `shard` NULL: the trial's.
 struct slri_vk_staying {
     struct slri_module *text, *module;
     const struct slri_entry *entry; // of `module`, or of `text` where there is none
     struct slri_vk_kernel *kernel;
     uint32_t threads;
 };
-slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_module *module,
-                                 const struct slri_entry *handler, struct slri_vk_staying **out);
+slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_shard *shard,
+                                 struct slri_vk_staying **out);
 void slri_vk_staying_free(struct slri_vulkan *vulkan, struct slri_vk_staying *staying); // NULL is fine
 
 // stay.c: persistent ring kernels.

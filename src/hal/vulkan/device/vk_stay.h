@@ -36,7 +36,7 @@ __device__ void slr_give_replies(unsigned *S, unsigned *P, const unsigned *R, co
     unsigned port = P[MBP_BATCH(k)], replies = R[SLR_RECORD + RL_REPLIES];
     unsigned lane = mb_reply_lane_of(S, P, port), at = P[P[MBP_BATCH(k) + 3u] + MBQ_REPLIES];
     unsigned from = SLR_RECORD + C[RL_REPLIES_AT] / 4u, words = C[RL_REPLY_STRIDE] / 4u;
-    unsigned most = S[MB_REPLY_SLOT_WORDS] - MB_PAYLOAD;
+    unsigned most = MB_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD;
     unsigned copied = words < most ? words : most;
     for (unsigned n = 0u; n < replies; ++n) {
         unsigned slot = mb_reply_slot(S, lane, at + n) + MB_PAYLOAD;
@@ -73,14 +73,16 @@ __device__ void slr_begin(unsigned *S, unsigned *P, unsigned *R, const struct sl
 __device__ void slr_end(unsigned *S, unsigned *P, unsigned *R, const unsigned *C,
                         const struct slri_resident_entry *entry, unsigned k)
 {
+    unsigned replies = R[SLR_RECORD + RL_REPLIES], flags = 0u;
     if (R[SLR_RECORD + RL_FAULT] == 0u) {
         slr_give_replies(S, P, R, C, k);
-        mb_handled(S, P, k, R[SLR_RECORD + RL_REPLIES], 0u);
-        return;
+    } else {
+        slr_note_fault(S, P, R, k);
+        R[SLR_JUDGED] = entry->judges;
+        replies = MB_SIZE(MB_MAX_REPLIES) != 0u ? 1u : 0u;
+        flags = MB_FLAG_FAULT;
     }
-    slr_note_fault(S, P, R, k);
-    mb_handled(S, P, k, S[MB_MAX_REPLIES] != 0u ? 1u : 0u, MB_FLAG_FAULT);
-    R[SLR_JUDGED] = entry->judges;
+    mb_handled(S, P, k, replies, flags);
 }
 
 __device__ void slr_finish(unsigned *S, unsigned *P, struct slri_resident_entry *entry, unsigned done, unsigned judged)
