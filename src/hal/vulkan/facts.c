@@ -313,7 +313,8 @@ static void describe_staying(struct slri_vulkan *vulkan, slr_device_info *out)
     uint64_t turns = 0;
     const char *lacks = slri_vk_cannot_stay(vulkan);
     char *features = out->features + strlen(out->features);
-    snprintf(features, sizeof out->features - strlen(out->features), " persistent_groups=%d", lacks == NULL);
+    if (!lacks)
+        snprintf(features, sizeof out->features - strlen(out->features), " persistent_groups=1");
     if (slri_vk_count_turns(vulkan, &turns) == SLR_OK && turns != 0)
         snprintf(out->notes, sizeof out->notes,
                  "the driver ends loops after %llu turns without an error: a kernel that needs more fails, and none can "

@@ -36,13 +36,12 @@ static const char *reason_of(struct slri_vulkan *vulkan, const struct slri_ring_
 {
     const struct slri_entry *entry = facts->entry;
     const VkPhysicalDeviceLimits *limits = &vulkan->facts.limits;
-    const uint32_t threads = slri_batch_threads(entry);
-    return entry->kind == SLRI_ENTRY_BLOCK &&
-                   (threads > limits->maxComputeWorkGroupInvocations || threads > limits->maxComputeWorkGroupSize[0])
-               ? "its block has more threads than a work-group of the device allows"
-           : slri_entry_sends(entry) ? "its handler sends, for which the owner is a thread of the host"
-           : entry->function->uses & SLRI_USES_GLOBAL ? "its handler has variables of the file"
-                                                      : slri_vk_cannot_stay(vulkan);
+    const uint32_t threads = slri_batch_threads(entry), most = limits->maxComputeWorkGroupInvocations;
+    const bool fits = threads <= most && threads <= limits->maxComputeWorkGroupSize[0];
+    if (facts->asked != SLR_RING_PERSISTENT && vulkan->ring_mode != SLR_RING_PERSISTENT)
+        return "it was not asked for, and other work of the device would take turns with it";
+    return entry->kind == SLRI_ENTRY_BLOCK && !fits ? "its block has more threads than a work-group of the device allows"
+                                                    : slri_vk_cannot_stay(vulkan);
 }
 
 static void drop(void *device, const struct slri_code *program);
