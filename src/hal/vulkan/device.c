@@ -206,7 +206,7 @@ static slr_status vulkan_reopen(void *device, uint64_t deadline_ns, slr_status (
     static const struct slri_reopening how = {begin_again, give_up};
     struct slri_vulkan *vulkan = device;
     SLRI_TRY(quiesce(user));
-    if (__atomic_load_n(&vulkan->stay.pieces, __ATOMIC_RELAXED) != 0)
+    if (!slri_vk_stay_settle(vulkan))
         return SLRI_FAIL(WRONG_STATE,
                          "device '%s': a persistent ring kernel has memory that goes with the lost device: destroy it "
                          "first",

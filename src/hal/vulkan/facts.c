@@ -316,10 +316,11 @@ static void describe_staying(struct slri_vulkan *vulkan, slr_device_info *out)
     if (!lacks)
         snprintf(features, sizeof out->features - strlen(out->features), " persistent_groups=1");
     if (slri_vk_count_turns(vulkan, &turns) == SLR_OK && turns != 0)
-        snprintf(out->notes, sizeof out->notes,
-                 "the driver ends loops after %llu turns without an error: a kernel that needs more fails, and none can "
-                 "stay for a persistent ring kernel",
-                 (unsigned long long)turns);
+        snprintf(
+            out->notes, sizeof out->notes,
+            "the driver ends loops after %llu turns without an error: a kernel that needs more fails, and none can "
+            "stay for a persistent ring kernel",
+            (unsigned long long)turns);
     else if (lacks)
         snprintf(out->notes, sizeof out->notes, "no persistent ring kernels: %s", lacks);
     else

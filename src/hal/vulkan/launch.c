@@ -49,9 +49,8 @@ static void put_barrier(struct slri_vulkan *vulkan, VkCommandBuffer commands, bo
     const VkPipelineStageFlags kernel = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, host = VK_PIPELINE_STAGE_HOST_BIT;
     const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                      .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-                                     .dstAccessMask =
-                                         is_before ? VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT
-                                                   : VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT};
+                                     .dstAccessMask = is_before ? VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT
+                                                                : VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT};
     vulkan->call.CmdPipelineBarrier(commands, kernel, is_before ? kernel : host, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
@@ -121,8 +120,9 @@ VkResult slri_vk_launch_look(struct slri_vulkan *vulkan, const struct slri_vk_la
 void slri_vk_launch_free(struct slri_vulkan *vulkan, struct slri_vk_launch *launch)
 {
     slri_vk_chunk_free(vulkan, &launch->memory);
-    if (slri_vk_hangs(vulkan))
-        return;
-    vulkan->call.DestroyCommandPool(vulkan->device, launch->pool, NULL);
-    vulkan->call.DestroySemaphore(vulkan->device, launch->semaphore, NULL);
+    if (!slri_vk_hangs(vulkan)) {
+        vulkan->call.DestroyCommandPool(vulkan->device, launch->pool, NULL);
+        vulkan->call.DestroySemaphore(vulkan->device, launch->semaphore, NULL);
+    }
+    *launch = (struct slri_vk_launch){0};
 }

@@ -12,10 +12,10 @@
 #define LOOKS 32
 #define HEARD 64
 #define WORDS 96
-#define MOST_LOOKS (1u << 25)            // then it ends by itself
-#define CHANGE_NS UINT64_C(2000000000)   // it is seen to begin, and to look again, by then, or never will
+#define MOST_LOOKS (1u << 25)          // then it ends by itself
+#define CHANGE_NS UINT64_C(2000000000) // it is seen to begin, and to look again, by then, or never will
 #define END_NS UINT64_C(60000000000)
-#define TRIES 3                          // a busy machine may keep the host from looking until the kernel is over
+#define TRIES 3 // a busy machine may keep the host from looking until the kernel is over
 
 static uint32_t look_at(const uint32_t *words, uint32_t word)
 {

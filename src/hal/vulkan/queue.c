@@ -16,7 +16,7 @@
 #define ARGUMENT_BYTES 262144u
 #define STAGE_BYTES 1048576u // at first; it grows up to the most
 #define MOST_STAGE_BYTES 33554432u
-#define END_NS UINT64_C(2000000000) // for what a lost device still does
+#define END_NS UINT64_C(2000000000)   // for what a lost device still does
 #define TURN_NS UINT64_C(60000000000) // for the message that a persistent ring kernel has in hand
 #define PATIENCE_NS (SLRI_VK_PATIENCE_S * UINT64_C(1000000000))
 

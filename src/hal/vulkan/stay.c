@@ -40,8 +40,9 @@ static const char *reason_of(struct slri_vulkan *vulkan, const struct slri_ring_
     const bool fits = threads <= most && threads <= limits->maxComputeWorkGroupSize[0];
     if (facts->asked != SLR_RING_PERSISTENT && vulkan->ring_mode != SLR_RING_PERSISTENT)
         return "it was not asked for, and other work of the device would take turns with it";
-    return entry->kind == SLRI_ENTRY_BLOCK && !fits ? "its block has more threads than a work-group of the device allows"
-                                                    : slri_vk_cannot_stay(vulkan);
+    return entry->kind == SLRI_ENTRY_BLOCK && !fits
+               ? "its block has more threads than a work-group of the device allows"
+               : slri_vk_cannot_stay(vulkan);
 }
 
 static void drop(void *device, const struct slri_code *program);
@@ -203,6 +204,18 @@ static bool drop_group(struct slri_vulkan *vulkan)
     return true;
 }
 
+static void drop_code(struct slri_vulkan *vulkan)
+{
+    slri_vk_staying_free(vulkan, vulkan->stay.built);
+    vulkan->stay.built = NULL;
+}
+
+static slr_status build(struct slri_vulkan *vulkan, const struct slri_shard *shard)
+{
+    drop_code(vulkan);
+    return slri_vk_staying_build(vulkan, shard, &vulkan->stay.built);
+}
+
 static slr_status open_group(struct slri_vk_group *group, struct slri_shard *shard)
 {
     struct slri_vulkan *vulkan = group->vulkan;
@@ -211,6 +224,7 @@ static slr_status open_group(struct slri_vk_group *group, struct slri_shard *sha
     SLRI_TRY(make_constants(group, shard));
     SLRI_TRY(slri_resident_open(&vulkan->residents, &group->base));
     group->is_open = true;
+    SLRI_TRY(build(vulkan, shard)); // the longest of it
     return record(group, shard);
 }
 
@@ -225,16 +239,9 @@ static slr_status add_group(struct slri_vulkan *vulkan, struct slri_shard *shard
     vulkan->stay.group = group;
     set_shares(vulkan, true);
     slr_status status = open_group(group, shard);
-    if (status != SLR_OK)
-        (void)drop_group(vulkan);
+    if (status != SLR_OK && drop_group(vulkan))
+        drop_code(vulkan);
     return status;
-}
-
-static slr_status build(struct slri_vulkan *vulkan, const struct slri_shard *shard)
-{
-    slri_vk_staying_free(vulkan, vulkan->stay.built);
-    vulkan->stay.built = NULL;
-    return slri_vk_staying_build(vulkan, shard, &vulkan->stay.built);
 }
 
 static slr_status prepare(struct slri_vulkan *vulkan, struct slri_shard *shard)
@@ -245,7 +252,6 @@ static slr_status prepare(struct slri_vulkan *vulkan, struct slri_shard *shard)
         return SLRI_FAIL(FULL, "device '%s': another ring kernel has taken the group that stays", vulkan->name);
     if (!drop_group(vulkan))
         return slri_loss_check(&vulkan->loss);
-    SLRI_TRY(build(vulkan, shard));
     return add_group(vulkan, shard);
 }
 
@@ -274,12 +280,20 @@ static void drop(void *device, const struct slri_code *program)
     slri_mutex_lock(&vulkan->stay.lock);
     if (vulkan->stay.program == program) {
         vulkan->stay.program = NULL;
-        if (drop_group(vulkan)) {
-            slri_vk_staying_free(vulkan, vulkan->stay.built);
-            vulkan->stay.built = NULL;
-        }
+        if (drop_group(vulkan))
+            drop_code(vulkan);
     }
     slri_mutex_unlock(&vulkan->stay.lock);
+}
+
+// What is left of a ring kernel that is over goes, too. True: nothing is left of any.
+bool slri_vk_stay_settle(struct slri_vulkan *vulkan)
+{
+    slri_mutex_lock(&vulkan->stay.lock);
+    if (is_free(vulkan) && drop_group(vulkan))
+        drop_code(vulkan);
+    slri_mutex_unlock(&vulkan->stay.lock);
+    return __atomic_load_n(&vulkan->stay.pieces, __ATOMIC_RELAXED) == 0;
 }
 
 // ---- life ----------------------------------------------------------------------------------------------------------

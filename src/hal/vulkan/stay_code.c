@@ -20,14 +20,17 @@ static const struct {
     const char *name;
     uint32_t at;
 } constant[] = {
-#define NAMED(name) {#name, name}
-    NAMED(MB_CAPACITY),      NAMED(MB_EVICT),        NAMED(MB_KEEP),         NAMED(MB_LANES_AT),
-    NAMED(MB_LANES_STRIDE),  NAMED(MB_LANE_MASK),    NAMED(MB_LANE_STRIDE),  NAMED(MB_LANE_TIMES_AT),
-    NAMED(MB_LETTERS),       NAMED(MB_LETTERS_AT),   NAMED(MB_LETTER_MASK),  NAMED(MB_MAX_REPLIES),
-    NAMED(MB_NODE_TIMES_AT), NAMED(MB_OWNERS_AT),    NAMED(MB_OWNER_STRIDE), NAMED(MB_POOL_AT),
-    NAMED(MB_PORT_WORDS),    NAMED(MB_REPLIES_AT),   NAMED(MB_REPLIES_STRIDE), NAMED(MB_REPLY_MASK),
-    NAMED(MB_REPLY_SLOT_WORDS), NAMED(MB_REPLY_STRIDE), NAMED(MB_SHARDS),    NAMED(MB_SLOT_WORDS),
-    NAMED(MB_STAMPED),       NAMED(MB_TICKET),       NAMED(MB_TIMED_BELOW),  NAMED(MB_TIMES_MASK),
+#define NAMED(name)                                                                                                    \
+    {                                                                                                                  \
+#name, name                                                                                                    \
+    }
+    NAMED(MB_CAPACITY),         NAMED(MB_EVICT),        NAMED(MB_KEEP),           NAMED(MB_LANES_AT),
+    NAMED(MB_LANES_STRIDE),     NAMED(MB_LANE_MASK),    NAMED(MB_LANE_STRIDE),    NAMED(MB_LANE_TIMES_AT),
+    NAMED(MB_LETTERS),          NAMED(MB_LETTERS_AT),   NAMED(MB_LETTER_MASK),    NAMED(MB_MAX_REPLIES),
+    NAMED(MB_NODE_TIMES_AT),    NAMED(MB_OWNERS_AT),    NAMED(MB_OWNER_STRIDE),   NAMED(MB_POOL_AT),
+    NAMED(MB_PORT_WORDS),       NAMED(MB_REPLIES_AT),   NAMED(MB_REPLIES_STRIDE), NAMED(MB_REPLY_MASK),
+    NAMED(MB_REPLY_SLOT_WORDS), NAMED(MB_REPLY_STRIDE), NAMED(MB_SHARDS),         NAMED(MB_SLOT_WORDS),
+    NAMED(MB_STAMPED),          NAMED(MB_TICKET),       NAMED(MB_TIMED_BELOW),    NAMED(MB_TIMES_MASK),
     NAMED(MB_TIMES_SHIFT)
 #undef NAMED
 };

@@ -89,8 +89,8 @@ struct slri_vulkan {
     struct slri_residents residents;
     struct slri_vk_stay { // stay.c: a device has one group that stays, for one ring kernel at a time
         slri_mutex lock;
-        bool is_tried;    // probe.c
-        const char *lacks; // behind that: NULL, or why none can stay, as a clause
+        bool is_tried;                   // probe.c
+        const char *lacks;               // behind that: NULL, or why none can stay, as a clause
         const struct slri_code *program; // whose handler has the group, or is about to; NULL: none
         const struct slri_entry *entry;
         struct slri_vk_staying *built; // of these; NULL: nothing is
@@ -273,6 +273,7 @@ void slri_vk_staying_free(struct slri_vulkan *vulkan, struct slri_vk_staying *st
 slr_status slri_vk_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
 slr_status slri_vk_shard_prepare(void *device, struct slri_shard *shard);
 slr_status slri_vk_shard_start(void *device, struct slri_shard *shard);
+bool slri_vk_stay_settle(struct slri_vulkan *vulkan);
 void slri_vk_stay_open(struct slri_vulkan *vulkan);
 void slri_vk_stay_close(struct slri_vulkan *vulkan);
 void slri_vk_stay_forget(struct slri_vulkan *vulkan, const void *memory); // of a ring kernel, before it is freed
@@ -282,7 +283,7 @@ struct slri_vk_launch {
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkSemaphore semaphore;
-    uint64_t begun;            // the value of the newest
+    uint64_t begun;              // the value of the newest
     struct slri_vk_chunk memory; // its arguments
 };
 // `address`: one a binding of the kernel's entry.

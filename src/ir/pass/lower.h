@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of this pass share: handler_kernel.c the kernel around a handler, handler_block.c what is another's of
-// a `__ring_block__` handler, handler_stay.c of a handler in a kernel that stays, handler_function.c a handler's functions,
-// handler_loop.c their loops, lower.c the writing of instructions.
+// a `__ring_block__` handler, handler_stay.c of a handler in a kernel that stays, handler_function.c a handler's
+// functions, handler_loop.c their loops, lower.c the writing of instructions.
 //
 // All that a message's functions share is a block of words of 8 bytes, the call. It is a local of the kernel, and the
 // last parameter of each function that needs it. In a block of threads each has a call, and what is the same in all of

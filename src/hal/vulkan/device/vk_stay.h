@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel that stays, in the kernel subset: slipring's own front end compiles it, behind the table's layout
-// (engine/resident_layout.h) and the mailbox (abi/mailbox.h), and ir/pass/handler_stay.c puts a handler into it. A group
-// serves one shard, the first of its table. Its first thread speaks with the host; with SLR_BLOCK the handler has all
-// threads of the group, and they meet at SLR_MEET. What they share lies in R, whose words are the host's no more.
+// (engine/resident_layout.h) and the mailbox (abi/mailbox.h), and ir/pass/handler_stay.c puts a handler into it. A
+// group serves one shard, the first of its table. Its first thread speaks with the host; with SLR_BLOCK the handler has
+// all threads of the group, and they meet at SLR_MEET. What they share lies in R, whose words are the host's no more.
 //
 // Memory orders: as the mailbox says at each word. Vulkan's memory model ends at the device, so that these reach the
 // host is nowhere promised; hal/vulkan/probe.c tries it.
@@ -20,7 +20,7 @@
 // Words of R, before the record that the handler writes (abi/relaunch.h).
 #define SLR_SLOT 0 // of the message in S
 #define SLR_STATE 1
-#define SLR_BATCH 2 // messages to handle
+#define SLR_BATCH 2  // messages to handle
 #define SLR_JUDGED 3 // 1: the last one has faulted, and the host is to judge that
 #define SLR_RECORD 16
 

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Persistent ring kernels on the Vulkan that is here: refused with the reason where a driver ends loops; where a kernel
+// can stay, what becomes of it when a call fails or the device is lost.
+#define _POSIX_C_SOURCE 200809L
+#include "tests/ring/ring_test.h"
+#include "tests/vulkan/vulkan_test.h"
+
+#include <vulkan/vulkan_core.h>
+
+static const char source[] = "struct message { unsigned value, port; };\n"
+                             "struct count { unsigned handled; };\n"
+                             "__ring__ void counts(struct count *self, const struct message *in)\n"
+                             "{\n"
+                             "    self->handled += 1u;\n"
+                             "    struct message out = {in->value + 1u, self->handled};\n"
+                             "    ring_reply(&out);\n"
+                             "}\n";
+
+struct bench {
+    slr_device *device;
+    slr_program *program;
+    slr_ring_desc desc;
+    bool stays;
+};
+
+static void set_up(struct bench *b, const char *spec)
+{
+    slr_device_info info;
+    *b = (struct bench){.desc = SLR_RING_DESC_INIT};
+    must(slr_device_open(spec, NULL, &b->device));
+    must(slr_device_get_info(b->device, &info));
+    b->stays = strstr(info.features, "persistent_groups=1") != NULL;
+    assert_non_null(strstr(info.notes, b->stays ? "not promised by Vulkan's memory model" : "ends loops"));
+    must(slr_program_from_text(b->device, "counts.cu", source, NULL, &b->program));
+    b->desc.handler = "counts";
+    b->desc.program = b->program;
+    b->desc.instances = 2;
+    b->desc.queue_size = 16;
+    b->desc.max_ports = 4;
+}
+
+static void tear_down(struct bench *b)
+{
+    slr_program_destroy(b->program);
+    slr_device_close(b->device);
+    assert_int_equal(vulkan->live, 0);
+}
+
+static uint32_t ask(slr_ring *ring, slr_port *port, uint32_t value)
+{
+    const struct message message = {.value = value};
+    struct message reply = {0};
+    must(slr_call(port, address_of(ring, 0), &message, sizeof message, &reply, sizeof reply, LONG));
+    assert_int_equal(reply.value, value + 1);
+    return reply.port;
+}
+
+static void a_driver_that_ends_loops_keeps_no_kernel(void **state)
+{
+    struct bench b;
+    slr_ring *ring;
+    (void)state;
+    set_up(&b, "vulkan:0?ring=persistent");
+    if (b.stays)
+        must(slr_ring_create(b.device, &b.desc, &ring));
+    else
+        refuses(slr_ring_create(b.device, &b.desc, &ring), UNSUPPORTED, "its driver ends loops");
+    if (b.stays)
+        slr_ring_destroy(ring);
+    tear_down(&b);
+}
+
+static void unless_it_is_asked_for_a_ring_kernel_is_batched(void **state)
+{
+    struct bench b;
+    slr_ring *ring;
+    (void)state;
+    set_up(&b, "vulkan:0");
+    must(slr_ring_create(b.device, &b.desc, &ring));
+    const slr_ring_stats stats = stats_of(ring);
+    assert_int_equal(stats.mode, SLR_RING_RELAUNCHED);
+    assert_non_null(strstr(stats.mode_reason, "it was not asked for"));
+    slr_ring_destroy(ring);
+    b.desc.mode = SLR_RING_PERSISTENT;
+    const slr_status status = slr_ring_create(b.device, &b.desc, &ring);
+    assert_int_equal(status, b.stays ? SLR_OK : SLR_UNSUPPORTED);
+    if (b.stays) {
+        assert_int_equal(stats_of(ring).mode, SLR_RING_PERSISTENT);
+        slr_ring_destroy(ring);
+    }
+    tear_down(&b);
+}
+
+// Each call of a launch in turn: it is told, nothing of it is left, and the next launch goes well.
+static void a_launch_of_which_a_call_fails_leaves_nothing(void **state)
+{
+    struct bench b;
+    uint32_t k = 0;
+    bool came = true;
+    (void)state;
+    set_up(&b, "vulkan:0?ring=persistent");
+    for (; came && b.stays; ++k) {
+        slr_ring *ring;
+        must(slr_ring_create(b.device, &b.desc, &ring));
+        const int32_t live = vulkan->live;
+        vulkan->failed = NULL;
+        vulkan->result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        vulkan->calls = 0;
+        __atomic_store_n(&vulkan->fail_at, k + 1, __ATOMIC_RELEASE);
+        const slr_status status = slr_ring_launch(ring);
+        __atomic_store_n(&vulkan->fail_at, 0, __ATOMIC_RELEASE);
+        came = vulkan->failed != NULL;
+        if (came && status != SLR_OK)
+            assert_non_null(strstr(slr_error_message(), vulkan->failed));
+        if (status != SLR_OK && vulkan->live > live)
+            fail_msg("call %u, vk%s, fails: %d objects are left", k + 1, vulkan->failed, vulkan->live - live);
+        slr_ring_destroy(ring);
+    }
+    assert_true(!b.stays || k > 10);
+    tear_down(&b);
+}
+
+// What host and kernel share lies in the lost device's memory, so the ring kernel goes before that is opened again.
+static void a_lost_device_is_reopened_behind_its_ring_kernel(void **state)
+{
+    struct bench b;
+    (void)state;
+    set_up(&b, "vulkan:0?ring=persistent");
+    for (int turn = 0; turn < 2 && b.stays; ++turn) {
+        uint32_t words[16] = {0};
+        slr_buffer *buffer;
+        slr_ring *ring = start_ring(b.device, &b.desc);
+        slr_port *port = open_port(b.device);
+        assert_int_equal(ask(ring, port, 5), 1);
+        must(slr_buffer_create(b.device, sizeof words, &buffer));
+        vulkan->failed = NULL;
+        vulkan->result = VK_ERROR_DEVICE_LOST;
+        vulkan->calls = 0;
+        __atomic_store_n(&vulkan->fail_at, 1, __ATOMIC_RELEASE);
+        gives(slr_buffer_write(buffer, 0, words, sizeof words), DEVICE_LOST);
+        __atomic_store_n(&vulkan->fail_at, 0, __ATOMIC_RELEASE);
+        slr_buffer_destroy(buffer);
+        refuses(slr_device_reopen(b.device, LONG), WRONG_STATE, "destroy it first");
+        slr_port_close(port);
+        slr_ring_destroy(ring);
+        must(slr_device_reopen(b.device, LONG));
+    }
+    tear_down(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_driver_that_ends_loops_keeps_no_kernel),
+        cmocka_unit_test(unless_it_is_asked_for_a_ring_kernel_is_batched),
+        cmocka_unit_test(a_launch_of_which_a_call_fails_leaves_nothing),
+        cmocka_unit_test(a_lost_device_is_reopened_behind_its_ring_kernel),
+    };
+    return load_vulkan() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_VULKAN;
+}
