@@ -25,7 +25,7 @@ struct bare {
         size_t bytes;
     } piece[BARE_PIECES];
     unsigned pieces;
-    bool parked;
+    bool parked, stays; // stays: kernels can, there
 };
 
 bare *bare_open(const bench *bench)
@@ -33,6 +33,7 @@ bare *bare_open(const bench *bench)
     const char *backend = bench->info.backend;
     bare *bare = memory_take(1, sizeof *bare);
     bare->device = bench->device;
+    bare->stays = strcmp(backend, "vulkan") != 0 || strstr(bench->info.features, "persistent_groups=1") != NULL;
     bare->api = strcmp(backend, "opencl") == 0   ? &bare_opencl
                 : strcmp(backend, "cuda") == 0   ? &bare_cuda
                 : strcmp(backend, "vulkan") == 0 ? &bare_vulkan
@@ -91,6 +92,9 @@ bool bare_prepare(bare *bare, enum bare_kernel kernel, void *in, void *out)
 {
     if (bare->api == NULL)
         return true;
+    bare->why = "its driver keeps no kernel";
+    if (!bare->stays && kernel != BARE_ONCE && kernel != BARE_ADDER)
+        return false;
     bare->kernel[kernel] = bare->api->prepare(bare->context, kernel, (void *[]){in, out},
                                               (size_t[]){bytes_of(bare, in), bytes_of(bare, out)}, &bare->why);
     return bare->kernel[kernel] != NULL;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor of a dispatch on Vulkan: a pipeline, memory that the host sees, one recorded command buffer that is
-// submitted again, and a timeline semaphore that is waited for.
+// The floors on Vulkan: a pipeline, memory that the host sees, one recorded command buffer that is submitted again, and
+// a timeline semaphore that is waited for. A kernel that takes numbers is recorded for each launch.
 #include "bench/bare.h"
 
 #if __has_include(<vulkan/vulkan_core.h>)
+#include "bench/bare_vulkan_words.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,79 +52,6 @@
 
 enum { PIECES = 8, MOST_DEVICES = 64, GROUP = 8, PATIENCE_S = 60 };
 
-// As spirv-as writes it, of:
-//     layout(local_size_x = 8) in;  layout(push_constant) uniform given { words messages, sums; };
-//     uint sum = 0;  for (int k = 0; k < 16; k++) sum += messages.word[x * 16 + k];  sums.word[x] += sum;
-// where x is gl_GlobalInvocationID.x, and the loop is unrolled.
-static const uint32_t adder[] = {
-    0x07230203, 0x00010500, 0x00070000, 0x0000006d, 0x00000000, 0x00020011, 0x00000001, 0x00020011, 0x000014e3,
-    0x0003000e, 0x000014e4, 0x00000001, 0x0007000f, 0x00000005, 0x00000001, 0x65646461, 0x00000072, 0x00000002,
-    0x00000003, 0x00060010, 0x00000001, 0x00000011, 0x00000008, 0x00000001, 0x00000001, 0x00040047, 0x00000003,
-    0x0000000b, 0x0000001c, 0x00040047, 0x00000004, 0x00000006, 0x00000004, 0x00030047, 0x00000005, 0x00000002,
-    0x00050048, 0x00000005, 0x00000000, 0x00000023, 0x00000000, 0x00030047, 0x00000006, 0x00000002, 0x00050048,
-    0x00000006, 0x00000000, 0x00000023, 0x00000000, 0x00050048, 0x00000006, 0x00000001, 0x00000023, 0x00000008,
-    0x00020013, 0x00000007, 0x00040015, 0x00000008, 0x00000020, 0x00000000, 0x00040017, 0x00000009, 0x00000008,
-    0x00000003, 0x00030021, 0x0000000a, 0x00000007, 0x0003001d, 0x00000004, 0x00000008, 0x0003001e, 0x00000005,
-    0x00000004, 0x00040020, 0x0000000b, 0x000014e5, 0x00000005, 0x00040020, 0x0000000c, 0x000014e5, 0x00000008,
-    0x0004001e, 0x00000006, 0x0000000b, 0x0000000b, 0x00040020, 0x0000000d, 0x00000009, 0x00000006, 0x00040020,
-    0x0000000e, 0x00000009, 0x0000000b, 0x00040020, 0x0000000f, 0x00000001, 0x00000009, 0x00040020, 0x00000010,
-    0x00000001, 0x00000008, 0x0004003b, 0x0000000d, 0x00000002, 0x00000009, 0x0004003b, 0x0000000f, 0x00000003,
-    0x00000001, 0x0004002b, 0x00000008, 0x00000011, 0x00000000, 0x0004002b, 0x00000008, 0x00000012, 0x00000001,
-    0x0004002b, 0x00000008, 0x00000013, 0x00000002, 0x0004002b, 0x00000008, 0x00000014, 0x00000003, 0x0004002b,
-    0x00000008, 0x00000015, 0x00000004, 0x0004002b, 0x00000008, 0x00000016, 0x00000005, 0x0004002b, 0x00000008,
-    0x00000017, 0x00000006, 0x0004002b, 0x00000008, 0x00000018, 0x00000007, 0x0004002b, 0x00000008, 0x00000019,
-    0x00000008, 0x0004002b, 0x00000008, 0x0000001a, 0x00000009, 0x0004002b, 0x00000008, 0x0000001b, 0x0000000a,
-    0x0004002b, 0x00000008, 0x0000001c, 0x0000000b, 0x0004002b, 0x00000008, 0x0000001d, 0x0000000c, 0x0004002b,
-    0x00000008, 0x0000001e, 0x0000000d, 0x0004002b, 0x00000008, 0x0000001f, 0x0000000e, 0x0004002b, 0x00000008,
-    0x00000020, 0x0000000f, 0x0004002b, 0x00000008, 0x00000021, 0x00000010, 0x00050036, 0x00000007, 0x00000001,
-    0x00000000, 0x0000000a, 0x000200f8, 0x00000022, 0x00050041, 0x0000000e, 0x00000023, 0x00000002, 0x00000011,
-    0x0004003d, 0x0000000b, 0x00000024, 0x00000023, 0x00050041, 0x0000000e, 0x00000025, 0x00000002, 0x00000012,
-    0x0004003d, 0x0000000b, 0x00000026, 0x00000025, 0x00050041, 0x00000010, 0x00000027, 0x00000003, 0x00000011,
-    0x0004003d, 0x00000008, 0x00000028, 0x00000027, 0x00050084, 0x00000008, 0x00000029, 0x00000028, 0x00000021,
-    0x00050080, 0x00000008, 0x0000002a, 0x00000029, 0x00000011, 0x00060041, 0x0000000c, 0x0000002b, 0x00000024,
-    0x00000011, 0x0000002a, 0x0006003d, 0x00000008, 0x0000002c, 0x0000002b, 0x00000002, 0x00000004, 0x00050080,
-    0x00000008, 0x0000002d, 0x00000011, 0x0000002c, 0x00050080, 0x00000008, 0x0000002e, 0x00000029, 0x00000012,
-    0x00060041, 0x0000000c, 0x0000002f, 0x00000024, 0x00000011, 0x0000002e, 0x0006003d, 0x00000008, 0x00000030,
-    0x0000002f, 0x00000002, 0x00000004, 0x00050080, 0x00000008, 0x00000031, 0x0000002d, 0x00000030, 0x00050080,
-    0x00000008, 0x00000032, 0x00000029, 0x00000013, 0x00060041, 0x0000000c, 0x00000033, 0x00000024, 0x00000011,
-    0x00000032, 0x0006003d, 0x00000008, 0x00000034, 0x00000033, 0x00000002, 0x00000004, 0x00050080, 0x00000008,
-    0x00000035, 0x00000031, 0x00000034, 0x00050080, 0x00000008, 0x00000036, 0x00000029, 0x00000014, 0x00060041,
-    0x0000000c, 0x00000037, 0x00000024, 0x00000011, 0x00000036, 0x0006003d, 0x00000008, 0x00000038, 0x00000037,
-    0x00000002, 0x00000004, 0x00050080, 0x00000008, 0x00000039, 0x00000035, 0x00000038, 0x00050080, 0x00000008,
-    0x0000003a, 0x00000029, 0x00000015, 0x00060041, 0x0000000c, 0x0000003b, 0x00000024, 0x00000011, 0x0000003a,
-    0x0006003d, 0x00000008, 0x0000003c, 0x0000003b, 0x00000002, 0x00000004, 0x00050080, 0x00000008, 0x0000003d,
-    0x00000039, 0x0000003c, 0x00050080, 0x00000008, 0x0000003e, 0x00000029, 0x00000016, 0x00060041, 0x0000000c,
-    0x0000003f, 0x00000024, 0x00000011, 0x0000003e, 0x0006003d, 0x00000008, 0x00000040, 0x0000003f, 0x00000002,
-    0x00000004, 0x00050080, 0x00000008, 0x00000041, 0x0000003d, 0x00000040, 0x00050080, 0x00000008, 0x00000042,
-    0x00000029, 0x00000017, 0x00060041, 0x0000000c, 0x00000043, 0x00000024, 0x00000011, 0x00000042, 0x0006003d,
-    0x00000008, 0x00000044, 0x00000043, 0x00000002, 0x00000004, 0x00050080, 0x00000008, 0x00000045, 0x00000041,
-    0x00000044, 0x00050080, 0x00000008, 0x00000046, 0x00000029, 0x00000018, 0x00060041, 0x0000000c, 0x00000047,
-    0x00000024, 0x00000011, 0x00000046, 0x0006003d, 0x00000008, 0x00000048, 0x00000047, 0x00000002, 0x00000004,
-    0x00050080, 0x00000008, 0x00000049, 0x00000045, 0x00000048, 0x00050080, 0x00000008, 0x0000004a, 0x00000029,
-    0x00000019, 0x00060041, 0x0000000c, 0x0000004b, 0x00000024, 0x00000011, 0x0000004a, 0x0006003d, 0x00000008,
-    0x0000004c, 0x0000004b, 0x00000002, 0x00000004, 0x00050080, 0x00000008, 0x0000004d, 0x00000049, 0x0000004c,
-    0x00050080, 0x00000008, 0x0000004e, 0x00000029, 0x0000001a, 0x00060041, 0x0000000c, 0x0000004f, 0x00000024,
-    0x00000011, 0x0000004e, 0x0006003d, 0x00000008, 0x00000050, 0x0000004f, 0x00000002, 0x00000004, 0x00050080,
-    0x00000008, 0x00000051, 0x0000004d, 0x00000050, 0x00050080, 0x00000008, 0x00000052, 0x00000029, 0x0000001b,
-    0x00060041, 0x0000000c, 0x00000053, 0x00000024, 0x00000011, 0x00000052, 0x0006003d, 0x00000008, 0x00000054,
-    0x00000053, 0x00000002, 0x00000004, 0x00050080, 0x00000008, 0x00000055, 0x00000051, 0x00000054, 0x00050080,
-    0x00000008, 0x00000056, 0x00000029, 0x0000001c, 0x00060041, 0x0000000c, 0x00000057, 0x00000024, 0x00000011,
-    0x00000056, 0x0006003d, 0x00000008, 0x00000058, 0x00000057, 0x00000002, 0x00000004, 0x00050080, 0x00000008,
-    0x00000059, 0x00000055, 0x00000058, 0x00050080, 0x00000008, 0x0000005a, 0x00000029, 0x0000001d, 0x00060041,
-    0x0000000c, 0x0000005b, 0x00000024, 0x00000011, 0x0000005a, 0x0006003d, 0x00000008, 0x0000005c, 0x0000005b,
-    0x00000002, 0x00000004, 0x00050080, 0x00000008, 0x0000005d, 0x00000059, 0x0000005c, 0x00050080, 0x00000008,
-    0x0000005e, 0x00000029, 0x0000001e, 0x00060041, 0x0000000c, 0x0000005f, 0x00000024, 0x00000011, 0x0000005e,
-    0x0006003d, 0x00000008, 0x00000060, 0x0000005f, 0x00000002, 0x00000004, 0x00050080, 0x00000008, 0x00000061,
-    0x0000005d, 0x00000060, 0x00050080, 0x00000008, 0x00000062, 0x00000029, 0x0000001f, 0x00060041, 0x0000000c,
-    0x00000063, 0x00000024, 0x00000011, 0x00000062, 0x0006003d, 0x00000008, 0x00000064, 0x00000063, 0x00000002,
-    0x00000004, 0x00050080, 0x00000008, 0x00000065, 0x00000061, 0x00000064, 0x00050080, 0x00000008, 0x00000066,
-    0x00000029, 0x00000020, 0x00060041, 0x0000000c, 0x00000067, 0x00000024, 0x00000011, 0x00000066, 0x0006003d,
-    0x00000008, 0x00000068, 0x00000067, 0x00000002, 0x00000004, 0x00050080, 0x00000008, 0x00000069, 0x00000065,
-    0x00000068, 0x00060041, 0x0000000c, 0x0000006a, 0x00000026, 0x00000011, 0x00000028, 0x0006003d, 0x00000008,
-    0x0000006b, 0x0000006a, 0x00000002, 0x00000004, 0x00050080, 0x00000008, 0x0000006c, 0x0000006b, 0x00000069,
-    0x0005003e, 0x0000006a, 0x0000006c, 0x00000002, 0x00000004, 0x000100fd, 0x00010038,
-};
-
 typedef struct api {
     void *library;
     VkInstance instance;
@@ -150,9 +79,22 @@ typedef struct prepared {
     VkCommandBuffer commands;
     VkSemaphore done;
     uint64_t value;
-    VkDeviceAddress given[2];
-    uint32_t recorded; // messages of the command buffer
+    const struct code *code;
+    struct given {
+        VkDeviceAddress memory[2];
+        uint32_t value[2];
+    } given;
+    uint32_t recorded; // messages of the command buffer; 0: it is recorded for each launch
 } prepared;
+
+static const struct code {
+    const char *name;
+    const uint32_t *word;
+    size_t bytes;
+    bool takes_values;
+} codes[BARE_KERNELS] = {[BARE_ADDER] = {"adder", adder, sizeof adder, false},
+                         [BARE_ECHO] = {"echo", echo, sizeof echo, true},
+                         [BARE_ONCE] = {"once", once, sizeof once, true}};
 
 // ---- the device ----------------------------------------------------------------------------------------------------
 
@@ -200,7 +142,9 @@ static bool make_device(api *vk, uint32_t index)
                                            .pQueuePriorities = &priority};
     VkPhysicalDeviceVulkan12Features features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
                                                  .timelineSemaphore = VK_TRUE,
-                                                 .bufferDeviceAddress = VK_TRUE};
+                                                 .bufferDeviceAddress = VK_TRUE,
+                                                 .vulkanMemoryModel = VK_TRUE,
+                                                 .vulkanMemoryModelDeviceScope = VK_TRUE};
     const VkDeviceCreateInfo create = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                        .pNext = &features,
                                        .queueCreateInfoCount = 1,
@@ -311,7 +255,7 @@ static bool make_pipeline(prepared *p)
 {
     const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof p->given};
     const VkShaderModuleCreateInfo module = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = sizeof adder, .pCode = adder};
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = p->code->bytes, .pCode = p->code->word};
     const VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                                .pushConstantRangeCount = 1,
                                                .pPushConstantRanges = &push};
@@ -323,7 +267,7 @@ static bool make_pipeline(prepared *p)
                                                 .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                           .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                           .module = p->module,
-                                                          .pName = "adder"},
+                                                          .pName = p->code->name},
                                                 .layout = p->layout};
     return vk->CreateComputePipelines(vk->device, VK_NULL_HANDLE, 1, &create, NULL, &p->pipeline) == VK_SUCCESS;
 }
@@ -350,15 +294,16 @@ static bool make_commands(prepared *p)
 static void *prepare(void *of, enum bare_kernel kernel, void *const memory[2], const size_t bytes[2], const char **why)
 {
     (void)bytes;
-    *why = "by hand there is only the adder in SPIR-V";
-    if (kernel != BARE_ADDER)
+    *why = "there is none in SPIR-V";
+    if (!codes[kernel].name)
         return NULL;
     prepared *p = calloc(1, sizeof *p);
     if (!p)
         abort();
     p->vk = of;
+    p->code = &codes[kernel];
     for (int i = 0; i < 2; i++)
-        p->given[i] = piece_of(of, memory[i])->address;
+        p->given.memory[i] = piece_of(of, memory[i])->address;
     if (make_pipeline(p) && make_commands(p))
         return p;
     *why = "Vulkan makes no pipeline of it";
@@ -376,19 +321,19 @@ static bool record(prepared *p, uint32_t messages)
     if (vk->BeginCommandBuffer(p->commands, &begin) != VK_SUCCESS)
         return false;
     vk->CmdBindPipeline(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->pipeline);
-    vk->CmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof p->given, p->given);
-    vk->CmdDispatch(p->commands, messages / GROUP, 1, 1);
+    vk->CmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof p->given, &p->given);
+    vk->CmdDispatch(p->commands, p->code->takes_values ? 1 : messages / GROUP, 1, 1);
     vk->CmdPipelineBarrier(p->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &told,
                            0, NULL, 0, NULL);
-    p->recorded = messages;
+    p->recorded = p->code->takes_values ? 0 : messages;
     return vk->EndCommandBuffer(p->commands) == VK_SUCCESS;
 }
 
 static bool launch(void *kernel, const uint32_t *values, unsigned count, uint32_t messages)
 {
     prepared *p = kernel;
-    (void)values;
-    (void)count;
+    for (unsigned i = 0; i < count; i++)
+        p->given.value[i] = values[i];
     if (p->recorded != messages && !record(p, messages))
         return false;
     p->value++;
@@ -414,7 +359,7 @@ static bool finish(void *kernel)
     return p->vk->WaitSemaphores(p->vk->device, &wait, PATIENCE_S * UINT64_C(1000000000)) == VK_SUCCESS;
 }
 
-const struct bare_api bare_vulkan = {"Vulkan", false, open, close, take, give, prepare, launch, finish, NULL, release};
+const struct bare_api bare_vulkan = {"Vulkan", true, open, close, take, give, prepare, launch, finish, NULL, release};
 #else
 static void *open(const char *device, const char **why)
 {
