@@ -125,11 +125,28 @@ __device__ unsigned slr_look(unsigned *S, unsigned *P, struct slri_resident_entr
     return P[MBP_CONTROL] != control ? SLR_WORKED : 0u;
 }
 
+// Whether a look would find nothing to do, and changes nothing. Drivers that run all branches of what they compile do
+// this in a tenth of a look's time.
+__device__ unsigned slr_is_quiet(unsigned *S, unsigned *P, const struct slri_resident_entry *entry)
+{
+    if (SLR_LOAD(entry->hold) != entry->held) {
+        return 0u;
+    }
+    if ((entry->held & 1u) != 0u || entry->faulted != SLR_LOAD(entry->judged)) {
+        return 1u;
+    }
+    return P[MBP_BATCH_COUNT] == 0u ? mb_idle(S, P) : 0u;
+}
+
 // Looks until there are messages, or it is time to end: 0. First it is seen whether it shall stay at all.
 __device__ unsigned slr_find(unsigned *S, unsigned *P, struct slri_resident_table *table, unsigned launch)
 {
-    unsigned idle = 0u, batch = 0u;
-    while (batch == 0u && idle < table->most_idle && SLR_LOAD(table->stop) != launch) {
+    unsigned idle = 0u, batch = 0u, most = table->most_idle;
+    while (batch == 0u && idle < most && SLR_LOAD(table->stop) != launch) {
+        while (idle < most && table->entries != 0u && slr_is_quiet(S, P, &table->entry[0]) != 0u &&
+               SLR_LOAD(table->stop) != launch) {
+            idle = idle + 1u;
+        }
         unsigned look = table->entries != 0u ? slr_look(S, P, &table->entry[0]) : 0u;
         idle = look != 0u ? 0u : idle + 1u;
         batch = look & ~SLR_WORKED;
