@@ -290,6 +290,7 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
     reach(s, s->entry->function);
     if (s->refused != SLR_OK || s->w.out_of_memory)
         return;
+    slri_s_find_given(s);
     slri_s_find_uses(s);
     declare_block(s);
     declare_shared(s);

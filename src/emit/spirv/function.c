@@ -83,11 +83,17 @@ static void look_at(struct slri_s *s, const struct slri_block *block, slri_reg l
     s->is_open[scope] = false;
 }
 
-static void is_given_before(struct slri_s *s, slri_reg reg)
+// `given`: NULL, or what is known of a parameter.
+static void is_given_before(struct slri_s *s, slri_reg reg, const struct slri_s_given *given)
 {
     if (reg == SLRI_NO_REG)
         return;
     struct slri_s_register *r = &s->reg[reg];
+    if (given && given->is_seen && !given->varies && r->assignments == 0) {
+        r->given = &given->literal;
+        r->mode = SLRI_S_LITERAL;
+        return;
+    }
     r->given = NULL;
     r->assignments++;
     r->scope = 1; // the body's
@@ -103,12 +109,13 @@ uint32_t slri_s_count_registers(struct slri_s *s, const struct slri_function *f)
     if (!s->reg)
         return 0;
     slri_s_each(s, f->body, counts, &blocks);
+    const struct slri_s_given *given = s->own->given ? s->own->given[slri_s_index_of(s->own, f)] : NULL;
     for (uint32_t i = 0; i < f->params; i++)
-        is_given_before(s, f->param[i].reg);
+        is_given_before(s, f->param[i].reg, given ? &given[i] : NULL);
     if (f == s->entry->function)
         for (uint32_t i = 0; i < s->entry->bindings; i++)
             if (!s->entry->binding[i].is_buffer) // a buffer's begins as 0
-                is_given_before(s, s->entry->binding[i].reg);
+                is_given_before(s, s->entry->binding[i].reg, NULL);
     return blocks;
 }
 
@@ -129,6 +136,43 @@ static bool find_registers(struct slri_s *s)
             r->mode = SLRI_S_LITERAL;
     }
     return true;
+}
+
+// ---- parameters that are literals ----------------------------------------------------------------------------------
+
+static void note_given(struct slri_s *s, struct slri_s_given *given, slri_reg reg)
+{
+    const struct slri_s_register *r = &s->reg[reg];
+    const bool is_literal = r->assignments == 0 || (r->assignments == 1 && r->given && r->given->op == SLRI_OP_CONST);
+    const uint64_t imm = r->given && is_literal ? r->given->imm : 0;
+    given->varies |= !is_literal || (given->is_seen && given->literal.imm != imm);
+    given->is_seen = true;
+    given->literal = (struct slri_instr){.op = SLRI_OP_CONST, .imm = imm};
+}
+
+static void notes_given(struct slri_s *s, const struct slri_instr *in, void *user)
+{
+    (void)user;
+    for (uint32_t i = 0; in->op == SLRI_OP_CALL && i < in->args; i++)
+        note_given(s, &s->own->given[slri_s_index_of(s->own, in->callee)][i], in->arg[i].reg);
+}
+
+// Callers come behind what they call, so what they are given is known first.
+void slri_s_find_given(struct slri_s *s)
+{
+    const struct slri_module *module = s->own->module;
+    struct slri_s_given **given = slri_region_take(s->scratch, (module->functions + 1) * sizeof *given);
+    s->w.out_of_memory |= !given;
+    for (uint32_t i = 0; i < module->functions && !s->w.out_of_memory; i++) {
+        given[i] = slri_region_take(s->scratch, (module->function[i]->params + 1) * sizeof **given);
+        s->w.out_of_memory |= !given[i];
+    }
+    if (s->w.out_of_memory)
+        return;
+    s->own->given = given;
+    for (uint32_t i = module->functions; i-- > 0;)
+        if (s->own->function_id[i] && slri_s_count_registers(s, module->function[i]))
+            slri_s_each(s, module->function[i]->body, notes_given, NULL);
 }
 
 // ---- what it begins with -------------------------------------------------------------------------------------------

@@ -40,7 +40,20 @@ struct slri_s_unit {
     const struct slri_module *module;
     uint32_t *function_id; // by index in the module; 0: not reached
     struct slri_s_use **local_use, **param_use, *constant_use;
+    struct slri_s_given **given; // by function and parameter; NULL: nothing is known
     struct slri_s_array *constant;
+};
+
+// What is known of an id. CONSTANT: a is its value; SUM, PRODUCT: of the ids a and b.
+struct slri_s_known {
+    enum { SLRI_S_UNKNOWN, SLRI_S_CONSTANT, SLRI_S_SUM, SLRI_S_PRODUCT } is;
+    uint32_t a, b;
+};
+
+// What all calls of a function give a parameter.
+struct slri_s_given {
+    bool is_seen, varies;
+    struct slri_instr literal; // a CONST
 };
 
 struct slri_s_place {
@@ -59,6 +72,8 @@ struct slri_s_flow {                  // what encloses an instruction
 
 struct slri_s {
     struct slri_w w;
+    struct slri_s_known *known; // by id
+    uint32_t knowns;
     const struct slri_module *module;
     const struct slri_entry *entry;
     struct slri_spirv_options options;
@@ -136,7 +151,14 @@ void slri_s_set(struct slri_s *s, slri_reg reg, uint32_t value);
 void slri_s_set_flag(struct slri_s *s, slri_reg reg, uint32_t flag); // from a bool
 uint32_t slri_s_true(struct slri_s *s, slri_reg reg);                // bool: it is not 0
 
+// ---- fold.c: an id that stands for the result, or 0
+uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand, size_t count);
+void slri_s_note_constant(struct slri_s *s, uint32_t id, uint32_t value);
+void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t type, uint32_t id, const uint32_t *operand);
+uint32_t slri_s_word_of(struct slri_s *s, uint32_t offset); // offset / 4
+
 // ---- function.c, flow.c
+void slri_s_find_given(struct slri_s *s); // which parameters of the kernel's functions are literals
 uint32_t slri_s_count_registers(struct slri_s *s, const struct slri_function *f);
 uint32_t slri_s_index_of(const struct slri_s_unit *unit, const struct slri_function *function);
 uint32_t slri_s_function_id(struct slri_s *s, const struct slri_s_unit *unit, const struct slri_function *function);

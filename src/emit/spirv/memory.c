@@ -53,7 +53,7 @@ static bool is_multiple(struct slri_s *s, slri_reg reg, uint64_t of, int depth)
 {
     const struct slri_s_register *r = &s->reg[reg];
     if (r->assignments == 0)
-        return true;
+        return !r->given || r->given->imm % of == 0;
     return depth < 16 && r->assignments == 1 && r->given && is_multiple_of(s, r->given, of, depth + 1);
 }
 
@@ -321,7 +321,9 @@ uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, ui
         index = slri_s_u32(s, (uint32_t)(place->at >> shift));
     } else {
         index = narrow_offset_of(s, place);
-        if (shift)
+        if (shift == 2)
+            index = slri_s_word_of(s, index);
+        else if (shift)
             index = SLRI_MAKE(s, ShiftRightLogical, u32, index, slri_s_u32(s, shift));
     }
     if (place->address) {

@@ -55,7 +55,10 @@ static uint32_t make_constant(struct slri_s *s, uint32_t type, uint32_t bytes, u
 uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value)
 {
     uint64_t mask = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
-    return make_constant(s, slri_s_uint(s, bytes), bytes, value & mask);
+    uint32_t id = make_constant(s, slri_s_uint(s, bytes), bytes, value & mask);
+    if (bytes == 4)
+        slri_s_note_constant(s, id, (uint32_t)value);
+    return id;
 }
 
 uint32_t slri_s_u32(struct slri_s *s, uint32_t value)
@@ -110,12 +113,16 @@ uint32_t slri_s_own(struct slri_s *s, uint32_t type, uint32_t initial)
 
 uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand, size_t count)
 {
+    uint32_t folded = slri_s_fold(s, op, type, operand, count);
+    if (folded)
+        return folded;
     uint32_t word[16] = {type, slri_w_id(&s->w)};
     for (size_t i = 0; i < count && i < 14; i++)
         word[2 + i] = operand[i];
     slri_w_put(&s->w, &s->w.code, op, word, count + 2);
     if (op == SLRI_W_FAdd || op == SLRI_W_FSub || op == SLRI_W_FMul || op == SLRI_W_FDiv)
         SLRI_W(&s->w, &s->w.decorations, Decorate, word[1], SLRI_DECORATION_NoContraction);
+    slri_s_note_made(s, op, type, word[1], operand);
     return word[1];
 }
 
@@ -199,6 +206,11 @@ bool slri_s_need(struct slri_s *s, enum slri_spirv_feature feature, const struct
 
 // ---- registers -----------------------------------------------------------------------------------------------------
 
+static uint32_t flag_as_number(struct slri_s *s, uint32_t flag)
+{
+    return SLRI_MAKE(s, Select, slri_s_uint(s, 4), flag, slri_s_u32(s, 1), slri_s_u32(s, 0));
+}
+
 uint32_t slri_s_get(struct slri_s *s, slri_reg reg)
 {
     struct slri_s_register *r = &s->reg[reg];
@@ -207,7 +219,7 @@ uint32_t slri_s_get(struct slri_s *s, slri_reg reg)
     case SLRI_S_VARIABLE:
         return SLRI_MAKE(s, Load, slri_s_type(s, kind), r->id);
     case SLRI_S_VALUE:
-        return r->id;
+        return r->id ? r->id : flag_as_number(s, r->flag);
     default: // one that nobody assigns is 0
         return slri_s_const(s, kind, r->given ? r->given->imm : 0);
     }
@@ -230,10 +242,10 @@ void slri_s_set_flag(struct slri_s *s, slri_reg reg, uint32_t flag)
 {
     if (reg == SLRI_NO_REG)
         return;
-    uint32_t value = SLRI_MAKE(s, Select, slri_s_uint(s, 4), flag, slri_s_u32(s, 1), slri_s_u32(s, 0));
-    slri_s_set(s, reg, value);
-    if (s->reg[reg].mode == SLRI_S_VALUE)
-        s->reg[reg].flag = flag;
+    if (s->reg[reg].mode == SLRI_S_VARIABLE)
+        slri_s_set(s, reg, flag_as_number(s, flag));
+    s->reg[reg].id = s->reg[reg].mode == SLRI_S_VALUE ? 0 : s->reg[reg].id; // made where it is asked for
+    s->reg[reg].flag = flag;
 }
 
 uint32_t slri_s_true(struct slri_s *s, slri_reg reg)

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of 32-bit integers while they are written. Drivers that translate instruction by instruction take the
+// time of each: so sums and products with what is known are not written, and the offset of a word becomes its number.
+#include "emit/spirv/internal.h"
+
+#include <string.h>
+
+#define DEPTH 8 // of sums that are looked through
+
+static struct slri_s_known *known_of(struct slri_s *s, uint32_t id)
+{
+    static struct slri_s_known none;
+    return id < s->knowns ? &s->known[id] : &none;
+}
+
+static void note(struct slri_s *s, uint32_t id, struct slri_s_known what)
+{
+    if (id >= s->knowns) {
+        const uint32_t room = 2 * id + 256;
+        struct slri_s_known *grown = slri_region_take(s->scratch, room * sizeof *grown);
+        s->w.out_of_memory |= !grown;
+        if (!grown)
+            return;
+        if (s->knowns)
+            memcpy(grown, s->known, s->knowns * sizeof *grown);
+        s->known = grown;
+        s->knowns = room;
+    }
+    s->known[id] = what;
+}
+
+void slri_s_note_constant(struct slri_s *s, uint32_t id, uint32_t value)
+{
+    note(s, id, (struct slri_s_known){.is = SLRI_S_CONSTANT, .a = value});
+}
+
+void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t type, uint32_t id, const uint32_t *operand)
+{
+    if (type == slri_s_uint(s, 4) && (op == SLRI_W_IAdd || op == SLRI_W_IMul))
+        note(s, id,
+             (struct slri_s_known){op == SLRI_W_IAdd ? SLRI_S_SUM : SLRI_S_PRODUCT, operand[0], operand[1]});
+}
+
+static bool is_constant(struct slri_s *s, uint32_t id, uint32_t *out)
+{
+    const struct slri_s_known *known = known_of(s, id);
+    *out = known->a;
+    return known->is == SLRI_S_CONSTANT;
+}
+
+static uint32_t add_constant(struct slri_s *s, uint32_t a, uint32_t value)
+{
+    const struct slri_s_known known = *known_of(s, a);
+    uint32_t more;
+    if (value == 0)
+        return a;
+    if (known.is == SLRI_S_SUM && is_constant(s, known.b, &more))
+        return SLRI_MAKE(s, IAdd, slri_s_uint(s, 4), known.a, slri_s_u32(s, more + value));
+    return 0;
+}
+
+static uint32_t with_constant(struct slri_s *s, enum slri_w_op op, uint32_t a, uint32_t value)
+{
+    switch (op) {
+    case SLRI_W_IAdd:
+        return add_constant(s, a, value);
+    case SLRI_W_ISub:
+    case SLRI_W_ShiftLeftLogical:
+    case SLRI_W_ShiftRightLogical:
+    case SLRI_W_BitwiseOr:
+        return value == 0 ? a : 0;
+    case SLRI_W_IMul:
+        return value == 1 ? a : value == 0 ? slri_s_u32(s, 0) : 0;
+    case SLRI_W_BitwiseAnd:
+        return value == 0 ? slri_s_u32(s, 0) : value == UINT32_MAX ? a : 0;
+    default:
+        return 0;
+    }
+}
+
+static bool of_constants(enum slri_w_op op, uint32_t a, uint32_t b, uint32_t *out)
+{
+    switch (op) {
+    case SLRI_W_IAdd:
+        *out = a + b;
+        return true;
+    case SLRI_W_ISub:
+        *out = a - b;
+        return true;
+    case SLRI_W_IMul:
+        *out = a * b;
+        return true;
+    case SLRI_W_BitwiseAnd:
+        *out = a & b;
+        return true;
+    case SLRI_W_BitwiseOr:
+        *out = a | b;
+        return true;
+    case SLRI_W_ShiftLeftLogical:
+        *out = a << (b & 31);
+        return b < 32;
+    case SLRI_W_ShiftRightLogical:
+        *out = a >> (b & 31);
+        return b < 32;
+    default:
+        return false;
+    }
+}
+
+uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand, size_t count)
+{
+    uint32_t a, b, value;
+    if (count != 2 || type != slri_s_uint(s, 4))
+        return 0;
+    const bool first = is_constant(s, operand[0], &a), second = is_constant(s, operand[1], &b);
+    if (first && second)
+        return of_constants(op, a, b, &value) ? slri_s_u32(s, value) : 0;
+    if (second)
+        return with_constant(s, op, operand[0], b);
+    const bool turns = op == SLRI_W_IAdd || op == SLRI_W_IMul || op == SLRI_W_BitwiseAnd || op == SLRI_W_BitwiseOr;
+    return first && turns ? with_constant(s, op, operand[1], a) : 0;
+}
+
+// ---- the number of a word ------------------------------------------------------------------------------------------
+
+static bool is_of_words(struct slri_s *s, uint32_t id, int depth)
+{
+    const struct slri_s_known *known = known_of(s, id);
+    uint32_t value;
+    switch (known->is) {
+    case SLRI_S_CONSTANT:
+        return known->a % 4 == 0;
+    case SLRI_S_PRODUCT:
+        return is_constant(s, known->b, &value) && value % 4 == 0;
+    case SLRI_S_SUM:
+        return depth < DEPTH && is_of_words(s, known->a, depth + 1) && is_of_words(s, known->b, depth + 1);
+    default:
+        return false;
+    }
+}
+
+// An offset is less than 4 GiB, so what is above that was never there. A constant may be negative.
+static uint32_t word_of(struct slri_s *s, uint32_t id)
+{
+    const struct slri_s_known known = *known_of(s, id);
+    const uint32_t u32 = slri_s_uint(s, 4);
+    uint32_t value;
+    if (known.is == SLRI_S_CONSTANT)
+        return slri_s_u32(s, (uint32_t)((int32_t)known.a / 4));
+    if (known.is == SLRI_S_SUM) {
+        const uint32_t a = word_of(s, known.a);
+        return SLRI_MAKE(s, IAdd, u32, a, word_of(s, known.b));
+    }
+    is_constant(s, known.b, &value);
+    return SLRI_MAKE(s, IMul, u32, known.a, slri_s_u32(s, value / 4));
+}
+
+uint32_t slri_s_word_of(struct slri_s *s, uint32_t offset)
+{
+    return is_of_words(s, offset, 0) ? word_of(s, offset)
+                                     : SLRI_MAKE(s, ShiftRightLogical, slri_s_uint(s, 4), offset, slri_s_u32(s, 2));
+}
