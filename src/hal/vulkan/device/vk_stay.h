@@ -9,6 +9,7 @@
 #define SLR_LOAD(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_STORE(word, value) __nv_atomic_store_n(&(word), (value), __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_WORKED 0x80000000u // beside the size of a batch
+#define SLR_OTHER 0xffffffffu  // where a mark is asked for: what a whole look must see to
 #ifdef SLR_BLOCK
 #define SLR_FIRST (threadIdx.x == 0u)
 #define SLR_MEET() __syncthreads()
@@ -22,6 +23,11 @@
 #define SLR_STATE 1
 #define SLR_BATCH 2  // messages to handle
 #define SLR_JUDGED 3 // 1: the last one has faulted, and the host is to judge that
+#define SLR_NEXT 4   // what comes next:
+#define SLR_STRAIGHT 0u
+#define SLR_LOOKS 1u
+#define SLR_ENDS 2u
+#define SLR_IDLE 5 // passes without work, one after the other
 #define SLR_RECORD 16
 
 // Its body is the handler, on the message at R[SLR_SLOT]: handler_stay.c.
@@ -125,67 +131,114 @@ __device__ unsigned slr_look(unsigned *S, unsigned *P, struct slri_resident_entr
     return P[MBP_CONTROL] != control ? SLR_WORKED : 0u;
 }
 
-// Whether a look would find nothing to do, and changes nothing. Drivers that run all branches of what they compile do
-// this in a tenth of a look's time.
-__device__ unsigned slr_is_quiet(unsigned *S, unsigned *P, const struct slri_resident_entry *entry)
+// What a whole look would find: 0 nothing; the mark that all lanes with messages have in common; or SLR_OTHER. Changes
+// nothing. The whole look is a tenth as quick: there are drivers that run all branches of what they compile.
+__device__ unsigned slr_peek(unsigned *S, unsigned *P, const struct slri_resident_entry *entry)
 {
-    if (SLR_LOAD(entry->hold) != entry->held) {
+    if (entry->used == 0u || entry->left != 0u) {
         return 0u;
     }
+    if (SLR_LOAD(entry->hold) != entry->held) {
+        return SLR_OTHER;
+    }
     if ((entry->held & 1u) != 0u || entry->faulted != SLR_LOAD(entry->judged)) {
-        return 1u;
+        return 0u;
     }
-    return P[MBP_BATCH_COUNT] == 0u ? mb_idle(S, P) : 0u;
+    unsigned control = MB_ACQUIRE(MB_CONTROL);
+    if (control + 1u != P[MBP_CONTROL] || MB_ACQUIRE(MB_PORT_EPOCH) != P[MBP_EPOCH] || P[MBP_GONE_OPEN] != 0u ||
+        P[MBP_BATCH_COUNT] != 0u) {
+        return SLR_OTHER;
+    }
+    if (P[MBP_STATE] != MB_RUNNING) {
+        return P[MBP_STATE] == MB_PAUSED ? 0u : SLR_OTHER;
+    }
+    return P[MBP_WAITING] != 0u || (control & 3u) == MB_CLOSE ? SLR_OTHER : mb_look(S, P);
 }
 
-// Looks until there are messages, or it is time to end: 0. First it is seen whether it shall stay at all.
-__device__ unsigned slr_find(unsigned *S, unsigned *P, struct slri_resident_table *table, unsigned launch)
+// Waits for messages, which it claims as a whole look would, straight from their lanes; for something else, that a
+// whole look is for; or until it is time to end.
+__device__ void slr_find(unsigned *S, unsigned *P, unsigned *R, struct slri_resident_table *table, unsigned launch)
 {
-    unsigned idle = 0u, batch = 0u, most = table->most_idle;
-    while (batch == 0u && idle < most && SLR_LOAD(table->stop) != launch) {
-        while (idle < most && table->entries != 0u && slr_is_quiet(S, P, &table->entry[0]) != 0u &&
-               SLR_LOAD(table->stop) != launch) {
-            idle = idle + 1u;
-        }
-        unsigned look = table->entries != 0u ? slr_look(S, P, &table->entry[0]) : 0u;
-        idle = look != 0u ? 0u : idle + 1u;
-        batch = look & ~SLR_WORKED;
+    unsigned idle = R[SLR_IDLE], most = table->most_idle, found = 0u, ends = 0u;
+    while (found == 0u && ends == 0u) {
+        found = slr_peek(S, P, &table->entry[0]);
+        idle = idle + 1u;
+        ends = idle >= most || SLR_LOAD(table->stop) == launch ? 1u : 0u;
     }
-    return batch;
+    unsigned next = ends != 0u ? SLR_ENDS : SLR_LOOKS;
+    if (ends == 0u && found != SLR_OTHER && found != MB_MIXED_MARK) {
+        mb_claim_straight(S, P, found);
+        if (P[MBP_BATCH_COUNT] != 0u) {
+            next = SLR_STRAIGHT;
+            idle = 0u;
+        }
+    }
+    R[SLR_BATCH] = P[MBP_BATCH_COUNT];
+    R[SLR_NEXT] = next;
+    R[SLR_IDLE] = idle;
 }
 
+// A whole look, by the first thread.
+__device__ void slr_look_up(unsigned *S, unsigned *P, unsigned *R, struct slri_resident_table *table, unsigned launch)
+{
+    unsigned ends = R[SLR_IDLE] >= table->most_idle || SLR_LOAD(table->stop) == launch ? 1u : 0u, look = 0u;
+    if (ends == 0u) {
+        look = slr_look(S, P, &table->entry[0]);
+        R[SLR_IDLE] = look != 0u ? 0u : R[SLR_IDLE] + 1u;
+    }
+    R[SLR_BATCH] = look & ~SLR_WORKED;
+    R[SLR_NEXT] = ends != 0u ? SLR_ENDS : SLR_STRAIGHT;
+}
+
+// The outer loop has what is rare. So a message that comes alone passes through the inner one alone, which takes half
+// the time where all branches are run. It is first seen whether it shall stay at all.
 __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsigned *C, unsigned chains, unsigned *P,
                          struct slri_resident_table *table)
 {
-    unsigned launch = table->launch, stays = 1u;
-    while (stays != 0u) {
+    unsigned launch = table->launch, next = SLR_LOOKS;
+    if (SLR_FIRST) {
+        R[SLR_IDLE] = 0u;
+    }
+    while (next != SLR_ENDS) {
         if (SLR_FIRST) {
-            R[SLR_BATCH] = slr_find(S, P, table, launch);
-            R[SLR_JUDGED] = 0u;
+            slr_look_up(S, P, R, table, launch);
         }
         SLR_MEET();
-        unsigned batch = R[SLR_BATCH], done = 0u;
-        stays = batch;
-        while (done < batch) {
+        unsigned batch = R[SLR_BATCH];
+        next = R[SLR_NEXT];
+        while (next == SLR_STRAIGHT) {
+            if (SLR_FIRST && batch == 0u) {
+                slr_find(S, P, R, table, launch);
+            }
+            SLR_MEET();
+            unsigned done = 0u;
+            batch = R[SLR_BATCH];
+            next = R[SLR_NEXT];
             if (SLR_FIRST) {
-                slr_begin(S, P, R, &table->entry[0], done);
+                R[SLR_JUDGED] = 0u;
             }
-            SLR_MEET();
-            slr_handle(R);
-            SLR_MEET();
-            if (SLR_FIRST) {
-                slr_end(S, P, R, C, &table->entry[0], done);
+            while (done < batch) {
+                if (SLR_FIRST) {
+                    slr_begin(S, P, R, &table->entry[0], done);
+                }
+                SLR_MEET();
+                slr_handle(R);
+                SLR_MEET();
+                if (SLR_FIRST) {
+                    slr_end(S, P, R, C, &table->entry[0], done);
+                }
+                SLR_MEET();
+                done = done + 1u;
+                if (R[SLR_JUDGED] != 0u) {
+                    batch = done;
+                }
             }
-            SLR_MEET();
-            done = done + 1u;
-            if (R[SLR_JUDGED] != 0u) {
-                batch = done;
+            if (SLR_FIRST && done != 0u) {
+                slr_finish(S, P, &table->entry[0], done, R[SLR_JUDGED]);
             }
+            batch = 0u;
+            SLR_MEET();
         }
-        if (SLR_FIRST && done != 0u) {
-            slr_finish(S, P, &table->entry[0], done, R[SLR_JUDGED]);
-        }
-        SLR_MEET();
     }
     if (SLR_FIRST) {
         SLR_STORE(table->gone, launch);
