@@ -37,8 +37,7 @@ void slri_s_note_constant(struct slri_s *s, uint32_t id, uint32_t value)
 void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t type, uint32_t id, const uint32_t *operand)
 {
     if (type == slri_s_uint(s, 4) && (op == SLRI_W_IAdd || op == SLRI_W_IMul))
-        note(s, id,
-             (struct slri_s_known){op == SLRI_W_IAdd ? SLRI_S_SUM : SLRI_S_PRODUCT, operand[0], operand[1]});
+        note(s, id, (struct slri_s_known){op == SLRI_W_IAdd ? SLRI_S_SUM : SLRI_S_PRODUCT, operand[0], operand[1]});
 }
 
 static bool is_constant(struct slri_s *s, uint32_t id, uint32_t *out)
