@@ -49,7 +49,7 @@ bool slri_lower_around(struct slri_lowering *l, struct slri_module *module, stru
     struct slri_function *stays = around->function[around->entry->function->index];
     const struct slri_function *replaced = NULL;
     for (uint32_t i = 0; i < around->functions; i++)
-        if (strncmp(around->function[i]->name, SLRI_STAY_HANDLER, strlen(SLRI_STAY_HANDLER)) == 0)
+        if (strcmp(around->function[i]->name, SLRI_STAY_HANDLER) == 0)
             replaced = around->function[i];
     for (uint32_t i = 0; i < around->functions; i++) {
         struct slri_function *function = around->function[i];

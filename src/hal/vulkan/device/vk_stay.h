@@ -174,6 +174,7 @@ __device__ void slr_find(unsigned *S, unsigned *P, unsigned *R, struct slri_resi
         }
     }
     R[SLR_BATCH] = P[MBP_BATCH_COUNT];
+    R[SLR_JUDGED] = 0u;
     R[SLR_NEXT] = next;
     R[SLR_IDLE] = idle;
 }
@@ -187,11 +188,37 @@ __device__ void slr_look_up(unsigned *S, unsigned *P, unsigned *R, struct slri_r
         R[SLR_IDLE] = look != 0u ? 0u : R[SLR_IDLE] + 1u;
     }
     R[SLR_BATCH] = look & ~SLR_WORKED;
+    R[SLR_JUDGED] = 0u;
     R[SLR_NEXT] = ends != 0u ? SLR_ENDS : SLR_STRAIGHT;
 }
 
-// The outer loop has what is rare. So a message that comes alone passes through the inner one alone, which takes half
-// the time where all branches are run. It is first seen whether it shall stay at all.
+// All threads of the group: the batch's messages, one after the other.
+__device__ void slr_serve(unsigned *S, unsigned *P, unsigned *R, const unsigned *C,
+                          struct slri_resident_entry *entry, unsigned batch)
+{
+    unsigned done = 0u;
+    while (done < batch) {
+        if (SLR_FIRST) {
+            slr_begin(S, P, R, entry, done);
+        }
+        SLR_MEET();
+        slr_handle(R);
+        SLR_MEET();
+        if (SLR_FIRST) {
+            slr_end(S, P, R, C, entry, done);
+        }
+        SLR_MEET();
+        done = done + 1u;
+        if (R[SLR_JUDGED] != 0u) {
+            batch = done;
+        }
+    }
+    if (SLR_FIRST && done != 0u) {
+        slr_finish(S, P, entry, done, R[SLR_JUDGED]);
+    }
+}
+
+// It is first seen whether it shall stay at all.
 __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsigned *C, unsigned chains, unsigned *P,
                          struct slri_resident_table *table)
 {
@@ -199,47 +226,34 @@ __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsig
     if (SLR_FIRST) {
         R[SLR_IDLE] = 0u;
     }
+#ifdef SLR_BLOCK
     while (next != SLR_ENDS) {
-        if (SLR_FIRST) {
+        if (SLR_FIRST && next == SLR_LOOKS) {
             slr_look_up(S, P, R, table, launch);
+        } else if (SLR_FIRST) {
+            slr_find(S, P, R, table, launch);
         }
         SLR_MEET();
         unsigned batch = R[SLR_BATCH];
         next = R[SLR_NEXT];
+        slr_serve(S, P, R, C, &table->entry[0], batch);
+        SLR_MEET();
+    }
+#else // the outer loop has what is rare, so that a message that comes alone passes through the inner one alone
+    while (next != SLR_ENDS) {
+        slr_look_up(S, P, R, table, launch);
+        unsigned batch = R[SLR_BATCH];
+        next = R[SLR_NEXT];
         while (next == SLR_STRAIGHT) {
-            if (SLR_FIRST && batch == 0u) {
+            if (batch == 0u) {
                 slr_find(S, P, R, table, launch);
             }
-            SLR_MEET();
-            unsigned done = 0u;
-            batch = R[SLR_BATCH];
             next = R[SLR_NEXT];
-            if (SLR_FIRST) {
-                R[SLR_JUDGED] = 0u;
-            }
-            while (done < batch) {
-                if (SLR_FIRST) {
-                    slr_begin(S, P, R, &table->entry[0], done);
-                }
-                SLR_MEET();
-                slr_handle(R);
-                SLR_MEET();
-                if (SLR_FIRST) {
-                    slr_end(S, P, R, C, &table->entry[0], done);
-                }
-                SLR_MEET();
-                done = done + 1u;
-                if (R[SLR_JUDGED] != 0u) {
-                    batch = done;
-                }
-            }
-            if (SLR_FIRST && done != 0u) {
-                slr_finish(S, P, &table->entry[0], done, R[SLR_JUDGED]);
-            }
+            slr_serve(S, P, R, C, &table->entry[0], R[SLR_BATCH]);
             batch = 0u;
-            SLR_MEET();
         }
     }
+#endif
     if (SLR_FIRST) {
         SLR_STORE(table->gone, launch);
     }
