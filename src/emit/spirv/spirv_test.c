@@ -368,7 +368,8 @@ static void what_is_known_is_not_computed(void **state)
 {
     (void)state;
     const struct slri_spirv_options none = {.has = 0};
-    static const char *const number[] = {"OpIAdd", "OpAccessChain", NULL}, *const parts[] = {"OpShiftRightLogical", NULL};
+    static const char *const number[] = {"OpIAdd", "OpAccessChain", NULL}, *const parts[] = {"OpShiftRightLogical",
+                                                                                             NULL};
     // The word's number, of an offset that is a sum and a product by 4; a part of a word needs its place.
     expect("__global__ void k(unsigned *a, unsigned i) { a[i + 1u] = 5u; }\n", &none, number, "OpShiftRightLogical");
     expect("__global__ void k(unsigned char *a, unsigned i) { a[i + 1u] = 5u; }\n", &none, parts, NULL);
