@@ -173,7 +173,7 @@ __device__ void slr_find(unsigned *S, unsigned *P, unsigned *R, struct slri_resi
             idle = 0u;
         }
     }
-    R[SLR_BATCH] = P[MBP_BATCH_COUNT];
+    R[SLR_BATCH] = next == SLR_STRAIGHT ? P[MBP_BATCH_COUNT] : 0u; // what was kept back waits for a whole look
     R[SLR_JUDGED] = 0u;
     R[SLR_NEXT] = next;
     R[SLR_IDLE] = idle;
@@ -193,8 +193,8 @@ __device__ void slr_look_up(unsigned *S, unsigned *P, unsigned *R, struct slri_r
 }
 
 // All threads of the group: the batch's messages, one after the other.
-__device__ void slr_serve(unsigned *S, unsigned *P, unsigned *R, const unsigned *C,
-                          struct slri_resident_entry *entry, unsigned batch)
+__device__ void slr_serve(unsigned *S, unsigned *P, unsigned *R, const unsigned *C, struct slri_resident_entry *entry,
+                          unsigned batch)
 {
     unsigned done = 0u;
     while (done < batch) {
