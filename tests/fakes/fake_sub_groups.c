@@ -116,8 +116,8 @@ static const char functions[] =
     "    FAKE_BARRIER();\n"
     "    return (uint4)(made, 0, 0, 0);\n"
     "}\n"
-    "#define sub_group_shuffle(value, lane) fake_shuffle(value, lane, scratch)\n"
-    "#define sub_group_ballot(value) fake_ballot(value, scratch)\n"
+    "#define sub_group_shuffle(value, lane) fake_shuffle(value, lane, lanes)\n"
+    "#define sub_group_ballot(value) fake_ballot(value, lanes)\n"
     "#define sub_group_barrier(flags) barrier(flags)\n";
 
 // A text with `scratch[1]` as wide as a block may be.
