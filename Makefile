@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text shim-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text shim-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos wasm browser-demo format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -139,6 +139,17 @@ macos: ## the library and the command line for macOS on aarch64, by zig cc (buil
 	@scripts/deps.sh macos
 	@SLIPRING_ZIG=$$(scripts/zig.sh) && export SLIPRING_ZIG && scripts/cross-libraries.sh macos build/macos-libraries && \
 		$(call BUILD,macos,-DSLIPRING_ZIG=$$SLIPRING_ZIG -DCMAKE_C_COMPILER_LAUNCHER=)
+
+wasm: ## slipring for JavaScript by Emscripten: build/wasm/slipring.mjs and slipring.wasm, and their sizes
+	@scripts/deps.sh wasm
+	@$(call BUILD,wasm)
+	@printf 'slipring.wasm: %s KB, %s KB compressed\n' $$(($$(wc -c < build/wasm/slipring.wasm) / 1000)) \
+		$$(($$(gzip -9 < build/wasm/slipring.wasm | wc -c) / 1000))
+
+PORT ?= 8000
+browser-demo: wasm ## the heart monitor in your browser: serves build/wasm/browser on this machine alone; PORT=n
+	@echo 'the heart monitor: http://127.0.0.1:$(PORT)/'
+	@python3 -m http.server --bind 127.0.0.1 --directory build/wasm/browser $(PORT)
 
 format: ## rewrites our C and C++ as .clang-format says
 	@scripts/format.sh

@@ -43,6 +43,9 @@ fuzz  | command afl-clang-fast | afl++
 windows | command x86_64-w64-mingw32-gcc-posix | gcc-mingw-w64-x86-64-posix
 windows | command wine | wine
 macos | command pip3 | python3-pip
+wasm  | command emcc | emscripten
+wasm  | command node | nodejs
+wasm  | command python3 | python3
 ci    | command abidiff | abigail-tools
 ci    | command chromium | chromium
 ci    | command clang | clang
@@ -62,8 +65,8 @@ targets_of() {
         build | demo) echo build ;;
         test | bench) echo build "$1" ;;
         perfetto | fuzz) echo build test "$1" ;;
-        windows | macos) echo build "$1" ;;
-        ci) echo build test windows macos ci ;;
+        windows | macos | wasm) echo build "$1" ;;
+        ci) echo build test windows macos wasm ci ;;
         *) return 1 ;;
     esac
 }
@@ -144,7 +147,7 @@ main() {
         return
     fi
     if [[ $# -ne 1 ]] || ! wanted=$(targets_of "$1"); then
-        echo "usage: deps.sh build|demo|test|bench|perfetto|fuzz|windows|macos|ci, or deps.sh --list" >&2
+        echo "usage: deps.sh build|demo|test|bench|perfetto|fuzz|windows|macos|wasm|ci, or deps.sh --list" >&2
         return 2
     fi
     each_row note_missing

@@ -8,7 +8,7 @@
 
 void slri_key_secret_make(struct slri_key_secret *secret)
 {
-    if (slri_sim_on()) {
+    if (slri_sim_on() && !slri_sim_in_turns()) {
         secret->word[0] = slri_sim_random();
         secret->word[1] = slri_sim_random();
         return;

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-_Static_assert(sizeof(struct slri_piece) == 64, "a header is a cache line");
+_Static_assert(sizeof(struct slri_piece) == 64 || sizeof(void *) < 8, "a header is a cache line");
 
 // ---- headers -------------------------------------------------------------------------------------------------------
 

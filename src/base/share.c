@@ -27,12 +27,17 @@
 #define SLAB_BYTES ((uint64_t)256 << 10) // its shadow is written throughout
 #define DOUBLINGS 4u
 #else
+#if defined(__EMSCRIPTEN__)
+#define SLAB_BYTES ((uint64_t)256 << 10) // a page's memory is there as soon as it is taken
+#define DOUBLINGS 4u
+#else
+#define SLAB_BYTES ((uint64_t)4 << 20) // of a shape's first; each further one is twice as large
+#define DOUBLINGS 8u
+#endif
 #define POISON(at, bytes) ((void)(at), (void)(bytes))
 #define UNPOISON(at, bytes) ((void)(at), (void)(bytes))
 #define HOLDS(at, bytes) ((void)(at), (void)(bytes))
 #define HOLDS_NO_MORE(at, bytes) ((void)(at), (void)(bytes))
-#define SLAB_BYTES ((uint64_t)4 << 20) // of a shape's first; each further one is twice as large
-#define DOUBLINGS 8u
 #endif
 
 #define LINE 128u

@@ -3,6 +3,9 @@
 //
 // Time is a number. Asking for it, and every step, adds a moment; when every task sleeps it jumps to the next deadline.
 // So nobody ever waits for real, and what a seed did it does again.
+//
+// Where the system has no threads the same tasks are all the threads there are. Then time is the system's, nothing is
+// drawn, and a task goes on until it polls, yields or sleeps.
 #include "base/sim.h"
 
 #include "base/clock.h"
@@ -16,6 +19,7 @@
 #include <stdlib.h>
 
 uint32_t slri_sim_is_on;
+static bool in_turns;
 
 struct slri_sim_task {
     struct slri_sim_context context;
@@ -92,6 +96,8 @@ static uint32_t find_ready(void)
     for (;;) {
         uint32_t count = 0;
         uint64_t next = SLRI_FOREVER;
+        if (in_turns)
+            sim.now_ns = slri_system_now_ns();
         for (uint32_t i = 0; i < sim.tasks; ++i) {
             struct slri_sim_task *task = sim.task[i];
             if (task->key && task->wake_ns <= sim.now_ns)
@@ -105,6 +111,8 @@ static uint32_t find_ready(void)
             return count;
         if (next == SLRI_FOREVER)
             wait_for_ever("every task waits for another");
+        if (in_turns)
+            slri_system_sleep_until(next);
         sim.now_ns = next;
     }
 }
@@ -127,11 +135,20 @@ static void go_on_with(struct slri_sim_task *to)
     free_gone(); // this task goes on, so that one does not
 }
 
+// Of those that are ready the one behind this one, in the order of their numbers.
+static uint32_t next_in_turn(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        if (sim.ready[i]->number > sim.current->number)
+            return i;
+    return 0;
+}
+
 // Lets a task go on: any that is ready, or, where `other`, one that is not this one, if there is one.
 static void choose(bool other)
 {
     uint32_t count = find_ready();
-    uint32_t pick = below(count);
+    uint32_t pick = in_turns ? next_in_turn(count) : below(count);
     if (other && sim.ready[pick] == sim.current)
         pick = (pick + 1) % count;
     sim.fingerprint = (sim.fingerprint ^ sim.ready[pick]->number) * 0x100000001b3u + sim.now_ns;
@@ -142,7 +159,7 @@ static void choose(bool other)
 
 static void wake(const void *key, unsigned how_many)
 {
-    for (uint32_t i = 0, first = sim.tasks ? below(sim.tasks) : 0; i < sim.tasks && how_many != 0; ++i) {
+    for (uint32_t i = 0, first = sim.tasks && !in_turns ? below(sim.tasks) : 0; i < sim.tasks && how_many != 0; ++i) {
         struct slri_sim_task *task = sim.task[(first + i) % sim.tasks];
         if (task->key != key)
             continue;
@@ -181,7 +198,7 @@ slr_status slri_sim_start(struct slri_sim_task **out, void (*body)(void *arg), v
     task->number = ++sim.numbers;
     sim.task[sim.tasks++] = task;
     *out = task;
-    slri_sim_step();
+    slri_sim_moment();
     return SLR_OK;
 }
 
@@ -206,15 +223,25 @@ void **slri_sim_local(void)
 
 void slri_sim_point(void)
 {
-    if (slri_sim_on() && below(sim.one_in) == 0)
+    if (slri_sim_on() && !in_turns && below(sim.one_in) == 0)
+        choose(false);
+}
+
+void slri_sim_moment(void)
+{
+    if (in_turns)
+        return;
+    sim.now_ns += sim.moment_ns;
+    if (below(2) == 0)
         choose(false);
 }
 
 void slri_sim_step(void)
 {
-    sim.now_ns += sim.moment_ns;
-    if (below(2) == 0)
-        choose(false);
+    if (in_turns)
+        choose(true);
+    else
+        slri_sim_moment();
 }
 
 void slri_sim_yield(void)
@@ -225,6 +252,8 @@ void slri_sim_yield(void)
 
 uint64_t slri_sim_now_ns(void)
 {
+    if (in_turns)
+        return slri_system_now_ns();
     sim.now_ns += sim.moment_ns;
     slri_sim_point();
     return sim.now_ns;
@@ -239,10 +268,10 @@ void slri_sim_block(const void *key, uint64_t deadline_ns)
 
 void slri_sim_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
-    slri_sim_step();
-    if (*word != expected || deadline_ns <= sim.now_ns)
+    slri_sim_moment();
+    if (*word != expected || deadline_ns <= (in_turns ? slri_system_now_ns() : sim.now_ns))
         return;
-    if (below(32) == 0) { // woken for nothing, as a futex may be
+    if (!in_turns && below(32) == 0) { // woken for nothing, as a futex may be
         slri_sim_yield();
         return;
     }
@@ -252,20 +281,16 @@ void slri_sim_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns
 void slri_sim_wake(const void *key, unsigned how_many)
 {
     wake(key, how_many);
-    slri_sim_step();
+    slri_sim_moment();
 }
 
 // ---- its life ------------------------------------------------------------------------------------------------------
 
-slr_status slri_sim_begin(uint64_t seed)
+// The one task that there is at first is what has called this.
+static slr_status begin(void)
 {
-    static const uint32_t moments_ns[] = {200, 500, 1000, 3000}, rates[] = {4, 16, 64, 512};
     sim.thread = pthread_self();
-    sim.seed = sim.random = seed;
-    sim.now_ns = 1000000000;
     sim.fingerprint = sim.choices = sim.numbers = 0;
-    sim.moment_ns = moments_ns[below(4)];
-    sim.one_in = rates[below(4)];
     sim.first = (struct slri_sim_task){0};
     sim.current = &sim.first;
     sim.task[0] = &sim.first;
@@ -275,6 +300,28 @@ slr_status slri_sim_begin(uint64_t seed)
         return SLRI_FAIL(UNSUPPORTED, "SLIPRING_SIM: this C library has no makecontext()");
     __atomic_store_n(&slri_sim_is_on, 1, __ATOMIC_RELAXED);
     return SLR_OK;
+}
+
+slr_status slri_sim_begin(uint64_t seed)
+{
+    static const uint32_t moments_ns[] = {200, 500, 1000, 3000}, rates[] = {4, 16, 64, 512};
+    in_turns = false;
+    sim.seed = sim.random = seed;
+    sim.now_ns = 1000000000;
+    sim.moment_ns = moments_ns[below(4)];
+    sim.one_in = rates[below(4)];
+    return begin();
+}
+
+slr_status slri_sim_begin_turns(void)
+{
+    in_turns = true;
+    return begin();
+}
+
+bool slri_sim_in_turns(void)
+{
+    return in_turns;
 }
 
 uint32_t slri_sim_end(void)
@@ -298,7 +345,7 @@ slr_status slri_sim_from_environment(void)
         return SLRI_FAIL(WRONG_STATE, "SLIPRING_SIM: every call must be on the thread that opened the first device");
     }
     if (!asked || *asked == '\0')
-        return SLR_OK;
+        return slri_system_has_threads() ? SLR_OK : slri_sim_begin_turns();
     char *end;
     errno = 0;
     unsigned long long seed = strtoull(asked, &end, 10);

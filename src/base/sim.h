@@ -27,11 +27,16 @@ static inline bool slri_sim_on(void)
 /// Errors: UNSUPPORTED (a C library without makecontext), NO_MEMORY.
 slr_status slri_sim_begin(uint64_t seed);
 
+/// From here on, for good, the tasks are all the threads that this thread's program has: time is the system's, and they
+/// take turns where they poll, yield or sleep. For systems without threads. Errors: as slri_sim_begin's.
+slr_status slri_sim_begin_turns(void);
+bool slri_sim_in_turns(void);
+
 /// Ends it; gives the number of tasks that had not ended (their stacks are left as they are).
 uint32_t slri_sim_end(void);
 
-/// Begins it where SLIPRING_SIM is set and it has not begun. Errors: INVALID (no number), and slri_sim_begin's;
-/// WRONG_STATE on any other thread than the one where it began.
+/// Begins it where SLIPRING_SIM is set and it has not begun; without threads the turns. Errors: INVALID (no number),
+/// and slri_sim_begin's; WRONG_STATE on any other thread than the one where it began.
 slr_status slri_sim_from_environment(void);
 
 uint64_t slri_sim_seed(void);
@@ -48,7 +53,10 @@ void slri_sim_watch(uint64_t most, void (*stuck)(const char *why));
 /// Another task may go on here. Takes no time. Nothing where nothing is simulated.
 void slri_sim_point(void);
 
-/// The same in a loop that polls: it takes a moment. Only in simulation, as everything below.
+/// The same where it takes a moment, and in turns nothing. Only in simulation, as everything below.
+void slri_sim_moment(void);
+
+/// The same in a loop that polls: in turns the next task goes on.
 void slri_sim_step(void);
 
 // ---- what the files of this folder do instead ----------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <slipring/status.h>
 
 #include <stddef.h>
+#include <stdint.h>
 
 /// X(type, bytes): each such struct, and its size in the first version that had it. These numbers never change, and a
 /// field is only appended past them. A description must not end in padding: a field there would not change its size.
@@ -103,8 +104,14 @@
     X(slr_tuned, 648)                                                                                                  \
     X(slr_worker_stats, 376)
 
+// Where pointers have 4 bytes (WebAssembly) the library is a part of its program: there is one version, the library's,
+// and a struct_size is all that a description must have.
 enum {
+#if UINTPTR_MAX > UINT32_MAX
 #define SLRI_FIRST_BYTES(type, bytes) SLRI_FIRST_##type = (bytes),
+#else
+#define SLRI_FIRST_BYTES(type, bytes) SLRI_FIRST_##type = sizeof(uint32_t),
+#endif
     SLRI_SIZED_DESCS(SLRI_FIRST_BYTES) SLRI_SIZED_REPORTS(SLRI_FIRST_BYTES)
 #undef SLRI_FIRST_BYTES
 };

@@ -15,6 +15,8 @@ uint64_t slri_system_now_ns(void);
 void slri_system_sleep_until(uint64_t until_ns);
 void slri_system_yield(void);
 
+/// Whether there can be more than the thread that is there.
+bool slri_system_has_threads(void);
 /// A thread that receives no signals, from its first instruction on. 0, or an errno.
 int slri_system_create_thread(pthread_t *handle, void *(*body)(void *), void *arg);
 /// Names the calling thread, as a debugger shows it.

@@ -65,7 +65,7 @@ void slri_mutex_destroy(slri_mutex *mutex)
 // One thread's tasks: it would lock itself out. Who finds it locked sleeps until it is unlocked.
 static void lock_simulated(slri_mutex *mutex)
 {
-    slri_sim_step();
+    slri_sim_moment();
     while (!slri_native_try(mutex))
         slri_sim_block(mutex, SLRI_FOREVER);
 }
@@ -89,7 +89,7 @@ void slri_mutex_unlock(slri_mutex *mutex)
 
 unsigned slri_core_count(void)
 {
-    if (slri_sim_on())
+    if (slri_sim_on() && !slri_sim_in_turns())
         return SIMULATED_CORES;
     static unsigned cores; // racing threads store the same
     unsigned known = __atomic_load_n(&cores, __ATOMIC_RELAXED);

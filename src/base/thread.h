@@ -35,6 +35,9 @@ typedef struct slri_mutex {
 #if defined(__APPLE__)
     os_unfair_lock native;
 #define SLRI_NATIVE_INIT OS_UNFAIR_LOCK_INIT
+#elif defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
+    unsigned native;             // 1: locked by a task (sim.h)
+#define SLRI_NATIVE_INIT 0
 #else
     pthread_mutex_t native;
 #define SLRI_NATIVE_INIT PTHREAD_MUTEX_INITIALIZER
@@ -69,6 +72,7 @@ static inline void slri_pause(void)
 /// only prefetches for one without effect, and drops its calls.
 static inline void slri_fetch_to_read(const void *line)
 {
+    (void)line; // other CPUs get no hint
 #if defined(__x86_64__)
     __asm__ __volatile__("prefetcht0 (%0)" : : "r"(line));
 #elif defined(__aarch64__)
@@ -80,6 +84,7 @@ static inline void slri_fetch_to_read(const void *line)
 /// for a no-op (Intel SDM, volume 2).
 static inline void slri_fetch_to_write(const void *line)
 {
+    (void)line; // other CPUs get no hint
 #if defined(__x86_64__)
     __asm__ __volatile__("prefetchw (%0)" : : "r"(line));
 #elif defined(__aarch64__)

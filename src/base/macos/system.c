@@ -31,6 +31,11 @@ void slri_system_yield(void)
     sched_yield();
 }
 
+bool slri_system_has_threads(void)
+{
+    return true;
+}
+
 int slri_system_create_thread(pthread_t *handle, void *(*body)(void *), void *arg)
 {
     // A new thread inherits the mask: so it is blocked here, not inside, where a signal could come first.

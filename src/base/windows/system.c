@@ -47,6 +47,11 @@ void slri_system_yield(void)
     SwitchToThread();
 }
 
+bool slri_system_has_threads(void)
+{
+    return true;
+}
+
 // Windows sends no signals to threads.
 int slri_system_create_thread(pthread_t *handle, void *(*body)(void *), void *arg)
 {

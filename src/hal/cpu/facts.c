@@ -46,11 +46,12 @@ static void describe(const struct slri_cpu *cpu, slr_device_info *out)
     char identity[SLRI_CPU_IDENTITY_BYTES];
     slri_cpu_identity(identity);
     describe_name(cpu, out->name, sizeof out->name);
-    if (slri_sim_on())
+    if (slri_sim_on() && !slri_sim_in_turns())
         snprintf(out->description, sizeof out->description, "simulated, SLIPRING_SIM=%llu",
                  (unsigned long long)slri_sim_seed());
     else
-        snprintf(out->description, sizeof out->description, "%s, %u cores", identity, slri_core_count());
+        snprintf(out->description, sizeof out->description, "%s, %u %s", identity, slri_core_count(),
+                 slri_core_count() == 1 ? "core" : "cores");
     describe_engine(cpu, out->engine, sizeof out->engine);
     slri_cpu_why_interpreted(cpu, out->engine_reason, sizeof out->engine_reason);
     describe_cache(cpu, out->cache, sizeof out->cache);

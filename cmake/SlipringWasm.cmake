@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# slipring for JavaScript: slipring.wasm, what Emscripten writes around it, and the module that programs import.
+
+slipring_glob(wasm_sources tools/wasm/*.c)
+add_executable(slipring_wasm ${wasm_sources})
+slipring_settings(slipring_wasm)
+target_link_libraries(slipring_wasm PRIVATE slipring)
+target_include_directories(slipring_wasm PRIVATE tools/wasm)
+set_target_properties(slipring_wasm PROPERTIES OUTPUT_NAME slipring-emscripten SUFFIX .mjs
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    # Emscripten's tools look for Debian's JavaScript libraries, which another node than Debian's does not find.
+    RULE_LAUNCH_LINK "${CMAKE_COMMAND} -E env NODE_PATH=/usr/share/nodejs")
+# Asyncify: tasks change places (src/base/wasm/sim_context.c). What never waits is left as it is: the front end, and the loop of the
+# interpreter.
+target_link_options(slipring_wasm PRIVATE -O2 -sASYNCIFY=1 -sASYNCIFY_STACK_SIZE=32768 -sMODULARIZE=1 -sEXPORT_ES6=1
+    -sENVIRONMENT=web,worker -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2147483648 -sTOTAL_STACK=1048576 -sFILESYSTEM=1
+    -sINCOMING_MODULE_JS_API=['wasmBinary','onPrint','print','printErr'] -sEXPORTED_RUNTIME_METHODS=[] --no-entry
+    -sEXPORTED_FUNCTIONS=['_malloc','_free'])
+
+add_custom_target(slipring_js ALL
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different slipring-emscripten.wasm slipring.wasm
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${PROJECT_SOURCE_DIR}/tools/wasm/slipring.mjs
+            ${PROJECT_SOURCE_DIR}/tools/wasm/slipring.d.mts .
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR} DEPENDS slipring_wasm VERBATIM)
+
+# The page of examples/browser with all that it loads: a folder of static files.
+slipring_glob(browser_files examples/browser/*.html examples/browser/*.css examples/browser/*.mjs)
+add_custom_target(slipring_browser
+    COMMAND ${CMAKE_COMMAND} -E make_directory browser
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${browser_files} ${PROJECT_SOURCE_DIR}/examples/ward/ward.cu
+            ${PROJECT_SOURCE_DIR}/examples/ward/ward.h ${PROJECT_SOURCE_DIR}/examples/ward/mitdb-208-excerpt.csv
+            slipring.wasm slipring.mjs slipring-emscripten.mjs browser
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR} DEPENDS slipring_js VERBATIM)

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// WebAssembly by Emscripten, in a page or another JavaScript engine. Without threads (__EMSCRIPTEN_PTHREADS__) the
+// tasks of base/sim.h take turns.
+#define _GNU_SOURCE
+#include "base/system.h"
+
+#include <emscripten.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifdef __EMSCRIPTEN_PTHREADS__
+#include <emscripten/threading.h>
+#endif
+
+uint64_t slri_system_now_ns(void)
+{
+    return (uint64_t)(emscripten_get_now() * 1e6);
+}
+
+#ifdef __EMSCRIPTEN_PTHREADS__
+
+void slri_system_sleep_until(uint64_t until_ns)
+{
+    for (uint64_t now; (now = slri_system_now_ns()) < until_ns;)
+        emscripten_thread_sleep((double)(until_ns - now) / 1e6);
+}
+
+void slri_system_yield(void)
+{
+    sched_yield();
+}
+
+bool slri_system_has_threads(void)
+{
+    return true;
+}
+
+int slri_system_create_thread(pthread_t *handle, void *(*body)(void *), void *arg)
+{
+    return pthread_create(handle, NULL, body, arg);
+}
+
+void slri_system_name_thread(const char *name)
+{
+    emscripten_set_thread_name(pthread_self(), name);
+}
+
+unsigned slri_system_cores(void)
+{
+    int cores = emscripten_num_logical_cores();
+    return cores > 0 ? (unsigned)cores : 1;
+}
+
+#else
+
+// A page has no call that sleeps: who asked for a result has nothing else to do until then.
+void slri_system_sleep_until(uint64_t until_ns)
+{
+    while (slri_system_now_ns() < until_ns) {
+    }
+}
+
+void slri_system_yield(void)
+{
+}
+
+bool slri_system_has_threads(void)
+{
+    return false;
+}
+
+int slri_system_create_thread(pthread_t *handle, void *(*body)(void *), void *arg)
+{
+    (void)handle, (void)body, (void)arg;
+    return EAGAIN;
+}
+
+void slri_system_name_thread(const char *name)
+{
+    (void)name;
+}
+
+unsigned slri_system_cores(void)
+{
+    return 1;
+}
+
+#endif
+
+uint32_t slri_system_thread_id(void)
+{
+    return (uint32_t)(uintptr_t)pthread_self();
+}
+
+void *slri_system_allocate(size_t bytes, size_t alignment)
+{
+    return alignment > _Alignof(max_align_t) ? aligned_alloc(alignment, bytes) : malloc(bytes);
+}
+
+void slri_system_free(void *memory)
+{
+    free(memory);
+}
+
+// By crypto.getRandomValues, in pieces of what it gives at once.
+bool slri_system_random(void *out, size_t bytes)
+{
+    const size_t most = 256;
+    for (size_t at = 0; at < bytes; at += most)
+        if (getentropy((char *)out + at, bytes - at < most ? bytes - at : most) != 0)
+            return false;
+    return true;
+}
+
+bool slri_system_gives_more_rights(void)
+{
+    return false;
+}
+
+bool slri_system_environment_is_empty(void)
+{
+    return true;
+}
+
+bool slri_system_set_variable(const char *name, const char *value)
+{
+    return setenv(name, value, 0) == 0;
+}
+
+int slri_system_sync(int fd)
+{
+    (void)fd; // files lie in memory
+    return 0;
+}
+
+int slri_system_pipe(int ends[2])
+{
+    return pipe(ends);
+}
+
+// A page is a process of its own.
+uint32_t slri_system_place(void)
+{
+    return 0;
+}
+
+bool slri_system_process_has_ended(long id)
+{
+    (void)id;
+    return false;
+}

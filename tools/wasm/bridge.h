@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What slipring.mjs calls. A call may change places with a task (src/base/wasm/sim_context.c), and then the number
+/// that it returns is lost on the way: so each writes what it gives to memory that JavaScript reads.
+#ifndef BRIDGE_H
+#define BRIDGE_H
+
+#include "json.h"
+
+#include <slipring/slipring.h>
+
+#include <emscripten.h>
+
+struct bridge_result {
+    int32_t status;    // slr_status
+    uint32_t value;    // a handle, or a number
+    const char *text;  // JSON, until the next call; or NULL
+    uint32_t reply[4]; // of a reply: instance, status, correlation, bytes
+};
+extern struct bridge_result bridge_result;
+
+void bridge_give(slr_status status, const void *handle);
+/// The JSON, or NO_MEMORY.
+void bridge_give_json(struct json *json);
+
+#endif

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types of slipring.mjs. Every call is synchronous; what fails throws a SlipringError.
+
+/** Where a source does not compile, or what the check has found. */
+export interface Diagnostic {
+    file: string;
+    line: number;
+    column: number;
+    level: "error" | "warning" | "note";
+    /** "SLR-K054" */
+    code?: string;
+    message: string;
+    advice: string;
+}
+
+export interface Finding extends Diagnostic {
+    /** The code's name: "shared-race". */
+    name: string;
+    /** Occurrences. */
+    count: number;
+    /** The handler or kernel. */
+    function: string;
+}
+
+export class SlipringError extends Error {
+    /** "SLR_COMPILE", "SLR_TIMEOUT": the names of include/slipring/status.h. */
+    readonly status: string;
+    /** With SLR_COMPILE; else empty. */
+    readonly diagnostics: Diagnostic[];
+}
+
+export interface Field {
+    name: string;
+    scalar: number;
+    count: number;
+    offset: number;
+    isArray: number;
+    isText: number;
+}
+
+export interface Layout {
+    name: string;
+    bytes: number;
+    fields: Field[];
+}
+
+export interface Parameter {
+    name: string;
+    /** As C writes it: "const float *". */
+    type: string;
+    isBuffer: number;
+    scalar: number;
+    bytes: number;
+}
+
+export interface FunctionInfo {
+    name: string;
+    kind: "ring" | "ring_block" | "kernel";
+    line: number;
+    parameters: Parameter[];
+    /** Of handlers. */
+    state?: Layout;
+    message?: Layout;
+    reply?: Layout;
+}
+
+export interface DeviceInfo {
+    name: string;
+    backend: string;
+    description: string;
+    engine: string;
+    engineReason: string;
+    memoryBytes: number;
+}
+
+type Value = number | bigint | string | ArrayLike<number | bigint>;
+/** A struct: its bytes, or its fields by name. A field that is left out is 0. */
+export type Struct = ArrayBuffer | ArrayBufferView | Record<string, Value>;
+type TypedArrayClass<T> = new (buffer: ArrayBuffer) => T;
+
+export interface Shape {
+    /** Threads, at least; slipring chooses the blocks. */
+    threads?: number | number[];
+    block?: number | number[];
+    /** Blocks, instead of `threads`. */
+    grid?: number | number[];
+    /** Of `extern __shared__` memory. */
+    sharedBytes?: number;
+}
+
+export class Buffer {
+    readonly bytes: number;
+    write(from: ArrayBuffer | ArrayBufferView, offset?: number): void;
+    read<T = Uint8Array>(type?: TypedArrayClass<T>, offset?: number, bytes?: number): T;
+    close(): void;
+}
+
+export class Kernel {
+    readonly name: string;
+    readonly parameters: Parameter[];
+    /** Begins a launch; Device.finish waits for it. */
+    launch(shape: Shape, args?: (number | bigint | Buffer)[]): void;
+    close(): void;
+}
+
+export interface Reply {
+    instance: number;
+    /** "SLR_OK"; a notice, which has no value: "SLR_HANDLER_FAULT", "SLR_DROPPED". */
+    status: string;
+    correlation: number;
+    bytes: Uint8Array;
+    value?: Record<string, Value>;
+}
+
+export interface RingStats {
+    state: string;
+    accepted: number;
+    handled: number;
+    faulted: number;
+    pending: number;
+    replied: number;
+    lastFault: string;
+    firstFault: string;
+}
+
+export interface RingOptions {
+    /** Unique on the device; the handler's name. */
+    name?: string;
+    /** 1. */
+    instances?: number;
+    /** Messages that may wait; 256. */
+    queueSize?: number;
+    /** Of a message; 1. */
+    maxReplies?: number;
+    /** Turns of loops a message; 2^32. */
+    fuel?: number;
+    /** The handler's parameters after its message. */
+    bindings?: Record<string, number | bigint | Buffer>;
+}
+
+interface Wait {
+    /** Milliseconds; 5000. 0: not at all. */
+    timeout?: number;
+}
+
+export class Ring {
+    readonly message: Layout;
+    readonly reply: Layout;
+    readonly state: Layout;
+    readonly stats: RingStats;
+    send(message: Struct, options?: Wait & { instance?: number }): void;
+    /** The next reply; undefined at the deadline. Handlers run meanwhile. */
+    receive(options?: Wait): Reply | undefined;
+    call(message: Struct, options?: Wait & { instance?: number }): Record<string, Value>;
+    close(options?: Wait): void;
+}
+
+export class Program {
+    readonly functions: FunctionInfo[];
+    /** By its name, or the only one. */
+    kernel(name?: string): Kernel;
+    /** A ring kernel, launched and active. */
+    ring(name?: string, options?: RingOptions): Ring;
+    /** As `slipring kernel check`; without a name of all functions. */
+    check(name?: string, options?: { steps?: number }): Finding[];
+    close(): void;
+}
+
+export class Device {
+    readonly info: DeviceInfo;
+    compile(source: string, options?: { name?: string; defines?: Record<string, string | number> }): Program;
+    /** Of so many bytes, or with these contents. */
+    buffer(of: number | ArrayBufferView): Buffer;
+    /** Waits for the launches so far. */
+    finish(options?: Wait): void;
+    close(): void;
+}
+
+export class Slipring {
+    readonly version: string;
+    /** Puts a file where `#include "path"` finds it. */
+    file(path: string, text: string): void;
+    open(name?: string): Device;
+}
+
+export function load(options?: {
+    /** Of slipring.wasm; beside the module. */
+    wasm?: string | URL;
+    onPrint?: (kernel: string, text: string, lost: number) => void;
+}): Promise<Slipring>;
