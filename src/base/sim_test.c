@@ -47,13 +47,12 @@ static void write_lines(void *arg)
     }
 }
 
-static uint64_t write_page(uint64_t seed, char *out)
+static uint64_t write_page_begun(char *out)
 {
     static char name[WRITERS] = "abcd";
     slri_thread writer[WRITERS];
     memset(&page, 0, sizeof page);
     slri_mutex_init(&page.lock);
-    begin(seed);
     for (uint32_t i = 0; i < WRITERS; ++i)
         start(&writer[i], write_lines, &name[i]);
     for (uint32_t i = 0; i < WRITERS; ++i)
@@ -63,6 +62,29 @@ static uint64_t write_page(uint64_t seed, char *out)
     slri_mutex_destroy(&page.lock);
     strcpy(out, page.line);
     return fingerprint;
+}
+
+static uint64_t write_page(uint64_t seed, char *out)
+{
+    begin(seed);
+    return write_page_begun(out);
+}
+
+// ---- tasks that take turns -----------------------------------------------------------------------------------------
+
+static void write_in_turn(void *arg)
+{
+    for (uint32_t i = 0; i < LINES; ++i) {
+        page.line[page.lines++] = *(const char *)arg;
+        slri_yield();
+    }
+}
+
+static void wake_when_asked(void *arg)
+{
+    uint32_t *word = arg;
+    __atomic_store_n(word, 1, __ATOMIC_RELAXED);
+    slri_futex_wake(word, 1);
 }
 
 // ---- tests ---------------------------------------------------------------------------------------------------------
@@ -225,6 +247,53 @@ static void the_environment_begins_it_and_must_be_a_number(void **state)
     assert_false(slri_sim_on());
 }
 
+static void tasks_that_take_turns_go_on_in_their_order(void **state)
+{
+    (void)state;
+    static char name[] = "abc";
+    slri_thread writer[3];
+    memset(&page, 0, sizeof page);
+    assert_int_equal(slri_sim_begin_turns(), SLR_OK);
+    assert_true(slri_sim_on() && slri_sim_in_turns());
+    for (uint32_t i = 0; i < 3; ++i)
+        start(&writer[i], write_in_turn, &name[i]);
+    assert_string_equal(page.line, ""); // a start is no turn
+    for (uint32_t i = 0; i < 3; ++i)
+        slri_thread_join(&writer[i]);
+    assert_int_equal(slri_sim_end(), 0);
+    assert_string_equal(page.line, "abcabcabcabcabcabcabcabc");
+}
+
+static void in_turns_a_mutex_lets_one_in_and_time_is_the_systems(void **state)
+{
+    (void)state;
+    char written[WRITERS * LINES + 1];
+    uint64_t before_ns = slri_now_ns();
+    assert_int_equal(slri_sim_begin_turns(), SLR_OK);
+    assert_true(slri_now_ns() >= before_ns); // no clock of its own, which begins at a second
+    write_page_begun(written);
+    assert_int_equal(page.crowded, 0);
+    assert_int_equal(strlen(written), WRITERS * LINES);
+    assert_true(slri_now_ns() - before_ns >= WRITERS * LINES * 1000); // they have slept one after the other
+}
+
+static void in_turns_who_waits_is_woken_or_has_waited_for_real(void **state)
+{
+    (void)state;
+    uint32_t word = 0;
+    slri_thread waker;
+    assert_int_equal(slri_sim_begin_turns(), SLR_OK);
+    uint64_t deadline_ns = slri_deadline_after(2000000);
+    slri_futex_wait(&word, 0, deadline_ns); // nobody wakes it
+    assert_true(slri_now_ns() >= deadline_ns);
+    start(&waker, wake_when_asked, &word);
+    assert_int_equal(word, 0);
+    slri_futex_wait(&word, 0, SLRI_FOREVER);
+    assert_int_equal(word, 1);
+    slri_thread_join(&waker);
+    assert_int_equal(slri_sim_end(), 0);
+}
+
 int main(void)
 {
     unsetenv("SLIPRING_SIM");
@@ -238,6 +307,9 @@ int main(void)
         cmocka_unit_test(a_detached_task_leaves_nothing_behind),
         cmocka_unit_test(a_wait_that_nobody_can_end_is_told),
         cmocka_unit_test(the_environment_begins_it_and_must_be_a_number),
+        cmocka_unit_test(tasks_that_take_turns_go_on_in_their_order),
+        cmocka_unit_test(in_turns_a_mutex_lets_one_in_and_time_is_the_systems),
+        cmocka_unit_test(in_turns_who_waits_is_woken_or_has_waited_for_real),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
