@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-void *slri_map_reserve(size_t bytes)
+void *slri_map_reserve(uint64_t bytes)
 {
     // NORESERVE: a reservation for a million instances is not refused for pages that nobody may ever touch
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -21,7 +21,7 @@ void *slri_map_reserve(size_t bytes)
 
 #define LARGE_PAGE ((size_t)2 << 20)
 
-void *slri_map_reserve_large(size_t bytes)
+void *slri_map_reserve_large(uint64_t bytes)
 {
     if (bytes < 2 * LARGE_PAGE || bytes > SIZE_MAX - LARGE_PAGE)
         return slri_map_reserve(bytes);
@@ -49,7 +49,7 @@ bool slri_map_over(void *memory, size_t bytes)
     return mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == memory;
 }
 
-void *slri_map_keep(size_t bytes)
+void *slri_map_keep(uint64_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;

@@ -7,13 +7,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /// `bytes` zeroed bytes on a page boundary, or NULL. The kernel commits a page at its first write.
-void *slri_map_reserve(size_t bytes);
+void *slri_map_reserve(uint64_t bytes);
 
 /// The same for what kernels stream over: from 4 MiB on it begins at a multiple of 2 MiB, and the operating system is
 /// asked for pages of that size.
-void *slri_map_reserve_large(size_t bytes);
+void *slri_map_reserve_large(uint64_t bytes);
 
 /// Gives back what one of the two gave, with the same size. NULL is fine.
 void slri_map_release(void *memory, size_t bytes);
@@ -27,7 +28,7 @@ bool slri_map_over(void *memory, size_t bytes);
 
 /// `bytes` of address space that no one may touch, or NULL: for the system it is no memory. slri_map_release gives it
 /// back, with what was opened.
-void *slri_map_keep(size_t bytes);
+void *slri_map_keep(uint64_t bytes);
 
 /// Makes whole pages of it zeroed memory. False: no memory.
 bool slri_map_open(void *memory, size_t bytes);

@@ -49,7 +49,7 @@ slr_status slri_failure_describe(slr_ring *ring, const slr_ring_desc *desc)
                                               ring->name, ring->fault_limit);
 }
 
-static size_t checkpoint_bytes(const slr_ring *ring)
+static uint64_t checkpoint_bytes(const slr_ring *ring)
 {
     return ring->states_bytes * ring->shards;
 }
@@ -211,8 +211,8 @@ static slr_status copy_states(slr_ring *ring)
     if (!to)
         to = slri_share_bytes(checkpoint_bytes(ring), &ring->failure.share);
     if (!to)
-        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a checkpoint of %zu B", ring->name,
-                         checkpoint_bytes(ring));
+        return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a checkpoint of %llu B", ring->name,
+                         (unsigned long long)checkpoint_bytes(ring));
     ring->failure.checkpoint = to;
     slr_status status = SLR_OK;
     for (uint32_t i = 0; i < ring->shards && status == SLR_OK; ++i)

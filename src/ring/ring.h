@@ -112,7 +112,7 @@ struct slr_ring {
     uint64_t linger_ns;
     size_t out_bytes; // of slri_shard.out
     uint64_t fault_window_ns, handler_timeout_ns;
-    size_t arena_bytes, own_bytes, states_bytes;
+    uint64_t arena_bytes, own_bytes, states_bytes;
     struct slri_share share; // the mailbox, unless a device has it, the shards and the lanes
 
     // Written now and then, read on the way of a message.

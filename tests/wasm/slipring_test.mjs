@@ -71,6 +71,22 @@ const tests = {
         program.kernel().launch({ threads: 1000 }, [2, x, y, 1000]);
         refuses(() => device.finish(), "SLR_HANDLER_FAULT", /saxpy\.cu:5/);
     },
+    "what is more than WebAssembly's memory is refused, and what is less still works"(device) {
+        refuses(() => device.buffer(3e9), "SLR_NO_MEMORY", /3000000000/);
+        refuses(() => device.buffer(2 ** 32 + 4096), "SLR_NO_MEMORY", /4294971392/);
+        const wide = "struct s { int a[4000]; }; struct m { int n; }; __ring__ void h(struct s *self, const struct m *in) { " +
+                     "self->a[0] += in->n; ring_reply(&self->a[0]); }";
+        const program = device.compile(wide);
+        refuses(() => program.ring("h", { instances: 2 ** 24 }), "SLR_NO_MEMORY", /h/);
+        assert.deepEqual(program.ring("h", { instances: 4 }).call({ n: 2 }, { instance: 3 }), { value: 2 });
+    },
+    async "a library that is not there is named"() {
+        await assert.rejects(load({ wasm: new URL("absent.wasm", import.meta.url) }), (error) => {
+            assert.equal(error.status, "SLR_NOT_FOUND");
+            assert.match(error.message, /absent\.wasm/);
+            return true;
+        });
+    },
     "a source that does not compile says where"(device) {
         assert.throws(() => device.compile("__global__ void k(int *x)\n{\n    x[0] = y;\n}\n", { name: "k.cu" }), (error) => {
             assert.equal(error.status, "SLR_COMPILE");
@@ -169,7 +185,7 @@ let failed = 0;
 for (const [name, test] of Object.entries(tests)) {
     const device = slipring.open("cpu");
     try {
-        test(device);
+        await test(device);
         console.log(`ok      ${name}`);
     } catch (error) {
         failed++;

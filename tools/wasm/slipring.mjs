@@ -443,7 +443,7 @@ export class Slipring {
 async function fetchBytes(url) {
     if (url.protocol === "file:") { // node
         const { readFile } = await import("node:fs/promises");
-        return readFile(url);
+        return readFile(url).catch((error) => fail("SLR_NOT_FOUND", `slipring: ${error.message}`));
     }
     const response = await fetch(url);
     if (!response.ok)

@@ -10,7 +10,7 @@
 
 #define PAGE_BYTES ((size_t)4096)
 
-void *slri_map_reserve(size_t bytes)
+void *slri_map_reserve(uint64_t bytes)
 {
     if (bytes > SIZE_MAX - PAGE_BYTES)
         return NULL;
@@ -19,7 +19,7 @@ void *slri_map_reserve(size_t bytes)
     return memory ? memset(memory, 0, whole) : NULL;
 }
 
-void *slri_map_reserve_large(size_t bytes)
+void *slri_map_reserve_large(uint64_t bytes)
 {
     return slri_map_reserve(bytes);
 }
@@ -36,7 +36,7 @@ bool slri_map_over(void *memory, size_t bytes)
     return true;
 }
 
-void *slri_map_keep(size_t bytes)
+void *slri_map_keep(uint64_t bytes)
 {
     return slri_map_reserve(bytes);
 }

@@ -2,12 +2,8 @@
 // Contexts on Emscripten's fibers, which Asyncify makes: a switch unwinds one stack to the engine and rewinds another.
 #include "base/sim_context.h"
 
-#include <emscripten.h>
-#include <stdlib.h>
-
-#ifndef __EMSCRIPTEN_PTHREADS__
-
 #include <emscripten/fiber.h>
+#include <stdlib.h>
 
 #define STACK_BYTES ((size_t)128 << 10)
 #define UNWOUND_BYTES ((size_t)32 << 10) // where a stack that was unwound is kept
@@ -62,32 +58,6 @@ void slri_sim_context_switch(struct slri_sim_context *from, struct slri_sim_cont
     (void)last;
     emscripten_fiber_swap(&left->fiber, &entered->fiber);
 }
-
-#else // threads are there: nothing is simulated in a page
-
-bool slri_sim_context_create(struct slri_sim_context *context, void (*body)(void))
-{
-    (void)context, (void)body;
-    return false;
-}
-
-bool slri_sim_context_of_thread(struct slri_sim_context *context)
-{
-    (void)context;
-    return false;
-}
-
-void slri_sim_context_dispose(struct slri_sim_context *context)
-{
-    (void)context;
-}
-
-void slri_sim_context_switch(struct slri_sim_context *from, struct slri_sim_context *to, bool last)
-{
-    (void)from, (void)to, (void)last;
-}
-
-#endif
 
 void slri_sim_context_arrived(struct slri_sim_context *context)
 {

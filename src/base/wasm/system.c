@@ -1,59 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// WebAssembly by Emscripten, in a page or another JavaScript engine. Without threads (__EMSCRIPTEN_PTHREADS__) the
-// tasks of base/sim.h take turns.
+// WebAssembly by Emscripten, in a page or another JavaScript engine, without threads: the tasks of base/sim.h take
+// turns.
 #define _GNU_SOURCE
 #include "base/system.h"
 
 #include <emscripten.h>
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#ifdef __EMSCRIPTEN_PTHREADS__
-#include <emscripten/threading.h>
-#endif
 
 uint64_t slri_system_now_ns(void)
 {
     return (uint64_t)(emscripten_get_now() * 1e6);
 }
-
-#ifdef __EMSCRIPTEN_PTHREADS__
-
-void slri_system_sleep_until(uint64_t until_ns)
-{
-    for (uint64_t now; (now = slri_system_now_ns()) < until_ns;)
-        emscripten_thread_sleep((double)(until_ns - now) / 1e6);
-}
-
-void slri_system_yield(void)
-{
-    sched_yield();
-}
-
-bool slri_system_has_threads(void)
-{
-    return true;
-}
-
-int slri_system_create_thread(pthread_t *handle, void *(*body)(void *), void *arg)
-{
-    return pthread_create(handle, NULL, body, arg);
-}
-
-void slri_system_name_thread(const char *name)
-{
-    emscripten_set_thread_name(pthread_self(), name);
-}
-
-unsigned slri_system_cores(void)
-{
-    int cores = emscripten_num_logical_cores();
-    return cores > 0 ? (unsigned)cores : 1;
-}
-
-#else
 
 // A page has no call that sleeps: who asked for a result has nothing else to do until then.
 void slri_system_sleep_until(uint64_t until_ns)
@@ -86,8 +45,6 @@ unsigned slri_system_cores(void)
 {
     return 1;
 }
-
-#endif
 
 uint32_t slri_system_thread_id(void)
 {

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <windows.h>
 
-void *slri_map_reserve(size_t bytes)
+void *slri_map_reserve(uint64_t bytes)
 {
     return VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 }
 
 // Large pages need a right that users do not have by themselves.
-void *slri_map_reserve_large(size_t bytes)
+void *slri_map_reserve_large(uint64_t bytes)
 {
     return slri_map_reserve(bytes);
 }
@@ -39,7 +39,7 @@ bool slri_map_over(void *memory, size_t bytes)
     return true;
 }
 
-void *slri_map_keep(size_t bytes)
+void *slri_map_keep(uint64_t bytes)
 {
     return VirtualAlloc(NULL, bytes, MEM_RESERVE, PAGE_NOACCESS);
 }
