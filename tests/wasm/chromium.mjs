@@ -8,11 +8,13 @@ import { extname, join, normalize } from "node:path";
 
 const TYPES = { ".html": "text/html", ".css": "text/css", ".mjs": "text/javascript", ".wasm": "application/wasm", ".csv": "text/csv" };
 
-/** Serves the folder on a free port of the loopback: { address, close }. */
-export async function serve(folder) {
+/** Serves the folder on a free port of the loopback, without the file `but`: { address, close }. */
+export async function serve(folder, but) {
     const server = createServer((request, response) => {
         const path = normalize(decodeURIComponent(new URL(request.url, "http://here").pathname));
         try {
+            if (path === but)
+                throw new Error(`${but} is left out`);
             const file = readFileSync(join(folder, path === "/" ? "index.html" : path));
             response.writeHead(200, { "content-type": TYPES[extname(path)] ?? (path === "/" ? "text/html" : "text/plain") });
             response.end(file);
