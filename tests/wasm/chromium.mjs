@@ -45,6 +45,8 @@ export class Page {
             await page.send(`${domain}.enable`);
         await page.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: true });
         await page.send("Page.navigate", { url: address });
+        // Between two documents there may be none to ask.
+        await page.until(`document.readyState === "complete" && location.href === ${JSON.stringify(address)}`, () => false);
         return page;
     }
 
@@ -97,10 +99,10 @@ export class Page {
         return result.value;
     }
 
-    /** Until the expression holds, two minutes at most. */
-    async until(expression) {
+    /** Until the expression holds, two minutes at most. `otherwise`: what stands for one that throws. */
+    async until(expression, otherwise = (error) => { throw error; }) {
         const end = Date.now() + 120000;
-        while (!await this.evaluate(expression)) {
+        while (!await this.evaluate(expression).catch(otherwise)) {
             if (Date.now() > end)
                 throw new Error(`not within two minutes: ${expression}`);
             await new Promise((soon) => setTimeout(soon, 50));
