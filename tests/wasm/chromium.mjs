@@ -8,11 +8,13 @@ import { extname, join, normalize } from "node:path";
 
 const TYPES = { ".html": "text/html", ".css": "text/css", ".mjs": "text/javascript", ".wasm": "application/wasm", ".csv": "text/csv" };
 
-/** Serves the folder on a free port of the loopback: { address, close }. */
-export async function serve(folder) {
+/** Serves the folder on a free port of the loopback, without the file `but`: { address, close }. */
+export async function serve(folder, but) {
     const server = createServer((request, response) => {
         const path = normalize(decodeURIComponent(new URL(request.url, "http://here").pathname));
         try {
+            if (path === but)
+                throw new Error(`${but} is left out`);
             const file = readFileSync(join(folder, path === "/" ? "index.html" : path));
             response.writeHead(200, { "content-type": TYPES[extname(path)] ?? (path === "/" ? "text/html" : "text/plain") });
             response.end(file);
@@ -43,6 +45,8 @@ export class Page {
             await page.send(`${domain}.enable`);
         await page.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: true });
         await page.send("Page.navigate", { url: address });
+        // Between two documents there may be none to ask.
+        await page.until(`document.readyState === "complete" && location.href === ${JSON.stringify(address)}`, () => false);
         return page;
     }
 
@@ -95,10 +99,10 @@ export class Page {
         return result.value;
     }
 
-    /** Until the expression holds, two minutes at most. */
-    async until(expression) {
+    /** Until the expression holds, two minutes at most. `otherwise`: what stands for one that throws. */
+    async until(expression, otherwise = (error) => { throw error; }) {
         const end = Date.now() + 120000;
-        while (!await this.evaluate(expression)) {
+        while (!await this.evaluate(expression).catch(otherwise)) {
             if (Date.now() > end)
                 throw new Error(`not within two minutes: ${expression}`);
             await new Promise((soon) => setTimeout(soon, 50));

@@ -9,6 +9,9 @@ command -v node > /dev/null || { echo 'skipped: no node (Debian: nodejs)'; exit 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
+compressed=$(gzip -9 < build/wasm/slipring.wasm | wc -c)
+echo "slipring.wasm: $compressed bytes compressed"
+((compressed <= 700000)) || { echo 'more than 700,000 bytes for a page to load'; exit 1; }
 node tests/wasm/slipring_test.mjs build/wasm
 XDG_RUNTIME_DIR=$folder "${SLIPRING_TOOL:?run by ctest}" run examples/ward/ward.cu --input examples/ward/mitdb-208-excerpt.csv \
     --device cpu > "$folder/native.csv"

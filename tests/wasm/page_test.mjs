@@ -130,6 +130,16 @@ const tests = {
     },
 };
 
+// On a page of its own, whose console has the browser's complaint.
+tests["a page without its library says so"] = async () => {
+    const poor = await serve(folder, "/slipring.wasm"), other = await Page.open(poor.address);
+    await other.until('document.getElementById("device").textContent.startsWith("slipring could not be loaded")');
+    assert.match(await other.evaluate('document.getElementById("device").textContent'), /slipring\.wasm gives 404/);
+    assert.equal(await other.evaluate('document.getElementById("run").disabled'), true);
+    await other.close();
+    poor.close();
+};
+
 let failed = 0;
 for (const [name, test] of Object.entries(tests)) {
     try {
