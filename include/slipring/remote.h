@@ -106,6 +106,7 @@ typedef struct slr_worker_stats {
     uint64_t replaced;    ///< handlers, by slr_worker_replace
     uint64_t rolled_back; ///< of those handlers: taken back after a fault
     char problem[256];    ///< the last problem; "" for none
+    uint64_t draining;    ///< 1: slr_remote_drain has asked this worker to end. With `owned` 0 it may be closed
 } slr_worker_stats;
 
 /// Begins to serve a name. Its ring kernel is made once for each partition; slr_ring_desc.instances is the maximum

@@ -30,6 +30,7 @@
 #include <slipring/loop.h>
 #include <slipring/metrics.h>
 #include <slipring/occupancy.h>
+#include <slipring/operate.h>
 #include <slipring/ops.h>
 #include <slipring/peer.h>
 #include <slipring/pool.h>

@@ -87,7 +87,10 @@
     X(slr_plan, 88)                                                                                                    \
     X(slr_pool_stats, 80)                                                                                              \
     X(slr_profile_row, 232)                                                                                            \
+    X(slr_remote_copy, 56)                                                                                             \
     X(slr_remote_info, 208)                                                                                            \
+    X(slr_remote_letter, 216)                                                                                          \
+    X(slr_remote_safety, 384)                                                                                          \
     X(slr_resources, 48)                                                                                               \
     X(slr_ring_stats, 720)                                                                                             \
     X(slr_scaler_info, 24)                                                                                             \

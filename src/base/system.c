@@ -135,3 +135,10 @@ bool slri_system_process_has_ended(long id)
 {
     return id > 0 && kill((pid_t)id, 0) != 0 && errno == ESRCH;
 }
+
+void slri_system_name_machine(char *out, size_t bytes)
+{
+    if (gethostname(out, bytes) != 0)
+        out[0] = '\0';
+    out[bytes - 1] = '\0';
+}

@@ -42,6 +42,9 @@ int slri_system_sync(int fd);
 /// Likewise: a pipe that children do not get; 0, or -1 and errno.
 int slri_system_pipe(int ends[2]);
 
+/// What this machine calls itself, cut to `bytes`; "" where it does not say.
+void slri_system_name_machine(char *out, size_t bytes);
+
 /// A number of the place where process numbers mean what they mean in this process: a machine since it was started,
 /// and a name space. 0: not known.
 uint32_t slri_system_place(void);

@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/status.h"
+#include "base/system.h"
+#include "base/thread_end.h"
 #include "cluster/worker.h"
 
 #include <inttypes.h>
@@ -14,11 +16,6 @@
 #include <string.h>
 
 enum { BEATS = 3, FORGET_LEASES = 10 };
-
-static void key_of(char out[64], const char *kind, const char *which)
-{
-    snprintf(out, 64, "%s.%s", kind, which);
-}
 
 static void owner_key(char out[64], uint32_t partition)
 {
@@ -29,17 +26,18 @@ static void owner_key(char out[64], uint32_t partition)
 
 static slr_status beat(slr_worker *worker, uint64_t *revision)
 {
-    char key[64];
-    uint64_t now = slri_now_ns(), old;
+    char key[SLRI_WORKER_KEY_BYTES];
+    slri_worker_card card = {.now_ns = slri_now_ns(), .process = (uint64_t)slri_process_id()}, old;
     size_t bytes;
-    key_of(key, "worker", worker->id);
-    slr_status status = slri_nats_cas(worker->nats, key, revision, &now, sizeof now);
+    slri_system_name_machine(card.host, sizeof card.host);
+    slri_worker_key(key, SLRI_WORKER_KEY, worker->id);
+    slr_status status = slri_nats_cas(worker->nats, key, revision, &card, sizeof card);
     if (status != SLR_WRONG_STATE) // an answer that was lost, or a value that somebody removed
         return status;
     *revision = 0;
     if (slri_nats_get(worker->nats, key, &old, sizeof old, &bytes, revision) != SLR_OK)
         *revision = 0;
-    return slri_nats_cas(worker->nats, key, revision, &now, sizeof now);
+    return slri_nats_cas(worker->nats, key, revision, &card, sizeof card);
 }
 
 static void keep_beating(void *user)
@@ -65,17 +63,25 @@ slr_status slri_worker_enter(slr_worker *worker)
     return status;
 }
 
+// What is written down of a worker.
+static void drop_worker(slr_worker *worker, const char *id)
+{
+    char key[SLRI_WORKER_KEY_BYTES];
+    slri_worker_key(key, SLRI_DRAIN_KEY, id);
+    (void)slri_nats_drop(worker->nats, key);
+    slri_worker_key(key, SLRI_WORKER_KEY, id);
+    (void)slri_nats_drop(worker->nats, key); // else the others forget it in time
+}
+
 void slri_worker_leave(slr_worker *worker)
 {
-    char key[64];
     if (!worker->has_beating)
         return;
     __atomic_store_n(&worker->stop, 1, __ATOMIC_RELEASE);
     slri_futex_wake(&worker->stop, UINT32_MAX);
     slri_thread_join(&worker->beating);
     worker->has_beating = false;
-    key_of(key, "worker", worker->id);
-    (void)slri_nats_drop(worker->nats, key); // else the others forget it in time
+    drop_worker(worker, worker->id);
 }
 
 // ---- looking -------------------------------------------------------------------------------------------------------
@@ -122,8 +128,8 @@ static void see_owner(slr_worker *worker, const char *number, const void *value,
 
 static void see_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
 {
-    if (strncmp(key, "worker.", 7) == 0)
-        see_worker(user, key + 7, revision);
+    if (strncmp(key, SLRI_WORKER_KEY, strlen(SLRI_WORKER_KEY)) == 0)
+        see_worker(user, key + strlen(SLRI_WORKER_KEY), revision);
     else if (strncmp(key, "owner.", 6) == 0)
         see_owner(user, key + 6, value, bytes, revision);
 }
@@ -137,22 +143,34 @@ static void forget(slr_worker *worker)
 {
     for (uint32_t i = worker->peers; i-- > 0;) {
         slri_peer *peer = &worker->peer[i];
-        char key[64];
         if (peer->is_listed && slri_now_ns() - peer->moved_ns < FORGET_LEASES * worker->manifest.lease_ns)
             continue;
-        key_of(key, "worker", peer->id);
         if (peer->is_listed)
-            (void)slri_nats_drop(worker->nats, key);
+            drop_worker(worker, peer->id);
         *peer = worker->peer[--worker->peers];
     }
+}
+
+// An operator has asked this worker to end.
+static slr_status look_for_drain(slr_worker *worker)
+{
+    char key[SLRI_WORKER_KEY_BYTES], value;
+    size_t bytes;
+    uint64_t revision;
+    slri_worker_key(key, SLRI_DRAIN_KEY, worker->id);
+    slr_status status = slri_nats_get(worker->nats, key, &value, sizeof value, &bytes, &revision);
+    worker->is_ending = worker->is_ending || status == SLR_OK;
+    worker->stats.draining = worker->stats.draining || status == SLR_OK;
+    return status == SLR_NOT_FOUND ? SLR_OK : status;
 }
 
 slr_status slri_worker_look(slr_worker *worker)
 {
     for (uint32_t i = 0; i < worker->peers; ++i)
         worker->peer[i].is_listed = 0;
-    SLRI_TRY(slri_nats_values(worker->nats, "worker.*", see_value, worker));
+    SLRI_TRY(slri_nats_values(worker->nats, SLRI_WORKER_KEY "*", see_value, worker));
     SLRI_TRY(slri_nats_values(worker->nats, "owner.*", see_value, worker));
+    SLRI_TRY(look_for_drain(worker));
     forget(worker);
     worker->stats.workers = 1;
     for (uint32_t i = 0; i < worker->peers; ++i)

@@ -95,7 +95,7 @@ static slr_status open_stream(struct remote_log *log, struct stream *stream)
     if (stream->acks)
         return SLR_OK;
     if (stream->last == 0)
-        SLRI_TRY(slri_nats_make_stream(log->nats, stream->name, stream->subject, 0));
+        SLRI_TRY(slri_nats_make_stream(log->nats, stream->name, stream->subject, 0, 1));
     int status = api->natsInbox_Create(&stream->inbox);
     status = status ? status : api->natsConnection_SubscribeSync(&stream->acks, log->nats->connection, stream->inbox);
     return status ? slri_nats_fail(log->nats, status, "a subscription") : SLR_OK;

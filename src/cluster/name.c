@@ -35,6 +35,19 @@ void slri_manifest_begin(slri_manifest *manifest, const slri_head *head, const s
     memcpy(manifest->handler, head->handler, sizeof manifest->handler);
 }
 
+slr_status slri_manifest_check(const slri_manifest *manifest, size_t bytes, const char *place)
+{
+    bool right = bytes == sizeof *manifest && memcmp(manifest->magic, MANIFEST_MAGIC, sizeof manifest->magic) == 0 &&
+                 manifest->version == MANIFEST_VERSION && manifest->order == MANIFEST_ORDER &&
+                 manifest->partitions > 0 && manifest->partitions <= SLRI_NAME_PARTITIONS &&
+                 manifest->keys <= SLR_KEYS_TEXT && manifest->message_bytes > 0 &&
+                 manifest->lease_ns >= SLRI_LEAST_LEASE_NS &&
+                 manifest->key_limit <= (manifest->keys == SLR_KEYS_TEXT ? SLRI_FRAME_KEY_MAX : UINT32_MAX) &&
+                 memchr(manifest->handler, '\0', sizeof manifest->handler);
+    return right ? SLR_OK
+                 : SLRI_FAIL(INVALID, "'%s' was begun by another version of slipring, or by something else", place);
+}
+
 slr_status slri_manifest_read(slri_nats *nats, slri_manifest *out)
 {
     size_t bytes;
@@ -45,15 +58,7 @@ slr_status slri_manifest_read(slri_nats *nats, slri_manifest *out)
                          "nobody has served the name '%s' on these servers: start a worker ('slipring serve')",
                          nats->name);
     SLRI_TRY(status);
-    bool right = bytes == sizeof *out && memcmp(out->magic, MANIFEST_MAGIC, sizeof out->magic) == 0 &&
-                 out->version == MANIFEST_VERSION && out->order == MANIFEST_ORDER && out->partitions > 0 &&
-                 out->partitions <= SLRI_NAME_PARTITIONS && out->keys <= SLR_KEYS_TEXT && out->message_bytes > 0 &&
-                 out->lease_ns >= SLRI_LEAST_LEASE_NS &&
-                 out->key_limit <= (out->keys == SLR_KEYS_TEXT ? SLRI_FRAME_KEY_MAX : UINT32_MAX) &&
-                 memchr(out->handler, '\0', sizeof out->handler);
-    return right ? SLR_OK
-                 : SLRI_FAIL(INVALID, "the name '%s' was begun by another version of slipring, or by something else",
-                             nats->name);
+    return slri_manifest_check(out, bytes, nats->name);
 }
 
 uint32_t slri_partition_of(const slri_manifest *manifest, const slr_key *key)
@@ -83,7 +88,7 @@ static void count_value(void *user, const char *key, const void *value, size_t b
 {
     struct counting *counting = user;
     (void)revision;
-    if (strncmp(key, "worker.", 7) == 0)
+    if (strncmp(key, SLRI_WORKER_KEY, strlen(SLRI_WORKER_KEY)) == 0)
         counting->workers++;
     else if (bytes == sizeof(slri_owner) && ((const char *)value)[0])
         counting->owned++;
@@ -128,7 +133,7 @@ static slr_status look_at_name(slri_nats *nats, slr_remote_info *info)
     info->partitions = manifest.partitions;
     info->capacity = manifest.capacity;
     info->lease_ns = manifest.lease_ns;
-    SLRI_TRY(slri_nats_values(nats, "worker.*", count_value, &counting));
+    SLRI_TRY(slri_nats_values(nats, SLRI_WORKER_KEY "*", count_value, &counting));
     SLRI_TRY(slri_nats_values(nats, "owner.*", count_value, &counting));
     info->workers = counting.workers;
     info->owned = counting.owned;

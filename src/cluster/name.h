@@ -6,6 +6,8 @@
 #include "cluster/nats.h"
 #include "cluster/server.h"
 
+#include <stdio.h>
+
 enum { SLRI_NAME_PARTITIONS = 1024, SLRI_WORKER_ID = 24 };
 #define SLRI_MANIFEST_KEY "manifest"
 #define SLRI_LEAST_LEASE_NS 100000000u
@@ -21,6 +23,22 @@ typedef struct slri_manifest {
     char handler[96];
 } slri_manifest;
 
+/// What a worker writes down of itself again and again. Its revision is its sign of life.
+typedef struct slri_worker_card {
+    uint64_t now_ns; // by its own clock
+    uint64_t process;
+    char host[64];
+} slri_worker_card;
+
+/// The prefixes of values that name a worker: that it lives; that it is asked to end.
+#define SLRI_WORKER_KEY "worker."
+#define SLRI_DRAIN_KEY "drain."
+enum { SLRI_WORKER_KEY_BYTES = 48 };
+static inline void slri_worker_key(char out[SLRI_WORKER_KEY_BYTES], const char *prefix, const char *id)
+{
+    snprintf(out, SLRI_WORKER_KEY_BYTES, "%s%.*s", prefix, SLRI_WORKER_ID, id);
+}
+
 /// Who has a partition: an empty text for nobody.
 typedef struct slri_owner {
     char worker[SLRI_WORKER_ID];
@@ -28,6 +46,9 @@ typedef struct slri_owner {
 
 /// Reads and checks it. Errors: NOT_FOUND (nobody has served this name), INVALID.
 slr_status slri_manifest_read(slri_nats *nats, slri_manifest *out);
+
+/// Checks one that was read elsewhere. Errors: INVALID.
+slr_status slri_manifest_check(const slri_manifest *manifest, size_t bytes, const char *place);
 
 /// What the first worker writes down.
 void slri_manifest_begin(slri_manifest *manifest, const slri_head *head, const slr_worker_desc *desc,

@@ -196,7 +196,7 @@ static slr_status check_server_level(slri_nats *nats)
     return SLR_OK;
 }
 
-slr_status slri_nats_open(const slr_remote_desc *desc, slri_nats **out)
+slr_status slri_nats_connect(const slr_remote_desc *desc, slri_nats **out)
 {
     slr_remote_desc own;
     SLRI_TRY(SLRI_TAKE_DESC(slr_remote_desc, &own, desc));
@@ -214,14 +214,33 @@ slr_status slri_nats_open(const slr_remote_desc *desc, slri_nats **out)
     slr_status status = slri_nats_api_get(&nats->api);
     if (status == SLR_OK)
         status = connect_to(nats, &own);
-    if (status == SLR_OK)
-        status = check_server_level(nats);
     if (status != SLR_OK) {
         slri_nats_close(nats);
         return status;
     }
     *out = nats;
     return SLR_OK;
+}
+
+slr_status slri_nats_open(const slr_remote_desc *desc, slri_nats **out)
+{
+    slri_nats *nats;
+    SLRI_TRY(slri_nats_connect(desc, &nats));
+    slr_status status = check_server_level(nats);
+    if (status != SLR_OK) {
+        slri_nats_close(nats);
+        return status;
+    }
+    *out = nats;
+    return SLR_OK;
+}
+
+slr_status slri_nats_open_any(const slr_remote_desc *desc, const char *name, slri_nats **out)
+{
+    slr_remote_desc own;
+    SLRI_TRY(SLRI_TAKE_DESC(slr_remote_desc, &own, desc));
+    own.name = own.name ? own.name : name;
+    return slri_nats_open(&own, out);
 }
 
 void slri_nats_close(slri_nats *nats)

@@ -18,9 +18,12 @@ typedef struct slri_nats {
     uint32_t level; // of the server's JetStream interface
 } slri_nats;
 
-/// Connects, and asks whether the server is new enough. Errors: UNSUPPORTED (no libnats; a server that is too old),
-/// INVALID (a field), SYSTEM (no connection), TIMEOUT.
+/// Connects. Errors: UNSUPPORTED (no libnats), INVALID (a field), SYSTEM (no connection), TIMEOUT.
+slr_status slri_nats_connect(const slr_remote_desc *desc, slri_nats **out);
+/// Connects, and asks whether the server is new enough: else UNSUPPORTED.
 slr_status slri_nats_open(const slr_remote_desc *desc, slri_nats **out);
+/// Likewise, with `name` where the description has none.
+slr_status slri_nats_open_any(const slr_remote_desc *desc, const char *name, slri_nats **out);
 void slri_nats_close(slri_nats *nats);
 
 /// Fails with what libnats says of `status`.
@@ -44,8 +47,12 @@ uint64_t slri_nats_number(const char *text, const char *name);
 /// The number of a header; false where it has none.
 bool slri_nats_header(const slri_nats *nats, natsMsg *message, const char *name, uint64_t *number);
 
-/// Makes a stream of one subject; one that is there stays. `most`: records, 0: no limit.
-slr_status slri_nats_make_stream(slri_nats *nats, const char *stream, const char *subject, uint64_t most);
+/// Makes a stream of one subject; one that is there stays. `most`: records, 0: no limit. `first`: sequence of its first
+/// record.
+slr_status slri_nats_make_stream(slri_nats *nats, const char *stream, const char *subject, uint64_t most,
+                                 uint64_t first);
+/// Whether it is there. Errors: TIMEOUT, SYSTEM.
+slr_status slri_nats_has_stream(slri_nats *nats, const char *stream, bool *is);
 /// Likewise the values of a name.
 slr_status slri_nats_make_values(slri_nats *nats);
 

@@ -28,19 +28,29 @@ void slri_nats_stream_subject(const slri_nats *nats, enum slri_log_stream stream
     snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.%s.%u", nats->name, slri_log_stream_name(stream), partition);
 }
 
-slr_status slri_nats_make_stream(slri_nats *nats, const char *stream, const char *subject, uint64_t most)
+slr_status slri_nats_has_stream(slri_nats *nats, const char *stream, bool *is)
 {
-    char request[512], where[SLRI_NATS_SUBJECT + 16], limit[48] = "";
+    char where[SLRI_NATS_SUBJECT + 16];
     snprintf(where, sizeof where, "STREAM.INFO.%s", stream);
     slr_status status = slri_nats_ask(nats, where, "", NULL, 0);
-    if (status != SLR_NOT_FOUND)
-        return status;
+    *is = status == SLR_OK;
+    return status == SLR_NOT_FOUND ? SLR_OK : status;
+}
+
+slr_status slri_nats_make_stream(slri_nats *nats, const char *stream, const char *subject, uint64_t most,
+                                 uint64_t first)
+{
+    char request[512], where[SLRI_NATS_SUBJECT + 16], limit[48] = "";
+    bool is_there;
+    SLRI_TRY(slri_nats_has_stream(nats, stream, &is_there));
+    if (is_there)
+        return SLR_OK;
     if (most)
         snprintf(limit, sizeof limit, ",\"max_msgs\":%" PRIu64, most);
     snprintf(request, sizeof request,
              "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\",\"storage\":\"file\",\"discard\":\"new\","
-             "\"num_replicas\":%u,\"allow_direct\":true%s}",
-             stream, subject, nats->replicas, limit);
+             "\"num_replicas\":%u,\"allow_direct\":true,\"first_seq\":%" PRIu64 "%s}",
+             stream, subject, nats->replicas, first, limit);
     snprintf(where, sizeof where, "STREAM.CREATE.%s", stream);
     return slri_nats_ask(nats, where, request, NULL, 0);
 }
@@ -48,10 +58,11 @@ slr_status slri_nats_make_stream(slri_nats *nats, const char *stream, const char
 slr_status slri_nats_make_values(slri_nats *nats)
 {
     char request[512], where[SLRI_NATS_SUBJECT];
-    snprintf(where, sizeof where, "STREAM.INFO.KV_slr-%s", nats->name);
-    slr_status status = slri_nats_ask(nats, where, "", NULL, 0);
-    if (status != SLR_NOT_FOUND)
-        return status;
+    bool is_there;
+    snprintf(where, sizeof where, "KV_slr-%s", nats->name);
+    SLRI_TRY(slri_nats_has_stream(nats, where, &is_there));
+    if (is_there)
+        return SLR_OK;
     snprintf(request, sizeof request,
              "{\"name\":\"KV_slr-%s\",\"subjects\":[\"$KV.slr-%s.>\"],\"retention\":\"limits\",\"storage\":\"file\","
              "\"discard\":\"new\",\"num_replicas\":%u,\"allow_direct\":true,\"allow_rollup_hdrs\":true,"
@@ -82,6 +93,26 @@ slr_status slri_nats_stream_state(slri_nats *nats, const char *stream, uint64_t 
 
 // ---- values --------------------------------------------------------------------------------------------------------
 
+// While servers elect who leads the values, nobody answers: that is not a name that was never served.
+static slr_status ask_for_value(slri_nats *nats, const char *subject, natsMsg **reply)
+{
+    const uint64_t deadline_ns = slri_deadline_after(nats->timeout_ns);
+    char stream[SLRI_NATS_SUBJECT];
+    bool is_there;
+    snprintf(stream, sizeof stream, "KV_slr-%s", nats->name);
+    for (;;) {
+        slr_status status = slri_nats_request(nats, subject, NULL, NULL, "", 0, reply);
+        if (status != SLR_NOT_FOUND)
+            return status;
+        SLRI_TRY(slri_nats_has_stream(nats, stream, &is_there));
+        if (!is_there)
+            return SLRI_FAIL(NOT_FOUND, "nothing was ever served under the name '%s' there", nats->name);
+        if (slri_passed(deadline_ns))
+            return SLRI_FAIL(TIMEOUT, "no server answers for the values of '%s'", nats->name);
+        slri_sleep_ns(RETRY_NS);
+    }
+}
+
 slr_status slri_nats_get(slri_nats *nats, const char *key, void *value, size_t capacity, size_t *bytes,
                          uint64_t *revision)
 {
@@ -89,10 +120,8 @@ slr_status slri_nats_get(slri_nats *nats, const char *key, void *value, size_t c
     natsMsg *reply;
     uint64_t code;
     snprintf(subject, sizeof subject, "$JS.API.DIRECT.GET.KV_slr-%s.$KV.slr-%s.%s", nats->name, nats->name, key);
-    slr_status status = slri_nats_request(nats, subject, NULL, NULL, "", 0, &reply);
-    if (status == SLR_NOT_FOUND)
-        return SLRI_FAIL(NOT_FOUND, "nothing was ever served under the name '%s' there", nats->name);
-    SLRI_TRY(status);
+    SLRI_TRY(ask_for_value(nats, subject, &reply));
+    slr_status status = SLR_OK;
     *bytes = (size_t)nats->api->natsMsg_GetDataLength(reply);
     if (slri_nats_header(nats, reply, "Status", &code))
         status = SLRI_FAIL(NOT_FOUND, "'%s' has no value '%s'", nats->name, key);

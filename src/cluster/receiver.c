@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A receiver: the stored outputs of all partitions of a name.
+// A receiver: the stored outputs of all partitions of a name, or its dead letters.
 #include "cluster/name.h"
 
 #include "base/clock.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include "base/thread.h"
+
+#include <slipring/operate.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +22,14 @@ typedef struct in_part {
     unsigned char *record; // the one that is being read
     size_t capacity, at;
     slri_frame frame;
-    uint32_t taken; // outputs of it
+    uint32_t taken; // entries of it
 } in_part;
 
 struct slr_receiver {
     slri_nats *nats;
     slri_manifest manifest;
     slri_frame_shape shape;
+    enum slri_log_stream from; // out, or dead
     in_part *parts;
     uint32_t turn;
 };
@@ -50,14 +53,15 @@ static slr_status keep_record(void *user, const slri_log_record *record)
         }
     }
     memcpy(part->record, record->data, record->bytes);
-    SLRI_TRY(slri_frame_read(&keeping->receiver->shape, SLRI_FRAME_OUT, part->record, record->bytes, &part->frame));
+    const enum slri_frame_kind kind = keeping->receiver->from == SLRI_LOG_OUT ? SLRI_FRAME_OUT : SLRI_FRAME_DEAD;
+    SLRI_TRY(slri_frame_read(&keeping->receiver->shape, kind, part->record, record->bytes, &part->frame));
     part->next = record->sequence + 1;
     part->at = 0;
     part->taken = 0;
     return SLR_OK;
 }
 
-static bool has_output(const in_part *part)
+static bool has_entry(const in_part *part)
 {
     return part->frame.entries && part->at < part->frame.bytes;
 }
@@ -80,15 +84,15 @@ static slr_status follow_part(slr_receiver *receiver, in_part *part)
     return SLR_OK;
 }
 
-static in_part *find_output(slr_receiver *receiver, slr_status *status)
+static in_part *find_entry(slr_receiver *receiver, slr_status *status)
 {
     for (uint32_t i = 0; i < receiver->manifest.partitions; ++i) {
         in_part *part = &receiver->parts[(receiver->turn + i) % receiver->manifest.partitions];
-        if (!has_output(part))
+        if (!has_entry(part))
             *status = follow_part(receiver, part);
         if (*status != SLR_OK)
             return NULL;
-        if (has_output(part)) {
+        if (has_entry(part)) {
             receiver->turn = (receiver->turn + i) % receiver->manifest.partitions;
             return part;
         }
@@ -96,25 +100,45 @@ static in_part *find_output(slr_receiver *receiver, slr_status *status)
     return NULL;
 }
 
+static const char *const kinds[] = {[SLRI_LOG_OUT] = "output", [SLRI_LOG_DEAD] = "dead letter"};
+
+static slr_status check_call(const slr_receiver *receiver, enum slri_log_stream from, uint32_t needs, size_t room,
+                             const char *call)
+{
+    if (receiver->from != from)
+        return SLRI_FAIL(INVALID, "%s: this receiver was opened for %ss", call, kinds[receiver->from]);
+    if (room < needs)
+        return SLRI_FAIL(INVALID, "'%s' has %ss of %u B; %s was given room for %zu B", receiver->nats->name,
+                         kinds[from], needs, call, room);
+    return SLR_OK;
+}
+
+// The part whose next entry is to be taken.
+static slr_status await_entry(slr_receiver *receiver, uint64_t timeout_ns, in_part **part)
+{
+    slr_status status = SLR_OK;
+    const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    while (!(*part = find_entry(receiver, &status))) {
+        SLRI_TRY(status);
+        if (slri_passed(deadline_ns))
+            return SLRI_FAIL(TIMEOUT, "'%s' has no %s that was not received", receiver->nats->name,
+                             kinds[receiver->from]);
+        slri_sleep_ns(NAP_NS);
+    }
+    return SLR_OK;
+}
+
 slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,
                                 size_t capacity, uint64_t timeout_ns)
 {
     slri_frame_output output;
     const void *bytes;
-    slr_status status = SLR_OK;
     in_part *part;
     if (!receiver || !out)
         return SLRI_FAIL(INVALID, "slr_receiver_receive: %s is NULL", receiver ? "out" : "receiver");
-    if (capacity < receiver->shape.reply_bytes || (receiver->shape.reply_bytes && !payload))
-        return SLRI_FAIL(INVALID, "'%s' has outputs of %u B; slr_receiver_receive was given room for %zu B",
-                         receiver->nats->name, receiver->shape.reply_bytes, payload ? capacity : 0);
-    const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
-    while (!(part = find_output(receiver, &status))) {
-        SLRI_TRY(status);
-        if (slri_passed(deadline_ns))
-            return SLRI_FAIL(TIMEOUT, "'%s' has no output that was not received", receiver->nats->name);
-        slri_sleep_ns(NAP_NS);
-    }
+    SLRI_TRY(check_call(receiver, SLRI_LOG_OUT, receiver->shape.reply_bytes, payload ? capacity : 0,
+                        "slr_receiver_receive"));
+    SLRI_TRY(await_entry(receiver, timeout_ns, &part));
     (void)slri_frame_next_output(&receiver->shape, &part->frame, &part->at, &output, &bytes);
     *out = (slr_output){.sequence = part->frame.head.first + part->taken++,
                         .message = output.message,
@@ -129,6 +153,38 @@ slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_
     return SLR_OK;
 }
 
+slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr_remote_letter *out, size_t letter_bytes,
+                                             uint32_t *partition, void *message, size_t capacity, uint64_t timeout_ns)
+{
+    slri_frame_letter letter;
+    in_part *part;
+    if (!receiver || !out)
+        return SLRI_FAIL(INVALID, "slr_receiver_receive_letter: %s is NULL", receiver ? "out" : "receiver");
+    SLRI_TRY(SLRI_CHECK_REPORT(slr_remote_letter, letter_bytes));
+    SLRI_TRY(check_call(receiver, SLRI_LOG_DEAD, receiver->shape.message_bytes, message ? capacity : 0,
+                        "slr_receiver_receive_letter"));
+    SLRI_TRY(await_entry(receiver, timeout_ns, &part));
+    const size_t begin = part->at;
+    (void)slri_frame_next_letter(&receiver->shape, &part->frame, &part->at, &letter);
+    const char *reason = (const char *)part->frame.entries + begin + sizeof letter;
+    slr_remote_letter whole = {.sequence = part->frame.head.first + part->taken++,
+                               .message = letter.message,
+                               .instance = letter.instance,
+                               .bytes = receiver->shape.message_bytes};
+    snprintf(whole.reason, sizeof whole.reason, "%.*s", (int)letter.reason_bytes, reason);
+    memcpy(message, reason + slri_pad(letter.reason_bytes), whole.bytes);
+    if (partition)
+        *partition = (uint32_t)(part - receiver->parts);
+    return SLRI_GIVE_REPORT(slr_remote_letter, out, letter_bytes, &whole);
+}
+
+slr_status(slr_receiver_receive_letter)(slr_receiver *receiver, slr_remote_letter *out, uint32_t *partition,
+                                        void *message, size_t capacity, uint64_t timeout_ns)
+{
+    return slr_receiver_receive_letter_sized(receiver, out, SLRI_FIRST_slr_remote_letter, partition, message, capacity,
+                                             timeout_ns);
+}
+
 static slr_status release_part(slr_receiver *receiver, uint32_t partition)
 {
     const in_part *part = &receiver->parts[partition];
@@ -137,12 +193,13 @@ static slr_status release_part(slr_receiver *receiver, uint32_t partition)
     char where[SLRI_NATS_SUBJECT + 16], request[64];
     if (part->next == 0)
         return SLR_OK;
-    uint64_t received = has_output(part) ? part->next - 2 : part->next - 1;
+    uint64_t received = has_entry(part) ? part->next - 2 : part->next - 1;
     slr_status status = slri_partition_head(receiver->nats, partition, &head, &revision);
     if (status == SLR_NOT_FOUND)
         return SLR_OK;
     SLRI_TRY(status);
-    received = received < head.out_last ? received : head.out_last; // a worker that takes over needs the others
+    const uint64_t known = receiver->from == SLRI_LOG_OUT ? head.out_last : head.dead_last;
+    received = received < known ? received : known; // a worker that takes over needs the others
     if (received == 0)
         return SLR_OK;
     snprintf(where, sizeof where, "STREAM.PURGE.%s", part->stream);
@@ -173,20 +230,22 @@ void slr_receiver_close(slr_receiver *receiver)
     free(receiver);
 }
 
-slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out)
+static slr_status open_receiver(const slr_remote_desc *where, enum slri_log_stream from, slr_receiver **out,
+                                const char *call)
 {
     if (!where || !out)
-        return SLRI_FAIL(INVALID, "slr_receiver_open: %s is NULL", where ? "out" : "where");
+        return SLRI_FAIL(INVALID, "%s: %s is NULL", call, where ? "out" : "where");
     slr_receiver *receiver = calloc(1, sizeof *receiver);
     if (!receiver)
-        return SLRI_FAIL(NO_MEMORY, "slr_receiver_open: no memory");
+        return SLRI_FAIL(NO_MEMORY, "%s: no memory", call);
+    receiver->from = from;
     slr_status status = slri_nats_open(where, &receiver->nats);
     if (status == SLR_OK)
         status = slri_manifest_read(receiver->nats, &receiver->manifest);
     receiver->shape = slri_manifest_shape(&receiver->manifest);
     if (status == SLR_OK) {
         receiver->parts = calloc(receiver->manifest.partitions, sizeof *receiver->parts);
-        status = receiver->parts ? SLR_OK : SLRI_FAIL(NO_MEMORY, "slr_receiver_open: no memory");
+        status = receiver->parts ? SLR_OK : SLRI_FAIL(NO_MEMORY, "%s: no memory", call);
     }
     if (status != SLR_OK) {
         slr_receiver_close(receiver);
@@ -194,8 +253,18 @@ slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out)
     }
     for (uint32_t i = 0; i < receiver->manifest.partitions; ++i) {
         receiver->parts[i].follower.nats = receiver->nats;
-        slri_nats_stream_name(receiver->nats, SLRI_LOG_OUT, i, receiver->parts[i].stream);
+        slri_nats_stream_name(receiver->nats, from, i, receiver->parts[i].stream);
     }
     *out = receiver;
     return SLR_OK;
+}
+
+slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out)
+{
+    return open_receiver(where, SLRI_LOG_OUT, out, "slr_receiver_open");
+}
+
+slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_receiver **out)
+{
+    return open_receiver(where, SLRI_LOG_DEAD, out, "slr_receiver_open_letters");
 }

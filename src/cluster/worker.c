@@ -17,7 +17,8 @@ enum {
     IDLE_NAP_NS = 300 * 1000,
     LONGEST_NAP_NS = 5000 * 1000,
     DOUBLINGS_MOST = 4,
-    BUSY_NAP_NS = 20 * 1000
+    BUSY_NAP_NS = 20 * 1000,
+    ENTER_TRIES = 4
 };
 #define DEFAULT_CAPACITY 65536u
 #define SECOND_NS 1000000000u
@@ -73,13 +74,13 @@ static slr_status make_streams(slr_worker *worker)
         char stream[SLRI_NATS_SUBJECT], subject[SLRI_NATS_SUBJECT];
         slri_nats_stream_name(worker->nats, SLRI_LOG_IN, i, stream);
         slri_nats_stream_subject(worker->nats, SLRI_LOG_IN, i, subject);
-        SLRI_TRY(slri_nats_make_stream(worker->nats, stream, subject, worker->manifest.capacity));
+        SLRI_TRY(slri_nats_make_stream(worker->nats, stream, subject, worker->manifest.capacity, 1));
     }
     return SLR_OK;
 }
 
 // The first worker writes it down. The streams come before that: who finds the manifest finds them.
-static slr_status enter_name(slr_worker *worker)
+static slr_status try_to_enter_name(slr_worker *worker)
 {
     slri_head now;
     uint64_t revision = 0;
@@ -101,6 +102,15 @@ static slr_status enter_name(slr_worker *worker)
     else if (!worker->manifest.keys)
         worker->ring.instances = worker->manifest.key_limit;
     return SLR_OK;
+}
+
+// Two workers may make the streams at once: while servers elect who leads one, nobody answers for it.
+static slr_status enter_name(slr_worker *worker)
+{
+    slr_status status = SLR_TIMEOUT;
+    for (uint32_t i = 0; i < ENTER_TRIES && status == SLR_TIMEOUT; ++i)
+        status = try_to_enter_name(worker);
+    return status;
 }
 
 static uint64_t look_ns(const slr_worker *worker)
@@ -252,6 +262,8 @@ static void look(slr_worker *worker)
     }
     worker->is_cut_off = false;
     give_back(worker);
+    if (worker->is_ending && worker->owned == 0)
+        slri_worker_leave(worker); // the others count without it
 }
 
 // ---- the calls -----------------------------------------------------------------------------------------------------

@@ -2,178 +2,7 @@
 // Names that machines share, with one NATS server of this test. Workers take their turns in the test's own thread.
 #define _GNU_SOURCE
 
-#include "nats_server.h"
-
-#include "cluster/name.h"
-
-#include <slipring/devices.h>
-#include <slipring/remote.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#define LONG 60000000000u
-enum { KEYS = 40, PARTITIONS = 3, MARK = 777 };
-
-struct message {
-    uint64_t key, value;
-};
-struct total {
-    uint64_t key, count, sum;
-};
-
-static nats_servers servers;
-static slr_device *device;
-static unsigned names; // each test has a name of its own
-static char name[SLR_REMOTE_NAME_BYTES];
-
-static slr_status count(const slr_delivery *delivery)
-{
-    struct total *total = delivery->state;
-    struct message message;
-    memcpy(&message, delivery->message, sizeof message);
-    total->key = message.key;
-    total->count++;
-    total->sum = total->sum * 31 + message.value;
-    return slr_reply_to(delivery, total, sizeof *total);
-}
-
-static slr_status add(void *user, const slr_delivery *delivery)
-{
-    (void)user;
-    return count(delivery);
-}
-
-static slr_status add_but_one(void *user, const slr_delivery *delivery)
-{
-    struct message message;
-    (void)user;
-    memcpy(&message, delivery->message, sizeof message);
-    return message.value == MARK ? SLR_INVALID : count(delivery);
-}
-
-static void must(slr_status status)
-{
-    if (status != SLR_OK)
-        fail_msg("%s: %s", slr_status_name(status), slr_error_message());
-}
-
-static void refuses(slr_status status, slr_status expected, const char *says)
-{
-    assert_int_equal(status, expected);
-    if (!strstr(slr_error_message(), says))
-        fail_msg("'%s' is not in: %s", says, slr_error_message());
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    snprintf(name, sizeof name, "test%u", names++);
-    return slr_device_open("cpu?threads=1", NULL, &device) == SLR_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    slr_device_close(device);
-    return 0;
-}
-
-static slr_remote_desc where(void)
-{
-    slr_remote_desc desc = SLR_REMOTE_DESC_INIT;
-    desc.servers = servers.list;
-    desc.name = name;
-    desc.timeout_ns = LONG; // a loaded machine is no failure
-    return desc;
-}
-
-static slr_ring_desc describe(slr_on_message *handler)
-{
-    slr_ring_desc desc = SLR_RING_DESC_INIT;
-    desc.name = "totals";
-    desc.on_message = handler;
-    desc.message_bytes = sizeof(struct message);
-    desc.state_bytes = desc.reply_bytes = sizeof(struct total);
-    desc.keys = SLR_KEYS_U64;
-    desc.instances = 100;
-    desc.queue_size = 64;
-    return desc;
-}
-
-static slr_status try_work(slr_device *on, const slr_ring_desc *ring, uint64_t capacity, slr_worker **worker)
-{
-    slr_remote_desc remote = where();
-    slr_worker_desc desc = SLR_WORKER_DESC_INIT;
-    desc.partitions = PARTITIONS;
-    desc.capacity = capacity;
-    desc.lease_ns = LONG; // likewise
-    desc.snapshot_ns = 20000000;
-    return slr_worker_open(on, ring, &remote, &desc, worker);
-}
-
-static slr_worker *work(slr_device *on, uint64_t capacity)
-{
-    slr_worker *worker = NULL;
-    slr_ring_desc ring = describe(add);
-    must(try_work(on, &ring, capacity, &worker));
-    return worker;
-}
-
-static slr_worker_stats stats_of(slr_worker *worker)
-{
-    slr_worker_stats stats;
-    must(slr_worker_get_stats(worker, &stats));
-    return stats;
-}
-
-static slr_sender *open_sender(uint64_t producer)
-{
-    slr_sender *sender = NULL;
-    slr_remote_desc remote = where();
-    slr_sender_desc desc = SLR_SENDER_DESC_INIT;
-    desc.producer = producer;
-    desc.frame_bytes = 400;
-    must(slr_sender_open(&remote, &desc, &sender));
-    return sender;
-}
-
-static void send_range(slr_sender *sender, uint64_t from, uint64_t to)
-{
-    for (uint64_t i = from; i < to; ++i) {
-        struct message message = {i % KEYS, i};
-        must(slr_sender_send(sender, slr_key_u64(message.key), &message, sizeof message, LONG));
-    }
-    must(slr_sender_flush(sender, LONG));
-}
-
-static void turn_until(slr_worker *worker, uint64_t handled)
-{
-    while (stats_of(worker).handled + stats_of(worker).faulted < handled)
-        must(slr_worker_turn(worker, 1000000));
-}
-
-// Each key has counted to its end, once.
-static void expect_outputs(uint64_t messages)
-{
-    slr_receiver *receiver;
-    slr_remote_desc remote = where();
-    slr_output output;
-    struct total total;
-    uint64_t counts[KEYS] = {0}, all = 0;
-    must(slr_receiver_open(&remote, &receiver));
-    while (all < messages) {
-        must(slr_receiver_receive(receiver, &output, NULL, &total, sizeof total, LONG));
-        assert_int_equal(total.count, ++counts[total.key]);
-        all++;
-    }
-    refuses(slr_receiver_receive(receiver, &output, NULL, &total, sizeof total, 50000000), SLR_TIMEOUT, "no output");
-    refuses(slr_receiver_receive(receiver, &output, NULL, &total, 3, 0), SLR_INVALID, "room for 3 B");
-    slr_receiver_close(receiver);
-}
+#include "tests/cluster/remote.h"
 
 static void messages_come_once_and_outputs_in_order_of_their_key(void **state)
 {
@@ -671,38 +500,27 @@ static void secrets_and_strangers_are_refused(void **state)
     assert_int_not_equal(slr_sender_open(&remote, NULL, &sender), SLR_OK);
 }
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-// The pair is that of NATS' own documentation.
 static void an_nkey_of_a_file_opens_a_guarded_server(void **state)
 {
     (void)state;
-    static const char public_key[] = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4",
-                      seed[] = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
     char configuration[96], key[96], text[256];
     slr_remote_desc remote = where();
     slr_remote_info info;
     nats_servers guarded;
     snprintf(configuration, sizeof configuration, "%s/guarded.conf", servers.folder);
     snprintf(key, sizeof key, "%s/nkey", servers.folder);
-    snprintf(text, sizeof text, "authorization: { users: [ { nkey: %s } ] }\n", public_key);
+    snprintf(text, sizeof text, "authorization: { users: [ { nkey: %s } ] }\n", NKEY_PUBLIC);
     write_file(configuration, text);
-    snprintf(text, sizeof text, "%s\n%s\n", public_key, seed);
+    snprintf(text, sizeof text, "%s\n%s\n", NKEY_PUBLIC, NKEY_SEED);
     write_file(key, text);
     assert_true(nats_open(&guarded, 1, configuration));
     remote.servers = guarded.list;
     refuses(slr_remote_get_info(&remote, &info), SLR_SYSTEM, "no connection");
     remote.nkey = key;
     refuses(slr_remote_get_info(&remote, &info), SLR_NOT_FOUND, "nobody has served"); // it was let in
-    write_file(key, seed);
+    write_file(key, NKEY_SEED);
     refuses(slr_remote_get_info(&remote, &info), SLR_INVALID, "public NKey");
-    assert_null(strstr(slr_error_message(), seed));
+    assert_null(strstr(slr_error_message(), NKEY_SEED));
     nats_close(&guarded);
 }
 
@@ -729,13 +547,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(secrets_and_strangers_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_nkey_of_a_file_opens_a_guarded_server, set_up, tear_down),
     };
-    const slri_nats_api *api;
-    if (slri_nats_api_get(&api) != SLR_OK) {
-        printf("skipped: %s\n", slr_error_message());
-        return 77;
-    }
-    bool is_here = nats_open(&servers, 1, NULL);
-    int bad = is_here ? cmocka_run_group_tests(tests, NULL, NULL) : 77;
-    nats_close(&servers);
-    return bad;
+    RUN_WITH_SERVER(tests);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring doctor` and `slipring devices`: what was tried, what opens, and why the rest does not.
 #include "apart.h"
+#include "doctor.h"
 #include "json_out.h"
 #include "memory.h"
 #include "say.h"
@@ -367,16 +368,22 @@ static int tell(bool json, bool closed)
 int verb_doctor(int argc, char **argv)
 {
     static const char help[] = "Usage: slipring doctor [--json]\n"
+                               "       slipring doctor --cluster URL [OPTION]...\n"
                                "Tests each backend. For each device it shows how handlers run and where the\n"
                                "compiled ones are cached. For each backend that fails it shows the reason.\n"
                                "\n"
                                "  --json   prints one JSON object\n"
+                               "  --cluster URL   what a message survives that the NATS servers there have\n"
+                               "           accepted: 'slipring doctor --cluster URL --help' lists more\n"
                                "\n"
                                "Example:\n"
                                "  slipring doctor\n"
                                "\n"
                                "Exit code: 0 if a device runs handlers, else 3.\n";
     bool json;
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "--cluster", strlen("--cluster")) == 0)
+            return doctor_cluster(argc, argv);
     int end = parse(argc, argv, help, &json);
     return end != -1 ? end : tell(json, true);
 }

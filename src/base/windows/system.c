@@ -126,3 +126,10 @@ bool slri_system_process_has_ended(long id)
     CloseHandle(process);
     return known && code != STILL_ACTIVE;
 }
+
+void slri_system_name_machine(char *out, size_t bytes)
+{
+    DWORD length = (DWORD)bytes;
+    if (!GetComputerNameA(out, &length))
+        out[0] = '\0';
+}

@@ -13,7 +13,12 @@
 static const struct subverb verbs[] = {
     {"split", "cluster split", "share items out over devices, without a launch", cluster_split},
     {"show", "cluster show", "what the servers hold of a name that machines share", cluster_show},
+    {"ls", "cluster ls", "the names that machines share on some servers", cluster_ls},
     {"outputs", "cluster outputs", "the stored outputs of such a name", cluster_outputs},
+    {"dead", "cluster dead", "the messages of such a name that faulted, with the reason", cluster_dead},
+    {"drain", "cluster drain", "let a worker hand its partitions over and end", cluster_drain},
+    {"snapshot", "cluster snapshot", "copy what the servers hold of a name into a folder", cluster_snapshot},
+    {"restore", "cluster restore", "make a name from such a folder", cluster_restore},
     {"peers", "cluster peers", "how bytes get from each device to each other", cluster_peers},
     {"reduce", "cluster reduce", "reduce, broadcast or gather buffers of all devices", cluster_reduce},
     {"ring", "cluster ring", "spread a handler over devices, by instance or key", cluster_ring},
@@ -23,7 +28,9 @@ static const struct subverb verbs[] = {
 int verb_cluster(int argc, char **argv)
 {
     static const char usage[] = "Usage: slipring cluster VERB --devices A,B [OPTION]...\n"
-                                "       slipring cluster show|outputs --cluster URL --name NAME [OPTION]...\n"
+                                "       slipring cluster ls --cluster URL [OPTION]...\n"
+                                "       slipring cluster show|outputs|dead|drain|snapshot|restore --cluster URL\n"
+                                "                --name NAME [OPTION]...\n"
                                 "Several devices of this machine that share one job, or machines that do.\n";
     static const char more[] = "\nExample:\n"
                                "  slipring cluster split --devices cpu,cpu --items 10 --weights 3,1\n"

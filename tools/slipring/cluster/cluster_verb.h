@@ -9,12 +9,17 @@
 
 #include <jansson.h>
 
+int cluster_dead(int argc, char **argv);
+int cluster_drain(int argc, char **argv);
+int cluster_ls(int argc, char **argv);
 int cluster_outputs(int argc, char **argv);
 int cluster_peers(int argc, char **argv);
 int cluster_reduce(int argc, char **argv);
+int cluster_restore(int argc, char **argv);
 int cluster_ring(int argc, char **argv);
 int cluster_run(int argc, char **argv);
 int cluster_show(int argc, char **argv);
+int cluster_snapshot(int argc, char **argv);
 int cluster_split(int argc, char **argv);
 
 /// Opens the devices that --devices lists (NULL: says that it is missing). Returns an exit code; what is not EXIT_DONE

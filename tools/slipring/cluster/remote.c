@@ -2,11 +2,15 @@
 // `slipring cluster show` and `slipring cluster outputs`: names that machines share.
 #include "cluster/cluster_verb.h"
 
+#include "cluster/remote.h"
 #include "interrupt.h"
 #include "json_out.h"
-#include "remote_option.h"
+#include "kernel/kernel.h"
+#include "number.h"
 #include "say.h"
 #include "verbs.h"
+
+#include <slipring/operate.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,40 +38,87 @@ static const char outputs_help[] =
     "\n"
     "Exit code: 1 if nobody has served the name, or no server answers.\n";
 
-typedef struct options {
-    slr_remote_desc where;
-    bool json, raw, follow, release;
-} options;
-
-enum { JSON = 256, RAW, FOLLOW, RELEASE };
-
-static int parse(int argc, char **argv, const char *help, const struct option *known, options *out)
+static int take_timeout(uint64_t *to, const char *text)
 {
-    *out = (options){.where = SLR_REMOTE_DESC_INIT};
+    if (number_parse_duration(text, to) && *to > 0)
+        return -1;
+    return say_usage("--timeout: '%s' is not a time such as 500ms or 10s", text);
+}
+
+static int take_remote(int option, char **argv, remote_options *out)
+{
+    switch (option) {
+    case REMOTE_JSON:
+        out->json = true;
+        return -1;
+    case REMOTE_RAW:
+        out->raw = true;
+        return -1;
+    case REMOTE_FOLLOW:
+        out->follow = true;
+        return -1;
+    case REMOTE_RELEASE:
+        out->release = true;
+        return -1;
+    case REMOTE_WORKER:
+        out->worker = optarg;
+        return -1;
+    case REMOTE_TIMEOUT:
+        return take_timeout(&out->timeout_ns, optarg);
+    case REMOTE_FOLDER:
+        out->folder = optarg;
+        return -1;
+    case REMOTE_REPLICAS:
+        return kernel_take_number("--replicas", optarg, SLR_U32, &out->where.replicas);
+    default:
+        return remote_option_take(&out->where, option, optarg) ? -1 : say_refused_option(option, argv);
+    }
+}
+
+int remote_parse(int argc, char **argv, const char *help, const struct option *known, bool needs_name,
+                 remote_options *out)
+{
+    *out = (remote_options){.where = SLR_REMOTE_DESC_INIT, .timeout_ns = 30000000000};
     for (int option; (option = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
         if (option == 'h') {
             fputs(help, stdout);
             return EXIT_DONE;
         }
-        if (remote_option_take(&out->where, option, optarg))
-            continue;
-        if (option != JSON && option != RAW && option != FOLLOW && option != RELEASE)
-            return say_refused_option(option, argv);
-        out->json = out->json || option == JSON;
-        out->raw = out->raw || option == RAW;
-        out->follow = out->follow || option == FOLLOW;
-        out->release = out->release || option == RELEASE;
+        int end = take_remote(option, argv, out);
+        if (end != -1)
+            return end;
     }
     if (argc != optind)
         return say_usage("unexpected argument '%s'", argv[optind]);
-    return remote_option_check(&out->where);
+    if (needs_name || out->where.servers == NULL)
+        return remote_option_check(&out->where);
+    return -1;
 }
 
-static void print_json(const slr_remote_info *info, const char *name)
+static void add_worker(void *user, const slr_remote_worker *worker)
+{
+    json_out *out = user;
+    json_out_object(out, NULL);
+    json_out_text(out, "worker", worker->id);
+    json_out_text(out, "host", worker->host);
+    json_out_integer(out, "process", worker->process);
+    json_out_integer(out, "partitions", worker->partitions);
+    json_out_bool(out, "draining", worker->draining != 0);
+    json_out_end_object(out);
+}
+
+static void print_worker(void *user, const slr_remote_worker *worker)
+{
+    (void)user;
+    say_out("worker      %s has %u partitions; process %" PRIu64 " on %s%s\n", worker->id, worker->partitions,
+            worker->process, worker->host, worker->draining ? "; it is asked to end" : "");
+}
+
+static slr_status print_json(const slr_remote_info *info, const slr_remote_desc *where)
 {
     json_out out = {.to = stdout};
     json_out_object(&out, NULL);
-    json_out_text(&out, "name", name);
+    json_out_text(&out, "name", where->name);
     json_out_text(&out, "handler", info->handler);
     json_out_integer(&out, "message_bytes", info->message_bytes);
     json_out_integer(&out, "state_bytes", info->state_bytes);
@@ -84,10 +135,14 @@ static void print_json(const slr_remote_info *info, const char *name)
     json_out_integer(&out, "handled", info->handled);
     json_out_integer(&out, "faulted", info->faulted);
     json_out_integer(&out, "bytes", info->bytes);
+    json_out_array(&out, "served_by");
+    slr_status status = slr_remote_visit_workers(where, add_worker, &out);
+    json_out_end_array(&out);
     json_out_end_object(&out);
+    return status;
 }
 
-static void print_text(const slr_remote_info *info)
+static slr_status print_text(const slr_remote_info *info, const slr_remote_desc *where)
 {
     say_out("handler     %s (layout %016" PRIx64 ")\n", info->handler, info->layout);
     say_out("bytes       message %u, state %u, reply %u\n", info->message_bytes, info->state_bytes, info->reply_bytes);
@@ -97,25 +152,22 @@ static void print_text(const slr_remote_info *info)
     say_out("outputs     %" PRIu64 " in snapshots\n", info->outputs);
     say_out("faulted     %" PRIu64 "\n", info->faulted);
     say_out("stored      %" PRIu64 " B\n", info->bytes);
+    return slr_remote_visit_workers(where, print_worker, NULL);
 }
 
 int cluster_show(int argc, char **argv)
 {
     static const struct option known[] = {
-        REMOTE_LONG, {"json", no_argument, NULL, JSON}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    options options;
+        REMOTE_LONG, {"json", no_argument, NULL, REMOTE_JSON}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    remote_options options;
     slr_remote_info info;
-    int end = parse(argc, argv, show_help, known, &options);
+    int end = remote_parse(argc, argv, show_help, known, true, &options);
     if (end != -1)
         return end;
     slr_status status = slr_remote_get_info(&options.where, &info);
-    if (status != SLR_OK)
-        return remote_option_say(status, options.where.name);
-    if (options.json)
-        print_json(&info, options.where.name);
-    else
-        print_text(&info);
-    return EXIT_DONE;
+    if (status == SLR_OK)
+        status = options.json ? print_json(&info, &options.where) : print_text(&info, &options.where);
+    return status == SLR_OK ? EXIT_DONE : remote_option_say(status, options.where.name);
 }
 
 // ---- outputs -------------------------------------------------------------------------------------------------------
@@ -136,7 +188,7 @@ static void write_output(const slr_output *output, uint32_t partition, const uns
     puts("\"}");
 }
 
-static slr_status write_outputs(slr_receiver *receiver, const options *options, unsigned char *payload)
+static slr_status write_outputs(slr_receiver *receiver, const remote_options *options, unsigned char *payload)
 {
     slr_status status = SLR_OK;
     while (!interrupted()) {
@@ -156,14 +208,14 @@ static slr_status write_outputs(slr_receiver *receiver, const options *options, 
 int cluster_outputs(int argc, char **argv)
 {
     static const struct option known[] = {REMOTE_LONG,
-                                          {"raw", no_argument, NULL, RAW},
-                                          {"follow", no_argument, NULL, FOLLOW},
-                                          {"release", no_argument, NULL, RELEASE},
+                                          {"raw", no_argument, NULL, REMOTE_RAW},
+                                          {"follow", no_argument, NULL, REMOTE_FOLLOW},
+                                          {"release", no_argument, NULL, REMOTE_RELEASE},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    options options;
+    remote_options options;
     slr_receiver *receiver;
-    int end = parse(argc, argv, outputs_help, known, &options);
+    int end = remote_parse(argc, argv, outputs_help, known, true, &options);
     if (end != -1)
         return end;
     interrupt_note();

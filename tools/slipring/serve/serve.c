@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "json_out.h"
 #include "kernel/kernel.h"
+#include "notify.h"
 #include "number.h"
 #include "remote_option.h"
 #include "say.h"
@@ -17,7 +18,8 @@
 static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name NAME [OPTION]...\n"
                            "Handles the messages of a name, together with other machines that serve it. Its\n"
                            "keys are divided into partitions; the workers share them, and take over those of\n"
-                           "a worker that ends. SIGTERM: hands its partitions over and exits with 0.\n"
+                           "a worker that ends. SIGTERM, or 'slipring cluster drain': hands its partitions\n"
+                           "over and exits with 0. Tells systemd when it is ready (Type=notify).\n"
                            "\n" REMOTE_HELP "  --ring HANDLER       the handler, where the file has several\n"
                            "  --device NAME        where it runs (default auto)\n"
                            "  --keys text|number|none\n"
@@ -40,7 +42,7 @@ static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name N
                            "What does not compile, or has another layout, is refused, and one that faults\n"
                            "is taken back.\n"
                            "\n"
-                           "Exit code: 0 after SIGTERM with all handed over; 1 if the source does not\n"
+                           "Exit code: 0 after SIGTERM or a drain with all handed over; 1 if the source does not\n"
                            "compile, or the servers cannot be reached at the start.\n";
 
 #define CLOSE_NS 30000000000ull
@@ -203,6 +205,7 @@ static void reload(slr_device *device, const options *options, slr_worker *worke
     slr_program *next;
     slr_ring_desc ring = options->ring;
     reload_is_due = 0;
+    notify_reloading();
     if (kernel_load(device, options->file, &options->source, &next) != EXIT_DONE)
         return; // which has been said; the old one goes on
     ring.program = next;
@@ -222,19 +225,28 @@ static int serve(slr_device *device, const options *options, slr_worker *worker,
 {
     slr_worker_stats stats;
     char said[sizeof stats.problem] = "";
-    while (!interrupted()) {
+    bool is_drained = false;
+    notify_say("READY=1\nSTATUS=serving");
+    while (!interrupted() && !is_drained) {
         slr_worker_turn(worker, TURN_NS);
-        if (reload_is_due)
+        notify_alive();
+        if (reload_is_due) {
             reload(device, options, worker, programs);
+            notify_say("READY=1\nSTATUS=serving"); // with the new handler, or the old one: that is on stderr
+        }
         if (slr_worker_get_stats(worker, &stats) == SLR_OK)
             say_problem(&stats, said, sizeof said);
+        is_drained = stats.draining != 0 && stats.owned == 0;
     }
+    notify_say("STOPPING=1\nSTATUS=handing over");
     slr_worker_get_stats(worker, &stats);
     slr_status status = slr_worker_close(worker, CLOSE_NS);
     if (status != SLR_OK)
         say_failure(status, "handing over"); // messages since the last snapshot are handled again elsewhere
     stats.drained += status == SLR_OK ? stats.owned : 0;
     print_stats(&stats, options->json);
+    if (is_drained && !interrupted())
+        return status == SLR_OK ? EXIT_DONE : EXIT_FAILED;
     return status == SLR_OK && interrupt_is_orderly() ? EXIT_DONE : interrupt_exit_code();
 }
 

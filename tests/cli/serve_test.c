@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// `slipring serve` as systemd sees it: what it tells the notify socket, and what signals do; and the verbs of
+// operators.
+#define _GNU_SOURCE
+#include "tests/cli/shell.h"
+
+#include "tests/cluster/nats_server.h"
+
+#include <poll.h>
+#include <sys/un.h>
+
+static nats_servers servers;
+static int notify_socket = -1;
+
+enum { PATIENCE_MS = 120000 };
+
+static const char counts_cu[] = "struct message { unsigned value; };\n"
+                                "struct count { unsigned handled; };\n"
+                                "__ring__ void counts(struct count *self, const struct message *in)\n"
+                                "{\n"
+                                "    self->handled += 1u / (1u - in->value);\n"
+                                "    ring_reply(&self->handled);\n"
+                                "}\n";
+
+// As systemd does: a socket of datagrams, whose path is in the environment.
+static void open_notify_socket(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/notify", folder);
+    notify_socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_true(notify_socket >= 0);
+    assert_int_equal(bind(notify_socket, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(setenv("NOTIFY_SOCKET", address.sun_path, 1), 0);
+    assert_int_equal(setenv("WATCHDOG_USEC", "300000", 1), 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (shell_begin() != 0)
+        return -1;
+    write_file("counts.cu", counts_cu);
+    open_notify_socket();
+    char url[280];
+    snprintf(url, sizeof url, "--cluster %s", servers.list);
+    return setenv("U", url, 1);
+}
+
+static int tear_down(void **state)
+{
+    close(notify_socket);
+    return shell_end(state);
+}
+
+// Waits for a message that holds `part`, and passes others over, but for one that holds `never`.
+static void is_told(const char *part, const char *never)
+{
+    char text[256];
+    for (;;) {
+        struct pollfd readable = {.fd = notify_socket, .events = POLLIN};
+        if (poll(&readable, 1, PATIENCE_MS) != 1)
+            fail_msg("nobody has told '%s'", part);
+        ssize_t bytes = recv(notify_socket, text, sizeof text - 1, 0);
+        assert_true(bytes >= 0);
+        text[bytes] = '\0';
+        if (strstr(text, part))
+            return;
+        if (never && strstr(text, never))
+            fail_msg("told '%s' before '%s'", text, part);
+    }
+}
+
+static bool has_message(void)
+{
+    struct pollfd readable = {.fd = notify_socket, .events = POLLIN};
+    return poll(&readable, 1, 0) == 1;
+}
+
+static pid_t serve(const char *name)
+{
+    pid_t process = fork();
+    if (process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (!freopen("served", "w", stdout) || !freopen("problems", "w", stderr))
+            _exit(126);
+        execl(getenv("SLIPRING_TOOL"), "slipring", "serve", "counts.cu", "--cluster", servers.list, "--name", name,
+              "--partitions", "3", "--instances", "100", "--keys", "number", (char *)NULL);
+        _exit(127);
+    }
+    return process;
+}
+
+static int end_of(pid_t process)
+{
+    int status;
+    assert_int_equal(waitpid(process, &status, 0), process);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void a_service_tells_when_it_is_ready_reloads_and_stops(void **state)
+{
+    (void)state;
+    pid_t process = serve("told");
+    is_told("READY=1", "STOPPING=1");
+    is_told("WATCHDOG=1", "STOPPING=1");
+    assert_int_equal(kill(process, SIGHUP), 0);
+    is_told("RELOADING=1\nMONOTONIC_USEC=", "STOPPING=1");
+    is_told("READY=1", "STOPPING=1");
+    says("cat problems", 0, "the handler was replaced");
+    assert_int_equal(kill(process, SIGTERM), 0);
+    is_told("STOPPING=1", NULL);
+    assert_int_equal(end_of(process), 0);
+    says("cat served", 0, "handed over ");
+}
+
+static void a_service_that_cannot_start_is_never_ready(void **state)
+{
+    (void)state;
+    while (has_message())
+        is_told("", NULL);
+    says("$S serve counts.cu --cluster nats://127.0.0.1:1 --name unready 2>&1", 1, "no connection");
+    assert_false(has_message());
+}
+
+static void a_drained_service_ends_with_0(void **state)
+{
+    (void)state;
+    pid_t process = serve("drained");
+    is_told("READY=1", NULL);
+    says("$S cluster drain $U --name drained --worker nobody 2>&1", 1, "no worker 'nobody'");
+    says("$S cluster drain $U --name nothing 2>&1", 1, "nobody has served the name 'nothing'");
+    says("$S cluster drain $U --name drained --timeout soon 2>&1", 2, "'soon' is not a time");
+    gives("$S cluster drain $U --name drained --timeout 120s", 0, "");
+    is_told("STOPPING=1", NULL);
+    assert_int_equal(end_of(process), 0);
+    gives("$S cluster show $U --name drained | grep -c ^worker", 0, "1\n"); // none is listed
+}
+
+// A row of a name that is served, then copied and restored under another name.
+static void a_name_is_listed_and_copied(void **state)
+{
+    (void)state;
+    pid_t process = serve("first");
+    is_told("READY=1", NULL);
+    write_file("in.csv", "key,value\n1,0\n2,0\n3,1\n1,0\n");
+    says("$S run counts.cu $U --name first --key key --input in.csv --json 2>&1", 0, "\"messages\": 4");
+    says(
+        "for i in $(seq 600); do $S cluster ls $U --json > ls; grep -q '\"messages\": 4' ls && break; sleep 0.1; done; "
+        "cat ls",
+        0, "\"name\": \"first\"");
+    says("cat ls", 0, "\"faulted\": 1");
+    says("$S cluster ls $U", 0, "3/3 partitions");
+    says("$S cluster show $U --name first --json", 0, "\"partitions\": 3,\n      \"draining\": false");
+    says("$S cluster dead $U --name first", 0, "integer division by zero\", \"bytes\": \"01000000\"}");
+    says("$S cluster snapshot $U --name first 2>&1", 2, "--to is missing");
+    says("$S cluster snapshot $U --name first --to copy", 0, "3 partitions: 3 states of 4 messages");
+    says("$S cluster snapshot $U --name first --to copy 2>&1", 2, "holds a copy already");
+    says("$S cluster restore $U --name first --from copy 2>&1", 1, "is in use");
+    says("$S cluster restore $U --name second --from nothing 2>&1", 1, "nothing");
+    says("$S cluster restore $U --name second --from copy --json", 0, "\"dead_letters\": 1");
+    says("$S cluster ls $U", 0, "0/3 partitions            4 messages");
+    gives("$S cluster outputs $U --name first --raw > 1; $S cluster outputs $U --name second --raw | cmp - 1", 0, "");
+    gives("$S cluster dead $U --name second --release | wc -l; $S cluster dead $U --name second | wc -l", 0, "1\n0\n");
+    assert_int_equal(kill(process, SIGTERM), 0);
+    assert_int_equal(end_of(process), 0);
+}
+
+static void doctor_says_what_a_message_survives(void **state)
+{
+    (void)state;
+    says("$S doctor $U", 0, "survives    a kill of the server, but a power cut");
+    says("$S doctor $U --json", 0, "\"sync\": \"unknown\"");
+    says("$S doctor $U --replicas 3 2>&1", 1, "replicas");
+    says("$S doctor --cluster nats://a.example:4222 2>&1", 2, "--anonymous");
+    says("$S doctor --cluster nats://127.0.0.1:1 2>&1", 1, "no connection");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_service_tells_when_it_is_ready_reloads_and_stops),
+        cmocka_unit_test(a_service_that_cannot_start_is_never_ready),
+        cmocka_unit_test(a_drained_service_ends_with_0),
+        cmocka_unit_test(a_name_is_listed_and_copied),
+        cmocka_unit_test(doctor_says_what_a_message_survives),
+    };
+    if (!nats_open(&servers, 1, NULL))
+        return 77;
+    int bad = cmocka_run_group_tests(tests, set_up, tear_down);
+    nats_close(&servers);
+    return bad;
+}

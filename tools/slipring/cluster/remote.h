@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The verbs of `slipring cluster` that talk to other machines: their options.
+#ifndef CLUSTER_REMOTE_H
+#define CLUSTER_REMOTE_H
+
+#include "remote_option.h"
+
+enum {
+    REMOTE_JSON = 256,
+    REMOTE_RAW,
+    REMOTE_FOLLOW,
+    REMOTE_RELEASE,
+    REMOTE_WORKER,
+    REMOTE_TIMEOUT,
+    REMOTE_FOLDER,
+    REMOTE_REPLICAS
+};
+
+typedef struct remote_options {
+    slr_remote_desc where;
+    const char *worker, *folder;
+    uint64_t timeout_ns;
+    bool json, raw, follow, release;
+} remote_options;
+
+/// Reads what `known` lists. `needs_name`: --cluster and --name must be there; else --cluster. -1, or an exit code.
+int remote_parse(int argc, char **argv, const char *help, const struct option *known, bool needs_name,
+                 remote_options *out);
+
+#endif
