@@ -161,7 +161,9 @@ static void a_name_is_listed_and_copied(void **state)
     says("$S cluster ls $U", 0, "0/3 partitions            4 messages");
     gives("$S cluster outputs $U --name first --raw > 1; $S cluster outputs $U --name second --raw | cmp - 1", 0, "");
     gives("$S cluster dead $U --name second --release | wc -l; $S cluster dead $U --name second | wc -l", 0, "1\n0\n");
+    // Nobody has listened for a while: signs of life have been left out, and the worker has gone on.
     assert_int_equal(kill(process, SIGTERM), 0);
+    is_told("STOPPING=1", NULL);
     assert_int_equal(end_of(process), 0);
 }
 

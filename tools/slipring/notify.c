@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-void notify_say(const char *text)
+// Who listens may be slow, or stopped: a sign of life is left out then, and the rest waits for some seconds.
+static void tell(const char *text, int flags)
 {
+    static const struct timeval patience = {.tv_sec = 5};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const char *path = getenv("NOTIFY_SOCKET");
     size_t length = path != NULL ? strlen(path) : 0;
@@ -26,9 +29,15 @@ void notify_say(const char *text)
     int descriptor = socket(AF_UNIX, SOCK_DGRAM, 0);
     if (descriptor < 0)
         return;
-    (void)!sendto(descriptor, text, strlen(text), 0, (struct sockaddr *)&address,
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    (void)!sendto(descriptor, text, strlen(text), flags, (struct sockaddr *)&address,
                   (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
     close(descriptor);
+}
+
+void notify_say(const char *text)
+{
+    tell(text, 0);
 }
 
 void notify_reloading(void)
@@ -46,5 +55,5 @@ void notify_alive(void)
     if (limit_ns == 0 || clock_ns() - told_ns < limit_ns / 3)
         return;
     told_ns = clock_ns();
-    notify_say("WATCHDOG=1");
+    tell("WATCHDOG=1", MSG_DONTWAIT);
 }
