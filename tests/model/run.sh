@@ -37,6 +37,8 @@ passes              | marks     | NB=0
 passes              | marks     | NA=2 NB=0 NC=0
 passes              | durable   |
 passes              | durable   | KILLS=4 SNAPSHOTS=3
+passes              | cluster   |
+passes              | cluster   | LOG=4 LOSSES=2 TAKES=2
 passes              | restart   | FAULTS=1
 passes              | restart   | N=1 FAULTS=1 CLOSES=1
 passes              | restart   | N=1 FAULTS=1 RESTARTS=2
@@ -146,6 +148,15 @@ stored_once         | durable   | M_STORED_AGAIN
 nothing_lost        | durable   | M_NOT_SETTLED
 snapshot_is_whole   | durable   | M_HEAD_FIRST
 no_gap              | durable   | M_PURGE_FIRST
+handled_once        | cluster   | M_REPEATED_TAKEN
+in_order            | cluster   | M_GAP_TAKEN
+nothing_lost        | cluster   | M_NUMBERS_FORGOTTEN
+nothing_lost        | cluster   | M_ONLY_THE_FAILED
+stored_once         | cluster   | M_NO_EXPECTED_SEQUENCE
+owner_snapshots     | cluster   | M_NO_FENCE
+no_gap              | cluster   | M_PURGE_FIRST
+nothing_lost        | cluster   | M_NOT_SETTLED
+stored_once         | cluster   | M_AHEAD_IS_SETTLED
 renewed_at_rest     | restart   | M_RENEWS_AT_ONCE
 renewed_at_rest     | restart   | M_BOTH_RESTART RESTARTS=2 N=3
 renewed_at_rest     | restart   | M_ANSWER_WITHOUT_NUMBER RESTARTS=2 N=3
@@ -164,6 +175,8 @@ passes              | park      | REQUESTS=1 NO_REPLIES COMMANDED_END=1
 passes              | park      | REQUESTS=1 NO_REPLIES COMMANDED=1 COMMANDED_END=2
 passes              | park      | REQUESTS=2 DEPTH=16
 passes              | close     | NA=2 NB=2
+passes              | cluster   | LOG=4 LOSSES=2
+passes              | cluster   | LOG=4 TAKES=4
 passes              | marks     | DEPTH=16
 '
 
