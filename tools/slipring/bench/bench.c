@@ -105,7 +105,7 @@ static const struct benchmark {
 #else
     {"tune", {bench_tune, bench_fused}},
 #endif
-    {"cluster", {bench_cluster, bench_remote}},
+    {"cluster", {bench_cluster, bench_remote, bench_failover}},
 };
 
 typedef struct options {

@@ -109,6 +109,7 @@ bool bench_convolutions(bench *bench);
 bool bench_layers(bench *bench);
 bool bench_decide(bench *bench);
 bool bench_cluster(bench *bench);
+bool bench_failover(bench *bench);
 
 /// `slipring bench compare`, with its own argc and argv.
 int bench_compare(int argc, char **argv);

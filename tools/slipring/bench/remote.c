@@ -6,30 +6,25 @@
 
 #include "bench/batch.h"
 #include "bench/message.h"
+#include "bench/nats_here.h"
 #include "clock.h"
 #include "memory.h"
 #include "say.h"
 
 #include <slipring/remote.h>
 
-#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
     MESSAGES = 1 << 16,    // of a slice
     FRAME_BYTES = 1 << 16, // of the sender, and of a raw publish
     FRAME_MESSAGES = FRAME_BYTES / (sizeof(bench_message) + sizeof(uint64_t)),
-    IN_FLIGHT = 64, // raw publishes, as the sender has
-    WAIT_MS = 20
+    IN_FLIGHT = 64 // raw publishes, as the sender has
 };
 
 // Of libnats, what the floor needs. Types are opaque here.
@@ -48,8 +43,11 @@ typedef struct raw {
 typedef struct remote_bench {
     bench *bench;
     raw raw;
-    pid_t server;
-    char folder[64], url[64];
+    nats_here server;
+    const char *name;     // that the worker and the sender share
+    uint32_t keys;        // of its messages
+    uint32_t state_bytes; // of each key
+    uint64_t snapshot_ns; // between snapshots
     slr_device *device;
     slr_worker *worker;
     slr_sender *sender;
@@ -60,59 +58,6 @@ typedef struct remote_bench {
     uint64_t sent;
     unsigned char *frame;
 } remote_bench;
-
-// ---- the server ----------------------------------------------------------------------------------------------------
-
-static bool is_listening(uint16_t port)
-{
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
-    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    bool is = descriptor >= 0 && connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
-    if (descriptor >= 0)
-        close(descriptor);
-    return is;
-}
-
-static uint16_t free_port(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    bool is = descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, length) == 0 &&
-              getsockname(descriptor, (struct sockaddr *)&address, &length) == 0;
-    if (descriptor >= 0)
-        close(descriptor);
-    return is ? ntohs(address.sin_port) : 0;
-}
-
-static bool start_server(remote_bench *remote, const char *program)
-{
-    char port[16], store[80];
-    uint16_t number = free_port();
-    const char *parent = getenv("TMPDIR");
-    snprintf(remote->folder, sizeof remote->folder, "%.32s/slipring-nats-XXXXXX", parent != NULL ? parent : "/tmp");
-    if (number == 0 || mkdtemp(remote->folder) == NULL)
-        return false;
-    snprintf(port, sizeof port, "%u", number);
-    snprintf(store, sizeof store, "%s/store", remote->folder);
-    snprintf(remote->url, sizeof remote->url, "nats://127.0.0.1:%u", number);
-    remote->server = fork();
-    if (remote->server == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (freopen("/dev/null", "w", stderr) == NULL)
-            _exit(127);
-        execl(program, program, "-a", "127.0.0.1", "-p", port, "-js", "-sd", store, (char *)NULL);
-        _exit(127);
-    }
-    uint64_t begin = clock_ns();
-    while (remote->server > 0 && clock_ns() - begin < 2 * BENCH_TIMEOUT_NS) {
-        if (is_listening(number))
-            return true;
-        usleep(WAIT_MS * 1000);
-    }
-    return false;
-}
 
 // ---- raw JetStream -------------------------------------------------------------------------------------------------
 
@@ -159,7 +104,7 @@ static bool open_raw(remote_bench *remote)
 {
     raw *raw = &remote->raw;
     snprintf(raw->inbox, sizeof raw->inbox, "_INBOX.bench.%d", (int)getpid());
-    return raw->connect(&raw->connection, remote->url) == 0 &&
+    return raw->connect(&raw->connection, remote->server.url) == 0 &&
            raw->subscribe(&raw->answers, raw->connection, raw->inbox) == 0 &&
            ask_raw(raw, "$JS.API.STREAM.CREATE.raw",
                    "{\"name\":\"raw\",\"subjects\":[\"raw\"],\"retention\":\"limits\",\"storage\":\"file\","
@@ -219,17 +164,20 @@ static slr_status open_ends(remote_bench *remote)
     slr_worker_desc worker = SLR_WORKER_DESC_INIT;
     slr_sender_desc sender = SLR_SENDER_DESC_INIT;
     slr_ring_desc ring = SLR_RING_DESC_INIT;
-    where.servers = remote->url;
-    where.name = "bench";
+    where.servers = remote->server.url;
+    where.name = remote->name;
     worker.partitions = 1;
+    worker.snapshot_ns = remote->snapshot_ns;
     sender.frame_bytes = FRAME_BYTES;
     ring.name = "add";
     ring.on_message = add;
     ring.message_bytes = sizeof(bench_message);
-    ring.state_bytes = sizeof(uint64_t);
+    ring.state_bytes = remote->state_bytes;
     ring.keys = SLR_KEYS_U64;
-    ring.instances = 1024;
-    slr_status status = slr_worker_open(remote->device, &ring, &where, &worker, &remote->worker);
+    ring.instances = remote->keys;
+    slr_status status = slr_device_open("cpu?threads=1", NULL, &remote->device);
+    if (status == SLR_OK)
+        status = slr_worker_open(remote->device, &ring, &where, &worker, &remote->worker);
     if (status == SLR_OK) {
         remote->turns = pthread_create(&remote->turning, NULL, turn, remote) == 0;
         status = slr_sender_open(&where, &sender, &remote->sender);
@@ -243,7 +191,8 @@ static slr_status send_messages(remote_bench *remote, uint32_t messages)
     for (uint32_t i = 0; i < messages && status == SLR_OK; i++) {
         bench_message message;
         bench_fill(&message, (uint32_t)remote->sent++);
-        status = slr_sender_send(remote->sender, slr_key_u64(i % 1000), &message, sizeof message, BENCH_TIMEOUT_NS);
+        status = slr_sender_send(remote->sender, slr_key_u64(remote->sent % remote->keys), &message, sizeof message,
+                                 BENCH_TIMEOUT_NS);
     }
     return status == SLR_OK ? slr_sender_flush(remote->sender, BENCH_TIMEOUT_NS) : status;
 }
@@ -306,49 +255,103 @@ static bool measure_remote(remote_bench *remote)
     return bench_measure(remote->bench, &handled) && bench_measure(remote->bench, &accepted);
 }
 
-static void end_remote(remote_bench *remote)
+static void end_ends(remote_bench *remote)
 {
-    char command[96];
     slr_sender_close(remote->sender, 0);
     __atomic_store_n(&remote->stop, 1, __ATOMIC_RELEASE);
     if (remote->turns)
         pthread_join(remote->turning, NULL);
     slr_worker_close(remote->worker, BENCH_TIMEOUT_NS);
     slr_device_close(remote->device);
+}
+
+static void end_remote(remote_bench *remote)
+{
+    end_ends(remote);
     if (remote->raw.answers != NULL)
         remote->raw.end_subscription(remote->raw.answers);
     if (remote->raw.connection != NULL)
         remote->raw.end_connection(remote->raw.connection);
-    if (remote->server > 0) {
-        kill(remote->server, SIGKILL);
-        waitpid(remote->server, NULL, 0);
-    }
+    nats_here_end(&remote->server);
     free(remote->frame);
-    snprintf(command, sizeof command, "rm -rf '%s'", remote->folder);
-    if (remote->folder[0] != '\0' && system(command) != 0)
-        say("cluster: %s stays", remote->folder);
+}
+
+// ---- what snapshots cost -------------------------------------------------------------------------------------------
+
+enum { SNAPSHOT_KEYS = 100000, SNAPSHOT_STATE = 64, SNAPSHOT_TURNS = 2, SNAPSHOT_SLICES = 12 };
+
+// Some slices in a row, so that snapshots fall among them: messages a second.
+static bool handle_slices(remote_bench *remote, double *seconds, double *messages)
+{
+    uint64_t begin = clock_ns();
+    for (uint32_t i = 0; i < SNAPSHOT_SLICES; i++) {
+        double ignored[1];
+        if (!remote_slice(remote, ignored, true))
+            return false;
+        *messages += bench_size(remote->bench, MESSAGES);
+    }
+    *seconds += (double)(clock_ns() - begin) / 1e9;
+    return true;
+}
+
+static bool measure_snapshots(const remote_bench *base)
+{
+    static const char *const names[] = {"often", "never"};
+    remote_bench of[2] = {{0}};
+    double seconds[2] = {0}, messages[2] = {0};
+    bool fine = true;
+    if (!bench_wants(base->bench, "remote_snapshot_100k_keys"))
+        return true;
+    for (uint32_t i = 0; i < 2 && fine; i++) {
+        of[i] = (remote_bench){.bench = base->bench,
+                               .server = base->server,
+                               .name = names[i],
+                               .keys = SNAPSHOT_KEYS,
+                               .state_bytes = SNAPSHOT_STATE,
+                               .snapshot_ns = i == 0 ? 1000000000ull : 3600000000000ull};
+        slr_status status = open_ends(&of[i]);
+        fine = (status == SLR_OK || bench_failed(status, "cluster"));
+        for (uint32_t k = 0; k < 2 && fine; k++) // each key has its state
+            fine = remote_slice(&of[i], (double[1]){0}, true);
+    }
+    for (uint32_t i = 0; i < 2 * SNAPSHOT_TURNS && fine; i++)
+        fine = handle_slices(&of[i % 2], &seconds[i % 2], &messages[i % 2]);
+    end_ends(&of[0]);
+    end_ends(&of[1]);
+    if (!fine)
+        return false;
+    bench_row row = {.name = "remote_snapshot_100k_keys",
+                     .stat = "mean",
+                     .unit = "msg/s",
+                     .value = messages[0] / seconds[0],
+                     .floor = messages[1] / seconds[1]};
+    bench_add(
+        base->bench, &row,
+        "Messages of 64 B to 100,000 keys of one partition, states of 64 B, until a worker has handled them, with "
+        "a snapshot each second. Floor: another name without snapshots, in turns.");
+    return true;
 }
 
 bool bench_remote(bench *bench)
 {
-    remote_bench remote = {.bench = bench};
-    const char *program = getenv("SLIPRING_NATS_SERVER");
-    if (!bench_wants(bench, "remote_oneway_64B") && !bench_wants(bench, "remote_accept_64B"))
+    remote_bench remote = {.bench = bench, .name = "bench", .keys = 1000, .state_bytes = sizeof(uint64_t)};
+    const char *program = nats_here_program();
+    if (!bench_wants(bench, "remote_oneway_64B") && !bench_wants(bench, "remote_accept_64B") &&
+        !bench_wants(bench, "remote_snapshot_100k_keys"))
         return true;
-    if (program == NULL || access(program, X_OK) != 0 || !find_raw(&remote.raw)) {
+    if (program == NULL || !find_raw(&remote.raw)) {
         say("cluster: rows over machines are left out: %s", remote.raw.library == NULL && program != NULL
                                                                 ? "libnats is not here"
                                                                 : "SLIPRING_NATS_SERVER names no nats-server");
         return true;
     }
     remote.frame = memory_take(FRAME_BYTES + sizeof(bench_message), 1);
-    bool fine = start_server(&remote, program) && open_raw(&remote);
+    bool fine = nats_here_start(&remote.server, program) && open_raw(&remote);
     if (!fine)
         say("cluster: %s does not start, or does not answer", program);
-    slr_status status = fine ? slr_device_open("cpu?threads=1", NULL, &remote.device) : SLR_OK;
-    if (fine && status == SLR_OK)
-        status = open_ends(&remote);
-    fine = fine && (status == SLR_OK || bench_failed(status, "cluster")) && measure_remote(&remote);
+    slr_status status = fine ? open_ends(&remote) : SLR_OK;
+    fine = fine && (status == SLR_OK || bench_failed(status, "cluster")) && measure_remote(&remote) &&
+           measure_snapshots(&remote);
     end_remote(&remote);
     return fine;
 }
