@@ -198,6 +198,15 @@ SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sende
 SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message, size_t bytes,
                                    uint64_t timeout_ns);
 
+/// Sends a message as slr_sender_send, with all that was sent to its partition before, and waits for the first reply of
+/// its handler. The reply is given once the servers have stored it, so a call that returns OK is as durable as its
+/// message. A reply may be lost on its way: after TIMEOUT the message may be handled or not, and its output tells.
+/// Threads: the sender's.  Blocks: until `timeout_ns`.
+/// Errors: FULL, TIMEOUT, HANDLER_FAULT (the message is among the dead letters), END (the handler gave no reply),
+///   INVALID (sizes), WRONG_STATE (the sender has a `producer` number, and this message was accepted before).
+SLR_API slr_status slr_sender_call(slr_sender *sender, slr_key key, const void *message, size_t bytes, void *reply,
+                                   size_t reply_bytes, uint64_t timeout_ns);
+
 /// Waits until all that was sent is accepted.
 /// Threads: the sender's.  Blocks: until `timeout_ns`.  Errors: FULL, TIMEOUT: call slr_sender_flush again.
 SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);

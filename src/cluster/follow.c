@@ -117,6 +117,9 @@ static slri_head_producer *find_sender(slr_server *server, uint64_t name, uint64
 
 static slr_status take_message(slr_server *server, const slri_frame *frame, uint32_t index, const slr_key *key)
 {
+    if (frame->calls)
+        SLRI_TRY(slri_server_note_call(server, server->messages + server->batched + 1, frame->head.producer,
+                                       frame->head.number + index));
     SLRI_TRY(slri_server_find_instance(server, key, &server->instances[server->batched]));
     memcpy(server->payloads + server->batched * server->step, frame->entries + index * server->step, server->step);
     if (++server->batched == server->batch_most) {
@@ -198,6 +201,7 @@ slr_status slri_server_follow(slr_server *server, uint64_t timeout_ns, uint32_t 
     slr_status status = slri_server_hand_over(server, 0, 0);
     if (status != SLR_OK && status != SLR_TIMEOUT)
         return status;
+    SLRI_TRY(slri_server_send_answers(server));
     return slri_server_snapshot_if_due(server);
 }
 

@@ -93,6 +93,8 @@ static slr_status take_texts(const slri_frame *frame, size_t *at, size_t bytes)
 
 static slr_status read_sent(const slri_frame_shape *shape, const unsigned char *data, size_t bytes, slri_frame *frame)
 {
+    frame->calls = (frame->head.extra & SLRI_FRAME_CALLS) != 0;
+    frame->head.extra &= ~SLRI_FRAME_CALLS;
     const bool is_text = frame->head.extra == SLR_KEYS_TEXT;
     size_t at = 0;
     if (frame->head.extra > SLR_KEYS_TEXT || frame->head.number == 0 || frame->head.first > frame->head.number ||

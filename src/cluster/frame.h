@@ -21,6 +21,9 @@ enum slri_frame_kind {
     SLRI_FRAME_SENT    // messages from another machine: keys, messages
 };
 
+/// In `extra` of a sent frame: its sender waits for the replies.
+#define SLRI_FRAME_CALLS 0x100u
+
 enum { SLRI_FRAME_VERSION = 1, SLRI_FRAME_KEY_MAX = 4096, SLRI_FRAME_MAX = 1 << 20 /* messages */ };
 
 /// The head of each frame. `first` counts messages (in, dead), outputs (out) or snapshots (snap) from 1. Of a sent one
@@ -74,6 +77,7 @@ typedef struct slri_frame {
     const char *texts;            // sent: without gaps
     const unsigned char *entries; // in, sent: the messages, without gaps, padded to 8 in all; else the entries
     size_t bytes;                 // of the entries
+    bool calls;                   // sent: its sender waits for the replies; head.extra is without that
 } slri_frame;
 
 /// Checks a record. Errors: LAYOUT (the layout's hash is another one), INVALID (anything else: says what).

@@ -211,6 +211,17 @@ static slr_status remote_follow(slri_log *base, uint64_t first, uint32_t most, s
     return slri_nats_follow(&log->follower, log->streams[SLRI_LOG_IN].name, first, most, visit, user, timeout_ns);
 }
 
+// ---- answers to calls ----------------------------------------------------------------------------------------------
+
+static slr_status remote_answer(slri_log *base, uint64_t producer, const void *data, size_t bytes)
+{
+    struct remote_log *log = (struct remote_log *)base;
+    char subject[SLRI_NATS_SUBJECT];
+    slri_nats_reply_subject(log->nats, producer, subject);
+    int status = log->nats->api->natsConnection_Publish(log->nats->connection, subject, data, (int)bytes);
+    return status ? slri_nats_fail(log->nats, status, subject) : SLR_OK;
+}
+
 // ---- values, and its life ------------------------------------------------------------------------------------------
 
 static slr_status remote_get(slri_log *base, const char *key, void *value, size_t capacity, size_t *bytes,
@@ -298,4 +309,5 @@ const slri_log_engine slri_log_nats = {
     .cas = remote_cas,
     .size = remote_size,
     .follow = remote_follow,
+    .answer = remote_answer,
 };

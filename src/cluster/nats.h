@@ -63,6 +63,11 @@ void slri_nats_stream_name(const slri_nats *nats, enum slri_log_stream stream, u
 void slri_nats_stream_subject(const slri_nats *nats, enum slri_log_stream stream, uint32_t partition,
                               char out[SLRI_NATS_SUBJECT]);
 
+/// The subject of replies to a producer's calls: "slr.NAME.reply.00c0ffee00c0ffee"; and of the hint that a call is on
+/// its way to a partition (with "*": to any): "slr.NAME.call.3".
+void slri_nats_reply_subject(const slri_nats *nats, uint64_t producer, char out[SLRI_NATS_SUBJECT]);
+void slri_nats_call_subject(const slri_nats *nats, const char *partition, char out[SLRI_NATS_SUBJECT]);
+
 /// A named value and its revision. Errors: NOT_FOUND, INVALID (longer than `capacity`), SYSTEM, TIMEOUT.
 slr_status slri_nats_get(slri_nats *nats, const char *key, void *value, size_t capacity, size_t *bytes,
                          uint64_t *revision);

@@ -54,6 +54,7 @@ enum {
     X(int, natsConnection_GetConnectedUrl, (natsConnection *, char *buffer, size_t bytes))                             \
     X(int64_t, natsConnection_GetMaxPayload, (natsConnection *))                                                       \
     X(int, natsConnection_SubscribeSync, (natsSubscription **, natsConnection *, const char *subject))                 \
+    X(int, natsConnection_Publish, (natsConnection *, const char *subject, const void *data, int bytes))               \
     X(int, natsConnection_PublishMsg, (natsConnection *, natsMsg *))                                                   \
     X(int, natsConnection_PublishRequest,                                                                              \
       (natsConnection *, const char *subject, const char *reply, const void *data, int bytes))                         \

@@ -28,6 +28,16 @@ void slri_nats_stream_subject(const slri_nats *nats, enum slri_log_stream stream
     snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.%s.%u", nats->name, slri_log_stream_name(stream), partition);
 }
 
+void slri_nats_reply_subject(const slri_nats *nats, uint64_t producer, char out[SLRI_NATS_SUBJECT])
+{
+    snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.reply.%016" PRIx64, nats->name, producer);
+}
+
+void slri_nats_call_subject(const slri_nats *nats, const char *partition, char out[SLRI_NATS_SUBJECT])
+{
+    snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.call.%s", nats->name, partition);
+}
+
 slr_status slri_nats_has_stream(slri_nats *nats, const char *stream, bool *is)
 {
     char where[SLRI_NATS_SUBJECT + 16];

@@ -154,7 +154,7 @@ static slr_status take_reply(slr_server *server, const slr_reply *reply, const u
                          message);
     if (mark->seen < mark->stored) {
         compare_stored(server, mark, payload);
-        return SLR_OK;
+        return slri_server_take_answer(server, message, SLR_OK, payload);
     }
     if (server->out_bytes + sizeof(slri_frame_output) + server->reply_step > server->out_capacity)
         SLRI_TRY(slri_server_store(server)); // where it fails, the reply is taken again
@@ -167,7 +167,7 @@ static slr_status take_reply(slr_server *server, const slr_reply *reply, const u
     memcpy(to + sizeof output, payload, server->shape.reply_bytes);
     server->out_bytes += sizeof output + server->reply_step;
     server->out_count++;
-    return SLR_OK;
+    return slri_server_take_answer(server, message, SLR_OK, payload);
 }
 
 // ---- messages that faulted -----------------------------------------------------------------------------------------
@@ -178,6 +178,7 @@ static slr_status store_letter(slr_server *server, const slr_dead_letter *letter
     char text[sizeof((slr_ring_stats *)0)->last_fault] = ""; // padded with zeros
     uint64_t number = message_of(server, letter->correlation);
     slri_mark *mark = slri_server_mark(server, number);
+    SLRI_TRY(slri_server_take_answer(server, number, SLR_HANDLER_FAULT, NULL));
     if (!mark || mark->is_dead)
         return SLR_OK; // stored before the restart
     slri_frame_head head = slri_frame_head_of(&server->shape, SLRI_FRAME_DEAD);

@@ -92,11 +92,11 @@ static slr_status try_servers(slri_nats *nats, slr_remote_safety *safety)
     snprintf(subject, sizeof subject, "slr.%s.safety.%08" PRIx32, nats->name, (uint32_t)random.word[0]);
     SLRI_TRY(slri_nats_make_stream(nats, stream, subject, RECORDS, 1));
     slr_status status = try_stream(nats, stream, subject, safety);
+    char why[256];
+    snprintf(why, sizeof why, "%s", status == SLR_OK ? "" : slr_error_message());
     snprintf(where, sizeof where, "STREAM.DELETE.%s", stream);
-    slr_status removed = status == SLR_OK ? slri_nats_ask(nats, where, "", NULL, 0) : SLR_OK;
-    if (status != SLR_OK)
-        (void)nats->api->natsConnection_PublishRequest(nats->connection, where, NULL, "", 0); // as far as that goes
-    return status == SLR_OK ? removed : status;
+    slr_status removed = slri_nats_ask(nats, where, "", NULL, 0);
+    return status == SLR_OK ? removed : slri_fail(status, "%s", why);
 }
 
 // ---- how servers write ---------------------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ enum {
     FRAME_BYTES_MOST = 1 << 19,
     TEXT_BYTES_MOST = FRAME_BYTES_MOST - 256,
     FRAMES_MOST = 64,
-    INBOX_BYTES = 128
+    INBOX_BYTES = 128,
+    REPLY_MS = 2
 };
 #define IN_FLIGHT_BYTES ((uint64_t)16 << 20)
 #define MS 1000000u
@@ -62,7 +63,7 @@ struct slr_sender {
     uint32_t batch_most, frames; // frames of all partitions
     size_t key_step;
     out_part *parts;
-    natsSubscription *acks;
+    natsSubscription *acks, *replies; // replies: of calls
     char *inbox;
     slr_sender_stats stats;
 };
@@ -119,7 +120,8 @@ static slr_status publish_part(slr_sender *sender, uint32_t partition)
     return SLR_OK;
 }
 
-static slr_status end_frame(slr_sender *sender, uint32_t partition)
+// `flags`: SLRI_FRAME_CALLS, or 0.
+static slr_status end_frame(slr_sender *sender, uint32_t partition, uint32_t flags)
 {
     out_part *part = &sender->parts[partition];
     if (part->batched == 0)
@@ -135,7 +137,7 @@ static slr_status end_frame(slr_sender *sender, uint32_t partition)
     head.number = frame->number = part->number - part->batched + 1;
     head.first = 1; // until it is published
     head.count = frame->count = part->batched;
-    head.extra = sender->manifest.keys;
+    head.extra = sender->manifest.keys | flags;
     frame->bytes = bytes;
     memcpy(frame->data, &head, sizeof head);
     memcpy(frame->data + sizeof head, part->keys, part->batched * sender->key_step);
@@ -371,6 +373,8 @@ static void release_sender(slr_sender *sender)
     free(sender->parts);
     if (sender->acks)
         sender->nats->api->natsSubscription_Destroy(sender->acks);
+    if (sender->replies)
+        sender->nats->api->natsSubscription_Destroy(sender->replies);
     if (sender->inbox)
         sender->nats->api->natsInbox_Destroy(sender->inbox);
     slri_nats_close(sender->nats);
@@ -459,6 +463,18 @@ static void put_message(const slr_sender *sender, out_part *part, const slr_key 
     part->number++;
 }
 
+static slr_status await_room(slr_sender *sender, const out_part *part, uint64_t deadline_ns)
+{
+    SLRI_TRY(take_answers(sender, 0));
+    SLRI_TRY(look_after(sender));
+    while (part->frames >= FRAMES_MOST || sender->in_flight >= sender->in_flight_most) {
+        if (slri_passed(deadline_ns))
+            return fail_waiting(sender, part);
+        SLRI_TRY(wait_once(sender));
+    }
+    return SLR_OK;
+}
+
 slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message, size_t bytes, uint64_t timeout_ns)
 {
     SLRI_TRY(check_message(sender, &key, message, bytes));
@@ -472,15 +488,8 @@ slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message,
     }
     SLRI_TRY(reserve_message(sender, part, &key));
     if (part->batched == sender->batch_most || part->text_bytes + key.bytes > TEXT_BYTES_MOST) {
-        const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
-        SLRI_TRY(take_answers(sender, 0));
-        SLRI_TRY(look_after(sender));
-        while (part->frames >= FRAMES_MOST || sender->in_flight >= sender->in_flight_most) {
-            if (slri_passed(deadline_ns))
-                return fail_waiting(sender, part);
-            SLRI_TRY(wait_once(sender));
-        }
-        SLRI_TRY(end_frame(sender, partition));
+        SLRI_TRY(await_room(sender, part, slri_deadline_after(timeout_ns)));
+        SLRI_TRY(end_frame(sender, partition, 0));
     }
     put_message(sender, part, &key, message);
     sender->stats.sent++;
@@ -493,7 +502,7 @@ slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns)
         return SLRI_FAIL(INVALID, "slr_sender_flush: sender is NULL");
     const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
     for (uint32_t i = 0; i < sender->manifest.partitions; ++i)
-        SLRI_TRY(end_frame(sender, i));
+        SLRI_TRY(end_frame(sender, i, 0));
     SLRI_TRY(take_answers(sender, 0));
     while (sender->frames > 0) {
         if (slri_passed(deadline_ns))
@@ -501,6 +510,111 @@ slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns)
         SLRI_TRY(wait_once(sender));
     }
     return SLR_OK;
+}
+
+// ---- calls ---------------------------------------------------------------------------------------------------------
+
+static slr_status open_replies(slr_sender *sender)
+{
+    char subject[SLRI_NATS_SUBJECT];
+    const slri_nats_api *api = sender->nats->api;
+    if (sender->replies)
+        return SLR_OK;
+    slri_nats_reply_subject(sender->nats, sender->producer, subject);
+    int status = api->natsConnection_SubscribeSync(&sender->replies, sender->nats->connection, subject);
+    return status ? slri_nats_fail(sender->nats, status, subject) : SLR_OK;
+}
+
+// Whether a message is the answer to that call; others are late.
+static bool take_reply(const slr_sender *sender, natsMsg *message, uint32_t partition, void *reply, slr_status *status)
+{
+    slri_remote_answer answer;
+    const size_t bytes = (size_t)sender->nats->api->natsMsg_GetDataLength(message);
+    const char *data = sender->nats->api->natsMsg_GetData(message);
+    if (bytes < sizeof answer + sender->shape.reply_bytes)
+        return false;
+    memcpy(&answer, data, sizeof answer);
+    if (answer.partition != partition || answer.number != sender->parts[partition].number)
+        return false;
+    *status = answer.status == SLR_OK || answer.status == SLR_HANDLER_FAULT ? (slr_status)answer.status : SLR_END;
+    if (*status == SLR_OK && sender->shape.reply_bytes)
+        memcpy(reply, data + sizeof answer, sender->shape.reply_bytes);
+    return true;
+}
+
+static slr_status fail_call(const slr_sender *sender, slr_status status)
+{
+    if (status == SLR_HANDLER_FAULT)
+        return SLRI_FAIL(HANDLER_FAULT, "'%s': the handler faulted: the dead letters have the message and the reason",
+                         sender->nats->name);
+    return status == SLR_END
+               ? SLRI_FAIL(END, "'%s': the message was handled, and its handler gave no reply", sender->nats->name)
+               : status;
+}
+
+static slr_status await_reply(slr_sender *sender, uint32_t partition, void *reply, uint64_t deadline_ns)
+{
+    const slri_nats_api *api = sender->nats->api;
+    for (;;) {
+        natsMsg *message;
+        slr_status answered;
+        int status = api->natsSubscription_NextMsg(&message, sender->replies, REPLY_MS);
+        if (status == 0) {
+            bool is_ours = take_reply(sender, message, partition, reply, &answered);
+            api->natsMsg_Destroy(message);
+            if (is_ours)
+                return fail_call(sender, answered);
+        } else if (status != SLRI_NATS_TIMEOUT)
+            return slri_nats_fail(sender->nats, status, "a reply");
+        SLRI_TRY(take_answers(sender, 0));
+        SLRI_TRY(look_after(sender));
+        if (slri_passed(deadline_ns))
+            return sender->parts[partition].head
+                       ? fail_waiting(sender, &sender->parts[partition])
+                       : SLRI_FAIL(TIMEOUT,
+                                   "'%s': the message is accepted, and its reply has not come: it will be "
+                                   "among the outputs",
+                                   sender->nats->name);
+    }
+}
+
+static slr_status send_call(slr_sender *sender, uint32_t partition, const slr_key *key, const void *message,
+                            uint64_t deadline_ns)
+{
+    char number[16], subject[SLRI_NATS_SUBJECT];
+    out_part *part = &sender->parts[partition];
+    SLRI_TRY(await_room(sender, part, deadline_ns));
+    SLRI_TRY(end_frame(sender, partition, 0)); // what was sent before
+    SLRI_TRY(reserve_message(sender, part, key));
+    put_message(sender, part, key, message);
+    sender->stats.sent++;
+    SLRI_TRY(end_frame(sender, partition, SLRI_FRAME_CALLS));
+    snprintf(number, sizeof number, "%u", partition);
+    slri_nats_call_subject(sender->nats, number, subject);
+    (void)sender->nats->api->natsConnection_Publish(sender->nats->connection, subject, "", 0); // a hint
+    return SLR_OK;
+}
+
+slr_status slr_sender_call(slr_sender *sender, slr_key key, const void *message, size_t bytes, void *reply,
+                           size_t reply_bytes, uint64_t timeout_ns)
+{
+    const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
+    SLRI_TRY(check_message(sender, &key, message, bytes));
+    if (reply_bytes != sender->shape.reply_bytes || (reply_bytes && !reply))
+        return SLRI_FAIL(INVALID, "'%s' has replies of %u B, not of %zu B", sender->nats->name,
+                         sender->shape.reply_bytes, reply ? reply_bytes : 0);
+    uint32_t partition = slri_partition_of(&sender->manifest, &key);
+    if (sender->parts[partition].number < sender->parts[partition].known)
+        return SLRI_FAIL(WRONG_STATE,
+                         "'%s': this producer's message %" PRIu64 " to partition %u was accepted before: its reply is "
+                         "among the outputs",
+                         sender->nats->name, sender->parts[partition].number + 1, partition);
+    SLRI_TRY(open_replies(sender));
+    SLRI_TRY(send_call(sender, partition, &key, message, deadline_ns));
+    slr_status status = await_reply(sender, partition, reply, deadline_ns);
+    if (status == SLR_OK)
+        SLRI_TRY(take_answers(sender, 0));
+    return status;
 }
 
 slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_stats *out, size_t bytes)

@@ -160,6 +160,7 @@ static void release(slr_server *server)
     free(server->unread_payloads);
     free(server->letters);
     free(server->letter_heads);
+    slri_server_free_calls(server);
     free(server->dirty);
     free(server->touched);
     free(server->changed);
@@ -171,6 +172,7 @@ static slr_status open_all(slr_server *server, slr_device *device, const slr_rin
 {
     const slri_log_engine *known;
     const char *rest;
+    server->partition = log ? log->partition : 0;
     SLRI_TRY(take_desc(server, desc));
     if (!engine)
         SLRI_TRY(slri_place_parse(server->desc.place, &known, &rest)); // before a compiler is asked for anything

@@ -89,6 +89,25 @@ typedef struct slri_server_begun {
     uint64_t handled, faulted, outputs;
 } slri_server_begun;
 
+/// A message whose sender waits for its reply.
+typedef struct slri_remote_call {
+    uint64_t message, producer, number;
+} slri_remote_call;
+
+/// In front of a reply's bytes, on its way to who waits for it.
+typedef struct slri_remote_answer {
+    uint64_t number; // of the message, as its sender counts in the partition
+    uint32_t partition, status;
+} slri_remote_answer;
+
+/// Calls that wait, and answers that are to be sent once their outputs are stored.
+typedef struct slri_remote_calls {
+    slri_remote_call *list;
+    uint32_t count, capacity;
+    unsigned char *answers; // each: the producer, a slri_remote_answer, the reply
+    uint32_t answer_count, answer_capacity;
+} slri_remote_calls;
+
 /// While a new handler is tried: what it goes back to. The ring kernel before it stands where the last snapshot does.
 typedef struct slri_trial {
     bool is_on;
@@ -108,7 +127,9 @@ struct slr_server {
     slri_log *log;
     bool follows; // others append to `in`: follow.c
     slri_trial trial;
-    uint32_t generation; // of handlers: a ring kernel's name is unique on its device
+    slri_remote_calls calls; // calls.c
+    uint32_t partition;      // of a name that machines share
+    uint32_t generation;     // of handlers: a ring kernel's name is unique on its device
     slri_frame_shape shape;
     uint32_t queue_size, key_bytes;
     slri_head head; // of the last snapshot; its producers are those of now
@@ -217,6 +238,16 @@ slr_status slri_server_load_stored(slr_server *server); // outputs and letters b
 slr_status slri_server_follow(slr_server *server, uint64_t timeout_ns, uint32_t *records);
 /// Whether messages that it has taken are not handled yet.
 bool slri_server_is_behind(const slr_server *server);
+
+// calls.c
+slr_status slri_server_note_call(slr_server *server, uint64_t message, uint64_t producer, uint64_t number);
+/// A message was handled, or has faulted (`payload` NULL): whoever waits for that is to be answered.
+slr_status slri_server_take_answer(slr_server *server, uint64_t message, slr_status status, const void *payload);
+/// Sends the answers, once what they say is stored.
+slr_status slri_server_send_answers(slr_server *server);
+/// Answers whoever waits for a message that was handled without a reply: a snapshot has it.
+slr_status slri_server_end_calls(slr_server *server);
+void slri_server_free_calls(slr_server *server);
 
 // serve.c
 /// As slr_serve, with a log that is described by more than a place.

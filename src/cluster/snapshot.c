@@ -163,6 +163,7 @@ static slr_status purge_all(const slr_server *server)
 slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns)
 {
     SLRI_TRY(slri_server_settle(server, deadline_ns));
+    SLRI_TRY(slri_server_send_answers(server)); // before nobody handles those messages again
     // Not while messages are missing whose outputs are stored: what is stored would be forgotten.
     if (server->in_last == server->head.in_last || server->messages < server->stored_until)
         return SLR_OK;
@@ -192,6 +193,7 @@ slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns)
     server->next_is_full = false;
     slri_server_end_trial(server);
     begin_interval(server);
+    SLRI_TRY(slri_server_end_calls(server));
     server->stats.snapshots++;
     server->snapshot_ns = slri_now_ns();
     server->stats.snapshot_ns += server->snapshot_ns - begin_ns;

@@ -18,7 +18,8 @@ enum {
     LONGEST_NAP_NS = 5000 * 1000,
     DOUBLINGS_MOST = 4,
     BUSY_NAP_NS = 20 * 1000,
-    ENTER_TRIES = 4
+    ENTER_TRIES = 4,
+    HOT_NS = 2 * 1000 * 1000
 };
 #define DEFAULT_CAPACITY 65536u
 #define SECOND_NS 1000000000u
@@ -268,12 +269,23 @@ static void look(slr_worker *worker)
 
 // ---- the calls -----------------------------------------------------------------------------------------------------
 
+// Whether a call is on its way, or was a moment ago.
+static bool note_calls(slr_worker *worker)
+{
+    const uint32_t calls = __atomic_load_n(&worker->calls, __ATOMIC_ACQUIRE);
+    if (calls != worker->calls_seen)
+        worker->hot_until_ns = slri_now_ns() + HOT_NS;
+    worker->calls_seen = calls;
+    return worker->hot_until_ns && slri_now_ns() < worker->hot_until_ns;
+}
+
 slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
 {
     if (!worker)
         return SLRI_FAIL(INVALID, "slr_worker_turn: worker is NULL");
     const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
     for (;;) {
+        bool is_called = note_calls(worker);
         look(worker);
         bool is_busy = take_one(worker), is_waiting = false;
         for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
@@ -301,14 +313,19 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
                                                                       : LONGEST_NAP_NS;
         if (is_busy || slri_passed(deadline_ns))
             return SLR_OK;
-        slri_sleep_ns(is_waiting ? BUSY_NAP_NS : worker->nap_ns);
+        if (is_waiting || is_called)
+            slri_sleep_ns(BUSY_NAP_NS);
+        else
+            slri_worker_sleep(worker, slri_now_ns() + worker->nap_ns);
     }
 }
 
 static void release_worker(slr_worker *worker)
 {
-    if (worker->nats)
+    if (worker->nats) {
+        slri_worker_end_listening(worker);
         slri_worker_leave(worker);
+    }
     slri_nats_close(worker->nats);
     free(worker->parts);
     free(worker->ring_name);
@@ -350,7 +367,7 @@ static slr_status open_worker(slr_worker *worker, const slr_ring_desc *ring, con
         return SLRI_FAIL(NO_MEMORY, "slr_worker_open: no memory");
     worker->nats->replicas = worker->manifest.replicas; // of streams that are made later
     SLRI_TRY(slri_worker_enter(worker));
-    return SLR_OK;
+    return slri_worker_listen(worker);
 }
 
 slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,

@@ -39,9 +39,12 @@ struct slr_worker {
     uint64_t looked_ns, nap_ns;
     bool is_ending;  // takes none
     bool is_cut_off; // the server did not answer: the next partition does not wait for it as well
-    slri_thread beating;
-    bool has_beating;
-    uint32_t stop; // atomic
+    slri_thread beating, listening;
+    bool has_beating, has_listening;
+    natsSubscription *hints;
+    uint32_t calls, calls_seen; // calls: atomic; that are on their way, as their senders hint
+    uint64_t hot_until_ns;      // a call may come any moment
+    uint32_t stop;              // atomic
     slr_worker_stats stats;
 };
 
@@ -58,7 +61,15 @@ void slri_worker_go_back(slr_worker *worker);
 // lease.c
 slr_status slri_worker_enter(slr_worker *worker); // makes it known, and keeps it so on a thread
 void slri_worker_leave(slr_worker *worker);       // the contrary
-slr_status slri_worker_look(slr_worker *worker);  // who is alive, who has what
+
+// listen.c
+/// A thread that is told of calls on their way, so that the worker need not look all the time.
+slr_status slri_worker_listen(slr_worker *worker);
+void slri_worker_end_listening(slr_worker *worker);
+/// Sleeps until then, or until a call is on its way.
+void slri_worker_sleep(slr_worker *worker, uint64_t until_ns);
+
+slr_status slri_worker_look(slr_worker *worker); // who is alive, who has what
 bool slri_worker_claim(slr_worker *worker, uint32_t partition);
 slr_status slri_worker_unclaim(slr_worker *worker, uint32_t partition);
 uint32_t slri_worker_share(const slr_worker *worker); // partitions that it should have

@@ -161,6 +161,13 @@ static void a_name_is_listed_and_copied(void **state)
     says("$S cluster ls $U", 0, "0/3 partitions            4 messages");
     gives("$S cluster outputs $U --name first --raw > 1; $S cluster outputs $U --name second --raw | cmp - 1", 0, "");
     gives("$S cluster dead $U --name second --release | wc -l; $S cluster dead $U --name second | wc -l", 0, "1\n0\n");
+    // Key 1 has had two messages; the reply is the third.
+    gives("$S cluster call $U --name first --key 1 --message 00000000", 0, "03000000\n");
+    says("$S cluster call $U --name first --key 1 --message 00000000 --json", 0, "\"reply\": \"04000000\"");
+    says("$S cluster call $U --name first --key 1 --message 01000000 2>&1", 1, "the handler faulted");
+    says("$S cluster call $U --name first --key 1 --message 0000 2>&1", 2, "messages of 4 B");
+    says("$S cluster call $U --name first --key 1 --message xx 2>&1", 2, "'xx' is not hexadecimal digits");
+    says("$S cluster call $U --name first --key one --message 00000000 2>&1", 2, "--key: 'one' is not");
     // Nobody has listened for a while: signs of life have been left out, and the worker has gone on.
     assert_int_equal(kill(process, SIGTERM), 0);
     is_told("STOPPING=1", NULL);

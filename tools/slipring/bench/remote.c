@@ -33,6 +33,10 @@ typedef struct raw {
     char inbox[64];
     int (*connect)(void **connection, const char *url);
     int (*publish)(void *connection, const char *subject, const char *reply, const void *data, int bytes);
+    int (*send)(void *connection, const char *subject, const void *data, int bytes);
+    const char *(*reply_of)(void *message);
+    const void *(*data_of)(void *message);
+    int (*length_of)(void *message);
     int (*subscribe)(void **subscription, void *connection, const char *subject);
     int (*next)(void **message, void *subscription, int64_t ms);
     void (*end_message)(void *message);
@@ -48,6 +52,7 @@ typedef struct remote_bench {
     uint32_t keys;        // of its messages
     uint32_t state_bytes; // of each key
     uint64_t snapshot_ns; // between snapshots
+    bool answers;         // each message
     slr_device *device;
     slr_worker *worker;
     slr_sender *sender;
@@ -72,6 +77,10 @@ static bool find_raw(raw *raw)
         const char *name;
     } functions[] = {{&raw->connect, "natsConnection_ConnectTo"},
                      {&raw->publish, "natsConnection_PublishRequest"},
+                     {&raw->send, "natsConnection_Publish"},
+                     {&raw->reply_of, "natsMsg_GetReply"},
+                     {&raw->data_of, "natsMsg_GetData"},
+                     {&raw->length_of, "natsMsg_GetDataLength"},
                      {&raw->subscribe, "natsConnection_SubscribeSync"},
                      {&raw->next, "natsSubscription_NextMsg"},
                      {&raw->end_message, "natsMsg_Destroy"},
@@ -146,6 +155,12 @@ static slr_status add(void *user, const slr_delivery *delivery)
     return SLR_OK;
 }
 
+static slr_status answer(void *user, const slr_delivery *delivery)
+{
+    slr_status status = add(user, delivery);
+    return status == SLR_OK ? slr_reply_to(delivery, delivery->message, sizeof(bench_message)) : status;
+}
+
 static void *turn(void *argument)
 {
     remote_bench *remote = argument;
@@ -170,7 +185,8 @@ static slr_status open_ends(remote_bench *remote)
     worker.snapshot_ns = remote->snapshot_ns;
     sender.frame_bytes = FRAME_BYTES;
     ring.name = "add";
-    ring.on_message = add;
+    ring.on_message = remote->answers ? answer : add;
+    ring.reply_bytes = remote->answers ? sizeof(bench_message) : 0;
     ring.message_bytes = sizeof(bench_message);
     ring.state_bytes = remote->state_bytes;
     ring.keys = SLR_KEYS_U64;
@@ -276,6 +292,131 @@ static void end_remote(remote_bench *remote)
     free(remote->frame);
 }
 
+// ---- calls ---------------------------------------------------------------------------------------------------------
+
+enum { CALLS = 200 }; // of a slice
+
+// Answers raw requests, on a connection of its own.
+typedef struct echo {
+    const raw *raw;
+    void *connection, *requests;
+    pthread_t thread;
+    bool runs;
+    uint32_t stop; // atomic
+} echo;
+
+static void *keep_answering(void *argument)
+{
+    echo *echo = argument;
+    const raw *raw = echo->raw;
+    while (__atomic_load_n(&echo->stop, __ATOMIC_ACQUIRE) == 0) {
+        void *message;
+        if (raw->next(&message, echo->requests, 100) != 0)
+            continue;
+        raw->send(echo->connection, raw->reply_of(message), raw->data_of(message), raw->length_of(message));
+        raw->end_message(message);
+    }
+    return NULL;
+}
+
+static bool open_echo(const remote_bench *remote, echo *echo)
+{
+    *echo = (struct echo){.raw = &remote->raw};
+    echo->runs = echo->raw->connect(&echo->connection, remote->server.url) == 0 &&
+                 echo->raw->subscribe(&echo->requests, echo->connection, "echo") == 0 &&
+                 pthread_create(&echo->thread, NULL, keep_answering, echo) == 0;
+    return echo->runs;
+}
+
+static void end_echo(echo *echo)
+{
+    __atomic_store_n(&echo->stop, 1, __ATOMIC_RELEASE);
+    if (echo->runs)
+        pthread_join(echo->thread, NULL);
+    if (echo->requests != NULL)
+        echo->raw->end_subscription(echo->requests);
+    if (echo->connection != NULL)
+        echo->raw->end_connection(echo->connection);
+}
+
+static double median_us(double *times, uint32_t count)
+{
+    measure_sort(times, count);
+    return measure_quantile(times, count, 0.5) / 1e3;
+}
+
+static bool raw_call_slice(void *context, double *figures)
+{
+    remote_bench *remote = context;
+    raw *raw = &remote->raw;
+    double times[CALLS];
+    uint32_t calls = bench_size(remote->bench, CALLS);
+    bench_message message;
+    for (uint32_t i = 0; i < calls; i++) {
+        bench_fill(&message, i);
+        uint64_t begin = clock_ns();
+        if (raw->publish(raw->connection, "raw", raw->inbox, &message, sizeof message) != 0 || !await_answer(raw) ||
+            raw->publish(raw->connection, "echo", raw->inbox, &message, sizeof message) != 0 || !await_answer(raw)) {
+            say("cluster: raw NATS does not answer");
+            return false;
+        }
+        times[i] = (double)(clock_ns() - begin);
+    }
+    figures[0] = median_us(times, calls);
+    return ask_raw(raw, "$JS.API.STREAM.PURGE.raw", "");
+}
+
+static bool call_slice(void *context, double *figures)
+{
+    remote_bench *remote = context;
+    double times[CALLS];
+    uint32_t calls = bench_size(remote->bench, CALLS);
+    bench_message message, reply;
+    for (uint32_t i = 0; i < calls; i++) {
+        bench_fill(&message, i);
+        uint64_t begin = clock_ns();
+        slr_status status = slr_sender_call(remote->sender, slr_key_u64(i % remote->keys), &message, sizeof message,
+                                            &reply, sizeof reply, BENCH_TIMEOUT_NS);
+        times[i] = (double)(clock_ns() - begin);
+        if (status != SLR_OK)
+            return bench_failed(status, "cluster");
+    }
+    figures[0] = median_us(times, calls);
+    return true;
+}
+
+static bool measure_calls(remote_bench *base)
+{
+    echo echo = {0};
+    remote_bench calls = {.bench = base->bench,
+                          .server = base->server,
+                          .name = "calls",
+                          .keys = 1000,
+                          .state_bytes = sizeof(uint64_t),
+                          .answers = true};
+    if (!bench_wants(base->bench, "remote_call_64B"))
+        return true;
+    slr_status status = open_ends(&calls);
+    bool fine = (status == SLR_OK || bench_failed(status, "cluster")) && open_echo(base, &echo);
+    bench_case row = {.name = "remote_call_64B",
+                      .unit = "us",
+                      .stats = {"p50"},
+                      .method = "A message of 64 B until its reply of 64 B is here. Both are stored: nats-server, "
+                                "loopback, a worker of this process. Floor: libnats publishes the message to a stream "
+                                "and waits for the acknowledgement, then sends it as a request to a thread that "
+                                "answers at once.",
+                      .pair = {.value = call_slice,
+                               .floor = raw_call_slice,
+                               .value_context = &calls,
+                               .floor_context = base,
+                               .figures = 1,
+                               .any = true}};
+    fine = fine && bench_measure(base->bench, &row);
+    end_echo(&echo);
+    end_ends(&calls);
+    return fine;
+}
+
 // ---- what snapshots cost -------------------------------------------------------------------------------------------
 
 enum { SNAPSHOT_KEYS = 100000, SNAPSHOT_STATE = 64, SNAPSHOT_TURNS = 2, SNAPSHOT_SLICES = 12 };
@@ -337,7 +478,7 @@ bool bench_remote(bench *bench)
     remote_bench remote = {.bench = bench, .name = "bench", .keys = 1000, .state_bytes = sizeof(uint64_t)};
     const char *program = nats_here_program();
     if (!bench_wants(bench, "remote_oneway_64B") && !bench_wants(bench, "remote_accept_64B") &&
-        !bench_wants(bench, "remote_snapshot_100k_keys"))
+        !bench_wants(bench, "remote_snapshot_100k_keys") && !bench_wants(bench, "remote_call_64B"))
         return true;
     if (program == NULL || !find_raw(&remote.raw)) {
         say("cluster: rows over machines are left out: %s", remote.raw.library == NULL && program != NULL
@@ -351,7 +492,7 @@ bool bench_remote(bench *bench)
         say("cluster: %s does not start, or does not answer", program);
     slr_status status = fine ? open_ends(&remote) : SLR_OK;
     fine = fine && (status == SLR_OK || bench_failed(status, "cluster")) && measure_remote(&remote) &&
-           measure_snapshots(&remote);
+           measure_calls(&remote) && measure_snapshots(&remote);
     end_remote(&remote);
     return fine;
 }

@@ -15,6 +15,7 @@ static const struct subverb verbs[] = {
     {"show", "cluster show", "what the servers hold of a name that machines share", cluster_show},
     {"ls", "cluster ls", "the names that machines share on some servers", cluster_ls},
     {"outputs", "cluster outputs", "the stored outputs of such a name", cluster_outputs},
+    {"call", "cluster call", "send a message to such a name and wait for its reply", cluster_call},
     {"dead", "cluster dead", "the messages of such a name that faulted, with the reason", cluster_dead},
     {"drain", "cluster drain", "let a worker hand its partitions over and end", cluster_drain},
     {"snapshot", "cluster snapshot", "copy what the servers hold of a name into a folder", cluster_snapshot},
@@ -29,7 +30,7 @@ int verb_cluster(int argc, char **argv)
 {
     static const char usage[] = "Usage: slipring cluster VERB --devices A,B [OPTION]...\n"
                                 "       slipring cluster ls --cluster URL [OPTION]...\n"
-                                "       slipring cluster show|outputs|dead|drain|snapshot|restore --cluster URL\n"
+                                "       slipring cluster show|outputs|call|dead|drain|snapshot|restore --cluster URL\n"
                                 "                --name NAME [OPTION]...\n"
                                 "Several devices of this machine that share one job, or machines that do.\n";
     static const char more[] = "\nExample:\n"

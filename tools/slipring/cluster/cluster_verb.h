@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+int cluster_call(int argc, char **argv);
 int cluster_dead(int argc, char **argv);
 int cluster_drain(int argc, char **argv);
 int cluster_ls(int argc, char **argv);

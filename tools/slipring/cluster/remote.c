@@ -68,6 +68,12 @@ static int take_remote(int option, char **argv, remote_options *out)
     case REMOTE_FOLDER:
         out->folder = optarg;
         return -1;
+    case REMOTE_KEY:
+        out->key = optarg;
+        return -1;
+    case REMOTE_MESSAGE:
+        out->message = optarg;
+        return -1;
     case REMOTE_REPLICAS:
         return kernel_take_number("--replicas", optarg, SLR_U32, &out->where.replicas);
     default:

@@ -13,12 +13,14 @@ enum {
     REMOTE_WORKER,
     REMOTE_TIMEOUT,
     REMOTE_FOLDER,
-    REMOTE_REPLICAS
+    REMOTE_REPLICAS,
+    REMOTE_KEY,
+    REMOTE_MESSAGE
 };
 
 typedef struct remote_options {
     slr_remote_desc where;
-    const char *worker, *folder;
+    const char *worker, *folder, *key, *message;
     uint64_t timeout_ns;
     bool json, raw, follow, release;
 } remote_options;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls: messages whose senders wait for the reply. The log has the message before it is handled, and the output before
+// its sender gets it. Who takes a partition over answers the calls that no snapshot has, again.
+#include "base/status.h"
+#include "cluster/server.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+slr_status slri_server_note_call(slr_server *server, uint64_t message, uint64_t producer, uint64_t number)
+{
+    slri_remote_calls *calls = &server->calls;
+    for (uint32_t i = 0; i < calls->count; ++i) {
+        if (calls->list[i].message == message)
+            return SLR_OK; // it is handled again, by the handler before
+    }
+    if (calls->count == calls->capacity) {
+        uint32_t capacity = calls->capacity ? 2 * calls->capacity : 64;
+        slri_remote_call *grown = realloc(calls->list, capacity * sizeof *grown);
+        if (!grown)
+            return SLRI_FAIL(NO_MEMORY, "no memory for %u calls", capacity);
+        calls->list = grown;
+        calls->capacity = capacity;
+    }
+    calls->list[calls->count++] = (slri_remote_call){message, producer, number};
+    return SLR_OK;
+}
+
+static size_t answer_step(const slr_server *server)
+{
+    return sizeof(uint64_t) + sizeof(slri_remote_answer) + slri_pad(server->shape.reply_bytes);
+}
+
+static slr_status reserve_answer(slr_server *server)
+{
+    slri_remote_calls *calls = &server->calls;
+    if (calls->answer_count < calls->answer_capacity)
+        return SLR_OK;
+    uint32_t capacity = calls->answer_capacity ? 2 * calls->answer_capacity : 64;
+    unsigned char *grown = realloc(calls->answers, capacity * answer_step(server));
+    if (!grown)
+        return SLRI_FAIL(NO_MEMORY, "no memory for %u answers", capacity);
+    calls->answers = grown;
+    calls->answer_capacity = capacity;
+    return SLR_OK;
+}
+
+// Answers the call at `at`, which leaves the list.
+static slr_status answer_call(slr_server *server, uint32_t at, slr_status status, const void *payload)
+{
+    slri_remote_calls *calls = &server->calls;
+    SLRI_TRY(reserve_answer(server));
+    const slri_remote_call call = calls->list[at];
+    const slri_remote_answer answer = {call.number, server->partition, (uint32_t)status};
+    unsigned char *to = calls->answers + calls->answer_count++ * answer_step(server);
+    memset(to, 0, answer_step(server));
+    memcpy(to, &call.producer, sizeof call.producer);
+    memcpy(to + sizeof call.producer, &answer, sizeof answer);
+    if (payload && server->shape.reply_bytes)
+        memcpy(to + sizeof call.producer + sizeof answer, payload, server->shape.reply_bytes);
+    calls->count--;
+    memmove(&calls->list[at], &calls->list[at + 1], (calls->count - at) * sizeof call);
+    return SLR_OK;
+}
+
+slr_status slri_server_take_answer(slr_server *server, uint64_t message, slr_status status, const void *payload)
+{
+    for (uint32_t i = 0; i < server->calls.count; ++i) {
+        if (server->calls.list[i].message == message)
+            return answer_call(server, i, status, payload);
+    }
+    return SLR_OK;
+}
+
+slr_status slri_server_end_calls(slr_server *server)
+{
+    for (uint32_t i = server->calls.count; i-- > 0;) {
+        if (server->calls.list[i].message <= server->head.messages)
+            SLRI_TRY(answer_call(server, i, SLR_END, NULL));
+    }
+    return SLR_OK;
+}
+
+slr_status slri_server_send_answers(slr_server *server)
+{
+    slri_remote_calls *calls = &server->calls;
+    const slri_log_engine *engine = server->log->engine;
+    if (calls->answer_count == 0)
+        return SLR_OK;
+    SLRI_TRY(slri_server_store(server));
+    SLRI_TRY(engine->sync(server->log, SLRI_LOG_OUT));
+    SLRI_TRY(engine->sync(server->log, SLRI_LOG_DEAD));
+    for (uint32_t i = 0; i < calls->answer_count; ++i) {
+        const unsigned char *from = calls->answers + i * answer_step(server);
+        uint64_t producer;
+        memcpy(&producer, from, sizeof producer);
+        // One that is lost is as one that is lost on its way: the output is stored.
+        (void)engine->answer(server->log, producer, from + sizeof producer, answer_step(server) - sizeof producer);
+    }
+    calls->answer_count = 0;
+    return SLR_OK;
+}
+
+void slri_server_free_calls(slr_server *server)
+{
+    free(server->calls.list);
+    free(server->calls.answers);
+    server->calls = (slri_remote_calls){0};
+}

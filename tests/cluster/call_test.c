@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls: a sender that waits for the reply of a worker on another machine.
+#define _GNU_SOURCE
+
+#include "tests/cluster/remote.h"
+
+#include <pthread.h>
+
+// A worker that takes its turns on a thread while this one waits for replies.
+typedef struct turning {
+    slr_worker *worker;
+    pthread_t thread;
+    uint32_t stop; // atomic
+} turning;
+
+static void *keep_turning(void *user)
+{
+    turning *turning = user;
+    while (__atomic_load_n(&turning->stop, __ATOMIC_ACQUIRE) == 0)
+        must(slr_worker_turn(turning->worker, 5000000));
+    return NULL;
+}
+
+static void begin_turning(turning *turning, slr_worker *worker)
+{
+    *turning = (struct turning){.worker = worker};
+    assert_int_equal(pthread_create(&turning->thread, NULL, keep_turning, turning), 0);
+}
+
+static void end_turning(turning *turning)
+{
+    __atomic_store_n(&turning->stop, 1, __ATOMIC_RELEASE);
+    pthread_join(turning->thread, NULL);
+    must(slr_worker_close(turning->worker, LONG));
+}
+
+static slr_status call(slr_sender *sender, uint64_t key, uint64_t value, struct total *total, uint64_t timeout_ns)
+{
+    struct message message = {key, value};
+    memset(total, 0xab, sizeof *total);
+    return slr_sender_call(sender, slr_key_u64(key), &message, sizeof message, total, sizeof *total, timeout_ns);
+}
+
+static void a_call_gets_the_reply_of_its_own_message(void **state)
+{
+    (void)state;
+    turning turning;
+    slr_sender_stats stats;
+    struct total total;
+    uint64_t sum[KEYS] = {0};
+    begin_turning(&turning, work(device, 0));
+    slr_sender *sender = open_sender(0), *other = open_sender(0);
+    for (uint64_t i = 0; i < 3 * KEYS; ++i) {
+        uint64_t key = i % KEYS, count = 2 * (i / KEYS) + 2;
+        struct message before = {key, i};
+        // What was sent before is handled before, and another sender's call gets its own reply.
+        must(slr_sender_send(sender, slr_key_u64(key), &before, sizeof before, LONG));
+        must(call(i % 2 ? sender : other, key, 1000 + i, &total, LONG));
+        sum[key] = (sum[key] * 31 + (i % 2 ? i : 1000 + i));
+        if (i % 2) {
+            sum[key] = sum[key] * 31 + 1000 + i;
+            assert_int_equal(total.count, count);
+            assert_int_equal(total.sum, sum[key]);
+        } else {
+            must(slr_sender_flush(sender, LONG));
+            sum[key] = sum[key] * 31 + i;
+        }
+        assert_int_equal(total.key, key);
+    }
+    must(slr_sender_flush(sender, LONG));
+    must(slr_sender_get_stats(sender, &stats));
+    assert_int_equal(stats.sent, 3 * KEYS + 3 * KEYS / 2);
+    assert_int_equal(stats.accepted, stats.sent);
+    must(slr_sender_close(sender, LONG));
+    must(slr_sender_close(other, LONG));
+    end_turning(&turning);
+    expect_outputs(6 * KEYS);
+}
+
+static void a_call_tells_of_a_fault(void **state)
+{
+    (void)state;
+    turning turning;
+    struct total total;
+    slr_worker *worker = NULL;
+    slr_ring_desc ring = describe(add_but_one);
+    must(try_work(device, &ring, 0, &worker));
+    begin_turning(&turning, worker);
+    slr_sender *sender = open_sender(0);
+    must(call(sender, 3, 1, &total, LONG));
+    refuses(call(sender, 3, MARK, &total, LONG), SLR_HANDLER_FAULT, "dead letters");
+    must(call(sender, 4, 2, &total, LONG));
+    assert_int_equal(total.count, 1);
+    refuses(slr_sender_call(sender, slr_key_u64(3), &total, sizeof(struct message), &total, 3, LONG), SLR_INVALID,
+            "replies of 24 B, not of 3 B");
+    must(slr_sender_close(sender, LONG));
+    end_turning(&turning);
+}
+
+static slr_status say_nothing(void *user, const slr_delivery *delivery)
+{
+    (void)user;
+    (void)delivery;
+    return SLR_OK;
+}
+
+static void a_call_of_a_handler_without_a_reply_ends(void **state)
+{
+    (void)state;
+    turning turning;
+    struct total total;
+    slr_worker *worker = NULL;
+    slr_ring_desc ring = describe(say_nothing);
+    must(try_work(device, &ring, 0, &worker));
+    begin_turning(&turning, worker);
+    slr_sender *sender = open_sender(0);
+    refuses(call(sender, 3, 1, &total, LONG), SLR_END, "gave no reply");
+    must(slr_sender_close(sender, LONG));
+    end_turning(&turning);
+}
+
+// Nobody handles it before the deadline. Its reply comes later, and the next call does not take it for its own.
+static void a_late_reply_is_not_taken_for_another(void **state)
+{
+    (void)state;
+    turning turning;
+    struct total total;
+    slr_worker *worker = work(device, 0);
+    slr_sender *sender = open_sender(7);
+    refuses(call(sender, 3, 1, &total, 1), SLR_TIMEOUT, "");
+    refuses(call(sender, 3, 2, &total, 300000000), SLR_TIMEOUT, "will be among the outputs");
+    begin_turning(&turning, worker);
+    must(call(sender, 3, 3, &total, LONG));
+    assert_int_equal(total.count, 3);
+    must(slr_sender_close(sender, LONG));
+    end_turning(&turning);
+    sender = open_sender(7);
+    refuses(call(sender, 3, 1, &total, LONG), SLR_WRONG_STATE, "was accepted before");
+    must(slr_sender_close(sender, LONG));
+}
+
+typedef struct waiting_call {
+    slr_sender *sender;
+    struct total total;
+    slr_status status;
+} waiting_call;
+
+static void *call_once(void *user)
+{
+    waiting_call *waiting = user;
+    waiting->status = call(waiting->sender, 3, 1, &waiting->total, LONG);
+    return NULL;
+}
+
+static void a_call_waits_until_a_worker_comes(void **state)
+{
+    (void)state;
+    turning turning;
+    pthread_t thread;
+    slr_remote_info info;
+    slr_remote_desc remote = where();
+    must(slr_worker_close(work(device, 0), LONG)); // nobody serves the name
+    waiting_call waiting = {.sender = open_sender(0)};
+    assert_int_equal(pthread_create(&thread, NULL, call_once, &waiting), 0);
+    do
+        must(slr_remote_get_info(&remote, &info));
+    while (info.waiting == 0);
+    begin_turning(&turning, work(device, 0));
+    pthread_join(thread, NULL);
+    assert_int_equal(waiting.status, SLR_OK);
+    assert_int_equal(waiting.total.count, 1);
+    must(slr_sender_close(waiting.sender, LONG));
+    end_turning(&turning);
+    expect_outputs(1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_call_gets_the_reply_of_its_own_message, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_call_tells_of_a_fault, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_call_of_a_handler_without_a_reply_ends, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_late_reply_is_not_taken_for_another, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_call_waits_until_a_worker_comes, set_up, tear_down),
+    };
+    RUN_WITH_SERVER(tests);
+}
