@@ -15,7 +15,7 @@
 
 static const char help[] =
     "Usage: slipring cluster call --cluster URL --name NAME --key KEY --message HEX\n"
-                           "         [OPTION]...\n"
+    "         [OPTION]...\n"
     "Sends one message to a name and waits for the reply of its handler. Message and\n"
     "reply are hexadecimal digits, two a byte. The servers have stored both when the\n"
     "reply is printed.\n"
