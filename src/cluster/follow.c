@@ -11,7 +11,8 @@ enum {
     RECORDS = 64,           // taken together
     RECORD_BYTES = 1 << 20, // longer ones are no frames of a sender
     AHEAD_MOST = 1 << 25,   // messages that a stored output may be ahead of the snapshot
-    BATCHES_OF_RECORD = 20  // that one record can fill: they wait for places in the mailbox
+    BATCHES_OF_RECORD = 20, // that one record can fill: they wait for places in the mailbox
+    REPLY_NS = 500 * 1000   // for the first reply to a call
 };
 
 // ---- what is stored behind the snapshot ----------------------------------------------------------------------------
@@ -201,6 +202,8 @@ slr_status slri_server_follow(slr_server *server, uint64_t timeout_ns, uint32_t 
     slr_status status = slri_server_hand_over(server, 0, 0);
     if (status != SLR_OK && status != SLR_TIMEOUT)
         return status;
+    if (server->calls.count > 0 && server->calls.answer_count == 0)
+        SLRI_TRY(slri_server_pump(server, REPLY_NS)); // somebody waits for that
     SLRI_TRY(slri_server_send_answers(server));
     return slri_server_snapshot_if_due(server);
 }

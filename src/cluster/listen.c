@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hints: a sender that calls tells so on a subject of its own, which costs one small message. A worker that sleeps
-// wakes up, and looks often for a moment, since the frame itself comes another way.
+// wakes up and waits for that partition's next frame, which comes another way; then it looks often for a moment.
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/status.h"
@@ -8,6 +8,8 @@
 #include "cluster/worker.h"
 
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { WAIT_MS = 200 };
 
@@ -24,6 +26,9 @@ static void keep_listening(void *user)
             slri_sleep_ns((uint64_t)WAIT_MS * 1000000);
             continue;
         }
+        const char *partition = strrchr(api->natsMsg_GetSubject(message), '.');
+        __atomic_store_n(&worker->called, (uint32_t)strtoul(partition ? partition + 1 : "", NULL, 10),
+                         __ATOMIC_RELAXED); // released below
         api->natsMsg_Destroy(message);
         __atomic_add_fetch(&worker->calls, 1, __ATOMIC_RELEASE);
         slri_futex_wake(&worker->calls, UINT32_MAX);

@@ -19,7 +19,8 @@ enum {
     DOUBLINGS_MOST = 4,
     BUSY_NAP_NS = 20 * 1000,
     ENTER_TRIES = 4,
-    HOT_NS = 2 * 1000 * 1000
+    HOT_NS = 2 * 1000 * 1000,
+    CALL_NS = 1000 * 1000 // that a frame comes behind its hint
 };
 #define DEFAULT_CAPACITY 65536u
 #define SECOND_NS 1000000000u
@@ -269,12 +270,15 @@ static void look(slr_worker *worker)
 
 // ---- the calls -----------------------------------------------------------------------------------------------------
 
-// Whether a call is on its way, or was a moment ago.
-static bool note_calls(slr_worker *worker)
+// Whether a call is on its way, or was a moment ago. `*called`: to which partition one has just been sent.
+static bool note_calls(slr_worker *worker, uint32_t *called)
 {
     const uint32_t calls = __atomic_load_n(&worker->calls, __ATOMIC_ACQUIRE);
-    if (calls != worker->calls_seen)
+    *called = UINT32_MAX;
+    if (calls != worker->calls_seen) {
         worker->hot_until_ns = slri_now_ns() + HOT_NS;
+        *called = __atomic_load_n(&worker->called, __ATOMIC_RELAXED);
+    }
     worker->calls_seen = calls;
     return worker->hot_until_ns && slri_now_ns() < worker->hot_until_ns;
 }
@@ -285,7 +289,8 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
         return SLRI_FAIL(INVALID, "slr_worker_turn: worker is NULL");
     const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
     for (;;) {
-        bool is_called = note_calls(worker);
+        uint32_t called;
+        bool is_called = note_calls(worker, &called);
         look(worker);
         bool is_busy = take_one(worker), is_waiting = false;
         for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
@@ -293,7 +298,7 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
             uint32_t records = 0;
             if (!server)
                 continue;
-            slr_status status = slri_server_follow(server, 0, &records);
+            slr_status status = slri_server_follow(server, i == called ? CALL_NS : 0, &records);
             worker->stats.records += records;
             is_busy = is_busy || records > 0;
             if (server->stats.rolled_back > 0)

@@ -43,6 +43,7 @@ struct slr_worker {
     bool has_beating, has_listening;
     natsSubscription *hints;
     uint32_t calls, calls_seen; // calls: atomic; that are on their way, as their senders hint
+    uint32_t called;            // atomic: the partition of the last one
     uint64_t hot_until_ns;      // a call may come any moment
     uint32_t stop;              // atomic
     slr_worker_stats stats;

@@ -379,6 +379,53 @@ static void the_system_account_tells_how_servers_write(void **state)
     expect_sync("\"7s\"", SLR_REMOTE_SYNC_INTERVAL, 7000000000, "loses up to the last 7 s");
 }
 
+// ---- who may serve what --------------------------------------------------------------------------------------------
+
+// Two accounts of one server, as docs/contract/remote.md says: a worker of one neither sees nor touches names of the
+// other.
+static void a_worker_is_limited_to_the_names_of_its_account(void **state)
+{
+    (void)state;
+    char configuration[96], key[96], text[512];
+    slr_remote_desc ours = where(), theirs = where(), any;
+    slr_ring_desc ring = describe(add);
+    slr_worker *worker, *stranger;
+    seen seen = {0};
+    slr_remote_info info;
+    nats_servers guarded;
+    snprintf(configuration, sizeof configuration, "%s/accounts.conf", servers.folder);
+    snprintf(key, sizeof key, "%s/account-nkey", servers.folder);
+    snprintf(text, sizeof text,
+             "accounts { A: { jetstream: enabled, users: [ { nkey: %s } ] }, "
+             "B: { jetstream: enabled, users: [ { user: b } ] } }\n"
+             "no_auth_user: b\n",
+             NKEY_PUBLIC);
+    write_file(configuration, text);
+    write_file(key, NKEY_PUBLIC "\n" NKEY_SEED "\n");
+    assert_true(nats_open(&guarded, 1, configuration));
+    ours.servers = theirs.servers = guarded.list;
+    ours.nkey = key;
+    must(slr_worker_open(device, &ring, &ours, NULL, &worker));
+    must(slr_remote_get_info(&ours, &info));
+    refuses(slr_remote_get_info(&theirs, &info), SLR_NOT_FOUND, "nobody has served");
+    refuses(slr_remote_drain(&theirs, NULL, 0), SLR_NOT_FOUND, "nobody has served");
+    any = theirs;
+    any.name = NULL;
+    must(slr_remote_visit_names(&any, see_name, &seen));
+    assert_int_equal(seen.count, 0);
+    // A name of that text in the other account is another name.
+    ring.message_bytes = 32;
+    must(slr_worker_open(device, &ring, &theirs, NULL, &stranger));
+    must(slr_remote_get_info(&theirs, &info));
+    assert_int_equal(info.message_bytes, 32);
+    must(slr_remote_get_info(&ours, &info));
+    assert_int_equal(info.message_bytes, sizeof(struct message));
+    assert_int_equal(info.workers, 1);
+    must(slr_worker_close(stranger, LONG));
+    must(slr_worker_close(worker, LONG));
+    nats_close(&guarded);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +438,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_damaged_copy_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_a_message_survives_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_system_account_tells_how_servers_write, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_worker_is_limited_to_the_names_of_its_account, set_up, tear_down),
     };
     RUN_WITH_SERVER(tests);
 }

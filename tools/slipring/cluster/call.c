@@ -14,7 +14,8 @@
 #include <string.h>
 
 static const char help[] =
-    "Usage: slipring cluster call --cluster URL --name NAME --key KEY --message HEX [OPTION]...\n"
+    "Usage: slipring cluster call --cluster URL --name NAME --key KEY --message HEX\n"
+    "         [OPTION]...\n"
     "Sends one message to a name and waits for the reply of its handler. Message and\n"
     "reply are hexadecimal digits, two a byte. The servers have stored both when the\n"
     "reply is printed.\n"
@@ -27,7 +28,7 @@ static const char help[] =
     "  slipring cluster call --cluster nats://127.0.0.1:4222 --name hits --key 7 \\\n"
     "    --message 05000000\n"
     "\n"
-    "Exit code: 1 if the handler faults or gives no reply, or none comes in this time.\n";
+    "Exit code: 1 if the handler faults or gives no reply, or none comes in time.\n";
 
 static bool take_bytes(const char *text, unsigned char *to, size_t bytes)
 {

@@ -30,8 +30,7 @@ int verb_cluster(int argc, char **argv)
 {
     static const char usage[] = "Usage: slipring cluster VERB --devices A,B [OPTION]...\n"
                                 "       slipring cluster ls --cluster URL [OPTION]...\n"
-                                "       slipring cluster show|outputs|call|dead|drain|snapshot|restore --cluster URL\n"
-                                "                --name NAME [OPTION]...\n"
+                                "       slipring cluster VERB --cluster URL --name NAME [OPTION]...\n"
                                 "Several devices of this machine that share one job, or machines that do.\n";
     static const char more[] = "\nExample:\n"
                                "  slipring cluster split --devices cpu,cpu --items 10 --weights 3,1\n"

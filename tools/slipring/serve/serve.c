@@ -42,8 +42,8 @@ static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name N
                            "What does not compile, or has another layout, is refused, and one that faults\n"
                            "is taken back.\n"
                            "\n"
-                           "Exit code: 0 after SIGTERM or a drain with all handed over; 1 if the source does not\n"
-                           "compile, or the servers cannot be reached at the start.\n";
+                           "Exit code: 0 after SIGTERM or a drain with all handed over; 1 if the source does\n"
+                           "not compile, or the servers cannot be reached at the start.\n";
 
 #define CLOSE_NS 30000000000ull
 #define TURN_NS 100000000ull
