@@ -232,6 +232,11 @@ SLR_API slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream
 /// As slr_ops_matmul_bench.
 SLR_API slr_status slr_ops_convolution_bench(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                              slr_algorithm_visitor *visit, void *user);
+/// Likewise for a gradient: of x where `dx` is given, of the weights where `dweights` is. One of them must be.
+SLR_API slr_status slr_ops_convolution_backward_bench(slr_ops *ops, slr_stream *stream,
+                                                      const slr_convolution_desc *desc, const slr_tensor *dy,
+                                                      const slr_tensor *dx, const slr_tensor *dweights,
+                                                      slr_algorithm_visitor *visit, void *user);
 
 typedef enum slr_pool_kind {
     SLR_POOL_LARGEST = 1,

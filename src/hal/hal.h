@@ -125,6 +125,7 @@ enum slri_command_op {
     SLRI_STAMP,    // stamp: alone in its submission, which the queue does itself
     SLRI_TASK,     // task: a function of slipring's own, which takes long, keeps no stream from running, and may fail
     SLRI_LIST,     // list: several commands as one
+    SLRI_NATIVE,   // native: what another library puts into the backend's own queue
     SLRI_OPS       // how many there are
 };
 
@@ -167,6 +168,13 @@ struct slri_command {
             slr_status (*function)(void *user);
             void *user;
         } task;
+        // By `encode`, with the queue as the vendor's interface has it (CUDA: a CUstream, whose context is current).
+        // Of `cuda` alone.
+        struct {
+            slr_status (*put)(void *user, void *queue);
+            void *user;
+            const char *name; // where it faults; it stays
+        } native;
     };
 };
 

@@ -39,7 +39,7 @@ static const struct {
 } of_op[SLRI_OPS] = {
     [SLRI_COPY_IN] = {SLR_PROFILE_UPLOAD, "upload"},   [SLRI_COPY_OUT] = {SLR_PROFILE_DOWNLOAD, "download"},
     [SLRI_COPY] = {SLR_PROFILE_COPY, "copy"},          [SLRI_FILL] = {SLR_PROFILE_FILL, "fill"},
-    [SLRI_CALL] = {SLR_PROFILE_CALL, "host function"},
+    [SLRI_CALL] = {SLR_PROFILE_CALL, "host function"}, [SLRI_NATIVE] = {SLR_PROFILE_KERNEL, "of a library"},
 };
 
 static struct slri_row *row_of_op(slr_device *device, enum slri_command_op op)

@@ -2,15 +2,16 @@
 // Only the C interface of version 2 is used, and only by what is declared here, so that no header is needed to build.
 #include "ops/dnnl.h"
 #include "ops/provider.h"
+#include "ops/submit.h"
 
 #include "base/dl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { CPU = 1, IN_ORDER = 1, F32 = 3, ANY = 1, INFERENCE = 96, AUTO = 3 };
-enum { QUERY_SRC = 129, QUERY_WEIGHTS = 131, QUERY_DST = 133 };
-enum { SRC = 1, DST = 17, WEIGHTS = 33, BIAS = 41, SCRATCH = 80, QUERY_SCRATCH = 136, BY_CALLER = 1 };
+enum { CPU = 1, IN_ORDER = 1, F32 = 3, ANY = 1, TRAINING = 64, INFERENCE = 96, AUTO = 3 };
+enum { QUERY_SRC = 129, QUERY_WEIGHTS = 131, QUERY_DST = 133, QUERY_SCRATCH = 136, QUERY_GRADIENT = 1 };
+enum { SRC = 1, DST = 17, WEIGHTS = 33, BIAS = 41, SCRATCH = 80, GRADIENT = 128, BY_CALLER = 1 };
 enum { LAYOUT_BYTES = 696 }; // of a layout in version 2
 enum { MOST_PLANS = 128, MOST_DIMENSIONS = 12, ALIGNED = 64 };
 
@@ -39,6 +40,13 @@ typedef struct argument {
     X(int, dilated_convolution_forward_desc_init,                                                                      \
       (operation * out, int kind, int algorithm, const layout *src, const layout *weights, const layout *bias,         \
        const layout *dst, const int64_t *strides, const int64_t *dilates, const int64_t *left, const int64_t *right))  \
+    X(int, dilated_convolution_backward_data_desc_init,                                                                \
+      (operation * out, int algorithm, const layout *diff_src, const layout *weights, const layout *diff_dst,          \
+       const int64_t *strides, const int64_t *dilates, const int64_t *left, const int64_t *right))                     \
+    X(int, dilated_convolution_backward_weights_desc_init,                                                             \
+      (operation * out, int algorithm, const layout *src, const layout *diff_weights, const layout *diff_bias,         \
+       const layout *diff_dst, const int64_t *strides, const int64_t *dilates, const int64_t *left,                    \
+       const int64_t *right))                                                                                          \
     X(int, primitive_desc_create,                                                                                      \
       (void **out, const operation *what, const void *attributes, void *engine, const void *hint))                     \
     X(int, primitive_desc_destroy, (void *desc))                                                                       \
@@ -114,16 +122,15 @@ const slr_provider *slri_dnnl_describe(void)
 
 // ---- plans ---------------------------------------------------------------------------------------------------------
 
-enum { X, W, Y, TENSORS };
+enum { X = SLRI_WINDOW_X, W = SLRI_WINDOW_W, Y = SLRI_WINDOW_Y, TENSORS = SLRI_WINDOW_TENSORS };
 
 struct slri_dnnl_plan {
     struct slri_dnnl_plan *next;
-    struct slri_window window;
-    bool has_bias;
-    int threads;
+    struct slri_dnnl_shape shape;
+    int written;         // the tensor that the pass writes
     const char *why_not; // NULL: it works
     layout plain[TENSORS], own[TENSORS], bias;
-    void *reorder[TENSORS]; // NULL: the library takes the plain layout. Of y from its own, else to it
+    void *reorder[TENSORS]; // NULL: the library takes the plain layout. Of what is written from its own
     void *convolution;
     uint64_t bytes[TENSORS]; // of the workspace; then comes what primitives scribble on, one after the other
     layout scratch;          // the largest of theirs
@@ -138,19 +145,21 @@ static uint64_t aligned(uint64_t bytes)
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-// The three tensors: n, c, h, w; k, c, r, s with the groups in front; n, k, p, q.
-static int describe_tensors(slri_dnnl_plan *plan, const struct slri_window *d, layout any[TENSORS])
+// The weights have the groups in front.
+static int describe_tensors(slri_dnnl_plan *plan, layout any[TENSORS])
 {
-    dimensions dims[TENSORS] = {{d->n, d->c, d->h, d->w}, {0}, {d->n, d->k, d->p, d->q}};
-    int ranks[TENSORS] = {4, d->groups > 1 ? 5 : 4, 4}, failed = 0;
-    int64_t *w = dims[W];
-    if (d->groups > 1)
-        *w++ = d->groups;
-    w[0] = d->k / d->groups, w[1] = d->c / d->groups, w[2] = d->r, w[3] = d->s;
+    const struct slri_window *d = &plan->shape.window;
+    int failed = 0;
     for (int i = 0; i < TENSORS && !failed; ++i) {
-        failed = dnnl.memory_desc_init_by_strides(&plan->plain[i], ranks[i], dims[i], F32, NULL);
+        dimensions dims = {d->groups};
+        bool is_grouped = i == W && d->groups > 1;
+        int64_t *shape = dims + is_grouped;
+        slri_window_shape(d, i, shape);
+        if (is_grouped)
+            shape[0] /= d->groups;
+        failed = dnnl.memory_desc_init_by_strides(&plan->plain[i], 4 + is_grouped, dims, F32, NULL);
         if (!failed)
-            failed = dnnl.memory_desc_init_by_tag(&any[i], ranks[i], dims[i], F32, ANY);
+            failed = dnnl.memory_desc_init_by_tag(&any[i], 4 + is_grouped, dims, F32, ANY);
     }
     const dimensions filters = {d->k};
     return failed ? failed : dnnl.memory_desc_init_by_strides(&plan->bias, 1, filters, F32, NULL);
@@ -174,7 +183,8 @@ static int make_reorder(slri_dnnl_plan *plan, int which)
     if (dnnl.memory_desc_equal(plain, own))
         return 0;
     plan->bytes[which] = aligned(dnnl.memory_desc_get_size(own));
-    int failed = dnnl.reorder_primitive_desc_create(&desc, which == Y ? own : plain, engine, which == Y ? plain : own,
+    bool is_written = which == plan->written;
+    int failed = dnnl.reorder_primitive_desc_create(&desc, is_written ? own : plain, engine, is_written ? plain : own,
                                                     engine, attributes);
     if (!failed)
         failed = make_primitive(plan, desc, &plan->reorder[which]);
@@ -183,32 +193,59 @@ static int make_reorder(slri_dnnl_plan *plan, int which)
     return failed;
 }
 
-static int make_convolution(slri_dnnl_plan *plan)
+// What the library calls the pass. A gradient is told the forward one, which `hint` then is, and the caller's.
+static int describe_pass(slri_dnnl_plan *plan, operation *what, void **hint)
 {
-    static const int query[TENSORS] = {QUERY_SRC, QUERY_WEIGHTS, QUERY_DST};
-    const struct slri_window *d = &plan->window;
+    const struct slri_window *d = &plan->shape.window;
     layout any[TENSORS];
-    operation what;
-    void *desc = NULL;
     const dimensions strides = {d->stride_h, d->stride_w}, dilates = {d->dilation_h - 1, d->dilation_w - 1};
     const dimensions left = {d->pad_h, d->pad_w};
     // What a last stride leaves over is less than no padding.
     const dimensions right = {
         (int64_t)(d->p - 1) * d->stride_h + (int64_t)(d->r - 1) * d->dilation_h + 1 - d->h - d->pad_h,
         (int64_t)(d->q - 1) * d->stride_w + (int64_t)(d->s - 1) * d->dilation_w + 1 - d->w - d->pad_w};
-    int failed = describe_tensors(plan, d, any);
+    bool is_forward = plan->shape.pass == SLRI_FORWARD;
+    int failed = describe_tensors(plan, any);
     if (!failed)
-        failed = dnnl.dilated_convolution_forward_desc_init(&what, INFERENCE, AUTO, &any[X], &any[W],
-                                                            plan->has_bias ? &plan->bias : NULL, &any[Y], strides,
-                                                            dilates, left, right);
+        failed = dnnl.dilated_convolution_forward_desc_init(what, is_forward ? INFERENCE : TRAINING, AUTO, &any[X],
+                                                            &any[W], plan->shape.has_bias ? &plan->bias : NULL, &any[Y],
+                                                            strides, dilates, left, right);
+    if (failed || is_forward)
+        return failed;
+    failed = dnnl.primitive_desc_create(hint, what, attributes, engine, NULL);
+    if (failed)
+        return failed;
+    return plan->shape.pass == SLRI_TO_INPUT
+               ? dnnl.dilated_convolution_backward_data_desc_init(what, AUTO, &any[X], &any[W], &any[Y], strides,
+                                                                  dilates, left, right)
+               : dnnl.dilated_convolution_backward_weights_desc_init(what, AUTO, &any[X], &any[W], NULL, &any[Y],
+                                                                     strides, dilates, left, right);
+}
+
+// Whether the library calls a tensor of this pass a gradient.
+static bool is_gradient(const slri_dnnl_plan *plan, int which)
+{
+    return plan->shape.pass != SLRI_FORWARD && (which == plan->written || which == Y);
+}
+
+static int make_convolution(slri_dnnl_plan *plan)
+{
+    static const int query[TENSORS] = {[X] = QUERY_SRC, [W] = QUERY_WEIGHTS, [Y] = QUERY_DST};
+    operation what;
+    void *desc = NULL, *hint = NULL;
+    int failed = describe_pass(plan, &what, &hint);
     if (!failed)
-        failed = dnnl.primitive_desc_create(&desc, &what, attributes, engine, NULL);
+        failed = dnnl.primitive_desc_create(&desc, &what, attributes, engine, hint);
     for (int i = 0; i < TENSORS && !failed; ++i)
-        memcpy(&plan->own[i], dnnl.primitive_desc_query_md(desc, query[i], 0), LAYOUT_BYTES);
+        memcpy(&plan->own[i],
+               dnnl.primitive_desc_query_md(desc, query[i] + (is_gradient(plan, i) ? QUERY_GRADIENT : 0), 0),
+               LAYOUT_BYTES);
     if (!failed)
         failed = make_primitive(plan, desc, &plan->convolution);
     if (desc)
         dnnl.primitive_desc_destroy(desc);
+    if (hint)
+        dnnl.primitive_desc_destroy(hint);
     for (int i = 0; i < TENSORS && !failed; ++i)
         failed = make_reorder(plan, i);
     return failed;
@@ -224,13 +261,14 @@ static int set_threads(int threads)
 }
 
 // Under the lock. NULL: no memory.
-static slri_dnnl_plan *make_plan(const struct slri_window *window, bool has_bias, int threads)
+static slri_dnnl_plan *make_plan(const struct slri_dnnl_shape *shape)
 {
     slri_dnnl_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return NULL;
-    plan->window = *window, plan->has_bias = has_bias, plan->threads = threads;
-    int before = set_threads(threads);
+    plan->shape = *shape;
+    plan->written = slri_window_writes(shape->pass);
+    int before = set_threads(shape->threads);
     if (make_convolution(plan) != 0)
         plan->why_not = "oneDNN has no primitive for this shape";
     set_threads(before);
@@ -240,17 +278,21 @@ static slri_dnnl_plan *make_plan(const struct slri_window *window, bool has_bias
     return plan;
 }
 
-const slri_dnnl_plan *slri_dnnl_plan_of(const struct slri_window *window, bool has_bias, int threads,
-                                        const char **reason)
+static bool is_same(const struct slri_dnnl_shape *a, const struct slri_dnnl_shape *b)
+{
+    return memcmp(&a->window, &b->window, sizeof a->window) == 0 && a->pass == b->pass && a->has_bias == b->has_bias &&
+           a->threads == b->threads;
+}
+
+const slri_dnnl_plan *slri_dnnl_plan_of(const struct slri_dnnl_shape *shape, const char **reason)
 {
     slri_mutex_lock(&calls);
     slri_dnnl_plan *plan = plans;
-    while (plan && (memcmp(&plan->window, window, sizeof *window) != 0 || plan->has_bias != has_bias ||
-                    plan->threads != threads))
+    while (plan && !is_same(&plan->shape, shape))
         plan = plan->next;
     *reason = "no memory for its plan";
     if (!plan && plan_count < MOST_PLANS)
-        plan = make_plan(window, has_bias, threads);
+        plan = make_plan(shape);
     else if (!plan)
         *reason = "this process has used it for 128 other shapes";
     slri_mutex_unlock(&calls);
@@ -297,36 +339,40 @@ static int reorder(const slri_dnnl_plan *plan, int which, void *from, void *to, 
     return plan->reorder[which] ? dnnl.primitive_execute(plan->reorder[which], stream, scratch ? 3 : 2, arguments) : 0;
 }
 
+// The pass between the reorders of what it reads, and of what it writes.
 static int convolve(const slri_dnnl_plan *plan, struct tensor tensors[TENSORS], void *bias, void *scratch)
 {
-    argument arguments[5] = {{SRC, tensors[X].own}, {WEIGHTS, tensors[W].own}, {DST, tensors[Y].own}};
-    int count = 3, failed = reorder(plan, X, tensors[X].plain, tensors[X].own, scratch);
+    static const int names[TENSORS] = {[X] = SRC, [W] = WEIGHTS, [Y] = DST};
+    argument arguments[5];
+    int count = 0, failed = 0;
+    for (int i = 0; i < TENSORS; ++i) {
+        arguments[count++] = (argument){names[i] + (is_gradient(plan, i) ? GRADIENT : 0), tensors[i].own};
+        if (i != plan->written && !failed)
+            failed = reorder(plan, i, tensors[i].plain, tensors[i].own, scratch);
+    }
     if (bias)
         arguments[count++] = (argument){BIAS, bias};
     if (scratch)
         arguments[count++] = (argument){SCRATCH, scratch};
     if (!failed)
-        failed = reorder(plan, W, tensors[W].plain, tensors[W].own, scratch);
-    if (!failed)
         failed = dnnl.primitive_execute(plan->convolution, stream, count, arguments);
     if (!failed)
-        failed = reorder(plan, Y, tensors[Y].own, tensors[Y].plain, scratch);
+        failed = reorder(plan, plan->written, tensors[plan->written].own, tensors[plan->written].plain, scratch);
     return failed ? failed : dnnl.stream_wait(stream);
 }
 
-void slri_dnnl_convolve(const slri_dnnl_plan *plan, void *x, void *weights, void *bias, void *y, void *workspace)
+// Under the lock, on the plan's threads.
+static int convolve_in(const slri_dnnl_plan *plan, void *const data[TENSORS], void *bias, unsigned char *workspace)
 {
-    void *data[TENSORS] = {x, weights, y}, *bias_memory = NULL, *scratch = NULL;
+    void *bias_memory = NULL, *scratch = NULL;
     struct tensor tensors[TENSORS] = {0};
-    unsigned char *at = workspace;
-    slri_mutex_lock(&calls);
-    int before = set_threads(plan->threads), failed = 0;
+    int failed = 0;
     for (int i = 0; i < TENSORS && !failed; ++i)
-        failed = open_tensor(plan, i, data[i], &at, &tensors[i]);
-    if (!failed && plan->has_bias)
+        failed = open_tensor(plan, i, data[i], &workspace, &tensors[i]);
+    if (!failed && plan->shape.has_bias)
         failed = dnnl.memory_create(&bias_memory, &plan->bias, engine, bias);
     if (!failed && plan->scratch_bytes > 0)
-        failed = dnnl.memory_create(&scratch, &plan->scratch, engine, at);
+        failed = dnnl.memory_create(&scratch, &plan->scratch, engine, workspace);
     if (!failed)
         failed = convolve(plan, tensors, bias_memory, scratch);
     if (scratch)
@@ -335,8 +381,38 @@ void slri_dnnl_convolve(const slri_dnnl_plan *plan, void *x, void *weights, void
         close_tensor(&tensors[i]);
     if (bias_memory)
         dnnl.memory_destroy(bias_memory);
+    return failed;
+}
+
+enum { READ_A, READ_B, READ_BIAS, WRITTEN };
+
+static slr_status run_plan(const struct slri_library_call *call, void *queue)
+{
+    const slri_dnnl_plan *plan = call->plan;
+    void *data[TENSORS], *written = slri_library_at(call->buffer[WRITTEN]);
+    (void)queue;
+    for (int i = 0, read = READ_A; i < TENSORS; ++i)
+        data[i] = i == plan->written ? written : slri_library_at(call->buffer[read++]);
+    slri_mutex_lock(&calls);
+    int before = set_threads(plan->shape.threads);
+    int failed = convolve_in(plan, data, slri_library_at(call->buffer[READ_BIAS]), slri_library_workspace(call));
     set_threads(before);
     slri_mutex_unlock(&calls);
     if (failed)
-        memset(y, 0xFF, dnnl.memory_desc_get_size(&plan->plain[Y]));
+        memset(written, 0xFF, dnnl.memory_desc_get_size(&plan->plain[plan->written]));
+    return SLR_OK;
+}
+
+slr_status slri_dnnl_submit(const struct slri_convolution *c, const slri_dnnl_plan *plan, slr_point *out)
+{
+    struct slri_library_call call = {.name = "onednn.convolution",
+                                     .run = run_plan,
+                                     .plan = plan,
+                                     .workspace_bytes = slri_dnnl_workspace(plan),
+                                     .buffer = {[READ_BIAS] = c->bias, [WRITTEN] = c->tensor[plan->written]},
+                                     .reads = WRITTEN};
+    for (int i = 0, read = READ_A; i < TENSORS; ++i)
+        if (i != plan->written)
+            call.buffer[read++] = c->tensor[i];
+    return slri_library_submit(c->ops, c->stream, &call, out);
 }

@@ -61,6 +61,7 @@ enum slri_ops_kernel {
 };
 
 struct slri_picked;
+struct slri_nvidia;
 
 #define SLRI_OPS_TYPES 3          // SLR_F32, SLR_F16, SLR_BF16: T in the sources
 #define SLRI_REAL ((slr_scalar)0) // of an operand: any of these, the same for all of a call
@@ -73,6 +74,7 @@ struct slr_ops {
     slr_program *program[SLRI_OPS_TYPES][SLRI_OPS_SOURCES];
     slr_kernel *kernel[SLRI_OPS_TYPES][SLRI_OPS_KERNEL_COUNT];
     struct slri_picked *picked;
+    struct slri_nvidia *nvidia; // NULL until a library of NVIDIA's is asked for
 };
 
 #define SLRI_OPS_GROUP 64u // as GROUP in the sources

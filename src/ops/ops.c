@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "ops/blas.h"
+#include "ops/cublaslt.h"
+#include "ops/cudnn.h"
 #include "ops/dnnl.h"
 #include "ops/operations.h"
 #include "ops/pick.h"
@@ -71,6 +73,8 @@ slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *user)
     if (!visit)
         return SLRI_FAIL(INVALID, "slr_ops_visit_providers: visit is NULL");
     visit(user, slri_blas_describe());
+    visit(user, slri_cublaslt_describe());
+    visit(user, slri_cudnn_describe());
     visit(user, slri_dnnl_describe());
     return SLR_OK;
 }
@@ -112,6 +116,7 @@ void slr_ops_destroy(slr_ops *ops)
             slr_program_destroy(ops->program[type][i]);
     }
     slri_picked_free(ops);
+    slri_nvidia_release(ops->nvidia);
     slri_mutex_destroy(&ops->lock);
     slri_free(device->allocator, ops, sizeof *ops);
     slri_device_release(device);

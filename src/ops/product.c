@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three algorithms: panels, whose operands are packed first; tiles in shared memory; OpenBLAS.
+// Own algorithms: panels, whose operands are packed first, and tiles in shared memory. And libraries.
 #include "ops/product.h"
 
 #include "base/alloc.h"
 #include "device/stream.h"
 #include "ops/blas.h"
+#include "ops/cublaslt.h"
 #include "ops/pick.h"
 
 #include <slipring/pool.h>
@@ -12,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLAS, PANEL, TILE, ALGORITHMS };
+// The heuristic takes the next one where one cannot do it: on a cpu from the first, elsewhere from the third.
+enum { BLAS, PANEL, CUBLASLT, TILE, ALGORITHMS };
 
 // As in source/matmul.cu.
 #define ROWS 12u
@@ -89,8 +91,31 @@ static slr_status by_panels(slr_ops *ops, slr_stream *stream, const struct slri_
     return status;
 }
 
-// ---- OpenBLAS's: a host function of the stream
-// -------------------------------------------------------------------------------
+// ---- libraries ------------------------------------------------------------------------------------------------------
+
+// What a library leaves to do: `bias` may be NULL.
+static slr_status finish(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_buffer *bias,
+                         slr_point *out)
+{
+    uint32_t elements = p->batch * p->m * p->n;
+    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_FINISH, p->dtype, slri_shape_each(elements), out,
+                           slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(bias), number(elements),
+                           number(p->n), number(p->bias_by_row ? p->a_count * p->m : 0),
+                           number((uint32_t)p->activation));
+}
+
+static slr_status by_cublaslt(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_point *out)
+{
+    const char *why_not;
+    const struct slri_cublaslt_plan *plan = slri_cublaslt_plan_of(ops, p, &why_not);
+    bool finished;
+    if (!plan)
+        return SLRI_FAIL(UNSUPPORTED, "cublaslt.matmul: %s", why_not);
+    SLRI_TRY(slri_cublaslt_submit(ops, stream, plan, p, out, &finished));
+    return finished ? SLR_OK : finish(ops, stream, p, NULL, out);
+}
+
+// OpenBLAS's: a host function of the stream.
 
 struct job {
     slr_device *device;
@@ -155,12 +180,7 @@ static slr_status by_blas(slr_ops *ops, slr_stream *stream, const struct slri_pr
         settle(job);
         return status;
     }
-    uint32_t elements = p->batch * p->m * p->n;
-    return finishes ? SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_FINISH, p->dtype, slri_shape_each(elements), out,
-                                      slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias),
-                                      number(elements), number(p->n), number(p->bias_by_row ? p->a_count * p->m : 0),
-                                      number((uint32_t)p->activation))
-                    : SLR_OK;
+    return finishes ? finish(ops, stream, p, p->bias, out) : SLR_OK;
 }
 
 // ---- which one ------------------------------------------------------------------------------------------------------
@@ -168,9 +188,10 @@ static slr_status by_blas(slr_ops *ops, slr_stream *stream, const struct slri_pr
 static slr_status run_by(slr_ops *ops, slr_stream *stream, const struct slri_product *product, uint32_t algorithm,
                          slr_point *out)
 {
-    return algorithm == BLAS    ? by_blas(ops, stream, product, out)
-           : algorithm == PANEL ? by_panels(ops, stream, product, out)
-                                : by_tiles(ops, stream, product, out);
+    return algorithm == BLAS       ? by_blas(ops, stream, product, out)
+           : algorithm == PANEL    ? by_panels(ops, stream, product, out)
+           : algorithm == CUBLASLT ? by_cublaslt(ops, stream, product, out)
+                                   : by_tiles(ops, stream, product, out);
 }
 
 static const char *why_no_blas(const slr_ops *ops, slr_scalar dtype)
@@ -183,7 +204,7 @@ static const char *why_no_blas(const slr_ops *ops, slr_scalar dtype)
 }
 
 // Packing costs memory traffic, and vectors of the host need it; a group of a GPU has shared memory.
-static void fill_pick(const slr_ops *ops, const struct slri_product *p, struct slri_pick *out)
+static void fill_pick(slr_ops *ops, const struct slri_product *p, struct slri_pick *out)
 {
     uint64_t packed =
         4 * (packed_elements(p->a_count, p->m, ROWS, p->k) + packed_elements(p->b_count, p->n, COLUMNS, p->k));
@@ -197,8 +218,13 @@ static void fill_pick(const slr_ops *ops, const struct slri_product *p, struct s
         (struct slri_contender){"openblas.sgemm", "openblas", 0, false, why_no_blas(ops, p->dtype), 0};
     out->contender[PANEL] = (struct slri_contender){
         "own.panel", "own", packed, true, packed / 4 > 0x7FFFFFFF ? "packed, it has 2^31 elements or more" : NULL, 0};
+    const char *why_not;
+    const struct slri_cublaslt_plan *lt = slri_cublaslt_plan_of(ops, p, &why_not);
+    out->contender[CUBLASLT] = (struct slri_contender){
+        "cublaslt.matmul", "cublaslt", lt ? slri_cublaslt_workspace(lt) : 0, lt && slri_cublaslt_is_deterministic(lt),
+        why_not,           0};
     out->contender[TILE] = (struct slri_contender){"own.tile", "own", 0, true, NULL, 0};
-    out->heuristic = is_host ? BLAS : TILE;
+    out->heuristic = is_host ? BLAS : CUBLASLT;
 }
 
 // A call into memory that nobody reads.

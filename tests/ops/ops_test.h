@@ -62,6 +62,7 @@ __attribute__((unused)) static void close_ops(struct fixture *f)
 // ---- numbers that a seed determines --------------------------------------------------------------------------------
 
 static uint64_t seed = 1;
+static uint32_t doing; // the number of the case, of tests that count them
 
 static uint32_t draw(uint32_t below)
 {
@@ -195,7 +196,7 @@ __attribute__((unused)) static float *fetch_floats(struct fixture *f, const stru
 __attribute__((unused)) static void expect_near(const char *what, size_t i, double got, double want, double bound)
 {
     if (!(fabs(got - want) <= bound))
-        fail_msg("%s: element %zu is %.9g, expected %.9g within %.3g", what, i, got, want, bound);
+        fail_msg("case %u, %s: element %zu is %.9g, expected %.9g within %.3g", doing, what, i, got, want, bound);
 }
 
 // Each element within `bound`, and `times` EPS of itself, and rounded to its type.

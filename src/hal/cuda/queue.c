@@ -128,6 +128,8 @@ slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const st
         return fill(cuda, stream, command);
     case SLRI_LIST:
         return slri_cuda_check(cuda, "GraphLaunch", NULL, slri_cuda_list_launch(cuda, stream, command->list));
+    case SLRI_NATIVE:
+        return command->native.put(command->native.user, stream);
     default:
         return dispatch(cuda, stream, command, extras);
     }
@@ -137,6 +139,7 @@ static const char *kernel_of(const struct slri_command *command, const char *bef
 {
     return command->op == SLRI_DISPATCH ? command->dispatch.entry->name
            : command->op == SLRI_LIST   ? slri_cuda_list_kernel(command->list)
+           : command->op == SLRI_NATIVE ? command->native.name
                                         : before;
 }
 

@@ -18,8 +18,10 @@
 static const struct operation {
     const char *name, *what, *algorithms;
 } operations[] = {
-    {"matmul", "product of matrices, batched, with bias and activation", "openblas.sgemm, own.panel, own.tile"},
-    {"convolution", "1D and 2D, with groups, bias and activation", "onednn.convolution, own.columns, own.direct"},
+    {"matmul", "product of matrices, batched, with bias and activation",
+     "openblas.sgemm, cublaslt.matmul, own.panel, own.tile"},
+    {"convolution", "1D and 2D, with groups, bias and activation",
+     "onednn.convolution, cudnn.convolution, own.columns, own.direct"},
     {"pooling", "the largest, or the mean, of windows", "own"},
     {"activation", "relu, sigmoid, tanh, gelu, silu, leaky relu", "own"},
     {"softmax", "along rows", "own"},
