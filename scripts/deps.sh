@@ -24,6 +24,7 @@ test  | command spirv-val | spirv-tools
 test  | library libnats.so.3.4 | libnats3.4
 test  | library libOpenCL.so.1 | ocl-icd-libopencl1
 test  | driver pocl | pocl-opencl-icd
+test  | library libclblast.so.1 | libclblast1
 test  | library libdnnl.so.2 | libdnnl2
 test  | header vulkan/vulkan_core.h | libvulkan-dev
 test  | library libvulkan.so.1 | libvulkan1

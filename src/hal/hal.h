@@ -129,6 +129,18 @@ enum slri_command_op {
     SLRI_OPS       // how many there are
 };
 
+// A queue as its vendor's interface has it, while another library puts commands into it.
+struct slri_native_queue {
+    void *queue; // CUDA: a CUstream, whose context is current. OpenCL: a cl_command_queue
+    bool begins; // set by who puts commands there
+    // Of OpenCL alone.
+    void *device;           // the backend's
+    void (*identity)(void); // its clFlush: to a library that calls another one, its objects mean nothing
+    // The memory object that these bytes lie in, and where; NULL: there is none. To be released.
+    void *(*object)(const struct slri_native_queue *queue, void *address, uint64_t bytes, uint64_t *offset);
+    void (*release)(const struct slri_native_queue *queue, void *object);
+};
+
 struct slri_command {
     enum slri_command_op op;
     union {
@@ -168,10 +180,9 @@ struct slri_command {
             slr_status (*function)(void *user);
             void *user;
         } task;
-        // By `encode`, with the queue as the vendor's interface has it (CUDA: a CUstream, whose context is current).
-        // Of `cuda` alone.
+        // By `encode`. Of `cuda` and `opencl` alone.
         struct {
-            slr_status (*put)(void *user, void *queue);
+            slr_status (*put)(void *user, struct slri_native_queue *queue);
             void *user;
             const char *name; // where it faults; it stays
         } native;

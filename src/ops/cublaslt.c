@@ -253,7 +253,7 @@ enum { IN_A, IN_B, IN_BIAS, OUT };
 enum { NO_ROOM = 3, EXECUTION_FAILED = 13, INTERNAL_ERROR = 14 }; // cublasStatus_t
 
 // Under the lock: the descriptor has the bias of this call.
-static slr_status multiply(const struct slri_library_call *call, void *queue)
+static slr_status multiply(const struct slri_library_call *call, struct slri_native_queue *queue)
 {
     const struct slri_cublaslt_plan *plan = call->plan;
     const void *bias = slri_library_at(call->buffer[IN_BIAS]);
@@ -265,7 +265,7 @@ static slr_status multiply(const struct slri_library_call *call, void *queue)
         error = lt.Matmul(nvidia->shelf[SLRI_CUBLASLT].handle, plan->product, &call->alpha,
                           slri_library_at(call->buffer[IN_B]), plan->layout[B], slri_library_at(call->buffer[IN_A]),
                           plan->layout[A], &call->beta, c, plan->layout[C], c, plan->layout[C], &plan->choice.algorithm,
-                          slri_library_workspace(call), plan->choice.workspace_bytes, queue);
+                          slri_library_workspace(call), plan->choice.workspace_bytes, queue->queue);
     slri_mutex_unlock(&nvidia->lock);
     if (error == 0)
         return SLR_OK;
@@ -287,6 +287,7 @@ slr_status slri_cublaslt_submit(slr_ops *ops, slr_stream *stream, const struct s
                                      .reads = OUT,
                                      .alpha = product->alpha,
                                      .beta = product->beta,
+                                     .is_native = true,
                                      .nvidia = slri_nvidia_of(ops)};
     *finished = !product->pre && (!product->activation || is_fused(product));
     return slri_library_submit(ops, stream, &call, *finished ? out : NULL);

@@ -244,10 +244,10 @@ static int run_pass(const struct slri_library_call *call, void *queue)
 
 enum { NO_HOST_MEMORY = 4003, NO_DEVICE_MEMORY = 4004, EXECUTION_FAILED = 5000 }; // cudnnStatus_t; the last, and on
 
-static slr_status run_plan(const struct slri_library_call *call, void *queue)
+static slr_status run_plan(const struct slri_library_call *call, struct slri_native_queue *queue)
 {
     slri_mutex_lock(&call->nvidia->lock);
-    int error = run_pass(call, queue);
+    int error = run_pass(call, queue->queue);
     slri_mutex_unlock(&call->nvidia->lock);
     if (error == 0)
         return SLR_OK;
@@ -267,6 +267,7 @@ slr_status slri_cudnn_submit(const struct slri_convolution *c, const struct slri
                                      .workspace_bytes = plan->choice.workspace_bytes,
                                      .buffer = {[READ_BIAS] = c->bias, [WRITTEN] = c->tensor[written]},
                                      .reads = WRITTEN,
+                                     .is_native = true,
                                      .nvidia = slri_nvidia_of(c->ops)};
     for (int i = 0, read = READ_A; i < TENSORS; ++i)
         if (i != written)

@@ -386,7 +386,7 @@ static int convolve_in(const slri_dnnl_plan *plan, void *const data[TENSORS], vo
 
 enum { READ_A, READ_B, READ_BIAS, WRITTEN };
 
-static slr_status run_plan(const struct slri_library_call *call, void *queue)
+static slr_status run_plan(const struct slri_library_call *call, struct slri_native_queue *queue)
 {
     const slri_dnnl_plan *plan = call->plan;
     void *data[TENSORS], *written = slri_library_at(call->buffer[WRITTEN]);

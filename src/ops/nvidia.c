@@ -45,7 +45,7 @@ static void renew(struct slri_nvidia *nvidia)
     nvidia->opened = __atomic_load_n(&nvidia->device->opened, __ATOMIC_RELAXED); // as above
 }
 
-static slr_status inside(void *user, void *queue)
+static slr_status inside(void *user, struct slri_native_queue *queue)
 {
     const struct entering *entering = user;
     (void)queue;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "ops/blas.h"
+#include "ops/clblast.h"
 #include "ops/cublaslt.h"
 #include "ops/cudnn.h"
 #include "ops/dnnl.h"
@@ -73,6 +74,7 @@ slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *user)
     if (!visit)
         return SLRI_FAIL(INVALID, "slr_ops_visit_providers: visit is NULL");
     visit(user, slri_blas_describe());
+    visit(user, slri_clblast_describe());
     visit(user, slri_cublaslt_describe());
     visit(user, slri_cudnn_describe());
     visit(user, slri_dnnl_describe());

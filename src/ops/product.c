@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "device/stream.h"
 #include "ops/blas.h"
+#include "ops/clblast.h"
 #include "ops/cublaslt.h"
 #include "ops/pick.h"
 
@@ -14,7 +15,7 @@
 #include <string.h>
 
 // The heuristic takes the next one where one cannot do it: on a cpu from the first, elsewhere from the third.
-enum { BLAS, PANEL, CUBLASLT, TILE, ALGORITHMS };
+enum { BLAS, PANEL, CUBLASLT, CLBLAST, TILE, ALGORITHMS };
 
 // As in source/matmul.cu.
 #define ROWS 12u
@@ -115,6 +116,17 @@ static slr_status by_cublaslt(slr_ops *ops, slr_stream *stream, const struct slr
     return finished ? SLR_OK : finish(ops, stream, p, NULL, out);
 }
 
+static bool has_epilogue(const struct slri_product *p)
+{
+    return p->bias || p->pre || p->activation;
+}
+
+static slr_status by_clblast(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_point *out)
+{
+    SLRI_TRY(slri_clblast_submit(ops, stream, p, has_epilogue(p) ? NULL : out));
+    return has_epilogue(p) ? finish(ops, stream, p, p->bias, out) : SLR_OK;
+}
+
 // OpenBLAS's: a host function of the stream.
 
 struct job {
@@ -167,7 +179,7 @@ static slr_status make_job(slr_ops *ops, const struct slri_product *p, struct jo
 static slr_status by_blas(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_point *out)
 {
     struct job *job;
-    bool finishes = p->bias || p->pre || p->activation;
+    bool finishes = has_epilogue(p);
     SLRI_TRY(make_job(ops, p, &job));
     const struct slri_command command = {.op = SLRI_CALL, .call = {multiply, job}};
     const struct slri_buffer_use use[] = {{p->a, 0, p->a->bytes, SLRI_READS, false},
@@ -191,6 +203,7 @@ static slr_status run_by(slr_ops *ops, slr_stream *stream, const struct slri_pro
     return algorithm == BLAS       ? by_blas(ops, stream, product, out)
            : algorithm == PANEL    ? by_panels(ops, stream, product, out)
            : algorithm == CUBLASLT ? by_cublaslt(ops, stream, product, out)
+           : algorithm == CLBLAST  ? by_clblast(ops, stream, product, out)
                                    : by_tiles(ops, stream, product, out);
 }
 
@@ -213,7 +226,7 @@ static void fill_pick(slr_ops *ops, const struct slri_product *p, struct slri_pi
         .sizes = {p->m, p->n, p->k}, .flops = 2.0 * p->m * p->n * p->k * p->batch, .count = ALGORITHMS};
     snprintf(out->key, sizeof out->key, "ops.matmul %s%s %s x%u/%u/%u%s", p->transpose_a ? "t" : "n",
              p->transpose_b ? "t" : "n", slri_real_name(p->dtype), p->batch, p->a_count, p->b_count,
-             p->bias || p->pre || p->activation ? " epilogue" : "");
+             has_epilogue(p) ? " epilogue" : "");
     out->contender[BLAS] =
         (struct slri_contender){"openblas.sgemm", "openblas", 0, false, why_no_blas(ops, p->dtype), 0};
     out->contender[PANEL] = (struct slri_contender){
@@ -223,6 +236,9 @@ static void fill_pick(slr_ops *ops, const struct slri_product *p, struct slri_pi
     out->contender[CUBLASLT] = (struct slri_contender){
         "cublaslt.matmul", "cublaslt", lt ? slri_cublaslt_workspace(lt) : 0, lt && slri_cublaslt_is_deterministic(lt),
         why_not,           0};
+    uint64_t workspace_bytes;
+    why_not = slri_clblast_check(ops, p, &workspace_bytes);
+    out->contender[CLBLAST] = (struct slri_contender){"clblast.sgemm", "clblast", workspace_bytes, false, why_not, 0};
     out->contender[TILE] = (struct slri_contender){"own.tile", "own", 0, true, NULL, 0};
     out->heuristic = is_host ? BLAS : CUBLASLT;
 }

@@ -18,7 +18,7 @@ static void run_here(void *user, slr_status status)
         job->call.run(&job->call, NULL);
 }
 
-static slr_status put_job(void *user, void *queue)
+static slr_status put_job(void *user, struct slri_native_queue *queue)
 {
     const struct library_job *job = user;
     return job->call.run(&job->call, queue);
@@ -44,7 +44,7 @@ static slr_status submit_job(slr_stream *stream, struct library_job *job, slr_po
     if (call->workspace)
         use[uses++] = (struct slri_buffer_use){call->workspace, 0, call->workspace->bytes, SLRI_WRITES, false};
     struct slri_command command = {.op = SLRI_CALL, .call = {run_here, job}};
-    if (call->nvidia)
+    if (call->is_native)
         command = (struct slri_command){.op = SLRI_NATIVE, .native = {put_job, job, call->name}};
     const struct slri_work work = {
         .command = &command, .commands = 1, .use = use, .uses = uses, .settle = settle_job, .user = job};

@@ -11,16 +11,17 @@ struct slri_nvidia;
 
 struct slri_library_call {
     const char *name; // of the algorithm; it stays
-    // Does it. `queue` is the device's stream as the vendor's interface has it, whose context is current; NULL: this
-    // thread does the work.
-    slr_status (*run)(const struct slri_library_call *call, void *queue);
+    // Does it. `queue` is the device's; NULL: this thread does the work.
+    slr_status (*run)(const struct slri_library_call *call, struct slri_native_queue *queue);
     const void *plan;
+    _Alignas(8) unsigned char room[80]; // for a library without plans
     uint64_t workspace_bytes;
     slr_buffer *workspace;                    // the submission's; NULL: none is needed
     slr_buffer *buffer[SLRI_LIBRARY_BUFFERS]; // each may be NULL; the first `reads` are only read
     uint32_t reads;
     float alpha, beta;
-    struct slri_nvidia *nvidia; // held until it is done; NULL: the work is the host's
+    bool is_native;             // the library puts its work into the device's queue; else the host does it
+    struct slri_nvidia *nvidia; // held until it is done; or NULL
 };
 
 // Takes workspace of the device's pool. Errors: NO_MEMORY, and those of slri_stream_submit.

@@ -702,3 +702,48 @@ int32_t clEnqueueSVMMemFill(slri_cl_queue queue, void *to, const void *pattern, 
     (void)queue, (void)waits, (void)wait;
     return fill(to, (size_t)(uintptr_t)to, pattern, pattern_bytes, bytes, event);
 }
+
+int32_t clEnqueueMarkerWithWaitList(slri_cl_queue queue, uint32_t waits, const slri_cl_event *wait,
+                                    slri_cl_event *event)
+{
+    CALL(EnqueueMarkerWithWaitList);
+    (void)waits, (void)wait;
+    return is_alive((const void *)queue, QUEUE) ? done(0, event) : refuse(-36);
+}
+
+// ---- CLBlast: products of matrices, by the host --------------------------------------------------------------------
+
+SEEN int32_t CLBlastSGemmTempBufferSize(int layout, int transpose_a, int transpose_b, size_t m, size_t n, size_t k,
+                                        size_t a_offset, size_t a_stride, size_t b_offset, size_t b_stride,
+                                        size_t c_offset, size_t c_stride, slri_cl_queue *queue, size_t *bytes)
+{
+    CALL(CLBlastSGemmTempBufferSize);
+    (void)layout, (void)transpose_a, (void)transpose_b, (void)k, (void)a_offset, (void)a_stride, (void)b_offset;
+    (void)b_stride, (void)c_offset, (void)c_stride;
+    *bytes = 4 * m * n;
+    return is_alive((const void *)*queue, QUEUE) ? 0 : refuse(-36);
+}
+
+SEEN int32_t CLBlastSgemm(int layout, int transpose_a, int transpose_b, size_t m, size_t n, size_t k, float alpha,
+                          slri_cl_mem a, size_t a_offset, size_t a_stride, slri_cl_mem b, size_t b_offset,
+                          size_t b_stride, float beta, slri_cl_mem c, size_t c_offset, size_t c_stride,
+                          slri_cl_queue *queue, slri_cl_event *event)
+{
+    CALL(CLBlastSgemm);
+    if (layout != 101 || event || !is_alive((const void *)*queue, QUEUE))
+        return refuse(-30);
+    const float *from_a = (const float *)(void *)at(a, 4 * a_offset, 4 * m * k);
+    const float *from_b = (const float *)(void *)at(b, 4 * b_offset, 4 * k * n);
+    float *to = (float *)(void *)at(c, 4 * c_offset, 4 * m * n);
+    if (!from_a || !from_b || !to)
+        return refuse(-30);
+    for (size_t i = 0; i < m; ++i)
+        for (size_t j = 0; j < n; ++j) {
+            float sum = 0;
+            for (size_t p = 0; p < k; ++p)
+                sum += from_a[transpose_a == 112 ? p * a_stride + i : i * a_stride + p] *
+                       from_b[transpose_b == 112 ? j * b_stride + p : p * b_stride + j];
+            to[i * c_stride + j] = alpha * sum + (beta != 0.0f ? beta * to[i * c_stride + j] : 0);
+        }
+    return 0;
+}

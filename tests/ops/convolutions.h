@@ -208,7 +208,7 @@ static void spread(struct fixture *f, struct data *x)
     for (size_t i = 0; i < x->n; ++i)
         x->value[i] = (double)(i * 7919 % 104729) / 65536;
     store(x);
-    must(slr_stream_finish(f->stream, LONG));
+    must(slr_stream_finish(f->stream, COMPILED));
 }
 
 // Of `type`.

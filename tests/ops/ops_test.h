@@ -14,7 +14,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define EPS 0x1p-24 // half a unit in the last place of 1
+#define COMPILED (240 * SECOND) // a wait that drivers which compile on a busy machine do not use up
+#define EPS 0x1p-24             // half a unit in the last place of 1
 
 #if SANITIZED
 static const char *const specs[] = {"cpu"};
@@ -53,7 +54,7 @@ __attribute__((unused)) static struct fixture open_ops(const char *spec)
 
 __attribute__((unused)) static void close_ops(struct fixture *f)
 {
-    must(slr_stream_finish(f->stream, LONG));
+    must(slr_stream_finish(f->stream, COMPILED));
     slr_ops_destroy(f->ops);
     slr_stream_destroy(f->stream);
     slr_device_close(f->device);
@@ -184,7 +185,7 @@ __attribute__((unused)) static float *fetch_floats(struct fixture *f, const stru
     float *values = malloc(data->n * sizeof *values);
     uint16_t *halves = malloc(data->n * sizeof *halves);
     slr_scalar dtype = data->tensor.dtype;
-    must(slr_stream_finish(f->stream, LONG));
+    must(slr_stream_finish(f->stream, COMPILED));
     must(
         slr_buffer_read(data->tensor.buffer, 0, dtype == SLR_F32 ? (void *)values : halves, data->n * bytes_of(dtype)));
     for (size_t i = 0; i < data->n && dtype != SLR_F32; ++i)

@@ -7,15 +7,28 @@
 
 #include <string.h>
 
-static void check_one_product(struct fixture *f)
+static void check_product_with(struct fixture *f, bool is_narrow)
 {
     struct product p;
     draw_product(&p);
     make_product(f, &p);
     check_product(f, &p);
     if ((uint64_t)p.m * p.n * p.k * p.batch < 100000)
-        check_product_gradients(f, &p, false);
+        check_product_gradients(f, &p, is_narrow);
     drop_product(&p);
+}
+
+static void check_one_product(struct fixture *f)
+{
+    check_product_with(f, false);
+}
+
+static slr_ops *narrow; // with so little workspace that panels are left out
+
+static void check_narrow_product(struct fixture *f)
+{
+    struct fixture with = {f->device, f->stream, narrow};
+    check_product_with(&with, true);
 }
 
 static void check_one_convolution(struct fixture *f)
@@ -28,6 +41,7 @@ static const struct {
     void (*check)(struct fixture *f);
 } kinds[] = {
     {"matmul", check_one_product},
+    {"matmul without workspace", check_narrow_product},
     {"convolution", check_one_convolution},
     {"pooling", check_pooling},
     {"softmax", check_softmax},
@@ -44,14 +58,16 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, MODES = 2 };
 
-// Any algorithm, and those with the same bits in every run. Each case has a seed of its own, which is said where it
-// fails.
+// Any algorithm, and those with the same bits in every run. Each case has a seed of its own; its number is said where
+// it fails.
 static void check_cases(const char *spec, uint32_t cases, bool tells)
 {
     slr_ops_desc desc = SLR_OPS_DESC_INIT;
     for (uint32_t mode = 0; mode < MODES; ++mode) {
-        desc.deterministic = mode;
+        desc.deterministic = mode, desc.workspace_bytes = 0;
         struct fixture f = open_ops_with(spec, &desc);
+        desc.workspace_bytes = NARROW;
+        must(slr_ops_create(f.device, &desc, &narrow));
         for (uint32_t i = mode; i < cases; i += MODES) {
             uint32_t which = i / MODES % KINDS;
             type = types[i / MODES / KINDS % 3];
@@ -63,6 +79,7 @@ static void check_cases(const char *spec, uint32_t cases, bool tells)
             kinds[which].check(&f);
         }
         type = SLR_F32;
+        slr_ops_destroy(narrow);
         close_ops(&f);
     }
 }

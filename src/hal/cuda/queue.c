@@ -129,7 +129,7 @@ slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const st
     case SLRI_LIST:
         return slri_cuda_check(cuda, "GraphLaunch", NULL, slri_cuda_list_launch(cuda, stream, command->list));
     case SLRI_NATIVE:
-        return command->native.put(command->native.user, stream);
+        return command->native.put(command->native.user, &(struct slri_native_queue){.queue = stream});
     default:
         return dispatch(cuda, stream, command, extras);
     }

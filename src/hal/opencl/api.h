@@ -72,10 +72,11 @@ typedef struct slri_cl_event_object *slri_cl_event;
        const size_t *local, uint32_t waits, const slri_cl_event *, slri_cl_event *))
 
 // What only OpenCL 2.0 and later have; NULL where it is missing. Used where the device says that it has SVM, or
-// sub-groups.
+// sub-groups. The marker is of 1.2, for work of other libraries alone.
 #define SLRI_CL_OPTIONAL(X)                                                                                            \
     X(slri_cl_queue, CreateCommandQueueWithProperties,                                                                 \
       (slri_cl_context, slri_cl_device_id, const uint64_t *properties, int32_t *error))                                \
+    X(int32_t, EnqueueMarkerWithWaitList, (slri_cl_queue, uint32_t waits, const slri_cl_event *, slri_cl_event *))     \
     X(void *, SVMAlloc, (slri_cl_context, uint64_t flags, size_t bytes, uint32_t alignment))                           \
     X(void, SVMFree, (slri_cl_context, void *memory))                                                                  \
     X(int32_t, EnqueueSVMMemcpy,                                                                                       \

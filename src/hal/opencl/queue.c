@@ -216,6 +216,48 @@ static slr_status dispatch(struct slri_opencl *opencl, struct slri_cl_stream *st
     return begun(opencl, stream, "EnqueueNDRangeKernel", SLRI_CL_SUCCESS, event);
 }
 
+static void *native_object(const struct slri_native_queue *queue, void *address, uint64_t bytes, uint64_t *offset)
+{
+    struct slri_opencl *opencl = queue->device;
+    int32_t error;
+    *offset = 0;
+    if (!has_addresses(opencl))
+        return slri_cl_find_memory(opencl, address, offset);
+    return opencl->cl->CreateBuffer(opencl->context, SLRI_CL_MEM_READ_WRITE | SLRI_CL_MEM_USE_HOST_PTR, bytes, address,
+                                    &error);
+}
+
+// The driver keeps it for as long as a command uses it.
+static void native_release(const struct slri_native_queue *queue, void *object)
+{
+    const struct slri_opencl *opencl = queue->device;
+    if (has_addresses(opencl) && object)
+        opencl->cl->ReleaseMemObject(object);
+}
+
+// What a library has begun is waited for by a marker behind it, also where it failed in the midst.
+static slr_status put_native(struct slri_opencl *opencl, struct slri_cl_stream *stream,
+                             const struct slri_command *command)
+{
+    const struct slri_cl *cl = opencl->cl;
+    struct slri_native_queue native = {.queue = stream->queue,
+                                       .device = opencl,
+                                       .identity = (void (*)(void))cl->Flush,
+                                       .object = native_object,
+                                       .release = native_release};
+    slri_cl_event event;
+    if (!cl->EnqueueMarkerWithWaitList)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' has no clEnqueueMarkerWithWaitList", opencl->name);
+    slr_status status = command->native.put(command->native.user, &native);
+    if (!native.begins)
+        return status;
+    int32_t error = cl->EnqueueMarkerWithWaitList(stream->queue, 0, NULL, &event);
+    if (status != SLR_OK && error != SLRI_CL_SUCCESS)
+        return status;
+    slr_status marked = begun(opencl, stream, "EnqueueMarkerWithWaitList", error, event);
+    return status == SLR_OK ? marked : status;
+}
+
 static slr_status run(struct slri_opencl *opencl, struct slri_cl_stream *stream, const struct slri_command *command,
                       const struct slri_extras *extras)
 {
@@ -228,6 +270,8 @@ static slr_status run(struct slri_opencl *opencl, struct slri_cl_stream *stream,
         return move(opencl, stream, command);
     case SLRI_FILL:
         return fill(opencl, stream, command);
+    case SLRI_NATIVE:
+        return put_native(opencl, stream, command);
     default:
         return dispatch(opencl, stream, command, extras);
     }
@@ -254,7 +298,7 @@ slr_status slri_cl_encode(void *device, void *queue, const struct slri_command *
     SLRI_TRY(slri_cl_check_lost(device));
     for (uint32_t i = 0; i < commands; ++i) {
         SLRI_TRY(run(device, stream, &command[i], &extras[i]));
-        if (extras[i].wants_times)
+        if (extras[i].wants_times && stream->count != 0)
             note_timed(stream);
     }
     return extras[commands - 1].is_last ? flush(device, stream) : SLR_OK;

@@ -19,7 +19,7 @@ static const struct operation {
     const char *name, *what, *algorithms;
 } operations[] = {
     {"matmul", "product of matrices, batched, with bias and activation",
-     "openblas.sgemm, cublaslt.matmul, own.panel, own.tile"},
+     "openblas.sgemm, cublaslt.matmul, clblast.sgemm, own.panel, own.tile"},
     {"convolution", "1D and 2D, with groups, bias and activation",
      "onednn.convolution, cudnn.convolution, own.columns, own.direct"},
     {"pooling", "the largest, or the mean, of windows", "own"},
