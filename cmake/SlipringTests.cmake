@@ -494,6 +494,8 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
     slipring_register(tests/shim/cts_rings slipring_cts --device cuda:0?ring=persistent --device cuda:0?ring=relaunch
         --timeout 60 --optimize 1
         --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+    slipring_register(tests/shim/matrix tests_kernel_matrix_test)
+    set_property(TEST tests/shim/matrix APPEND PROPERTY ENVIRONMENT SLIPRING_FAKE_CUDA_BY=text)
     set_property(TEST tests/shim/cts tests/shim/cts_rings APPEND PROPERTY ENVIRONMENT SLIPRING_FAKE_CUDA_BY=text
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
     # HIP's text, where it is another: on waves of 64, and of 32. `make hip-text` runs the whole suite.

@@ -64,7 +64,7 @@ uint32_t slri_instr_uses(const struct slri_instr *instr)
     case SLRI_OP_BARRIER:
         return SLRI_USES_BARRIER;
     case SLRI_OP_WARP:
-        return SLRI_USES_WARP;
+        return SLRI_USES_WARP | (slri_warp_is_matrix(instr->imm) ? SLRI_USES_MATRIX : 0);
     case SLRI_OP_PRINT:
         return SLRI_USES_PRINT;
     case SLRI_OP_REPLY:
@@ -81,10 +81,10 @@ uint32_t slri_entry_may_use(enum slri_entry_kind kind)
 {
     if (kind == SLRI_ENTRY_KERNEL)
         return SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_DYNAMIC | SLRI_USES_WARP |
-               SLRI_USES_PRINT | SLRI_USES_GLOBAL;
+               SLRI_USES_MATRIX | SLRI_USES_PRINT | SLRI_USES_GLOBAL;
     uint32_t of_handlers = SLRI_USES_REPLY | SLRI_USES_INSTANCE | SLRI_USES_PRINT;
     if (kind == SLRI_ENTRY_BLOCK)
-        return of_handlers | SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_WARP;
+        return of_handlers | SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_WARP | SLRI_USES_MATRIX;
     return of_handlers;
 }
 

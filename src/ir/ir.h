@@ -214,12 +214,19 @@ enum slri_barrier { SLRI_BARRIER_SYNC, SLRI_BARRIER_COUNT, SLRI_BARRIER_AND, SLR
 // to this instruction with the same mask, and one that comes must be in its own mask: else it is a fault. A lane is a
 // thread's number in its block modulo 32.
 //
-// X(name, what a kernel's source calls it, arguments, result). Types: K the instruction's kind, U U32, I I32, - none.
+// X(name, what a kernel's source calls it, arguments, result). Types: K the instruction's kind, U U32, I I32, F F32,
+// - none.
 // Shuffles: arg[1] the value (K), arg[2] a lane, a distance or a mask for lanes (I32), arg[3] the width (I32): a power
 // of two from 1 to 32, else a fault. dst is the value of lane, where a lane's group are the `width` lanes about it that
 // begin at a multiple of width: SHUFFLE the group's lane arg[2] modulo width; UP and DOWN that many lanes below and
 // above, or the own where that leaves the group; XOR the own lane ^ arg[2], or the own where that is above the group.
 // Where that lane takes no part (or is not there) it is the own value.
+//
+// MATRIX: all 32 lanes take part, else it is a fault. arg[1] to arg[4] are the lane's elements of A, 16 rows of 16, and
+// arg[5], arg[6] those of B, 16 rows of 8: two halves each, the first in the low bits. With g = lane / 4, t = lane % 4:
+// A has rows g, g + 8, g, g + 8 and columns 2t, 2t, 2t + 8, 2t + 8, and what is right of them; B has column g and rows
+// 2t, 2t + 8, and what is below. dst is arg[7] plus the lane's element arg[8] modulo 4 of the product: rows g, g, g +
+// 8, g + 8, columns 2t, 2t + 1, 2t, 2t + 1. Sums are floats. Not every target has it: matrix.h.
 #define SLRI_WARP_LIST(X)                                                                                              \
     X(SYNC, "__syncwarp", "U", '-')                                                                                    \
     X(SHUFFLE, "__shfl_sync", "UKII", 'K')                                                                             \
@@ -236,6 +243,8 @@ enum slri_barrier { SLRI_BARRIER_SYNC, SLRI_BARRIER_COUNT, SLRI_BARRIER_AND, SLR
     X(REDUCE_AND, "__reduce_and_sync", "UK", 'K')                                                                      \
     X(REDUCE_OR, "__reduce_or_sync", "UK", 'K')                                                                        \
     X(REDUCE_XOR, "__reduce_xor_sync", "UK", 'K')                                                                      \
+    X(MATRIX_F16, "__matrix_f16_sync", "UUUUUUUFI", 'F')                                                               \
+    X(MATRIX_BF16, "__matrix_bf16_sync", "UUUUUUUFI", 'F')                                                             \
     X(ACTIVE, "__activemask", "", 'U') /* the lanes that stand here when no lane of the warp can go on without */
 
 enum slri_warp {
@@ -244,6 +253,11 @@ enum slri_warp {
 #undef SLRI_WARP_ENUM
         SLRI_WARP_COUNT
 };
+
+static inline bool slri_warp_is_matrix(uint64_t warp)
+{
+    return warp == SLRI_WARP_MATRIX_F16 || warp == SLRI_WARP_MATRIX_BF16;
+}
 
 struct slri_warp_function {
     const char *name, *args;
@@ -362,6 +376,7 @@ enum slri_use {
     SLRI_USES_WARP = 1 << 6,     // WARP
     SLRI_USES_PRINT = 1 << 7,    // PRINT
     SLRI_USES_GLOBAL = 1 << 8,   // SLRI_ROOT_GLOBAL
+    SLRI_USES_MATRIX = 1 << 9,   // WARP of MATRIX_F16 or MATRIX_BF16
 };
 
 // A parameter of a kernel, or of a handler after its message: a buffer (a pointer), or a value given at launch. A

@@ -335,7 +335,11 @@ static bool check_barrier(struct verifier *v, const struct slri_instr *instr)
 
 static enum slri_kind kind_of_letter(const struct slri_instr *instr, char letter)
 {
-    return letter == 'U' ? SLRI_U32 : letter == 'I' ? SLRI_I32 : letter == 'K' ? instr->kind : SLRI_VOID;
+    return letter == 'U'   ? SLRI_U32
+           : letter == 'I' ? SLRI_I32
+           : letter == 'F' ? SLRI_F32
+           : letter == 'K' ? instr->kind
+                           : SLRI_VOID;
 }
 
 static bool check_warp(struct verifier *v, const struct slri_instr *instr)

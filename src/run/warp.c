@@ -2,6 +2,9 @@
 #include "run/warp.h"
 #include "run/slr_warp.h"
 
+#include "ir/math/slr_math.h"
+#include "ir/math/slr_half.h"
+
 #define LANES SLRI_WARP_THREADS
 
 // ---- who takes part ------------------------------------------------------------------------------------------------
@@ -143,6 +146,31 @@ static uint32_t combine_lanes(const struct slri_code *code, const struct slri_co
     }
 }
 
+// ---- matrices -------------------------------------------------------------------------------------------------------
+
+// Half `high` of an argument of that lane.
+static double half_of(enum slri_warp warp, const struct slri_lane *lane, slri_reg reg, uint32_t high)
+{
+    uint16_t bits = (uint16_t)(lane->reg[reg].u32 >> 16 * high);
+    return (double)(warp == SLRI_WARP_MATRIX_F16 ? slri_f16_from_bits(bits) : slri_bf16_from_bits(bits));
+}
+
+// Products of halves are exact, and so nearly is their sum.
+static float multiply_fragments(const struct slri_code *code, const struct slri_code_arg *arg,
+                                const struct slri_lane *lane, uint32_t self)
+{
+    enum { A = 1, B = 5, C = 7, WHICH = 8 };
+    const enum slri_warp warp = (enum slri_warp)code->imm;
+    uint32_t which = lane[self].reg[arg[WHICH].from].u32 % 4, column = self % 4 * 2 + which % 2;
+    double sum = 0;
+    for (uint32_t k = 0; k < 16; k++) {
+        const struct slri_lane *a = &lane[self / 4 * 4 + k % 8 / 2], *b = &lane[column * 4 + k % 8 / 2];
+        sum +=
+            half_of(warp, a, arg[A + which / 2 + k / 8 * 2].from, k % 2) * half_of(warp, b, arg[B + k / 8].from, k % 2);
+    }
+    return lane[self].reg[arg[C].from].f32 + (float)sum;
+}
+
 // ---- all -----------------------------------------------------------------------------------------------------------
 
 enum slri_warp_outcome slri_warp_evaluate(const struct slri_code *code, const struct slri_code_arg *arg,
@@ -159,9 +187,14 @@ enum slri_warp_outcome slri_warp_evaluate(const struct slri_code *code, const st
     bool shuffles = code->imm >= SLRI_WARP_SHUFFLE && code->imm <= SLRI_WARP_SHUFFLE_XOR;
     if (shuffles && !shuffle(code, arg, lane, part))
         return SLRI_WARP_WRONG;
+    bool is_matrix = slri_warp_is_matrix(code->imm);
+    if (is_matrix && part != UINT32_MAX)
+        return SLRI_WARP_WRONG;
     for (uint32_t i = 0; i < LANES; i++) {
         lane[i].takes_part = part >> i & 1;
-        if (lane[i].takes_part && !shuffles)
+        if (is_matrix)
+            lane[i].result.f32 = multiply_fragments(code, arg, lane, i);
+        else if (lane[i].takes_part && !shuffles)
             lane[i].result = (union slri_scalar){.u64 = combine_lanes(code, arg, lane, part, i)};
     }
     return SLRI_WARP_DONE;

@@ -88,6 +88,13 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     setenv("SLIPRING_ONEDNN_LIB", getenv("SLIPRING_FAKE_CUDA"), 1);
     says("doctor", 0, "is not usable as oneDNN of version 2: it lacks dnnl_engine_create");
     unsetenv("SLIPRING_ONEDNN_LIB");
+    setenv("SLIPRING_CUBLASLT_LIB", "/nowhere.so", 1), setenv("SLIPRING_CUDNN_LIB", "libm.so.6", 1);
+    says("doctor", 0, "\ncublaslt not used by operations: cannot load /nowhere.so");
+    says("doctor", 0,
+         "\ncudnn    not used by operations: libm.so.6 is not usable as cuDNN of version 9: it lacks cudnn");
+    setenv("SLIPRING_CUBLASLT_LIB", getenv("SLIPRING_FAKE_CUDA"), 1);
+    says("doctor", 0, "\ncublaslt for operations: ");
+    unsetenv("SLIPRING_CUBLASLT_LIB"), unsetenv("SLIPRING_CUDNN_LIB");
     setenv("SLIPRING_OPENCL_LIB", "/nowhere.so", 1);
     says("doctor", 0, "\nopencl   cannot run here: cannot load /nowhere.so");
     unsetenv("SLIPRING_OPENCL_LIB");

@@ -242,6 +242,41 @@ inline void shim_ptx(const char *ptx, shim_u64 &ns)
     ns = shim->clock_ns();
 }
 
+#ifndef SHIM_HIP
+// The lane's four elements of a product of 16 rows of 16 and 16 rows of 8: PTX, mma.m16n8k16.
+inline void shim_ptx(const char *ptx, float &d0, float &d1, float &d2, float &d3, unsigned a0, unsigned a1, unsigned a2,
+                     unsigned a3, unsigned b0, unsigned b1, float c)
+{
+    const bool is_half = SHIM_IS("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, "
+                                 "%7}, {%8, %9}, {%10, %10, %10, %10};");
+    shim_must(is_half || SHIM_IS("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, "
+                                 "%7}, {%8, %9}, {%10, %10, %10, %10};"), ptx);
+    const unsigned mine[6] = {a0, a1, a2, a3, b0, b1}, site = 0xfffffff0u;
+    unsigned all[6][32], part;
+    for (unsigned i = 0; i < 6; ++i) {
+        const shim_word *given = shim->warp(site + i, 0xffffffffu, mine[i], &part);
+        if (part != 0xffffffffu)
+            shim->wrong("mma.sync in a warp that is not whole");
+        for (unsigned lane = 0; lane < 32; ++lane)
+            all[i][lane] = (unsigned)given[lane];
+    }
+    const shim_dim t = threadIdx, d = blockDim;
+    const unsigned own = (t.x + d.x * (t.y + d.y * t.z)) % 32;
+    float *const to[4] = {&d0, &d1, &d2, &d3};
+    for (unsigned which = 0; which < 4; ++which) {
+        double sum = 0;
+        for (unsigned k = 0; k < 16; ++k) {
+            const unsigned a = all[which / 2 + k / 8 * 2][own / 4 * 4 + k % 8 / 2] >> 16 * (k % 2);
+            const unsigned b = all[4 + k / 8][(own % 4 * 2 + which % 2) * 4 + k % 8 / 2] >> 16 * (k % 2);
+            const auto number = [is_half](unsigned bits) {
+                return is_half ? shim_of_half((unsigned short)bits) : shim_from<float>((shim_word)(bits & 0xffff) << 16);
+            };
+            sum += (double)number(a) * (double)number(b);
+        }
+        *to[which] = c + (float)sum;
+    }
+}
+#endif
 inline void shim_ptx(const char *ptx, float &to, unsigned short bits)
 {
     shim_must(SHIM_IS("cvt.f32.f16 %0, %1;"), ptx);

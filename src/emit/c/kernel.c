@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "emit/c/plan.h"
 #include "ir/ir_names.h"
+#include "ir/matrix.h"
 
 extern const char slri_embedded_launch_h[];
 
@@ -360,6 +361,7 @@ slr_status slri_emit_c_kernel(const struct slri_module *module, const struct slr
                                    .block = {block[0], block[1], block[2]},
                                    .rows = block[1] * block[2],
                                    .threads = block[0] * block[1] * block[2]};
+    SLRI_TRY(slri_matrix_refuse(module, entry, "a CPU has none, but cpu?engine=interpreted computes it"));
     struct slri_region *scratch = slri_region_create();
     struct slri_c_emitter e = {.module = module, .out = out, .scratch = scratch, .is_grid = true, .prefix = "slrf_"};
     if (scratch)

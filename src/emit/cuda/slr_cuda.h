@@ -245,6 +245,23 @@ template <class T> SLRI_FN T slri_kernel_rem(T a, T b, volatile slri_u64 *to, sl
 // The thread ends: behind an assertion that failed it might reach memory that is not there, which loses the device.
 // Barriers and functions of a warp do not wait for threads that have ended.
 #ifndef SLRI_HIP
+// Not volatile: calls for the four elements of one lane are one product. Each compute capability from 8.0 has it.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+SLRI_FN float __matrix_f16_sync(unsigned mask, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1, float c, int which)
+{
+    float d0, d1, d2, d3;
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};" : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "f"(0.0f));
+    (void)mask;
+    return c + ((which & 2) != 0 ? (which & 1) != 0 ? d3 : d2 : (which & 1) != 0 ? d1 : d0);
+}
+SLRI_FN float __matrix_bf16_sync(unsigned mask, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1, float c, int which)
+{
+    float d0, d1, d2, d3;
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};" : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "f"(0.0f));
+    (void)mask;
+    return c + ((which & 2) != 0 ? (which & 1) != 0 ? d3 : d2 : (which & 1) != 0 ? d1 : d0);
+}
+#endif
 #define SLRI_EXIT() asm volatile("exit;")
 #define SLRI_PART(mask) (mask)
 #endif

@@ -7,6 +7,7 @@
 #include "emit/opencl/check.h"
 #include "emit/opencl/level.h"
 #include "ir/ir_names.h"
+#include "ir/matrix.h"
 
 #include <string.h>
 
@@ -340,6 +341,7 @@ slr_status slri_emit_opencl(const struct slri_module *module, const struct slri_
     static const struct slri_opencl_options none;
     struct slri_opencl_emitter o = {.options = options ? options : &none};
     SLRI_TRY(slri_d_check_prints(module, entry));
+    SLRI_TRY(slri_matrix_refuse(module, entry, "OpenCL has no word for them"));
     struct slri_region *region = slri_region_create();
     slr_status status = check(&o, module, entry, region);
     if (status == SLR_OK) {

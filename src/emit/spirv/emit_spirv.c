@@ -5,6 +5,7 @@
 #include "lang/library.h"
 #include "ir/pass/level.h"
 #include "ir/pass/words.h"
+#include "ir/matrix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -310,6 +311,7 @@ slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_e
                          "%s: '%s' is a handler; SPIR-V is written of kernels, and of the kernel of a "
                          "handler's batched launches",
                          module->name, entry->name);
+    SLRI_TRY(slri_matrix_refuse(module, entry, "SPIR-V is written without them"));
     SLRI_TRY(slri_arguments_find(module, entry, &s.facts));
     s.subgroups = s.options.has & SLRI_SPIRV_SUBGROUPS_OF_32;
     s.words = !(s.options.has & SLRI_SPIRV_INT64);

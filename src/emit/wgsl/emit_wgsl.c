@@ -6,6 +6,7 @@
 #include "emit/wgsl/internal.h"
 #include "ir/pass/meet.h"
 #include "ir/pass/words.h"
+#include "ir/matrix.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -323,6 +324,7 @@ slr_status slri_emit_wgsl(const struct slri_module *module, const struct slri_en
                           const struct slri_wgsl_options *options, struct slri_text *out)
 {
     struct slri_module *words = NULL;
+    SLRI_TRY(slri_matrix_refuse(module, kernel, "WGSL has none"));
     SLRI_TRY(slri_words_kernel(module, kernel, NULL, &words));
     slr_status status = slri_meet_kernel(words, "WGSL");
     if (status == SLR_OK)

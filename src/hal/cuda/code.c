@@ -8,6 +8,7 @@
 #include "hal/cuda/cuda.h"
 #include "hal/cuda/nvrtc.h"
 #include "hal/cuda/waves.h"
+#include "ir/matrix.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,11 @@ slr_status slri_cuda_code_write(void *device, struct slri_code_text *text)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; %d are allowed on '%s'", text->name, count,
                          MOST_PARAMETERS, cuda->name);
     const struct slri_nvrtc *nvrtc;
+    if (cuda->cu->vendor != &slri_vendor_cuda)
+        SLRI_TRY(slri_matrix_refuse(text->module, text->entry, "AMD's have others"));
+    else if (slri_cuda_capability(&cuda->facts) < 80)
+        SLRI_TRY(
+            slri_matrix_refuse(text->module, text->entry, "only those of compute capability 8.0 or later have it"));
     SLRI_TRY(slri_cuda_identify(cuda, text));
     SLRI_TRY(cuda->cu->vendor->load_compiler(&nvrtc));
     return slri_nvrtc_source(nvrtc, text->module, text->entry, &text->text, &text->option);

@@ -171,7 +171,11 @@ static bool warp_takes(enum slri_warp warp, const struct slri_type *type)
 
 static enum slri_kind kind_of_letter(char letter, enum slri_kind value)
 {
-    return letter == 'U' ? SLRI_U32 : letter == 'I' ? SLRI_I32 : letter == 'K' ? value : SLRI_VOID;
+    return letter == 'U'   ? SLRI_U32
+           : letter == 'I' ? SLRI_I32
+           : letter == 'F' ? SLRI_F32
+           : letter == 'K' ? value
+                           : SLRI_VOID;
 }
 
 // The value of a vote is a condition; all others are numbers.

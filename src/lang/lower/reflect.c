@@ -118,6 +118,7 @@ static const char *name_use(const struct slri_instr *in, uint32_t use)
     case SLRI_USES_BARRIER:
         return "a barrier";
     case SLRI_USES_WARP:
+    case SLRI_USES_MATRIX:
         return "a function of a warp";
     case SLRI_USES_DYNAMIC:
         return "extern __shared__ memory";

@@ -100,7 +100,7 @@ static const struct benchmark {
     {"memory", {bench_memory, bench_memory_cuda}},
     {"claims", {bench_claims}},
     {"kernels", {bench_kernels, bench_kernels_cuda, bench_launch}},
-    {"ops", {bench_ops, bench_convolutions, bench_layers}},
+    {"ops", {bench_ops, bench_convolutions, bench_layers, bench_models}},
 #if SLIPRING_HAS_JANSSON
     {"tune", {bench_tune, bench_fused, bench_decide}},
 #else

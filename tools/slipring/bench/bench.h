@@ -107,6 +107,7 @@ bool bench_fused(bench *bench);
 bool bench_ops(bench *bench);
 bool bench_convolutions(bench *bench);
 bool bench_layers(bench *bench);
+bool bench_models(bench *bench);
 bool bench_decide(bench *bench);
 bool bench_cluster(bench *bench);
 bool bench_failover(bench *bench);

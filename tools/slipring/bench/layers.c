@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipring bench ops`: what keeping few activations saves and costs, and models that run side by side.
+// `slipring bench ops`: what keeping few activations saves and costs.
 #include "bench/bench.h"
 
 #include "bench/chain.h"
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { LAYERS = 64, ROWS = 128, WIDTH = 128, MODELS = 4, MODEL_LAYERS = 16, MODEL_ROWS = 16, MODEL_WIDTH = 128 };
+enum { LAYERS = 64, ROWS = 128, WIDTH = 128 };
 
 // ---- checkpointing -------------------------------------------------------------------------------------------------
 
@@ -113,82 +113,6 @@ static bool add_checkpoint_time(bench *bench, kept *k)
     return bench_measure(bench, &row);
 }
 
-// ---- models side by side -------------------------------------------------------------------------------------------
-
-typedef struct models {
-    slr_device *device;
-    chain chain[MODELS];
-} models;
-
-static slr_status finish_models(models *m)
-{
-    slr_status status = SLR_OK;
-    for (int i = 0; i < MODELS && status == SLR_OK; i++)
-        status = slr_stream_finish(m->chain[i].stream, 12 * BENCH_TIMEOUT_NS);
-    return status;
-}
-
-// `apart`: each model is waited for before the next begins.
-static bool infer(models *m, bool apart, double *figures)
-{
-    uint64_t start = clock_ns();
-    slr_status status = SLR_OK;
-    for (int i = 0; i < MODELS && status == SLR_OK; i++) {
-        status = chain_forward(&m->chain[i]);
-        if (status == SLR_OK && apart)
-            status = slr_stream_finish(m->chain[i].stream, 12 * BENCH_TIMEOUT_NS);
-    }
-    if (status == SLR_OK)
-        status = finish_models(m);
-    figures[0] = MODELS * 1e9 / (double)(clock_ns() - start);
-    if (status != SLR_OK)
-        say_failure(status, "models");
-    return status == SLR_OK;
-}
-
-static bool beside_slice(void *context, double *figures)
-{
-    return infer(context, false, figures);
-}
-
-static bool apart_slice(void *context, double *figures)
-{
-    return infer(context, true, figures);
-}
-
-static bool add_models(bench *bench)
-{
-    static const char name[] = "parallel_models";
-    char method[320];
-    double ignored;
-    models m = {0};
-    if (!bench_wants(bench, name))
-        return true;
-    slr_status status = slr_device_open(bench->info.name, NULL, &m.device);
-    for (int i = 0; i < MODELS && status == SLR_OK; i++)
-        status = chain_open(m.device, MODEL_ROWS, bench->small ? 16 : MODEL_WIDTH, 0, MODEL_LAYERS, &m.chain[i]);
-    bool fine = status == SLR_OK;
-    if (!fine)
-        say_failure(status, "models");
-    snprintf(method, sizeof method,
-             "Inferences a second of %d models of %d layers, each in a stream of its own, submitted one after the "
-             "other and waited for together. Floor: each is waited for before the next is submitted.",
-             MODELS, MODEL_LAYERS);
-    bench_case row = {
-        name,
-        "inferences/s",
-        {"median"},
-        method,
-        {.value = beside_slice, .floor = apart_slice, .value_context = &m, .floor_context = &m, .figures = 1}};
-    fine = fine && infer(&m, true, &ignored) && bench_measure(bench, &row);
-    for (int i = 0; i < MODELS; i++) {
-        if (m.chain[i].layers != NULL)
-            chain_close(&m.chain[i]);
-    }
-    slr_device_close(m.device);
-    return fine;
-}
-
 bool bench_layers(bench *bench)
 {
     kept k = {0};
@@ -196,7 +120,6 @@ bool bench_layers(bench *bench)
     bool fine = open_kept(bench, &k);
     fine = fine && add_checkpoint_peak(bench, &k) && add_checkpoint_time(bench, &k);
     close_kept(&k);
-    fine = fine && add_models(bench);
     partner_move_caller(bench->partner, false);
     return fine;
 }
