@@ -213,14 +213,27 @@ static bool add(struct slri_findings *findings, unsigned code, struct slri_where
     return slri_findings_add(findings, code, where, &nobody, NULL, NULL);
 }
 
+// Memory is spread over its channels by bits of the address, in pieces of some hundred bytes. Addresses whose distance
+// is a large power of two agree in these bits.
+#define CHANNELS_BYTES 4096
+
+static bool is_one_channel(int64_t stride)
+{
+    uint64_t apart = (uint64_t)(stride < 0 ? -stride : stride);
+    return apart >= CHANNELS_BYTES && (apart & (apart - 1)) == 0;
+}
+
 static void judge(const struct slri_traffic *traffic, uint32_t index, struct slri_findings *findings)
 {
     const struct slri_traffic_use *use = &traffic->use[index];
     struct slri_where where = traffic->flat->where[index];
     if (is_worst(traffic, index, excess_sectors) && add(findings, SLRI_C_UNCOALESCED, where)) {
-        char apart[64] = "";
+        char apart[160] = "";
         if (use->stride != 0)
-            snprintf(apart, sizeof apart, "; neighbouring threads are %lld bytes apart", (long long)use->stride);
+            snprintf(apart, sizeof apart, "; neighbouring threads are %lld bytes apart%s", (long long)use->stride,
+                     is_one_channel(use->stride) ? ", a power of two, so they reach few of the memory's channels: pad "
+                                                   "the rows"
+                                                 : "");
         slri_findings_say(
             findings, "a warp's request moves %.1f sectors of 32 bytes, but %.1f would suffice (%.0f %% efficiency)%s",
             ratio(use->sectors, use->requests), ratio(use->least_sectors, use->requests),

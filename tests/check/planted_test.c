@@ -237,6 +237,38 @@ static void lines_have_the_figures_of_a_warps_requests(void **unused)
     assert_int_equal(line.splits, 16 * 5 + 8 + 4 + 2);
 }
 
+static bool reaches_few_channels(const char *row_bytes)
+{
+    char text[256];
+    slr_program *program;
+    slr_kernel *kernel;
+    slr_check *check;
+    slr_check_finding finding;
+    bool found = false;
+    snprintf(text, sizeof text,
+             "__global__ void column(const float *x, float *y) {\n"
+             "    y[threadIdx.x] = x[threadIdx.x * (%s / 4)];\n}\n",
+             row_bytes);
+    assert_int_equal(slr_program_from_text(device, "column.cu", text, NULL, &program), SLR_OK);
+    assert_int_equal(slr_program_get_kernel(program, NULL, &kernel), SLR_OK);
+    assert_int_equal(slr_kernel_check(kernel, NULL, &check), SLR_OK);
+    for (uint32_t i = 0; slr_check_get_finding(check, i, &finding) == SLR_OK; i++)
+        found |= finding.code == 60 && strstr(finding.message, "few of the memory's channels") != NULL;
+    slr_check_destroy(check);
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(program);
+    return found;
+}
+
+static void strides_that_reach_few_channels_are_told_from_padded_ones(void **unused)
+{
+    (void)unused;
+    assert_true(reaches_few_channels("4096"));
+    assert_true(reaches_few_channels("8192"));
+    assert_false(reaches_few_channels("2048"));
+    assert_false(reaches_few_channels("4100"));
+}
+
 // ---- the interface -------------------------------------------------------------------------------------------------
 
 static const char scale_cu[] = "__global__ void scale(const float *x, float *y, float a, int n, short s) {\n"
@@ -522,6 +554,7 @@ int main(void)
         cmocka_unit_test(example_kernels_have_no_errors),
         cmocka_unit_test(what_is_slow_is_noted_and_nothing_else),
         cmocka_unit_test(lines_have_the_figures_of_a_warps_requests),
+        cmocka_unit_test(strides_that_reach_few_channels_are_told_from_padded_ones),
         cmocka_unit_test(what_was_given_is_used_and_the_rest_is_generated),
         cmocka_unit_test(arguments_and_shapes_that_cannot_be_are_refused_by_name),
         cmocka_unit_test(a_kernel_that_does_not_end_is_stopped_and_said),

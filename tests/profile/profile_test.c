@@ -209,6 +209,30 @@ static void the_programs_own_lines_are_reported_with_what_they_moved(void **stat
     assert_null(strstr(lines, "\"copied_bytes\": 245760"));
 }
 
+static void the_report_can_be_of_the_device_or_the_memory_alone(void **state)
+{
+    (void)state;
+    static const char program[] = "-- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'launch-bound' no";
+    char arguments[256];
+    snprintf(arguments, sizeof arguments, "--gpu %s", program);
+    assert_int_equal(use(arguments), 0);
+    assert_non_null(strstr(output, "reached  counted"));
+    assert_null(strstr(output, "memory buffers"));
+    snprintf(arguments, sizeof arguments, "--memory %s", program);
+    assert_int_equal(use(arguments), 0);
+    assert_null(strstr(output, "reached  counted"));
+    assert_non_null(strstr(output, "memory buffers"));
+    snprintf(arguments, sizeof arguments, "--gpu --memory --json --html both.html %s", program);
+    assert_int_equal(use(arguments), 0);
+    static const char *const keys[] = {"gpu_utilization", "memory_usage", "kernel_execution", "data_transfer"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
+        char wanted[64];
+        snprintf(wanted, sizeof wanted, "\n  \"%s\": ", keys[i]);
+        assert_non_null(strstr(output, wanted));
+    }
+    assert_int_equal(system("grep -q '\"host_lines\"' both.html"), 0);
+}
+
 static void the_report_has_the_kernel_its_lines_and_its_bound(void **state)
 {
     (void)state;
@@ -322,6 +346,7 @@ int main(void)
         cmocka_unit_test(copies_of_pageable_memory_are_named),
         cmocka_unit_test(an_algorithm_that_deterministic_mode_keeps_out_is_named),
         cmocka_unit_test(the_programs_own_lines_are_reported_with_what_they_moved),
+        cmocka_unit_test(the_report_can_be_of_the_device_or_the_memory_alone),
         cmocka_unit_test(the_report_has_the_kernel_its_lines_and_its_bound),
         cmocka_unit_test(the_line_that_takes_the_time_is_named_whichever_it_is),
         cmocka_unit_test(ceilings_that_a_kernel_exceeds_are_measured_again),

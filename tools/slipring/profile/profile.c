@@ -29,6 +29,9 @@ static const char help[] = "Usage: slipring profile [OPTION]... [--] PROGRAM [AR
                            "  --trace FILE   writes the trace, for Perfetto (ui.perfetto.dev)\n"
                            "  --measure      measures the device's peak performance again and keeps the\n"
                            "                 better values: a busy machine gives values that are too low\n"
+                           "  --gpu          prints the device's part of the report alone, with the lines of\n"
+                           "                 the program and the advice\n"
+                           "  --memory       likewise the memory's part; both may be given\n"
                            "  --json         prints one JSON object\n"
                            "\n"
                            "Example:\n"
@@ -42,6 +45,7 @@ static const char help[] = "Usage: slipring profile [OPTION]... [--] PROGRAM [AR
 typedef struct options {
     const char *html, *trace;
     bool json, measure;
+    unsigned parts; // of the text
     char **program;
 } options;
 
@@ -195,7 +199,7 @@ static int report(const options *options, const run *run, const profile *profile
         json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
         putchar('\n');
     } else {
-        profile_print(profile, run->command, run->exit_code, run->wall_s);
+        profile_print(profile, run->command, run->exit_code, run->wall_s, options->parts);
     }
     if (options->html != NULL)
         fine = profile_write_page(options->html, object);
@@ -254,6 +258,7 @@ static int parse(int argc, char **argv, options *out)
     static const struct option long_options[] = {
         {"html", required_argument, NULL, 'p'}, {"trace", required_argument, NULL, 't'},
         {"measure", no_argument, NULL, 'm'},    {"json", no_argument, NULL, 'j'},
+        {"gpu", no_argument, NULL, 'g'},        {"memory", no_argument, NULL, 'y'},
         {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
     *out = (options){0};
     int option;
@@ -270,6 +275,12 @@ static int parse(int argc, char **argv, options *out)
             break;
         case 'j':
             out->json = true;
+            break;
+        case 'g':
+            out->parts |= PROFILE_DEVICE;
+            break;
+        case 'y':
+            out->parts |= PROFILE_MEMORY;
             break;
         case 'h':
             fputs(help, stdout);

@@ -67,7 +67,9 @@ slr_roofline profile_roofline(const profile *profile, const slr_profile_row *row
 /// All of it as one object, which the page draws and --json prints.
 json_t *profile_json(const profile *profile, const char *command, int exit_code, double wall_s);
 
-void profile_print(const profile *profile, const char *command, int exit_code, double wall_s);
+/// `parts`: 0, or those alone that are named, with the program's lines and the advice.
+enum { PROFILE_DEVICE = 1, PROFILE_MEMORY = 2 };
+void profile_print(const profile *profile, const char *command, int exit_code, double wall_s, unsigned parts);
 
 /// False, and it was said why.
 bool profile_write_page(const char *path, json_t *object);

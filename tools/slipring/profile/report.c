@@ -262,8 +262,9 @@ static void print_advice(const profile *p)
     }
 }
 
-void profile_print(const profile *p, const char *command, int exit_code, double wall_s)
+void profile_print(const profile *p, const char *command, int exit_code, double wall_s, unsigned parts)
 {
+    const bool all = parts == 0, device = all || parts & PROFILE_DEVICE, memory = all || parts & PROFILE_MEMORY;
     say_out("%s: %.3f s, exit code %d\n", command, wall_s, exit_code);
     say_out("traced %.1f ms%s%s; device busy %.1f %% (streams: %u, owners of ring kernels: %u)\n", ms(p->span_ns),
             *p->device ? " on " : "", p->device, 100 * share(p->busy_ns, p->span_ns), p->streams, p->owners);
@@ -274,16 +275,21 @@ void profile_print(const profile *p, const char *command, int exit_code, double 
         say_out("peak here: %.1f GB/s, %.1f GFLOP/s (%.1f in double precision), %.1f us per launch\n",
                 p->ceilings.bytes_per_second / 1e9, p->ceilings.flops_per_second / 1e9,
                 p->ceilings.flops64_per_second / 1e9, p->ceilings.launch_ns / 1e3);
-    print_memory(p);
+    if (memory)
+        print_memory(p);
     if (p->trace.dropped != 0)
         say_out("%llu events were lost for lack of room in the trace; the rows below include them\n",
                 (unsigned long long)p->trace.dropped);
-    print_kernels(p);
-    print_rings(p);
-    print_owners(p);
-    print_others(p);
-    print_lines(p);
-    print_timed_lines(p);
+    if (device) {
+        print_kernels(p);
+        print_rings(p);
+        print_owners(p);
+    }
+    if (all) {
+        print_others(p);
+        print_lines(p);
+        print_timed_lines(p);
+    }
     print_host_lines(p);
     print_advice(p);
 }
@@ -409,6 +415,20 @@ static json_t *counters_json(const profile *p)
     return all;
 }
 
+// Of all heaps, each at its own time.
+static double peak_bytes(const profile *p)
+{
+    double sum = 0;
+    for (size_t i = 0; i < p->trace.counter_count; i++) {
+        const trace_counter *c = &p->trace.counters[i];
+        double most = 0;
+        for (size_t k = 0; k < c->sample_count && strncmp(c->name, "live bytes: ", 12) == 0; k++)
+            most = c->samples[k].value > most ? c->samples[k].value : most;
+        sum += most;
+    }
+    return sum;
+}
+
 static json_t *advice_json(const profile *p)
 {
     json_t *all = json_array();
@@ -429,7 +449,7 @@ json_t *profile_json(const profile *p, const char *command, int exit_code, doubl
         ceilings = json_pack("{s:f, s:f, s:f, s:f}", "bytes_per_s", p->ceilings.bytes_per_second, "flops_per_s",
                              p->ceilings.flops_per_second, "flops64_per_s", p->ceilings.flops64_per_second, "launch_ns",
                              p->ceilings.launch_ns);
-    return json_pack(
+    json_t *object = json_pack(
         "{s:s, s:o, s:i, s:f, s:o, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, "
         "s:o, s:o, s:o}",
         "version", SLR_VERSION, "command", kernel_text(command), "exit_code", exit_code, "wall_s", wall_s, "device",
@@ -441,4 +461,10 @@ json_t *profile_json(const profile *p, const char *command, int exit_code, doubl
         (json_int_t)p->total[SLR_PROFILE_WAIT].total_ns, "dropped", (json_int_t)p->trace.dropped, "ceilings", ceilings,
         "rows", rows_json(p), "over_time", bins_json(p), "counters", counters_json(p), "timed_lines",
         timed_lines_json(&p->timed), "host_lines", host_lines_json(p), "advice", advice_json(p));
+    // As users of Scalene know them.
+    json_object_set_new(object, "gpu_utilization", json_real(share(p->busy_ns, p->span_ns)));
+    json_object_set_new(object, "memory_usage", json_real(peak_bytes(p)));
+    json_object_set_new(object, "kernel_execution", json_real((double)p->total[SLR_PROFILE_KERNEL].total_ns / 1e9));
+    json_object_set_new(object, "data_transfer", json_real((double)moved_ns(p) / 1e9));
+    return object;
 }
