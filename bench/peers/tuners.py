@@ -63,7 +63,7 @@ class Source:
         body = body.replace('__shared__', '__local').replace('__syncthreads()', 'barrier(CLK_LOCAL_MEM_FENCE)')
         body = re.sub(r'const float \*(\w+) = (\w+) \+', r'__global const float *\1 = \2 +', body)
         body = body.replace('atomicAdd', 'atomic_add')
-        return '%s__kernel void %s(%s)%s' % (head, self.name, arguments, body)
+        return ('%s__kernel void %s(%s)%s' % (head, self.name, arguments, body)).replace('sqrtf(', 'sqrt(')
 
 
 def run(words):

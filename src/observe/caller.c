@@ -15,30 +15,42 @@ static bool is_profiled(void)
     return (__atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE) & SLRI_OBSERVE_PROFILE) != 0; // as slri_is_observed
 }
 
-static void count_call(const char *what, uint32_t device_name, uint64_t source, const struct slri_sample *sample)
+static const char launch[] = "launch", recorded_launch[] = "recorded launch";
+
+// `what` is one of few texts, so that its address tells it.
+static struct slri_row *find_row(struct slri_own *own, const void *at, const char *what, uint32_t device_name)
 {
-    // Its work is counted by the row of its kernel.
-    const struct slri_sample plain = {.ns = sample->ns, .bytes = sample->bytes, .is_pinned = sample->is_pinned};
-    struct slri_own *own = slri_own();
-    struct slri_row *row = own ? slri_row(SLR_PROFILE_CALLER, slri_name(what), device_name, source) : NULL;
-    if (row)
-        slri_row_add(row, own, &plain);
+    if (own->caller.row && own->caller.at == at && own->caller.what == what && own->caller.device == device_name)
+        return own->caller.row;
+    own->caller.row = slri_row(SLR_PROFILE_CALLER, slri_name(what), device_name, (uint64_t)(uintptr_t)at);
+    own->caller.at = at;
+    own->caller.what = what;
+    own->caller.device = device_name;
+    return own->caller.row;
 }
 
 void slri_caller_add(struct slri_site site, const char *what, slr_device *device, const struct slri_sample *sample)
 {
-    if (!site.at || !is_profiled())
+    struct slri_own *own = site.at && is_profiled() ? slri_own() : NULL;
+    if (!own)
         return;
     if (!what)
-        what = site.is_list ? "recorded launch" : "launch";
-    count_call(what, slri_device_name(device), (uint64_t)(uintptr_t)site.at, sample);
+        what = site.is_list ? recorded_launch : launch;
+    struct slri_row *row = find_row(own, site.at, what, slri_device_name(device));
+    // Its work is counted by the row of its kernel.
+    const struct slri_sample plain = {.ns = sample->ns, .bytes = sample->bytes, .is_pinned = sample->is_pinned};
+    if (row)
+        slri_row_add(row, own, &plain);
 }
 
 void slri_caller_allocated(const char *file, uint32_t line, uint32_t device_name, uint64_t bytes)
 {
     const struct slri_sample sample = {.bytes = bytes};
-    if (file && is_profiled())
-        count_call(allocation, device_name, (uint64_t)slri_name(file) << 32 | line, &sample);
+    struct slri_own *own = file && is_profiled() ? slri_own() : NULL;
+    const uint64_t source = own ? (uint64_t)slri_name(file) << 32 | line : 0;
+    struct slri_row *row = own ? slri_row(SLR_PROFILE_CALLER, slri_name(allocation), device_name, source) : NULL;
+    if (row)
+        slri_row_add(row, own, &sample);
 }
 
 void slri_caller_read(const struct slri_row *row, slr_profile_row *out)

@@ -16,6 +16,12 @@ struct slri_own {
     uint32_t slot;
     bool has_no_ring; // there is no room for one
     struct slri_ring *ring;
+    struct { // the row of the call that was counted last, which is often the next one's
+        const void *at;
+        const char *what;
+        uint32_t device;
+        struct slri_row *row; // NULL: none yet
+    } caller;
     uint32_t regions; // that are open, also those too deep to be kept
     struct {
         struct slri_row *row; // NULL: nobody watched
