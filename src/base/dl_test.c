@@ -88,6 +88,27 @@ static void first_that_opens_is_taken_unless_one_is_asked_for(void **state)
     unsetenv("SLIPRING_TEST_LIB");
 }
 
+static void place_is_a_file_and_an_offset_in_it(void **state)
+{
+    (void)state;
+    slri_dl *library;
+    slri_function function;
+    char path[4096], tiny[2];
+    uint64_t own = 0, other = 0;
+    const char here = 0; // on the stack, which is of no file
+    assert_int_equal(slri_dl_open("libm.so.6", &library), SLR_OK);
+    assert_int_equal(slri_dl_function(library, "hypot", &function), SLR_OK);
+    assert_true(slri_dl_find_place((const void *)(uintptr_t)function, path, sizeof path, &other));
+    assert_non_null(strstr(path, "/libm"));
+    assert_true(*path == '/' && other != 0);
+    assert_true(slri_dl_find_place((const void *)(uintptr_t)&missing_symbol_is_named, path, sizeof path, &own));
+    assert_non_null(strstr(path, "dl_test")); // the program, however it was called
+    assert_true(own != 0);
+    assert_false(slri_dl_find_place((const void *)(uintptr_t)function, tiny, sizeof tiny, &other));
+    assert_false(slri_dl_find_place(&here, path, sizeof path, &other));
+    slri_dl_close(library);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,6 +117,7 @@ int main(void)
         cmocka_unit_test(every_function_that_is_missing_is_listed),
         cmocka_unit_test(missing_library_is_named),
         cmocka_unit_test(first_that_opens_is_taken_unless_one_is_asked_for),
+        cmocka_unit_test(place_is_a_file_and_an_offset_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
