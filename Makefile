@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos wasm browser-demo format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text metal-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos wasm browser-demo format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -47,6 +47,11 @@ cuda-text: ## tests/cuda with the CUDA text itself run, compiled by the host's c
 	SLIPRING_FAKE_CUDA_BY=text ctest --test-dir build/dev --output-on-failure --parallel $(JOBS) -R '^tests/cuda/' $(CTEST)
 
 HIP_FAKE = $(CURDIR)/build/dev/lib/libslipring_fake_cuda.so
+metal-text: ## the conformance suite by the text for Metal, run likewise; some minutes
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	SLIPRING_METAL_LIB=$(CURDIR)/build/dev/lib/libslipring_fake_metal.so build/dev/bin/slipring-cts --device metal:0 --timeout 60
+
 hip-text: ## the conformance suite by the text for HIP, run likewise, on waves of 64 and of 32; some minutes
 	@scripts/deps.sh test
 	@$(call BUILD,dev)

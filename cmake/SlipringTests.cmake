@@ -81,6 +81,17 @@ target_include_directories(slipring_fake_webgpu PRIVATE ${PROJECT_SOURCE_DIR} sr
 target_link_libraries(slipring_fake_webgpu PRIVATE ${CMAKE_DL_LIBS})
 list(APPEND test_environment SLIPRING_FAKE_WEBGPU=$<TARGET_FILE:slipring_fake_webgpu>)
 
+# A Metal without a device.
+if(slipring_system STREQUAL linux)
+    slipring_glob(fake_metal_sources tests/fakes/metal/*.c)
+    add_library(slipring_fake_metal MODULE ${fake_metal_sources})
+    slipring_program_settings(slipring_fake_metal)
+    target_include_directories(slipring_fake_metal PRIVATE ${PROJECT_SOURCE_DIR} src include)
+    target_link_libraries(slipring_fake_metal PRIVATE slipring_shim slipring_internal)
+    target_link_options(slipring_fake_metal PRIVATE -Wl,-Bsymbolic) # by its own
+    list(APPEND test_environment SLIPRING_FAKE_METAL=$<TARGET_FILE:slipring_fake_metal>)
+endif()
+
 # A backend of the tests' own. Its list of backends goes in the place of the library's: an object comes before an archive.
 slipring_glob(toy_sources tests/fakes/toy/*.c tests/fakes/failing/*.c)
 add_library(slipring_toy OBJECT ${toy_sources})
@@ -158,7 +169,7 @@ function(slipring_add_test file)
         return()
     endif()
     # One pass of them takes minutes there; what the driver's own threads do is in tests/tsan.supp.
-    if(SLIPRING_SANITIZE STREQUAL thread AND name MATCHES "^tests/(vulkan/failure|webgpu/)")
+    if(SLIPRING_SANITIZE STREQUAL thread AND name MATCHES "^tests/(metal/|vulkan/failure|webgpu/)")
         return()
     endif()
     if(SLIPRING_SANITIZE AND name STREQUAL tests/webgpu/failure) # lavapipe leaks 48 bytes a device, which is opened often
@@ -467,6 +478,25 @@ if(EXISTS ${webgpu_library} AND vulkan_drivers AND NOT SLIPRING_SANITIZE)
         set_property(TEST tests/webgpu/ring_${name} APPEND PROPERTY ENVIRONMENT ${webgpu_environment}
             "SLIPRING_TEST_RING_DEVICE=webgpu:0")
     endforeach()
+endif()
+
+# Ring kernels on a Metal that is simulated, which runs the text; and the suite, but what tests/shim has of it. ThreadSanitizer
+# does not follow the text's fibres. `make metal-text` runs the whole suite.
+if(TARGET slipring_fake_metal AND NOT SLIPRING_SANITIZE)
+    set(metal_environment SLIPRING_METAL_LIB=$<TARGET_FILE:slipring_fake_metal>)
+    if(TARGET slipring_cts)
+        slipring_register(tests/metal/cts slipring_cts --device metal:0 --timeout 60
+            --filter launch/,streams/,faults/,mailboxes/,blocks/,routes/,keys/,instances/,overflow/,priority/,references/)
+        set_property(TEST tests/metal/cts APPEND PROPERTY ENVIRONMENT ${metal_environment})
+        set_tests_properties(tests/metal/cts PROPERTIES TIMEOUT 600) # a new build compiles its texts
+    endif()
+    foreach(name batch failure fault keys ring_send route slice_own state)
+        slipring_register(tests/metal/ring_${name} tests_ring_${name}_test)
+        set_property(TEST tests/metal/ring_${name} APPEND PROPERTY ENVIRONMENT ${metal_environment}
+            "SLIPRING_TEST_RING_DEVICE=metal:0")
+    endforeach()
+    slipring_register(tests/metal/stream device_stream_test)
+    set_property(TEST tests/metal/stream APPEND PROPERTY ENVIRONMENT ${metal_environment} SLIPRING_TEST_DEVICE=metal:0)
 endif()
 
 # A driver with words of 32 bits only: SwiftShader, which is Chromium's. The handlers' kernels are words as well.

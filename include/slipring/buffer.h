@@ -21,6 +21,13 @@ typedef enum slr_buffer_mode {
     SLR_BUFFER_UNIFIED = 3    ///< no copies: host and device must share memory, else creation fails
 } slr_buffer_mode;
 
+/// Whose memory a buffer lies in, on a device that shares memory with the host and has memory that it does not share.
+typedef enum slr_storage {
+    SLR_STORAGE_DEFAULT = 0, ///< as the device does: shared where host and device share memory
+    SLR_STORAGE_SHARED = 1,  ///< both address it, and nothing is copied: needs unified memory
+    SLR_STORAGE_PRIVATE = 2  ///< the device's alone: it has no host copy, and cannot be mapped
+} slr_storage;
+
 #define SLR_BUFFER_MOST_DIMENSIONS 8
 
 /// How to create a buffer. Zero means the default; fields are only appended.
@@ -42,6 +49,10 @@ typedef struct slr_buffer_desc {
     /// where host and device share memory; the memory stays pinned until it is released.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
+    /// Private: slr_buffer_write and slr_buffer_read copy directly; slr_buffer_map and slr_buffer_sync are refused. Not
+    /// with `import`, `pinned` or a unified `mode`.
+    slr_storage storage;
+    uint32_t reserved_too; ///< ignored
 } slr_buffer_desc;
 #ifdef __cplusplus
 static inline slr_buffer_desc slr_buffer_desc_init(void)
@@ -69,6 +80,7 @@ typedef struct slr_buffer_info {
     uint64_t uploads, uploaded_bytes;     ///< copies from the host to the device; of the whole buffer, also for a slice
     uint64_t downloads, downloaded_bytes; ///< copies from the device to the host
     uint32_t pinned;                      ///< 1: page-locked
+    slr_storage storage;                  ///< as it was asked for
 } slr_buffer_info;
 
 /// Makes a buffer of `bytes` bytes (1 to 2^40): zeroed, aligned to 64, automatic.
@@ -87,7 +99,7 @@ SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, cons
 /// Threads, Blocks, Owns: as slr_buffer_create.
 /// Errors: INVALID (shape, dtype and bytes do not agree; `import` is misaligned, already pinned, or to be pinned by a
 ///   device that cannot do so: its owner can lock it),
-///   UNSUPPORTED (unified on a device with its own memory; pinned on a device whose pages move),
+///   UNSUPPORTED (unified or shared on a device with its own memory; pinned on a device whose pages move),
 ///   NO_MEMORY (also: pinned, and beyond the process's limit on locked memory, which the message names).
 SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *desc, slr_buffer **out);
 
@@ -127,8 +139,8 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 ///
 /// Threads: any; several may read one range.  Blocks: until `timeout_ns`, and for the copy.
 /// Owns: the caller gets the mapping: slr_buffer_unmap.
-/// Errors: INVALID (range, access), WRONG_STATE (another mapping conflicts; the call would wait for itself), TIMEOUT,
-///   NO_MEMORY, or the error of the work in flight.
+/// Errors: INVALID (range, access), WRONG_STATE (the buffer is private; another mapping conflicts; the call would wait
+///   for itself), TIMEOUT, NO_MEMORY, or the error of the work in flight.
 SLR_API slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t access,
                                   uint64_t timeout_ns, void **out);
 
@@ -142,7 +154,7 @@ typedef enum slr_place { SLR_AT_HOST = 1, SLR_AT_DEVICE = 2 } slr_place;
 /// For explicit buffers: copies the range to `to` from the other side, whichever side was written last. Copies nothing
 /// if host and device share memory.
 /// Threads: any.  Blocks: until `timeout_ns` for work in flight, and for the copy.
-/// Errors: INVALID (range), WRONG_STATE (not an explicit buffer; mapped), TIMEOUT, NO_MEMORY.
+/// Errors: INVALID (range), WRONG_STATE (not an explicit buffer; private; mapped), TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_place to,
                                    uint64_t timeout_ns);
 

@@ -13,6 +13,7 @@
 ///   "cuda:1"                  an NVIDIA GPU, by the driver's index; "cuda:GPU-8f2c" by its UUID (nvidia-smi -L)
 ///   "vulkan:0"                a device of any Vulkan driver; "vulkan:UUID-8f2c" by its UUID, "vulkan:NAME" by its name
 ///   "webgpu:0"                an adapter of wgpu-native (docs/contract/webgpu.md)
+///   "metal:0"                 a device of Apple's Metal (docs/contract/metal.md)
 ///   "cuda:0?context=primary"  shares the context with the process's other users of CUDA
 ///   "null"                    checks and counts everything, stores and runs nothing: measures slipring's own cost
 ///   "cuda,cpu"                a list: the first device that opens. slr_device_info.chosen says which and why
@@ -83,7 +84,7 @@ typedef enum slr_device_class {
 /// A device's properties. All text is NUL-terminated.
 typedef struct slr_device_info {
     char name[SLR_DEVICE_NAME_BYTES]; ///< the name that opens this device again: "cpu?engine=interpreted"
-    char backend[16];                 ///< "cpu", "opencl", "cuda", "hip", "vulkan", "webgpu" or "null"
+    char backend[16];                 ///< "cpu", "opencl", "cuda", "hip", "vulkan", "webgpu", "metal" or "null"
     char description[160];            ///< model and cores
     char engine[160];        ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
     char chosen[256];        ///< why this device, if a list or "auto" was requested; else ""

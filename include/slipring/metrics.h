@@ -15,7 +15,9 @@ extern "C" {
 /// "memory_bytes", "temperature_c", "power_mw", "power_limit_mw", "clock_mhz", "memory_clock_mhz". On vulkan:
 /// "memory_used_bytes", "memory_bytes", and counts since the device was opened: "barriers", "host_barriers",
 /// "argument_writes", "pipelines", "submits" (docs/contract/vulkan.md). On webgpu: "bind_groups", "bind_group_layouts",
-/// "bind_group_sets", "passes", "pipelines", "submits", "timestamp_resolves", "maps" (docs/contract/webgpu.md).
+/// "bind_group_sets", "passes", "pipelines", "submits", "timestamp_resolves", "maps" (docs/contract/webgpu.md). On
+/// metal: "memory_used_bytes", "memory_bytes", "command_buffers", "encoders", "pipelines", "archives", "staged_copies"
+/// (docs/contract/metal.md).
 typedef struct slr_metric {
     const char *name; ///< with its unit; static text
     uint64_t value;

@@ -30,6 +30,7 @@
 #include <slipring/limits.h>
 #include <slipring/loop.h>
 #include <slipring/metrics.h>
+#include <slipring/native/metal.h>
 #include <slipring/occupancy.h>
 #include <slipring/operate.h>
 #include <slipring/ops.h>

@@ -125,7 +125,7 @@ static void no_description_ends_in_padding(void **state)
     (void)state;
 #define CHECK_END(type, last) assert_int_equal(offsetof(type, last) + sizeof(((type *)NULL)->last), sizeof(type));
     CHECK_END(slr_baseline, reserved)
-    CHECK_END(slr_buffer_desc, reserved)
+    CHECK_END(slr_buffer_desc, reserved_too)
     CHECK_END(slr_check_desc, messages)
     CHECK_END(slr_device_desc, print_user)
     CHECK_END(slr_diagnose_desc, ceilings)

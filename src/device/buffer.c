@@ -69,6 +69,23 @@ static slr_status check_pinned(const slr_device *device, const slr_buffer_desc *
     return SLR_OK;
 }
 
+static slr_status check_storage(const slr_device *device, const slr_buffer_desc *desc)
+{
+    const bool is_private = desc->storage == SLR_STORAGE_PRIVATE;
+    if ((uint32_t)desc->storage > SLR_STORAGE_PRIVATE)
+        return SLRI_FAIL(INVALID, "slr_buffer_desc.storage is %d; default, shared and private are 0 to 2",
+                         (int)desc->storage);
+    if (desc->storage == SLR_STORAGE_SHARED && !device->facts.unified)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' shares no memory with the host: a buffer cannot be shared",
+                         device->backend->name);
+    if (is_private && (desc->import || desc->pinned || desc->mode == SLR_BUFFER_UNIFIED))
+        return SLRI_FAIL(INVALID, "slr_buffer_desc: a private buffer cannot be %s, for it has no side of the host's",
+                         desc->import   ? "imported"
+                         : desc->pinned ? "pinned"
+                                        : "unified");
+    return SLR_OK;
+}
+
 static slr_status check_desc(const slr_device *device, const slr_buffer_desc *desc, uint64_t *bytes)
 {
     if ((uint32_t)desc->mode > SLR_BUFFER_UNIFIED)
@@ -86,30 +103,38 @@ static slr_status check_desc(const slr_device *device, const slr_buffer_desc *de
     if ((uintptr_t)desc->import % ALIGNMENT != 0)
         return SLRI_FAIL(INVALID, "slr_buffer_desc.import is not aligned to %u bytes", ALIGNMENT);
     SLRI_TRY(check_pinned(device, desc));
+    SLRI_TRY(check_storage(device, desc));
     return check_size(desc, bytes);
 }
 
 // ---- life ----------------------------------------------------------------------------------------------------------
+
+// Whether its memory is of the device's private heap.
+static bool is_of_private_heap(const slr_buffer *buffer)
+{
+    return buffer->storage == SLR_STORAGE_PRIVATE && buffer->device->private_heap;
+}
 
 // The memory: the user's own, where the device can use it as it is; else the device's.
 static slr_status get_memory(slr_buffer *buffer, void *import, bool pinned, const char *file, uint32_t line)
 {
     slr_device *device = buffer->device;
     buffer->imported = import != NULL;
-    buffer->apart = import && device->facts.unified && !device->facts.imports;
+    buffer->apart = (import && device->facts.unified && !device->facts.imports) || is_of_private_heap(buffer);
     if (import && slri_buffer_is_one(buffer)) {
         buffer->memory = import;
         return SLR_OK;
     }
     bool on_a_page = pinned && (device->facts.unified || !device->host_heap);
-    SLRI_TRY(slri_store_take(device, buffer->bytes, on_a_page ? slri_page_bytes() : 0, file, line, &buffer->span));
+    SLRI_TRY(slri_store_take(device, is_of_private_heap(buffer), buffer->bytes, on_a_page ? slri_page_bytes() : 0, file,
+                             line, &buffer->span));
     buffer->memory = buffer->span.memory;
     if (!import)
         return SLR_OK;
     buffer->host = import;
     slr_status status = slri_range_written(buffer, (struct slri_range){0, buffer->bytes}, SLRI_AT_HOST);
     if (status != SLR_OK)
-        slri_store_give(device, &buffer->span);
+        slri_store_give(device, false, &buffer->span);
     return status;
 }
 
@@ -156,6 +181,7 @@ static void unpin(slr_buffer *buffer)
 static void describe_buffer(slr_buffer *buffer, const slr_buffer_desc *desc)
 {
     buffer->mode = desc->mode ? desc->mode : SLR_BUFFER_AUTOMATIC;
+    buffer->storage = desc->storage;
     buffer->dtype = desc->dtype;
     buffer->rank = desc->rank;
     memcpy(buffer->shape, desc->shape, desc->rank * sizeof *desc->shape);
@@ -282,7 +308,7 @@ static void free_root(slr_buffer *buffer)
     unpin(buffer);
     slri_coherence_free(buffer);
     if (!(buffer->imported && slri_buffer_is_one(buffer)))
-        slri_store_give(device, &buffer->span);
+        slri_store_give(device, is_of_private_heap(buffer), &buffer->span);
     if (buffer->release)
         buffer->release(buffer->user);
 }
@@ -326,6 +352,13 @@ slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, ui
     return SLR_OK;
 }
 
+slr_status slri_buffer_check_side(const slr_buffer *root, const char *call)
+{
+    return root->storage != SLR_STORAGE_PRIVATE
+               ? SLR_OK
+               : SLRI_FAIL(WRONG_STATE, "%s: the buffer is private: slr_buffer_write and slr_buffer_read copy", call);
+}
+
 uint64_t slr_buffer_size(const slr_buffer *buffer)
 {
     return buffer ? buffer->bytes : 0;
@@ -341,7 +374,8 @@ slr_status slr_buffer_get_info_sized(const slr_buffer *buffer, slr_buffer_info *
                              .bytes = buffer->bytes,
                              .dtype = buffer->dtype,
                              .rank = buffer->rank,
-                             .pinned = root->locked != NULL};
+                             .pinned = root->locked != NULL,
+                             .storage = root->storage};
     memcpy(whole.shape, buffer->shape, sizeof whole.shape);
     slri_queues_lock();
     whole.uploads = root->moved.uploads;

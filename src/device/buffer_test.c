@@ -632,9 +632,80 @@ static void shape_and_dtype_make_the_size_and_must_agree(void **state)
     slr_device_close(device);
 }
 
+// On devices that have no memory apart from the host's, or none that they share with it.
+static void private_buffer_is_copied_and_never_mapped(void **state)
+{
+    static const char *const specs[] = {UNIFIED, SEPARATE};
+    (void)state;
+    for (size_t i = 0; i < 2; ++i) {
+        slr_device *device = open_device(specs[i]);
+        slr_stream *stream;
+        slr_buffer_desc desc = SLR_BUFFER_DESC_INIT;
+        slr_buffer *buffer;
+        slr_buffer_info info;
+        char back[8] = "";
+        void *mapped;
+        must(slr_stream_create(device, NULL, &stream));
+        desc.bytes = 64;
+        desc.mode = SLR_BUFFER_EXPLICIT;
+        desc.storage = SLR_STORAGE_PRIVATE;
+        must(slr_buffer_create_with(device, &desc, &buffer));
+        must(slr_buffer_get_info(buffer, &info));
+        assert_int_equal(info.storage, SLR_STORAGE_PRIVATE);
+        must(slr_buffer_write(buffer, 8, "private", 8));
+        must(slr_buffer_read(buffer, 8, back, sizeof back));
+        assert_string_equal(back, "private");
+        refuses(slr_buffer_map(buffer, 0, 8, SLR_MAP_READ, LONG, &mapped), WRONG_STATE,
+                "slr_buffer_map: the buffer is private");
+        refuses(slr_buffer_sync(buffer, 0, 8, SLR_AT_HOST, LONG), WRONG_STATE,
+                "slr_buffer_sync: the buffer is private");
+        slr_buffer_destroy(buffer);
+        desc.mode = SLR_BUFFER_AUTOMATIC;
+        must(slr_buffer_create_with(device, &desc, &buffer));
+        refuses(slr_stream_prefetch(stream, buffer, 0, 8, SLR_AT_HOST, NULL), WRONG_STATE,
+                "slr_stream_prefetch: the buffer is private");
+        slr_buffer_destroy(buffer);
+        slr_stream_destroy(stream);
+        slr_device_close(device);
+    }
+}
+
+static void storage_that_cannot_be_is_refused(void **state)
+{
+    static unsigned char memory[64] __attribute__((aligned(64)));
+    slr_device *unified = open_device(UNIFIED), *separate = open_device(SEPARATE);
+    slr_buffer_desc desc = SLR_BUFFER_DESC_INIT;
+    slr_buffer *buffer;
+    slr_buffer_info info;
+    (void)state;
+    desc.bytes = 64;
+    desc.storage = SLR_STORAGE_SHARED;
+    refuses(slr_buffer_create_with(separate, &desc, &buffer), UNSUPPORTED,
+            "device 'cpu' shares no memory with the host: a buffer cannot be shared");
+    must(slr_buffer_create_with(unified, &desc, &buffer));
+    must(slr_buffer_get_info(buffer, &info));
+    assert_int_equal(info.storage, SLR_STORAGE_SHARED);
+    slr_buffer_destroy(buffer);
+    desc.storage = (slr_storage)3;
+    refuses(slr_buffer_create_with(unified, &desc, &buffer), INVALID, "slr_buffer_desc.storage is 3");
+    desc.storage = SLR_STORAGE_PRIVATE;
+    desc.pinned = 1;
+    refuses(slr_buffer_create_with(unified, &desc, &buffer), INVALID, "a private buffer cannot be pinned");
+    desc.pinned = 0;
+    desc.mode = SLR_BUFFER_UNIFIED;
+    refuses(slr_buffer_create_with(unified, &desc, &buffer), INVALID, "a private buffer cannot be unified");
+    desc.mode = 0;
+    desc.import = memory;
+    refuses(slr_buffer_create_with(unified, &desc, &buffer), INVALID, "a private buffer cannot be imported");
+    slr_device_close(separate);
+    slr_device_close(unified);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(private_buffer_is_copied_and_never_mapped),
+        cmocka_unit_test(storage_that_cannot_be_is_refused),
         cmocka_unit_test(three_writes_and_a_launch_are_one_upload_and_two_reads_one_download),
         cmocka_unit_test(kernel_that_only_reads_makes_nothing_invalid),
         cmocka_unit_test(write_keeps_what_it_does_not_write),

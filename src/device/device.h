@@ -36,6 +36,7 @@ struct slr_device {
     struct slri_given *given; // buffers that go with messages; atomic: NULL until the first does
     slr_heap *heap;           // that buffers are taken from: device/store.h
     slr_heap *host_heap;      // that the host's views of pinned buffers are taken from; NULL: the system pins them
+    slr_heap *private_heap;   // that private buffers are taken from; NULL: as all others
     struct slr_pool *pool;
     // stream.c's, under the queues' lock.
     struct slri_link streams, given_up; // all of them; of those, the ones destroyed by their owners and not gone
@@ -73,7 +74,8 @@ struct slr_buffer {
     slr_buffer_mode mode;
     unsigned char *host; // the host's view, where it is not the device's memory: made when it is first asked for
     bool imported;       // the view, or the memory, is the user's
-    bool apart;          // on a unified device: which cannot use the user's memory, and has bytes of its own
+    bool apart;          // on a unified device: which cannot use the user's memory, or whose bytes are private
+    slr_storage storage; // as it was asked for; where private it never has a view
     void *locked;        // NULL, or `bytes` from here are page-locked
     slr_span host_span;  // of the view, where it was taken from the device's heap of pinned memory
     bool written_without_view;
@@ -137,6 +139,14 @@ void slri_program_release(slr_program *program);
 
 // INVALID, naming `call` and the range, where it leaves the buffer or that is NULL.
 slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, uint64_t bytes, const char *call);
+// WRONG_STATE, naming `call`, where the buffer is private: the host has no side of it.
+slr_status slri_buffer_check_side(const slr_buffer *root, const char *call);
+// Whether the host reaches the device's bytes of a unified device's buffer.
+static inline bool slri_buffer_is_reached(const slr_buffer *buffer)
+{
+    const slr_buffer *root = buffer->parent ? buffer->parent : buffer;
+    return root->storage != SLR_STORAGE_PRIVATE || !root->device->private_heap;
+}
 // slr_buffer_slice of a range that has been checked, from any byte on: for launches only.
 slr_status slri_buffer_part(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);
 // Whether a kernel's slice may begin there.

@@ -43,7 +43,7 @@ static const struct refused {
     {"cpu?threads=-1", SLR_INVALID, "threads '-1'"},
     {"cpu?unified=2", SLR_INVALID, "unified '2'; expected 0 or 1"},
     {"cpu?engine=fast", SLR_INVALID, "engine 'fast'; expected 'compiled' or 'interpreted'"},
-    {"toaster", SLR_NO_DEVICE, "no backend 'toaster'; it has: cpu, opencl, cuda, hip, vulkan, webgpu, null"},
+    {"toaster", SLR_NO_DEVICE, "no backend 'toaster'; it has: cpu, opencl, cuda, hip, vulkan, webgpu, metal, null"},
     {"CPU", SLR_NO_DEVICE, "no backend 'CPU'"},
     {"cpu:1", SLR_NO_DEVICE, "the only cpu is cpu:0"},
     {"null:7", SLR_NO_DEVICE, "the only null device is null:0"},
@@ -198,7 +198,7 @@ static void backends_are_listed_with_their_state(void **state)
     assert_string_equal(info.name, "cpu");
     assert_int_equal(info.status, SLR_OK);
     assert_int_equal(info.devices, 1);
-    static const char *const driven[] = {"opencl", "cuda", "hip", "vulkan", "webgpu"};
+    static const char *const driven[] = {"opencl", "cuda", "hip", "vulkan", "webgpu", "metal"};
     enum { DRIVEN = sizeof driven / sizeof *driven };
     for (uint32_t i = 0; i < DRIVEN; ++i) { // which may not be here; then the reason says what is missing
         must(slr_backend_get_info(1 + i, &info));
@@ -208,7 +208,7 @@ static void backends_are_listed_with_their_state(void **state)
     }
     must(slr_backend_get_info(1 + DRIVEN, &info));
     assert_string_equal(info.name, "null");
-    refuses(slr_backend_get_info(7, &info), NOT_FOUND, "there is no backend 7; this library has 7");
+    refuses(slr_backend_get_info(8, &info), NOT_FOUND, "there is no backend 8; this library has 8");
     refuses(slr_backend_get_info(0, NULL), INVALID, "out is NULL");
 }
 

@@ -138,6 +138,7 @@ slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, u
     SLRI_TRY(slri_buffer_check_range(buffer, offset, bytes, "slr_buffer_map"));
     if (!out || bytes == 0)
         return SLRI_FAIL(INVALID, "slr_buffer_map: %s", out ? "no bytes were asked for" : "out is NULL");
+    SLRI_TRY(slri_buffer_check_side(slri_buffer_root(buffer), "slr_buffer_map"));
     if (access == 0 || access > (SLR_MAP_READ | SLR_MAP_WRITE | SLR_MAP_DISCARD) ||
         (access & SLR_MAP_READ && access & SLR_MAP_DISCARD))
         return SLRI_FAIL(INVALID, "slr_buffer_map: access %u; expected SLR_MAP_READ, _WRITE, both, or _DISCARD",
@@ -218,6 +219,7 @@ slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t bytes, 
     slr_buffer *root = slri_buffer_root(buffer);
     if (to != SLR_AT_HOST && to != SLR_AT_DEVICE)
         return SLRI_FAIL(INVALID, "slr_buffer_sync: place %d; expected SLR_AT_HOST or SLR_AT_DEVICE", (int)to);
+    SLRI_TRY(slri_buffer_check_side(root, "slr_buffer_sync"));
     if (root->mode != SLR_BUFFER_EXPLICIT)
         return SLRI_FAIL(WRONG_STATE, "slr_buffer_sync: the buffer is not explicit; slr_stream_prefetch moves ahead");
     if (bytes == 0 || slri_buffer_is_one(root))

@@ -312,6 +312,11 @@ slr_status slri_peer_copy(slr_stream *stream, struct slri_peer_copy *copy, slr_p
     slr_peer_info info = {0};
     slr_stream *other = stream;
     enum slri_peer_path path = path_of(from, to, &info);
+    if ((path == SLRI_PATH_IN && !slri_buffer_is_reached(copy->from)) ||
+        (path == SLRI_PATH_OUT && !slri_buffer_is_reached(copy->to))) {
+        snprintf(info.reason, sizeof info.reason, "the buffer is private");
+        path = SLRI_PATH_STAGED;
+    }
     if (path == SLRI_PATH_STAGED && copy->way == SLR_PEER_DIRECT)
         return SLRI_FAIL(UNSUPPORTED, "no direct copy from %s to %s: %s; SLR_PEER_STAGED goes through the host",
                          name_of(from), name_of(to), info.reason);

@@ -32,14 +32,15 @@ static inline void slri_store_free(slr_device *device)
 }
 
 // `bytes` zeroed bytes at a multiple of `alignment`, 0: 64. Errors: NO_MEMORY; what failed while they were made zero.
-static inline slr_status slri_store_take(slr_device *device, uint64_t bytes, uint64_t alignment, const char *file,
-                                         uint32_t line, slr_span *out)
+// Private: of its private heap, which it has.
+static inline slr_status slri_store_take(slr_device *device, bool is_private, uint64_t bytes, uint64_t alignment,
+                                         const char *file, uint32_t line, slr_span *out)
 {
-    return slri_hooks()->store_take(device, bytes, alignment, file, line, out);
+    return slri_hooks()->store_take(device, is_private, bytes, alignment, file, line, out);
 }
-static inline void slri_store_give(slr_device *device, const slr_span *span)
+static inline void slri_store_give(slr_device *device, bool is_private, const slr_span *span)
 {
-    slri_hooks()->store_give(device, span);
+    slri_hooks()->store_give(device, is_private, span);
 }
 
 // Page-locked memory of the host that the device reaches by itself, zeroed, on a page. For devices with a heap of it.

@@ -102,6 +102,8 @@ slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, uint64_t 
     slr_buffer *root = slri_buffer_root(buffer);
     if (root->mode == SLR_BUFFER_EXPLICIT)
         return SLRI_FAIL(WRONG_STATE, "slr_stream_prefetch: the buffer is explicit: use slr_buffer_sync");
+    if (to == SLR_AT_HOST)
+        SLRI_TRY(slri_buffer_check_side(root, "slr_stream_prefetch"));
     if (slri_buffer_is_lazy(root) && to == SLR_AT_HOST)
         SLRI_TRY(slri_host_view(root));
     struct slri_buffer_use use = {buffer, offset, bytes, to == SLR_AT_HOST ? SLRI_TO_HOST : SLRI_READS, false};

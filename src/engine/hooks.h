@@ -20,9 +20,9 @@ struct slri_hooks {
     void (*store_report)(slr_device *device);
     slr_status (*store_reset)(slr_device *device);
     void (*store_free)(slr_device *device);
-    slr_status (*store_take)(slr_device *device, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
-                             slr_span *out);
-    void (*store_give)(slr_device *device, const slr_span *span);
+    slr_status (*store_take)(slr_device *device, bool is_private, uint64_t bytes, uint64_t alignment, const char *file,
+                             uint32_t line, slr_span *out);
+    void (*store_give)(slr_device *device, bool is_private, const slr_span *span);
     slr_status (*store_take_host)(slr_device *device, uint64_t bytes, slr_span *out);
     void (*store_give_host)(slr_device *device, const slr_span *span);
     bool (*store_keep)(slr_buffer *buffer);

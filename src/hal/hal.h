@@ -536,7 +536,8 @@ enum slri_memory_kind {
     SLRI_MEMORY_SHARED, // mailboxes and states of persistent ring kernels: at one address for host and device
     SLRI_MEMORY_NEAR,   // what only their groups use, near them; it goes with the device where that is lost
     SLRI_MEMORY_WORDS,  // words that kernels report by: the host reads them at the same address
-    SLRI_MEMORY_HOST    // only destroyed: memory of the device's allocator, which commands have named
+    SLRI_MEMORY_HOST,   // only destroyed: memory of the device's allocator, which commands have named
+    SLRI_MEMORY_PRIVATE // of a unified device: buffers that the host does not address
 };
 
 // What the speed of code on an open device depends on, in words. Known without running anything. "": it does not say.
@@ -554,6 +555,7 @@ struct slri_facts {
     bool passes_on;     // its persistent kernels pass messages on to one another
     uint32_t alignment; // at which its buffers begin; 0: 64
     bool has_pinned;    // it has SLRI_MEMORY_PINNED and SLRI_MEMORY_GIVEN
+    bool has_private;   // it has SLRI_MEMORY_PRIVATE
     enum slri_pinning pinning;
     struct slri_loss *loss;           // whether it was lost; NULL: it never is
     struct slri_residents *residents; // the groups of its persistent kernels (engine/resident.h); NULL: there are none
@@ -627,9 +629,9 @@ struct slri_backend {
     // `info`: NULL, or an open device fills in what it says of itself as it is now, which may run a kernel to find out.
     // Errors, without a device: NO_DEVICE (it would be of no use), what asking gives.
     slr_status (*facts)(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
-    // Of the kinds that it has: DEVICE always; PINNED and GIVEN, WORDS and HOST by its facts; SHARED where ring kernels
-    // may be persistent; NEAR where engine/slabs.h has been given to its residents. HOST is freed once what it was
-    // given to has ended.
+    // Of the kinds that it has: DEVICE always; PINNED and GIVEN, WORDS, HOST and PRIVATE by its facts; SHARED where
+    // ring kernels may be persistent; NEAR where engine/slabs.h has been given to its residents. HOST is freed once
+    // what it was given to has ended.
     slr_status (*memory_create)(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
     void (*memory_destroy)(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
     // Begins commands, of which there is at least one: each copies, fills, dispatches, or is a list. They are done
@@ -658,6 +660,8 @@ struct slri_backend {
     void (*shard_reopened)(void *device, struct slri_shard *shard);
     // Optional: what it is doing just now. Errors: NOT_FOUND, where what measures it is not there.
     slr_status (*metrics)(const void *device, slr_metrics *out);
+    // Optional: the object of the driver that memory is of, and how far into it that begins.
+    slr_status (*native)(void *device, const void *memory, void **native, uint64_t *offset);
     // Optional: whether a SLRI_COPY of this device may come from the other's memory, which is then made accessible;
     // again and again. Errors: UNSUPPORTED, which says why not.
     slr_status (*peer)(void *device, void *from_device, struct slri_peer_facts *out);
@@ -701,6 +705,6 @@ struct slri_backend {
 };
 
 extern const struct slri_backend slri_backend_cpu, slri_backend_null, slri_backend_opencl, slri_backend_cuda,
-    slri_backend_hip, slri_backend_vulkan, slri_backend_webgpu;
+    slri_backend_hip, slri_backend_vulkan, slri_backend_webgpu, slri_backend_metal;
 
 #endif

@@ -34,6 +34,28 @@ static slr_status open_host_heap(slr_device *device)
     return slri_heap_create(&source, device->allocator, &desc, &device->host_heap);
 }
 
+static slr_status create_private(void *self, uint64_t bytes, void **memory)
+{
+    const slr_device *device = self;
+    return slri_queue_device_memory(&device->queues, SLRI_MEMORY_PRIVATE, bytes, memory);
+}
+
+static void destroy_private(void *self, void *memory, uint64_t bytes)
+{
+    const slr_device *device = self;
+    device->backend->memory_destroy(device->self, SLRI_MEMORY_PRIVATE, memory, bytes);
+}
+
+// As the heap of other buffers, of which the limit is one for each of the two.
+static slr_status open_private_heap(slr_device *device, slr_heap_desc *desc)
+{
+    desc->name = "private";
+    const struct slri_heap_source source = {create_private, destroy_private, device};
+    SLRI_TRY(slri_heap_create(&source, device->allocator, desc, &device->private_heap));
+    device->private_heap->device = device;
+    return SLR_OK;
+}
+
 slr_status slri_device_heap_open(slr_device *device, const slr_device_desc *desc)
 {
     slr_heap_desc heap = SLR_HEAP_DESC_INIT;
@@ -53,6 +75,8 @@ slr_status slri_device_heap_open(slr_device *device, const slr_device_desc *desc
     }
     device->heap->device = device;
     status = device->facts.has_pinned ? open_host_heap(device) : SLR_OK;
+    if (status == SLR_OK && device->facts.has_private)
+        status = open_private_heap(device, &heap);
     if (status != SLR_OK)
         slri_device_heap_free(device);
     return status;
@@ -62,6 +86,8 @@ void slri_device_heap_report(slr_device *device)
 {
     slri_pool_close(device->pool); // what waits in it is no leak
     slri_heap_report(device->heap);
+    if (device->private_heap)
+        slri_heap_report(device->private_heap);
 }
 
 static uint64_t trimmed(slr_heap *heap)
@@ -77,7 +103,7 @@ static uint64_t trimmed(slr_heap *heap)
 slr_status slri_device_heap_reset(slr_device *device)
 {
     slr_pool_trim(device->pool, 0);
-    uint64_t left = trimmed(device->heap) + trimmed(device->host_heap);
+    uint64_t left = trimmed(device->heap) + trimmed(device->host_heap) + trimmed(device->private_heap);
     return left == 0 ? SLR_OK
                      : SLRI_FAIL(WRONG_STATE, "slr_device_reopen: buffers of the device still exist, in %llu B",
                                  (unsigned long long)left);
@@ -89,23 +115,26 @@ void slri_device_heap_free(slr_device *device)
     slri_heap_destroy(device->heap);
     if (device->host_heap)
         slri_heap_destroy(device->host_heap);
+    if (device->private_heap)
+        slri_heap_destroy(device->private_heap);
 }
 
-slr_status slri_device_heap_take(slr_device *device, uint64_t bytes, uint64_t alignment, const char *file,
-                                 uint32_t line, slr_span *out)
+slr_status slri_device_heap_take(slr_device *device, bool is_private, uint64_t bytes, uint64_t alignment,
+                                 const char *file, uint32_t line, slr_span *out)
 {
+    slr_heap *heap = is_private ? device->private_heap : device->heap;
     slr_span span;
     if (alignment < device->facts.alignment)
         alignment = device->facts.alignment;
-    slr_status status = slr_heap_take_at(device->heap, bytes, alignment, file, line, &span);
+    slr_status status = slr_heap_take_at(heap, bytes, alignment, file, line, &span);
     if (status == SLR_NO_MEMORY && slr_pool_trim(device->pool, 0) > 0)
-        status = slr_heap_take_at(device->heap, bytes, alignment, file, line, &span);
+        status = slr_heap_take_at(heap, bytes, alignment, file, line, &span);
     SLRI_TRY(status);
     if (span.stale > 0 && span.memory) {
         struct slri_command fill = {.op = SLRI_FILL, .fill = {span.memory, span.stale, 1, {0}}};
         status = slri_device_run(device, &fill, 1);
         if (status != SLR_OK) {
-            slr_heap_give(device->heap, &span);
+            slr_heap_give(heap, &span);
             return status;
         }
     }
@@ -113,9 +142,9 @@ slr_status slri_device_heap_take(slr_device *device, uint64_t bytes, uint64_t al
     return SLR_OK;
 }
 
-void slri_device_heap_give(slr_device *device, const slr_span *span)
+void slri_device_heap_give(slr_device *device, bool is_private, const slr_span *span)
 {
-    slr_heap_give(device->heap, span);
+    slr_heap_give(is_private ? device->private_heap : device->heap, span);
 }
 
 slr_status slri_device_heap_take_host(slr_device *device, uint64_t bytes, slr_span *out)

@@ -102,6 +102,12 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     says("doctor", 0, "\nwebgpu   cannot run here: cannot load /nowhere.so");
     says("doctor", 0, "(SLIPRING_WEBGPU_LIB names it)\n");
     unsetenv("SLIPRING_WEBGPU_LIB");
+    setenv("SLIPRING_METAL_LIB", "/nowhere.so", 1);
+    says("doctor", 0, "\nmetal    cannot run here: cannot load /nowhere.so");
+    setenv("SLIPRING_METAL_LIB", getenv("SLIPRING_FAKE_METAL"), 1);
+    says("doctor", 0, "\nmetal:0  opens: Simulated Metal device");
+    says("doctor", 0, "\n         note      compiled and simulated, not run on a device");
+    unsetenv("SLIPRING_METAL_LIB");
     setenv("SLIPRING_HIP_LIB", "/nowhere.so", 1);
     says("doctor", 0, "\nhip      cannot run here: cannot load /nowhere.so");
     says("doctor", 0, "(SLIPRING_HIP_LIB names it)\n");

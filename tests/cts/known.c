@@ -22,6 +22,8 @@
 #define NO_PRINTS "kernels on WebGPU do not print"
 #define NO_WGSL_FUNCTION "WGSL has no such function"
 #define MAY_FLUSH "a device of WGSL may take numbers below 2^-126 for others"
+#define NO_METAL_DOUBLES "Metal has no double"
+#define NO_METAL_ATOMICS "Metal has no atomics of 64 bits that give a result"
 #define WGSL_BOUNDS "WGSL's own bounds of its functions are wider"
 
 // clang-format off
@@ -126,6 +128,24 @@ const cts_known cts_known_list[] = {
     {"webgpu/WGSL", "math/exponentials", CTS_MAY_FAIL, "WGSL does not say what exp is of infinities and NaN"},
     {"webgpu/WGSL", "math/fmod_and_hypot", CTS_MAY_FAIL, "WGSL's length may overflow on its way, and small numbers may be 0"},
     {"webgpu/WGSL", "math/fused_multiply_add_rounds_once", CTS_MAY_FAIL, "WGSL's fma may round twice"},
+    {"metal/MSL", "language/double_*", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "launch/numbers_of_every_type", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "launch/what_a_kernel_prints_is_told", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "math/classification", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "math/double_*", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "math/doubles_*", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "math/floats_are_rounded_as_a_name_says", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "math/sine_and_cosine_at_once", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "math/gamma_*", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "math/overloads_*", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "barriers/dynamic_beside_static_shared_memory", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "barriers/shared_structs_and_mixed_types", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "warps/shuffles_of_every_type", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "parameters/vectors_of_every_width", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "mailboxes/structs_keep_the_hosts_layout", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "Apple's GPUs have 32 KiB"},
+    {"metal/MSL", "atomics/doubles_*", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
+    {"metal/MSL", "atomics/64_bits_*", CTS_MUST_REFUSE, NO_METAL_ATOMICS},
     {"cuda/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "references/a_buffer_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"cuda/persistent", "references/a_reply_*", CTS_MUST_REFUSE, NEEDS_HOST},
@@ -161,7 +181,7 @@ static const struct {
     {"cpu/compiled", "`cpu`, compiled"},        {"cpu/interpreted", "`cpu`, interpreted"},
     {"opencl/pocl/auto", "`opencl:0`, PoCL"},   {"opencl/other/auto", "`opencl:0`, Intel"},
     {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},  {"vulkan/words*", "`vulkan:0`, SwiftShader"},
-    {"webgpu/WGSL", "`webgpu:0`, wgpu-native"},
+    {"webgpu/WGSL", "`webgpu:0`, wgpu-native"}, {"metal/MSL", "`metal:0`, simulated"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 

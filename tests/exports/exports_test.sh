@@ -17,7 +17,7 @@ if foreign=$(grep -v '^slr_' <<< "$exported"); then
     exit 1
 fi
 
-declared=$(sed -nE 's/^SLR_API .*[ *](slr_[a-z0-9_]+)\(.*/\1/p' "$source_dir"/include/slipring/*.h | sort -u)
+declared=$(sed -nE 's/^SLR_API .*[ *](slr_[a-z0-9_]+)\(.*/\1/p' "$source_dir"/include/slipring/*.h "$source_dir"/include/slipring/native/*.h | sort -u)
 [[ -n $declared ]] || { echo "no SLR_API function found in the headers"; exit 1; }
 if absent=$(grep -vxF "$exported" <<< "$declared"); then
     echo "declared in a public header, not in the library:" "$absent"

@@ -5,6 +5,7 @@
 #include "tests/fakes/fake_cuda.h"
 #include "tests/fakes/fake_vulkan.h"
 #include "tests/fakes/load.h"
+#include "tests/fakes/metal/fake_metal.h"
 #include "tests/fakes/toy/toy.h"
 #include "tests/failures/program.h"
 
@@ -91,6 +92,7 @@ static void check_told(slr_status status, slr_status planted)
 
 static struct fake_cuda *driver;    // simulated; of the backend that needs one
 static struct fake_vulkan *between; // in front of the Vulkan that is here
+static struct fake_metal *metal;    // simulated
 
 // A persistent kernel's memory is made by the backend and given back by its upper layers: there the driver counts.
 static void check_nothing_is_left(const struct purse *purse)
@@ -105,6 +107,15 @@ static void check_nothing_is_left(const struct purse *purse)
         if (between->live != 0 || purse->out != 0)
             fail_msg("%s: %d objects of the driver and %llu B of the allocator are left", doing, between->live,
                      (unsigned long long)purse->out);
+        return;
+    }
+    if (failing.inner == &slri_backend_metal) { // likewise
+        const uint64_t deadline = slri_deadline_after(LONG);
+        while (__atomic_load_n(&metal->live, __ATOMIC_ACQUIRE) != 0 && !slri_passed(deadline))
+            slri_sleep_ns(100000); // a command buffer is its queue's thread's, too
+        if (metal->live != 0 || metal->wrong != 0 || purse->out != 0)
+            fail_msg("%s: %d objects of Metal and %llu B of the allocator are left, %u wrong calls: %s", doing,
+                     metal->live, (unsigned long long)purse->out, metal->wrong, metal->first_wrong);
         return;
     }
     if (failing.live != 0 || failing.live_bytes != 0 || purse->out != 0)
@@ -283,6 +294,22 @@ static void each_call_of_each_slot_fails_on_vulkan(void **state)
 #endif
 }
 
+// Its kernels are fibres, which ThreadSanitizer does not follow.
+static void each_call_of_each_slot_fails_on_metal(void **state)
+{
+    const char *path = getenv("SLIPRING_FAKE_METAL"); // on Linux alone
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    path = NULL;
+#endif
+    if (!path)
+        skip();
+    setenv("SLIPRING_METAL_LIB", path, 1);
+    metal = ((struct fake_metal * (*)(void)) function_of_fake("SLIPRING_FAKE_METAL", "fake_metal_words"))();
+    sweep(&(struct subject){&slri_backend_metal, "failing:0", true, SLR_NO_MEMORY});
+    sweep(&(struct subject){&slri_backend_metal, "failing:0", true, SLR_DEVICE_LOST});
+}
+
 // The driver comes from the fake for as long as this process lives.
 static int load_driver(void **state)
 {
@@ -454,6 +481,7 @@ int main(void)
         cmocka_unit_test(each_call_of_each_slot_fails_on_a_device_without_queues),
         cmocka_unit_test_setup(each_call_of_each_slot_fails_on_a_device_behind_a_driver, load_driver),
         cmocka_unit_test(each_call_of_each_slot_fails_on_vulkan),
+        cmocka_unit_test(each_call_of_each_slot_fails_on_metal),
         cmocka_unit_test(each_call_of_each_slot_fails_while_a_lost_device_is_reopened),
         cmocka_unit_test(each_allocation_fails),
         cmocka_unit_test(what_is_alive_is_counted),

@@ -11,7 +11,7 @@ static int load_both(void **state)
     const char *path = getenv("SLIPRING_FAKE_CUDA");
     if (setenv("SLIPRING_CUDA_LIB", path, 1) != 0 || setenv("SLIPRING_NVRTC_LIB", path, 1) != 0 ||
         setenv("SLIPRING_HIP_LIB", "/nowhere", 1) != 0 || setenv("SLIPRING_VULKAN_LIB", "/nowhere", 1) != 0 ||
-        setenv("SLIPRING_WEBGPU_LIB", "/nowhere", 1) != 0)
+        setenv("SLIPRING_WEBGPU_LIB", "/nowhere", 1) != 0 || setenv("SLIPRING_METAL_LIB", "/nowhere", 1) != 0)
         return -1;
     fake_gpu = ((struct fake_cuda * (*)(void)) function_of_fake("SLIPRING_FAKE_CUDA", "fake_cuda_words"))();
     fake_gpu->devices = 1;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/gpu_node.h"
 #include "base/status.h"
+#include "engine/kept_list.h"
 #include "engine/ring_mode.h"
 #include "engine/spec.h"
 #include "hal/webgpu/webgpu.h"
@@ -167,6 +168,15 @@ static slr_status webgpu_persistent_plan(void *device, const struct slri_ring_fa
     return SLR_OK;
 }
 
+// WebGPU has command buffers that run once alone.
+static slr_status webgpu_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
+                                     uint32_t commands, void **list)
+{
+    struct slri_webgpu *webgpu = device;
+    SLRI_TRY(slri_loss_check(&webgpu->loss));
+    return slri_kept_list_create(webgpu->name, webgpu->allocator, true, command, extras, commands, list);
+}
+
 const struct slri_backend slri_backend_webgpu = {
     .name = "webgpu",
     .blob_suffix = ".wgsl",
@@ -183,8 +193,8 @@ const struct slri_backend slri_backend_webgpu = {
     .queue_create = slri_wg_queue_create,
     .queue_destroy = slri_wg_queue_destroy,
     .metrics = slri_wg_metrics,
-    .list_create = slri_wg_list_create,
-    .list_destroy = slri_wg_list_destroy,
+    .list_create = webgpu_list_create,
+    .list_destroy = slri_kept_list_destroy,
     .code_write = slri_wg_code_write,
     .code_build = slri_wg_code_build,
     .code_unload = slri_wg_code_unload,

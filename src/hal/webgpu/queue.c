@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "engine/kept_list.h"
 #include "hal/webgpu/webgpu.h"
 
 #define MOST_SUBMITS 8u   // before the first is waited for
@@ -566,7 +567,7 @@ static slr_status encode_one(struct slri_webgpu *webgpu, struct slri_wg_queue *q
                              const struct slri_command *command, const struct slri_extras *extras)
 {
     if (command->op == SLRI_LIST) {
-        const struct slri_wg_list *list = command->list;
+        const struct slri_kept_list *list = command->list;
         for (uint32_t i = 0; i < list->count; ++i) {
             struct slri_extras part = list->part[i].extras;
             part.wants_times = extras->wants_times;

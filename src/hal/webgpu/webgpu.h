@@ -225,17 +225,4 @@ slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue 
 // canary.c: how many turns a loop may take; 0: as many as it likes.
 slr_status slri_wg_count_turns(struct slri_webgpu *webgpu, uint64_t *out);
 
-// list.c
-struct slri_wg_list {
-    uint32_t count;
-    size_t bytes;
-    struct slri_wg_part {
-        struct slri_command command;
-        struct slri_extras extras;
-    } part[];
-};
-slr_status slri_wg_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
-                               uint32_t commands, void **list);
-void slri_wg_list_destroy(void *device, void *list);
-
 #endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a buffer is to the driver below.
+#include "base/status.h"
+#include "device/device.h"
+
+#include <slipring/native/metal.h>
+
+#include <string.h>
+
+slr_status slr_metal_get_buffer(slr_buffer *buffer, void **mtl_buffer, uint64_t *offset)
+{
+    if (!buffer || !mtl_buffer || !offset)
+        return SLRI_FAIL(INVALID, "slr_metal_get_buffer: %s is NULL",
+                         !buffer       ? "buffer"
+                         : !mtl_buffer ? "mtl_buffer"
+                                       : "offset");
+    const struct slri_backend *backend = buffer->device->backend;
+    if (!backend->native || strcmp(backend->name, "metal") != 0)
+        return SLRI_FAIL(UNSUPPORTED, "slr_metal_get_buffer: the buffer is of a device of '%s', not of metal",
+                         backend->name);
+    return backend->native(buffer->device->self, buffer->memory, mtl_buffer, offset);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Metal devices: opening, closing, the table of functions.
+#include "base/alloc.h"
+#include "base/status.h"
+#include "engine/kept_list.h"
+#include "engine/ring_mode.h"
+#include "engine/spec.h"
+#include "hal/metal/metal.h"
+
+#include <stdio.h>
+
+static slr_status metal_probe(bool automatic, uint32_t *devices)
+{
+    const struct slri_mt_runtime *mt;
+    (void)automatic; // it starts in no time
+    SLRI_TRY(slri_mt_load(&mt));
+    void *pool = mt->push_pool();
+    slr_status status = slri_mt_count_devices(mt, devices);
+    mt->pop_pool(pool);
+    return status;
+}
+
+// ---- opening -------------------------------------------------------------------------------------------------------
+
+static slr_status start(struct slri_metal *metal)
+{
+    void *pool = metal->mt->push_pool();
+    slr_status status = slri_mt_find_device(metal);
+    metal->mt->pop_pool(pool);
+    return status;
+}
+
+static slr_status find(struct slri_metal *metal, const struct slri_spec *spec)
+{
+    static const char *const known[] = {"ring", NULL};
+    SLRI_TRY(slri_spec_check_options(spec, known));
+    SLRI_TRY(slri_ring_mode_choose(spec, metal->name, &metal->ring_mode));
+    SLRI_TRY(slri_mt_load(&metal->mt));
+    return start(metal);
+}
+
+// Of a device that hangs nothing is freed that it may still touch.
+static void give_up(void *device)
+{
+    struct slri_metal *metal = device;
+    slri_mt_memory_forget(metal);
+    slri_mt_code_forget(metal);
+    if (metal->device && !slri_mt_hangs(metal))
+        slri_mt_release(metal, metal->device);
+    metal->device = NULL;
+}
+
+static void metal_close(void *device)
+{
+    struct slri_metal *metal = device;
+    void *pool = metal->mt ? metal->mt->push_pool() : NULL;
+    give_up(metal);
+    if (metal->mt)
+        metal->mt->pop_pool(pool);
+    slri_mutex_destroy(&metal->code_lock);
+    slri_mutex_destroy(&metal->memory_lock);
+    slri_loss_destroy(&metal->loss);
+    slri_free(metal->allocator, metal, sizeof *metal);
+}
+
+static slr_status metal_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
+{
+    struct slri_metal *metal = slri_alloc(allocator, sizeof *metal);
+    if (!metal)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a Metal device");
+    metal->allocator = allocator;
+    metal->index = spec->index;
+    snprintf(metal->name, sizeof metal->name, "metal:%u", spec->index);
+    slri_loss_init(&metal->loss, metal->name);
+    slri_mutex_init(&metal->memory_lock);
+    slri_mutex_init(&metal->code_lock);
+    slr_status status = find(metal, spec);
+    if (status == SLR_OK)
+        *device = metal;
+    else
+        metal_close(metal);
+    return status;
+}
+
+// ---- opening again -------------------------------------------------------------------------------------------------
+
+static slr_status begin_again(void *device, uint64_t deadline_ns)
+{
+    (void)deadline_ns; // nothing here waits for long
+    return start(device);
+}
+
+// What lay on the device may be wrong, and all is made anew.
+static slr_status metal_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user)
+{
+    static const struct slri_reopening how = {begin_again, give_up};
+    struct slri_metal *metal = device;
+    SLRI_TRY(quiesce(user));
+    if (slri_mt_hangs(metal)) // there is no call that ends what runs
+        return SLRI_FAIL(TIMEOUT,
+                         "device '%s' has a command that has not ended, and no call ends it; restart the process",
+                         metal->name);
+    void *pool = metal->mt->push_pool();
+    give_up(metal);
+    metal->mt->pop_pool(pool);
+    return slri_loss_reopen(&metal->loss, &how, metal, deadline_ns);
+}
+
+// A handler that stays would wait for the host's messages, which Metal promises no progress for.
+static slr_status metal_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
+{
+    (void)device, (void)facts;
+    snprintf(plan->reason, sizeof plan->reason,
+             "Metal ends kernels that run for long, and promises no progress of one beside others");
+    return SLR_OK;
+}
+
+// Metal has command buffers that run once alone.
+static slr_status metal_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
+                                    uint32_t commands, void **list)
+{
+    struct slri_metal *metal = device;
+    SLRI_TRY(slri_loss_check(&metal->loss));
+    return slri_kept_list_create(metal->name, metal->allocator, false, command, extras, commands, list);
+}
+
+const struct slri_backend slri_backend_metal = {
+    .name = "metal",
+    .blob_suffix = ".metal",
+    .kernel_per = SLRI_KERNEL_PER_SHAPE,
+    .probe = metal_probe,
+    .open = metal_open,
+    .close = metal_close,
+    .facts = slri_mt_facts,
+    .reopen = metal_reopen,
+    .memory_create = slri_mt_memory_create,
+    .memory_destroy = slri_mt_memory_destroy,
+    .encode = slri_mt_encode,
+    .wait = slri_mt_wait,
+    .queue_create = slri_mt_queue_create,
+    .queue_destroy = slri_mt_queue_destroy,
+    .metrics = slri_mt_metrics,
+    .native = slri_mt_native,
+    .list_create = metal_list_create,
+    .list_destroy = slri_kept_list_destroy,
+    .code_write = slri_mt_code_write,
+    .code_build = slri_mt_code_build,
+    .code_load = slri_mt_code_load,
+    .code_unload = slri_mt_code_unload,
+    .code_kernel = slri_mt_code_kernel,
+    .kernel_use = slri_mt_code_use,
+    .persistent_plan = metal_persistent_plan,
+};

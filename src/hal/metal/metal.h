@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of this folder share. Each slot that calls Metal has an autorelease pool of its own; what outlives the
+// slot is owned.
+#ifndef SLRI_HAL_METAL_METAL_H
+#define SLRI_HAL_METAL_METAL_H
+
+#include "base/thread.h"
+#include "emit/msl/emit_msl.h"
+#include "engine/loss.h"
+#include "hal/hal.h"
+#include "hal/metal/api.h"
+
+// What a device says of itself, asked once.
+struct slri_mt_facts {
+    char name[64], system[64];
+    slr_device_class device_class;
+    bool is_unified;
+    uint64_t id, memory_bytes, most_buffer_bytes, most_shared_bytes;
+    struct slri_mt_size most_threads; // of a block
+    uint32_t language;                // the newest version of the language that is compiled
+};
+
+// Memory: a buffer, and the address that the layers above know it by. That is the host's, where the host sees it; else
+// one that nothing has.
+struct slri_mt_chunk {
+    uint64_t key, bytes, address; // the last: the device's
+    unsigned char *host;          // NULL: the host does not see it
+    slri_mt_id buffer;
+};
+
+// Counted since the device was opened; atomic.
+struct slri_mt_counts {
+    uint64_t command_buffers, encoders, pipelines, archives, staged_copies;
+};
+
+// Kernels of slipring's own, for what a stream copies and fills.
+#define SLRI_MT_TOOL_THREADS 256u // of a block
+enum slri_mt_tool { SLRI_MT_COPY, SLRI_MT_FILL, SLRI_MT_TOOLS };
+
+struct slri_metal {
+    const struct slri_mt_runtime *mt;
+    const slr_allocator *allocator;
+    char name[64]; // "metal:0"
+    uint32_t index;
+    slri_mt_id device;
+    struct slri_mt_facts facts;
+    struct slri_loss loss;
+    slr_ring_mode ring_mode; // that was asked for; 0: the best there is
+    bool hangs;              // atomic: something did not end in time, and what it may touch is never freed
+
+    slri_mutex memory_lock;      // of the next four
+    struct slri_mt_chunk *chunk; // by their keys
+    uint32_t chunks, chunk_room;
+    uint64_t next_key; // of memory that the host does not see
+
+    slri_mutex code_lock; // of the next two
+    struct slri_mt_kernel *first_kernel;
+    slri_mt_id tool[SLRI_MT_TOOLS]; // pipelines; NULL: not made yet
+    struct slri_mt_counts counts;
+};
+
+static inline bool slri_mt_hangs(const struct slri_metal *metal)
+{
+    return __atomic_load_n(&metal->hangs, __ATOMIC_RELAXED);
+}
+
+static inline void slri_mt_count(uint64_t *counter)
+{
+    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+// error.c
+void slri_mt_words(const struct slri_mt_runtime *mt, slri_mt_id string, char *out, size_t room);
+void slri_mt_error_words(const struct slri_mt_runtime *mt, slri_mt_id error, char *out, size_t room);
+slr_status slri_mt_nothing(const struct slri_metal *metal, const char *call); // it gave NULL: NO_MEMORY
+// Of what was committed: OK, NO_MEMORY, or DEVICE_LOST, which loses the device.
+slr_status slri_mt_check(struct slri_metal *metal, slri_mt_id commands);
+void slri_mt_release(const struct slri_metal *metal, slri_mt_id object); // NULL is fine
+
+// facts.c
+slr_status slri_mt_count_devices(const struct slri_mt_runtime *mt, uint32_t *out);
+slr_status slri_mt_find_device(struct slri_metal *metal); // and its facts
+slr_status slri_mt_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
+slr_status slri_mt_metrics(const void *device, slr_metrics *out);
+
+// memory.c
+slr_status slri_mt_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
+void slri_mt_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
+void slri_mt_memory_forget(struct slri_metal *metal); // frees all
+slr_status slri_mt_buffer_make(struct slri_metal *metal, uint64_t bytes, bool is_seen, struct slri_mt_chunk *out);
+struct slri_mt_chunk slri_mt_find(struct slri_metal *metal, const void *address, uint64_t *offset);
+slr_status slri_mt_native(void *device, const void *memory, void **native, uint64_t *offset);
+
+// code.c: a kernel for a shape of block.
+struct slri_mt_kernel {
+    const char *name; // its own
+    struct slri_msl_facts facts;
+    slri_mt_id pipeline;
+    struct slri_mt_kernel *next; // the device's
+};
+slr_status slri_mt_code_write(void *device, struct slri_code_text *text);
+slr_status slri_mt_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
+slr_status slri_mt_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
+                             void **loaded);
+void slri_mt_code_unload(void *device, void *loaded);
+slr_status slri_mt_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
+slr_status slri_mt_code_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
+                            uint32_t dynamic_bytes, struct slri_kernel_use *out);
+void slri_mt_code_forget(struct slri_metal *metal); // what Metal has of it
+slr_status slri_mt_code_tool(struct slri_metal *metal, enum slri_mt_tool tool, slri_mt_id *out);
+
+// record.c: commands into an encoder.
+#define SLRI_MT_MOST_USED 64u
+#define SLRI_MT_STAGE_BYTES (UINT64_C(4) << 20)
+struct slri_mt_recorder {
+    struct slri_metal *metal;
+    slri_mt_id encoder;   // NULL: none is open
+    slri_mt_id pipeline;  // that it has
+    struct slri_mt_used { // buffers that the encoder was told of
+        slri_mt_id buffer;
+        uint64_t usage;
+    } used[SLRI_MT_MOST_USED];
+    uint32_t uses;
+    struct slri_mt_chunk stage; // between the host's memory and the device's
+    uint64_t staged;
+};
+void slri_mt_recorder_begin(struct slri_mt_recorder *recorder, slri_mt_id encoder); // which it owns
+void slri_mt_recorder_end(struct slri_mt_recorder *recorder);
+uint64_t slri_mt_record_needs(const struct slri_command *command); // of the stage
+slr_status slri_mt_record(struct slri_mt_recorder *recorder, const struct slri_command *command,
+                          const struct slri_extras *extras); // a move, a fill or a dispatch
+// Between the device's memory and `at` of the stage, where there is room.
+slr_status slri_mt_record_staged(struct slri_mt_recorder *recorder, bool in, const void *device, uint64_t at,
+                                 uint64_t bytes);
+// At once, of memory that the host sees, while nothing is under way. False: it cannot be.
+bool slri_mt_do_at_once(struct slri_metal *metal, const struct slri_command *command);
+
+// queue.c
+#define SLRI_MT_PATIENCE_NS UINT64_C(600000000000) // what takes longer hangs
+slr_status slri_mt_queue_create(void *device, uint32_t priority, void **queue);
+void slri_mt_queue_destroy(void *device, void *queue);
+slr_status slri_mt_encode(void *device, void *queue, const struct slri_command *command,
+                          const struct slri_extras *extras, uint32_t commands);
+slr_status slri_mt_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times);
+
+#endif
