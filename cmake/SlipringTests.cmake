@@ -33,6 +33,17 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/shim/lanes.c PROPERTIES 
 target_compile_definitions(slipring_shim PRIVATE SHIM_SOURCE="${PROJECT_SOURCE_DIR}" SHIM_CXX="${CMAKE_CXX_COMPILER}"
     SHIM_CACHE="${SLIPRING_TEST_CACHE}/shim" $<$<STREQUAL:${CMAKE_CXX_COMPILER_ID},Clang>:SHIM_CXX_IS_CLANG>)
 
+# PTX as NVRTC makes it of CUDA texts, for whoever runs that.
+slipring_glob(ptx_sources tests/ptx/*.c)
+list(FILTER ptx_sources EXCLUDE REGEX "_test\\.c$")
+add_library(slipring_ptx OBJECT ${ptx_sources})
+slipring_program_settings(slipring_ptx)
+set_target_properties(slipring_ptx PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_include_directories(slipring_ptx PUBLIC ${PROJECT_SOURCE_DIR} src include)
+target_compile_definitions(slipring_ptx PRIVATE PTX_CACHE="${SLIPRING_TEST_CACHE}/ptx")
+# It interprets; it leaves stacks, and reads memory, as no sanitizer has seen anybody do.
+target_compile_options(slipring_ptx PRIVATE -O2 -frounding-math -ffp-contract=off -fno-sanitize=all)
+
 # Vendors' libraries that fail on demand.
 add_library(slipring_fake_opencl MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_opencl.c)
 slipring_program_settings(slipring_fake_opencl)
@@ -42,7 +53,7 @@ slipring_glob(fake_cuda_sources tests/fakes/fake_cuda*.c tests/fakes/fake_gdr.c 
 add_library(slipring_fake_cuda MODULE ${fake_cuda_sources})
 slipring_program_settings(slipring_fake_cuda)
 target_include_directories(slipring_fake_cuda PRIVATE ${PROJECT_SOURCE_DIR} src include)
-target_link_libraries(slipring_fake_cuda PRIVATE slipring_shim slipring_internal) # it runs kernels by the interpreter
+target_link_libraries(slipring_fake_cuda PRIVATE slipring_shim slipring_ptx slipring_internal) # it runs kernels by the interpreter
 target_link_options(slipring_fake_cuda PRIVATE -Wl,-Bsymbolic)      # by its own
 list(APPEND test_environment SLIPRING_FAKE_CUDA=$<TARGET_FILE:slipring_fake_cuda>)
 

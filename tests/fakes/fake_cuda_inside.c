@@ -7,6 +7,7 @@
 
 #include "run/interpreter.h"
 #include "lang/kernel.h"
+#include "tests/ptx/ptx.h"
 #include "tests/shim/image.h"
 
 #include <stdlib.h>
@@ -62,6 +63,7 @@ void drop(struct object *object)
     slri_interp_destroy(object->interp);
     slri_module_destroy(object->module);
     shim_image_unload(object->image);
+    ptx_image_unload(object->ptx);
     object->kind = 0;
     free(object);
     --fake_cuda.live;

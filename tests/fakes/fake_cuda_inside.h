@@ -68,6 +68,7 @@ struct object {
     size_t size;
     struct slri_module *module; // of a module
     struct shim_image *image;   // likewise: its text, compiled; NULL: it is interpreted
+    struct ptx_image *ptx;      // likewise: what NVRTC made of it
     struct slri_interp *interp;
     struct node *node; // of a stream that is captured, a graph, and what is launched of it
     uint32_t nodes;
@@ -154,6 +155,9 @@ struct cubin {
 // What of a text the host's C++ compiler compiles (tests/shim): `module` is what the front end reads in it.
 bool compile_shim(const char *text, const struct slri_module *module, char **complaint);
 struct shim_image *load_shim(const char *text, const struct slri_module *module);
+
+// Likewise what NVRTC makes of it (tests/ptx).
+struct ptx_image *load_ptx(const char *text);
 
 // fake_nvrtc.c
 bool has_option(int32_t options, const char *const *option, const char *wanted);

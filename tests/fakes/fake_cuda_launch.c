@@ -13,6 +13,7 @@
 #include "run/interpreter_thread.h"
 #include "emit/device/faults.h"
 #include "lang/kernel.h"
+#include "tests/ptx/ptx.h"
 #include "tests/shim/image.h"
 #include "tests/shim/lanes.h"
 
@@ -50,6 +51,26 @@ static int32_t run_shim(const struct object *module, const char *name, const uin
     return 0;
 }
 
+// What NVRTC made of it.
+static int32_t run_ptx(const struct object *module, const char *name, const uint32_t size[7], void **parameter)
+{
+    const struct ptx_launch launch = {.image = module->ptx,
+                                      .kernel = ptx_image_kernel(module->ptx, name),
+                                      .parameter = parameter,
+                                      .grid = {size[0], size[1], size[2]},
+                                      .block = {size[3], size[4], size[5]},
+                                      .dynamic_shared = size[6]};
+    if (!launch.kernel)
+        fprintf(stderr, "ptx: there is no kernel %s in its image\n", name);
+    enum ptx_end end = launch.kernel ? ptx_run(&launch) : PTX_WRONG;
+    if (end == PTX_DONE)
+        return 0;
+    pthread_mutex_lock(&lock);
+    lose_context(current(), end == PTX_ACCESS ? ILLEGAL_ADDRESS : LAUNCH_FAILED);
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
 // ---- kernels that stay ---------------------------------------------------------------------------------------------
 
 static void begin_stay(struct object *stream, struct object *module, uint32_t grid, uint32_t threads,
@@ -58,7 +79,7 @@ static void begin_stay(struct object *stream, struct object *module, uint32_t gr
     ++fake_cuda.stayed;
     // The launch is not begun. A pass takes as long here as the machine lets all its threads wait; of a text that is
     // compiled as many switches between its lanes, too.
-    table->most_idle = fake_cuda.most_idle ? fake_cuda.most_idle : module->image ? 256 : 4096;
+    table->most_idle = fake_cuda.most_idle ? fake_cuda.most_idle : module->image || module->ptx ? 256 : 4096;
     uint32_t *running[] = {&fake_cuda.staying, &stream->context->staying};
     uint32_t handler = handler_of(module);
     const struct fake_cuda_code code = {
@@ -67,6 +88,7 @@ static void begin_stay(struct object *stream, struct object *module, uint32_t gr
         .is_block = module->module->entry[handler].kind == SLRI_ENTRY_BLOCK,
         .text = module->text,
         .image = module->image,
+        .ptx = module->ptx,
     };
     stream->stay = fake_cuda_stay_begin(&code, grid, threads, table, running);
 }
@@ -290,6 +312,9 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
     if (module->image)
         return run_shim(module, entry->name, (const uint32_t[]){grid_x, grid_y, grid_z, block_x, block_y, block_z},
                         parameter);
+    if (module->ptx)
+        return run_ptx(module, entry->name,
+                       (const uint32_t[]){grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes}, parameter);
     struct slri_grid grid = {.entry = (uint32_t)(entry - module->module->entry),
                              .grid = {grid_x, grid_y, grid_z},
                              .block = {block_x, block_y, block_z},

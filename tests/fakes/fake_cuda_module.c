@@ -5,6 +5,7 @@
 
 #include "run/interpreter.h"
 #include "lang/kernel.h"
+#include "tests/ptx/ptx.h"
 #include "tests/shim/image.h"
 
 #include <stdio.h>
@@ -74,6 +75,23 @@ struct shim_image *load_shim(const char *text, const struct slri_module *module)
     return image;
 }
 
+struct ptx_image *load_ptx(const char *text)
+{
+    struct parts parts;
+    char *ptx[2] = {NULL, NULL}, *complaint = NULL;
+    take_apart(&parts, text, NULL);
+    for (size_t i = 0; i < parts.texts && !complaint; ++i)
+        ptx[i] = ptx_compile(parts.text[i].text, &complaint);
+    if (complaint)
+        fprintf(stderr, "ptx: %s\n", complaint);
+    struct ptx_image *image = complaint ? NULL : ptx_image_load((const char *const *)ptx, parts.texts);
+    free(complaint);
+    free(ptx[0]);
+    free(ptx[1]);
+    free(parts.copy);
+    return image;
+}
+
 static int32_t load_module(slri_cu_module *module, const struct cubin *cubin)
 {
     int32_t error = next_in_context("ModuleLoadData");
@@ -90,7 +108,9 @@ static int32_t load_module(slri_cu_module *module, const struct cubin *cubin)
         return 200;
     if (shim_is_on())
         made->image = load_shim(cubin->text, made->module);
-    return shim_is_on() && !made->image ? 200 : 0;
+    if (ptx_is_on())
+        made->ptx = load_ptx(cubin->text);
+    return (shim_is_on() && !made->image) || (ptx_is_on() && !made->ptx) ? 200 : 0;
 }
 
 int32_t cuModuleLoadData(slri_cu_module *module, const void *image)

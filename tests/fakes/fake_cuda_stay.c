@@ -11,6 +11,7 @@
 #include "abi/buckets.h"
 #include "engine/resident_layout.h"
 #include "run/interpreter.h"
+#include "tests/ptx/ptx.h"
 #include "tests/shim/image.h"
 #include "tests/shim/lanes.h"
 
@@ -39,8 +40,9 @@ struct fake_cuda_stay {
     struct slr_blocks blocks;
     const char *text;
     bool is_block;
-    const struct shim_image *image; // NULL: the loop as C, below
-    uint32_t threads;               // of a block
+    const struct shim_image *image; // or the next; both NULL: the loop as C, below
+    const struct ptx_image *ptx;
+    uint32_t threads; // of a block
     uint32_t *running[2];
     uint32_t grid, live, gone, killed; // the last three: atomic
     void *table;
@@ -165,12 +167,29 @@ static void run_shim(const struct fake_cuda_stay *stay, uint32_t number)
         abort(); // it has said why
 }
 
+// What NVRTC made of it.
+static void run_ptx(const struct fake_cuda_stay *stay, uint32_t number)
+{
+    const void *table = stay->table;
+    const struct ptx_launch launch = {.image = stay->ptx,
+                                      .kernel = ptx_image_kernel(stay->ptx, "slr_stay"),
+                                      .parameter = (void *[]){&table},
+                                      .grid = {stay->grid, 1, 1},
+                                      .block = {stay->threads, 1, 1},
+                                      .goes_on = goes_on};
+    enum ptx_end end = launch.kernel ? ptx_run_block(&launch, number) : PTX_WRONG;
+    if (end != PTX_DONE && end != PTX_STOPPED)
+        abort(); // it has said why
+}
+
 static void *run_block(void *arg)
 {
     block = arg;
     struct fake_cuda_stay *stay = block->stay;
     if (stay->image)
         run_shim(stay, block->number);
+    else if (stay->ptx)
+        run_ptx(stay, block->number);
     else if (setjmp(block->dies) == 0)
         slr_stay(stay->table);
     if (__atomic_sub_fetch(&stay->live, 1, __ATOMIC_ACQ_REL) != 0)
@@ -191,6 +210,7 @@ struct fake_cuda_stay *fake_cuda_stay_begin(const struct fake_cuda_code *code, u
     stay->text = code->text;
     stay->is_block = code->is_block;
     stay->image = code->image;
+    stay->ptx = code->ptx;
     stay->threads = threads;
     stay->grid = stay->live = grid;
     stay->table = table;

@@ -11,16 +11,18 @@
 struct slri_call;
 struct slri_interp;
 struct fake_cuda_stay;
+struct ptx_image;
 struct shim_image;
 
 // What a launch runs: `handler` is an entry of the module that `interp` runs, of a block or not, and `text` what that
-// was read from. `image`: that text, compiled, which is run instead; or NULL.
+// was read from. `image`: that text, compiled, which is run instead; or NULL. `ptx`: likewise, as NVRTC compiled it.
 struct fake_cuda_code {
     struct slri_interp *interp;
     uint32_t handler;
     bool is_block;
     const char *text;
     const struct shim_image *image;
+    const struct ptx_image *ptx;
 };
 
 // `running`: atomic counts of launches that run.

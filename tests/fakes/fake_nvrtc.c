@@ -4,6 +4,7 @@
 #include "fake_cuda_inside.h"
 
 #include "lang/kernel.h"
+#include "tests/ptx/ptx.h"
 #include "tests/shim/image.h"
 
 #include <stdlib.h>
@@ -83,6 +84,12 @@ int32_t compile_program(slri_nvrtc_program program)
     pthread_mutex_lock(&lock);
     ++fake_cuda.compilations;
     pthread_mutex_unlock(&lock);
+    if (ptx_is_on()) {
+        char *ptx = ptx_compile(program->text, &program->log);
+        program->compiled = ptx != NULL;
+        free(ptx);
+        return program->compiled ? 0 : 6;
+    }
     if (is_loop) { // compiled with this library, too
         program->compiled = !shim_is_on() || compile_shim(program->text, NULL, &program->log);
         return program->compiled ? 0 : 6;
