@@ -78,16 +78,17 @@ struct shim_image *load_shim(const char *text, const struct slri_module *module)
 struct ptx_image *load_ptx(const char *text)
 {
     struct parts parts;
-    char *ptx[2] = {NULL, NULL}, *complaint = NULL;
+    struct ptx_text made[2] = {{0}};
+    char *complaint = NULL;
     take_apart(&parts, text, NULL);
     for (size_t i = 0; i < parts.texts && !complaint; ++i)
-        ptx[i] = ptx_compile(parts.text[i].text, &complaint);
+        ptx_compile(parts.text[i].text, &made[i], &complaint);
     if (complaint)
         fprintf(stderr, "ptx: %s\n", complaint);
-    struct ptx_image *image = complaint ? NULL : ptx_image_load((const char *const *)ptx, parts.texts);
+    struct ptx_image *image = complaint ? NULL : ptx_image_load(made, parts.texts);
     free(complaint);
-    free(ptx[0]);
-    free(ptx[1]);
+    free(made[0].ptx);
+    free(made[1].ptx);
     free(parts.copy);
     return image;
 }

@@ -85,9 +85,9 @@ int32_t compile_program(slri_nvrtc_program program)
     ++fake_cuda.compilations;
     pthread_mutex_unlock(&lock);
     if (ptx_is_on()) {
-        char *ptx = ptx_compile(program->text, &program->log);
-        program->compiled = ptx != NULL;
-        free(ptx);
+        struct ptx_text made;
+        program->compiled = ptx_compile(program->text, &made, &program->log);
+        free(made.ptx);
         return program->compiled ? 0 : 6;
     }
     if (is_loop) { // compiled with this library, too

@@ -19,6 +19,8 @@
 #define MOST_PTX (64u << 20)
 #define MOST_OPTIONS 4
 
+_Static_assert(sizeof((struct ptx_text *)0)->name >= SLRI_CACHE_NAME_BYTES, "a name fits");
+
 bool ptx_is_on(void)
 {
     const char *how = getenv("SLIPRING_FAKE_CUDA_BY");
@@ -123,21 +125,42 @@ static int32_t choose_options(const char *text, const char *option[MOST_OPTIONS]
     return options;
 }
 
-char *ptx_compile(const char *text, char **complaint)
+// ---- faults that are planted (mutants.sh) --------------------------------------------------------------------------
+
+// SLIPRING_PTX_PLANT=NAME:LINE:TEXT puts the text in place of that line.
+static char *plant(const char *name, char *ptx)
 {
-    char name[SLRI_CACHE_NAME_BYTES], *ptx = NULL;
+    const char *given = getenv("SLIPRING_PTX_PLANT");
+    size_t length = strlen(name);
+    if (!ptx || !given || strncmp(given, name, length) != 0 || given[length] != ':')
+        return ptx;
+    char *text = NULL, *begin = ptx, *planted = NULL;
+    for (unsigned long line = strtoul(given + length + 1, &text, 10); line > 1 && begin; --line)
+        begin = strchr(begin, '\n') ? strchr(begin, '\n') + 1 : NULL;
+    if (!begin || *text != ':')
+        abort();
+    if (asprintf(&planted, "%.*s%s%s", (int)(begin - ptx), ptx, text + 1, begin + strcspn(begin, "\n")) < 0)
+        abort();
+    free(ptx);
+    return planted;
+}
+
+bool ptx_compile(const char *text, struct ptx_text *out, char **complaint)
+{
     const char *option[MOST_OPTIONS];
     size_t bytes = 0;
     int32_t options = choose_options(text, option);
+    *out = (struct ptx_text){0};
     *complaint = NULL;
     pthread_once(&once, find_library);
-    make_key(text, options, option, name);
+    make_key(text, options, option, out->name);
     slri_folder *folder = open_folder();
-    if (slri_folder_read(folder, name, MOST_PTX, true, &ptx, &bytes) != SLR_OK) {
-        ptx = compile(text, options, option, complaint);
-        if (ptx && slri_folder_write(folder, name, ptx, strlen(ptx)) == SLR_OK)
-            slri_cache_prune(folder, &limits, name, NULL);
+    if (slri_folder_read(folder, out->name, MOST_PTX, true, &out->ptx, &bytes) != SLR_OK) {
+        out->ptx = compile(text, options, option, complaint);
+        if (out->ptx && slri_folder_write(folder, out->name, out->ptx, strlen(out->ptx)) == SLR_OK)
+            slri_cache_prune(folder, &limits, out->name, NULL);
     }
     slri_folder_close(folder);
-    return ptx;
+    out->ptx = plant(out->name, out->ptx);
+    return out->ptx != NULL;
 }

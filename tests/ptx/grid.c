@@ -76,6 +76,7 @@ static bool make_block(struct ptx_block *made, const struct ptx_launch *launch)
     const struct ptx_function *f = &launch->kernel->function;
     for (uint32_t i = 0; i < f->parameters; ++i)
         memcpy(made->parameters + f->parameter[i].at, launch->parameter[i], f->parameter[i].bytes);
+    made->race = ptx_race_make(made->lanes);
     made->launch = launch;
     made->image = launch->image;
     return true;
@@ -87,6 +88,7 @@ static void free_block(struct ptx_block *made)
     munmap(made->registers, (size_t)made->lanes * PTX_REGISTERS * sizeof *made->registers);
     munmap(made->are_set, (size_t)made->lanes * PTX_REGISTERS);
     munmap(made->shared, MOST_SHARED);
+    ptx_race_free(made->race);
     free(made->parameters);
     free(made->lane);
 }
@@ -119,6 +121,7 @@ static enum ptx_end run_one(struct ptx_block *made, uint32_t number)
     memset(made->shared + PTX_DYNAMIC_AT, 0xa5, made->launch->dynamic_shared);
     ptx_block = made;
     ptx_memory_begins();
+    ptx_race_begins();
     run_or_end(made);
     ptx_block = outer;
     return made->end;

@@ -43,22 +43,43 @@ static bool link_calls(struct ptx_image *image)
     return true;
 }
 
-struct ptx_image *ptx_image_load(const char *const *ptx, size_t texts)
+struct ptx_image *ptx_image_load(const struct ptx_text *text, size_t texts)
 {
     struct ptx_image *made = calloc(1, sizeof *made);
-    bool good = true;
-    for (size_t i = 0; i < texts && good; ++i)
-        good = ptx_parse(made, ptx[i], (uint32_t)i);
+    bool good = texts <= PTX_MOST_TEXTS;
+    for (size_t i = 0; i < texts && good; ++i) {
+        strcpy(made->name[i], text[i].name);
+        good = ptx_parse(made, text[i].ptx, (uint32_t)i);
+    }
     if (good && link_calls(made))
         return made;
     ptx_image_unload(made);
     return NULL;
 }
 
+// SLIPRING_PTX_TRACE names a file, which gets a line for each instruction that ran and that mutants.sh may change.
+static void trace(const struct ptx_image *image)
+{
+    const char *path = getenv("SLIPRING_PTX_TRACE");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    for (uint32_t i = 0; i < image->functions && file; ++i) {
+        const struct ptx_function *f = &image->function[i];
+        for (uint32_t at = f->begin; f->is_known && at < f->end; ++at) {
+            const struct ptx_ins *ins = &image->ins[at];
+            if (ins->ran && (ins->guard.kind != PTX_NONE || ins->kind >= PTX_ACTIVE || ins->kind == PTX_FENCE ||
+                             ins->order > PTX_RELAXED))
+                fprintf(file, "%s %u\n", image->name[f->text], ins->line);
+        }
+    }
+    if (file)
+        fclose(file);
+}
+
 void ptx_image_unload(struct ptx_image *image)
 {
     if (!image)
         return;
+    trace(image);
     for (uint32_t i = 0; i < image->keeps; ++i)
         free(image->kept[i]);
     free(image->kept);

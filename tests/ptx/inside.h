@@ -57,8 +57,8 @@ enum ptx_kind {
     PTX_EXIT,
     PTX_TRAP,
     PTX_NANOSLEEP,
-    PTX_ACTIVE,
     // what lanes of a warp do together
+    PTX_ACTIVE,
     PTX_SYNCWARP,
     PTX_SHFL,
     PTX_VOTE,
@@ -89,6 +89,7 @@ struct ptx_ins {
     const struct ptx_call *call;
     const char *words; // what it is
     uint32_t line;     // of its text
+    bool ran;
 };
 
 struct ptx_place {
@@ -115,7 +116,10 @@ struct ptx_function {
     bool is_visible;
 };
 
+#define PTX_MOST_TEXTS 2
+
 struct ptx_image {
+    char name[PTX_MOST_TEXTS][64];
     struct ptx_ins *ins;
     uint32_t count, room;
     struct ptx_function *function;
@@ -150,7 +154,7 @@ bool ptx_find_type(const char *word, struct ptx_type *out);
 #define PTX_BLOCK_LATE 1024   // likewise of a block: power of two
 #define PTX_LINES 64          // of 128 bytes, which a block has read before
 
-enum ptx_state { PTX_READY, PTX_IN_WARP, PTX_AT_BARRIER, PTX_ENDED };
+enum ptx_state { PTX_READY, PTX_IN_WARP, PTX_ASKS_WHO, PTX_AT_BARRIER, PTX_ENDED };
 
 // What is stored to an aligned word of 8 bytes: `mask` of its bytes.
 struct ptx_late {
@@ -202,6 +206,7 @@ struct ptx_block {
     uint64_t *registers;
     uint8_t *are_set;
     uint32_t shared_bytes, late, next_due;
+    struct ptx_race *race;
     struct ptx_late word[PTX_BLOCK_LATE];
     struct ptx_line line[PTX_LINES];
     void *out[5]; // __builtin_setjmp's
@@ -249,10 +254,24 @@ void ptx_drain_block(void);
 void ptx_memory_begins(void);
 void ptx_read_bytes(struct ptx_lane *lane, uintptr_t at, void *to, size_t bytes); // as plain loads do
 
+// Order among the threads of a block. By barriers and fences; by a place in memory; and what it
+// must order.
+struct ptx_race *ptx_race_make(uint32_t lanes);
+void ptx_race_free(struct ptx_race *race);
+void ptx_race_begins(void);
+void ptx_race_meet(struct ptx_lane *const *lane, uint32_t lanes);
+void ptx_race_end(const struct ptx_lane *lane);
+void ptx_race_fence(const struct ptx_lane *lane);
+void ptx_race_tell(const struct ptx_lane *lane, uintptr_t at, unsigned order, bool adds);
+void ptx_race_learn(const struct ptx_lane *lane, uintptr_t at, unsigned order);
+enum ptx_touch { PTX_LOADS, PTX_STORES, PTX_LOOKS, PTX_PUTS, PTX_CHANGES, PTX_SWAPS };
+void ptx_race_touch(const struct ptx_lane *lane, uintptr_t at, unsigned bytes, enum ptx_touch how, uint64_t value);
+
 // Warps and barriers: lanes that come to one, and who may go on when some have ended.
 void ptx_join(struct ptx_lane *warp, uint32_t active);
 void ptx_release_warp(struct ptx_lane *warp);
 void ptx_release_barriers(void);
+bool ptx_release_active(void); // when nobody else can go on
 uint32_t ptx_lanes_of(const struct ptx_lane *warp);
 // What a block does, until its end.
 void ptx_run_lanes(void);

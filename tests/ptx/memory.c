@@ -4,9 +4,14 @@
 // A store goes to the thread's own late words, from there to those of its block, from there to memory; each step comes
 // at a random time, in any order of words. A release or a fence takes as many steps as its scope asks for. Plain loads
 // come by lines of 128 bytes that the block keeps; an acquire or a fence for more than the block forgets them.
+#define _POSIX_C_SOURCE 200809L
 #include "tests/ptx/inside.h"
 
+#include <sched.h>
 #include <string.h>
+#include <time.h>
+
+#define SEEN_NS 50000 // and some 60 us that the host adds: a few looks of a thread that waits for it
 
 #define ORDER(order) ((order) == PTX_RELEASE || (order) == PTX_ACQ_REL || (order) == PTX_SC)
 #define ACQUIRES(order) ((order) == PTX_ACQUIRE || (order) == PTX_ACQ_REL || (order) == PTX_SC)
@@ -95,6 +100,8 @@ static uint64_t read_plain(uintptr_t at)
 
 // ---- late words ----------------------------------------------------------------------------------------------------
 
+#define GONE 1 // no word's address: what stood here went on alone
+
 static struct ptx_late *slot_of(uintptr_t at)
 {
     uint32_t i = (uint32_t)(at / 8 * UINT64_C(0x9e3779b97f4a7c15) >> 40) % PTX_BLOCK_LATE;
@@ -117,17 +124,28 @@ void ptx_drain_block(void)
         struct ptx_late *late = &b->word[(i + from) % PTX_BLOCK_LATE];
         if (late->at == 0)
             continue;
-        to_memory(late);
+        if (late->at != GONE)
+            to_memory(late);
         late->at = 0;
         --b->late;
     }
+}
+
+// One word goes on alone.
+static void drain_word(uintptr_t at)
+{
+    struct ptx_late *late = ptx_block->late != 0 ? slot_of(at) : NULL;
+    if (!late || late->at != at)
+        return;
+    to_memory(late);
+    late->at = GONE;
 }
 
 // Soon, later, or much later.
 static uint32_t draw_due(void)
 {
     uint64_t random = ptx_draw();
-    static const uint32_t most[] = {2, 8, 64, 400};
+    static const uint32_t most[] = {4, 64, 400, 2000};
     return ptx_block->tick + 1 + (uint32_t)(random >> 8) % most[random % 4];
 }
 
@@ -193,12 +211,12 @@ static void drain_due_words(void)
     struct ptx_block *b = ptx_block;
     static __thread struct ptx_late kept[PTX_BLOCK_LATE];
     uint32_t keeps = 0;
-    b->next_due = b->tick + 400;
+    b->next_due = b->tick + 2000;
     for (uint32_t i = 0; i < PTX_BLOCK_LATE; ++i) {
         struct ptx_late *late = &b->word[i];
-        if (late->at != 0 && is_due(late))
+        if (late->at > GONE && is_due(late))
             to_memory(late);
-        else if (late->at != 0)
+        else if (late->at > GONE)
             kept[keeps++] = *late;
         late->at = 0;
     }
@@ -245,8 +263,8 @@ static void settle(struct ptx_lane *lane, uintptr_t at)
     struct ptx_late *late = late_of(lane, at);
     if (late)
         drain_one(lane, (unsigned)(late - lane->late));
-    if (!is_shared(at) && ptx_block->late != 0 && slot_of(at)->at == at)
-        ptx_drain_block();
+    if (!is_shared(at))
+        drain_word(at);
 }
 
 // ---- accesses ------------------------------------------------------------------------------------------------------
@@ -310,10 +328,27 @@ void ptx_load(struct ptx_lane *lane, const struct ptx_ins *ins)
         uint64_t value = 0;
         if (is_private(ins, at))
             memcpy(&value, (const void *)at, bytes);
-        else
+        else {
             value = read_word(lane, ins, at & ~(uintptr_t)7) >> 8 * (at % 8);
+            if (ins->order != PTX_WEAK)
+                ptx_race_learn(lane, at, ins->order);
+            ptx_race_touch(lane, at, bytes, ins->order == PTX_WEAK ? PTX_LOADS : PTX_LOOKS, 0);
+        }
         ptx_write(lane, ins->vector > 1 ? &ins->part[i] : &ins->op[0], widened(value, ins->type), true);
     }
+}
+
+// A store that is not plain may be seen before all that are late: for a while it is.
+static void overtake(struct ptx_lane *lane, uintptr_t word, uint64_t bytes, uint8_t mask)
+{
+    settle(lane, word);
+    put_bytes(word, bytes, mask);
+    refresh(word, bytes, bits_of(mask));
+    if (lane->lates == 0 && ptx_block->late == 0)
+        return;
+    sched_yield();
+    if (ptx_draw() % 8 == 0)
+        nanosleep(&(struct timespec){.tv_nsec = SEEN_NS}, NULL);
 }
 
 static void store_one(struct ptx_lane *lane, const struct ptx_ins *ins, uintptr_t at, uint64_t value)
@@ -323,9 +358,17 @@ static void store_one(struct ptx_lane *lane, const struct ptx_ins *ins, uintptr_
         memcpy((void *)at, &value, bytes);
         return;
     }
-    (void)*(volatile unsigned char *)at; // what is not there is told here
     uintptr_t word = at & ~(uintptr_t)7;
     uint8_t mask = (uint8_t)(((1u << bytes) - 1) << at % 8);
+    uint64_t shifted = value << 8 * (at % 8);
+    (void)*(volatile unsigned char *)at; // what is not there is told here
+    if (ins->order != PTX_WEAK)
+        ptx_race_tell(lane, at, ins->order, false);
+    ptx_race_touch(lane, at, bytes, ins->order == PTX_WEAK ? PTX_STORES : PTX_PUTS, value);
+    if (ins->order == PTX_RELAXED && !is_shared(at) && ptx_draw() % 4 != 0) {
+        overtake(lane, word, shifted, mask);
+        return;
+    }
     struct ptx_late *late = late_of(lane, word);
     if (!late) {
         if (lane->lates == PTX_LATE)
@@ -333,7 +376,7 @@ static void store_one(struct ptx_lane *lane, const struct ptx_ins *ins, uintptr_
         late = &lane->late[lane->lates++];
         late->at = 0;
     }
-    put_late(late, word, value << 8 * (at % 8), mask);
+    put_late(late, word, shifted, mask);
 }
 
 // Behind all that this thread has seen and done.
@@ -451,6 +494,9 @@ void ptx_atomic(struct ptx_lane *lane, const struct ptx_ins *ins)
     uintptr_t word = at & ~(uintptr_t)7;
     ptx_fence(lane, ins->order, ins->scope);
     settle(lane, word);
+    ptx_race_learn(lane, at, ins->order);
+    ptx_race_touch(lane, at, ins->type.bytes, ins->what == PTX_CAS ? PTX_SWAPS : PTX_CHANGES, 0);
+    ptx_race_tell(lane, at, ins->order, true);
     uint64_t was = exchange(ins, at, b, c);
     if (!is_shared(at))
         refresh(word, look(word), UINT64_MAX);

@@ -11,14 +11,20 @@
 
 bool ptx_is_on(void);
 
-// A text of CUDA C++ as PTX, compiled or found compiled; to free(). NULL: `complaint`, to free().
-char *ptx_compile(const char *text, char **complaint);
+// A text of CUDA C++ as PTX, and the name by which it is kept.
+struct ptx_text {
+    char *ptx; // to free()
+    char name[64];
+};
+
+// Compiled, or found compiled. False: `complaint`, to free().
+bool ptx_compile(const char *text, struct ptx_text *out, char **complaint);
 
 struct ptx_image;
 struct ptx_kernel;
 
 // Links PTX, and gives its variables their places. NULL: said on stderr.
-struct ptx_image *ptx_image_load(const char *const *ptx, size_t texts);
+struct ptx_image *ptx_image_load(const struct ptx_text *text, size_t texts);
 void ptx_image_unload(struct ptx_image *image);                                             // NULL is fine
 const struct ptx_kernel *ptx_image_kernel(const struct ptx_image *image, const char *name); // NULL: there is none
 

@@ -153,6 +153,7 @@ static void call(struct ptx_lane *lane, const struct ptx_ins *ins, uint32_t pc)
 static void end_lane(struct ptx_lane *lane)
 {
     ptx_meet(lane);
+    ptx_race_end(lane);
     lane->state = PTX_ENDED;
     --ptx_block->live;
     ptx_block->moved = true;
@@ -197,6 +198,7 @@ static void execute(struct ptx_lane *lane, const struct ptx_ins *ins)
         return;
     case PTX_FENCE:
         ptx_fence(lane, ins->order, ins->scope);
+        ptx_race_fence(lane);
         return;
     default: // PTX_NANOSLEEP
         return;
@@ -288,7 +290,7 @@ static void flow(struct ptx_lane *warp, const struct ptx_ins *ins, uint32_t acti
 
 static bool is_flow(const struct ptx_ins *ins)
 {
-    return (ins->kind >= PTX_BRA && ins->kind <= PTX_TRAP) || ins->kind >= PTX_SYNCWARP;
+    return (ins->kind >= PTX_BRA && ins->kind <= PTX_TRAP) || ins->kind >= PTX_ACTIVE;
 }
 
 static void run_slice(struct ptx_lane *warp, uint32_t ready)
@@ -297,8 +299,9 @@ static void run_slice(struct ptx_lane *warp, uint32_t ready)
     uint32_t group = choose(warp, ready), pc = warp[__builtin_ctz(group)].pc;
     uint32_t most = 1 + (uint32_t)(ptx_draw() % 96);
     for (uint32_t i = 0; i < most; ++i) {
-        const struct ptx_ins *ins = &b->image->ins[pc];
+        struct ptx_ins *ins = &b->image->ins[pc];
         b->at = pc;
+        __atomic_store_n(&ins->ran, true, __ATOMIC_RELAXED);
         if (i != 0 && ins->is_target && group != ready)
             break; // others may be here
         uint32_t active = guarded(warp, ins, group);
@@ -370,6 +373,8 @@ void ptx_run_lanes(void)
             return;
         }
         struct ptx_lane *warp = next_warp(&ready);
+        if (!warp && ptx_release_active())
+            continue;
         if (!warp) {
             for (uint32_t i = 0; i < b->lanes; ++i)
                 if (b->lane[i].state != PTX_ENDED)

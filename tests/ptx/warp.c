@@ -108,6 +108,17 @@ static void redux(struct ptx_lane *warp, uint32_t part, const uint64_t *given)
     }
 }
 
+static void meet_in_warp(struct ptx_lane *warp, uint32_t part)
+{
+    struct ptx_lane *meets[PTX_WARP];
+    uint32_t count = 0;
+    for (uint32_t rest = part; rest != 0; rest &= rest - 1) {
+        meets[count] = &warp[__builtin_ctz(rest)];
+        ptx_meet(meets[count++]);
+    }
+    ptx_race_meet(meets, count);
+}
+
 // Who goes on.
 static void perform(struct ptx_lane *warp, uint32_t part)
 {
@@ -130,10 +141,10 @@ static void perform(struct ptx_lane *warp, uint32_t part)
         match(warp, part, given);
     else if (ins->kind == PTX_REDUX)
         redux(warp, part, given);
+    if (ins->kind == PTX_SYNCWARP)
+        meet_in_warp(warp, part);
     for (uint32_t rest = part; rest != 0; rest &= rest - 1) {
         struct ptx_lane *lane = &warp[__builtin_ctz(rest)];
-        if (ins->kind == PTX_SYNCWARP)
-            ptx_meet(lane);
         lane->state = PTX_READY;
         ++lane->pc;
     }
@@ -162,6 +173,27 @@ void ptx_release_warp(struct ptx_lane *warp)
         if (part != 0)
             perform(warp, part);
     }
+}
+
+// Those of a warp that ask at one place are together.
+bool ptx_release_active(void)
+{
+    struct ptx_lane *one = ptx_block->lane, *last = one + ptx_block->lanes;
+    while (one < last && one->state != PTX_ASKS_WHO)
+        ++one;
+    if (one == last)
+        return false;
+    struct ptx_lane *warp = &ptx_block->lane[one->number / PTX_WARP * PTX_WARP];
+    uint32_t part = 0;
+    for (uint32_t l = 0; l < ptx_lanes_of(warp); ++l)
+        part |= (uint32_t)(warp[l].state == PTX_ASKS_WHO && warp[l].pc == one->pc) << l;
+    for (uint32_t rest = part; rest != 0; rest &= rest - 1) {
+        struct ptx_lane *lane = &warp[__builtin_ctz(rest)];
+        ptx_write(lane, &ins_of(lane)->op[0], part, true);
+        lane->state = PTX_READY;
+        ++lane->pc;
+    }
+    return true;
 }
 
 // ---- barriers of a block -------------------------------------------------------------------------------------------
@@ -203,12 +235,15 @@ static void release_barrier(uint64_t number)
     }
     if (there == 0 || there < wanted)
         return;
+    struct ptx_lane *meets[PTX_MOST_THREADS];
+    uint32_t count = 0;
     for (uint32_t i = 0; i < b->lanes; ++i) {
         struct ptx_lane *lane = &b->lane[i];
         if (lane->state != PTX_AT_BARRIER || number_of(lane) != number)
             continue;
         const struct ptx_ins *ins = ins_of(lane);
         ptx_meet(lane);
+        meets[count++] = lane;
         if (ins->what != 0)
             ptx_write(lane, &ins->op[0],
                       ins->what == 'p'   ? votes
@@ -218,6 +253,7 @@ static void release_barrier(uint64_t number)
         lane->state = PTX_READY;
         ++lane->pc;
     }
+    ptx_race_meet(meets, count);
     b->moved = true;
 }
 
@@ -243,6 +279,10 @@ void ptx_join(struct ptx_lane *warp, uint32_t active)
     const struct ptx_ins *ins = ins_of(&warp[__builtin_ctz(active)]);
     for (uint32_t rest = active; rest != 0; rest &= rest - 1) {
         struct ptx_lane *lane = &warp[__builtin_ctz(rest)];
+        if (ins->kind == PTX_ACTIVE) {
+            lane->state = PTX_ASKS_WHO;
+            continue;
+        }
         if (ins->kind != PTX_BARRIER) {
             join_warp(lane, ins);
             continue;
@@ -253,6 +293,6 @@ void ptx_join(struct ptx_lane *warp, uint32_t active)
     }
     if (ins->kind == PTX_BARRIER)
         release_barrier(number_of(&warp[__builtin_ctz(active)]));
-    else
+    else if (ins->kind != PTX_ACTIVE)
         ptx_release_warp(warp);
 }

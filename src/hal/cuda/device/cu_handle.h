@@ -291,6 +291,7 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
         done = slr_handle_each(S, P, batch);
     if ((P[MBP_TIMED] & MB_FLAG_TIMED) != 0u)
         slr_note_times(done);
+    SLR_MEET(); // all have read what is now set to zero
     SLR_FIRST {
         mb_word claimed = P[MBP_BATCH_COUNT];
         P[MBP_TIMED] = 0u;

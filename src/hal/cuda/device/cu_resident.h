@@ -85,6 +85,7 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
     mb_word closes = (slr_team.heard[slr_team.index][0] & 3u) == MB_CLOSE ? 1u : 0u;
     if (slr_team.heard[slr_team.index][0] + 1u != P[MBP_CONTROL])
         slr_move_states(0u);
+    SLR_MEET(); // all have read the control word that is now replaced
     SLR_FIRST {
         mb_word control = P[MBP_CONTROL];
         slr_team.own_changed = 1u;
