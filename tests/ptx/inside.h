@@ -188,7 +188,7 @@ struct ptx_lane {
 };
 
 struct ptx_line {
-    uintptr_t at; // 0: none
+    uintptr_t at;
     uint64_t word[16];
 };
 

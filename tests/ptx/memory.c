@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#define NOWHERE 1 // where no line begins
 #define SEEN_NS 50000 // and some 60 us that the host adds: a few looks of a thread that waits for it
 
 #define ORDER(order) ((order) == PTX_RELEASE || (order) == PTX_ACQ_REL || (order) == PTX_SC)
@@ -74,7 +75,7 @@ static struct ptx_line *line_of(uintptr_t at)
 static void forget_lines(void)
 {
     for (unsigned i = 0; i < PTX_LINES; ++i)
-        ptx_block->line[i].at = 0;
+        ptx_block->line[i].at = NOWHERE;
 }
 
 // What this block has just seen or written it sees.
