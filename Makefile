@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text shim-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -56,6 +56,17 @@ hip-text: ## the conformance suite by the text for HIP, run likewise, on waves o
 shim-mutants: ## whether that finds faults that are planted
 	@scripts/deps.sh test
 	tests/shim/mutants.sh
+
+ptx: ## the whole conformance suite with PTX run, as NVRTC makes it of the text (tests/ptx); minutes
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	SLIPRING_PTX_NVRTC=$$(scripts/nvrtc.sh) SLIPRING_FAKE_CUDA_BY=ptx SLIPRING_CUDA_LIB=$(HIP_FAKE) SLIPRING_NVRTC_LIB=$(HIP_FAKE) \
+	    build/dev/bin/slipring-cts --timeout 60 --device cuda:0 --device cuda:0?ring=persistent --device cuda:0?ring=relaunch
+
+ptx-mutants: ## whether that finds faults that are planted
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	tests/ptx/mutants.sh
 
 SEEDS ?= 10000
 sim: ## plays 10,000 random programs in simulation against the reference model; SEEDS=n FROM=seed

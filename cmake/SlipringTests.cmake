@@ -140,7 +140,7 @@ endfunction()
 # Programs of one thread that take long. There is no race to show in them: ThreadSanitizer's build leaves them out.
 set(one_thread emit/cuda/emit_cuda emit/spirv/spirv hal/cpu/agreement hal/cpu/block hal/cpu/emitted hal/cuda/cubin
     ir/math/math lang/check lang/growth lang/text/preprocess memory/model memory/pattern tests/check/planted
-    tests/kernel/differential tests/mailbox/interpreted tests/mailbox/protocol tests/sim/found tests/sim/sim
+    tests/kernel/differential tests/mailbox/interpreted tests/mailbox/protocol tests/ptx/ptx tests/sim/found tests/sim/sim
     tune/occupancy tune/tiling)
 # Nor in those that measure: they would take minutes, and measure the sanitizer. Their threads are in others' tests, too.
 list(APPEND one_thread decide/decide observe/ceilings tests/cli/decide tests/profile/profile)
@@ -496,6 +496,25 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
     slipring_register(tests/shim/generate slipring_generate --programs 40 --from 280 --level 3)
 endif()
 
+# Likewise on one that runs what NVRTC makes of the text, where NVRTC is (scripts/nvrtc.sh). `make ptx` runs the whole suite.
+set(ptx_nvrtc $ENV{SLIPRING_NVRTC_LIB})
+if(NOT EXISTS "${ptx_nvrtc}" OR ptx_nvrtc MATCHES fake)
+    file(GLOB ptx_nvrtc /usr/local/cuda*/lib*/libnvrtc.so.13 $ENV{NVRTC_DIR}/nvidia/*/lib/libnvrtc.so.13
+        $ENV{HOME}/.cache/slipring/nvrtc-*/nvidia/*/lib/libnvrtc.so.13)
+    list(APPEND ptx_nvrtc "") # none
+    list(GET ptx_nvrtc 0 ptx_nvrtc)
+endif()
+if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE AND EXISTS "${ptx_nvrtc}")
+    slipring_register(tests/ptx/cts slipring_cts --device cuda:0 --timeout 60 --filter
+        atomics/,barriers/,memory/,ordering/,parameters/,warps/)
+    slipring_register(tests/ptx/cts_rings slipring_cts --device cuda:0?ring=persistent --device cuda:0?ring=relaunch
+        --timeout 60 --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+    set(ptx_environment SLIPRING_FAKE_CUDA_BY=ptx SLIPRING_PTX_NVRTC=${ptx_nvrtc}
+        SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
+    set_property(TEST tests/ptx/cts tests/ptx/cts_rings APPEND PROPERTY ENVIRONMENT ${ptx_environment})
+    set_tests_properties(tests/ptx/cts tests/ptx/cts_rings PROPERTIES TIMEOUT 600) # a new build compiles 200 texts
+endif()
+
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its
 # runtime in each program that they build.
 if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
@@ -504,6 +523,9 @@ if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
         slipring_test_name(${file} name)
         slipring_register(${name} ${file})
     endforeach()
+    if(ptx_environment)
+        set_property(TEST tests/ptx/ward APPEND PROPERTY ENVIRONMENT ${ptx_environment})
+    endif()
     set_tests_properties(tests/gpu/check PROPERTIES COST 500) # all of gpu-check
     # Minutes of one core that others may want too: begun first, so that the rest runs beside it.
     set_tests_properties(tests/model/model PROPERTIES COST 1000)

@@ -7,12 +7,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/ptx/inside.h"
 
-#include <sched.h>
 #include <string.h>
 #include <time.h>
 
-#define NOWHERE 1 // where no line begins
-#define SEEN_NS 50000 // and some 60 us that the host adds: a few looks of a thread that waits for it
+#define NOWHERE 1      // where no line begins
+#define SEEN_NS 100000 // and some 60 us that the host adds: a few looks of a thread that waits for it
 
 #define ORDER(order) ((order) == PTX_RELEASE || (order) == PTX_ACQ_REL || (order) == PTX_SC)
 #define ACQUIRES(order) ((order) == PTX_ACQUIRE || (order) == PTX_ACQ_REL || (order) == PTX_SC)
@@ -347,9 +346,7 @@ static void overtake(struct ptx_lane *lane, uintptr_t word, uint64_t bytes, uint
     refresh(word, bytes, bits_of(mask));
     if (lane->lates == 0 && ptx_block->late == 0)
         return;
-    sched_yield();
-    if (ptx_draw() % 8 == 0)
-        nanosleep(&(struct timespec){.tv_nsec = SEEN_NS}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = SEEN_NS}, NULL);
 }
 
 static void store_one(struct ptx_lane *lane, const struct ptx_ins *ins, uintptr_t at, uint64_t value)

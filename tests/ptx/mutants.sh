@@ -39,7 +39,7 @@ map > "$folder/map"
 plant() { # < map
     local name lines
     while read -r name; do
-        grep -q 'entry slr_stay' "$SLIPRING_PTX_CACHE/$name" && grep -q ' slre_' "$SLIPRING_PTX_CACHE/$name" && continue
+        grep -q 'entry slr_stay' "$SLIPRING_PTX_CACHE/$name" && ! grep -q 'extern .func' "$SLIPRING_PTX_CACHE/$name" && continue
         lines=$(awk -v name="$name" '$1 == name { print $2 }' "$folder/map" | sort -un | tr '\n' ' ')
         awk -v name="$name" -v lines="$lines" '
             function put(kind, text) { print kind "|" name "|" NR "|" text "|" old }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What PTX does when it is interpreted: that it computes what the manual says, and that what is wrong in it does not go
 // well by chance.
+#define _POSIX_C_SOURCE 200809L
 #include "tests/ptx/ptx.h"
 
 #include <setjmp.h>
