@@ -512,7 +512,6 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE AND EXISTS "${ptx_nvrtc}")
     set(ptx_environment SLIPRING_FAKE_CUDA_BY=ptx SLIPRING_PTX_NVRTC=${ptx_nvrtc}
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
     set_property(TEST tests/ptx/cts tests/ptx/cts_rings APPEND PROPERTY ENVIRONMENT ${ptx_environment})
-    set_tests_properties(tests/ptx/cts tests/ptx/cts_rings PROPERTIES TIMEOUT 600) # a new build compiles 200 texts
 endif()
 
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its

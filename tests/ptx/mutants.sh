@@ -14,7 +14,7 @@ export SLIPRING_PTX_NVRTC SLIPRING_FAKE_CUDA_BY=ptx SLIPRING_CUDA_LIB=$fake SLIP
 export SLIPRING_PTX_CACHE=$folder/ptx SLIPRING_CACHE_DIR=$folder/cache
 
 run_case() { # DEVICE CASE
-    timeout 60 "$build/bin/slipring-cts" --device "$1" --filter "$2" --timeout 8
+    timeout 120 "$build/bin/slipring-cts" --device "$1" --filter "$2" --timeout 20
 }
 
 # ---- which case runs which instruction: NAME LINE MATTERS DEVICE CASE. A release that had nothing to release and a guard
