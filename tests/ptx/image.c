@@ -57,7 +57,8 @@ struct ptx_image *ptx_image_load(const struct ptx_text *text, size_t texts)
     return NULL;
 }
 
-// SLIPRING_PTX_TRACE names a file, which gets a line for each instruction that ran and that mutants.sh may change.
+// SLIPRING_PTX_TRACE names a file, which gets a line for each instruction that ran and that mutants.sh may change: 1
+// where it has mattered, of a release that it had anything to release, of a guard that it has left a lane out.
 static void trace(const struct ptx_image *image)
 {
     const char *path = getenv("SLIPRING_PTX_TRACE");
@@ -68,7 +69,7 @@ static void trace(const struct ptx_image *image)
             const struct ptx_ins *ins = &image->ins[at];
             if (ins->ran && (ins->guard.kind != PTX_NONE || ins->kind >= PTX_ACTIVE || ins->kind == PTX_FENCE ||
                              ins->order > PTX_RELAXED))
-                fprintf(file, "%s %u\n", image->name[f->text], ins->line);
+                fprintf(file, "%s %u %d\n", image->name[f->text], ins->line, ins->matters);
         }
     }
     if (file)

@@ -89,7 +89,7 @@ struct ptx_ins {
     const struct ptx_call *call;
     const char *words; // what it is
     uint32_t line;     // of its text
-    bool ran;
+    bool ran, matters; // `matters`: plain stores were before a release or a fence, or a guard has left a lane out
 };
 
 struct ptx_place {
@@ -264,6 +264,9 @@ void ptx_race_end(const struct ptx_lane *lane);
 void ptx_race_fence(const struct ptx_lane *lane);
 void ptx_race_tell(const struct ptx_lane *lane, uintptr_t at, unsigned order, bool adds);
 void ptx_race_learn(const struct ptx_lane *lane, uintptr_t at, unsigned order);
+void ptx_race_stored(const struct ptx_lane *lane);
+void ptx_race_released(const struct ptx_lane *lane);
+bool ptx_race_owes(const struct ptx_lane *lane);
 enum ptx_touch { PTX_LOADS, PTX_STORES, PTX_LOOKS, PTX_PUTS, PTX_CHANGES, PTX_SWAPS };
 void ptx_race_touch(const struct ptx_lane *lane, uintptr_t at, unsigned bytes, enum ptx_touch how, uint64_t value);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#define NOWHERE 1      // where no line begins
-#define SEEN_NS 100000 // and some 60 us that the host adds: a few looks of a thread that waits for it
+#define NOWHERE 1       // where no line begins
+#define SEEN_NS 1000000 // many looks of a thread that waits for it
 
 #define ORDER(order) ((order) == PTX_RELEASE || (order) == PTX_ACQ_REL || (order) == PTX_SC)
 #define ACQUIRES(order) ((order) == PTX_ACQUIRE || (order) == PTX_ACQ_REL || (order) == PTX_SC)
@@ -344,9 +344,8 @@ static void overtake(struct ptx_lane *lane, uintptr_t word, uint64_t bytes, uint
     settle(lane, word);
     put_bytes(word, bytes, mask);
     refresh(word, bytes, bits_of(mask));
-    if (lane->lates == 0 && ptx_block->late == 0)
-        return;
-    nanosleep(&(struct timespec){.tv_nsec = SEEN_NS}, NULL);
+    if (ptx_block->launch->goes_on && ptx_race_owes(lane)) // the host looks on
+        nanosleep(&(struct timespec){.tv_nsec = SEEN_NS}, NULL);
 }
 
 static void store_one(struct ptx_lane *lane, const struct ptx_ins *ins, uintptr_t at, uint64_t value)
@@ -360,6 +359,8 @@ static void store_one(struct ptx_lane *lane, const struct ptx_ins *ins, uintptr_
     uint8_t mask = (uint8_t)(((1u << bytes) - 1) << at % 8);
     uint64_t shifted = value << 8 * (at % 8);
     (void)*(volatile unsigned char *)at; // what is not there is told here
+    if (ins->order == PTX_WEAK && !is_shared(at))
+        ptx_race_stored(lane);
     if (ins->order != PTX_WEAK)
         ptx_race_tell(lane, at, ins->order, false);
     ptx_race_touch(lane, at, bytes, ins->order == PTX_WEAK ? PTX_STORES : PTX_PUTS, value);
@@ -377,11 +378,21 @@ static void store_one(struct ptx_lane *lane, const struct ptx_ins *ins, uintptr_
     put_late(late, word, shifted, mask);
 }
 
+// For who asks what a release was for (mutants.sh).
+static void note_order(const struct ptx_lane *lane)
+{
+    if (ptx_race_owes(lane))
+        __atomic_store_n(&ptx_block->image->ins[ptx_block->at].matters, true, __ATOMIC_RELAXED);
+    ptx_race_released(lane);
+}
+
 // Behind all that this thread has seen and done.
 void ptx_fence(struct ptx_lane *lane, unsigned order, unsigned scope)
 {
-    if (ORDER(order))
+    if (ORDER(order)) {
         drain_lane(lane);
+        note_order(lane);
+    }
     if (scope == PTX_CTA)
         return;
     if (ORDER(order))

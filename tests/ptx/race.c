@@ -39,6 +39,7 @@ struct ptx_race {
     uint32_t lanes, words, flags, age;
     uint32_t *clock, *fenced, *seen; // of each thread, a clock of each: its own, at its last fence, read since then
     uint32_t *ended;                 // of those that have: they are at each barrier from then on
+    uint32_t *stored, *released;     // of each thread's last plain store to memory of all, and what any has released
     bool *has_fenced, *has_seen;
     struct word word[MOST_WORDS];
     struct flag flag[MOST_FLAGS];
@@ -71,9 +72,12 @@ struct ptx_race *ptx_race_make(uint32_t lanes)
     race->fenced = calloc(clocks, sizeof *race->fenced);
     race->seen = calloc(clocks, sizeof *race->seen);
     race->ended = calloc(lanes, sizeof *race->ended);
+    race->stored = calloc(lanes, sizeof *race->stored);
+    race->released = calloc(lanes, sizeof *race->released);
     race->has_fenced = calloc(lanes, 1);
     race->has_seen = calloc(lanes, 1);
-    if (!race->clock || !race->fenced || !race->seen || !race->ended || !race->has_fenced || !race->has_seen)
+    if (!race->clock || !race->fenced || !race->seen || !race->ended || !race->stored || !race->released ||
+        !race->has_fenced || !race->has_seen)
         abort();
     return race;
 }
@@ -100,6 +104,8 @@ void ptx_race_free(struct ptx_race *race)
     free(race->fenced);
     free(race->seen);
     free(race->ended);
+    free(race->stored);
+    free(race->released);
     free(race->has_fenced);
     free(race->has_seen);
     free(race);
@@ -110,6 +116,8 @@ void ptx_race_begins(void)
     struct ptx_race *race = ptx_block->race;
     memset(race->clock, 0, (size_t)race->lanes * race->lanes * sizeof *race->clock);
     memset(race->ended, 0, race->lanes * sizeof *race->ended);
+    memset(race->stored, 0, race->lanes * sizeof *race->stored);
+    memset(race->released, 0, race->lanes * sizeof *race->released);
     memset(race->has_fenced, 0, race->lanes);
     memset(race->has_seen, 0, race->lanes);
     forget_words(race);
@@ -212,6 +220,31 @@ void ptx_race_learn(const struct ptx_lane *lane, uintptr_t at, unsigned order)
     else
         copy(race, ROW(race->seen, t), flag->clock);
     race->has_seen[t] = true;
+}
+
+// ---- what a release is for ------------------------------------------------------------------------------------------
+
+void ptx_race_stored(const struct ptx_lane *lane)
+{
+    struct ptx_race *race = ptx_block->race;
+    race->stored[lane->number] = ROW(race->clock, lane->number)[lane->number];
+}
+
+void ptx_race_released(const struct ptx_lane *lane)
+{
+    struct ptx_race *race = ptx_block->race;
+    join(race, race->released, ROW(race->clock, lane->number));
+}
+
+// Whether a release has anything to release.
+bool ptx_race_owes(const struct ptx_lane *lane)
+{
+    const struct ptx_race *race = ptx_block->race;
+    const uint32_t *own = ROW(race->clock, lane->number);
+    for (uint32_t t = 0; t < race->lanes; ++t)
+        if (race->stored[t] > race->released[t] && race->stored[t] <= own[t])
+            return true;
+    return false;
 }
 
 // ---- accesses ------------------------------------------------------------------------------------------------------

@@ -246,13 +246,15 @@ static uint32_t choose(const struct ptx_lane *warp, uint32_t ready)
     return group;
 }
 
-static uint32_t guarded(struct ptx_lane *warp, const struct ptx_ins *ins, uint32_t group)
+static uint32_t guarded(struct ptx_lane *warp, struct ptx_ins *ins, uint32_t group)
 {
     if (ins->guard.kind == PTX_NONE)
         return group;
     uint32_t active = 0;
     EACH(lane, group)
     active |= (uint32_t)(ptx_need(lane, &ins->guard, "whether it is done") != 0) << lane->number % PTX_WARP;
+    if (active != group)
+        __atomic_store_n(&ins->matters, true, __ATOMIC_RELAXED);
     return active;
 }
 
