@@ -558,24 +558,6 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE AND EXISTS "${ptx_nvrtc}")
     set_property(TEST tests/ptx/cts tests/ptx/cts_rings APPEND PROPERTY ENVIRONMENT ${ptx_environment})
 endif()
 
-# Likewise on one that runs what NVRTC makes of the text, where NVRTC is (scripts/nvrtc.sh). `make ptx` runs the whole suite.
-set(ptx_nvrtc $ENV{SLIPRING_NVRTC_LIB})
-if(NOT EXISTS "${ptx_nvrtc}" OR ptx_nvrtc MATCHES fake)
-    file(GLOB ptx_nvrtc /usr/local/cuda*/lib*/libnvrtc.so.13 $ENV{NVRTC_DIR}/nvidia/*/lib/libnvrtc.so.13
-        $ENV{HOME}/.cache/slipring/nvrtc-*/nvidia/*/lib/libnvrtc.so.13)
-    list(APPEND ptx_nvrtc "") # none
-    list(GET ptx_nvrtc 0 ptx_nvrtc)
-endif()
-if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE AND EXISTS "${ptx_nvrtc}")
-    slipring_register(tests/ptx/cts slipring_cts --device cuda:0 --timeout 60 --filter
-        atomics/,barriers/,memory/,ordering/,parameters/,warps/)
-    slipring_register(tests/ptx/cts_rings slipring_cts --device cuda:0?ring=persistent --device cuda:0?ring=relaunch
-        --timeout 60 --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
-    set(ptx_environment SLIPRING_FAKE_CUDA_BY=ptx SLIPRING_PTX_NVRTC=${ptx_nvrtc}
-        SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
-    set_property(TEST tests/ptx/cts tests/ptx/cts_rings APPEND PROPERTY ENVIRONMENT ${ptx_environment})
-endif()
-
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its
 # runtime in each program that they build.
 if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
