@@ -13,7 +13,7 @@ command -v "$nats" > nats.log || { echo "SLIPRING_NATS_SERVER names no nats-serv
 patience() { for ((i = 0; i < 600; i++)); do if "$@"; then return 0; fi; sleep 0.1; done; return 1; } # a minute at most
 end() {
     local status=$?
-    { kill -9 $(jobs -p); wait; } 2> end.log
+    { jobs -p | xargs -r kill -9; wait; } 2> end.log
     if ((status != 0)); then tail -n 5 "$folder"/*.log; fi
     rm -rf "$folder"
 }
@@ -35,36 +35,36 @@ END
     servers[i]=$!
 done
 cluster=nats://127.0.0.1:$port,nats://127.0.0.1:$((port + 1)),nats://127.0.0.1:$((port + 2))
-doctor() { "$tool" doctor --cluster $cluster --replicas 3 2> doctor.log; }
+doctor() { "$tool" doctor --cluster "$cluster" --replicas 3 2> doctor.log; }
 patience doctor # until they have found each other
 
 echo '== two workers'
 for i in 0 1; do
-    "$tool" serve "$handler" --cluster $cluster --name hits --replicas 3 --partitions 8 --lease 1s 2> worker-$i.log &
+    "$tool" serve "$handler" --cluster "$cluster" --name hits --replicas 3 --partitions 8 --lease 1s 2> worker-$i.log &
     workers[i]=$!
 done
-show() { "$tool" cluster show --cluster $cluster --name hits 2> show.log; }
+show() { "$tool" cluster show --cluster "$cluster" --name hits 2> show.log; }
 both() { show | grep 'workers     2, for 8 of 8'; }
 patience both
 
 echo '== messages, while a worker is killed and a server is stopped'
 awk 'BEGIN { print "account,amount"; for (i = 1; i <= 500; i++) print i % 50 "," i }' > hits.csv
-"$tool" run "$handler" --cluster $cluster --name hits --key account --input hits.csv
+"$tool" run "$handler" --cluster "$cluster" --name hits --key account --input hits.csv
 kill "${servers[2]}"
 kill -9 "${workers[0]}"
 wait "${servers[2]}" "${workers[0]}" 2> wait.log || true
-"$tool" run "$handler" --cluster $cluster --name hits --key account --input hits.csv
+"$tool" run "$handler" --cluster "$cluster" --name hits --key account --input hits.csv
 
 echo '== each message was counted once'
 all() {
-    "$tool" cluster outputs --cluster $cluster --name hits > outputs.jsonl && [[ $(wc -l < outputs.jsonl) -ge 1000 ]]
+    "$tool" cluster outputs --cluster "$cluster" --name hits > outputs.jsonl && [[ $(wc -l < outputs.jsonl) -ge 1000 ]]
 }
 patience all
 echo "$(wc -l < outputs.jsonl) outputs, $(cut -d, -f1,2 outputs.jsonl | sort -u | wc -l) of them different"
 
 echo '== an orderly end, and a copy'
 worker=$(show | awk -v process="${workers[1]}" '$0 ~ "process " process " " { print $2 }')
-"$tool" cluster drain --cluster $cluster --name hits --worker "$worker"
+"$tool" cluster drain --cluster "$cluster" --name hits --worker "$worker"
 wait "${workers[1]}" && echo 'the worker has ended with 0'
-"$tool" cluster snapshot --cluster $cluster --name hits --to copy
-"$tool" cluster restore --cluster $cluster --name again --from copy
+"$tool" cluster snapshot --cluster "$cluster" --name hits --to copy
+"$tool" cluster restore --cluster "$cluster" --name again --from copy

@@ -29,13 +29,13 @@ void slri_note_refusal(slri_text *why, const char *name, const char *reason)
     slri_text_free(&others);
 }
 
-// Behind those of its class and of better ones.
+// Before those of its class, which come later in the list, and after better ones. Where there is no room the last goes.
 static void insert(struct slri_candidates *all, const struct slri_candidate *candidate)
 {
-    if (all->count == SLRI_MOST_CANDIDATES)
+    if (all->count == SLRI_MOST_CANDIDATES && all->candidate[all->count - 1].device_class < candidate->device_class)
         return;
-    uint32_t at = all->count++;
-    for (; at > 0 && all->candidate[at - 1].device_class > candidate->device_class; --at)
+    uint32_t at = all->count < SLRI_MOST_CANDIDATES ? all->count++ : all->count - 1;
+    for (; at > 0 && all->candidate[at - 1].device_class >= candidate->device_class; --at)
         all->candidate[at] = all->candidate[at - 1];
     all->candidate[at] = *candidate;
 }
@@ -47,7 +47,7 @@ static void add_backend(const struct slri_backend *backend, struct slri_candidat
         slri_note_refusal(why, backend->name, slr_error_message());
         return;
     }
-    for (uint32_t i = 0; i < devices; ++i) {
+    for (uint32_t i = devices; i-- != 0;) {
         struct slri_candidate candidate;
         snprintf(candidate.spec, sizeof candidate.spec, devices > 1 || i > 0 ? "%s:%u" : "%s", backend->name, i);
         struct slri_facts facts = {0};
@@ -66,7 +66,7 @@ void slri_find_candidates(struct slri_candidates *out, slri_text *why)
     out->count = 0;
     while (*b)
         ++b;
-    while (b-- != first) { // from the end: a vendor's own is behind what all vendors have
+    while (b-- != first) { // from the end, so that the reason against the first comes first
         const struct slri_backend *backend = *b;
         if (!slri_sim_on() || backend->simulates)
             add_backend(backend, out, why);

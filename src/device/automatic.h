@@ -19,7 +19,7 @@ struct slri_candidates {
 };
 
 // Why one is not taken, in front of the others: who has little room shows what was tried last, and a vendor's own
-// backend, which is asked last.
+// backend, which is looked at last.
 void slri_note_refusal(slri_text *why, const char *name, const char *reason);
 
 // All that can be asked what they are, the best first; those of one class in the order of the backends. `why` is told

@@ -43,7 +43,7 @@ static const struct refused {
     {"cpu?threads=-1", SLR_INVALID, "threads '-1'"},
     {"cpu?unified=2", SLR_INVALID, "unified '2'; expected 0 or 1"},
     {"cpu?engine=fast", SLR_INVALID, "engine 'fast'; expected 'compiled' or 'interpreted'"},
-    {"toaster", SLR_NO_DEVICE, "no backend 'toaster'; it has: cpu, opencl, cuda, hip, vulkan, webgpu, metal, null"},
+    {"toaster", SLR_NO_DEVICE, "no backend 'toaster'; it has: cpu, cuda, hip, metal, opencl, vulkan, webgpu, null"},
     {"CPU", SLR_NO_DEVICE, "no backend 'CPU'"},
     {"cpu:1", SLR_NO_DEVICE, "the only cpu is cpu:0"},
     {"null:7", SLR_NO_DEVICE, "the only null device is null:0"},

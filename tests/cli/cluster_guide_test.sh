@@ -9,7 +9,9 @@ trap 'rm -rf "$folder"' EXIT
 fail() { echo "$1"; exit 1; }
 
 # Every command of the guide is one of the script's, but for the names of programs.
+# shellcheck disable=SC2016 # the script's text
 sed -e 's/"\$tool"/slipring/; s/"\$handler"/count.cu/; s/^ *//' "$script" > "$folder/script"
+# shellcheck disable=SC2016
 sed -n '/^```sh$/,/^```$/p' "$root/docs/guide/cluster.md" | grep -v '^```' > "$folder/guide"
 [[ $(wc -l < "$folder/guide") -ge 7 ]] || fail 'the guide has no commands'
 while read -r line; do

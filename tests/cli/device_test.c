@@ -30,7 +30,7 @@ static void a_device_that_no_machine_has_is_a_usage_error(void **state)
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         snprintf(command, sizeof command, "$S %s --device cpp 2>&1", verbs[i]);
         says(command, 2,
-             "--device: no backend 'cpp'; there are: cpu, opencl, cuda, hip, vulkan, webgpu, metal, null, auto; did "
+             "--device: no backend 'cpp'; there are: cpu, cuda, hip, metal, opencl, vulkan, webgpu, null, auto; did "
              "you mean "
              "'cpu'?\nTry "
              "'slipring ");

@@ -2,6 +2,7 @@
 // What "auto" opens: by what devices are, on simulated drivers. The one of CUDA says that it is simulated.
 #include "fake_library.h"
 
+#include "device/automatic.h"
 #include "tests/fakes/fake_cuda.h"
 
 static struct fake_cuda *fake_gpu;
@@ -90,6 +91,22 @@ static void devices_say_what_they_are(void **state)
     assert_string_equal(opened("cpu").chosen, ""); // one that was asked for
 }
 
+static void of_one_class_the_vendors_own_goes_first_and_the_lower_number(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {"cpu", "cuda:0", "cuda:1", "opencl"};
+    struct slri_candidates found;
+    slri_text why = SLRI_TEXT_INIT;
+    begin();
+    fake_gpu->devices = 2;
+    slri_find_candidates(&found, &why);
+    fake_gpu->devices = 1;
+    slri_text_free(&why);
+    assert_int_equal(found.count, 4);
+    for (uint32_t i = 0; i < 4; ++i)
+        assert_string_equal(found.candidate[i].spec, wanted[i]);
+}
+
 static void SLIPRING_DEVICE_goes_before_all(void **state)
 {
     (void)state;
@@ -107,6 +124,7 @@ int main(void)
         cmocka_unit_test(each_class_goes_before_the_next),
         cmocka_unit_test(what_does_not_open_is_passed_over_with_its_reason),
         cmocka_unit_test(devices_say_what_they_are),
+        cmocka_unit_test(of_one_class_the_vendors_own_goes_first_and_the_lower_number),
         cmocka_unit_test(SLIPRING_DEVICE_goes_before_all),
     };
     return cmocka_run_group_tests(tests, load_both, NULL);

@@ -34,8 +34,7 @@ static slr_status make_arguments(struct slri_vulkan *vulkan, const struct slri_v
     memset(block, 0, behind + 16);
     for (uint32_t i = 0; i < staying->entry->bindings; ++i) {
         const bool is_buffer = staying->entry->binding[i].is_buffer;
-        memcpy(block + slri_argument(staying->entry, i), &address[i],
-               is_buffer ? sizeof *address : sizeof(uint32_t));
+        memcpy(block + slri_argument(staying->entry, i), &address[i], is_buffer ? sizeof *address : sizeof(uint32_t));
     }
     const uint64_t faulted = launch->memory.address + behind;
     if (layout->faulted != SLRI_ARGUMENT_NONE)

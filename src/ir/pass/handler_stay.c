@@ -16,7 +16,7 @@ static bool is_taken(const struct slri_module *module, const char *name)
     return taken;
 }
 
-static bool choose_name(struct slri_lowering *l, const struct slri_module *module, struct slri_function *function)
+static bool make_name_unique(struct slri_lowering *l, const struct slri_module *module, struct slri_function *function)
 {
     char name[96];
     snprintf(name, sizeof name, "%.64s", function->name);
@@ -57,7 +57,7 @@ bool slri_lower_around(struct slri_lowering *l, struct slri_module *module, stru
             continue;
         adapt(l, function->body, replaced);
         function->where = l->handler->function->where;
-        if (!choose_name(l, module, function))
+        if (!make_name_unique(l, module, function))
             return false;
         module->function[module->functions++] = function;
     }
