@@ -109,7 +109,7 @@ static slr_status open_ring(models *m, int number)
         {.name = "width", .scalar = &width, .bytes = sizeof width},
         {.name = "layers", .scalar = &layers, .bytes = sizeof layers},
     };
-    char name[16];
+    char name[24];
     snprintf(name, sizeof name, "model%d", number);
     slr_ring_desc desc = SLR_RING_DESC_INIT;
     desc.name = name, desc.program = m->program, desc.handler = "infer";
