@@ -198,7 +198,7 @@ static void backends_are_listed_with_their_state(void **state)
     assert_string_equal(info.name, "cpu");
     assert_int_equal(info.status, SLR_OK);
     assert_int_equal(info.devices, 1);
-    static const char *const driven[] = {"opencl", "cuda", "hip", "vulkan", "webgpu", "metal"};
+    static const char *const driven[] = {"cuda", "hip", "metal", "opencl", "vulkan", "webgpu"};
     enum { DRIVEN = sizeof driven / sizeof *driven };
     for (uint32_t i = 0; i < DRIVEN; ++i) { // which may not be here; then the reason says what is missing
         must(slr_backend_get_info(1 + i, &info));
