@@ -15,7 +15,7 @@ static void library_that_is_missing_or_is_no_driver_is_named(void **state)
     slr_backend_info info;
     setenv("SLIPRING_CUDA_LIB", "/nowhere/libcuda.so.1", 1);
     refuses(slr_device_open("cuda:0", NULL, &device), NO_DEVICE, "cannot load /nowhere/libcuda.so.1");
-    must(slr_backend_get_info(2, &info));
+    must(slr_backend_get_info(1, &info));
     assert_string_equal(info.name, "cuda");
     assert_int_equal(info.status, SLR_NO_DEVICE);
     assert_non_null(strstr(info.reason, "/nowhere/libcuda.so.1"));

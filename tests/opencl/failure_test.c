@@ -17,7 +17,7 @@ static void library_that_is_missing_or_is_no_OpenCL_is_named(void **state)
     slr_backend_info info;
     setenv("SLIPRING_OPENCL_LIB", "/nowhere/libOpenCL.so", 1);
     refuses(slr_device_open("opencl:0", NULL, &device), NO_DEVICE, "cannot load /nowhere/libOpenCL.so");
-    must(slr_backend_get_info(1, &info));
+    must(slr_backend_get_info(4, &info));
     assert_string_equal(info.name, "opencl");
     assert_int_equal(info.status, SLR_NO_DEVICE);
     assert_non_null(strstr(info.reason, "/nowhere/libOpenCL.so"));
@@ -109,7 +109,7 @@ static void devices_of_all_platforms_are_counted_on(void **state)
     reset();
     fake->platforms = 4;
     fake->stays = 1;
-    must(slr_backend_get_info(1, &backend));
+    must(slr_backend_get_info(4, &backend));
     assert_int_equal(backend.devices, 5);
     for (uint32_t i = 0; i < 4; ++i) {
         char spec[16];
