@@ -98,8 +98,7 @@ static slr_status run(const char *spec, bool is_half, uint32_t threads, struct n
     return status;
 }
 
-// ---- results
-// ---------------------------------------------------------------------------------------------------------
+// ---- results -------------------------------------------------------------------------------------------------------
 
 static void check(const char *spec, bool is_half)
 {
@@ -135,8 +134,7 @@ static void a_warp_that_is_not_whole_is_a_fault(void **state)
     assert_int_not_equal(run("cpu?engine=interpreted", true, 16, &n), SLR_OK);
 }
 
-// ---- refusals
-// --------------------------------------------------------------------------------------------------------
+// ---- refusals ------------------------------------------------------------------------------------------------------
 
 static void other_devices_refuse_them_and_say_why(void **state)
 {
@@ -146,6 +144,7 @@ static void other_devices_refuse_them_and_say_why(void **state)
     } others[] = {{"cpu", "a CPU has none, but cpu?engine=interpreted computes it"},
                   {"opencl:0", "OpenCL has no word for them"},
                   {"vulkan:0", "SPIR-V is written without them"},
+                  {"metal:0", "Metal's are of another form"},
                   {"hip:0", "AMD's have others"}};
     struct numbers n = {0};
     for (size_t i = 0; i < sizeof others / sizeof *others; ++i)
@@ -159,6 +158,8 @@ int main(void)
 {
     const char *path = getenv("SLIPRING_FAKE_CUDA");
     setenv("SLIPRING_CUDA_LIB", path, 1), setenv("SLIPRING_NVRTC_LIB", path, 1);
+    if (getenv("SLIPRING_FAKE_METAL"))
+        setenv("SLIPRING_METAL_LIB", getenv("SLIPRING_FAKE_METAL"), 1);
     setenv("SLIPRING_HIP_LIB", path, 1), setenv("SLIPRING_HIPRTC_LIB", path, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_interpreter_multiplies_fragments),

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "emit/device/spaces.h"
 #include "emit/msl/check.h"
+#include "ir/matrix.h"
 #include "ir/pass/level.h"
 
 #include <stdio.h>
@@ -239,6 +240,7 @@ slr_status slri_emit_msl(const struct slri_module *module, const struct slri_ent
     const struct slri_msl_options *how = options ? options : &all;
     struct msl_emitter m = {.block = how->block};
     struct slri_msl_facts facts;
+    SLRI_TRY(slri_matrix_refuse(module, kernel, "Metal's are of another form"));
     SLRI_TRY(slri_msl_check(module, kernel, how->version ? how->version : SLRI_MSL_3_2));
     SLRI_TRY(slri_msl_facts(module, kernel, &facts));
     struct slri_region *region = slri_region_create();
