@@ -147,11 +147,17 @@ static void a_fault_of_one_part_is_reported_with_its_device_and_the_next_launch_
     fixture_end(&f);
 }
 
-// Holds up what comes after it until it is let go.
+struct hold {
+    uint32_t is_on, go;
+};
+
+// Holds up the device's one thread until it is let go.
 static void hold_up(void *user, slr_status status)
 {
+    struct hold *hold = user;
     (void)status;
-    while (__atomic_load_n((uint32_t *)user, __ATOMIC_ACQUIRE) == 0)
+    __atomic_store_n(&hold->is_on, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&hold->go, __ATOMIC_ACQUIRE) == 0)
         slri_yield();
 }
 
@@ -163,13 +169,15 @@ static void the_least_loaded_device_gets_what_levels_the_load(void **state)
     slr_stream *gate;
     slr_part parts[MOST];
     slr_cluster_stats stats;
-    uint32_t go = 0;
+    struct hold hold = {0};
     slr_buffer *y = floats(f.device[0], N, 0, 0);
     const slr_arg args[] = {slr_arg_split(y, 0), slr_arg_first(), slr_arg_items()};
     kernels_of(&f, "number", kernels);
     shares(f.cluster, 10, SLR_BALANCE_LEAST_LOADED, NULL, LIST(5, 5));
     must(slr_stream_create(f.device[0], NULL, &gate)); // of a device of one thread
-    must(slr_stream_call(gate, hold_up, &go, NULL));
+    must(slr_stream_call(gate, hold_up, &hold, NULL));
+    while (__atomic_load_n(&hold.is_on, __ATOMIC_ACQUIRE) == 0) // another stream could be first
+        slri_yield();
     given(&f, 60, LIST(1, 0), parts);
     must(slr_cluster_launch(f.cluster, kernels, parts, args, 3, NULL));
     must(slr_cluster_get_stats(f.cluster, 0, &stats));
@@ -179,7 +187,7 @@ static void the_least_loaded_device_gets_what_levels_the_load(void **state)
     shares(f.cluster, 100, SLR_BALANCE_LEAST_LOADED, NULL, LIST(20, 80));
     shares(f.cluster, 100, SLR_BALANCE_MEMORY, NULL, LIST(50, 50)); // which does not look at the load
     refuses(slr_cluster_finish(f.cluster, 1), TIMEOUT, "");
-    __atomic_store_n(&go, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&hold.go, 1, __ATOMIC_RELEASE);
     must(slr_cluster_finish(f.cluster, LONG));
     shares(f.cluster, 10, SLR_BALANCE_LEAST_LOADED, NULL, LIST(5, 5));
     must(slr_stream_finish(gate, LONG));
