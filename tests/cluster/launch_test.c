@@ -14,7 +14,8 @@ static const char source[] =
     "__global__ void rows(const float *table, float *sums, int n)\n"
     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) sums[i] = table[2 * i] + table[2 * i + 1]; }\n"
     "__global__ void fault(int *y, int zero, int n)\n"
-    "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 1 / zero; }\n";
+    "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 1 / zero; }\n"
+    "__global__ void hold(int *word) { atomicExch(&word[0], 1); while (atomicAdd(&word[1], 0) == 0) ; }\n";
 
 #define TWO "cpu?threads=1,cpu?threads=1"
 
@@ -147,20 +148,6 @@ static void a_fault_of_one_part_is_reported_with_its_device_and_the_next_launch_
     fixture_end(&f);
 }
 
-struct hold {
-    uint32_t is_on, go;
-};
-
-// Holds up the device's one thread until it is let go.
-static void hold_up(void *user, slr_status status)
-{
-    struct hold *hold = user;
-    (void)status;
-    __atomic_store_n(&hold->is_on, 1, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&hold->go, __ATOMIC_ACQUIRE) == 0)
-        slri_yield();
-}
-
 static void the_least_loaded_device_gets_what_levels_the_load(void **state)
 {
     (void)state;
@@ -169,14 +156,22 @@ static void the_least_loaded_device_gets_what_levels_the_load(void **state)
     slr_stream *gate;
     slr_part parts[MOST];
     slr_cluster_stats stats;
-    struct hold hold = {0};
+    static int word[16] __attribute__((aligned(64))); // is it held up, may it go on
+    slr_buffer_desc shared = SLR_BUFFER_DESC_INIT;
+    slr_buffer *words;
+    slr_kernel *hold;
+    shared.bytes = sizeof word;
+    shared.import = word;
     slr_buffer *y = floats(f.device[0], N, 0, 0);
     const slr_arg args[] = {slr_arg_split(y, 0), slr_arg_first(), slr_arg_items()};
     kernels_of(&f, "number", kernels);
     shares(f.cluster, 10, SLR_BALANCE_LEAST_LOADED, NULL, LIST(5, 5));
     must(slr_stream_create(f.device[0], NULL, &gate)); // of a device of one thread
-    must(slr_stream_call(gate, hold_up, &hold, NULL));
-    while (__atomic_load_n(&hold.is_on, __ATOMIC_ACQUIRE) == 0) // another stream could be first
+    must(slr_buffer_create_with(f.device[0], &shared, &words));
+    must(slr_program_get_kernel(f.program[0], "hold", &hold));
+    const slr_arg held[] = {slr_arg_buffer(words)};
+    must(slr_launch(gate, hold, SLR_1D(1), held, 1, NULL)); // not a host function: another thread takes its place
+    while (__atomic_load_n(&word[0], __ATOMIC_ACQUIRE) == 0)
         slri_yield();
     given(&f, 60, LIST(1, 0), parts);
     must(slr_cluster_launch(f.cluster, kernels, parts, args, 3, NULL));
@@ -187,11 +182,13 @@ static void the_least_loaded_device_gets_what_levels_the_load(void **state)
     shares(f.cluster, 100, SLR_BALANCE_LEAST_LOADED, NULL, LIST(20, 80));
     shares(f.cluster, 100, SLR_BALANCE_MEMORY, NULL, LIST(50, 50)); // which does not look at the load
     refuses(slr_cluster_finish(f.cluster, 1), TIMEOUT, "");
-    __atomic_store_n(&hold.go, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&word[1], 1, __ATOMIC_RELEASE);
     must(slr_cluster_finish(f.cluster, LONG));
     shares(f.cluster, 10, SLR_BALANCE_LEAST_LOADED, NULL, LIST(5, 5));
     must(slr_stream_finish(gate, LONG));
     slr_stream_destroy(gate);
+    slr_kernel_destroy(hold);
+    slr_buffer_destroy(words);
     slr_buffer_destroy(y);
     kernels_end(&f, kernels);
     fixture_end(&f);
