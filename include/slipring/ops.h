@@ -232,7 +232,8 @@ SLR_API slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream
 /// As slr_ops_matmul_bench.
 SLR_API slr_status slr_ops_convolution_bench(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                              slr_algorithm_visitor *visit, void *user);
-/// Likewise for a gradient: of x where `dx` is given, of the weights where `dweights` is. One of them must be.
+/// As slr_ops_matmul_bench, for one gradient: that of x where `dx` is given, that of the weights where `dweights` is.
+/// Exactly one of the two must be given.
 SLR_API slr_status slr_ops_convolution_backward_bench(slr_ops *ops, slr_stream *stream,
                                                       const slr_convolution_desc *desc, const slr_tensor *dy,
                                                       const slr_tensor *dx, const slr_tensor *dweights,

@@ -14,6 +14,13 @@ void slri_d_put_print(struct slri_d_emitter *e, const struct slri_instr *in);
 void slri_d_put_warp(struct slri_d_emitter *e, const struct slri_instr *in);
 void slri_d_put_arguments(struct slri_d_emitter *e, const struct slri_instr *in, uint32_t from);
 
+// Of struct slri_dialect: how pointers to each place are declared.
+#define SLRI_D_SPACE_NAMES(memory, constants, own, of_block)                                                           \
+    .space = {[SLRI_ROOT_NONE] = "",         [SLRI_ROOT_STATE] = memory,    [SLRI_ROOT_MESSAGE] = memory,              \
+              [SLRI_ROOT_BINDING] = memory,  [SLRI_ROOT_CONST] = constants, [SLRI_ROOT_LOCAL] = own,                   \
+              [SLRI_ROOT_PARAM] = own,       [SLRI_ROOT_SHARED] = of_block, [SLRI_ROOT_GLOBAL] = memory,               \
+              [SLRI_ROOT_DYNAMIC] = of_block}
+
 // Of struct slri_dialect: all but the spaces' names, places in the grid, warps and how an entry begins.
 // clang-format off
 #define SLRI_D_SPACES \

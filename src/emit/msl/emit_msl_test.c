@@ -2,7 +2,7 @@
 // What is emitted as MSL, as text; tests/shim/metal_test.c compiles and runs it.
 #include "emit/msl/emit_msl.h"
 #include "base/status.h"
-#include "lang/kernel.h"
+#include "lang/compile_file_test.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -12,17 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static struct slri_module *compile(const char *path, const char *text)
-{
-    static const char *const folders[] = {SLIPRING_SOURCE_DIR "/src", SLIPRING_SOURCE_DIR "/include"};
-    struct slri_source source = {.path = path, .text = text, .include = folders, .includes = 2};
-    struct slri_module *module = NULL;
-    if (slri_kernel_compile(&source, &module) != SLR_OK)
-        print_error("%s\n", slr_error_message());
-    assert_non_null(module);
-    return module;
-}
 
 // Of the module's first kernel.
 static char *emitted(const char *text, const struct slri_msl_options *options)

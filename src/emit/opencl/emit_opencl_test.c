@@ -3,7 +3,7 @@
 #include "emit/opencl/emit_opencl.h"
 #include "base/status.h"
 #include "emit/device/faults.h"
-#include "lang/kernel.h"
+#include "lang/compile_file_test.h"
 
 #include <glob.h>
 #include <setjmp.h>
@@ -13,17 +13,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static struct slri_module *compile(const char *path, const char *text)
-{
-    static const char *const folders[] = {SLIPRING_SOURCE_DIR "/src", SLIPRING_SOURCE_DIR "/include"};
-    struct slri_source source = {.path = path, .text = text, .include = folders, .includes = 2};
-    struct slri_module *module = NULL;
-    if (slri_kernel_compile(&source, &module) != SLR_OK)
-        print_error("%s\n", slr_error_message());
-    assert_non_null(module);
-    return module;
-}
 
 static void every_file_is_emitted_or_refused_with_a_place(void **state)
 {
