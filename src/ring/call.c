@@ -13,7 +13,8 @@
 struct waiter { // one caller on the shared port, on its stack
     struct waiter *next;
     uint32_t correlation;
-    const slr_ring *ring; // the one that it called, which is held while the shared port is connected to it
+    const slr_ring *ring; // the one that it called, to compare: any caller may let go of the ended one under the lock
+    uint64_t late_ns;     // of that ring kernel
     void *reply;
     size_t bytes;
     slr_status status; // SLR_TIMEOUT until it is decided
@@ -294,7 +295,7 @@ static void park_shared(struct slri_shared_port *shared, const struct waiter *wa
 
 static slr_status wait_shared(struct slri_shared_port *shared, struct waiter *waiter, uint64_t deadline_ns)
 {
-    struct slri_backoff backoff = {.until.deadline_ns = deadline_ns, .late_ns = slri_late_ns(waiter->ring)};
+    struct slri_backoff backoff = {.until.deadline_ns = deadline_ns, .late_ns = waiter->late_ns};
     for (;;) {
         slri_mutex_lock(&shared->lock);
         deliver(shared);
@@ -327,6 +328,7 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
         if (status == SLR_OK && waiter) {
             waiter->correlation = correlation;
             waiter->ring = slri_connection_of(shared->port, to)->ring;
+            waiter->late_ns = slri_late_ns(waiter->ring);
             waiter->next = shared->waiters;
             shared->waiters = waiter;
         }
