@@ -66,7 +66,7 @@ typedef struct slr_remote_letter {
 SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_receiver **out);
 
 /// Receives the next letter of any partition. `*partition` (may be NULL) gets that partition.
-/// Threads: the receiver's.  Blocks: until `timeout_ns`.
+/// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a message; a receiver of outputs; a record that is no letter),
 ///   SYSTEM.
 SLR_API slr_status slr_receiver_receive_letter(slr_receiver *receiver, slr_remote_letter *out, uint32_t *partition,

@@ -98,7 +98,7 @@ static inline slr_ops_desc slr_ops_desc_init(void)
 /// Errors: INVALID (NULL, no such choice), NO_MEMORY.
 SLR_API slr_status slr_ops_create(slr_device *device, const slr_ops_desc *desc, slr_ops **out);
 
-/// Submitted work still runs. NULL is fine.
+/// Submitted work still runs. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_ops_destroy(slr_ops *ops);
 
@@ -432,7 +432,7 @@ typedef struct slr_scaler_info {
 /// Errors: INVALID (NULL, a number out of range), NO_MEMORY.
 SLR_API slr_status slr_scaler_create(slr_ops *ops, const slr_scaler_desc *desc, slr_scaler **out);
 
-/// Submitted work still runs. NULL is fine.
+/// Submitted work still runs. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_scaler_destroy(slr_scaler *scaler);
 
