@@ -35,9 +35,8 @@ extern "C" {
 /// SLR_END: no more messages will come. Either the input is closed and everything has been taken, or the deadline of
 /// slr_ring_terminate has passed. Held messages can still be completed.
 ///
-/// Threads: the one that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  Owns: nothing.  `taken` is always
-/// set. Errors: TIMEOUT (no message came; the ring kernel is paused; no space is left for possible replies: held
-/// messages
+/// Threads: the one that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` is always set.
+/// Errors: TIMEOUT (no message came; the ring kernel is paused; no space is left for possible replies: held messages
 ///   and replies not yet received use it), INVALID.
 SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns,
                             uint64_t timeout_ns, uint32_t *taken);
@@ -66,8 +65,8 @@ SLR_API int slr_is_active(slr_context *context);
 SLR_API int slr_should_terminate(slr_context *context);
 
 /// The loop's own port, for sends to other ring kernels and for their replies. The first call opens it.
-/// Threads: the one that runs main.  Blocks: no.  Owns: nothing: the port is closed after main returns.  Errors:
-/// NO_MEMORY, SYSTEM.
+/// Threads: the one that runs main.  Blocks: no.  Owns: nothing: the port is closed after main returns.
+/// Errors: NO_MEMORY, SYSTEM.
 SLR_API slr_status slr_context_port(slr_context *context, slr_port **out);
 
 #ifdef __cplusplus

@@ -221,9 +221,8 @@ SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_sta
 #define slr_sender_get_stats(sender, out) slr_sender_get_stats_sized((sender), (out), sizeof(slr_sender_stats))
 
 /// Flushes until `timeout_ns`. NULL does nothing.
-/// Threads: the sender's owner, once.  Blocks: until `timeout_ns`.  Errors: as slr_sender_flush. Then the messages that
-/// were
-///   not accepted are lost. The sender is freed in any case.
+/// Threads: the sender's owner, once.  Blocks: until `timeout_ns`.
+/// Errors: as slr_sender_flush: the messages that were not accepted are lost. The sender is freed in any case.
 SLR_API slr_status slr_sender_close(slr_sender *sender, uint64_t timeout_ns);
 
 // ---- outputs -------------------------------------------------------------------------------------------------------

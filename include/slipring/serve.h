@@ -99,9 +99,9 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// Messages are written in frames, when a frame is full or flushed. Up to 16 MiB of them wait for places in the
 /// mailbox.
 ///
-/// Threads: the server's owner.  Blocks: until `timeout_ns` when as many wait, and up to 1 s for a snapshot that is
-/// due. Errors: FULL (65,536 outputs are not received; a key more than instances), TIMEOUT, INVALID (size, a number
-/// with a
+/// Threads: the server's owner.
+/// Blocks: until `timeout_ns` when as many wait, and up to 1 s for a snapshot that is due.
+/// Errors: FULL (65,536 outputs are not received; a key more than instances), TIMEOUT, INVALID (size, a number with a
 ///   gap, an instance out of range, other messages than those that were accepted), RING_FAILED, SYSTEM (a full disk:
 ///   nothing of the frame is accepted).
 SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key,
