@@ -144,7 +144,8 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 SLR_API slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t access,
                                   uint64_t timeout_ns, void **out);
 
-/// Ends the mapping that begins at `mapped` and publishes its writes. The device gets them when it needs them.
+/// Ends the mapping that begins at `mapped`. What the host wrote into the mapping is then valid: the device gets these
+/// bytes when it needs them.
 /// Threads: any.  Blocks: for the copy, if a ring kernel is bound.
 /// Errors: INVALID (not a mapping of this buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped);

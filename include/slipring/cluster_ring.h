@@ -38,8 +38,9 @@ SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeo
 /// Threads: any, once.  Blocks: as slr_ring_destroy.
 SLR_API void slr_cluster_ring_destroy(slr_cluster_ring *ring);
 
-/// The sums of the devices' counts. `state` is the latest that all have reached, or SLR_RING_IN_FAILURE if one has
-/// failed; texts are those of the first device that has one; `mode` is the first device's; times are the longest.
+/// Gives the sums of the devices' counts. `state` is the latest state that all devices have reached, or
+/// SLR_RING_IN_FAILURE if one device has failed. Each text is that of the first device with such a text. `mode` is the
+/// first device's. `running_ns` is the longest of all devices.
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_cluster_ring_get_stats(slr_cluster_ring *ring, slr_ring_stats *out);
 

@@ -177,7 +177,7 @@ SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 ///   kernels), INVALID (NULL).
 SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 
-/// Ends one slr_device_park.
+/// Undoes one call of slr_device_park. Persistent ring kernels run again when each such call has been undone.
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (no slr_device_park to end), INVALID (NULL).
 SLR_API slr_status slr_device_resume(slr_device *device);
 

@@ -42,7 +42,7 @@ static inline slr_heap_desc slr_heap_desc_init(void)
     }
 #endif
 
-/// A piece of device memory. The caller may copy the struct, and frees the span with its original contents.
+/// A piece of device memory. The caller may copy the struct. To free the span, pass a struct with the same contents.
 typedef struct slr_span {
     void *memory;    ///< the device's address; NULL on a device without storage
     uint64_t bytes;  ///< the requested size, rounded up to a multiple of 64

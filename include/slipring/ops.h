@@ -326,7 +326,7 @@ SLR_API slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_ten
 SLR_API slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
                                           const slr_tensor *dvalues, const slr_tensor *dx, slr_point *out);
 
-/// Copies rows of a table. An index (SLR_I32) that names no row gives zeros.
+/// For each index (SLR_I32), copies that row of `table` to `y`. If the table has no such row, the row of `y` is zeros.
 SLR_API slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor *table,
                                      const slr_tensor *indices, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,

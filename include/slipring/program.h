@@ -35,7 +35,7 @@ typedef struct slr_program_desc {
     /// 0: the same if SLIPRING_DEBUG is 1, else normal.
     uint32_t debug;
     /// slr_tuned_use: whether launches with a block of slipring's choice use what slr_tune has found. Default:
-    /// SLR_TUNED_EXACT; SLR_TUNED_OFF if SLIPRING_TUNED is 0.
+    /// SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED is 0.
     uint32_t tuned;
 } slr_program_desc;
 #ifdef __cplusplus

@@ -168,8 +168,8 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 /// Replaces the handler between two messages: settles, writes a snapshot, and goes on with a ring kernel of `ring`,
 /// which has the program of the new one. Messages, states and replies must have the same layouts, and the handler the
 /// same name. Until the next snapshot the new handler is on trial. If it faults, the previous handler continues from
-/// the replacement, with the messages since then. Stored outputs remain. The previous handler's program must remain
-/// until slr_server_close.
+/// the replacement, with the messages since then. Stored outputs remain. Do not destroy the previous handler's program
+/// before slr_server_close.
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
 /// Errors: LAYOUT (another layout or handler: names both), WRONG_STATE (a handler is on trial), those of
