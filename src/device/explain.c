@@ -45,11 +45,12 @@ slr_status slr_program_get_resources_sized(const slr_program *program, const cha
     if (entry->kind != SLRI_ENTRY_KERNEL)
         return SLRI_FAIL(UNSUPPORTED, "%s is a handler; only kernels have machine code", name);
     for (const struct slri_backend *const *each = slri_hooks()->backends; *each; each++) {
-        slr_resources whole = {0};
-        if (!(*each)->kernel_resources)
+        const struct slri_kernel_query of = {.module = program->module, .entry = entry, .capability = capability};
+        struct slri_kernel_use use = {0};
+        if (!(*each)->uses_no_device)
             continue;
-        SLRI_TRY((*each)->kernel_resources(program->module, entry, capability, &whole));
-        return SLRI_GIVE_REPORT(slr_resources, out, bytes, &whole);
+        SLRI_TRY((*each)->kernel_use(NULL, &of, &use));
+        return SLRI_GIVE_REPORT(slr_resources, out, bytes, &use.resources);
     }
     return SLRI_FAIL(UNSUPPORTED, "this library has no backend for NVIDIA GPUs");
 }

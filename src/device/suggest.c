@@ -34,7 +34,8 @@ static slr_status ask_use(slr_kernel *kernel, const slr_shape *shape, uint32_t t
     if (!device->backend->kernel_use)
         return SLR_OK;
     SLRI_TRY(slri_code_prepare(kernel->program->code, kernel->entry, &wanted, NULL, &ready));
-    return device->backend->kernel_use(device->self, ready, threads, shape->shared_bytes, out);
+    const struct slri_kernel_query of = {.ready = ready, .threads = threads, .dynamic_bytes = shape->shared_bytes};
+    return device->backend->kernel_use(device->self, &of, out);
 }
 
 static slr_occupancy_desc desc_of(const slr_kernel *kernel, const struct slri_kernel_use *use, uint32_t dynamic_bytes)

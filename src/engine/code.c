@@ -38,6 +38,7 @@ struct slri_code {
     void *handlers;                                      // loaded, of a device whose host runs them; set once
     void (*release_handler)(void *device, void *native); // all of them go so
     slri_code_end *end;
+    void *end_user;
 };
 
 // Which of its lives the device is in. Relaxed: nobody uses a device while it is opened again.
@@ -416,7 +417,7 @@ void slri_code_destroy(struct slri_code *code)
         return;
     slri_code_end *end = __atomic_load_n(&code->end, __ATOMIC_RELAXED);
     if (end)
-        end(code->of.device, code);
+        end(__atomic_load_n(&code->end_user, __ATOMIC_RELAXED), code);
     while (code->first) {
         struct slri_ready_kernel *ready = code->first;
         code->first = ready->next;
@@ -428,10 +429,11 @@ void slri_code_destroy(struct slri_code *code)
     slri_free(code->of.allocator, code, sizeof *code);
 }
 
-void slri_code_on_end(struct slri_code *code, slri_code_end *end)
+void slri_code_on_end(struct slri_code *code, slri_code_end *end, void *user)
 {
     // Not under the lock, which is held while memory is made, for which groups may have to end. Relaxed: always the
-    // same function, and who calls it has the last hold of the program.
+    // same two, and who calls it has the last hold of the program.
+    __atomic_store_n(&code->end_user, user, __ATOMIC_RELAXED);
     __atomic_store_n(&code->end, end, __ATOMIC_RELAXED);
 }
 

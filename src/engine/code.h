@@ -28,9 +28,9 @@ const struct slri_module *slri_code_module(const struct slri_code *code);
 // The memory of its variables, an address of the device's. Behind a reopening it is another, in which they begin anew.
 slr_status slri_code_globals(struct slri_code *code, void **out);
 
-// Before the program goes, and its code: for a backend that keeps something by it. One function a program.
-typedef void slri_code_end(void *device, const struct slri_code *code);
-void slri_code_on_end(struct slri_code *code, slri_code_end *end);
+// Before the program goes, and its code: for who keeps something by it. One function and user a program.
+typedef void slri_code_end(void *user, const struct slri_code *code);
+void slri_code_on_end(struct slri_code *code, slri_code_end *end, void *user);
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
 

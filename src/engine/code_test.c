@@ -465,10 +465,9 @@ static void code_without_text_is_shared_by_the_program(void **state)
 }
 
 static uint32_t ends;
-static void note_end(void *device, const struct slri_code *code)
+static void note_end(void *user, const struct slri_code *code)
 {
-    (void)device;
-    ends += seen.unloaded == 0 && slri_code_module(code) == &module;
+    *(uint32_t *)user += seen.unloaded == 0 && slri_code_module(code) == &module;
 }
 
 static void each_ring_kernel_has_a_kernel_of_batches_from_one_code(void **state)
@@ -477,7 +476,7 @@ static void each_ring_kernel_has_a_kernel_of_batches_from_one_code(void **state)
     struct slri_kernel none = {0};
     (void)state;
     struct slri_code *code = create();
-    slri_code_on_end(code, note_end);
+    slri_code_on_end(code, note_end, &ends);
     prepare(code, ADDS, 32);
     assert_int_equal(seen.batched, 0); // a kernel of a grid is none
     assert_int_equal(slri_code_batched(code, HEARS, &first), SLR_OK);

@@ -2,7 +2,7 @@
 // A group and its shards, as the poller (resident_poller.c) takes care of them: launching it, looking at it while it
 // runs, serving its shards while it does not. It calls the ring layer with no lock held. Nothing on the way of a
 // message comes here: a sender only looks at `asleep`, as with every owner.
-#include "engine/resident.h"
+#include "engine/resident_groups.h"
 
 #include "base/round.h"
 #include "base/clock.h"
@@ -10,6 +10,7 @@
 #include "base/futex.h"
 #include "base/status.h"
 #include "base/thread.h"
+#include "engine/loss.h"
 #include "engine/owner.h"
 
 #include <stdio.h>
@@ -63,11 +64,9 @@ uint64_t slri_resident_kit_bytes(const struct slri_shard *shard)
 
 // Bindings name host memory where they are scalars, and the initial state lies there, too: copies, at addresses that
 // the group can use.
-slr_status slri_resident_equip(struct slri_resident *resident, struct slri_shard *shard)
+void slri_resident_equip(const struct slri_resident *resident, const struct slri_shard *shard)
 {
     const struct slri_entry *handler = resident->handler;
-    if (!shard->kit)
-        SLRI_TRY(resident->ops->memory_create(resident, slri_resident_kit_bytes(shard), &shard->kit));
     unsigned char *kit = shard->kit;
     struct slri_bound *bound = shard->kit;
     for (uint32_t i = 0; i < handler->bindings; ++i) {
@@ -79,7 +78,6 @@ slr_status slri_resident_equip(struct slri_resident *resident, struct slri_shard
     }
     if (shard->initial_state)
         memcpy(kit + initial_at(handler), shard->initial_state, shard->state_bytes);
-    return SLR_OK;
 }
 
 // Also of a shard that was asleep: the group serves it from now on.
@@ -123,13 +121,10 @@ static bool is_over(uint32_t state)
 static void forget(struct slri_resident *resident, struct slri_resident_record *record, uint32_t state)
 {
     struct slri_shard *shard = record->shard;
-    resident->ops->memory_destroy(resident, shard->kit, slri_resident_kit_bytes(shard));
-    shard->kit = NULL;
     slri_resident_forget_records(resident, (uint32_t)(record - resident->record));
-    if (resident->ops->forget)
-        resident->ops->forget(resident, shard);
     *record = (struct slri_resident_record){0};
     __atomic_fetch_sub(&resident->shards, 1, __ATOMIC_RELAXED);
+    slri_groups_forsake(resident->residents, shard);
     shard->answered(shard, state);
 }
 
@@ -333,7 +328,7 @@ static void launch(struct slri_resident *resident)
     table->most_idle = MOST_IDLE_PASSES;
     table->ns_per_tick = slri_tick_line.ns_per_tick;
     resident->looks = 0;
-    if (resident->ops->launch(resident) != SLR_OK)
+    if (slri_loss_seen(resident->residents->loss, resident->residents->ops->launch(resident)) != SLR_OK)
         lose(resident, false, slr_error_message());
 }
 
@@ -383,10 +378,16 @@ static void tell_unheard(struct slri_resident *resident)
             resident->record[i].shard->lost(resident->record[i].shard, resident->why);
 }
 
+static bool has_vendor_acknowledged(struct slri_resident *resident)
+{
+    enum slri_resident_look look = resident->residents->ops->look(resident);
+    return look == SLRI_RESIDENT_ENDED || look == SLRI_RESIDENT_FAILED_AND_OVER;
+}
+
 static void watch_failing(struct slri_resident *resident)
 {
     bool asks = !resident->is_unheard || ++resident->looks % LOOKS_A_QUESTION == 0;
-    if (has_gone(resident) || (asks && resident->ops->is_over(resident))) {
+    if (has_gone(resident) || (asks && has_vendor_acknowledged(resident))) {
         if (resident->is_unheard)
             __atomic_fetch_sub(&resident->residents->unheard, 1, __ATOMIC_RELAXED);
         resident->is_failing = resident->is_unheard = false;
@@ -433,8 +434,8 @@ static void watch_group(struct slri_resident *resident)
         slri_resident_ask_to_end(resident);
     if (++resident->looks % LOOKS_A_QUESTION != 0)
         return;
-    enum slri_resident_look look = resident->ops->look(resident);
-    if (look == SLRI_RESIDENT_FAILED)
+    enum slri_resident_look look = resident->residents->ops->look(resident);
+    if (look >= SLRI_RESIDENT_FAILED)
         begin_failing(resident);
     else if (look == SLRI_RESIDENT_ENDED && !has_gone(resident))
         lose(resident, true, "the persistent kernel ended unexpectedly");

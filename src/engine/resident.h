@@ -19,32 +19,46 @@
 struct slri_resident;
 
 #define SLRI_RESIDENT_LOOK_NS 100000u // between the poller's looks at groups that run: how late it may wake a thread
+#define SLRI_RESIDENT_RECORDS_BYTES (SLRI_RESIDENT_RECORDS * sizeof(struct slri_resident_record_of_batch))
 #define SLRI_RESIDENT_END_NS 2000000000ull // a group that has been told to end and has not by then is lost
 
-enum slri_resident_look { SLRI_RESIDENT_RUNS, SLRI_RESIDENT_ENDED, SLRI_RESIDENT_FAILED };
+enum slri_resident_look {
+    SLRI_RESIDENT_RUNS,
+    SLRI_RESIDENT_ENDED,
+    SLRI_RESIDENT_FAILED,         // it may still run: a question that fails is no acknowledgement
+    SLRI_RESIDENT_FAILED_AND_OVER // the vendor acknowledges that nothing of it runs any more
+};
 
-// The backend's part. All but memory_* are called by the poller alone.
+// The backend's part: what it knows of one launch. Lists, budgets, shards and memory are the engine's
+// (resident_groups.h).
 struct slri_resident_ops {
-    slr_status (*launch)(struct slri_resident *resident);
-    // What the vendor says of the launch; FAILED sets the error message.
+    // How many groups the device may have beside each other for this ring kernel, `plan->shards`, and `has_clock`:
+    // groups time messages, and keep records of batches where the host asks for them. Without groups `reason` says why,
+    // as a clause. `is_asked`: persistence was asked for. Errors: what makes it impossible where it was.
+    slr_status (*plan)(void *device, const struct slri_ring_facts *ring, bool is_asked, struct slri_ring_plan *plan);
+    // Makes what a group is launched with; its table is there. `shard`: the first that it will serve, or NULL. Where
+    // this fails `unmake` follows.
+    slr_status (*make)(struct slri_resident *resident, const struct slri_shard *shard);
+    // It has ended, or was never launched: frees what `make` has made. Else (`has_ended` false) the device is lost by
+    // it, and what it can touch stays; the next call says that it has ended.
+    void (*unmake)(struct slri_resident *resident, bool has_ended);
+    slr_status (*launch)(struct slri_resident *resident); // by the poller, as the next
+    // What the vendor says of the launch; of a device that is lost, too. FAILED, both, set the error message.
     enum slri_resident_look (*look)(struct slri_resident *resident);
-    // After a look that failed: whether the vendor acknowledges that nothing of the launch runs any more. A device that
-    // is lost is asked, too. A question that fails once more is no acknowledgement.
-    bool (*is_over)(struct slri_resident *resident);
-    // Zeroed memory at one address for host and device, from any thread.
-    slr_status (*memory_create)(struct slri_resident *resident, uint64_t bytes, void **out);
-    void (*memory_destroy)(struct slri_resident *resident, void *memory, uint64_t bytes);
-    // NULL, or frees what the shard has near the group: it is over.
-    void (*forget)(struct slri_resident *resident, struct slri_shard *shard);
-    bool has_clock; // groups time messages, and keep records of batches where the host asks for them
+    // NULL, or before a shard is started, and behind a reopening: sets `flags` and `near_flags`, where it has some.
+    void (*show_flags)(void *device, struct slri_shard *shard, bool is_reopened);
+    size_t group_bytes;    // of the backend's struct, which begins with a struct slri_resident
+    bool is_one_launch;    // one launch has all groups of a handler, and is made when that is planned
+    bool is_for_one_shard; // a launch is made for a shard, and serves no other
+    bool waits_for_memory; // SHARED memory may wait for groups to end, for which the poller cannot
 };
 
 // resident.c: what the poller does with a group.
 // Looks at it if it runs, serves its shards if not, and launches it when one wants that. True: it wants another look
 // soon.
 bool slri_resident_step(struct slri_resident *resident);
-// Gives a shard its kit. By who starts it: a group that finds none where it is to be launched would run without it.
-slr_status slri_resident_equip(struct slri_resident *resident, struct slri_shard *shard);
+// Fills a shard's kit. By who starts it: a group that finds none where it is to be launched would run without it.
+void slri_resident_equip(const struct slri_resident *resident, const struct slri_shard *shard);
 // Does not wait until it has ended. From any thread, while the group is on the poller's list or the caller the poller.
 void slri_resident_ask_to_end(struct slri_resident *resident);
 
@@ -73,9 +87,12 @@ void slri_resident_forget_clock(struct slri_resident *resident);
 
 // A group. The backend makes one as the beginning of a struct of its own.
 struct slri_resident {
-    const struct slri_resident_ops *ops;
     const struct slri_entry *handler;
+    struct slri_resident_handler *of; // NULL: its program has gone, and it has not ended
     struct slri_residents *residents;
+    const struct slri_backend *backend; // of memory
+    bool has_clock;
+    struct slri_resident *next_of_handler;
     struct slri_resident_table *table;
     uint32_t number;                // of the device's groups, in the order in which they were opened
     uint32_t shards;                // atomic: given to it and not over
@@ -119,16 +136,25 @@ struct slri_residents {
     bool started;
     uint32_t rings; // futex: raised for the poller to look now
     uint32_t stop;
-    uint32_t parked;         // atomic: by how many: none is launched, and those that run are told to end
-    uint32_t running;        // futex: groups that run, or are about to be launched
-    uint32_t pauses;         // atomic: times that a group was kept from running
-    uint32_t opened;         // atomic: groups, ever
-    uint32_t unheard;        // atomic: groups that are `is_unheard`
+    uint32_t parked;  // atomic: by how many: none is launched, and those that run are told to end
+    uint32_t running; // futex: groups that run, or are about to be launched
+    uint32_t pauses;  // atomic: times that a group was kept from running
+    uint32_t opened;  // atomic: groups, ever
+    uint32_t unheard; // atomic: groups that are `is_unheard`
+    const struct slri_resident_ops *ops;
+    void *device; // the backend's
+    const slr_allocator *allocator;
+    struct slri_loss *loss;
     struct slri_slabs *near; // the backend's, of SLRI_MEMORY_NEAR; NULL: it has none
+    slri_mutex groups_lock;  // resident_groups.c's, of the next three
+    struct slri_resident_handler *handlers;
+    struct slri_resident *stuck; // that had not ended when their program went
+    uint32_t taken;              // groups, of all handlers
     struct slri_resident *added;
     struct slri_resident *first;
 };
 
+// `ops`, `device`, `allocator` and `loss` are set; the rest is zero.
 void slri_residents_init(struct slri_residents *residents);
 // Ends the poller; nothing is given to it any more.
 void slri_residents_close(struct slri_residents *residents);
@@ -143,15 +169,18 @@ void slri_residents_resume(struct slri_residents *residents);
 void slri_residents_park_now(struct slri_residents *residents);
 void slri_residents_press(struct slri_residents *residents);
 
-// `resident` is all zero but for `ops` and `handler`. Makes its table, and makes it known to the poller.
-slr_status slri_resident_open(struct slri_residents *residents, struct slri_resident *resident);
+// Of SLRI_MEMORY_SHARED.
+slr_status slri_resident_memory_create(struct slri_resident *resident, uint64_t bytes, void **out);
+void slri_resident_memory_destroy(struct slri_resident *resident, void *memory, uint64_t bytes);
+// Makes it known to the poller; it has its table.
+slr_status slri_resident_open(struct slri_resident *resident);
 // Its shards are over. Waits until its kernel has ended, at most 2 s. False: it does not end, and what it can touch
 // must stay: the device is lost. May be called again then.
 bool slri_resident_close(struct slri_resident *resident);
 
-// Of shard->kit, where a backend makes it before the shard is started.
+// Of shard->kit, which is there before the shard is started.
 uint64_t slri_resident_kit_bytes(const struct slri_shard *shard);
-// Gives it a shard, with its kit. Errors: FULL (it has as many as it can have), what memory_create gives.
+// Gives it a shard. Errors: FULL (it has as many as it can have).
 slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard *shard);
 // Wakes the shard's owner, which may be a thread of the host, after `asleep` was taken back to 0 by the caller.
 void slri_resident_wake(struct slri_shard *shard);

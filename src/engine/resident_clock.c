@@ -18,7 +18,7 @@
 
 bool slri_resident_times(const struct slri_resident *resident, const struct slri_shard *shard)
 {
-    return resident->ops->has_clock && shard->latency;
+    return resident->has_clock && shard->latency;
 }
 
 void slri_resident_begin_clock(struct slri_resident *resident)
@@ -114,5 +114,5 @@ bool slri_resident_compare_clocks(struct slri_resident *resident)
         take_answer(resident);
     else if (needs && slri_now_ns() >= resident->next_pair_ns)
         ask(resident);
-    return resident->ops->has_clock && resident->observed != slri_is_observed();
+    return resident->has_clock && resident->observed != slri_is_observed();
 }

@@ -70,6 +70,7 @@ void slri_residents_init(struct slri_residents *residents)
 {
     slri_mutex_init(&residents->lock);
     slri_mutex_init(&residents->home);
+    slri_mutex_init(&residents->groups_lock);
 }
 
 void slri_residents_close(struct slri_residents *residents)
@@ -81,6 +82,7 @@ void slri_residents_close(struct slri_residents *residents)
     }
     slri_mutex_destroy(&residents->lock);
     slri_mutex_destroy(&residents->home);
+    slri_mutex_destroy(&residents->groups_lock);
 }
 
 // ---- keeping groups from running -----------------------------------------------------------------------------------
@@ -143,18 +145,21 @@ static slr_status start_poller(struct slri_residents *residents)
     return status;
 }
 
-slr_status slri_resident_open(struct slri_residents *residents, struct slri_resident *resident)
+slr_status slri_resident_memory_create(struct slri_resident *resident, uint64_t bytes, void **out)
 {
-    void *table;
-    SLRI_TRY(resident->ops->memory_create(resident, sizeof *resident->table, &table));
-    resident->table = table;
-    resident->residents = residents;
+    return resident->backend->memory_create(resident->residents->device, SLRI_MEMORY_SHARED, bytes, out);
+}
+
+void slri_resident_memory_destroy(struct slri_resident *resident, void *memory, uint64_t bytes)
+{
+    resident->backend->memory_destroy(resident->residents->device, SLRI_MEMORY_SHARED, memory, bytes);
+}
+
+slr_status slri_resident_open(struct slri_resident *resident)
+{
+    struct slri_residents *residents = resident->residents;
+    SLRI_TRY(start_poller(residents));
     resident->number = __atomic_fetch_add(&residents->opened, 1, __ATOMIC_RELAXED); // a number alone
-    slr_status status = start_poller(residents);
-    if (status != SLR_OK) {
-        resident->ops->memory_destroy(resident, table, sizeof *resident->table);
-        return status;
-    }
     resident->next_new = __atomic_load_n(&residents->added, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&residents->added, &resident->next_new, resident, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
@@ -170,10 +175,7 @@ bool slri_resident_close(struct slri_resident *resident)
     raise_poller(resident->residents);
     while (__atomic_load_n(&resident->retiring, __ATOMIC_ACQUIRE) == 1 && !slri_passed(deadline_ns))
         slri_futex_wait(&resident->retiring, 1, deadline_ns);
-    if (__atomic_load_n(&resident->retiring, __ATOMIC_ACQUIRE) != 2)
-        return false;
-    resident->ops->memory_destroy(resident, resident->table, sizeof *resident->table);
-    return true;
+    return __atomic_load_n(&resident->retiring, __ATOMIC_ACQUIRE) == 2;
 }
 
 slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard *shard)
@@ -182,11 +184,7 @@ slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard
         __atomic_fetch_sub(&resident->shards, 1, __ATOMIC_RELAXED);
         return SLRI_FAIL(FULL, "a work-group of a persistent kernel serves at most %u shards", SLRI_RESIDENT_SHARDS);
     }
-    slr_status status = slri_resident_equip(resident, shard);
-    if (status != SLR_OK) {
-        __atomic_fetch_sub(&resident->shards, 1, __ATOMIC_RELAXED);
-        return status;
-    }
+    slri_resident_equip(resident, shard);
     shard->resident = resident;
     shard->next = __atomic_load_n(&resident->incoming, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&resident->incoming, &shard->next, shard, true, __ATOMIC_RELEASE,

@@ -5,11 +5,9 @@
 #include "engine/observe.h"
 #include "engine/resident.h"
 
-#define RING_BYTES (SLRI_RESIDENT_RECORDS * sizeof(struct slri_resident_record_of_batch))
-
 void slri_resident_observe(struct slri_resident *resident)
 {
-    resident->observed = resident->ops->has_clock && slri_is_observed();
+    resident->observed = resident->has_clock && slri_is_observed();
 }
 
 // Without memory none are kept.
@@ -20,7 +18,10 @@ uint64_t slri_resident_records(struct slri_resident *resident, uint32_t i)
     record->dropped = 0;
     if (!resident->observed)
         return 0;
-    if (!record->records && resident->ops->memory_create(resident, RING_BYTES, &made) == SLR_OK)
+    const bool waits = resident->residents->ops->waits_for_memory;
+    if (!record->records && resident->backend->memory_create(resident->residents->device,
+                                                             waits ? SLRI_MEMORY_SHARED_AT_ONCE : SLRI_MEMORY_SHARED,
+                                                             SLRI_RESIDENT_RECORDS_BYTES, &made) == SLR_OK)
         record->records = made;
     return (uintptr_t)record->records;
 }
@@ -29,7 +30,7 @@ void slri_resident_forget_records(struct slri_resident *resident, uint32_t i)
 {
     struct slri_resident_record *record = &resident->record[i];
     if (record->records)
-        resident->ops->memory_destroy(resident, record->records, RING_BYTES);
+        slri_resident_memory_destroy(resident, record->records, SLRI_RESIDENT_RECORDS_BYTES);
     record->records = NULL;
 }
 

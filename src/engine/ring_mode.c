@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "engine/loss.h"
 #include "engine/relaunch.h"
+#include "engine/resident_groups.h"
 #include "engine/spec.h"
 
 #include <stdio.h>
@@ -59,10 +60,11 @@ slr_status slri_ring_owners_start(struct slri_ring_owners *owners, struct slri_s
 // NULL, or why this ring kernel cannot be persistent, as a clause, by what the engine knows.
 static const char *find_reason(const struct slri_ring_host *host, const struct slri_ring_facts *ring)
 {
-    return !host->backend->persistent_plan                 ? "the device has no persistent kernels"
-           : ring->needs_host                              ? ring->needs_host
-           : host->facts->ring_mode == SLR_RING_RELAUNCHED ? "ring=relaunch was requested"
-                                                           : NULL;
+    const struct slri_facts *facts = host->facts;
+    return !facts->residents && !facts->never_persistent ? "the device has no persistent kernels"
+           : ring->needs_host                            ? ring->needs_host
+           : facts->ring_mode == SLR_RING_RELAUNCHED     ? "ring=relaunch was requested"
+                                                         : facts->never_persistent;
 }
 
 static slr_status plan_other(const struct slri_ring_host *host, const struct slri_ring_facts *ring,
@@ -84,7 +86,7 @@ slr_status slri_ring_plan(const struct slri_ring_host *host, const struct slri_r
     const char *reason = find_reason(host, ring);
     *plan = (struct slri_ring_plan){.mode = SLR_RING_PERSISTENT};
     if (!reason)
-        SLRI_TRY(slri_loss_seen(host->facts->loss, host->backend->persistent_plan(host->device, ring, plan)));
+        SLRI_TRY(slri_loss_seen(host->facts->loss, slri_groups_plan(host, ring, plan)));
     else if (!host->backend->is_host) // there no ring kernel could be
         snprintf(plan->reason, sizeof plan->reason, "%s", reason);
     return plan->shards != 0 ? SLR_OK : plan_other(host, ring, plan);

@@ -33,7 +33,7 @@ struct slri_ring_host {
 };
 
 // How a ring kernel runs. Errors: UNSUPPORTED (the device was opened for persistent ones, and this one cannot be),
-// those of persistent_plan.
+// those of slri_groups_plan (engine/resident_groups.h).
 slr_status slri_ring_plan(const struct slri_ring_host *host, const struct slri_ring_facts *ring,
                           struct slri_ring_plan *plan);
 

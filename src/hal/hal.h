@@ -286,6 +286,7 @@ struct slri_loss;
 struct slri_residents;
 struct slri_launch_count;
 struct slri_passages;
+struct slri_resident_handler;
 struct slri_relaunch;
 struct slri_row;
 
@@ -448,11 +449,12 @@ struct slri_shard {
     // handler is made of. NULL until a batch is first seen.
     struct slri_row *batch_row, *owner_row;
     const struct slri_launch_count *call_count;
-    uint64_t records_dropped;       // of its batches, for the profiler and the trace; one writer, atomic
-    struct slri_resident *resident; // the group of a kernel that stays, which owns it while it runs
-    void *near_own, *near_states;   // where such a group works on copies of `own` and `states`; NULL: on these
-    void *near_memory;              // the piece that holds them (engine/slabs.h)
-    void *near_flags;               // `flags`, where the group finds them; NULL: they are not to be looked at
+    uint64_t records_dropped;                 // of its batches, for the profiler and the trace; one writer, atomic
+    struct slri_resident *resident;           // the group of a kernel that stays, which owns it while it runs
+    struct slri_resident_handler *persistent; // whose groups those are (engine/resident_groups.h)
+    void *near_own, *near_states; // where such a group works on copies of `own` and `states`; NULL: on these
+    void *near_memory;            // the piece that holds them (engine/slabs.h)
+    void *near_flags;             // `flags`, where the group finds them; NULL: they are not to be looked at
     void *kit; // likewise, of its handler's bindings, scalars and initial state, or the memory for it
 };
 
@@ -534,10 +536,11 @@ enum slri_memory_kind {
                         // between
     SLRI_MEMORY_GIVEN,  // the application's: `*memory` names it, and it becomes PINNED until it is destroyed
     SLRI_MEMORY_SHARED, // mailboxes and states of persistent ring kernels: at one address for host and device
-    SLRI_MEMORY_NEAR,   // what only their groups use, near them; it goes with the device where that is lost
-    SLRI_MEMORY_WORDS,  // words that kernels report by: the host reads them at the same address
-    SLRI_MEMORY_HOST,   // only destroyed: memory of the device's allocator, which commands have named
-    SLRI_MEMORY_PRIVATE // of a unified device: buffers that the host does not address
+    SLRI_MEMORY_SHARED_AT_ONCE, // likewise, without waiting for groups to end, or NO_MEMORY; destroyed as SHARED
+    SLRI_MEMORY_NEAR,           // what only their groups use, near them; it goes with the device where that is lost
+    SLRI_MEMORY_WORDS,          // words that kernels report by: the host reads them at the same address
+    SLRI_MEMORY_HOST,           // only destroyed: memory of the device's allocator, which commands have named
+    SLRI_MEMORY_PRIVATE         // of a unified device: buffers that the host does not address
 };
 
 // What the speed of code on an open device depends on, in words. Known without running anything. "": it does not say.
@@ -559,6 +562,7 @@ struct slri_facts {
     enum slri_pinning pinning;
     struct slri_loss *loss;           // whether it was lost; NULL: it never is
     struct slri_residents *residents; // the groups of its persistent kernels (engine/resident.h); NULL: there are none
+    const char *never_persistent;     // then: NULL, or why, as a clause
     uint64_t hang_timeout_ns;         // a handler that somebody has waited for so long has hung; 0: it does not say
     uint32_t cuda_arch;               // what __CUDA_ARCH__ is for it, 900 for capability 9.0; 0: it is not CUDA's
     bool has_words;                   // it has SLRI_MEMORY_WORDS; else such words lie in buffers
@@ -581,6 +585,16 @@ struct slri_kernel_use {
     uint32_t groups;                      // of those that were asked about
     uint32_t computed,
         limits; // and how many we count where slr_occupancy_compute does not: 0 or more, slr_occupancy_limit
+    slr_resources resources; // without a device, instead of all that
+};
+
+// What is asked about.
+struct slri_kernel_query {
+    const struct slri_ready_kernel *ready; // of a device;
+    uint32_t threads, dynamic_bytes;       // in blocks of so many threads; 0: nobody asks
+    const struct slri_module *module;      // without a device, a `__global__` kernel on one of that compute capability
+    const struct slri_entry *entry;
+    uint32_t capability;
 };
 
 // What decides how a ring kernel can be kept going.
@@ -614,6 +628,7 @@ struct slri_backend {
     bool simulates;                  // all that it does runs on threads of base/thread.h, and so in simulation, too
     const char *blob_suffix;         // of its entries in the cache
     bool blobs_are_files;            // its loader wants them so
+    bool uses_no_device;             // it says what a kernel takes without a device, too
     enum slri_kernel_per kernel_per; // of which shapes a kernel is
     bool is_host;       // the host runs its kernels, which say themselves how they fault, and its handlers,
                         // which are compiled with the program
@@ -630,8 +645,8 @@ struct slri_backend {
     // Errors, without a device: NO_DEVICE (it would be of no use), what asking gives.
     slr_status (*facts)(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
     // Of the kinds that it has: DEVICE always; PINNED and GIVEN, WORDS, HOST and PRIVATE by its facts; SHARED where
-    // ring kernels may be persistent; NEAR where engine/slabs.h has been given to its residents. HOST is freed once
-    // what it was given to has ended.
+    // ring kernels may be persistent, and SHARED_AT_ONCE where that may wait; NEAR where engine/slabs.h has been given
+    // to its residents. HOST is freed once what it was given to has ended.
     slr_status (*memory_create)(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
     void (*memory_destroy)(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
     // Begins commands, of which there is at least one: each copies, fills, dispatches, or is a list. They are done
@@ -654,10 +669,6 @@ struct slri_backend {
     // hear of it. On an error the device stays lost, and this may be called again. Errors: TIMEOUT (nobody has
     // acknowledged by the deadline that all has ended), those of `quiesce`.
     slr_status (*reopen)(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user);
-    // Optional, after that, of each shard of a persistent ring kernel, while no group runs: what it has of the device's
-    // memory may be elsewhere. A slot of its own, because a group keeps its shards through a loss, and only the ring
-    // layer knows those that no group has: neither is started again.
-    void (*shard_reopened)(void *device, struct slri_shard *shard);
     // Optional: what it is doing just now. Errors: NOT_FOUND, where what measures it is not there.
     slr_status (*metrics)(const void *device, slr_metrics *out);
     // Optional: the object of the driver that memory is of, and how far into it that begins.
@@ -685,23 +696,9 @@ struct slri_backend {
     // Of code that was loaded for that: a kernel for its shape, a handler for one owner at a time, or the kernel of
     // batched launches for one ring kernel.
     slr_status (*code_kernel)(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
-    // Optional: what it takes, and of blocks of so many threads (0: nobody asks) how many a unit holds. NULL: the host
-    // runs them, one block a core.
-    slr_status (*kernel_use)(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
-                             uint32_t dynamic_bytes, struct slri_kernel_use *out);
-    // Optional, and without a device: what a `__global__` kernel takes of one of that compute capability.
-    slr_status (*kernel_resources)(const struct slri_module *module, const struct slri_entry *entry,
-                                   uint32_t capability, slr_resources *out);
-    // Optional, with the next three: persistent ring kernels. All others are the engine's (engine/ring_mode.h). Whether
-    // a ring kernel whose handler is a kernel can be persistent: then it gives it groups, `shards`, and `has_clock`.
-    // Without groups `reason` says why, as a clause. Errors: what makes it impossible where that was asked for.
-    slr_status (*persistent_plan)(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
-    // Optional, of each shard of a persistent ring kernel before its first one is started: what may wait for a
-    // compiler, or for groups to end. shard_start waits for neither: it is called under the lock of the ring kernel,
-    // for which the poller waits that groups need to end. Of a shard that is never started the front half frees what
-    // was taken (`near_memory`, `kit`).
-    slr_status (*shard_prepare)(void *device, struct slri_shard *shard);
-    slr_status (*shard_start)(void *device, struct slri_shard *shard);
+    // Optional: what it takes, and of blocks how many a unit holds. NULL: the host runs them, one block a core.
+    // `device`: NULL where the backend `uses_no_device`, and nothing is open.
+    slr_status (*kernel_use)(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out);
 };
 
 extern const struct slri_backend slri_backend_cpu, slri_backend_null, slri_backend_opencl, slri_backend_cuda,

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "engine/loss.h"
 #include "engine/code.h"
-#include "engine/resident.h"
+#include "engine/resident_groups.h"
 #include "ring/keys.h"
 #include "ring/layout.h"
 #include "ring/printing.h"
@@ -252,7 +252,6 @@ static slr_status create_own(slr_ring *ring, const struct slri_layout *l, struct
 
 static slr_status create_shard(slr_ring *ring, const struct slri_layout *l, uint32_t number)
 {
-    const struct slri_backend *backend = ring->device->backend;
     struct slri_shard *shard = &ring->shard[number];
     *shard = (struct slri_shard){.shared = ring->S,
                                  .number = number,
@@ -290,9 +289,9 @@ static slr_status create_shard(slr_ring *ring, const struct slri_layout *l, uint
     if (ring->main)
         SLRI_TRY(slri_loop_create(ring));
     SLRI_TRY(slri_arena_outfit(ring, shard));
-    return ring->mode == SLR_RING_PERSISTENT && backend->shard_prepare
-               ? slri_loss_seen(ring->device->facts.loss, backend->shard_prepare(ring->device->self, shard))
-               : SLR_OK;
+    const struct slri_facts *facts = &ring->device->facts;
+    return ring->mode == SLR_RING_PERSISTENT ? slri_loss_seen(facts->loss, slri_groups_prepare(facts->residents, shard))
+                                             : SLR_OK;
 }
 
 // A batch is not larger than what one dispatch takes.
@@ -389,10 +388,7 @@ slr_status slri_arena_create(slr_ring *ring)
 static void destroy_shard(slr_ring *ring, struct slri_shard *shard)
 {
     const slr_device *device = ring->device;
-    if (shard->near_memory) // it was never started, nor what follows
-        slri_slabs_give(slri_near_of(device), shard->near_memory);
-    if (shard->kit)
-        device->backend->memory_destroy(device->self, SLRI_MEMORY_SHARED, shard->kit, slri_resident_kit_bytes(shard));
+    slri_groups_forsake(device->facts.residents, shard); // where it was never started
     if (ring->mode == SLR_RING_PERSISTENT) {
         release(ring, shard->own, ring->own_bytes);
         release(ring, shard->states, ring->states_bytes);

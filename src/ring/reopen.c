@@ -3,7 +3,7 @@
 // makes that anew.
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/resident.h"
+#include "engine/resident_groups.h"
 #include "ring/ring.h"
 
 static slr_status refuse(const slr_ring *ring, const char *why)
@@ -90,9 +90,8 @@ void slri_rings_renew(slr_device *device)
     for (uint32_t slot = 0; slri_table_next(device, &slot, &ring);) {
         lock_home(device);
         slri_mutex_lock(&ring->lock); // a terminate in another thread
-        bool moves = ring->mode == SLR_RING_PERSISTENT && device->backend->shard_reopened;
-        for (uint32_t i = 0; moves && ring->shard && i < ring->shards; ++i)
-            device->backend->shard_reopened(device->self, &ring->shard[i]);
+        for (uint32_t i = 0; ring->mode == SLR_RING_PERSISTENT && ring->shard && i < ring->shards; ++i)
+            slri_groups_shard_reopened(device->facts.residents, &ring->shard[i]);
         slri_near_renew(ring);
         slri_mutex_unlock(&ring->lock);
         unlock_home(device);

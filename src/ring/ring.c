@@ -8,7 +8,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "engine/loss.h"
-#include "engine/resident.h"
+#include "engine/resident_groups.h"
 #include "ring/keys.h"
 #include "ring/printing.h"
 
@@ -319,7 +319,7 @@ static slr_status start_shard(slr_ring *ring, struct slri_shard *shard)
     slr_device *device = ring->device;
     return ring->loop ? slri_loop_start(ring)
            : shard->mode == SLR_RING_PERSISTENT
-               ? slri_loss_seen(device->facts.loss, device->backend->shard_start(device->self, shard))
+               ? slri_loss_seen(device->facts.loss, slri_groups_start(device->facts.residents, shard))
                : slri_ring_owners_start(&device->owners, shard);
 }
 

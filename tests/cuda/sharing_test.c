@@ -111,11 +111,11 @@ static void budget_bounds_the_blocks_that_stay(void **state)
     must(ask(&r, 1));
     slr_ring *ring = another(&r, &program, 0);
     assert_int_equal(stats_of(ring).mode, SLR_RING_RELAUNCHED);
-    assert_string_equal(stats_of(ring).mode_reason, "all resident blocks are in use by other handlers");
+    assert_string_equal(stats_of(ring).mode_reason, "all resident work-groups are in use by other handlers");
     slr_ring_destroy(ring);
     slr_program_destroy(program);
     assert_null(another(&r, &program, SLR_RING_PERSISTENT));
-    assert_non_null(strstr(slr_error_message(), "all resident blocks are in use by other handlers"));
+    assert_non_null(strstr(slr_error_message(), "all resident work-groups are in use by other handlers"));
     slr_program_destroy(program);
     end(&r);
     nothing_is_left("budget");

@@ -454,7 +454,7 @@ static void a_second_ring_kernel_is_refused_until_the_first_is_over(void **state
     for (uint32_t turn = 0; turn < 2; ++turn) {
         uint32_t count;
         ring = start_ring(bench.device, &desc);
-        refuses(slr_ring_create(bench.device, &desc, &second), UNSUPPORTED, "only group that stays");
+        refuses(slr_ring_create(bench.device, &desc, &second), UNSUPPORTED, "only resident work-group");
         slr_port *port = open_port(bench.device);
         ask(port, address_of(ring, 0), 1, &count);
         assert_int_equal(count, 1);

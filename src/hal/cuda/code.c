@@ -194,8 +194,7 @@ slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_c
 
 // ---- what a kernel takes: in the context ---------------------------------------------------------------------------
 
-static slr_status ask_use(struct slri_cuda *cuda, const struct slri_ready_kernel *ready, uint32_t threads,
-                          uint32_t dynamic_bytes, struct slri_kernel_use *out)
+static slr_status ask_use(struct slri_cuda *cuda, const struct slri_kernel_query *of, struct slri_kernel_use *out)
 {
     const struct {
         int32_t attribute, *value;
@@ -203,6 +202,8 @@ static slr_status ask_use(struct slri_cuda *cuda, const struct slri_ready_kernel
                {SLRI_CU_FUNCTION_REGISTERS, &(int32_t){0}},
                {SLRI_CU_FUNCTION_SHARED, &(int32_t){0}},
                {SLRI_CU_FUNCTION_LOCAL, &(int32_t){0}}};
+    const struct slri_ready_kernel *ready = of->ready;
+    const uint32_t threads = of->threads;
     slri_cu_function function = ready->kernel.native;
     const char *name = ready->entry->name;
     int32_t groups = 0;
@@ -210,9 +211,9 @@ static slr_status ask_use(struct slri_cuda *cuda, const struct slri_ready_kernel
         SLRI_TRY(slri_cuda_check(cuda, "FuncGetAttribute", name,
                                  cuda->cu->FuncGetAttribute(ask[i].value, ask[i].attribute, function)));
     if (threads)
-        SLRI_TRY(slri_cuda_check(
-            cuda, "OccupancyMaxActiveBlocksPerMultiprocessor", name,
-            cuda->cu->OccupancyMaxActiveBlocksPerMultiprocessor(&groups, function, (int32_t)threads, dynamic_bytes)));
+        SLRI_TRY(slri_cuda_check(cuda, "OccupancyMaxActiveBlocksPerMultiprocessor", name,
+                                 cuda->cu->OccupancyMaxActiveBlocksPerMultiprocessor(
+                                     &groups, function, (int32_t)threads, of->dynamic_bytes)));
     *out = (struct slri_kernel_use){.most_threads = (uint32_t)*ask[0].value,
                                     .multiple = (uint32_t)cuda->facts.warp,
                                     .registers = (uint32_t)*ask[1].value,
@@ -223,18 +224,19 @@ static slr_status ask_use(struct slri_cuda *cuda, const struct slri_ready_kernel
                                     .groups = (uint32_t)groups};
     struct slri_wave_fits fits;
     if (threads && ready->kernel.takes &&
-        slri_waves_count(cuda->facts.architecture, ready->kernel.takes, threads, dynamic_bytes, &fits) == SLR_OK) {
+        slri_waves_count(cuda->facts.architecture, ready->kernel.takes, threads, of->dynamic_bytes, &fits) == SLR_OK) {
         out->computed = fits.blocks;
         out->limits = fits.limits;
     }
     return SLR_OK;
 }
 
-slr_status slri_cuda_kernel_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
-                                uint32_t dynamic_bytes, struct slri_kernel_use *out)
+slr_status slri_cuda_kernel_use(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out)
 {
+    if (!device)
+        return slri_cuda_kernel_resources(of->module, of->entry, of->capability, &out->resources);
     SLRI_TRY(slri_cuda_enter(device));
-    slr_status status = ask_use(device, ready, threads, dynamic_bytes, out);
+    slr_status status = ask_use(device, of, out);
     slri_cuda_leave(device);
     return status;
 }

@@ -69,9 +69,6 @@ struct slri_cuda {
     slr_ring_mode ring_mode;        // that was asked for; 0: the best there is
     struct slri_residents residents;
     struct slri_cu_watch watch;
-    slri_mutex staying_lock; // resident.c's, of the next four
-    struct slri_cu_staying *staying, *stuck;
-    uint32_t blocks_taken;
     struct slri_blob stay;  // the kernel that stays, before a handler is linked to it
     uint32_t sm_budget;     // percent of the multiprocessors that may have a block that stays
     uint32_t most_blocks;   // that may stay
@@ -149,8 +146,7 @@ slr_status slri_cuda_code_load(void *device, const struct slri_code_text *text, 
                                void **loaded);
 void slri_cuda_code_unload(void *device, void *loaded);
 slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
-slr_status slri_cuda_kernel_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
-                                uint32_t dynamic_bytes, struct slri_kernel_use *out);
+slr_status slri_cuda_kernel_use(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out);
 // Of a text that something else writes: identity and label.
 slr_status slri_cuda_identify(struct slri_cuda *cuda, struct slri_code_text *text);
 int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
@@ -170,21 +166,15 @@ int32_t slri_cuda_list_launch(struct slri_cuda *cuda, slri_cu_stream stream, con
 const char *slri_cuda_list_kernel(const void *list); // the last one in it, or NULL
 
 // resident.c: kernels that stay.
-void slri_cuda_residents_open(struct slri_cuda *cuda);
-void slri_cuda_residents_stop(struct slri_cuda *cuda);  // their threads
-void slri_cuda_residents_close(struct slri_cuda *cuda); // their memory: none runs any more
-// Of a device that is opened again: lets those go that have ended since they were given up. False: one has not.
-bool slri_cuda_residents_settle(struct slri_cuda *cuda);
+void slri_cuda_rings_open(struct slri_cuda *cuda);
+void slri_cuda_rings_stop(struct slri_cuda *cuda);  // their threads
+void slri_cuda_rings_close(struct slri_cuda *cuda); // their memory: none runs any more
+// As a clause: why ring kernels that could be persistent are relaunched where nobody asks; or "".
+void slri_cuda_why_relaunch(const struct slri_cuda *cuda, char *out, size_t room);
 // As enter and leave, for calls that a kernel that stays would keep waiting: none runs in between. Not for the poller.
 // Errors: those of enter, TIMEOUT.
 slr_status slri_cuda_enter_quiet(struct slri_cuda *cuda);
 void slri_cuda_leave_quiet(struct slri_cuda *cuda);
-// Gives a handler of a program blocks, at most `want`, and keeps them for it until the program goes; 0: all are taken
-// by others.
-slr_status slri_cuda_staying_take(struct slri_cuda *cuda, struct slri_code *program, const struct slri_entry *entry,
-                                  uint32_t want, uint32_t *out);
-slr_status slri_cuda_shard_prepare(void *device, struct slri_shard *shard);
-slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard);
 // How many blocks of a kernel a multiprocessor takes: the fewer, and notes where they differ.
 int32_t slri_cuda_fewer_blocks(struct slri_cuda *cuda, uint32_t drivers, uint32_t ours);
 // Forgets what lay in a context that is gone; loads it into another, while none runs.
@@ -200,25 +190,13 @@ void slri_cuda_ring_memory_destroy(void *device, void *memory, uint64_t bytes);
 struct slri_piece **slri_cuda_ring_memory_flags(void *memory); // what is given up with it: NULL, or flags
 // As create, where a slab has room: the poller must not wait for itself.
 bool slri_cuda_shared_try(struct slri_cuda *cuda, uint64_t bytes, void **memory);
-slr_status slri_cuda_shared_reserve(struct slri_cuda *cuda, uint64_t bytes);    // so that a slab has
-slr_status slri_cuda_words_create(void *device, uint64_t bytes, void **memory); // as hal/hal.h says
+slr_status slri_cuda_shared_at_once(struct slri_cuda *cuda, uint64_t bytes, void **memory); // likewise: NO_MEMORY
+slr_status slri_cuda_words_create(void *device, uint64_t bytes, void **memory);             // as hal/hal.h says
 void slri_cuda_words_destroy(void *device, void *memory, uint64_t bytes);
-// Gives a shard what lies near, and frees it. The second: also of one that has none, and by the poller.
-slr_status slri_cuda_near_take(struct slri_cuda *cuda, struct slri_shard *shard);
-void slri_cuda_near_give(struct slri_cuda *cuda, struct slri_shard *shard);
 slr_status slri_cuda_pools_renew(struct slri_cuda *cuda); // for another context; what lies near may be elsewhere then
-void slri_cuda_near_renew(void *device, struct slri_shard *shard); // as hal/hal.h says: shard_reopened
 
 // reopen.c: as hal/hal.h says.
 slr_status slri_cuda_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user);
-
-// ring.c: ring kernels.
-void slri_cuda_rings_open(struct slri_cuda *cuda);
-void slri_cuda_rings_stop(struct slri_cuda *cuda);  // their threads
-void slri_cuda_rings_close(struct slri_cuda *cuda); // their memory
-slr_status slri_cuda_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
-// As a clause: why ring kernels that could be persistent are relaunched where nobody asks; or "".
-void slri_cuda_why_relaunch(const struct slri_cuda *cuda, char *out, size_t room);
 
 // queue.c
 slr_status slri_cuda_queue_create(void *device, uint32_t priority, void **queue);

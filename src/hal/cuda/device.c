@@ -401,27 +401,16 @@ static slr_status cuda_metrics(const void *device, slr_metrics *out)
 // What the two have in common.
 #define SLRI_CU_BACKEND                                                                                                \
     .kernel_per = SLRI_KERNEL_PER_ENTRY, .close = cuda_close, .reopen = slri_cuda_reopen,                              \
-    .shard_reopened = slri_cuda_near_renew, .memory_create = slri_cuda_memory_create,                                  \
-    .memory_destroy = slri_cuda_memory_destroy, .encode = slri_cuda_encode, .wait = slri_cuda_wait,                    \
-    .queue_create = slri_cuda_queue_create, .queue_destroy = slri_cuda_queue_destroy,                                  \
+    .memory_create = slri_cuda_memory_create, .memory_destroy = slri_cuda_memory_destroy, .encode = slri_cuda_encode,  \
+    .wait = slri_cuda_wait, .queue_create = slri_cuda_queue_create, .queue_destroy = slri_cuda_queue_destroy,          \
     .list_create = slri_cuda_list_create, .list_destroy = slri_cuda_list_destroy, .code_write = slri_cuda_code_write,  \
     .code_build = slri_cuda_code_build, .code_load = slri_cuda_code_load, .code_unload = slri_cuda_code_unload,        \
-    .code_kernel = slri_cuda_code_kernel, .kernel_use = slri_cuda_kernel_use,                                          \
-    .persistent_plan = slri_cuda_persistent_plan, .shard_prepare = slri_cuda_shard_prepare,                            \
-    .shard_start = slri_cuda_shard_start
+    .code_kernel = slri_cuda_code_kernel, .kernel_use = slri_cuda_kernel_use
 
 const struct slri_backend slri_backend_cuda = {
-    SLRI_CU_BACKEND,
-    .name = "cuda",
-    .has_ids = true,
-    .takes_raw = true,
-    .blob_suffix = ".cubin",
-    .probe = cuda_probe,
-    .open = cuda_open,
-    .facts = cuda_facts,
-    .metrics = cuda_metrics,
-    .peer = slri_cuda_peer,
-    .kernel_resources = slri_cuda_kernel_resources,
+    SLRI_CU_BACKEND,         .name = "cuda",         .has_ids = true,        .takes_raw = true,
+    .blob_suffix = ".cubin", .probe = cuda_probe,    .open = cuda_open,      .facts = cuda_facts,
+    .metrics = cuda_metrics, .peer = slri_cuda_peer, .uses_no_device = true,
 };
 
 const struct slri_backend slri_backend_hip = {

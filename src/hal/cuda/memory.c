@@ -212,6 +212,8 @@ slr_status slri_cuda_memory_create(void *device, enum slri_memory_kind kind, uin
         return slri_cuda_host_pin(device, *memory, bytes);
     case SLRI_MEMORY_SHARED:
         return slri_cuda_ring_memory_create(device, bytes, memory);
+    case SLRI_MEMORY_SHARED_AT_ONCE:
+        return slri_cuda_shared_at_once(device, bytes, memory);
     case SLRI_MEMORY_WORDS:
         return slri_cuda_words_create(device, bytes, memory);
     case SLRI_MEMORY_NEAR:

@@ -3,6 +3,7 @@
 // while the device was lost told the driver nothing, and what is kept is forgotten here, and made anew.
 #include "hal/cuda/cuda.h"
 #include "base/status.h"
+#include "engine/resident_groups.h"
 
 // With all that is in it.
 static void give_up(void *device)
@@ -29,7 +30,7 @@ slr_status slri_cuda_reopen(void *device, uint64_t deadline_ns, slr_status (*qui
     struct slri_cuda *cuda = device;
     SLRI_TRY(slri_cuda_end_lost(cuda, deadline_ns));
     SLRI_TRY(quiesce(user));
-    if (!slri_cuda_residents_settle(cuda))
+    if (!slri_groups_settle(&cuda->residents))
         return SLRI_FAIL(TIMEOUT, "device '%s' has a kernel that has not ended", cuda->name);
     give_up(cuda);
     ++cuda->opened;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "engine/code.h"
+#include "engine/resident_groups.h"
 #include "hal/cuda/cubin.h"
 #include "hal/cuda/cuda.h"
 #include "hal/cuda/nvrtc.h"
@@ -14,6 +15,7 @@
 
 #include <slipring/occupancy.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,43 +23,11 @@
 struct slri_cu_staying {
     struct slri_resident base; // first
     struct slri_cuda *cuda;
-    const struct slri_code *program;
     const struct slri_entry *entry;
-    const struct slri_module *module;
     slri_cu_module loaded;
     slri_cu_function function;
     slri_cu_stream stream;
-    uint32_t blocks; // atomic: that it may have; they are taken for it until the program goes
-    uint32_t most_blocks;
-    struct slri_cu_staying *next;
 };
-
-void slri_cuda_residents_open(struct slri_cuda *cuda)
-{
-    slri_residents_init(&cuda->residents);
-    cuda->watch.residents = &cuda->residents;
-    slri_mutex_init(&cuda->staying_lock);
-    slri_cuda_pools_open(cuda);
-    cuda->residents.near = &cuda->near;
-}
-
-void slri_cuda_residents_stop(struct slri_cuda *cuda)
-{
-    slri_cu_watch_stop(&cuda->watch); // nothing stays any more
-    slri_residents_close(&cuda->residents);
-}
-
-void slri_cuda_residents_close(struct slri_cuda *cuda)
-{
-    while (cuda->stuck) {
-        struct slri_cu_staying *staying = cuda->stuck;
-        cuda->stuck = staying->next;
-        slri_free(cuda->allocator, staying, sizeof *staying);
-    }
-    slri_cuda_pools_close(cuda);
-    free(cuda->stay.bytes);
-    slri_mutex_destroy(&cuda->staying_lock);
-}
 
 // ---- calls that would wait for a kernel that stays -----------------------------------------------------------------
 
@@ -110,10 +80,10 @@ static slr_status count_blocks(struct slri_cu_staying *staying, const struct slr
         if (slr_occupancy_compute(&desc, &fits) == SLR_OK)
             blocks = slri_cuda_fewer_blocks(cuda, (uint32_t)blocks, fits.blocks);
     }
-    staying->most_blocks = (uint32_t)(blocks * facts->multiprocessors);
-    return staying->most_blocks != 0 ? SLR_OK
-                                     : SLRI_FAIL(UNSUPPORTED, "ring kernel %s: not even one block fits on '%s'",
-                                                 staying->entry->name, cuda->name);
+    staying->base.of->most = (uint32_t)(blocks * facts->multiprocessors);
+    return staying->base.of->most != 0 ? SLR_OK
+                                       : SLRI_FAIL(UNSUPPORTED, "ring kernel %s: not even one block fits on '%s'",
+                                                   staying->entry->name, cuda->name);
 }
 
 // Not a cooperative launch, which would have all blocks or fail: nobody says that two such kernels run beside each
@@ -206,19 +176,26 @@ static bool is_block(const struct slri_cu_staying *staying)
 static slr_status compile_handler(struct slri_cu_staying *staying, struct slri_blob *out)
 {
     const struct slri_entry *entry = staying->entry;
-    struct slri_code_text text = {.module = staying->module,
+    const struct slri_module *module = staying->base.of->module;
+    struct slri_code_text text = {.module = module,
                                   .entry = entry,
                                   .name = entry->name,
-                                  .file = staying->module->name,
+                                  .file = module->name,
                                   .option = is_block(staying) ? slri_nvrtc_options : slri_cuda_stay_options};
-    slr_status status = is_block(staying) ? slri_cuda_put_stay_block(staying->module, entry, &text.text)
-                                          : slri_cuda_put_stay_handler(staying->module, entry, &text.text);
+    slr_status status = is_block(staying) ? slri_cuda_put_stay_block(module, entry, &text.text)
+                                          : slri_cuda_put_stay_handler(module, entry, &text.text);
     return compile_stored(staying->cuda, status, &text, out);
 }
 
-static void unmake(struct slri_cu_staying *staying)
+// One that does not end goes with the context, before its memory.
+static void unmake(struct slri_resident *resident, bool has_ended)
 {
+    struct slri_cu_staying *staying = (struct slri_cu_staying *)resident;
     struct slri_cuda *cuda = staying->cuda;
+    if (!has_ended) {
+        slri_lose(&cuda->loss, "a persistent kernel has not ended");
+        return;
+    }
     if ((staying->stream || staying->loaded) &&
         slri_cuda_enter_quiet(cuda) == SLR_OK) { // else they go with the context
         if (staying->stream)
@@ -227,10 +204,7 @@ static void unmake(struct slri_cu_staying *staying)
             cuda->cu->ModuleUnload(staying->loaded);
         slri_cuda_leave_quiet(cuda);
     }
-    slri_free(cuda->allocator, staying, sizeof *staying);
 }
-
-static const struct slri_resident_ops ops;
 
 static slr_status make_kernel(struct slri_cu_staying *staying)
 {
@@ -248,15 +222,14 @@ static slr_status make_kernel(struct slri_cu_staying *staying)
     return status;
 }
 
-static slr_status make(struct slri_cu_staying *staying)
+static slr_status make(struct slri_resident *resident, const struct slri_shard *shard)
 {
-    struct slri_cuda *cuda = staying->cuda;
-    slr_status status = make_kernel(staying);
-    staying->base.ops = &ops;
-    staying->base.handler = staying->entry;
-    if (status == SLR_OK)
-        status = slri_cuda_shared_reserve(cuda, sizeof *staying->base.table);
-    return status == SLR_OK ? slri_resident_open(&cuda->residents, &staying->base) : status;
+    struct slri_cu_staying *staying = (struct slri_cu_staying *)resident;
+    (void)shard; // the kernel is for any
+    staying->cuda = resident->residents->device;
+    staying->entry = resident->handler;
+    SLRI_TRY(slri_cu_watch_start(&staying->cuda->watch));
+    return make_kernel(staying);
 }
 
 // ---- a launch: the poller's ----------------------------------------------------------------------------------------
@@ -266,7 +239,7 @@ static slr_status launch(struct slri_resident *resident)
     struct slri_cu_staying *staying = (struct slri_cu_staying *)resident;
     SLRI_TRY(slri_cuda_enter(staying->cuda));
     slri_cu_watch_ring(&staying->cuda->watch);
-    uint32_t entries = resident->table->entries, blocks = __atomic_load_n(&staying->blocks, __ATOMIC_RELAXED);
+    uint32_t entries = resident->table->entries, blocks = __atomic_load_n(&resident->of->groups, __ATOMIC_RELAXED);
     slr_status status = launch_in_context(staying, resident->table, entries < blocks ? entries : blocks);
     slri_cuda_leave(staying->cuda);
     return status;
@@ -277,180 +250,120 @@ static enum slri_resident_look look(struct slri_resident *resident)
     struct slri_cu_staying *staying = (struct slri_cu_staying *)resident;
     struct slri_cuda *cuda = staying->cuda;
     if (slri_cuda_enter(cuda) != SLR_OK)
-        return SLRI_RESIDENT_FAILED;
+        return slri_cuda_is_over(cuda, staying->stream) ? SLRI_RESIDENT_FAILED_AND_OVER : SLRI_RESIDENT_FAILED;
     int32_t error = cuda->cu->StreamQuery(staying->stream);
     slr_status status =
         error == SLRI_CU_NOT_READY ? SLR_OK : slri_cuda_check(cuda, "StreamQuery", staying->entry->name, error);
     slri_cuda_leave(cuda);
-    return status != SLR_OK             ? SLRI_RESIDENT_FAILED
-           : error == SLRI_CU_NOT_READY ? SLRI_RESIDENT_RUNS
-                                        : SLRI_RESIDENT_ENDED;
+    return error == SLRI_CU_NOT_READY ? SLRI_RESIDENT_RUNS
+           : status == SLR_OK         ? SLRI_RESIDENT_ENDED
+           : slri_cu_is_fault(error)  ? SLRI_RESIDENT_FAILED_AND_OVER
+                                      : SLRI_RESIDENT_FAILED;
 }
 
-static bool is_over(struct slri_resident *resident)
+static void show_shard_flags(void *device, struct slri_shard *shard, bool is_reopened)
 {
-    const struct slri_cu_staying *staying = (const struct slri_cu_staying *)resident;
-    return slri_cuda_is_over(staying->cuda, staying->stream);
+    struct slri_piece **kept = slri_cuda_ring_memory_flags(shard->own);
+    if (is_reopened)
+        slri_cuda_flags_begin_again(device, shard, *kept);
+    else
+        slri_cuda_flags_give(device, shard, kept);
 }
 
-// Not more of it: the poller must not wait for itself.
-static slr_status take_memory(struct slri_resident *resident, uint64_t bytes, void **out)
+// ---- planning ------------------------------------------------------------------------------------------------------
+
+// NULL, or why no kernel can stay on the device.
+static const char *never_reason(const struct slri_cuda *cuda)
 {
-    struct slri_cuda *cuda = ((struct slri_cu_staying *)resident)->cuda;
-    return slri_cuda_shared_try(cuda, bytes, out)
-               ? SLR_OK
-               : SLRI_FAIL(NO_MEMORY, "device '%s' has no mapped memory left for %llu bytes", cuda->name,
-                           (unsigned long long)bytes);
+    const struct slri_cu_facts *device = &cuda->facts;
+    return cuda->cu->vendor->never_stays                                ? cuda->cu->vendor->never_stays
+           : !device->unified_addressing || !device->registered_address ? "host and device do not share addresses"
+           : device->time_limit ? "the device drives a display and ends long-running kernels"
+                                : NULL;
 }
 
-static void give_memory(struct slri_resident *resident, void *memory, uint64_t bytes)
+void slri_cuda_why_relaunch(const struct slri_cuda *cuda, char *out, size_t room)
 {
-    slri_cuda_ring_memory_destroy(((struct slri_cu_staying *)resident)->cuda, memory, bytes);
+    const char *never = never_reason(cuda);
+    if (never)
+        snprintf(out, room, "%s", never);
+    else
+        slri_cu_unwise(&cuda->sharing, out, room);
 }
 
-static void forget(struct slri_resident *resident, struct slri_shard *shard)
+static slr_status plan_blocks(void *device, const struct slri_ring_facts *ring, bool is_asked,
+                              struct slri_ring_plan *plan)
 {
-    slri_cuda_near_give(((struct slri_cu_staying *)resident)->cuda, shard);
-}
-
-static const struct slri_resident_ops ops = {launch, look, is_over, take_memory, give_memory, forget, true};
-
-// ---- a handler's: under the lock -----------------------------------------------------------------------------------
-
-static struct slri_cu_staying *find(const struct slri_cuda *cuda, const struct slri_code *program,
-                                    const struct slri_entry *entry)
-{
-    struct slri_cu_staying *staying = cuda->staying;
-    while (staying && (staying->program != program || staying->entry != entry))
-        staying = staying->next;
-    return staying;
-}
-
-static void drop(void *device, const struct slri_code *program);
-
-static slr_status add(struct slri_cuda *cuda, struct slri_code *program, const struct slri_entry *entry,
-                      struct slri_cu_staying **out)
-{
-    SLRI_TRY(slri_cu_watch_start(&cuda->watch));
-    struct slri_cu_staying *staying = slri_alloc(cuda->allocator, sizeof *staying);
-    if (!staying)
-        return SLRI_FAIL(NO_MEMORY, "no memory for ring kernel %s", entry->name);
-    *staying =
-        (struct slri_cu_staying){.cuda = cuda, .program = program, .entry = entry, .module = slri_code_module(program)};
-    slr_status status = make(staying);
-    if (status != SLR_OK) {
-        unmake(staying);
-        return status;
-    }
-    slri_code_on_end(program, drop);
-    staying->next = cuda->staying;
-    cuda->staying = staying;
-    *out = staying;
+    const struct slri_cuda *cuda = device;
+    const char *reason = ring->entry->shared_bytes > SLRI_CU_STAY_SHARED_BYTES
+                             ? "its shared memory leaves too little for a persistent kernel"
+                             : never_reason(cuda);
+    if (reason)
+        snprintf(plan->reason, sizeof plan->reason, "%s", reason);
+    else if (is_asked || !slri_cu_unwise(&cuda->sharing, plan->reason, sizeof plan->reason))
+        plan->shards = cuda->most_blocks;
+    plan->has_clock = true;
     return SLR_OK;
 }
 
-// Blocks without a shard first, then new ones while there are some.
-static uint32_t take_blocks(struct slri_cuda *cuda, struct slri_cu_staying *staying, uint32_t want)
+// ---- life ----------------------------------------------------------------------------------------------------------
+
+static const struct slri_resident_ops ops = {.plan = plan_blocks,
+                                             .make = make,
+                                             .unmake = unmake,
+                                             .launch = launch,
+                                             .look = look,
+                                             .show_flags = show_shard_flags,
+                                             .group_bytes = sizeof(struct slri_cu_staying),
+                                             .is_one_launch = true,
+                                             .waits_for_memory = true};
+
+void slri_cuda_rings_open(struct slri_cuda *cuda)
 {
-    uint32_t left = cuda->most_blocks - cuda->blocks_taken, has = staying->blocks;
-    uint32_t serves = __atomic_load_n(&staying->base.shards, __ATOMIC_RELAXED);
-    uint32_t empty = has > serves ? has - serves : 0, more = want > empty ? want - empty : 0;
-    more = more < left ? more : left;
-    more = has + more <= staying->most_blocks ? more : staying->most_blocks - has;
-    __atomic_store_n(&staying->blocks, has + more, __ATOMIC_RELAXED); // the next launch has them
-    cuda->blocks_taken += more;
-    return has + more < want ? has + more : want;
+    uint32_t most = (uint32_t)cuda->facts.multiprocessors * cuda->sm_budget / 100;
+    cuda->most_blocks = most != 0 ? most : 1;
+    cuda->residents = (struct slri_residents){
+        .ops = &ops, .device = cuda, .allocator = cuda->allocator, .loss = &cuda->loss, .near = &cuda->near};
+    slri_residents_init(&cuda->residents);
+    cuda->watch.residents = &cuda->residents;
+    slri_cuda_pools_open(cuda);
 }
 
-slr_status slri_cuda_staying_take(struct slri_cuda *cuda, struct slri_code *program, const struct slri_entry *entry,
-                                  uint32_t want, uint32_t *out)
+void slri_cuda_rings_stop(struct slri_cuda *cuda)
 {
-    slr_status status = SLR_OK;
-    *out = 0;
-    slri_mutex_lock(&cuda->staying_lock);
-    struct slri_cu_staying *staying = find(cuda, program, entry);
-    if (!staying && cuda->blocks_taken < cuda->most_blocks)
-        status = add(cuda, program, entry, &staying);
-    if (staying)
-        *out = take_blocks(cuda, staying, want);
-    slri_mutex_unlock(&cuda->staying_lock);
-    return status;
+    slri_cu_watch_stop(&cuda->watch); // nothing stays any more
+    slri_residents_close(&cuda->residents);
 }
 
-slr_status slri_cuda_shard_prepare(void *device, struct slri_shard *shard)
+void slri_cuda_rings_close(struct slri_cuda *cuda)
 {
-    struct slri_cuda *cuda = device;
-    SLRI_TRY(slri_cuda_ring_memory_create(cuda, slri_resident_kit_bytes(shard), &shard->kit));
-    SLRI_TRY(slri_cuda_shared_reserve(cuda, SLRI_RESIDENT_RECORDS * sizeof(struct slri_resident_record_of_batch)));
-    return slri_cuda_near_take(cuda, shard);
+    slri_groups_forget_stuck(&cuda->residents);
+    slri_cuda_pools_close(cuda);
+    free(cuda->stay.bytes);
 }
 
-slr_status slri_cuda_shard_start(void *device, struct slri_shard *shard)
-{
-    struct slri_cuda *cuda = device;
-    slri_cuda_flags_give(cuda, shard, slri_cuda_ring_memory_flags(shard->own));
-    slri_mutex_lock(&cuda->staying_lock);
-    struct slri_cu_staying *staying = find(cuda, shard->program, shard->entry);
-    slr_status status = slri_resident_start(&staying->base, shard);
-    slri_mutex_unlock(&cuda->staying_lock);
-    return status;
-}
+// ---- another context -----------------------------------------------------------------------------------------------
 
-bool slri_cuda_residents_settle(struct slri_cuda *cuda)
+static slr_status forget(struct slri_resident *resident)
 {
-    slri_mutex_lock(&cuda->staying_lock);
-    while (cuda->stuck && slri_resident_close(&cuda->stuck->base)) {
-        struct slri_cu_staying *staying = cuda->stuck;
-        cuda->stuck = staying->next;
-        unmake(staying);
-    }
-    bool settled = cuda->stuck == NULL;
-    slri_mutex_unlock(&cuda->staying_lock);
-    return settled;
+    struct slri_cu_staying *staying = (struct slri_cu_staying *)resident;
+    staying->loaded = NULL;
+    staying->function = NULL;
+    staying->stream = NULL;
+    return SLR_OK;
 }
 
 void slri_cuda_staying_forget(struct slri_cuda *cuda)
 {
-    slri_mutex_lock(&cuda->staying_lock);
-    for (struct slri_cu_staying *staying = cuda->staying; staying; staying = staying->next) {
-        staying->loaded = NULL;
-        staying->function = NULL;
-        staying->stream = NULL;
-    }
-    slri_mutex_unlock(&cuda->staying_lock);
+    (void)slri_groups_each(&cuda->residents, forget); // which cannot fail
+}
+
+static slr_status renew(struct slri_resident *resident)
+{
+    return make_kernel((struct slri_cu_staying *)resident);
 }
 
 slr_status slri_cuda_staying_renew(struct slri_cuda *cuda)
 {
-    slr_status status = SLR_OK;
-    slri_mutex_lock(&cuda->staying_lock);
-    for (struct slri_cu_staying *staying = cuda->staying; staying && status == SLR_OK; staying = staying->next)
-        status = make_kernel(staying);
-    slri_mutex_unlock(&cuda->staying_lock);
-    return status;
-}
-
-// Before the program goes.
-static void drop(void *device, const struct slri_code *program)
-{
-    struct slri_cuda *cuda = device;
-    slri_mutex_lock(&cuda->staying_lock);
-    struct slri_cu_staying **at = &cuda->staying;
-    while (*at) {
-        struct slri_cu_staying *staying = *at;
-        if (staying->program != program) {
-            at = &staying->next;
-            continue;
-        }
-        *at = staying->next;
-        cuda->blocks_taken -= staying->blocks;
-        if (slri_resident_close(&staying->base))
-            unmake(staying);
-        else { // it ends with the context, which goes before its memory
-            slri_lose(&cuda->loss, "a persistent kernel has not ended");
-            staying->next = cuda->stuck;
-            cuda->stuck = staying;
-        }
-    }
-    slri_mutex_unlock(&cuda->staying_lock);
+    return slri_groups_each(&cuda->residents, renew);
 }

@@ -60,6 +60,14 @@ bool slri_cuda_shared_try(struct slri_cuda *cuda, uint64_t bytes, void **memory)
     return piece != NULL;
 }
 
+slr_status slri_cuda_shared_at_once(struct slri_cuda *cuda, uint64_t bytes, void **memory)
+{
+    return slri_cuda_shared_try(cuda, bytes, memory)
+               ? SLR_OK
+               : SLRI_FAIL(NO_MEMORY, "device '%s' has no mapped memory left for %llu bytes", cuda->name,
+                           (unsigned long long)bytes);
+}
+
 void slri_cuda_ring_memory_destroy(void *device, void *memory, uint64_t bytes)
 {
     struct slri_cuda *cuda = device;
@@ -83,55 +91,6 @@ void slri_cuda_words_destroy(void *device, void *memory, uint64_t bytes)
 {
     (slri_slabs_have(&((struct slri_cuda *)device)->shared, memory) ? slri_cuda_ring_memory_destroy
                                                                     : slri_cuda_host_destroy)(device, memory, bytes);
-}
-
-slr_status slri_cuda_shared_reserve(struct slri_cuda *cuda, uint64_t bytes)
-{
-    void *room;
-    SLRI_TRY(slri_cuda_ring_memory_create(cuda, bytes, &room));
-    slri_cuda_ring_memory_destroy(cuda, room, bytes);
-    return SLR_OK;
-}
-
-// ---- near: the device's ---------------------------------------------------------------------------------------------
-
-static uint64_t own_bytes(const struct slri_shard *shard)
-{
-    return slri_round_up(MBP_HISTOGRAM_AT(shard->own_words) * (uint64_t)4 +
-                             (shard->latency ? sizeof *shard->latency : 0),
-                         SLRI_SLAB_ALIGNMENT); // at its place behind them, as at home
-}
-
-static void point_near(struct slri_shard *shard)
-{
-    if (!shard->near_memory)
-        return;
-    shard->near_own = slri_piece_address(shard->near_memory);
-    shard->near_states = shard->states ? slri_piece_address(shard->near_memory) + own_bytes(shard) : NULL;
-}
-
-void slri_cuda_near_renew(void *device, struct slri_shard *shard)
-{
-    slri_cuda_flags_begin_again(device, shard, *slri_cuda_ring_memory_flags(shard->own));
-    point_near(shard);
-}
-
-// Not zeroed: the group fetches what is at home.
-slr_status slri_cuda_near_take(struct slri_cuda *cuda, struct slri_shard *shard)
-{
-    uint64_t stale;
-    struct slri_piece *piece;
-    SLRI_TRY(slri_slabs_take(&cuda->near, own_bytes(shard) + shard->states_bytes, &piece, &stale));
-    shard->near_memory = piece;
-    point_near(shard);
-    return SLR_OK;
-}
-
-void slri_cuda_near_give(struct slri_cuda *cuda, struct slri_shard *shard)
-{
-    if (shard->near_memory)
-        slri_slabs_give(&cuda->near, shard->near_memory);
-    shard->near_memory = shard->near_own = shard->near_states = NULL;
 }
 
 // ---- all ------------------------------------------------------------------------------------------------------------

@@ -304,12 +304,10 @@ slr_status slri_mt_code_kernel(void *device, void *loaded, const struct slri_cod
     return SLR_OK;
 }
 
-slr_status slri_mt_code_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
-                            uint32_t dynamic_bytes, struct slri_kernel_use *out)
+slr_status slri_mt_code_use(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out)
 {
     const struct slri_metal *metal = device;
-    const struct slri_mt_kernel *kernel = ready->kernel.native;
-    (void)threads, (void)dynamic_bytes;
+    const struct slri_mt_kernel *kernel = of->ready->kernel.native;
     *out = (struct slri_kernel_use){.most_threads = (uint32_t)SLRI_MT(metal->mt, kernel->pipeline, pipeline_threads),
                                     .multiple = (uint32_t)SLRI_MT(metal->mt, kernel->pipeline, pipeline_width),
                                     .shared_bytes = SLRI_MT(metal->mt, kernel->pipeline, pipeline_shared)};

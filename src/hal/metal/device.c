@@ -106,15 +106,6 @@ static slr_status metal_reopen(void *device, uint64_t deadline_ns, slr_status (*
     return slri_loss_reopen(&metal->loss, &how, metal, deadline_ns);
 }
 
-// A handler that stays would wait for the host's messages, which Metal promises no progress for.
-static slr_status metal_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
-{
-    (void)device, (void)facts;
-    snprintf(plan->reason, sizeof plan->reason,
-             "Metal ends kernels that run for long, and promises no progress of one beside others");
-    return SLR_OK;
-}
-
 // Metal has command buffers that run once alone.
 static slr_status metal_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
                                     uint32_t commands, void **list)
@@ -149,5 +140,4 @@ const struct slri_backend slri_backend_metal = {
     .code_unload = slri_mt_code_unload,
     .code_kernel = slri_mt_code_kernel,
     .kernel_use = slri_mt_code_use,
-    .persistent_plan = metal_persistent_plan,
 };

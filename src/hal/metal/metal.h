@@ -104,8 +104,7 @@ slr_status slri_mt_code_load(void *device, const struct slri_code_text *text, co
                              void **loaded);
 void slri_mt_code_unload(void *device, void *loaded);
 slr_status slri_mt_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
-slr_status slri_mt_code_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
-                            uint32_t dynamic_bytes, struct slri_kernel_use *out);
+slr_status slri_mt_code_use(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out);
 void slri_mt_code_forget(struct slri_metal *metal); // what Metal has of it
 slr_status slri_mt_code_tool(struct slri_metal *metal, enum slri_mt_tool tool, slri_mt_id *out);
 

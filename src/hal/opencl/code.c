@@ -249,11 +249,10 @@ slr_status slri_cl_code_kernel(void *device, void *loaded, const struct slri_cod
 }
 
 // OpenCL has no count of the groups that a compute unit holds.
-slr_status slri_cl_kernel_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
-                              uint32_t dynamic_bytes, struct slri_kernel_use *out)
+slr_status slri_cl_kernel_use(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out)
 {
     struct slri_opencl *opencl = device;
-    const struct native *native = ready->kernel.native;
+    const struct native *native = of->ready->kernel.native;
     size_t most = 0, multiple = 0;
     uint64_t local = 0, private = 0;
     const struct {
@@ -264,7 +263,6 @@ slr_status slri_cl_kernel_use(void *device, const struct slri_ready_kernel *read
                {SLRI_CL_KERNEL_PREFERRED_MULTIPLE, sizeof multiple, &multiple},
                {SLRI_CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local},
                {SLRI_CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private, &private}};
-    (void)threads, (void)dynamic_bytes;
     for (size_t i = 0; i < sizeof ask / sizeof *ask; ++i) {
         int32_t error =
             opencl->cl->GetKernelWorkGroupInfo(native->kernel, opencl->id, ask[i].what, ask[i].bytes, ask[i].out, NULL);

@@ -172,8 +172,8 @@ static slr_status opencl_open(const struct slri_spec *spec, const slr_allocator 
 static void opencl_close(void *device)
 {
     struct slri_opencl *opencl = device;
-    bool ended = slri_cl_staying_settle(opencl);
-    slri_cl_rings_close(opencl);
+    bool ended = slri_groups_settle(&opencl->residents);
+    slri_residents_close(&opencl->residents);
     slri_cl_warps_close(opencl);
     if (!ended || !slri_cl_settle(opencl)) { // with all that may still be touched
         slri_cl_count_kept(opencl, slri_cl_memory_bytes(opencl) + sizeof *opencl);
@@ -228,7 +228,4 @@ const struct slri_backend slri_backend_opencl = {
     .code_unload = slri_cl_code_unload,
     .code_kernel = slri_cl_code_kernel,
     .kernel_use = slri_cl_kernel_use,
-    .persistent_plan = slri_cl_persistent_plan,
-    .shard_prepare = slri_cl_shard_prepare,
-    .shard_start = slri_cl_shard_start,
 };

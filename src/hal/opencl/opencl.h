@@ -8,7 +8,7 @@
 #include "hal/hal.h"
 #include "engine/loss.h"
 #include "engine/printed.h"
-#include "engine/resident.h"
+#include "engine/resident_groups.h"
 #include "engine/ring_mode.h"
 #include "emit/opencl/emit_opencl.h"
 
@@ -58,10 +58,6 @@ struct slri_opencl {
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
     struct slri_residents residents;
-    slri_mutex staying_lock; // resident.c's, of the next two
-    struct slri_cl_staying *staying;
-    struct slri_cl_group *stuck; // groups that had not ended when their program went
-    uint32_t groups_taken;
     uint64_t patience_ns;  // what is not done so long after somebody waits for it has hung
     struct slri_loss loss; // something would not end. What it can touch is kept until somebody says that it has ended,
                            // or until the process ends, and this with it
@@ -190,8 +186,7 @@ slr_status slri_cl_code_build(void *device, const struct slri_code_text *text, s
 slr_status slri_cl_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
                              void **loaded);
 void slri_cl_code_unload(void *device, void *loaded);
-slr_status slri_cl_kernel_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
-                              uint32_t dynamic_bytes, struct slri_kernel_use *out);
+slr_status slri_cl_kernel_use(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out);
 slr_status slri_cl_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 
 // probe.c: how many groups of kernels that never return can run at once, beside ordinary kernels. The first call tries.
@@ -221,20 +216,8 @@ slr_status slri_cl_dispatch(struct slri_opencl *opencl, slri_cl_queue queue, con
                             const struct slri_extras *extras, slri_cl_event *event);
 
 // resident.c: kernels that stay.
-// Gives a handler of a program groups, at most `want` and at least 1, and keeps them for it until the program goes; 0:
-// all are taken, or there is no memory.
-uint32_t slri_cl_staying_take(struct slri_opencl *opencl, struct slri_code *program, const struct slri_entry *entry,
-                              uint32_t want);
-// Builds the handler's kernel and opens its first group, in which the driver's compiler has done what it does.
-slr_status slri_cl_shard_prepare(void *device, struct slri_shard *shard);
-slr_status slri_cl_shard_start(void *device, struct slri_shard *shard);
-bool slri_cl_staying_settle(struct slri_opencl *opencl); // whether those that were stuck have ended; waits 2 s for one
-slr_status slri_cl_ring_memory_create(void *device, uint64_t bytes, void **memory);
-
-// ring.c: ring kernels.
 void slri_cl_rings_open(struct slri_opencl *opencl);
-void slri_cl_rings_close(struct slri_opencl *opencl);
-slr_status slri_cl_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
+slr_status slri_cl_ring_memory_create(void *device, uint64_t bytes, void **memory);
 
 // queue.c
 #define SLRI_CL_MOST_BEGUN 32 // commands that are begun before the first is waited for

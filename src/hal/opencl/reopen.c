@@ -61,7 +61,7 @@ slr_status slri_cl_reopen(void *device, uint64_t deadline_ns, slr_status (*quies
     static const struct slri_reopening how = {begin_again, NULL};
     struct slri_opencl *opencl = device;
     SLRI_TRY(quiesce(user)); // there is no call that ends what runs
-    if (!slri_cl_staying_settle(opencl))
+    if (!slri_groups_settle(&opencl->residents))
         return SLRI_FAIL(TIMEOUT, "device '%s' has a kernel that has not ended", opencl->name);
     settle(opencl, deadline_ns);
     ++opencl->opened;

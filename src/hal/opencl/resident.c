@@ -5,12 +5,13 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "engine/code.h"
+#include "engine/resident_groups.h"
 #include "hal/opencl/opencl.h"
 #include "engine/mailbox_text.h"
 #include "emit/c/emit_c.h"
 #include "emit/opencl/emit_opencl.h"
 
+#include <stdio.h>
 #include <string.h>
 
 extern const char slri_embedded_buckets_h[], slri_embedded_cl_clock_h[], slri_embedded_cl_words_h[],
@@ -25,18 +26,7 @@ struct slri_cl_group {
     bool unflushed;      // the launch may not have come to the device
     void *dump;
     uint64_t dump_bytes;
-    struct slri_cl_group *next;
-};
-
-// A handler for which groups are kept.
-struct slri_cl_staying {
-    const struct slri_code *program;
-    const struct slri_entry *entry;
-    const struct slri_module *module;
-    slri_cl_program built;       // NULL until the first ring kernel is launched
-    uint32_t groups;             // that it may have
-    struct slri_cl_group *first; // that it has
-    struct slri_cl_staying *next;
+    slri_cl_program built; // of a handler's first group; the others take it
 };
 
 // ---- building ------------------------------------------------------------------------------------------------------
@@ -48,11 +38,11 @@ static size_t work_items(const struct slri_entry *entry)
     return entry->kind == SLRI_ENTRY_BLOCK ? entry->max_threads : 1;
 }
 
-static void put_text(struct slri_opencl *opencl, const struct slri_cl_staying *staying, slri_text *out)
+static void put_text(struct slri_opencl *opencl, const struct slri_entry *entry, slri_text *out)
 {
     if (slri_cl_has_clock(opencl))
         slri_text_puts(out, "#define SLR_CLOCK\n");
-    if (slri_entry_sends(staying->entry))
+    if (slri_entry_sends(entry))
         slri_text_puts(out, "#define SLR_OUTLETS\n");
     slri_text_printf(out,
                      "#line 1 \"slipring: persistent kernel\"\n#define SLR_HANDLER " SLRI_ENTRY_SYMBOL_PREFIX "%s\n"
@@ -65,9 +55,8 @@ static void put_text(struct slri_opencl *opencl, const struct slri_cl_staying *s
                      "#define MB_PORT_OF(P, port) MBP_PORT(port)\n"
                      "#define __device__ static inline\n"
                      "#define __clz(x) clz(x)\n",
-                     staying->entry->name, staying->entry->bindings,
-                     (unsigned long long)slri_opencl_shared_bytes(staying->entry), work_items(staying->entry),
-                     staying->entry->kind == SLRI_ENTRY_BLOCK ? "#define SLR_BLOCK\n" : "");
+                     entry->name, entry->bindings, (unsigned long long)slri_opencl_shared_bytes(entry),
+                     work_items(entry), entry->kind == SLRI_ENTRY_BLOCK ? "#define SLR_BLOCK\n" : "");
     slri_text_puts(out, slri_embedded_cl_words_h);
     slri_text_puts(out, slri_embedded_resident_layout_h);
     slri_mailbox_text(out);
@@ -78,23 +67,24 @@ static void put_text(struct slri_opencl *opencl, const struct slri_cl_staying *s
     slri_text_puts(out, slri_embedded_cl_resident_h);
 }
 
-static slr_status build_persistent(struct slri_opencl *opencl, struct slri_cl_staying *staying)
+static slr_status build_persistent(struct slri_opencl *opencl, const struct slri_resident_handler *handler,
+                                   slri_cl_program *out)
 {
+    const struct slri_entry *entry = handler->entry;
     struct slri_text text = SLRI_TEXT_INIT, options = SLRI_TEXT_INIT;
-    const struct slri_opencl_options words = {
-        .warps = slri_cl_handler_warps(opencl, staying->entry, (uint32_t)work_items(staying->entry)),
-        .c11_atomics = strcmp(opencl->stay.options, "-cl-std=CL3.0") == 0};
+    const struct slri_opencl_options words = {.warps =
+                                                  slri_cl_handler_warps(opencl, entry, (uint32_t)work_items(entry)),
+                                              .c11_atomics = strcmp(opencl->stay.options, "-cl-std=CL3.0") == 0};
     slri_text_printf(&options, "%s%s", opencl->stay.options,
                      opencl->facts.exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
-    slr_status status = slri_emit_opencl(staying->module, staying->entry, &words, &text);
+    slr_status status = slri_emit_opencl(handler->module, entry, &words, &text);
     if (status == SLR_OK)
-        put_text(opencl, staying, &text);
-    struct slri_cl_text source = {staying->entry->name, staying->module->name, slri_text_view(&options),
-                                  slri_text_view(&text)};
+        put_text(opencl, entry, &text);
+    struct slri_cl_text source = {entry->name, handler->module->name, slri_text_view(&options), slri_text_view(&text)};
     if (status == SLR_OK && (text.out_of_memory || options.out_of_memory))
-        status = SLRI_FAIL(NO_MEMORY, "no memory for the text of ring kernel %s", staying->entry->name);
+        status = SLRI_FAIL(NO_MEMORY, "no memory for the text of ring kernel %s", entry->name);
     if (status == SLR_OK)
-        status = slri_cl_build(opencl, &source, &staying->built);
+        status = slri_cl_build(opencl, &source, out);
     slri_text_free(&text);
     slri_text_free(&options);
     return status;
@@ -121,6 +111,14 @@ static int32_t name_memory(struct slri_cl_group *group)
                                           address);
     slri_free(opencl->allocator, address, count * sizeof *address);
     return error;
+}
+
+// The first of a handler's groups has it.
+static slri_cl_program program_of(const struct slri_cl_group *group)
+{
+    while (group->base.next_of_handler)
+        group = (const struct slri_cl_group *)group->base.next_of_handler;
+    return group->built;
 }
 
 static slr_status launch_with(struct slri_cl_group *group, const struct slri_resident_table *table)
@@ -180,227 +178,89 @@ static enum slri_resident_look look_at_group(struct slri_resident *resident)
     if (error == SLRI_CL_SUCCESS && status >= 0)
         return status == 0 ? SLRI_RESIDENT_ENDED : SLRI_RESIDENT_RUNS;
     slri_cl_failed(group->opencl->name, error ? "GetEventInfo" : "a persistent kernel", error ? error : status);
-    return SLRI_RESIDENT_FAILED;
+    return error == SLRI_CL_SUCCESS ? SLRI_RESIDENT_FAILED_AND_OVER : SLRI_RESIDENT_FAILED; // by a failure of its own
 }
 
-static bool is_over(struct slri_resident *resident)
+// A group that does not end keeps its memory, and with it the device's context.
+static void unmake_group(struct slri_resident *resident, bool has_ended)
 {
-    const struct slri_cl_group *group = (const struct slri_cl_group *)resident;
-    int32_t status = 1;
-    int32_t error = group->opencl->cl->GetEventInfo(group->event, SLRI_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                                    &status, NULL);
-    return error == SLRI_CL_SUCCESS && status <= 0; // done, or ended by a failure of its own
-}
-
-static slr_status create_memory(struct slri_resident *resident, uint64_t bytes, void **out)
-{
-    return slri_cl_ring_memory_create(((struct slri_cl_group *)resident)->opencl, bytes, out);
-}
-
-static void destroy_memory(struct slri_resident *resident, void *memory, uint64_t bytes)
-{
-    slri_cl_buffer_destroy(((struct slri_cl_group *)resident)->opencl, memory, bytes);
-}
-
-static const struct slri_resident_ops ops = {launch_group,   look_at_group, is_over, create_memory,
-                                             destroy_memory, NULL,          false};
-static const struct slri_resident_ops ops_with_clock = {launch_group,   look_at_group, is_over, create_memory,
-                                                        destroy_memory, NULL,          true};
-
-static void free_group(struct slri_cl_group *group)
-{
+    struct slri_cl_group *group = (struct slri_cl_group *)resident;
     struct slri_opencl *opencl = group->opencl;
+    if (!has_ended) {
+        slri_cl_lose(opencl, "a persistent kernel has not ended");
+        return;
+    }
     if (group->event)
         slri_cl_await(opencl, group->queue, NULL, slri_deadline_after(opencl->patience_ns), 1,
                       &group->event); // it has said that it goes
     slri_cl_let_go(opencl, SLRI_CL_EVENT, group->event, 0);
     slri_cl_let_go(opencl, SLRI_CL_KERNEL, group->kernel, 0);
     slri_cl_let_go(opencl, SLRI_CL_QUEUE, group->queue, 0);
+    slri_cl_let_go(opencl, SLRI_CL_PROGRAM, group->built, 0);
     if (group->dump)
         slri_cl_buffer_destroy(opencl, group->dump, group->dump_bytes);
-    slri_free(opencl->allocator, group, sizeof *group);
 }
 
-static slr_status open_group(struct slri_opencl *opencl, const struct slri_cl_staying *staying,
-                             struct slri_cl_group *group)
+// Builds the handler's kernel for its first group, in which the driver's compiler then does what it does.
+static slr_status make_group(struct slri_resident *resident, const struct slri_shard *shard)
 {
+    struct slri_cl_group *group = (struct slri_cl_group *)resident;
+    struct slri_opencl *opencl = resident->residents->device;
+    const struct slri_resident_handler *handler = resident->of;
+    const struct slri_cl_group *other = (const struct slri_cl_group *)handler->first;
     int32_t error;
-    group->base.ops = slri_cl_has_clock(opencl) ? &ops_with_clock : &ops;
-    group->base.handler = staying->entry;
+    (void)shard;
     group->opencl = opencl;
-    group->dump_bytes = slri_opencl_dump_bytes(staying->module);
+    if (!other)
+        SLRI_TRY(build_persistent(opencl, handler, &group->built));
+    group->dump_bytes = slri_opencl_dump_bytes(handler->module);
     SLRI_TRY(slri_cl_ring_memory_create(opencl, group->dump_bytes, &group->dump));
-    group->kernel = opencl->cl->CreateKernel(staying->built, "slr_stay", &error);
+    group->kernel = opencl->cl->CreateKernel(other ? program_of(other) : group->built, "slr_stay", &error);
     if (!group->kernel)
         return slri_cl_failed(opencl->name, "CreateKernel", error);
     group->queue = opencl->cl->CreateCommandQueue(opencl->context, opencl->id, 0, &error);
     if (!group->queue)
         return slri_cl_failed(opencl->name, "CreateCommandQueue", error);
-    if (!staying->first)
-        SLRI_TRY(warm_up(group));
-    return slri_resident_open(&opencl->residents, &group->base);
+    return other ? SLR_OK : warm_up(group);
 }
 
-// ---- a handler's groups: under the lock
-// ------------------------------------------------------------------------------
+// ---- planning ------------------------------------------------------------------------------------------------------
 
-static struct slri_cl_staying *find(const struct slri_opencl *opencl, const struct slri_code *program,
-                                    const struct slri_entry *entry)
+// NULL, or why this ring kernel cannot be persistent here, as a clause. Tries what the device can do last.
+static const char *persistent_reason(struct slri_opencl *opencl, const struct slri_ring_facts *ring)
 {
-    struct slri_cl_staying *staying = opencl->staying;
-    while (staying && (staying->program != program || staying->entry != entry))
-        staying = staying->next;
-    return staying;
+    return ring->entry->max_threads > opencl->facts.most_group
+               ? "its block has more threads than a work-group of the device allows"
+           : opencl->memory != SLRI_CL_FINE        ? "the device's buffers are not in fine-grained shared memory"
+           : slri_cl_groups_that_stay(opencl) == 0 ? "a persistent kernel would block other kernels of the device"
+                                                   : NULL;
 }
 
-// How many of its groups have no shard.
-static uint32_t count_empty(const struct slri_cl_staying *staying)
+static slr_status plan_groups(void *device, const struct slri_ring_facts *ring, bool is_asked,
+                              struct slri_ring_plan *plan)
 {
-    uint32_t empty = staying->groups;
-    for (const struct slri_cl_group *group = staying->first; group; group = group->next)
-        empty -= __atomic_load_n(&group->base.shards, __ATOMIC_RELAXED) != 0;
-    return empty;
-}
-
-static uint32_t take(struct slri_opencl *opencl, struct slri_cl_staying *staying, uint32_t want)
-{
-    uint32_t free = opencl->stay.groups - opencl->groups_taken, empty = count_empty(staying);
-    uint32_t more = want > empty ? want - empty : 0;
-    more = more < free ? more : free;
-    staying->groups += more;
-    opencl->groups_taken += more;
-    return staying->groups < want ? staying->groups : want;
-}
-
-static void drop(void *device, const struct slri_code *program);
-
-uint32_t slri_cl_staying_take(struct slri_opencl *opencl, struct slri_code *program, const struct slri_entry *entry,
-                              uint32_t want)
-{
-    uint32_t taken = 0;
-    slri_mutex_lock(&opencl->staying_lock);
-    struct slri_cl_staying *staying = find(opencl, program, entry);
-    if (!staying && opencl->groups_taken < opencl->stay.groups) {
-        staying = slri_alloc(opencl->allocator, sizeof *staying);
-        if (staying) {
-            *staying = (struct slri_cl_staying){
-                .program = program, .entry = entry, .module = slri_code_module(program), .next = opencl->staying};
-            opencl->staying = staying;
-            slri_code_on_end(program, drop);
-        }
+    struct slri_opencl *opencl = device;
+    const char *reason = persistent_reason(opencl, ring);
+    (void)is_asked;
+    if (reason) {
+        snprintf(plan->reason, sizeof plan->reason, "%s", reason);
+        return SLR_OK;
     }
-    if (staying)
-        taken = take(opencl, staying, want);
-    slri_mutex_unlock(&opencl->staying_lock);
-    return taken;
-}
-
-static slr_status add_group(struct slri_opencl *opencl, struct slri_cl_staying *staying, struct slri_cl_group **out)
-{
-    struct slri_cl_group *group = slri_alloc(opencl->allocator, sizeof *group);
-    if (!group)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a group of ring kernel %s", staying->entry->name);
-    slr_status status = open_group(opencl, staying, group);
-    if (status != SLR_OK) {
-        free_group(group);
-        return status;
-    }
-    group->next = staying->first;
-    staying->first = group;
-    *out = group;
+    plan->shards = slri_cl_groups_that_stay(opencl);
+    plan->has_clock = slri_cl_has_clock(opencl);
     return SLR_OK;
 }
 
-// The group with the fewest shards, or another where each has some and one is left.
-static slr_status choose(struct slri_opencl *opencl, struct slri_cl_staying *staying, struct slri_cl_group **out)
-{
-    struct slri_cl_group *best = NULL;
-    uint32_t fewest = UINT32_MAX, groups = 0;
-    for (struct slri_cl_group *group = staying->first; group; group = group->next, ++groups) {
-        uint32_t shards = __atomic_load_n(&group->base.shards, __ATOMIC_RELAXED);
-        if (shards < fewest) {
-            fewest = shards;
-            best = group;
-        }
-    }
-    if (fewest != 0 && groups < staying->groups)
-        return add_group(opencl, staying, out);
-    *out = best;
-    return SLR_OK;
-}
+static const struct slri_resident_ops ops = {.plan = plan_groups,
+                                             .make = make_group,
+                                             .unmake = unmake_group,
+                                             .launch = launch_group,
+                                             .look = look_at_group,
+                                             .group_bytes = sizeof(struct slri_cl_group)};
 
-slr_status slri_cl_shard_prepare(void *device, struct slri_shard *shard)
+void slri_cl_rings_open(struct slri_opencl *opencl)
 {
-    struct slri_opencl *opencl = device;
-    struct slri_cl_group *group;
-    slri_mutex_lock(&opencl->staying_lock);
-    struct slri_cl_staying *staying = find(opencl, shard->program, shard->entry); // as slri_cl_staying_take has left it
-    slr_status status = staying->built ? SLR_OK : build_persistent(opencl, staying);
-    if (status == SLR_OK && !staying->first)
-        status = add_group(opencl, staying, &group);
-    slri_mutex_unlock(&opencl->staying_lock);
-    return status;
-}
-
-slr_status slri_cl_shard_start(void *device, struct slri_shard *shard)
-{
-    struct slri_opencl *opencl = device;
-    struct slri_cl_group *group = NULL;
-    slri_mutex_lock(&opencl->staying_lock);
-    struct slri_cl_staying *staying = find(opencl, shard->program, shard->entry);
-    slr_status status = choose(opencl, staying, &group);
-    if (status == SLR_OK)
-        status = slri_resident_start(&group->base, shard);
-    slri_mutex_unlock(&opencl->staying_lock);
-    return status;
-}
-
-// A group that does not end keeps its memory, and with it the device's context.
-static void drop_groups(struct slri_opencl *opencl, struct slri_cl_staying *staying)
-{
-    while (staying->first) {
-        struct slri_cl_group *group = staying->first;
-        staying->first = group->next;
-        if (slri_resident_close(&group->base)) {
-            free_group(group);
-            continue;
-        }
-        slri_cl_lose(opencl, "a persistent kernel has not ended");
-        group->next = opencl->stuck;
-        opencl->stuck = group;
-    }
-    slri_cl_let_go(opencl, SLRI_CL_PROGRAM, staying->built, 0);
-    opencl->groups_taken -= staying->groups;
-}
-
-bool slri_cl_staying_settle(struct slri_opencl *opencl)
-{
-    slri_mutex_lock(&opencl->staying_lock);
-    while (opencl->stuck && slri_resident_close(&opencl->stuck->base)) {
-        struct slri_cl_group *group = opencl->stuck;
-        opencl->stuck = group->next;
-        free_group(group);
-    }
-    bool settled = opencl->stuck == NULL;
-    slri_mutex_unlock(&opencl->staying_lock);
-    return settled;
-}
-
-// Before the program goes.
-static void drop(void *device, const struct slri_code *program)
-{
-    struct slri_opencl *opencl = device;
-    slri_mutex_lock(&opencl->staying_lock);
-    struct slri_cl_staying **at = &opencl->staying;
-    while (*at) {
-        struct slri_cl_staying *staying = *at;
-        if (staying->program != program) {
-            at = &staying->next;
-            continue;
-        }
-        *at = staying->next;
-        drop_groups(opencl, staying);
-        slri_free(opencl->allocator, staying, sizeof *staying);
-    }
-    slri_mutex_unlock(&opencl->staying_lock);
+    opencl->residents =
+        (struct slri_residents){.ops = &ops, .device = opencl, .allocator = opencl->allocator, .loss = &opencl->loss};
+    slri_residents_init(&opencl->residents);
 }

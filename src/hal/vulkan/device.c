@@ -125,8 +125,6 @@ static slr_status start(struct slri_vulkan *vulkan)
 static void give_up(void *device)
 {
     struct slri_vulkan *vulkan = device;
-    slri_vk_staying_free(vulkan, vulkan->stay.built);
-    vulkan->stay.built = NULL;
     if (vulkan->own)
         slri_vk_queue_destroy(vulkan, vulkan->own);
     vulkan->own = NULL;
@@ -241,7 +239,4 @@ const struct slri_backend slri_backend_vulkan = {
     .code_load = slri_vk_code_load,
     .code_unload = slri_vk_code_unload,
     .code_kernel = slri_vk_code_kernel,
-    .persistent_plan = slri_vk_persistent_plan,
-    .shard_prepare = slri_vk_shard_prepare,
-    .shard_start = slri_vk_shard_start,
 };

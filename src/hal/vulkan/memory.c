@@ -301,7 +301,7 @@ void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
     struct slri_vulkan *vulkan = device;
     uintptr_t key = (uintptr_t)memory;
     if (kind == SLRI_MEMORY_SHARED)
-        slri_vk_stay_forget(vulkan, memory);
+        slri_vk_stay_forget(vulkan);
     if (slri_is_lost(&vulkan->loss)) // it goes with the device
         return;
     const uint64_t given = kind == SLRI_MEMORY_GIVEN ? bytes : 0;

@@ -5,9 +5,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/code.h"
 #include "engine/relaunch.h"
-#include "engine/ring_mode.h"
+#include "engine/resident_groups.h"
 #include "hal/vulkan/vulkan.h"
 #include "ir/pass/handler_kernel.h"
 
@@ -20,53 +19,29 @@ struct slri_vk_group {
     struct slri_resident base; // first
     struct slri_vulkan *vulkan;
     struct slri_vk_launch launch;
+    struct slri_vk_staying *built;
     void *record, *constants; // as the handler's kernel has them
     uint64_t record_bytes, constants_bytes;
-    bool is_open; // the poller knows it
 };
 
 // ---- planning ------------------------------------------------------------------------------------------------------
 
-static bool is_free(const struct slri_vulkan *vulkan)
+static const char *reason_of(struct slri_vulkan *vulkan, const struct slri_entry *entry, bool is_asked)
 {
-    return !__atomic_load_n(&vulkan->stay.kit, __ATOMIC_ACQUIRE); // what its last owner did with it
-}
-
-static const char *reason_of(struct slri_vulkan *vulkan, const struct slri_ring_facts *facts)
-{
-    const struct slri_entry *entry = facts->entry;
     const VkPhysicalDeviceLimits *limits = &vulkan->facts.limits;
     const uint32_t threads = slri_batch_threads(entry), most = limits->maxComputeWorkGroupInvocations;
     const bool fits = threads <= most && threads <= limits->maxComputeWorkGroupSize[0];
-    if (facts->asked != SLR_RING_PERSISTENT && vulkan->ring_mode != SLR_RING_PERSISTENT)
+    if (!is_asked)
         return "it was not asked for, and other work of the device would take turns with it";
     return entry->kind == SLRI_ENTRY_BLOCK && !fits
                ? "its block has more threads than a work-group of the device allows"
                : slri_vk_cannot_stay(vulkan);
 }
 
-static void drop(void *device, const struct slri_code *program);
-
-// It is taken when the shard's kit is made; up to then by who planned last.
-static bool take(struct slri_vulkan *vulkan, const struct slri_ring_facts *facts)
+static slr_status plan_group(void *device, const struct slri_ring_facts *ring, bool is_asked,
+                             struct slri_ring_plan *plan)
 {
-    struct slri_vk_stay *stay = &vulkan->stay;
-    slri_mutex_lock(&stay->lock);
-    const bool takes = is_free(vulkan);
-    if (takes) {
-        stay->program = facts->program;
-        stay->entry = facts->entry;
-        slri_code_on_end(facts->program, drop);
-    }
-    slri_mutex_unlock(&stay->lock);
-    return takes;
-}
-
-slr_status slri_vk_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
-{
-    const char *reason = reason_of(device, facts);
-    if (!reason && !take(device, facts))
-        reason = "the device's only group that stays has another ring kernel";
+    const char *reason = reason_of(device, ring->entry, is_asked);
     plan->shards = reason ? 0 : 1;
     if (reason)
         snprintf(plan->reason, sizeof plan->reason, "%s", reason);
@@ -91,25 +66,6 @@ static enum slri_resident_look look_at_group(struct slri_resident *resident)
     (void)slri_vk_check(group->vulkan, "WaitSemaphores", result);
     return SLRI_RESIDENT_FAILED;
 }
-
-static bool is_over(struct slri_resident *resident)
-{
-    const struct slri_vk_group *group = (const struct slri_vk_group *)resident;
-    return slri_vk_launch_look(group->vulkan, &group->launch, 0) == VK_SUCCESS;
-}
-
-static slr_status create_memory(struct slri_resident *resident, uint64_t bytes, void **out)
-{
-    return slri_vk_ring_memory_create(((struct slri_vk_group *)resident)->vulkan, bytes, out);
-}
-
-static void destroy_memory(struct slri_resident *resident, void *memory, uint64_t bytes)
-{
-    slri_vk_memory_destroy(((struct slri_vk_group *)resident)->vulkan, SLRI_MEMORY_SHARED, memory, bytes);
-}
-
-static const struct slri_resident_ops ops = {launch_group,   look_at_group, is_over, create_memory,
-                                             destroy_memory, NULL,          false};
 
 // What a handler is given in batches, of one message at a time: a message lies in S, where its slot's number is.
 static slr_status make_constants(struct slri_vk_group *group, const struct slri_shard *shard)
@@ -156,7 +112,7 @@ static slr_status record(struct slri_vk_group *group, const struct slri_shard *s
     for (uint32_t i = 0; i < shard->entry->bindings; ++i)
         if (shard->entry->binding[i].is_buffer)
             address[count++] = (uintptr_t)shard->bound[i].data;
-    return slri_vk_launch_make(vulkan, vulkan->stay.built, address, &group->launch);
+    return slri_vk_launch_make(vulkan, group->built, address, &group->launch);
 }
 
 static void destroy_if_there(struct slri_vulkan *vulkan, void *memory, uint64_t bytes)
@@ -164,20 +120,6 @@ static void destroy_if_there(struct slri_vulkan *vulkan, void *memory, uint64_t 
     if (memory)
         slri_vk_memory_destroy(vulkan, SLRI_MEMORY_SHARED, memory, bytes);
 }
-
-// It has said that it goes, or was never launched.
-static void free_group(struct slri_vk_group *group)
-{
-    struct slri_vulkan *vulkan = group->vulkan;
-    if (group->launch.begun != 0)
-        (void)slri_vk_launch_look(vulkan, &group->launch, END_NS);
-    slri_vk_launch_free(vulkan, &group->launch);
-    destroy_if_there(vulkan, group->record, group->record_bytes);
-    destroy_if_there(vulkan, group->constants, group->constants_bytes);
-    slri_free(vulkan->allocator, group, sizeof *group);
-}
-
-// ---- the device's group: under the lock ----------------------------------------------------------------------------
 
 // Who has the queue's lock finds out behind this that the group may come.
 static void set_shares(struct slri_vulkan *vulkan, bool shares)
@@ -187,119 +129,56 @@ static void set_shares(struct slri_vulkan *vulkan, bool shares)
     slri_mutex_unlock(&vulkan->line[0].lock);
 }
 
-// False: it does not end, and what it can touch stays.
-static bool drop_group(struct slri_vulkan *vulkan)
+static slr_status make_group(struct slri_resident *resident, const struct slri_shard *shard)
 {
-    struct slri_vk_group *group = vulkan->stay.group;
-    if (!group)
-        return true;
-    if (group->is_open && !slri_resident_close(&group->base)) {
-        __atomic_store_n(&vulkan->hangs, true, __ATOMIC_RELAXED);
-        (void)slri_lose(&vulkan->loss, "a persistent kernel has not ended");
-        return false;
-    }
-    vulkan->stay.group = NULL;
-    free_group(group);
-    set_shares(vulkan, false);
-    return true;
-}
-
-static void drop_code(struct slri_vulkan *vulkan)
-{
-    slri_vk_staying_free(vulkan, vulkan->stay.built);
-    vulkan->stay.built = NULL;
-}
-
-static slr_status build(struct slri_vulkan *vulkan, const struct slri_shard *shard)
-{
-    drop_code(vulkan);
-    return slri_vk_staying_build(vulkan, shard, &vulkan->stay.built);
-}
-
-static slr_status open_group(struct slri_vk_group *group, struct slri_shard *shard)
-{
-    struct slri_vulkan *vulkan = group->vulkan;
-    SLRI_TRY(slri_vk_ring_memory_create(vulkan, slri_resident_kit_bytes(shard), &shard->kit));
-    __atomic_store_n(&vulkan->stay.kit, shard->kit, __ATOMIC_RELEASE);
+    struct slri_vk_group *group = (struct slri_vk_group *)resident;
+    struct slri_vulkan *vulkan = resident->residents->device;
+    group->vulkan = vulkan;
+    set_shares(vulkan, true);
     SLRI_TRY(make_constants(group, shard));
-    SLRI_TRY(slri_resident_open(&vulkan->residents, &group->base));
-    group->is_open = true;
-    SLRI_TRY(build(vulkan, shard)); // the longest of it
+    SLRI_TRY(slri_vk_staying_build(vulkan, shard, &group->built)); // the longest of it
     return record(group, shard);
 }
 
-static slr_status add_group(struct slri_vulkan *vulkan, struct slri_shard *shard)
+// One that does not end keeps what it can touch.
+static void unmake_group(struct slri_resident *resident, bool has_ended)
 {
-    struct slri_vk_group *group = slri_alloc(vulkan->allocator, sizeof *group);
-    if (!group)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a group of ring kernel %s", shard->entry->name);
-    group->base.ops = &ops;
-    group->base.handler = shard->entry;
-    group->vulkan = vulkan;
-    vulkan->stay.group = group;
-    set_shares(vulkan, true);
-    slr_status status = open_group(group, shard);
-    if (status != SLR_OK && drop_group(vulkan))
-        drop_code(vulkan);
-    return status;
-}
-
-static slr_status prepare(struct slri_vulkan *vulkan, struct slri_shard *shard)
-{
-    const struct slri_vk_stay *stay = &vulkan->stay;
-    SLRI_TRY(slri_loss_check(&vulkan->loss));
-    if (stay->program != shard->program || stay->entry != shard->entry || !is_free(vulkan))
-        return SLRI_FAIL(FULL, "device '%s': another ring kernel has taken the group that stays", vulkan->name);
-    if (!drop_group(vulkan))
-        return slri_loss_check(&vulkan->loss);
-    return add_group(vulkan, shard);
-}
-
-slr_status slri_vk_shard_prepare(void *device, struct slri_shard *shard)
-{
-    struct slri_vulkan *vulkan = device;
-    slri_mutex_lock(&vulkan->stay.lock);
-    slr_status status = prepare(vulkan, shard);
-    slri_mutex_unlock(&vulkan->stay.lock);
-    return status;
-}
-
-slr_status slri_vk_shard_start(void *device, struct slri_shard *shard)
-{
-    struct slri_vulkan *vulkan = device;
-    slri_mutex_lock(&vulkan->stay.lock);
-    slr_status status = slri_resident_start(&vulkan->stay.group->base, shard);
-    slri_mutex_unlock(&vulkan->stay.lock);
-    return status;
-}
-
-// Before the program goes.
-static void drop(void *device, const struct slri_code *program)
-{
-    struct slri_vulkan *vulkan = device;
-    slri_mutex_lock(&vulkan->stay.lock);
-    if (vulkan->stay.program == program) {
-        vulkan->stay.program = NULL;
-        if (drop_group(vulkan))
-            drop_code(vulkan);
+    struct slri_vk_group *group = (struct slri_vk_group *)resident;
+    struct slri_vulkan *vulkan = group->vulkan;
+    if (!has_ended) {
+        __atomic_store_n(&vulkan->hangs, true, __ATOMIC_RELAXED);
+        (void)slri_lose(&vulkan->loss, "a persistent kernel has not ended");
+        return;
     }
-    slri_mutex_unlock(&vulkan->stay.lock);
+    if (group->launch.begun != 0) // it has said that it goes
+        (void)slri_vk_launch_look(vulkan, &group->launch, END_NS);
+    slri_vk_launch_free(vulkan, &group->launch);
+    destroy_if_there(vulkan, group->record, group->record_bytes);
+    destroy_if_there(vulkan, group->constants, group->constants_bytes);
+    slri_vk_staying_free(vulkan, group->built);
+    set_shares(vulkan, false);
 }
+
+static const struct slri_resident_ops ops = {.plan = plan_group,
+                                             .make = make_group,
+                                             .unmake = unmake_group,
+                                             .launch = launch_group,
+                                             .look = look_at_group,
+                                             .group_bytes = sizeof(struct slri_vk_group),
+                                             .is_for_one_shard = true};
 
 // What is left of a ring kernel that is over goes, too. True: nothing is left of any.
 bool slri_vk_stay_settle(struct slri_vulkan *vulkan)
 {
-    slri_mutex_lock(&vulkan->stay.lock);
-    if (is_free(vulkan) && drop_group(vulkan))
-        drop_code(vulkan);
-    slri_mutex_unlock(&vulkan->stay.lock);
-    return __atomic_load_n(&vulkan->stay.pieces, __ATOMIC_RELAXED) == 0;
+    return slri_groups_settle(&vulkan->residents) && __atomic_load_n(&vulkan->stay.pieces, __ATOMIC_RELAXED) == 0;
 }
 
 // ---- life ----------------------------------------------------------------------------------------------------------
 
 void slri_vk_stay_open(struct slri_vulkan *vulkan)
 {
+    vulkan->residents =
+        (struct slri_residents){.ops = &ops, .device = vulkan, .allocator = vulkan->allocator, .loss = &vulkan->loss};
     slri_residents_init(&vulkan->residents);
     slri_mutex_init(&vulkan->stay.lock);
 }
@@ -310,10 +189,7 @@ void slri_vk_stay_close(struct slri_vulkan *vulkan)
     slri_mutex_destroy(&vulkan->stay.lock);
 }
 
-// With its kit the shard is over, or never starts: the group is free for another.
-void slri_vk_stay_forget(struct slri_vulkan *vulkan, const void *memory)
+void slri_vk_stay_forget(struct slri_vulkan *vulkan)
 {
     __atomic_fetch_sub(&vulkan->stay.pieces, 1, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&vulkan->stay.kit, __ATOMIC_RELAXED) == memory)
-        __atomic_store_n(&vulkan->stay.kit, NULL, __ATOMIC_RELEASE);
 }

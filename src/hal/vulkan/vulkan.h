@@ -87,17 +87,12 @@ struct slri_vulkan {
     struct slri_vk_counts counts;
 
     struct slri_residents residents;
-    struct slri_vk_stay { // stay.c: a device has one group that stays, for one ring kernel at a time
+    struct { // stay.c: a device has one group that stays, for one ring kernel at a time
         slri_mutex lock;
-        bool is_tried;                   // probe.c
-        const char *lacks;               // behind that: NULL, or why none can stay, as a clause
-        const struct slri_code *program; // whose handler has the group, or is about to; NULL: none
-        const struct slri_entry *entry;
-        struct slri_vk_staying *built; // of these; NULL: nothing is
-        struct slri_vk_group *group;
-        void *kit;       // atomic: of the shard that has it; NULL: it is free
-        uint32_t pieces; // atomic: of memory that persistent ring kernels have
-        bool shares;     // under line[0]'s lock: the group may be in the queue, and who submits has it end first
+        bool is_tried;     // probe.c
+        const char *lacks; // behind that: NULL, or why none can stay, as a clause
+        uint32_t pieces;   // atomic: of memory that persistent ring kernels have
+        bool shares;       // under line[0]'s lock: the group may be in the queue, and who submits has it end first
     } stay;
 };
 
@@ -270,13 +265,10 @@ slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_s
 void slri_vk_staying_free(struct slri_vulkan *vulkan, struct slri_vk_staying *staying); // NULL is fine
 
 // stay.c: persistent ring kernels.
-slr_status slri_vk_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan);
-slr_status slri_vk_shard_prepare(void *device, struct slri_shard *shard);
-slr_status slri_vk_shard_start(void *device, struct slri_shard *shard);
 bool slri_vk_stay_settle(struct slri_vulkan *vulkan);
 void slri_vk_stay_open(struct slri_vulkan *vulkan);
 void slri_vk_stay_close(struct slri_vulkan *vulkan);
-void slri_vk_stay_forget(struct slri_vulkan *vulkan, const void *memory); // of a ring kernel, before it is freed
+void slri_vk_stay_forget(struct slri_vulkan *vulkan); // a piece of memory of a ring kernel's
 
 // launch.c: a dispatch of one group, again and again, in the device's first queue.
 struct slri_vk_launch {

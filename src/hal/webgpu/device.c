@@ -160,14 +160,6 @@ static slr_status webgpu_reopen(void *device, uint64_t deadline_ns, slr_status (
     return slri_loss_reopen(&webgpu->loss, &how, webgpu, deadline_ns);
 }
 
-// A handler that stays would read messages while it runs, which WebGPU gives no memory for.
-static slr_status webgpu_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
-{
-    (void)device, (void)facts;
-    snprintf(plan->reason, sizeof plan->reason, "WebGPU shows the host no memory while a kernel runs");
-    return SLR_OK;
-}
-
 // WebGPU has command buffers that run once alone.
 static slr_status webgpu_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
                                      uint32_t commands, void **list)
@@ -199,5 +191,4 @@ const struct slri_backend slri_backend_webgpu = {
     .code_build = slri_wg_code_build,
     .code_unload = slri_wg_code_unload,
     .code_kernel = slri_wg_code_kernel,
-    .persistent_plan = webgpu_persistent_plan,
 };

@@ -3,12 +3,13 @@
 
 #include "base/status.h"
 #include "engine/loss.h"
+#include "engine/resident.h"
 
 struct failing failing;
 
 const char *const failing_name[FAILING_COUNT] = {
 #define FAILING_NAME(slot) [FAILING_##slot] = #slot,
-    FAILING_SLOTS(FAILING_NAME)
+    FAILING_SLOTS(FAILING_NAME) FAILING_GROUP_SLOTS(FAILING_NAME)
 #undef FAILING_NAME
 };
 
@@ -69,13 +70,47 @@ static slr_status nothing_to_wrap(bool automatic, uint32_t *devices)
     return SLRI_FAIL(NO_DEVICE, "it wraps no backend yet");
 }
 
+static slr_status failing_plan(void *device, const struct slri_ring_facts *ring, bool is_asked,
+                               struct slri_ring_plan *plan)
+{
+    MAY_FAIL(plan);
+    return failing.inner_groups->plan(device, ring, is_asked, plan);
+}
+
+static slr_status failing_make(struct slri_resident *resident, const struct slri_shard *shard)
+{
+    slr_status status = failing.inner_groups->make(resident, shard);
+    return comes(FAILING_make) && status == SLR_OK ? fail(FAILING_make) : status; // `unmake` follows
+}
+
+static slr_status failing_launch(struct slri_resident *resident)
+{
+    MAY_FAIL(launch);
+    return failing.inner_groups->launch(resident);
+}
+
+// Before it has any.
+static void wrap_groups(struct slri_residents *residents)
+{
+    static struct slri_resident_ops groups;
+    failing.inner_groups = residents->ops;
+    groups = *residents->ops;
+    groups.plan = failing_plan;
+    groups.make = failing_make;
+    groups.launch = failing_launch;
+    residents->ops = &groups;
+}
+
 static slr_status failing_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
 {
     MAY_FAIL(open);
     struct slri_facts facts;
     slr_status status = made(failing.inner->open(spec, allocator, device), 0);
-    if (status == SLR_OK && failing.inner->facts(*device, 0, &facts, NULL) == SLR_OK)
+    if (status == SLR_OK && failing.inner->facts(*device, 0, &facts, NULL) == SLR_OK) {
         failing.loss = facts.loss;
+        if (facts.residents)
+            wrap_groups(facts.residents);
+    }
     return status;
 }
 
@@ -188,30 +223,10 @@ static slr_status failing_code_kernel(void *device, void *loaded, const struct s
     return failing.inner->code_kernel(device, loaded, of, out);
 }
 
-static slr_status failing_kernel_use(void *device, const struct slri_ready_kernel *ready, uint32_t threads,
-                                     uint32_t dynamic_bytes, struct slri_kernel_use *out)
+static slr_status failing_kernel_use(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out)
 {
     MAY_FAIL(kernel_use);
-    return failing.inner->kernel_use(device, ready, threads, dynamic_bytes, out);
-}
-
-static slr_status failing_persistent_plan(void *device, const struct slri_ring_facts *facts,
-                                          struct slri_ring_plan *plan)
-{
-    MAY_FAIL(persistent_plan);
-    return failing.inner->persistent_plan(device, facts, plan);
-}
-
-static slr_status failing_shard_prepare(void *device, struct slri_shard *shard)
-{
-    MAY_FAIL(shard_prepare);
-    return failing.inner->shard_prepare(device, shard);
-}
-
-static slr_status failing_shard_start(void *device, struct slri_shard *shard)
-{
-    MAY_FAIL(shard_start);
-    return failing.inner->shard_start(device, shard);
+    return failing.inner->kernel_use(device, of, out);
 }
 
 // ---- the table -----------------------------------------------------------------------------------------------------
@@ -243,5 +258,5 @@ bool failing_has(const struct slri_backend *inner, enum failing_slot slot)
         FAILING_SLOTS(FAILING_HAS)
 #undef FAILING_HAS
     };
-    return has[slot];
+    return slot >= FAILING_plan || has[slot]; // of a backend with groups
 }

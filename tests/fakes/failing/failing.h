@@ -5,7 +5,8 @@
 
 #include "hal/hal.h"
 
-// The slots that give a status, but for two that only report: metrics and kernel_resources.
+// The slots that give a status, but for one that only reports: metrics; and those of groups of persistent kernels,
+// which the engine calls by a table of their own.
 #define FAILING_SLOTS(X)                                                                                               \
     X(probe)                                                                                                           \
     X(open)                                                                                                            \
@@ -20,14 +21,16 @@
     X(code_build)                                                                                                      \
     X(code_load)                                                                                                       \
     X(code_kernel)                                                                                                     \
-    X(kernel_use)                                                                                                      \
-    X(persistent_plan)                                                                                                 \
-    X(shard_prepare)                                                                                                   \
-    X(shard_start)
+    X(kernel_use)
+
+#define FAILING_GROUP_SLOTS(X)                                                                                         \
+    X(plan)                                                                                                            \
+    X(make)                                                                                                            \
+    X(launch)
 
 enum failing_slot {
 #define FAILING_ENUM(slot) FAILING_##slot,
-    FAILING_SLOTS(FAILING_ENUM)
+    FAILING_SLOTS(FAILING_ENUM) FAILING_GROUP_SLOTS(FAILING_ENUM)
 #undef FAILING_ENUM
         FAILING_COUNT
 };
@@ -35,7 +38,8 @@ extern const char *const failing_name[FAILING_COUNT];
 
 struct failing {
     const struct slri_backend *inner;
-    enum failing_slot slot; // whose call of the number fail_at, from 1, fails; 0: none
+    const struct slri_resident_ops *inner_groups; // NULL: a device of it has no persistent kernels
+    enum failing_slot slot;                       // whose call of the number fail_at, from 1, fails; 0: none
     uint32_t fail_at;
     slr_status status; // with which; DEVICE_LOST: and the device is lost
     struct slri_loss *loss;
