@@ -88,6 +88,7 @@ static slr_ring_desc describe(struct world *w, const char *handler, uint32_t ins
     desc.program = w->program;
     desc.handler = handler;
     desc.instances = instances;
+    desc.max_batch = strcmp(handler, "each") == 0 ? 128 : 0;
     if (strcmp(handler, "nest") == 0)
         desc.fuel = NEST_FUEL;
     if (strcmp(handler, "each") == 0) {
