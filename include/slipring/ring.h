@@ -151,7 +151,8 @@ typedef struct slr_ring_desc {
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
     // For handlers, including kernel handlers (a loop gives both values to each slr_take):
-    uint32_t max_batch; ///< limit on messages claimed at once, and passed to on_batch, 1 to 32; default 32
+    uint32_t max_batch; ///< limit on messages claimed at once, and passed to on_batch, 1 to 128; default 32. Persistent
+                        ///< ring kernels claim at most 32
     uint32_t reserved1;
     /// How long the first message of a batch may wait while fewer than max_batch messages are present. Default 0. Its
     /// worker polls during the wait.

@@ -98,7 +98,7 @@ __attribute__((flatten)) static uint32_t handle(struct slri_shard *shard, uint32
     for (uint32_t k = 0; k < batch; ++k) {
         uint32_t port = P[MBP_BATCH(k)], at = P[MBP_BATCH(k) + 1];
         prefetch_next(shard, k, batch);
-        if (batch == MB_BATCH)
+        if (batch >= MB_BATCH)
             fetch_ahead(S, at);
         call.message = &S[at + MB_PAYLOAD];
         call.instance = S[at + MB_INSTANCE];
@@ -149,14 +149,47 @@ static uint32_t handle_together(struct slri_shard *shard, uint32_t batch, uint32
     return batch;
 }
 
+// How many messages wait, as mb_shown: of each sender not a batch of MB_BATCH alone.
+static uint32_t count_waiting(const struct slri_shard *shard)
+{
+    const uint32_t *S = shard->shared, *P = shard->own;
+    const uint32_t most = shard->max_batch;
+    uint32_t n = P[MBP_WAITING];
+    if (most <= MB_BATCH)
+        return mb_shown(S, P, most);
+    for (uint32_t port = mb_next_port(S, P, 0); port < MB_MAX_PORTS && n < most; port = mb_next_port(S, P, port + 1)) {
+        uint32_t lane = mb_lane_of(S, P, port), position = P[mb_port(P, port) + MBQ_NEXT_IN], run;
+        do {
+            run = mb_full_run(S, lane, position);
+            position += run;
+            n += run;
+        } while (run == MB_BATCH && n < most);
+    }
+    return n;
+}
+
+// Takes more while there is more of the same priority: one look takes MB_BATCH of a sender. Gives how many it are now.
+__attribute__((noinline)) static uint32_t take_more(const struct slri_shard *shard, uint32_t batch)
+{
+    uint32_t *S = shard->shared, *P = shard->own;
+    for (uint32_t before = 0; batch != before && batch < P[MBP_MOST] && P[MBP_WAITING] == 0;) {
+        const uint32_t mark = mb_look(S, P);
+        before = batch;
+        if (mark != 0 && mark != MB_MIXED_MARK)
+            mb_claim_straight(S, P, mark);
+        batch = P[MBP_BATCH_COUNT];
+    }
+    return batch;
+}
+
 // Whether what waits, and what comes while this pass goes on, is left to gather: fewer than a batch, and the first has
 // not been here for long.
 static bool gathers(struct slri_shard *shard)
 {
-    const uint32_t *S = shard->shared, *P = shard->own;
+    const uint32_t *P = shard->own;
     if (P[MBP_STATE] != MB_RUNNING || ((P[MBP_CONTROL] - 1) & 3) == MB_CLOSE || P[MBP_BATCH_COUNT] != 0)
         return false;
-    uint32_t shown = mb_shown(S, P, shard->max_batch);
+    uint32_t shown = count_waiting(shard);
     if (shown == 0)
         shard->linger_until_ns = 0;
     else if (shard->linger_until_ns == 0)
@@ -429,6 +462,8 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
     shard->relay->begin(shard);
     await_message(shard);
     uint32_t batch = mb_begin(S, P);
+    if (batch >= MB_BATCH && batch < P[MBP_MOST])
+        batch = take_more(shard, batch);
     bool evicted = P[MBP_EVICTED] != 0;
     if (evicted) // before the handler runs: who waits for credit need not wait for it
         shard->published(shard, 0);

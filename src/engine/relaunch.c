@@ -255,7 +255,7 @@ slr_status slri_shard_store(const struct slri_shard *shard, void *state, const v
 
 // The last message of each instance in a batch so far: its messages with the same remainder, the last one first.
 struct lasts {
-    uint8_t head[64], before[MB_BATCH]; // 1 + a message's number in the batch; 0: none
+    uint8_t head[64], before[SLRI_MOST_BATCH]; // 1 + a message's number in the batch; 0: none
 };
 
 static uint32_t *message_at(const struct slri_relaunch *relaunch, uint32_t record)

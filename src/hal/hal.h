@@ -336,13 +336,16 @@ struct slri_relay {
 #define SLRI_EARLY 8u
 #define SLRI_EARLY_OVER (SLRI_EARLY + 1u)
 
+// Messages that an owner on the host takes in one pass. It claims up to MB_BATCH of a sender at a time.
+#define SLRI_MOST_BATCH 128u
+
 // One shard of a ring kernel, as a backend runs it. The ring layer owns it and everything it points to, and keeps it
 // until `over` has been told; the backend owns the words named so.
 struct slri_shard {
     uint32_t *shared, *own; // S and P of abi/mailbox.h, after mb_open
     uint32_t number, shards;
     slr_ring_mode mode;        // as planned
-    uint32_t max_batch;        // of each pass, up to MB_BATCH
+    uint32_t max_batch;        // of each pass, up to SLRI_MOST_BATCH
     struct slri_code *program; // with its entry; NULL: the handler is a function of the host
     const struct slri_entry *entry;
     slri_handler *handler;

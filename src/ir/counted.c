@@ -4,15 +4,15 @@
 
 #define STRIDE_LIMIT 65536
 
-static bool assigned_in(const struct slri_block *block, slri_reg reg)
+bool slri_assigned_in(const struct slri_block *block, slri_reg reg)
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
         const struct slri_instr *in = &block->instr[i];
-        if (in->dst == reg || assigned_in(in->body[0], reg) || assigned_in(in->body[1], reg) ||
-            assigned_in(in->body[2], reg))
+        if (in->dst == reg || slri_assigned_in(in->body[0], reg) || slri_assigned_in(in->body[1], reg) ||
+            slri_assigned_in(in->body[2], reg))
             return true;
         for (uint32_t k = 0; k < in->cases; k++)
-            if (assigned_in(in->match[k].body, reg))
+            if (slri_assigned_in(in->match[k].body, reg))
                 return true;
     }
     return false;
@@ -51,10 +51,10 @@ static bool is_invariant(const struct slri_instr *loop, uint32_t end, slri_reg r
     const struct slri_instr *in = slri_last_assignment(test, end, reg);
     if (reg == SLRI_NO_REG || (in && in->op == SLRI_OP_CONST))
         return true;
-    if (assigned_in(loop->body[1], reg) || assigned_in(loop->body[2], reg))
+    if (slri_assigned_in(loop->body[1], reg) || slri_assigned_in(loop->body[2], reg))
         return false;
     if (!in)
-        return !assigned_in(test, reg);
+        return !slri_assigned_in(test, reg);
     end = (uint32_t)(in - test->instr);
     for (uint32_t i = 0; i < in->args; i++)
         if (!is_invariant(loop, end, in->arg[i].reg))
@@ -135,7 +135,7 @@ static bool breaks_count(const struct slri_counting *c, const struct slri_block 
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
         const struct slri_instr *in = &block->instr[i];
-        if (in->op == SLRI_OP_LOOP || in->op == SLRI_OP_RETURN ||
+        if ((in->op == SLRI_OP_LOOP && !c->holds_loops) || in->op == SLRI_OP_RETURN ||
             (in->op == SLRI_OP_CALL && c->uses_fuel(c->user, in->callee)) || breaks_count(c, in->body[0]) ||
             breaks_count(c, in->body[1]))
             return true;
@@ -159,8 +159,8 @@ static bool leaves_loop(const struct slri_block *block)
 
 bool slri_counted_test(const struct slri_counting *c, const struct slri_instr *loop, struct slri_counted *out)
 {
-    return find_test(loop, out) && !assigned_in(loop->body[0], out->induction) &&
-           !assigned_in(loop->body[1], out->induction) && !breaks_count(c, loop->body[1]);
+    return find_test(loop, out) && !slri_assigned_in(loop->body[0], out->induction) &&
+           !slri_assigned_in(loop->body[1], out->induction) && !breaks_count(c, loop->body[1]);
 }
 
 bool slri_counted_loop(const struct slri_counting *c, const struct slri_instr *loop, struct slri_counted *out)

@@ -18,6 +18,7 @@ struct slri_counting {
     bool (*literal)(const void *user, slri_reg reg, uint64_t *value); // of the register; as 64 bits, sign-extended
     bool (*uses_fuel)(const void *user, const struct slri_function *callee);
     const void *user;
+    bool holds_loops; // the caller looks at the loops within by itself
 };
 
 bool slri_counted_loop(const struct slri_counting *c, const struct slri_instr *loop, struct slri_counted *out);
@@ -30,5 +31,6 @@ bool slri_counted_test(const struct slri_counting *c, const struct slri_instr *l
 const struct slri_instr *slri_last_assignment(const struct slri_block *block, uint32_t end, slri_reg reg);
 bool slri_counted_literal(const struct slri_counting *c, const struct slri_block *block, uint32_t end, slri_reg reg,
                           int64_t *value);
+bool slri_assigned_in(const struct slri_block *block, slri_reg reg); // or in a block within
 
 #endif

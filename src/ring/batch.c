@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handlers that are given many messages a call: what a shard needs for it, made at launch.
+#include "base/round.h"
 #include "base/share.h"
 #include "base/status.h"
 #include "ring/ring.h"
@@ -7,9 +8,9 @@
 struct batch { // a shard's
     const slr_ring *ring;
     struct slri_share share; // what holds it
-    slr_delivery delivery[MB_BATCH];
-    struct slri_call call[MB_BATCH];
-    uint32_t replies[]; // max_replies of each call, whole words each
+    slr_delivery *delivery;  // max_batch of both
+    struct slri_call *call;
+    uint32_t replies[]; // max_replies of each call, whole words each; then those
 };
 
 static void handle(void *self, struct slri_call *calls, uint32_t count)
@@ -25,15 +26,17 @@ static void handle(void *self, struct slri_call *calls, uint32_t count)
 
 slr_status slri_batch_create(slr_ring *ring, struct slri_shard *shard)
 {
-    size_t words = ((size_t)ring->reply_bytes + 3) / 4;
-    size_t bytes = sizeof(struct batch) + words * 4 * ring->max_replies * ring->max_batch;
+    size_t words = ((size_t)ring->reply_bytes + 3) / 4, each = sizeof(struct slri_call) + sizeof(slr_delivery);
+    size_t replies = slri_round_up(words * 4 * ring->max_replies * ring->max_batch, 8);
     struct slri_share share;
-    struct batch *batch = slri_share_bytes(bytes, &share);
+    struct batch *batch = slri_share_bytes(sizeof(struct batch) + replies + each * ring->max_batch, &share);
     if (!batch)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for the replies of a batch of %u", ring->name,
                          ring->max_batch);
     batch->ring = ring;
     batch->share = share;
+    batch->call = (struct slri_call *)(void *)((unsigned char *)batch->replies + replies);
+    batch->delivery = (slr_delivery *)(void *)(batch->call + ring->max_batch);
     for (uint32_t k = 0; k < ring->max_batch; ++k)
         batch->call[k] =
             (struct slri_call){.reply_base = (unsigned char *)&batch->replies[words * ring->max_replies * k],

@@ -39,7 +39,7 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         {"max_ports", desc->max_ports, 64, 1, MB_MAX_PORTS, &ring->max_ports},
         {"overflow (an slr_overflow)", desc->overflow, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_BLOCK, SLR_OVERFLOW_DROP_LOWEST,
          &ring->overflow},
-        {"max_batch", desc->max_batch, MB_BATCH, 1, MB_BATCH, &ring->max_batch},
+        {"max_batch", desc->max_batch, MB_BATCH, 1, SLRI_MOST_BATCH, &ring->max_batch},
         {"dead_letters", desc->dead_letters, 0, 0, 1u << 20, &ring->dead_letters},
         {"priority (as SLR_PRIORITY(0..255) gives)", desc->priority, SLR_PRIORITY(SLR_DEFAULT_PRIORITY), 1, 256,
          &ring->priority},
@@ -355,6 +355,8 @@ static slr_status plan(slr_ring *ring)
     if (ring->mode_asked == SLR_RING_PERSISTENT && ring->mode != SLR_RING_PERSISTENT)
         return SLRI_FAIL(UNSUPPORTED, "ring kernel '%s' cannot be persistent: %s", ring->name,
                          *plan.reason ? plan.reason : "its handlers run on host threads");
+    if (ring->mode == SLR_RING_PERSISTENT && ring->max_batch > MB_BATCH)
+        ring->max_batch = MB_BATCH; // what such an owner has words for; it hands on one message a call in any case
     if (ring->mode == SLR_RING_PERSISTENT && !plan.has_clock)
         ring->latency_every = 0; // nobody there knows when a message is done
     if (ring->mode != SLR_RING_ON_HOST && ring->handler_timeout_ns)

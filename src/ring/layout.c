@@ -156,7 +156,8 @@ void slri_layout_shape(const slr_ring *ring, struct slri_layout *l, struct slri_
     size(ring, l);
     turn_times(l);
     l->owner_stride = shards == 1 ? MB_OWNER_WORDS : MB_OWNER_WORDS + l->kept;
-    l->own_used = MBP_BATCH(l->credits < MB_BATCH ? (uint32_t)l->credits : MB_BATCH);
+    const uint32_t batch = ring->max_batch > MB_BATCH ? ring->max_batch : MB_BATCH;
+    l->own_used = MBP_BATCH(l->credits < batch ? (uint32_t)l->credits : batch);
     l->own = slri_round_up(l->own_used, MB_LINE);
     const struct slri_shape outside = slri_layout_outside(ring);
     *shape = (struct slri_shape){.part = {[SLRI_PART_SHARDS] = outside.part[SLRI_PART_SHARDS],

@@ -9,6 +9,8 @@ enum { MESSAGES = 12, INSTANCES = 4, BUFFER = 8, FUEL = 1000 };
     "struct in { int a, b; };\nstruct st { int sum, count; unsigned char last[5]; };\n"                                \
     "struct out { int value; unsigned instance; };\nstruct far { short s; double d; };\n"
 
+#define BLOCK "__ring_block__ __launch_bounds__(64) void h("
+
 struct in {
     int32_t a, b;
 };
@@ -339,6 +341,26 @@ static void fuel_runs_out_where_the_handlers_does(void **unused)
         "for (int i = 0; i < 3; i++) for (int k = 0; k < m->b; k++) s->sum += k * i;",
         "for (int i = 0; i < 3; i++) step(s, m->b);",
         "for (int i = 0; i < 5; i++) { s->sum += i; if (s->sum == m->a) break; }",
+        // Nests: paid at once, and not.
+        "for (int i = 0; i < 3; i++) for (int k = 1; k < 4; k++) { s->sum += k * i; s->count++; }",
+        "int n = m->a & 3; for (int i = 0; i < n; i++) { int f = m->b - 1; for (int k = 7; k >= f + n; k -= 2) s->sum "
+        "+= k; }",
+        "for (int i = 0; i < 2; i++) { for (int k = 0; k < 2; k++) for (int j = 0; j <= m->b; j++) s->sum += j;\n"
+        "for (unsigned k = 0; k < 3u; k++) s->sum ^= (int)k; if (i == 1) s->count++; }",
+        "for (int i = 0; i < 4; i++) for (int k = i; k < 4; k++) s->sum += k;",
+        "for (int i = 0; i < 4; i++) for (int k = 0; k < i; k++) s->sum += k;",
+        "for (int i = 0; i < 4; i++) { if (i == m->b) continue; for (int k = 0; k < 3; k++) s->sum += k; }",
+        "for (int i = 0; i < 4; i++) { for (int k = 0; k < 3; k++) { if (k == m->b) continue; s->sum += k; } }",
+        "for (int i = 0; i < 4; i++) { if (i != m->b) for (int k = 0; k < 3; k++) s->sum += k; }",
+        "for (int i = 0; i < 4; i++) for (int k = 0; k < 3; k++) if (s->sum++ == m->a) break;",
+        "for (int i = 0; i < 4; i++) { int n = 2; if (i == m->b) n = 3; for (int k = 0; k < n; k++) s->sum += k; }",
+        "int n = 1; for (int i = 0; i < 3; i++) { for (int k = 0; k < n; k++) s->sum += k; n = 2; }",
+        "for (int i = 0; i < 3; i++) for (int k = 0; k < s->count; k++) s->sum += k;",
+        "for (int i = 0; i < 2; i++) for (int k = 2147483640; k <= 2147483646; k += 2) s->sum += i;",
+        "for (int i = 0; i < 2; i++) for (int k = 0; k < 2000000000; k++) s->sum += i;",
+        "for (int i = 0; i < 3; i++) { switch (m->b) { case 1: for (int k = 0; k < 3; k++) s->sum += k; } }",
+        "for (int i = 0; i < 3; i++) for (int k = 0; k < 3; k++) { if (s->sum > 40) return; s->sum += k; }",
+        "for (int i = 0; i < 3; i++) { int k = 0; do s->sum += k; while (++k < 3); }",
     };
     uint32_t faults[MESSAGES], out_of_fuel = 0, done = 0;
     struct setup setup = twelve;
@@ -370,6 +392,50 @@ static bool has_op(const struct slri_block *block, enum slri_op op)
     return false;
 }
 
+// A loop within a loop that writes only what the source writes: no fuel.
+static bool has_free_nest(const struct slri_block *block, bool in_loop)
+{
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        bool is_free = in->op == SLRI_OP_LOOP && !has_op(in->body[1], SLRI_OP_STORE);
+        if ((is_free && in_loop) || has_free_nest(in->body[0], is_free) || has_free_nest(in->body[1], is_free))
+            return true;
+    }
+    return false;
+}
+
+static void loops_within_loops_pay_their_fuel_once(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *loops;
+        bool once;
+    } cases[] = {
+        {"for (int i = 0; i < 3; i++) for (int k = 0; k < m->b; k++) sum += k * i;", true},
+        {"for (int i = 0; i < m->a; i++) { int n = m->b * 2; for (int k = n; k > 0; k--) sum += k; }", true},
+        {"for (int i = 0; i < 3; i++) for (int k = i; k < 4; k++) sum += k;", false},
+        {"for (int i = 0; i < 3; i++) if (i != m->b) for (int k = 0; k < 3; k++) sum += k;", false},
+        {"for (int i = 0; i < 3; i++) { if (i == m->b) continue; for (int k = 0; k < 3; k++) sum += k; }", false},
+        {"for (int i = 0; i < 3; i++) for (int k = 0; k < 3; k++) { sum += k; if (sum > 4) break; }", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int block = 0; block < 2; block++) {
+            char text[512];
+            snprintf(text, sizeof text,
+                     TYPES "%sconst struct in *m) { int sum = 0; %s\nint all = sum; ring_reply(&all); }",
+                     block ? BLOCK : "__ring__ void h(", cases[i].loops);
+            struct slri_module *module = compile_text(text), *made = NULL;
+            assert_int_equal(slri_handler_kernel(module, module->entry, &made), SLR_OK);
+            bool once = false;
+            for (uint32_t k = 0; k < made->functions; k++)
+                once |= has_free_nest(made->function[k]->body, false);
+            if (once != cases[i].once)
+                fail_msg("%s: %d", cases[i].loops, once);
+            slri_module_destroy(made);
+            slri_module_destroy(module);
+        }
+}
+
 static void nothing_that_only_handlers_have_is_left(void **unused)
 {
     (void)unused;
@@ -392,8 +458,6 @@ static void nothing_that_only_handlers_have_is_left(void **unused)
 }
 
 // ---- blocks --------------------------------------------------------------------------------------------------------
-
-#define BLOCK "__ring_block__ __launch_bounds__(64) void h("
 
 static void a_block_leaves_what_the_handler_does(void **unused)
 {
@@ -553,6 +617,7 @@ int main(void)
         cmocka_unit_test(accesses_outside_a_buffer_are_a_fault_before_they_happen),
         cmocka_unit_test(faults_in_loops_leave_them),
         cmocka_unit_test(fuel_runs_out_where_the_handlers_does),
+        cmocka_unit_test(loops_within_loops_pay_their_fuel_once),
         cmocka_unit_test(nothing_that_only_handlers_have_is_left),
         cmocka_unit_test(a_block_leaves_what_the_handler_does),
         cmocka_unit_test(a_fault_of_a_thread_is_the_blocks),

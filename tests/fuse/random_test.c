@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random lists of up to 12 operations: the fused kernel on every device against kernels of one operation each, which
 // are written here and run by the interpreter, bit for bit. `tests_fuse_random_test --thorough` plays 5,000 on each
-// device, `tests_fuse_random_test 5000 0` as many on the first.
+// device, `tests_fuse_random_test 5000 0` as many on the first. `tests_fuse_random_test --packed 5000 1` compiles 50
+// lists at a time: the text of each becomes a function of one kernel. On OpenCL these
+// have no functions of maths.
 #include "device/device_test.h"
 
 #include <math.h>
+#include <stdarg.h>
 
 enum {
     COLUMNS = 7,
@@ -17,7 +20,7 @@ enum {
     BLOCK = 64
 };
 
-static unsigned long lists[3] = {120, 24, 16}; // on the devices below
+static unsigned long lists[3] = {120, 8, 6}; // on the devices below
 static const char *const specs[] = {"cpu?engine=interpreted", "cpu?engine=compiled", "opencl:0"};
 
 // ---- numbers -------------------------------------------------------------------------------------------------------
@@ -137,10 +140,19 @@ static uint32_t type_of_value(const struct list *list, uint32_t value)
     return value >= SLR_STEP(0) ? list->step_type[value - SLR_STEP(0)] : list->input_type[value - 1];
 }
 
+static bool has_no_functions; // of maths: none that OpenCL's devices compute in their own ways
+
+static bool is_function(slr_op op)
+{
+    return op == SLR_OP_SQRT || op == SLR_OP_EXP || op == SLR_OP_LOG || op == SLR_OP_SOFTMAX;
+}
+
 static slr_op pick_op(bool may_end)
 {
     for (;;) {
         slr_op op = (slr_op)(1 + random_below(SLR_OP_CAST));
+        if (has_no_functions && is_function(op))
+            continue;
         if (!is_end(op) || (may_end && random_below(2)))
             return op;
     }
@@ -162,6 +174,8 @@ static void add_step(struct list *list, bool may_end)
     step.type = step.op == SLR_OP_CAST ? types[result].scalar : (slr_scalar)0;
     if (step.op == SLR_OP_ACTIVATION)
         step.activation = (slr_activation)(1 + random_below(SLR_LEAKY_RELU));
+    if (has_no_functions && step.activation)
+        step.activation = random_below(2) ? SLR_RELU : SLR_LEAKY_RELU;
     if (is_end(step.op) && step.op != SLR_OP_SOFTMAX)
         step.axis = (slr_axis)random_below(3);
     if (step.op == SLR_OP_SOFTMAX)
@@ -400,12 +414,14 @@ static bool is_nan(uint32_t type, const unsigned char *value)
 }
 
 // Bit for bit. A NaN is a NaN: which of them arithmetic makes, fmaf among it, is the machine's (docs/contract/math.md).
-static void compare(const struct list *list, uint32_t step, slr_buffer *buffer, const char *source)
+// The step's results lie `at` elements on in the buffer.
+static void compare_at(const struct list *list, uint32_t step, slr_buffer *buffer, uint32_t at, const char *source)
 {
     unsigned char got[BYTES];
     const uint32_t type = list->step_type[step], bytes = types[type].bytes;
-    must(slr_buffer_read(buffer, 0, got, BYTES));
-    for (uint32_t i = 0; i < results_of(&list->step[step]) * bytes; i += bytes) {
+    const uint32_t all = results_of(&list->step[step]) * bytes;
+    must(slr_buffer_read(buffer, (uint64_t)at * bytes, got, all));
+    for (uint32_t i = 0; i < all; i += bytes) {
         const unsigned char *is = &got[i], *expected = &list->result[step][i];
         if (memcmp(is, expected, bytes) != 0 && !(is_nan(type, is) && is_nan(type, expected)))
             fail_msg("element %u of step %u ends with %02x, not %02x:\n%s", i / bytes, step, is[bytes - 1],
@@ -459,7 +475,7 @@ static void run_fused(slr_device *device, slr_stream *stream, const struct list 
     must(slr_stream_finish(stream, LONG));
     for (uint32_t i = 0; i < list->steps; ++i)
         if (result[i])
-            compare(list, i, result[i], info.source);
+            compare_at(list, i, result[i], 0, info.source);
     for (uint32_t i = 0; i < f.buffers; ++i)
         slr_buffer_destroy(f.buffer[i]);
     slr_kernel_destroy(kernel);
@@ -473,10 +489,179 @@ static bool has_functions(const struct list *list)
         slr_op op = list->step[i].op;
         bool is_plain = op == SLR_OP_ACTIVATION &&
                         (list->step[i].activation == SLR_RELU || list->step[i].activation == SLR_LEAKY_RELU);
-        has = has || op == SLR_OP_SQRT || op == SLR_OP_EXP || op == SLR_OP_LOG || op == SLR_OP_SOFTMAX ||
-              (op == SLR_OP_ACTIVATION && !is_plain);
+        has = has || is_function(op) || (op == SLR_OP_ACTIVATION && !is_plain);
     }
     return has;
+}
+
+// ---- many lists in one kernel --------------------------------------------------------------------------------------
+
+enum { PACK = 50, ROOM = PACK * 24 * N }; // elements of each type; lists share what is read
+
+static unsigned long packed_lists = PACK;
+static uint32_t packed_which; // the device, or 0: each
+
+// Two buffers of each type: what is read, then what is written.
+struct pack {
+    struct list list[PACK];
+    unsigned char data[2][TYPES][ROOM * 8];
+    uint32_t used[2][TYPES];
+    uint32_t result_at[PACK][MOST_OPS]; // of what a list keeps, and of its last step, in the second of its type
+    char text[PACK * 8192];
+    size_t length;
+};
+
+static void put_text(struct pack *p, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    p->length += (size_t)vsnprintf(p->text + p->length, sizeof p->text - p->length, format, values);
+    va_end(values);
+    assert_true(p->length < sizeof p->text);
+}
+
+// Where `count` elements lie: of what is read, a copy of `from`.
+static uint32_t take_place(struct pack *p, int side, uint32_t type, const void *from, uint32_t count)
+{
+    uint32_t at = p->used[side][type];
+    p->used[side][type] += count;
+    assert_true(p->used[side][type] <= ROOM);
+    if (from)
+        memcpy(p->data[side][type] + (size_t)at * types[type].bytes, from, (size_t)count * types[type].bytes);
+    return at;
+}
+
+// The fused kernel's text as a function.
+static void put_function(struct pack *p, const char *source, uint32_t number)
+{
+    char name[32];
+    snprintf(name, sizeof name, " fused_%u(", number);
+    const char *kernel = strstr(source, "__global__"), *rest = strstr(source, name);
+    assert_true(kernel && rest && kernel < rest);
+    put_text(p, "%.*s__device__ void%s\n", (int)(kernel - source), source, rest);
+}
+
+static void put_input(struct pack *p, const struct list *list, uint32_t i)
+{
+    unsigned char few[BYTES];
+    uint32_t type = list->input_type[i], bytes = types[type].bytes;
+    slr_extent extent = list->input[i].extent;
+    uint32_t count = extent == SLR_NUMBER ? 1 : extent == SLR_EACH_COLUMN ? COLUMNS : extent == SLR_EACH_ROW ? ROWS : N;
+    for (uint32_t k = 0; k < count; ++k)
+        memcpy(few + k * bytes, list->data[i] + (extent == SLR_EACH_ROW ? k * COLUMNS : k) * bytes, bytes);
+    uint32_t at = take_place(p, 0, type, few, count);
+    put_text(p, extent == SLR_NUMBER ? "in%u[%u], " : "in%u + %u, ", type, at);
+}
+
+// Its call, with the parameters in the order of run_fused.
+static void put_case(struct pack *p, uint32_t number)
+{
+    const struct list *list = &p->list[number];
+    const slr_fusion_step *last = &list->step[list->steps - 1];
+    const uint32_t type = list->step_type[list->steps - 1];
+    put_text(p, "    case %u: fused_%u(", number, number);
+    for (uint32_t i = 0; i < list->inputs; ++i)
+        put_input(p, list, i);
+    for (uint32_t i = 0; i + 1 < list->steps; ++i)
+        if (list->step[i].keep) {
+            p->result_at[number][i] = take_place(p, 1, list->step_type[i], NULL, N);
+            put_text(p, "out%u + %u, ", list->step_type[i], p->result_at[number][i]);
+        }
+    if (is_end(last->op) && last->axis == SLR_ALL) {
+        put_text(p, "out%u + %u, ", type, take_place(p, 1, type, NULL, N));
+        put_text(p, "out3 + %u, ", take_place(p, 1, 3, NULL, N));
+    }
+    p->result_at[number][list->steps - 1] = take_place(p, 1, type, NULL, N);
+    put_text(p, "out%u + %u, n", type, p->result_at[number][list->steps - 1]);
+    put_text(p, has_columns(list) ? ", columns); break;\n" : "); break;\n");
+}
+
+static void write_pack(struct pack *p, slr_device *plain)
+{
+    p->length = 0;
+    memset(p->used, 0, sizeof p->used);
+    memset(p->data[1], 0, sizeof p->data[1]);
+    for (uint32_t i = 0; i < PACK; ++i) {
+        char name[32];
+        slr_fusion_desc desc = SLR_FUSION_DESC_INIT;
+        slr_kernel *kernel;
+        slr_fusion_info info;
+        snprintf(name, sizeof name, "fused_%u", i);
+        desc.name = name;
+        desc.steps = p->list[i].step;
+        desc.op_count = p->list[i].steps;
+        desc.inputs = p->list[i].input;
+        desc.input_count = p->list[i].inputs;
+        must(slr_fuse(plain, &desc, &kernel, &info));
+        put_function(p, info.source, i);
+        slr_kernel_destroy(kernel);
+    }
+    put_text(p, "__global__ void all(int which, int n, int columns");
+    for (uint32_t type = 0; type < TYPES; ++type)
+        put_text(p, ", const %s *in%u, %s *out%u", types[type].name, type, types[type].name, type);
+    put_text(p, ")\n{\n    switch (which) {\n");
+    for (uint32_t i = 0; i < PACK; ++i)
+        put_case(p, i);
+    put_text(p, "    }\n}\n");
+}
+
+static void run_pack(struct pack *p, slr_device *device, slr_stream *stream)
+{
+    slr_buffer *buffer[2][TYPES];
+    slr_arg arg[3 + 2 * TYPES] = {slr_arg_signed(0), slr_arg_signed(N), slr_arg_signed(COLUMNS)};
+    slr_program *program;
+    slr_kernel *kernel;
+    must(slr_program_from_text(device, "packed.cu", p->text, NULL, &program));
+    must(slr_program_get_kernel(program, "all", &kernel));
+    for (uint32_t type = 0; type < TYPES; ++type)
+        for (int side = 0; side < 2; ++side) {
+            uint64_t bytes = (p->used[side][type] + UINT64_C(1)) * types[type].bytes;
+            must(slr_buffer_create(device, bytes, &buffer[side][type]));
+            must(slr_buffer_write(buffer[side][type], 0, p->data[side][type], bytes));
+            arg[3 + 2 * type + (uint32_t)side] = slr_arg_buffer(buffer[side][type]);
+        }
+    for (uint32_t i = 0; i < PACK; ++i) {
+        arg[0] = slr_arg_signed(i);
+        must(slr_launch(stream, kernel, shape_for(&p->list[i].step[p->list[i].steps - 1]), arg, 3 + 2 * TYPES, NULL));
+    }
+    must(slr_stream_finish(stream, LONG));
+    for (uint32_t i = 0; i < PACK; ++i)
+        for (uint32_t step = 0; step < p->list[i].steps; ++step)
+            if (step + 1 == p->list[i].steps || p->list[i].step[step].keep)
+                compare_at(&p->list[i], step, buffer[1][p->list[i].step_type[step]], p->result_at[i][step], p->text);
+    for (uint32_t type = 0; type < TYPES; ++type)
+        for (int side = 0; side < 2; ++side)
+            slr_buffer_destroy(buffer[side][type]);
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(program);
+}
+
+static void play_packed(uint32_t which)
+{
+    static struct pack p;
+    slr_device *device = open_device(specs[which]), *plain = open_device(specs[0]);
+    slr_stream *stream, *plain_stream;
+    must(slr_stream_create(device, NULL, &stream));
+    must(slr_stream_create(plain, NULL, &plain_stream));
+    random_state = 160 + which;
+    has_no_functions = which == 2;
+    for (unsigned long done = 0; done < packed_lists; done += PACK) {
+        for (uint32_t i = 0; i < PACK; ++i) {
+            struct list *list = &p.list[i];
+            make_list(list);
+            for (uint32_t k = 0; k < list->steps; ++k)
+                (is_end(list->step[k].op) ? run_end : run_one)(plain, plain_stream, list, k);
+        }
+        write_pack(&p, plain);
+        run_pack(&p, device, stream);
+        if (packed_lists > PACK)
+            fprintf(stderr, "%s: %lu lists\n", specs[which], done + PACK);
+    }
+    has_no_functions = false;
+    slr_stream_destroy(stream);
+    slr_stream_destroy(plain_stream);
+    slr_device_close(device);
+    slr_device_close(plain);
 }
 
 static void play(uint32_t which)
@@ -521,8 +706,22 @@ static void opencl_lists_give_what_their_operations_give(void **state)
     play(2);
 }
 
+static void packed_lists_give_what_their_operations_give(void **state)
+{
+    (void)state;
+    for (uint32_t which = 1; which < 3; ++which)
+        if (is_here(specs[which]) && !SANITIZED && (packed_which == 0 || packed_which == which))
+            play_packed(which);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 4 && strcmp(argv[1], "--packed") == 0) {
+        packed_lists = strtoul(argv[2], NULL, 10);
+        packed_which = (uint32_t)strtoul(argv[3], NULL, 10);
+        const struct CMUnitTest packed[] = {cmocka_unit_test(packed_lists_give_what_their_operations_give)};
+        return cmocka_run_group_tests(packed, NULL, NULL);
+    }
     for (int i = 0; argc >= 2 && i < 3; ++i)
         lists[i] = argc == 3 && atoi(argv[2]) != i      ? 0
                    : strcmp(argv[1], "--thorough") == 0 ? 5000
@@ -531,6 +730,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(interpreted_lists_give_what_their_operations_give),
         cmocka_unit_test(compiled_lists_give_what_their_operations_give),
         cmocka_unit_test(opencl_lists_give_what_their_operations_give),
+        cmocka_unit_test(packed_lists_give_what_their_operations_give),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,6 +124,7 @@ static void messages_of_an_instance_are_handled_in_order_each_once(void **state)
     enum { MESSAGES = 20000, INSTANCES = 7 };
     slr_ring_desc desc = describe("order", INSTANCES);
     desc.queue_size = 64;
+    desc.max_batch = 128; // more than such an owner claims
     slr_ring *ring = start_ring(bench.device, &desc);
     slr_ring_stats stats = stats_of(ring);
     assert_int_equal(stats.mode, SLR_RING_PERSISTENT);

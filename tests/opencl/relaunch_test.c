@@ -21,6 +21,15 @@ static const char source[] =
     "    self->odd[in->value % 3u] += 7u / zero;\n"
     "}\n"
     "__ring__ void pass(const struct task *in) { struct task on = {in->value + 1u, in->of}; ring_reply(&on); }\n"
+    // 3 + 3 * value turns.
+    "__ring__ void nest(struct tally *self, const struct task *in)\n"
+    "{\n"
+    "    unsigned sum = 0;\n"
+    "    for (int i = 0; i < 3; i++)\n"
+    "        for (unsigned k = 0; k < in->value; k++) sum += k * i;\n"
+    "    struct answer a = {in->value, ring_instance(), sum, self->count++};\n"
+    "    ring_reply(&a);\n"
+    "}\n"
     // Sums the squares of 0 to value by a block, over shared memory.
     "__ring_block__ void __launch_bounds__(64) block(struct tally *self, const struct task *in)\n"
     "{\n"
@@ -39,6 +48,8 @@ static const char source[] =
     "        ring_reply(&a);\n"
     "    }\n"
     "}\n";
+
+enum { NEST_FUEL = 100, NEST_MOST = 32 }; // a turn that takes the last of it faults
 
 struct answer {
     uint32_t value, of, count, last;
@@ -77,6 +88,9 @@ static slr_ring_desc describe(struct world *w, const char *handler, uint32_t ins
     desc.program = w->program;
     desc.handler = handler;
     desc.instances = instances;
+    desc.max_batch = strcmp(handler, "each") == 0 ? 128 : 0;
+    if (strcmp(handler, "nest") == 0)
+        desc.fuel = NEST_FUEL;
     if (strcmp(handler, "each") == 0) {
         desc.bindings = w->binding;
         desc.binding_count = 2;
@@ -166,6 +180,19 @@ static void blocks_handle_messages_as_on_the_cpu(void **state)
     (void)state;
     compare_on("block");
     assert_int_equal(wanted.faults, 0);
+}
+
+// Paid at once, and where it does not suffice turn by turn: the same messages fault as on the cpu.
+static void fuel_of_loops_within_loops_suffices_for_as_many_turns(void **state)
+{
+    (void)state;
+    uint32_t most = 0;
+    compare_on("nest");
+    assert_true(wanted.faults > 20);
+    for (uint32_t i = 0; i < INSTANCES; ++i)
+        for (uint32_t k = 0; k < wanted.count[i]; ++k)
+            most = wanted.answer[i][k].value > most ? wanted.answer[i][k].value : most;
+    assert_int_equal(most, NEST_MOST);
 }
 
 // ---- faults that are judged ----------------------------------------------------------------------------------------
@@ -267,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instances_have_their_messages_in_order_and_faults_reset_them),
         cmocka_unit_test(blocks_handle_messages_as_on_the_cpu),
+        cmocka_unit_test(fuel_of_loops_within_loops_suffices_for_as_many_turns),
         cmocka_unit_test(nothing_behind_a_judged_fault_is_handled),
         cmocka_unit_test(mode_is_chosen_for_one_ring_kernel),
         cmocka_unit_test(what_a_dispatch_cannot_do_is_refused_with_the_reason),

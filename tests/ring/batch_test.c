@@ -71,6 +71,86 @@ static void a_call_gets_all_that_waits_up_to_max_batch(void **state)
     slr_device_close(device);
 }
 
+// More than one look at a sender takes: of two, of whom the second has sent less.
+static void a_call_gets_up_to_128_messages(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    static struct batches b;
+    b = (struct batches){.backwards = 1, .inner.replies = 1};
+    slr_ring_desc desc = describe_batch("many", &b);
+    desc.max_batch = 128;
+    slr_ring *ring = launch_ring(device, &desc);
+    slr_port *port[2] = {open_port(device), open_port(device)};
+    for (uint32_t i = 0; i < 300; ++i)
+        must(send_value(port[i >= 260], address_of(ring, 0), i, 0));
+    must(slr_ring_activate(ring, LONG));
+    wait_until_is(&b.messages, 300);
+    assert_int_equal(b.calls, 3);
+    assert_int_equal(b.count[0], 128);
+    assert_int_equal(b.count[1], 128);
+    assert_int_equal(b.count[2], 44);
+    for (uint32_t i = 0; i < 300; ++i) {
+        uint32_t value;
+        must(receive_value(port[i >= 260], &value, LONG));
+        assert_int_equal(value, i);
+    }
+    slr_ring_stats stats = stats_when_pending(ring, 0);
+    assert_int_equal(stats.handled, 300);
+    check_sum(&stats);
+    for (int i = 0; i < 2; ++i)
+        slr_port_close(port[i]);
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+}
+
+// What one sender has sent counts whole: the batch is full, and no time passes.
+static void a_batch_of_one_sender_fills_and_goes_at_once(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    static struct batches b;
+    b = (struct batches){.calls = 0};
+    slr_ring_desc desc = describe_batch("fills", &b);
+    desc.max_batch = 100;
+    desc.linger_ns = LONG;
+    slr_ring *ring = start_ring(device, &desc);
+    slr_port *port = open_port(device);
+    for (uint32_t i = 0; i < 100; ++i)
+        must(send_value(port, address_of(ring, 0), i, 0));
+    wait_until_is(&b.messages, 100);
+    assert_int_equal(b.calls, 1);
+    assert_int_equal(b.count[0], 100);
+    slr_port_close(port);
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+}
+
+// A message of a higher priority that comes with others is handled before them, however large a batch may be.
+static void a_large_batch_has_the_highest_priority_first(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    static struct batches b;
+    b = (struct batches){.calls = 0};
+    slr_ring_desc desc = describe_batch("mixed", &b);
+    desc.max_batch = 128;
+    slr_ring *ring = launch_ring(device, &desc);
+    slr_port *port = open_port(device);
+    for (uint32_t i = 0; i < 140; ++i)
+        must(send_at(port, address_of(ring, 0), i, i == 70 ? 200 : 100));
+    must(slr_ring_activate(ring, LONG));
+    wait_until_is(&b.messages, 140);
+    assert_int_equal(b.count[0], 128);
+    assert_int_equal(b.count[1], 12);
+    assert_int_equal(b.inner.note[0].value, 70);
+    for (uint32_t i = 1; i < 140; ++i)
+        assert_int_equal(b.inner.note[i].value, i <= 70 ? i - 1 : i);
+    slr_port_close(port);
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+}
+
 static void replies_stand_in_the_order_of_the_messages_however_they_were_made(void **state)
 {
     (void)state;
@@ -284,9 +364,9 @@ static void max_batch_has_a_range(void **state)
     slr_device *device = open_device("cpu");
     static struct batches b;
     slr_ring_desc desc = describe_batch("range", &b);
-    desc.max_batch = 33;
+    desc.max_batch = 129;
     slr_ring *ring;
-    refuses(slr_ring_create(device, &desc, &ring), INVALID, "max_batch is 33; expected 1 to 32");
+    refuses(slr_ring_create(device, &desc, &ring), INVALID, "max_batch is 129; expected 1 to 128");
     slr_device_close(device);
 }
 
@@ -294,6 +374,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_gets_all_that_waits_up_to_max_batch),
+        cmocka_unit_test(a_call_gets_up_to_128_messages),
+        cmocka_unit_test(a_batch_of_one_sender_fills_and_goes_at_once),
+        cmocka_unit_test(a_large_batch_has_the_highest_priority_first),
         cmocka_unit_test(replies_stand_in_the_order_of_the_messages_however_they_were_made),
         cmocka_unit_test(one_message_of_a_batch_can_fault),
         cmocka_unit_test(an_error_faults_the_whole_batch),

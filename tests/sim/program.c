@@ -28,13 +28,13 @@ static bool one_in(uint64_t *state, uint32_t n)
 
 static void plan_ring(struct ring_plan *plan, uint64_t *r)
 {
-    static const uint32_t sizes[] = {1, 2, 3, 8, 40};
+    static const uint32_t sizes[] = {1, 2, 3, 8, 40}, batches[] = {1, 2, 3, 4, 5, 6, 8, 64};
     *plan = (struct ring_plan){.sort = one_in(r, 6)   ? LOOP
                                        : one_in(r, 4) ? BATCHES
                                                       : HANDLER,
                                .instances = 1 + pick(r, 4),
                                .queue_size = sizes[pick(r, 5)],
-                               .max_batch = one_in(r, 2) ? 1 : 1 + pick(r, 8),
+                               .max_batch = one_in(r, 2) ? 1 : batches[pick(r, 8)],
                                .max_replies = pick(r, 3),
                                .overflow = SLR_OVERFLOW_BLOCK,
                                .fault_policy = SLR_FAULT_GO_ON};

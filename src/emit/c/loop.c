@@ -27,7 +27,7 @@ static bool callee_uses_fuel(const void *user, const struct slri_function *calle
 
 static struct slri_counting counting(const struct slri_c_emitter *e)
 {
-    return (struct slri_counting){knows_literal, callee_uses_fuel, e};
+    return (struct slri_counting){.literal = knows_literal, .uses_fuel = callee_uses_fuel, .user = e};
 }
 
 bool slri_c_counts(const struct slri_c_emitter *e, const struct slri_instr *loop, struct slri_c_count *out)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A handler's loops and their fuel.
 #include "abi/handler.h"
-#include "ir/counted.h"
 #include "ir/pass/lower.h"
 
 static slri_reg none_of(struct slri_lowering *l)
@@ -11,10 +10,10 @@ static slri_reg none_of(struct slri_lowering *l)
 
 // Of a block: whether its threads all take the loop, and leave it together. Then a fault of one must not end it, as the
 // others wait for it there; what all of them count alike does. So whatever is uniform behind the loop remains so.
-static bool is_common(const struct slri_lowering *l, const struct slri_instr *loop)
+bool slri_lower_is_common(const struct slri_lowering *l, const struct slri_block *block, uint32_t index)
 {
-    return l->is_block && slri_uniform_flow(l->uniform, l->source, l->from_block, l->from_index) &&
-           slri_uniform_branch(l->uniform, l->source, loop);
+    return l->is_block && slri_uniform_flow(l->uniform, l->source, block, index) &&
+           slri_uniform_branch(l->uniform, l->source, &block->instr[index]);
 }
 
 static slri_reg may_go_on(struct slri_lowering *l, uint32_t word)
@@ -116,17 +115,17 @@ static bool calls_take_fuel(const void *user, const struct slri_function *callee
     return true; // a body with a call is not written twice
 }
 
-#define PAID_BODY 32u // instructions: they are written twice
-
-static bool may_pay(const struct slri_lowering *l, const struct slri_instr *loop, struct slri_counted *out)
+bool slri_lower_counts(const struct slri_lowering *l, const struct slri_instr *loop, bool holds_loops,
+                       struct slri_counted *out)
 {
-    const struct slri_counting counting = {knows_literal, calls_take_fuel, l};
-    return loop->body[1]->count <= PAID_BODY && slri_counted_loop(&counting, loop, out);
+    const struct slri_counting counting = {
+        .literal = knows_literal, .uses_fuel = calls_take_fuel, .user = l, .holds_loops = holds_loops};
+    return slri_counted_loop(&counting, loop, out);
 }
 
 // How often it runs, or UINT64_MAX if the counter would wrap before it reaches the bound. The test has been done once,
 // for the bound.
-static slri_reg put_trips(struct slri_lowering *l, const struct slri_counted *counted)
+slri_reg slri_lower_trips(struct slri_lowering *l, const struct slri_counted *counted)
 {
     static const uint64_t most_of[] = {
         [SLRI_I32] = INT32_MAX, [SLRI_U32] = UINT32_MAX, [SLRI_I64] = INT64_MAX, [SLRI_U64] = UINT64_MAX};
@@ -158,24 +157,50 @@ static slri_reg put_trips(struct slri_lowering *l, const struct slri_counted *co
     return trips;
 }
 
+#define PAID_BODY 32u // instructions: they are written twice
+
+// A loop alone, or a nest of them. `nest` has none where the fuel is paid at each edge.
+static void find_paid(const struct slri_lowering *l, const struct slri_instr *loop, bool is_common,
+                      struct slri_nest *nest)
+{
+    struct slri_nest_loop *first = &nest->loop[0];
+    nest->loops = 0;
+    if (l->paying == SLRI_PAY_EDGES || slri_lower_find_nest(l, loop, is_common, nest) ||
+        loop->body[1]->count > PAID_BODY || !slri_lower_counts(l, loop, false, &first->counted))
+        return;
+    first->loop = loop;
+    nest->loops = 1;
+}
+
 // A test of the fuel at each back edge keeps compilers from vectorising. So a loop whose trips are known when it begins
-// pays for all of them then, if there is so much fuel; else it takes the way that faults where it is out.
+// pays for all of them then, if there is so much fuel; else it takes the way that faults where it is out. So does a
+// nest of such loops, for all that are in it.
 void slri_lower_loop(struct slri_lowering *l, const struct slri_instr *loop)
 {
-    const uint32_t word = is_common(l, loop) ? SLRI_CALL_TURNS : SLRI_CALL_FUEL;
-    struct slri_counted counted;
-    if (!may_pay(l, loop, &counted)) {
+    const bool is_common = slri_lower_is_common(l, l->from_block, l->from_index);
+    const uint32_t word = is_common ? SLRI_CALL_TURNS : SLRI_CALL_FUEL;
+    const enum slri_paying outer = l->paying;
+    struct slri_nest nest;
+    if (outer == SLRI_PAY_IS_DONE) {
+        put_paid(l, loop);
+        return;
+    }
+    find_paid(l, loop, is_common, &nest);
+    if (nest.loops == 0) {
         put_bounded(l, loop, word);
         return;
     }
     slri_lower_instrs(l, loop->body[0]);
     l->where = loop->where;
-    slri_reg trips = put_trips(l, &counted), fuel = slri_lower_get(l, word);
+    slri_reg fuel = slri_lower_get(l, word), trips, affords = slri_lower_affords(l, &nest, fuel, &trips);
     struct slri_block *other;
-    struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_LT, SLRI_U64, trips, fuel), &other);
+    struct slri_block *behind = slri_lower_if(l, affords, &other);
     slri_lower_put(l, word, slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, fuel, trips));
+    l->paying = SLRI_PAY_IS_DONE;
     put_paid(l, loop);
     l->block = other;
+    l->paying = SLRI_PAY_EDGES;
     put_bounded(l, loop, word);
+    l->paying = outer;
     l->block = behind;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of this pass share: handler_kernel.c the kernel around a handler, handler_block.c what is another's of
 // a `__ring_block__` handler, handler_stay.c of a handler in a kernel that stays, handler_function.c a handler's
-// functions, handler_loop.c their loops, lower.c the writing of instructions.
+// functions, handler_loop.c their loops, handler_nest.c loops within loops, lower.c the writing of
+// instructions.
 //
 // All that a message's functions share is a block of words of 8 bytes, the call. It is a local of the kernel, and the
 // last parameter of each function that needs it. In a block of threads each has a call, and what is the same in all of
@@ -9,6 +10,7 @@
 #ifndef SLRI_IR_PASS_LOWER_H
 #define SLRI_IR_PASS_LOWER_H
 
+#include "ir/counted.h"
 #include "ir/ir.h"
 #include "ir/type.h"
 #include "ir/uniform.h"
@@ -30,6 +32,8 @@ enum slri_call_word {
 // What the threads of a block share, each 4 bytes.
 #define SLRI_BLOCK_FIRST 0   // the first thread that has a fault, or UINT32_MAX
 #define SLRI_BLOCK_REPLIES 4 // how many were tried, then the same of what was sent
+
+enum slri_paying { SLRI_PAY_EACH, SLRI_PAY_IS_DONE, SLRI_PAY_EDGES };
 
 struct slri_lowering {
     struct slri_region *region;
@@ -57,6 +61,7 @@ struct slri_lowering {
     slri_reg state, message;           // where this message's begin, in a function that reads them
     bool in_test;                      // of a loop, or in its step, where only IFs may branch
     const struct slri_instr **literal; // by register: the CONST that a temporary stands for, or NULL
+    enum slri_paying paying; // what the loops within a nest do: its fuel is paid, or each back edge takes its own
 };
 
 // lower.c. With no memory left they give register 0, and set `out_of_memory`.
@@ -126,5 +131,24 @@ bool slri_lower_around(struct slri_lowering *l, struct slri_module *module, stru
 
 // handler_loop.c
 void slri_lower_loop(struct slri_lowering *l, const struct slri_instr *loop);
+bool slri_lower_is_common(const struct slri_lowering *l, const struct slri_block *block, uint32_t index); // of a LOOP
+bool slri_lower_counts(const struct slri_lowering *l, const struct slri_instr *loop, bool holds_loops,
+                       struct slri_counted *out);
+slri_reg slri_lower_trips(struct slri_lowering *l, const struct slri_counted *counted); // U64; UINT64_MAX: for ever
+
+// handler_nest.c: loops within a counted loop, of which all trips are known where it begins.
+#define SLRI_NEST_LOOPS 8u
+struct slri_nest {
+    struct slri_nest_loop {
+        const struct slri_instr *loop;
+        struct slri_counted counted;
+        uint32_t around, at; // which one it is in, and where in that one's body
+    } loop[SLRI_NEST_LOOPS]; // a loop before those within it
+    uint32_t loops;
+};
+bool slri_lower_find_nest(const struct slri_lowering *l, const struct slri_instr *loop, bool is_common,
+                          struct slri_nest *out); // false: none, or none that can pay at once
+// Whether there is fuel for all of it, I32; `trips` is then how much. The outermost loop's test has been done once.
+slri_reg slri_lower_affords(struct slri_lowering *l, const struct slri_nest *nest, slri_reg fuel, slri_reg *trips);
 
 #endif

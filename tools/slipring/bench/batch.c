@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "say.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,4 +30,20 @@ bool bench_send_batch(const bench_ring *ring, uint32_t number)
     slr_status status =
         slr_send_many(ring->port, ring->to, NULL, batch, sizeof *batch, BENCH_BATCH, BENCH_TIMEOUT_NS, NULL);
     return status == SLR_OK || bench_failed(status, "slr_send_many");
+}
+
+bool bench_await_handled(const bench_ring *ring, uint64_t messages)
+{
+    uint64_t start = clock_ns();
+    slr_ring_stats stats = {0};
+    while (clock_ns() - start < BENCH_TIMEOUT_NS) {
+        slr_status status = slr_ring_get_stats(ring->ring, &stats);
+        if (status != SLR_OK)
+            return bench_failed(status, "slr_ring_get_stats");
+        if (stats.handled == messages)
+            return true;
+        sched_yield();
+    }
+    say("after 5 s %llu messages of %llu are handled", (unsigned long long)stats.handled, (unsigned long long)messages);
+    return false;
 }

@@ -9,7 +9,6 @@
 #include "memory.h"
 #include "say.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,23 +47,6 @@ static uint32_t sum_after(uint32_t rounds, uint32_t i)
 
 // ---- the ring kernel -----------------------------------------------------------------------------------------------
 
-// The core is given away meanwhile, as clFinish does by hand: the device's own threads may want it.
-static bool await_handled(const relaunched *r)
-{
-    uint64_t start = clock_ns();
-    slr_ring_stats stats = {0};
-    while (clock_ns() - start < BENCH_TIMEOUT_NS) {
-        slr_status status = slr_ring_get_stats(r->ring.ring, &stats);
-        if (status != SLR_OK)
-            return bench_failed(status, "slr_ring_get_stats");
-        if (stats.handled == (uint64_t)r->rounds * INSTANCES)
-            return true;
-        sched_yield();
-    }
-    say("relaunched: after 5 s %llu messages are handled", (unsigned long long)stats.handled);
-    return false;
-}
-
 static bool ring_slice(void *context, double *figures)
 {
     relaunched *r = context;
@@ -76,7 +58,7 @@ static bool ring_slice(void *context, double *figures)
         if (status != SLR_OK)
             return bench_failed(status, "slr_send_many");
     }
-    bool fine = await_handled(r);
+    bool fine = bench_await_handled(&r->ring, (uint64_t)r->rounds * INSTANCES);
     figures[0] = bench_per_second(ROUNDS * INSTANCES, start);
     return fine;
 }
