@@ -23,7 +23,7 @@ static uint32_t rank_of(const struct slri_vk_chunks *chunks, uint64_t key)
     return low;
 }
 
-static slr_status make_room(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks)
+static slr_status make_chunk_room(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks)
 {
     if (chunks->count < chunks->room)
         return SLR_OK;
@@ -42,7 +42,7 @@ static slr_status make_room(struct slri_vulkan *vulkan, struct slri_vk_chunks *c
 static slr_status insert(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks, const struct slri_vk_chunk *chunk)
 {
     slri_mutex_lock(&vulkan->memory_lock);
-    slr_status status = make_room(vulkan, chunks);
+    slr_status status = make_chunk_room(vulkan, chunks);
     if (status == SLR_OK) {
         uint32_t at = rank_of(chunks, chunk->key);
         memmove(chunks->chunk + at + 1, chunks->chunk + at, (chunks->count - at) * sizeof *chunk);

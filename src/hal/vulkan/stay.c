@@ -48,7 +48,7 @@ static const char *reason_of(struct slri_vulkan *vulkan, const struct slri_ring_
 static void drop(void *device, const struct slri_code *program);
 
 // It is taken when the shard's kit is made; up to then by who planned last.
-static bool take(struct slri_vulkan *vulkan, const struct slri_ring_facts *facts)
+static bool take_device(struct slri_vulkan *vulkan, const struct slri_ring_facts *facts)
 {
     struct slri_vk_stay *stay = &vulkan->stay;
     slri_mutex_lock(&stay->lock);
@@ -65,7 +65,7 @@ static bool take(struct slri_vulkan *vulkan, const struct slri_ring_facts *facts
 slr_status slri_vk_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
 {
     const char *reason = reason_of(device, facts);
-    if (!reason && !take(device, facts))
+    if (!reason && !take_device(device, facts))
         reason = "the device's only group that stays has another ring kernel";
     plan->shards = reason ? 0 : 1;
     if (reason)
@@ -143,7 +143,7 @@ static uint64_t address_of(struct slri_vulkan *vulkan, const void *host)
     return host ? slri_vk_seen_address(vulkan, host) : 0;
 }
 
-static slr_status record(struct slri_vk_group *group, const struct slri_shard *shard)
+static slr_status record_launch(struct slri_vk_group *group, const struct slri_shard *shard)
 {
     struct slri_vulkan *vulkan = group->vulkan;
     uint64_t address[MOST_BOUND] = {[SLRI_STAY_MAILBOX] = address_of(vulkan, shard->shared),
@@ -210,7 +210,7 @@ static void drop_code(struct slri_vulkan *vulkan)
     vulkan->stay.built = NULL;
 }
 
-static slr_status build(struct slri_vulkan *vulkan, const struct slri_shard *shard)
+static slr_status build_group(struct slri_vulkan *vulkan, const struct slri_shard *shard)
 {
     drop_code(vulkan);
     return slri_vk_staying_build(vulkan, shard, &vulkan->stay.built);
@@ -224,8 +224,8 @@ static slr_status open_group(struct slri_vk_group *group, struct slri_shard *sha
     SLRI_TRY(make_constants(group, shard));
     SLRI_TRY(slri_resident_open(&vulkan->residents, &group->base));
     group->is_open = true;
-    SLRI_TRY(build(vulkan, shard)); // the longest of it
-    return record(group, shard);
+    SLRI_TRY(build_group(vulkan, shard)); // the longest of it
+    return record_launch(group, shard);
 }
 
 static slr_status add_group(struct slri_vulkan *vulkan, struct slri_shard *shard)
