@@ -72,7 +72,7 @@ static struct slri_vk_use use_of(struct slri_vulkan *vulkan, const void *address
                                  VkPipelineStageFlags stage)
 {
     struct slri_vk_use use = {.bytes = bytes, .how = how, .stage = stage};
-    slri_vk_find(vulkan, address, &use.buffer, &use.at);
+    use.is_viewed = slri_vk_find(vulkan, address, &use.buffer, &use.at) != NULL;
     return use;
 }
 

@@ -134,12 +134,14 @@ slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint6
 void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
 void slri_vk_memory_forget(struct slri_vulkan *vulkan); // frees all
 slr_status slri_vk_ring_memory_create(struct slri_vulkan *vulkan, uint64_t bytes, void **memory);
+void *slri_vk_view(void *device, const void *memory);
 uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host); // the device's, of memory that it shares
 // Memory that the host writes and the device reads, or the other way round (`is_read`); in no list.
 slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, bool is_read, struct slri_vk_chunk *out);
 void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
 // The buffer where an address of the device lies, or one of the host (false: it is not page-locked), and the offset.
-void slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkBuffer *buffer, uint64_t *offset);
+// The first gives the host's address of that byte; NULL: the host does not see it.
+unsigned char *slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkBuffer *buffer, uint64_t *offset);
 bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, VkBuffer *buffer,
                        uint64_t *offset);
 
@@ -154,6 +156,7 @@ struct slri_vk_use {
     uint64_t at, bytes;                  // in it
     uint32_t how;                        // SLRI_VK_READS and so on
     VkPipelineStageFlags stage, seen_by; // of the use; stages that come behind it already
+    bool is_viewed;                      // the host works there, too
 };
 #define SLRI_VK_MOST_USES 1024u
 struct slri_vk_flow {
