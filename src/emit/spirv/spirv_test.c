@@ -363,6 +363,17 @@ static void words_name_nothing_of_64_bits(void **state)
     expect(text, &small, others, "Float64");
 }
 
+// A driver takes it for +0, whatever the other factor is.
+static void a_product_with_a_written_zero_is_not_left_to_the_driver(void **state)
+{
+    (void)state;
+    const struct slri_spirv_options all = {.has = ALL};
+    static const char *const computed[] = {"OpBitwiseXor", "OpSelect", NULL}, *const product[] = {"OpFMul", NULL};
+    expect("__global__ void k(float *x)\n{\n    x[0] = x[1] * 0.0f;\n}\n", &all, computed, "OpFMul");
+    expect("__global__ void k(double *x)\n{\n    x[0] = -0.0 * x[1];\n}\n", &all, computed, "OpFMul");
+    expect("__global__ void k(float *x)\n{\n    x[0] = x[1] * 2.0f;\n}\n", &all, product, "OpBitwiseXor");
+}
+
 // As drivers pay for each instruction that they translate.
 static void what_is_known_is_not_computed(void **state)
 {
@@ -462,6 +473,7 @@ int main(void)
         cmocka_unit_test(handlers_are_refused_and_their_kernels_are_not),
         cmocka_unit_test(the_assembly_is_the_same_words),
         cmocka_unit_test(lines_orders_and_controls_are_in_it),
+        cmocka_unit_test(a_product_with_a_written_zero_is_not_left_to_the_driver),
         cmocka_unit_test(what_is_known_is_not_computed),
         cmocka_unit_test(a_writer_that_errs_is_caught),
     };
