@@ -58,14 +58,14 @@ static slr_status record_group(struct slri_vulkan *vulkan, const struct slri_vk_
 {
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
-    const struct slri_spirv_push push = {.arguments = launch->memory.address, .grid = {1, 1, 1}};
+    struct slri_spirv_push push = {.arguments = launch->memory.address, .grid = {1, 1, 1}};
+    const uint32_t pushed = slri_vk_push(&push, launch->memory.host, staying->kernel->layout.bytes);
     VkPipeline pipeline;
     SLRI_TRY(slri_vk_code_pipeline(vulkan, staying->kernel, 0, &pipeline));
     SLRI_VK_TRY(vulkan, BeginCommandBuffer, launch->commands, &begin);
     put_host_barrier(vulkan, launch->commands, true);
     vulkan->call.CmdBindPipeline(launch->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    vulkan->call.CmdPushConstants(launch->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                  SLRI_SPIRV_PUSH_BYTES, &push);
+    vulkan->call.CmdPushConstants(launch->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed, &push);
     vulkan->call.CmdDispatchBase(launch->commands, 0, 0, 0, 1, 1, 1);
     put_host_barrier(vulkan, launch->commands, false);
     SLRI_VK_TRY(vulkan, EndCommandBuffer, launch->commands);

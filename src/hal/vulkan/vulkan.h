@@ -193,6 +193,8 @@ void slri_vk_recorder_close(struct slri_vk_recorder *recorder);
 uint64_t slri_vk_record_needs(const struct slri_command *command); // of its memory, at most
 slr_status slri_vk_record(struct slri_vk_recorder *recorder, const struct slri_command *command,
                           const struct slri_extras *extras); // a move, a fill or a dispatch; or a copy of seen memory
+// Puts the arguments into the push block, as many as it takes. Gives its bytes.
+uint32_t slri_vk_push(struct slri_spirv_push *push, const unsigned char *arguments, uint32_t bytes);
 bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *command);
 // Between memory that the host sees and the device's.
 void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_vk_use *from,
