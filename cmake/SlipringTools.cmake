@@ -57,6 +57,12 @@ foreach(text IN LISTS cuda_texts)
     string(MAKE_C_IDENTIFIER ${symbol} symbol)
     slipring_embed(slipring_tool_objects ${text} cuda_embedded_${symbol})
 endforeach()
+slipring_glob(glsl_texts bench/kernels/glsl/*.comp) # by glslang
+foreach(text IN LISTS glsl_texts)
+    cmake_path(GET text FILENAME symbol)
+    string(MAKE_C_IDENTIFIER ${symbol} symbol)
+    slipring_embed(slipring_tool_objects ${text} glsl_embedded_${symbol})
+endforeach()
 slipring_glob(tune_texts bench/kernels/tune/*.cu) # for the tuner
 slipring_glob(decide_texts bench/kernels/decide/*.cu bench/models/*.json) # work for `slipring decide`, and devices
 foreach(text IN LISTS decide_texts)

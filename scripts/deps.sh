@@ -36,6 +36,7 @@ bench | library libmimalloc.so.2 | libmimalloc2.0
 bench | library libopenblas.so.0 | libopenblas0-pthread
 bench | library libOpenCL.so.1 | ocl-icd-libopencl1
 bench | driver pocl | pocl-opencl-icd
+bench | command glslangValidator | glslang-tools
 bench | command python3 | python3-venv
 perfetto | command node | nodejs
 perfetto | command python3 | python3-venv

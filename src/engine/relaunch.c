@@ -86,22 +86,38 @@ void slri_relaunch_constants(const struct slri_relaunch *relaunch, unsigned char
 
 // ---- life ----------------------------------------------------------------------------------------------------------
 
-static slr_status create_memory(const struct slri_relaunch *relaunch, uint64_t bytes, void **memory)
+static slr_status create_memory(const struct slri_relaunch *relaunch, enum slri_memory_kind kind, uint64_t bytes,
+                                void **memory)
 {
-    return slri_queue_device_memory(relaunch->of, SLRI_MEMORY_DEVICE, bytes, memory);
+    return slri_queue_device_memory(relaunch->of, kind, bytes, memory);
+}
+
+// Of `in` and `results`: host and device pass them to each other.
+static enum slri_memory_kind passed_kind(const struct slri_relaunch *relaunch)
+{
+    return !relaunch->unified && relaunch->of->backend->view ? SLRI_MEMORY_SEEN : SLRI_MEMORY_DEVICE;
+}
+
+static unsigned char *view_of(const struct slri_relaunch *relaunch, void *memory)
+{
+    const struct slri_queue_device *of = relaunch->of;
+    return relaunch->unified ? memory : of->backend->view ? of->backend->view(of->device, memory) : NULL;
 }
 
 static slr_status make_memory(struct slri_relaunch *relaunch)
 {
     const slr_allocator *allocator = relaunch->of->allocator;
+    const enum slri_memory_kind passed = passed_kind(relaunch);
     uint64_t states = relaunch->desc.states_bytes * relaunch->desc.shards;
-    SLRI_TRY(create_memory(relaunch, relaunch->in_bytes, &relaunch->in));
-    SLRI_TRY(create_memory(relaunch, relaunch->results_bytes, &relaunch->results));
-    SLRI_TRY(create_memory(relaunch, relaunch->constants_bytes, &relaunch->constants));
+    SLRI_TRY(create_memory(relaunch, passed, relaunch->in_bytes, &relaunch->in));
+    SLRI_TRY(create_memory(relaunch, passed, relaunch->results_bytes, &relaunch->results));
+    SLRI_TRY(create_memory(relaunch, SLRI_MEMORY_DEVICE, relaunch->constants_bytes, &relaunch->constants));
     if (states)
-        SLRI_TRY(create_memory(relaunch, states, &relaunch->states));
-    relaunch->host_in = relaunch->unified ? relaunch->in : slri_alloc(allocator, relaunch->in_bytes);
-    relaunch->host_results = relaunch->unified ? relaunch->results : slri_alloc(allocator, relaunch->results_bytes);
+        SLRI_TRY(create_memory(relaunch, SLRI_MEMORY_DEVICE, states, &relaunch->states));
+    unsigned char *in = view_of(relaunch, relaunch->in), *results = view_of(relaunch, relaunch->results);
+    relaunch->sees = in && results;
+    relaunch->host_in = relaunch->sees ? in : slri_alloc(allocator, relaunch->in_bytes);
+    relaunch->host_results = relaunch->sees ? results : slri_alloc(allocator, relaunch->results_bytes);
     if (!relaunch->host_in || !relaunch->host_results)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for dispatches of %u messages", relaunch->desc.name,
                          relaunch->room);
@@ -147,29 +163,31 @@ slr_status slri_relaunch_create(struct slri_queue_device *of, const struct slri_
     return SLR_OK;
 }
 
-static void destroy_memory(const struct slri_relaunch *relaunch, void **memory, uint64_t bytes)
+static void destroy_memory(const struct slri_relaunch *relaunch, enum slri_memory_kind kind, void **memory,
+                           uint64_t bytes)
 {
     if (*memory)
-        relaunch->of->backend->memory_destroy(relaunch->of->device, SLRI_MEMORY_DEVICE, *memory, bytes);
+        relaunch->of->backend->memory_destroy(relaunch->of->device, kind, *memory, bytes);
     *memory = NULL;
 }
 
 static void free_host(const struct slri_relaunch *relaunch, unsigned char **memory, uint64_t bytes)
 {
-    if (!relaunch->unified && *memory)
+    if (!relaunch->sees && *memory)
         slri_queue_device_free(relaunch->of, *memory, bytes);
     *memory = NULL;
 }
 
 void slri_relaunch_drop(struct slri_relaunch *relaunch)
 {
+    const enum slri_memory_kind passed = passed_kind(relaunch), kept = SLRI_MEMORY_DEVICE;
     slri_batch_kernel_destroy(relaunch);
     free_host(relaunch, &relaunch->host_in, relaunch->in_bytes);
     free_host(relaunch, &relaunch->host_results, relaunch->results_bytes);
-    destroy_memory(relaunch, &relaunch->states, relaunch->desc.states_bytes * relaunch->desc.shards);
-    destroy_memory(relaunch, &relaunch->constants, relaunch->constants_bytes);
-    destroy_memory(relaunch, &relaunch->results, relaunch->results_bytes);
-    destroy_memory(relaunch, &relaunch->in, relaunch->in_bytes);
+    destroy_memory(relaunch, kept, &relaunch->states, relaunch->desc.states_bytes * relaunch->desc.shards);
+    destroy_memory(relaunch, kept, &relaunch->constants, relaunch->constants_bytes);
+    destroy_memory(relaunch, passed, &relaunch->results, relaunch->results_bytes);
+    destroy_memory(relaunch, passed, &relaunch->in, relaunch->in_bytes);
 }
 
 static slr_status make_all(struct slri_relaunch *relaunch)

@@ -2,7 +2,8 @@
 // Ring kernels in batched launches. Their owners are threads of the host, which read the mailbox as on a cpu. Their
 // handlers run on the device, in bounded dispatches. One dispatch takes the batches of many shards of a ring kernel;
 // their states stay on the device. Each ring kernel has a queue and a kernel of its own, and a launch is a copy, a
-// dispatch and a copy: a backend does nothing that is special to it but write the text of the kernel (abi/relaunch.h).
+// dispatch and a copy, or a dispatch alone where the host works in the same memory: a backend does nothing that is
+// special to it but write the text of the kernel (abi/relaunch.h).
 #ifndef SLRI_ENGINE_RELAUNCH_H
 #define SLRI_ENGINE_RELAUNCH_H
 
@@ -37,8 +38,9 @@ struct slri_batch_kernel; // relaunch_kernel.c
 struct slri_relaunch {
     struct slri_queue_device *of;
     struct slri_relaunch_desc desc;
-    bool unified;                          // as in `desc`: then the next two are `in` and `results`
-    unsigned char *host_in, *host_results; // of the device's allocator
+    bool unified;                          // as in `desc`
+    bool sees;                             // the next two are where `in` and `results` lie; nothing is copied
+    unsigned char *host_in, *host_results; // else of the device's allocator
     uint64_t in_bytes, results_bytes, constants_bytes;
     void *in, *results, *states, *constants; // of the device; `states` is NULL without
     uint32_t message_stride, result_stride, messages_at, replies_at, reply_stride;

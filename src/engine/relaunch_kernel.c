@@ -106,11 +106,11 @@ slr_status slri_batch_kernel_launch(struct slri_relaunch *relaunch)
     struct slri_command command[3];
     struct slri_extras extras[3] = {0};
     uint32_t commands = 0;
-    if (!relaunch->unified)
+    if (!relaunch->sees)
         command[commands++] = (struct slri_command){.op = SLRI_COPY_IN, .copy = {relaunch->in, relaunch->host_in, in}};
     extras[commands].wants_times = relaunch->begin != 0;
     command[commands++] = dispatch_of(relaunch);
-    if (!relaunch->unified && out != 0)
+    if (!relaunch->sees && out != 0)
         command[commands++] =
             (struct slri_command){.op = SLRI_COPY_OUT, .copy = {relaunch->results, relaunch->host_results, out}};
     extras[commands - 1].is_last = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batched launches over a backend that keeps what it is given: a launch is a copy, a dispatch and a copy.
+// Batched launches over a backend that keeps what it is given: a launch is a copy, a dispatch and a copy, or, where the
+// host works in the same memory, a dispatch.
 #include "engine/relaunch.h"
 
 #include "base/status.h"
@@ -22,6 +23,7 @@ static struct {
     struct slri_command command[MOST];
     struct slri_extras extras[MOST];
     uint32_t commands, calls, waits, memories, queues;
+    uint32_t views;    // memories that the host works in, too
     uint32_t fails_at; // 1 + the command that fails; 0: none
     bool is_lost;      // by that
 } seen;
@@ -29,16 +31,18 @@ static struct {
 static slr_status memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory)
 {
     (void)device;
-    assert_int_equal(kind, SLRI_MEMORY_DEVICE);
+    assert_true(kind == SLRI_MEMORY_DEVICE || kind == SLRI_MEMORY_SEEN);
     ++seen.memories;
+    seen.views += kind == SLRI_MEMORY_SEEN;
     *memory = calloc(1, bytes);
     return SLR_OK;
 }
 
 static void memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes)
 {
-    (void)device, (void)kind, (void)bytes;
+    (void)device, (void)bytes;
     --seen.memories;
+    seen.views -= kind == SLRI_MEMORY_SEEN;
     free(memory);
 }
 
@@ -142,6 +146,22 @@ static const struct slri_backend backend = {.name = "keeping",
                                             .code_unload = unload,
                                             .code_kernel = find_kernel};
 
+// The same, with memory that the host works in: `sees` of them.
+static uint32_t sees;
+
+static void *view(void *device, const void *memory)
+{
+    (void)device;
+    return sees != 0 && sees-- ? (void *)(uintptr_t)memory : NULL;
+}
+
+static struct slri_backend viewing(void)
+{
+    struct slri_backend with = backend;
+    with.view = view;
+    return with;
+}
+
 // ---- a ring kernel -------------------------------------------------------------------------------------------------
 
 static uint32_t opened;
@@ -170,15 +190,17 @@ struct world {
     struct slri_code *code;
     struct slri_relaunch *relaunch;
     uint32_t entry; // of the module
+    struct slri_backend of;
 };
 
 static void open_world(struct world *w)
 {
     memset(&seen, 0, sizeof seen);
     slri_loss_init(&loss, "keeping:0");
-    assert_int_equal(slri_queue_device_open(&w->queues, &backend, NULL, NULL), SLR_OK);
-    const struct slri_code_desc code = {
-        .backend = &backend, .module = &module, .opened = &opened, .queues = &w->queues};
+    if (!w->of.name)
+        w->of = backend;
+    assert_int_equal(slri_queue_device_open(&w->queues, &w->of, NULL, NULL), SLR_OK);
+    const struct slri_code_desc code = {.backend = &w->of, .module = &module, .opened = &opened, .queues = &w->queues};
     assert_int_equal(slri_code_create(&code, &w->code), SLR_OK);
 }
 
@@ -213,6 +235,7 @@ static void close_world(struct world *w)
     slri_queue_device_close(&w->queues);
     slri_loss_destroy(&loss);
     assert_int_equal(seen.memories, 0);
+    assert_int_equal(seen.views, 0);
     assert_int_equal(seen.queues, 0);
 }
 
@@ -250,6 +273,41 @@ static void launch_is_a_copy_a_dispatch_and_a_copy(void **state)
     assert_int_equal(seen.command[2].copy.bytes, PACKED * w.relaunch->result_stride);
     assert_false(seen.extras[0].is_last || seen.extras[1].is_last);
     assert_true(seen.extras[2].is_last);
+    close_world(&w);
+}
+
+static void launch_is_a_dispatch_where_the_host_works_in_the_same_memory(void **state)
+{
+    struct world w = {.of = viewing()};
+    (void)state;
+    sees = 2;
+    open_world(&w);
+    create(&w);
+    assert_int_equal(seen.views, 2);
+    assert_ptr_equal(w.relaunch->host_in, w.relaunch->in);
+    assert_ptr_equal(w.relaunch->host_results, w.relaunch->results);
+    pack(w.relaunch);
+    slri_relaunch_begin(w.relaunch);
+    assert_int_equal(slri_relaunch_end(w.relaunch), SLR_OK);
+    assert_int_equal(seen.commands, 1);
+    assert_int_equal(seen.command[0].op, SLRI_DISPATCH);
+    assert_true(seen.extras[0].is_last);
+    close_world(&w);
+}
+
+static void launch_copies_both_ways_where_the_host_sees_one_of_two(void **state)
+{
+    struct world w = {.of = viewing()};
+    (void)state;
+    sees = 1;
+    open_world(&w);
+    create(&w);
+    assert_ptr_not_equal(w.relaunch->host_in, w.relaunch->in);
+    pack(w.relaunch);
+    slri_relaunch_begin(w.relaunch);
+    assert_int_equal(slri_relaunch_end(w.relaunch), SLR_OK);
+    assert_int_equal(seen.commands, 3);
+    assert_int_equal(seen.command[2].op, SLRI_COPY_OUT);
     close_world(&w);
 }
 
@@ -403,6 +461,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launch_is_a_copy_a_dispatch_and_a_copy),
+        cmocka_unit_test(launch_is_a_dispatch_where_the_host_works_in_the_same_memory),
+        cmocka_unit_test(launch_copies_both_ways_where_the_host_sees_one_of_two),
         cmocka_unit_test(launch_without_messages_copies_nothing_back),
         cmocka_unit_test(kernel_gets_records_and_buffers_as_parameters),
         cmocka_unit_test(kernel_of_a_blocks_handler_gets_a_block_a_chain),

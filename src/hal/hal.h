@@ -543,7 +543,8 @@ enum slri_memory_kind {
     SLRI_MEMORY_NEAR,           // what only their groups use, near them; it goes with the device where that is lost
     SLRI_MEMORY_WORDS,          // words that kernels report by: the host reads them at the same address
     SLRI_MEMORY_HOST,           // only destroyed: memory of the device's allocator, which commands have named
-    SLRI_MEMORY_PRIVATE         // of a unified device: buffers that the host does not address
+    SLRI_MEMORY_PRIVATE,        // of a unified device: buffers that the host does not address
+    SLRI_MEMORY_SEEN // buffers that the host works in, too, where the device has such memory: `view` says where
 };
 
 // What the speed of code on an open device depends on, in words. Known without running anything. "": it does not say.
@@ -649,9 +650,12 @@ struct slri_backend {
     slr_status (*facts)(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
     // Of the kinds that it has: DEVICE always; PINNED and GIVEN, WORDS, HOST and PRIVATE by its facts; SHARED where
     // ring kernels may be persistent, and SHARED_AT_ONCE where that may wait; NEAR where engine/slabs.h has been given
-    // to its residents. HOST is freed once what it was given to has ended.
+    // to its residents; SEEN where there is a `view`. HOST is freed once what it was given to has ended.
     slr_status (*memory_create)(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
     void (*memory_destroy)(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
+    // Optional: where the host addresses SLRI_MEMORY_SEEN. What it writes there a command that begins later reads, and
+    // what commands write it reads when they were waited for. NULL: the device had no such memory to give.
+    void *(*view)(void *device, const void *memory);
     // Begins commands, of which there is at least one: each copies, fills, dispatches, or is a list. They are done
     // after those that the queue has, one after the other. What they point to, and the queue, stay until they were
     // waited for, but a fill's pattern. Where there is no `wait` they are done when this returns. For one thread at a

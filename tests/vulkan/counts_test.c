@@ -163,6 +163,50 @@ static void second_opening_finds_the_pipeline_in_the_cache(void **state)
     assert_int_equal(made[1], 0);
 }
 
+// ---- batches -------------------------------------------------------------------------------------------------------
+
+static const char handlers[] = "struct number { unsigned n; };\n"
+                               "__ring__ void twice(const struct number *in)\n"
+                               "{\n"
+                               "    struct number out;\n"
+                               "    out.n = 2 * in->n;\n"
+                               "    ring_reply(&out);\n"
+                               "}\n";
+
+static void batches_of_a_ring_kernel_are_dispatches_alone(void **state)
+{
+    slr_device *device;
+    slr_program *program;
+    slr_ring *ring;
+    slr_port *port;
+    slr_address to;
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    (void)state;
+    must(slr_device_open("vulkan:0?ring=relaunch", NULL, &device));
+    must(slr_program_from_text(device, "twice.cu", handlers, NULL, &program));
+    desc.program = program;
+    desc.handler = "twice";
+    must(slr_ring_create(device, &desc, &ring));
+    must(slr_ring_launch(ring));
+    must(slr_ring_activate(ring, LONG));
+    must(slr_port_open(device, &port));
+    must(slr_ring_get_address(ring, 0, &to));
+    const uint64_t barriers = metric(device, "barriers"), submits = metric(device, "submits");
+    const uint64_t told = metric(device, "host_barriers");
+    for (uint32_t i = 0; i < LAUNCHES; ++i) { // each is a batch
+        uint32_t got = 0;
+        must(slr_call(port, to, &i, sizeof i, &got, sizeof got, LONG));
+        assert_int_equal(got, 2 * i);
+    }
+    assert_int_equal(metric(device, "barriers") - barriers, 0); // with copies there would be two a batch
+    assert_int_equal(metric(device, "submits") - submits, LAUNCHES);
+    assert_int_equal(metric(device, "host_barriers") - told, LAUNCHES); // before the host reads the results
+    slr_port_close(port);
+    slr_ring_destroy(ring);
+    slr_program_destroy(program);
+    slr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +214,7 @@ int main(void)
         cmocka_unit_test(chain_of_launches_has_one_barrier_less_than_launches_and_each_names_the_range),
         cmocka_unit_test(launch_between_two_copies_has_a_barrier_on_each_side),
         cmocka_unit_test(launches_with_the_same_arguments_write_them_once),
+        cmocka_unit_test(batches_of_a_ring_kernel_are_dispatches_alone),
         cmocka_unit_test(second_opening_finds_the_pipeline_in_the_cache),
     };
     return load_vulkan() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_VULKAN;

@@ -104,6 +104,30 @@ static uint32_t divided(struct slri_s *s, const struct slri_instr *in, uint32_t 
     return SLRI_MAKE(s, Select, type, is_zero, product, quotient);
 }
 
+static bool is_literal_zero(const struct slri_s *s, slri_reg reg, uint64_t sign)
+{
+    const struct slri_s_register *r = &s->reg[reg];
+    return r->mode == SLRI_S_LITERAL && (!r->given || (r->given->imm & ~sign) == 0);
+}
+
+// Mesa 22.3 takes a product with a 0 that it sees for +0, of a negative number and a NaN, too. So where the program
+// writes that 0, the product's bits are computed: a 0 with the sign of both, or a NaN.
+static uint32_t multiplied(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
+{
+    uint32_t type = slri_s_type(s, in->kind), bytes = slri_kind_bytes(in->kind), bits = slri_s_uint(s, bytes);
+    const uint64_t sign = UINT64_C(1) << (8 * bytes - 1), infinity = bytes == 8 ? UINT64_C(0x7ff) << 52 : 0x7f800000;
+    const uint64_t nan = infinity | infinity >> 1;
+    if (!is_literal_zero(s, in->a, sign) && !is_literal_zero(s, in->b, sign))
+        return SLRI_MAKE(s, FMul, type, a, b);
+    a = SLRI_MAKE(s, Bitcast, bits, a);
+    b = SLRI_MAKE(s, Bitcast, bits, b);
+    uint32_t size = SLRI_MAKE(s, BitwiseAnd, bits, SLRI_MAKE(s, BitwiseOr, bits, a, b), slri_s_bits(s, bytes, ~sign));
+    uint32_t is_number = SLRI_MAKE(s, ULessThan, slri_s_bool(s), size, slri_s_bits(s, bytes, infinity));
+    uint32_t zero = SLRI_MAKE(s, BitwiseAnd, bits, SLRI_MAKE(s, BitwiseXor, bits, a, b), slri_s_bits(s, bytes, sign));
+    uint32_t product = SLRI_MAKE(s, Select, bits, is_number, zero, slri_s_bits(s, bytes, nan));
+    return SLRI_MAKE(s, Bitcast, type, product);
+}
+
 void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in)
 {
     uint32_t type = slri_s_type(s, in->kind), result = 0;
@@ -135,7 +159,7 @@ void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in)
         result = is_float ? SLRI_MAKE(s, FSub, type, a, b) : SLRI_MAKE(s, ISub, type, a, b);
         break;
     case SLRI_OP_MUL:
-        result = is_float ? SLRI_MAKE(s, FMul, type, a, b) : SLRI_MAKE(s, IMul, type, a, b);
+        result = is_float ? multiplied(s, in, a, b) : SLRI_MAKE(s, IMul, type, a, b);
         break;
     case SLRI_OP_DIV:
         result = divided(s, in, a, b);

@@ -16,8 +16,13 @@ static void declare_block(struct slri_s *s)
 {
     uint32_t u32 = slri_s_uint(s, 4), address = slri_s_address(s);
     uint32_t vector = SLRI_W_ONCE(&s->w, TypeVector, 0, u32, 3);
-    const uint32_t member[] = {address, u32, u32, u32, u32, address, u32}, offset[] = {0, 8, 12, 16, 20, 24, 32};
-    const uint32_t members = s->options.tells_ended_loops ? 7 : 4;
+    uint32_t member[32] = {address, u32, u32, u32, u32, address, u32}, offset[32] = {0, 8, 12, 16, 20, 24, 32};
+    uint32_t members = s->options.tells_ended_loops ? 7 : 4;
+    s->pushed = members;
+    for (uint32_t at = 0; at + 4 <= s->facts.bytes && SLRI_SPIRV_PUSHED_AT + at < SLRI_SPIRV_PUSH_BYTES; at += 4) {
+        member[members] = u32;
+        offset[members++] = SLRI_SPIRV_PUSHED_AT + at;
+    }
     uint32_t push = slri_w_once(&s->w, SLRI_W_TypeStruct, 0, member, members);
     SLRI_W(&s->w, &s->w.decorations, Decorate, push, SLRI_DECORATION_Block);
     for (uint32_t i = 0; i < members; i++)
@@ -222,6 +227,15 @@ static bool prepare(struct slri_s *s)
     return prepare_unit(s, &s->unit[0]) && s->file && s->binding && s->base && s->shared && s->shared_use;
 }
 
+static bool has_loop(const struct slri_s *s)
+{
+    const struct slri_w_part *functions = &s->w.functions;
+    for (size_t at = 0; at < functions->count; at += functions->word[at] >> 16)
+        if ((functions->word[at] & 0xffff) == SLRI_W_LoopMerge)
+            return true;
+    return false;
+}
+
 static void write_module(struct slri_s *s, struct slri_spirv *out)
 {
     const uint32_t always[] = {SLRI_CAP_Shader, SLRI_CAP_VulkanMemoryModel, SLRI_CAP_PhysicalStorageBufferAddresses};
@@ -254,7 +268,7 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
                 slri_s_function(s, i);
     }
     const uint32_t kernel = slri_s_function_id(s, &s->unit[0], s->entry->function);
-    assemble(s, s->options.tells_ended_loops ? slri_s_ended_loops(s, kernel) : kernel, out);
+    assemble(s, s->options.tells_ended_loops && has_loop(s) ? slri_s_ended_loops(s, kernel) : kernel, out);
 }
 
 static slr_status write_levelled(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,

@@ -191,8 +191,30 @@ static void notes_bases(struct slri_s *s, const struct slri_instr *in, void *use
     note_base(s, in->root2);
 }
 
+uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type)
+{
+    uint32_t at =
+        SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, type), s->push, slri_s_u32(s, member));
+    return SLRI_MAKE(s, Load, type, at);
+}
+
+// Of 4 or 8 bytes, from the push block.
+static uint32_t pushed_argument(struct slri_s *s, uint32_t offset, enum slri_kind kind)
+{
+    const uint32_t u32 = slri_s_uint(s, 4), bytes = slri_kind_bytes(kind), member = s->pushed + offset / 4;
+    uint32_t bits = slri_s_pushed(s, member, u32);
+    if (bytes == 8) {
+        uint32_t pair = SLRI_W_ONCE(&s->w, TypeVector, 0, u32, 2), high = slri_s_pushed(s, member + 1, u32);
+        bits = SLRI_MAKE(s, Bitcast, slri_s_uint(s, 8), SLRI_MAKE(s, CompositeConstruct, pair, bits, high));
+    }
+    return slri_kind_is_float(kind) ? SLRI_MAKE(s, Bitcast, slri_s_type(s, kind), bits) : bits;
+}
+
 static uint32_t argument(struct slri_s *s, uint32_t offset, enum slri_kind kind)
 {
+    const uint32_t bytes = slri_kind_bytes(kind), room = SLRI_SPIRV_PUSH_BYTES - SLRI_SPIRV_PUSHED_AT;
+    if (bytes >= 4 && kind != SLRI_BOOL && offset + bytes <= room)
+        return pushed_argument(s, offset, kind);
     struct slri_s_place place = slri_s_place_at(s, s->arguments);
     place = slri_s_behind(&place, offset);
     return slri_s_load(s, &place, kind);

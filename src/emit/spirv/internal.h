@@ -86,6 +86,7 @@ struct slri_s {
     uint32_t needs;
     uint64_t shared_bytes;
     // The module's ids.
+    uint32_t pushed;    // member of the push block: the first word of the arguments there
     uint32_t all_words; // the type of a pointer to memory as words
     uint32_t glsl, push, workgroup_id, local_id, subgroup_lane, block_size[3], *file, arguments;
     uint32_t globals, printed, faulted;             // variables that hold addresses
@@ -164,7 +165,8 @@ uint32_t slri_s_index_of(const struct slri_s_unit *unit, const struct slri_funct
 uint32_t slri_s_function_id(struct slri_s *s, const struct slri_s_unit *unit, const struct slri_function *function);
 void slri_s_function(struct slri_s *s, uint32_t index);
 void slri_s_finish_function(struct slri_s *s);
-uint32_t slri_s_arguments(struct slri_s *s); // the address of the argument block
+uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type); // what the push block has
+uint32_t slri_s_arguments(struct slri_s *s);                              // the address of the argument block
 void slri_s_continue(struct slri_s *s);
 void slri_s_block(struct slri_s *s, const struct slri_block *block);
 void slri_s_instr(struct slri_s *s, const struct slri_instr *in);

@@ -6,13 +6,6 @@
 
 enum { MEMBER_TURNS = 4, MEMBER_ENDED, MEMBER_NUMBER }; // of the push block
 
-static uint32_t pushed(struct slri_s *s, uint32_t member, uint32_t type)
-{
-    uint32_t at =
-        SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, type), s->push, slri_s_u32(s, member));
-    return SLRI_MAKE(s, Load, type, at);
-}
-
 // How many turns a loop takes that shall take so many.
 static uint32_t count_turns(struct slri_s *s, uint32_t turns)
 {
@@ -41,10 +34,10 @@ uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel)
     s->w.variables.count = s->w.code.count = 0;
     const uint32_t call[] = {type[0], slri_w_id(&s->w), kernel};
     slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, 3);
-    uint32_t turns = pushed(s, MEMBER_TURNS, u32), taken = count_turns(s, turns);
+    uint32_t turns = slri_s_pushed(s, MEMBER_TURNS, u32), taken = count_turns(s, turns);
     uint32_t merge = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), taken, turns));
-    struct slri_s_place word = slri_s_place_at(s, pushed(s, MEMBER_ENDED, slri_s_address(s)));
-    slri_s_store_bits(s, &word, 4, pushed(s, MEMBER_NUMBER, u32));
+    struct slri_s_place word = slri_s_place_at(s, slri_s_pushed(s, MEMBER_ENDED, slri_s_address(s)));
+    slri_s_store_bits(s, &word, 4, slri_s_pushed(s, MEMBER_NUMBER, u32));
     slri_s_end_if(s, merge);
     slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
     slri_s_finish_function(s);

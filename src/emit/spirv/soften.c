@@ -16,8 +16,8 @@ bool slri_link_has_double(const struct slri_link *l, const struct slri_instr *in
            (in->op == SLRI_OP_MATH && is_double(l, in->arg[0].reg));
 }
 
-static void put_call(struct slri_link *l, const struct slri_instr *in, enum slri_soft_id id, slri_reg dst, slri_reg a,
-                     slri_reg b)
+static void put_soft_call(struct slri_link *l, const struct slri_instr *in, enum slri_soft_id id, slri_reg dst,
+                          slri_reg a, slri_reg b)
 {
     struct slri_instr call = {.op = SLRI_OP_CALL, .where = in->where, .dst = dst, .a = SLRI_NO_REG};
     call.b = call.c = SLRI_NO_REG;
@@ -47,7 +47,7 @@ static void put_as(struct slri_link *l, const struct slri_instr *in, enum slri_o
 static void put_half(struct slri_link *l, const struct slri_instr *in)
 {
     slri_reg odd = slri_function_add_reg(l->region, l->function, SLRI_F32, NULL);
-    put_call(l, in, SLRI_SOFT_TO_ODD, odd, in->a, SLRI_NO_REG);
+    put_soft_call(l, in, SLRI_SOFT_TO_ODD, odd, in->a, SLRI_NO_REG);
     struct slri_instr made = *in;
     made.a = odd;
     slri_link_append(l, &made);
@@ -71,13 +71,13 @@ static void put_convert(struct slri_link *l, const struct slri_instr *in)
     else if (slri_kind_is_half(in->kind))
         put_half(l, in);
     else
-        put_call(l, in, is_from ? to[in->kind] : from[l->source->reg_kind[in->a]], in->dst, in->a, SLRI_NO_REG);
+        put_soft_call(l, in, is_from ? to[in->kind] : from[l->source->reg_kind[in->a]], in->dst, in->a, SLRI_NO_REG);
 }
 
 static void put_primitive(struct slri_link *l, const struct slri_instr *in)
 {
     if (in->imm == SLRI_MATH_SQRT)
-        put_call(l, in, SLRI_SOFT_SQRT, in->dst, in->arg[0].reg, SLRI_NO_REG);
+        put_soft_call(l, in, SLRI_SOFT_SQRT, in->dst, in->arg[0].reg, SLRI_NO_REG);
     else // the bits, as another kind of integer
         put_as(l, in, SLRI_OP_CONVERT, in->imm == SLRI_MATH_DOUBLE_AS_LONGLONG ? SLRI_I64 : SLRI_U64);
 }
@@ -102,7 +102,7 @@ void slri_link_soften(struct slri_link *l, struct slri_instr *in)
     } else if (in->op == SLRI_OP_MATH) {
         put_primitive(l, in);
     } else if (in->op >= SLRI_OP_NEG && in->op <= SLRI_OP_GE) {
-        put_call(l, in, computed[in->op], in->dst, in->a, in->b);
+        put_soft_call(l, in, computed[in->op], in->dst, in->a, in->b);
     } else if (in->op == SLRI_OP_ATOMIC_RMW && in->imm != SLRI_RMW_EXCHANGE) {
         refuse_atomic(l, in);
     } else { // it is moved only

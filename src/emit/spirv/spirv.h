@@ -7,9 +7,10 @@
 //
 // The interface of a kernel NAME:
 //   entry point   NAME, GLCompute. The module has no descriptor set.
-//   push block    struct slri_spirv_push, SLRI_SPIRV_PUSH_BYTES: the 64-bit device address of the argument block, then
-//                 the grid in blocks. gridDim is read from there, so that a grid may be dispatched in parts
-//                 (vkCmdDispatchBase); blockIdx is WorkgroupId.
+//   push block    struct slri_spirv_push: the 64-bit device address of the argument block, then the grid in blocks.
+//                 gridDim is read from there, so that a grid may be dispatched in parts (vkCmdDispatchBase); blockIdx
+//                 is WorkgroupId. Behind them the first words of the argument block once more, as many as it has or
+//                 fit: they cost a thread nothing there.
 //   SpecId 0 1 2  threads of a block along x, y, z (WorkgroupSize); each 1 unless given
 //   SpecId 3      words of 4 bytes of `extern __shared__` memory; 4 unless given, never less than 2. Only where the
 //                 kernel uses such memory.
@@ -33,8 +34,10 @@ struct slri_spirv_push {
     uint32_t turns;
     uint64_t ended;
     uint32_t number;
+    uint32_t argument[23]; // up to the 128 bytes that every device takes
 };
-#define SLRI_SPIRV_PUSH_BYTES 36u
+#define SLRI_SPIRV_PUSHED_AT 36u
+#define SLRI_SPIRV_PUSH_BYTES 128u
 #define SLRI_SPIRV_TURNS 2u
 
 enum slri_spirv_spec { // SpecId

@@ -363,6 +363,41 @@ static void words_name_nothing_of_64_bits(void **state)
     expect(text, &small, others, "Float64");
 }
 
+// A driver takes it for +0, whatever the other factor is.
+static void a_product_with_a_written_zero_is_not_left_to_the_driver(void **state)
+{
+    (void)state;
+    const struct slri_spirv_options all = {.has = ALL};
+    static const char *const computed[] = {"OpBitwiseXor", "OpSelect", NULL}, *const product[] = {"OpFMul", NULL};
+    expect("__global__ void k(float *x)\n{\n    x[0] = x[1] * 0.0f;\n}\n", &all, computed, "OpFMul");
+    expect("__global__ void k(double *x)\n{\n    x[0] = -0.0 * x[1];\n}\n", &all, computed, "OpFMul");
+    expect("__global__ void k(float *x)\n{\n    x[0] = x[1] * 2.0f;\n}\n", &all, product, "OpBitwiseXor");
+}
+
+static void only_a_kernel_with_a_loop_tells_of_ended_loops(void **state)
+{
+    (void)state;
+    const struct slri_spirv_options tells = {.has = ALL, .tells_ended_loops = true};
+    static const char *const straight[] = {"OpReturn", NULL}, *const loop[] = {"OpLoopMerge", "OpFunctionCall", NULL};
+    expect("__global__ void k(float *x)\n{\n    x[0] = 1.0f;\n}\n", &tells, straight, "OpLoopMerge");
+    expect("__global__ void k(float *x, int n)\n{\n    for (int i = 0; i < n; ++i)\n        x[i] = 1.0f;\n}\n", &tells,
+           loop, NULL);
+}
+
+// The last one lies behind what the push block takes: it alone is read from the argument block.
+static void arguments_are_pushed_as_far_as_they_fit(void **state)
+{
+    (void)state;
+    const struct slri_spirv_options all = {.has = ALL};
+    static const char *const pushed[] = {"Offset 36", "Offset 48", NULL}, *const read[] = {"NonPrivatePointer 8",
+                                                                                           "Offset 124", NULL};
+    expect("__global__ void k(float *x, int n)\n{\n    x[n] = 1.0f;\n}\n", &all, pushed, "NonPrivatePointer 8");
+    expect(
+        "__global__ void k(float *a, float *b, float *c, float *d, float *e, float *f, float *g, float *h, float *i,\n"
+        "                  float *j, float *x, float *y)\n{\n    y[0] = a[0];\n}\n",
+        &all, read, "Offset 128");
+}
+
 // As drivers pay for each instruction that they translate.
 static void what_is_known_is_not_computed(void **state)
 {
@@ -462,6 +497,9 @@ int main(void)
         cmocka_unit_test(handlers_are_refused_and_their_kernels_are_not),
         cmocka_unit_test(the_assembly_is_the_same_words),
         cmocka_unit_test(lines_orders_and_controls_are_in_it),
+        cmocka_unit_test(a_product_with_a_written_zero_is_not_left_to_the_driver),
+        cmocka_unit_test(only_a_kernel_with_a_loop_tells_of_ended_loops),
+        cmocka_unit_test(arguments_are_pushed_as_far_as_they_fit),
         cmocka_unit_test(what_is_known_is_not_computed),
         cmocka_unit_test(a_writer_that_errs_is_caught),
     };

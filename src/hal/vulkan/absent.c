@@ -3,25 +3,25 @@
 #include "base/status.h"
 #include "hal/hal.h"
 
-static slr_status vulkan_probe(bool automatic, uint32_t *devices)
+static slr_status absent_probe(bool automatic, uint32_t *devices)
 {
     (void)automatic, (void)devices;
     return SLRI_FAIL(NO_DEVICE, "slipring was built without Vulkan's headers (Debian: libvulkan-dev)");
 }
 
-static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
+static slr_status absent_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
 {
     uint32_t devices;
     (void)spec, (void)allocator, (void)device;
-    return vulkan_probe(false, &devices);
+    return absent_probe(false, &devices);
 }
 
-static slr_status vulkan_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
+static slr_status absent_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
 {
     uint32_t devices;
     (void)device, (void)index, (void)out, (void)info;
-    return vulkan_probe(false, &devices);
+    return absent_probe(false, &devices);
 }
 
 const struct slri_backend slri_backend_vulkan = {
-    .name = "vulkan", .has_ids = true, .probe = vulkan_probe, .open = vulkan_open, .facts = vulkan_facts};
+    .name = "vulkan", .has_ids = true, .probe = absent_probe, .open = absent_open, .facts = absent_facts};

@@ -110,7 +110,7 @@ static slr_status release(struct slri_vulkan *vulkan, struct canary *of, slr_sta
     return status;
 }
 
-static slr_status try_out(struct slri_vulkan *vulkan)
+static slr_status try_long_loop(struct slri_vulkan *vulkan)
 {
     struct canary of = {0};
     slr_status status = make(vulkan, &of);
@@ -130,7 +130,7 @@ slr_status slri_vk_count_turns(struct slri_vulkan *vulkan, uint64_t *out)
     slr_status status = SLR_OK;
     slri_mutex_lock(&vulkan->canary_lock);
     if (!vulkan->canary_ran)
-        status = try_out(vulkan);
+        status = try_long_loop(vulkan);
     vulkan->canary_ran = vulkan->canary_ran || status == SLR_OK;
     *out = slri_vk_loop_turns(vulkan);
     slri_mutex_unlock(&vulkan->canary_lock);

@@ -220,7 +220,7 @@ slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, co
 }
 
 // Under the lock of code.
-static void free_objects(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel)
+static void free_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel)
 {
     const bool frees = !slri_vk_hangs(vulkan);
     for (struct slri_vk_pipeline *each = kernel->first, *next; each; each = next) {
@@ -252,7 +252,7 @@ void slri_vk_code_forget(struct slri_vulkan *vulkan)
 {
     slri_mutex_lock(&vulkan->code_lock);
     for (struct slri_vk_kernel *each = vulkan->first_kernel; each; each = each->next)
-        free_objects(vulkan, each);
+        free_pipeline(vulkan, each);
     slri_mutex_unlock(&vulkan->code_lock);
 }
 
@@ -264,7 +264,7 @@ void slri_vk_code_unload(void *device, void *loaded)
     while (*place != kernel)
         place = &(*place)->next;
     *place = kernel->next;
-    free_objects(vulkan, kernel);
+    free_pipeline(vulkan, kernel);
     slri_mutex_unlock(&vulkan->code_lock);
     slri_mutex_destroy(&kernel->lock);
     slri_free(vulkan->allocator, kernel, sizeof *kernel);

@@ -227,6 +227,7 @@ const struct slri_backend slri_backend_vulkan = {
     .reopen = vulkan_reopen,
     .memory_create = slri_vk_memory_create,
     .memory_destroy = slri_vk_memory_destroy,
+    .view = slri_vk_view,
     .encode = slri_vk_encode,
     .wait = slri_vk_wait,
     .queue_create = slri_vk_queue_create,

@@ -131,8 +131,10 @@ void slri_vk_flow(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, VkComma
     if (flow->is_behind_list || flow->uses + uses > SLRI_VK_MOST_USES)
         forget_all(vulkan, flow, commands);
     put_needed(vulkan, flow, commands, use, uses);
-    for (uint32_t k = 0; k < uses; ++k)
+    for (uint32_t k = 0; k < uses; ++k) {
         note(flow, &use[k]);
+        flow->told_by |= use[k].is_viewed && use[k].how != SLRI_VK_READS ? use[k].stage : 0;
+    }
 }
 
 void slri_vk_flow_list(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, VkCommandBuffer commands)

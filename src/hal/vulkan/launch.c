@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static slr_status make_objects(struct slri_vulkan *vulkan, struct slri_vk_launch *launch)
+static slr_status make_launch(struct slri_vulkan *vulkan, struct slri_vk_launch *launch)
 {
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .queueFamilyIndex = vulkan->facts.family};
@@ -43,7 +43,7 @@ static slr_status make_arguments(struct slri_vulkan *vulkan, const struct slri_v
 }
 
 // What launches before it and the host have written is there, and what it writes is the host's.
-static void put_barrier(struct slri_vulkan *vulkan, VkCommandBuffer commands, bool is_before)
+static void put_host_barrier(struct slri_vulkan *vulkan, VkCommandBuffer commands, bool is_before)
 {
     const VkPipelineStageFlags kernel = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, host = VK_PIPELINE_STAGE_HOST_BIT;
     const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -53,21 +53,21 @@ static void put_barrier(struct slri_vulkan *vulkan, VkCommandBuffer commands, bo
     vulkan->call.CmdPipelineBarrier(commands, kernel, is_before ? kernel : host, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
-static slr_status record(struct slri_vulkan *vulkan, const struct slri_vk_staying *staying,
-                         const struct slri_vk_launch *launch)
+static slr_status record_group(struct slri_vulkan *vulkan, const struct slri_vk_staying *staying,
+                               const struct slri_vk_launch *launch)
 {
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
-    const struct slri_spirv_push push = {.arguments = launch->memory.address, .grid = {1, 1, 1}};
+    struct slri_spirv_push push = {.arguments = launch->memory.address, .grid = {1, 1, 1}};
+    const uint32_t pushed = slri_vk_push(&push, launch->memory.host, staying->kernel->layout.bytes);
     VkPipeline pipeline;
     SLRI_TRY(slri_vk_code_pipeline(vulkan, staying->kernel, 0, &pipeline));
     SLRI_VK_TRY(vulkan, BeginCommandBuffer, launch->commands, &begin);
-    put_barrier(vulkan, launch->commands, true);
+    put_host_barrier(vulkan, launch->commands, true);
     vulkan->call.CmdBindPipeline(launch->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    vulkan->call.CmdPushConstants(launch->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                  SLRI_SPIRV_PUSH_BYTES, &push);
+    vulkan->call.CmdPushConstants(launch->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed, &push);
     vulkan->call.CmdDispatchBase(launch->commands, 0, 0, 0, 1, 1, 1);
-    put_barrier(vulkan, launch->commands, false);
+    put_host_barrier(vulkan, launch->commands, false);
     SLRI_VK_TRY(vulkan, EndCommandBuffer, launch->commands);
     return SLR_OK;
 }
@@ -76,11 +76,11 @@ slr_status slri_vk_launch_make(struct slri_vulkan *vulkan, const struct slri_vk_
                                const uint64_t *address, struct slri_vk_launch *out)
 {
     *out = (struct slri_vk_launch){0};
-    slr_status status = make_objects(vulkan, out);
+    slr_status status = make_launch(vulkan, out);
     if (status == SLR_OK)
         status = make_arguments(vulkan, staying, address, out);
     if (status == SLR_OK)
-        status = record(vulkan, staying, out);
+        status = record_group(vulkan, staying, out);
     if (status != SLR_OK)
         slri_vk_launch_free(vulkan, out);
     return status;

@@ -23,7 +23,7 @@ static uint32_t rank_of(const struct slri_vk_chunks *chunks, uint64_t key)
     return low;
 }
 
-static slr_status make_room(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks)
+static slr_status make_chunk_room(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks)
 {
     if (chunks->count < chunks->room)
         return SLR_OK;
@@ -42,7 +42,7 @@ static slr_status make_room(struct slri_vulkan *vulkan, struct slri_vk_chunks *c
 static slr_status insert(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks, const struct slri_vk_chunk *chunk)
 {
     slri_mutex_lock(&vulkan->memory_lock);
-    slr_status status = make_room(vulkan, chunks);
+    slr_status status = make_chunk_room(vulkan, chunks);
     if (status == SLR_OK) {
         uint32_t at = rank_of(chunks, chunk->key);
         memmove(chunks->chunk + at + 1, chunks->chunk + at, (chunks->count - at) * sizeof *chunk);
@@ -68,7 +68,7 @@ static struct slri_vk_chunk take_out(struct slri_vulkan *vulkan, struct slri_vk_
 }
 
 static bool find_in(struct slri_vulkan *vulkan, const struct slri_vk_chunks *chunks, uint64_t key, uint64_t bytes,
-                    VkBuffer *buffer, uint64_t *offset)
+                    VkBuffer *buffer, uint64_t *offset, unsigned char **host)
 {
     slri_mutex_lock(&vulkan->memory_lock);
     const uint32_t rank = rank_of(chunks, key);
@@ -78,20 +78,31 @@ static bool find_in(struct slri_vulkan *vulkan, const struct slri_vk_chunks *chu
     if (is_there) {
         *buffer = chunk->buffer;
         *offset = at;
+        *host = chunk->host ? chunk->host + at : NULL;
     }
     slri_mutex_unlock(&vulkan->memory_lock);
     return is_there;
 }
 
-void slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkBuffer *buffer, uint64_t *offset)
+unsigned char *slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkBuffer *buffer, uint64_t *offset)
 {
-    find_in(vulkan, &vulkan->buffers, (uintptr_t)address, 0, buffer, offset);
+    unsigned char *host = NULL;
+    find_in(vulkan, &vulkan->buffers, (uintptr_t)address, 0, buffer, offset, &host);
+    return host;
+}
+
+void *slri_vk_view(void *device, const void *memory)
+{
+    VkBuffer buffer;
+    uint64_t at;
+    return slri_vk_find(device, memory, &buffer, &at);
 }
 
 bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, VkBuffer *buffer,
                        uint64_t *offset)
 {
-    return find_in(vulkan, &vulkan->seen, (uintptr_t)address, bytes, buffer, offset);
+    unsigned char *host;
+    return find_in(vulkan, &vulkan->seen, (uintptr_t)address, bytes, buffer, offset, &host);
 }
 
 uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host)
@@ -223,13 +234,14 @@ slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, b
 
 // ---- kinds ---------------------------------------------------------------------------------------------------------
 
-static slr_status create_buffer(struct slri_vulkan *vulkan, uint64_t bytes, void **memory)
+static slr_status create_buffer(struct slri_vulkan *vulkan, const struct wish *wish, uint64_t bytes, void **memory)
 {
-    const struct wish wish = {.must = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
     struct slri_vk_chunk chunk = {.bytes = (bytes + 3) / 4 * 4}; // it is zeroed by words
-    SLRI_TRY(make_chunk(vulkan, &wish, &chunk));
+    SLRI_TRY(make_chunk(vulkan, wish, &chunk));
     chunk.key = chunk.address;
-    slr_status status = slri_vk_zero_at_once(vulkan, &chunk);
+    slr_status status = chunk.host ? SLR_OK : slri_vk_zero_at_once(vulkan, &chunk);
+    if (chunk.host)
+        memset(chunk.host, 0, chunk.bytes);
     if (status == SLR_OK)
         status = insert(vulkan, &vulkan->buffers, &chunk);
     if (status == SLR_OK)
@@ -237,6 +249,23 @@ static slr_status create_buffer(struct slri_vulkan *vulkan, uint64_t bytes, void
     else
         slri_vk_chunk_free(vulkan, &chunk);
     return status;
+}
+
+static slr_status create_unseen(struct slri_vulkan *vulkan, uint64_t bytes, void **memory)
+{
+    const struct wish wish = {.must = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
+    return create_buffer(vulkan, &wish, bytes, memory);
+}
+
+// The host reads there, too, which takes long where it has no cache.
+static slr_status create_viewed(struct slri_vulkan *vulkan, uint64_t bytes, void **memory)
+{
+    const struct wish wish = {.must = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
+                                      VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
+                              .wish = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
+    uint32_t type;
+    return choose_type(vulkan, UINT32_MAX, &wish, &type) ? create_buffer(vulkan, &wish, bytes, memory)
+                                                         : create_unseen(vulkan, bytes, memory);
 }
 
 static slr_status keep_seen(struct slri_vulkan *vulkan, struct slri_vk_chunk *chunk, const void *host)
@@ -291,8 +320,10 @@ slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint6
         return import_given(device, bytes, *memory);
     case SLRI_MEMORY_SHARED:
         return slri_vk_ring_memory_create(device, bytes, memory);
+    case SLRI_MEMORY_SEEN:
+        return create_viewed(device, bytes, memory);
     default:
-        return create_buffer(device, bytes, memory);
+        return create_unseen(device, bytes, memory);
     }
 }
 

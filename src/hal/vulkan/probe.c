@@ -49,7 +49,7 @@ static const char *watch(struct slri_vulkan *vulkan, struct slri_vk_launch *laun
                                         : NULL;
 }
 
-static const char *try_out(struct slri_vulkan *vulkan)
+static const char *try_staying(struct slri_vulkan *vulkan)
 {
     struct slri_vk_staying *probe = NULL;
     struct slri_vk_chunk words = {0};
@@ -82,7 +82,7 @@ const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan)
         return "its driver ends loops, and with them a kernel that stays";
     slri_mutex_lock(&vulkan->stay.lock);
     if (!vulkan->stay.is_tried) {
-        vulkan->stay.lacks = try_out(vulkan);
+        vulkan->stay.lacks = try_staying(vulkan);
         vulkan->stay.is_tried = !slri_is_lost(&vulkan->loss); // else it is tried again when the device is opened again
     }
     const char *lacks = vulkan->stay.lacks;

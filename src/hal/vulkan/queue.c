@@ -78,7 +78,7 @@ static slr_status await_begun(struct slri_vulkan *vulkan, struct slri_vk_queue *
     return slri_lose(&vulkan->loss, "a command did not end in time");
 }
 
-static slr_status make_objects(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
+static slr_status make_queue(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
 {
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
@@ -103,7 +103,7 @@ static slr_status make_objects(struct slri_vulkan *vulkan, struct slri_vk_queue 
     return slri_vk_recorder_open(&queue->recorder, vulkan, ARGUMENT_BYTES);
 }
 
-static void free_objects(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
+static void free_queue(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
 {
     if (!slri_vk_hangs(vulkan)) {
         vulkan->call.DestroyCommandPool(vulkan->device, queue->pool, NULL);
@@ -123,11 +123,11 @@ slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue)
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a queue", vulkan->name);
     made->line = choose_line(vulkan, priority);
-    slr_status status = make_objects(vulkan, made);
+    slr_status status = make_queue(vulkan, made);
     if (status == SLR_OK)
         *queue = made;
     else
-        free_objects(vulkan, made);
+        free_queue(vulkan, made);
     return status;
 }
 
@@ -161,7 +161,7 @@ void slri_vk_queue_destroy(void *device, void *queue)
     if (dying->submits != 0 && !slri_vk_hangs(device))
         (void)await_begun(device, dying, slri_deadline_after(END_NS));
     end_turn(device, dying);
-    free_objects(device, dying);
+    free_queue(device, dying);
 }
 
 // ---- submissions ---------------------------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ static bool waits_for_back(const struct slri_vk_queue *queue, const unsigned cha
     return false;
 }
 
-static slr_status make_room(struct slri_vulkan *vulkan, struct slri_vk_queue *queue, uint64_t bytes)
+static slr_status make_staging_room(struct slri_vulkan *vulkan, struct slri_vk_queue *queue, uint64_t bytes)
 {
     if (queue->staged + bytes <= queue->stage.bytes && queue->backs < MOST_BACKS)
         return SLR_OK;
@@ -394,7 +394,7 @@ static slr_status copy_staged(struct slri_vulkan *vulkan, struct slri_vk_queue *
     }
     while (left != 0) {
         const uint64_t part = left < MOST_STAGE_BYTES ? left : MOST_STAGE_BYTES;
-        SLRI_TRY(make_room(vulkan, queue, part));
+        SLRI_TRY(make_staging_room(vulkan, queue, part));
         copy_part(queue, in, device, host, part);
         device += part;
         host += part;

@@ -72,7 +72,7 @@ static struct slri_vk_use use_of(struct slri_vulkan *vulkan, const void *address
                                  VkPipelineStageFlags stage)
 {
     struct slri_vk_use use = {.bytes = bytes, .how = how, .stage = stage};
-    slri_vk_find(vulkan, address, &use.buffer, &use.at);
+    use.is_viewed = slri_vk_find(vulkan, address, &use.buffer, &use.at) != NULL;
     return use;
 }
 
@@ -230,6 +230,13 @@ static void put_grid(struct slri_vk_recorder *recorder, const uint32_t grid[3])
     }
 }
 
+uint32_t slri_vk_push(struct slri_spirv_push *push, const unsigned char *arguments, uint32_t bytes)
+{
+    const uint32_t most = SLRI_SPIRV_PUSH_BYTES - SLRI_SPIRV_PUSHED_AT, pushed = bytes < most ? bytes / 4 * 4 : most;
+    memcpy(push->argument, arguments, pushed);
+    return SLRI_SPIRV_PUSHED_AT + pushed;
+}
+
 static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_command *command,
                            const struct slri_extras *extras)
 {
@@ -242,17 +249,17 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     SLRI_TRY(slri_vk_code_pipeline(vulkan, kernel, command->dispatch.dynamic_bytes, &pipeline));
     put_arguments(command, extras, &kernel->layout, recorder->shadow + recorder->used);
     const uint64_t at = keep_block(recorder, (kernel->layout.bytes + 7u) & ~UINT64_C(7));
-    const struct slri_spirv_push push = {.arguments = recorder->memory.address + at,
-                                         .grid = {grid[0], grid[1], grid[2]},
-                                         .turns = SLRI_SPIRV_TURNS,
-                                         .ended = recorder->memory.address,
-                                         .number = kernel->number};
+    struct slri_spirv_push push = {.arguments = recorder->memory.address + at,
+                                   .grid = {grid[0], grid[1], grid[2]},
+                                   .turns = SLRI_SPIRV_TURNS,
+                                   .ended = recorder->memory.address,
+                                   .number = kernel->number};
+    const uint32_t pushed = slri_vk_push(&push, recorder->shadow + at, kernel->layout.bytes);
     slri_vk_flow(vulkan, recorder->flow, recorder->commands, use, uses_of(vulkan, command, extras, use));
     if (recorder->bound != pipeline)
         vulkan->call.CmdBindPipeline(recorder->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     recorder->bound = pipeline;
-    vulkan->call.CmdPushConstants(recorder->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                  SLRI_SPIRV_PUSH_BYTES, &push);
+    vulkan->call.CmdPushConstants(recorder->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed, &push);
     put_grid(recorder, grid);
     if (slri_vk_loop_turns(vulkan) != 0)
         recorder->flow->told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;

@@ -75,7 +75,7 @@ static slr_status compile_text(const struct slri_shard *shard, struct slri_modul
     return status;
 }
 
-static slr_status load(struct slri_vulkan *vulkan, struct slri_vk_staying *staying)
+static slr_status load_staying(struct slri_vulkan *vulkan, struct slri_vk_staying *staying)
 {
     const struct slri_module *module = staying->module ? staying->module : staying->text;
     struct slri_code_text text = {.module = module,
@@ -96,14 +96,15 @@ static slr_status load(struct slri_vulkan *vulkan, struct slri_vk_staying *stayi
     return status;
 }
 
-static slr_status build(struct slri_vulkan *vulkan, const struct slri_shard *shard, struct slri_vk_staying *staying)
+static slr_status build_staying(struct slri_vulkan *vulkan, const struct slri_shard *shard,
+                                struct slri_vk_staying *staying)
 {
     SLRI_TRY(compile_text(shard, &staying->text));
     if (shard)
         SLRI_TRY(slri_handler_stay(slri_code_module(shard->program), shard->entry, staying->text, &staying->module));
     staying->entry = staying->module ? staying->module->entry : staying->text->entry;
     staying->threads = staying->entry->max_threads ? staying->entry->max_threads : 1;
-    return load(vulkan, staying);
+    return load_staying(vulkan, staying);
 }
 
 void slri_vk_staying_free(struct slri_vulkan *vulkan, struct slri_vk_staying *staying)
@@ -123,7 +124,7 @@ slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_s
     struct slri_vk_staying *made = slri_alloc(vulkan->allocator, sizeof *made);
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a persistent kernel", vulkan->name);
-    slr_status status = build(vulkan, shard, made);
+    slr_status status = build_staying(vulkan, shard, made);
     if (status == SLR_OK)
         *out = made;
     else

@@ -129,12 +129,14 @@ slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint6
 void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
 void slri_vk_memory_forget(struct slri_vulkan *vulkan); // frees all
 slr_status slri_vk_ring_memory_create(struct slri_vulkan *vulkan, uint64_t bytes, void **memory);
+void *slri_vk_view(void *device, const void *memory);
 uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host); // the device's, of memory that it shares
 // Memory that the host writes and the device reads, or the other way round (`is_read`); in no list.
 slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, bool is_read, struct slri_vk_chunk *out);
 void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
 // The buffer where an address of the device lies, or one of the host (false: it is not page-locked), and the offset.
-void slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkBuffer *buffer, uint64_t *offset);
+// The first gives the host's address of that byte; NULL: the host does not see it.
+unsigned char *slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkBuffer *buffer, uint64_t *offset);
 bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, VkBuffer *buffer,
                        uint64_t *offset);
 
@@ -149,6 +151,7 @@ struct slri_vk_use {
     uint64_t at, bytes;                  // in it
     uint32_t how;                        // SLRI_VK_READS and so on
     VkPipelineStageFlags stage, seen_by; // of the use; stages that come behind it already
+    bool is_viewed;                      // the host works there, too
 };
 #define SLRI_VK_MOST_USES 1024u
 struct slri_vk_flow {
@@ -185,6 +188,8 @@ void slri_vk_recorder_close(struct slri_vk_recorder *recorder);
 uint64_t slri_vk_record_needs(const struct slri_command *command); // of its memory, at most
 slr_status slri_vk_record(struct slri_vk_recorder *recorder, const struct slri_command *command,
                           const struct slri_extras *extras); // a move, a fill or a dispatch; or a copy of seen memory
+// Puts the arguments into the push block, as many as it takes. Gives its bytes.
+uint32_t slri_vk_push(struct slri_spirv_push *push, const unsigned char *arguments, uint32_t bytes);
 bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *command);
 // Between memory that the host sees and the device's.
 void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_vk_use *from,

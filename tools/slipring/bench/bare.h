@@ -94,4 +94,22 @@ struct bare_api {
 };
 extern const struct bare_api bare_opencl, bare_cuda, bare_vulkan;
 
+// ---- kernels by hand, on Vulkan -------------------------------------------------------------------------------------
+
+enum { BARE_HAND_BUFFERS = 3 };
+
+/// A module whose `main` is pushed the addresses of buffers that bare_vulkan.take gave, then `n` and `factor`.
+typedef struct bare_hand {
+    const uint32_t *word;
+    size_t bytes;
+    void *memory[BARE_HAND_BUFFERS]; ///< NULL behind the last
+    int32_t n;
+    float factor;
+    uint32_t grid[2];
+} bare_hand;
+
+/// `api`: of bare_vulkan.open. NULL: Vulkan makes no pipeline of it. For bare_vulkan.release.
+void *bare_by_hand(void *api, const bare_hand *hand);
+bool bare_run_by_hand(void *kernel); ///< and waits
+
 #endif

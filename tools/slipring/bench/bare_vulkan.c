@@ -80,10 +80,17 @@ typedef struct prepared {
     VkSemaphore done;
     uint64_t value;
     const struct code *code;
-    struct given {
-        VkDeviceAddress memory[2];
-        uint32_t value[2];
-    } given;
+    union {
+        struct given {
+            VkDeviceAddress memory[2];
+            uint32_t value[2];
+        } given;
+        struct { // of bare_by_hand
+            VkDeviceAddress memory[BARE_HAND_BUFFERS];
+            int32_t n;
+            float factor;
+        } hand;
+    };
     uint32_t recorded; // messages of the command buffer; 0: it is recorded for each launch
 } prepared;
 
@@ -251,11 +258,11 @@ static void release(void *kernel)
     free(p);
 }
 
-static bool make_pipeline(prepared *p)
+static bool make_pipeline(prepared *p, const struct code *code)
 {
-    const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof p->given};
+    const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof p->hand};
     const VkShaderModuleCreateInfo module = {
-        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = p->code->bytes, .pCode = p->code->word};
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code->bytes, .pCode = code->word};
     const VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                                .pushConstantRangeCount = 1,
                                                .pPushConstantRanges = &push};
@@ -267,7 +274,7 @@ static bool make_pipeline(prepared *p)
                                                 .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                           .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                           .module = p->module,
-                                                          .pName = p->code->name},
+                                                          .pName = code->name},
                                                 .layout = p->layout};
     return vk->CreateComputePipelines(vk->device, VK_NULL_HANDLE, 1, &create, NULL, &p->pipeline) == VK_SUCCESS;
 }
@@ -304,14 +311,14 @@ static void *prepare(void *of, enum bare_kernel kernel, void *const memory[2], c
     p->code = &codes[kernel];
     for (int i = 0; i < 2; i++)
         p->given.memory[i] = piece_of(of, memory[i])->address;
-    if (make_pipeline(p) && make_commands(p))
+    if (make_pipeline(p, p->code) && make_commands(p))
         return p;
     *why = "Vulkan makes no pipeline of it";
     release(p);
     return NULL;
 }
 
-static bool record(prepared *p, uint32_t messages)
+static bool record_grid(prepared *p, const uint32_t grid[2])
 {
     api *vk = p->vk;
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -321,21 +328,22 @@ static bool record(prepared *p, uint32_t messages)
     if (vk->BeginCommandBuffer(p->commands, &begin) != VK_SUCCESS)
         return false;
     vk->CmdBindPipeline(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE, p->pipeline);
-    vk->CmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof p->given, &p->given);
-    vk->CmdDispatch(p->commands, p->code->takes_values ? 1 : messages / GROUP, 1, 1);
+    vk->CmdPushConstants(p->commands, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof p->hand, &p->hand);
+    vk->CmdDispatch(p->commands, grid[0], grid[1], 1);
     vk->CmdPipelineBarrier(p->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &told,
                            0, NULL, 0, NULL);
-    p->recorded = p->code->takes_values ? 0 : messages;
     return vk->EndCommandBuffer(p->commands) == VK_SUCCESS;
 }
 
-static bool launch(void *kernel, const uint32_t *values, unsigned count, uint32_t messages)
+static bool record(prepared *p, uint32_t messages)
 {
-    prepared *p = kernel;
-    for (unsigned i = 0; i < count; i++)
-        p->given.value[i] = values[i];
-    if (p->recorded != messages && !record(p, messages))
-        return false;
+    const bool once = p->code->takes_values;
+    p->recorded = once ? 0 : messages;
+    return record_grid(p, (uint32_t[]){once ? 1 : messages / GROUP, 1});
+}
+
+static bool submit_recorded(prepared *p)
+{
     p->value++;
     const VkTimelineSemaphoreSubmitInfo timeline = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                                     .signalSemaphoreValueCount = 1,
@@ -349,6 +357,14 @@ static bool launch(void *kernel, const uint32_t *values, unsigned count, uint32_
     return p->vk->QueueSubmit(p->vk->queue, 1, &submit, VK_NULL_HANDLE) == VK_SUCCESS;
 }
 
+static bool launch(void *kernel, const uint32_t *values, unsigned count, uint32_t messages)
+{
+    prepared *p = kernel;
+    for (unsigned i = 0; i < count; i++)
+        p->given.value[i] = values[i];
+    return (p->recorded == messages || record(p, messages)) && submit_recorded(p);
+}
+
 static bool finish(void *kernel)
 {
     prepared *p = kernel;
@@ -359,6 +375,30 @@ static bool finish(void *kernel)
     return p->vk->WaitSemaphores(p->vk->device, &wait, PATIENCE_S * UINT64_C(1000000000)) == VK_SUCCESS;
 }
 
+// ---- kernels of somebody else's compiler ---------------------------------------------------------------------------
+
+void *bare_by_hand(void *of, const bare_hand *hand)
+{
+    prepared *p = calloc(1, sizeof *p);
+    if (!p)
+        abort();
+    p->vk = of;
+    const struct code code = {"main", hand->word, hand->bytes, false};
+    for (int i = 0; i < BARE_HAND_BUFFERS && hand->memory[i]; i++)
+        p->hand.memory[i] = piece_of(of, hand->memory[i])->address;
+    p->hand.n = hand->n;
+    p->hand.factor = hand->factor;
+    if (make_pipeline(p, &code) && make_commands(p) && record_grid(p, hand->grid))
+        return p;
+    release(p);
+    return NULL;
+}
+
+bool bare_run_by_hand(void *kernel)
+{
+    return submit_recorded(kernel) && finish(kernel);
+}
+
 const struct bare_api bare_vulkan = {"Vulkan", true, open, close, take, give, prepare, launch, finish, NULL, release};
 #else
 static void *open(const char *device, const char **why)
@@ -366,6 +406,18 @@ static void *open(const char *device, const char **why)
     (void)device;
     *why = "slipring was built without Vulkan's headers";
     return NULL;
+}
+
+void *bare_by_hand(void *of, const bare_hand *hand)
+{
+    (void)of, (void)hand;
+    return NULL;
+}
+
+bool bare_run_by_hand(void *kernel)
+{
+    (void)kernel;
+    return false;
 }
 
 const struct bare_api bare_vulkan = {.called = "Vulkan", .open = open};

@@ -6,6 +6,7 @@
 
 #include "bench/batch.h"
 #include "bench/floors.h"
+#include "bench/glsl.h"
 #include "bench/opencl.h"
 #include "kernel_cases.h"
 #include "clock.h"
@@ -45,6 +46,7 @@ typedef struct kernel_bench {
     void (*on_memory)(halves *, partner *);
     opencl *cl;
     opencl_kernel *cl_kernel;
+    glsl_kernel *glsl;
     hand_function *hand;
 } kernel_bench;
 
@@ -75,6 +77,17 @@ static bool opencl_slice(void *context, double *figures)
     rate(k, start, figures);
     if (!fine)
         say("OpenCL fails on %s", k->what->name);
+    return fine;
+}
+
+static bool glsl_slice(void *context, double *figures)
+{
+    kernel_bench *k = context;
+    uint64_t start = clock_ns();
+    bool fine = glsl_run(k->glsl);
+    rate(k, start, figures);
+    if (!fine)
+        say("Vulkan fails on %s by hand", k->what->name);
     return fine;
 }
 
@@ -172,6 +185,7 @@ static void close_kernel(kernel_bench *k)
     slr_device_close(k->device);
     opencl_release(k->cl_kernel);
     opencl_close(k->cl);
+    glsl_release(k->glsl);
     *k = (kernel_bench){.bench = k->bench, .what = k->what};
 }
 
@@ -236,6 +250,38 @@ static bool add_opencl(kernel_bench *k, bool one_thread)
     if (fine)
         return add(k, name, "the same kernel by the OpenCL that is installed, with as many threads", opencl_slice);
     add_absent(k->bench, name, k->what->flops > 0 ? "GFLOP/s" : "GB/s", k->cl_kernel != NULL ? "it fails there" : why);
+    return true;
+}
+
+// What both have written after one launch each.
+static bool is_same(const kernel_bench *k)
+{
+    unsigned last = 0;
+    while (last + 1 < KERNEL_BUFFERS && k->what->buffer[last + 1].times)
+        last++;
+    const size_t elements = kernel_case_elements(k->what, last, k->what->large);
+    const float *by_hand = glsl_memory(k->glsl, last);
+    float *ours = memory_take(elements, sizeof *ours);
+    slr_status status = slr_buffer_read(k->buffer[last], 0, ours, elements * sizeof *ours);
+    size_t same = 0;
+    while (status == SLR_OK && same < elements && fabsf(ours[same] - by_hand[same]) <= 1e-4f * (1 + fabsf(ours[same])))
+        same++;
+    free(ours);
+    if (status == SLR_OK && same != elements)
+        say("%s: element %zu is another one by hand", k->what->name, same);
+    return same == elements || bench_failed(status, k->what->name);
+}
+
+static bool add_glsl(kernel_bench *k)
+{
+    const char *name = row_name(k, false, "vs_glsl"), *why = "";
+    double unused;
+    k->glsl = glsl_prepare(k->bench->info.name, k->what, &why);
+    if (k->glsl != NULL)
+        return glsl_slice(k, &unused) && is_same(k) &&
+               add(k, name, "the same in GLSL by hand (bench/kernels/glsl), compiled by glslang, on the same device",
+                   glsl_slice);
+    add_absent(k->bench, name, k->what->flops > 0 ? "GFLOP/s" : "GB/s", why);
     return true;
 }
 
@@ -334,30 +380,40 @@ static bool measure_all_threads(kernel_bench *k)
     return fine;
 }
 
-// Of the rows beside OpenCL, where all of them were measured.
-static void add_mean(bench *bench)
+static bool measure_glsl(kernel_bench *k)
+{
+    if (strcmp(k->bench->info.backend, "vulkan") != 0 || !glsl_has(k->what) ||
+        !bench_wants(k->bench, row_name(k, false, "vs_glsl")))
+        return true;
+    bool fine = open_kernel(k, false) && add_glsl(k);
+    close_kernel(k);
+    return fine;
+}
+
+// Of the rows beside a peer, where all of them were measured.
+static void add_mean(bench *bench, const char *name, const char *peer, size_t rows)
 {
     double logs = 0;
     unsigned count = 0;
     for (unsigned i = 0; i < bench->row_count; i++) {
         const bench_row *row = &bench->rows[i];
-        if (strstr(row->name, "_vs_pocl") == NULL)
+        if (strstr(row->name, peer) == NULL)
             continue;
         if (row->ratio <= 0)
             return;
         logs += log(row->ratio);
         count++;
     }
-    if (count != kernel_case_count || bench->row_count >= BENCH_ROWS)
+    if (count != rows || bench->row_count >= BENCH_ROWS)
         return;
     bench_row *row = &bench->rows[bench->row_count++];
-    *row = (bench_row){.name = "kernels_vs_pocl",
+    *row = (bench_row){.name = name,
                        .stat = "mean",
                        .unit = "times",
                        .value = exp(logs / count),
                        .floor = 1,
                        .ratio = exp(logs / count)};
-    snprintf(row->method, sizeof row->method, "The geometric mean of the ratios of the %u rows vs_pocl.", count);
+    snprintf(row->method, sizeof row->method, "The geometric mean of the ratios of the %u rows %s.", count, peer + 1);
 }
 
 bool bench_kernels(bench *bench)
@@ -372,7 +428,11 @@ bool bench_kernels(bench *bench)
         k.work = work_of(k.what);
         if (!measure_all_threads(&k))
             return false;
+        k.work = work_of(k.what);
+        if (!measure_glsl(&k))
+            return false;
     }
-    add_mean(bench);
+    add_mean(bench, "kernels_vs_pocl", "_vs_pocl", kernel_case_count);
+    add_mean(bench, "kernels_vs_glsl", "_vs_glsl", glsl_count);
     return true;
 }
