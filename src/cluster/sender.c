@@ -526,7 +526,7 @@ static slr_status open_replies(slr_sender *sender)
 }
 
 // Whether a message is the answer to that call; others are late.
-static bool take_reply(const slr_sender *sender, natsMsg *message, uint32_t partition, void *reply, slr_status *status)
+static bool read_answer(const slr_sender *sender, natsMsg *message, uint32_t partition, void *reply, slr_status *status)
 {
     slri_remote_answer answer;
     const size_t bytes = (size_t)sender->nats->api->natsMsg_GetDataLength(message);
@@ -560,7 +560,7 @@ static slr_status await_reply(slr_sender *sender, uint32_t partition, void *repl
         slr_status answered;
         int status = api->natsSubscription_NextMsg(&message, sender->replies, REPLY_MS);
         if (status == 0) {
-            bool is_ours = take_reply(sender, message, partition, reply, &answered);
+            bool is_ours = read_answer(sender, message, partition, reply, &answered);
             api->natsMsg_Destroy(message);
             if (is_ours)
                 return fail_call(sender, answered);
