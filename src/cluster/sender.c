@@ -122,7 +122,7 @@ static slr_status publish_part(slr_sender *sender, uint32_t partition)
 }
 
 // Memory of the full size is kept and used again: fresh memory costs more than the copy into it.
-static sent_frame *take_frame(slr_sender *sender, size_t bytes)
+static sent_frame *new_frame(slr_sender *sender, size_t bytes)
 {
     const bool is_large = bytes > sender->frame_room / 2;
     sent_frame *frame = is_large ? sender->spare : NULL;
@@ -181,7 +181,7 @@ static slr_status end_frame(slr_sender *sender, uint32_t partition, uint32_t fla
                  messages = (size_t)part->batched * sender->shape.message_bytes;
     slri_frame_head head = slri_frame_head_of(&sender->shape, SLRI_FRAME_SENT);
     const size_t bytes = sizeof head + slri_pad(keys) + slri_pad(texts) + slri_pad(messages);
-    sent_frame *frame = take_frame(sender, bytes);
+    sent_frame *frame = new_frame(sender, bytes);
     if (!frame)
         return SLRI_FAIL(NO_MEMORY, "no memory for a frame of %zu B", bytes);
     head.producer = sender->producer;
