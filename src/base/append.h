@@ -14,7 +14,7 @@ typedef struct slri_append_part {
     size_t bytes;
 } slri_append_part;
 
-enum { SLRI_APPEND_PARTS = 12 };
+enum { SLRI_APPEND_PARTS = 13 };
 
 /// Opens the file for writing and makes it where it is missing, for this user only. `*bytes` is its length.
 /// Errors: SYSTEM.

@@ -31,7 +31,7 @@ typedef struct copying {
     char damage[256];
 } copying;
 
-static void note_damage(void *user, const char *what)
+static void pass_damage_on(void *user, const char *what)
 {
     copying *copying = user;
     snprintf(copying->damage, sizeof copying->damage, "%s", what);
@@ -47,7 +47,7 @@ static slr_status open_local(copying *copying, const char *part, bool reads_only
     slri_log_desc desc = {.place = place,
                           .sync = SLRI_LOG_SYNC_ALWAYS,
                           .reads_only = reads_only,
-                          .on_damage = note_damage,
+                          .on_damage = pass_damage_on,
                           .user = copying};
     slr_status status = slri_log_local.open(&desc, out);
     free(place);

@@ -116,7 +116,7 @@ static slri_head_producer *find_sender(slr_server *server, uint64_t name, uint64
     return &head->producer[head->producers - 1];
 }
 
-static slr_status take_message(slr_server *server, const slri_frame *frame, uint32_t index, const slr_key *key)
+static slr_status take_framed(slr_server *server, const slri_frame *frame, uint32_t index, const slr_key *key)
 {
     if (frame->calls)
         SLRI_TRY(slri_server_note_call(server, server->messages + server->batched + 1, frame->head.producer,
@@ -142,7 +142,7 @@ static slr_status take_frame(slr_server *server, const slri_frame *frame)
             server->gaps += number > sender->number;
             continue;
         }
-        SLRI_TRY(take_message(server, frame, i, &key));
+        SLRI_TRY(take_framed(server, frame, i, &key));
         sender->number = number;
     }
     return SLR_OK;

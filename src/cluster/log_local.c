@@ -19,21 +19,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEGMENT_BYTES = 16 << 20, NAME_BYTES = 64 };
+enum { SEGMENT_BYTES = 16 << 20, NAME_BYTES = 64, SPARES_MAX = 4 };
 #define LOCK "lock"
 #define HOLDER "holder"
 
 struct segment {
     uint64_t first, bytes;
+    uint64_t seed; // of its checksums; 0: the file is not reused
 };
 
 struct stream {
     struct segment *segments; // by age; the last one is written to
     uint32_t count, capacity;
-    uint64_t last;  // sequence
-    int fd;         // of the last segment; -1: none. Under fd_lock
-    char *path;     // of that segment. Under fd_lock
-    uint32_t dirty; // atomic: something was appended that the disk may not have
+    uint32_t spares; // files of purged segments that wait to be reused
+    uint64_t last;   // sequence
+    int fd;          // of the last segment; -1: none. Under fd_lock
+    char *path;      // of that segment. Under fd_lock
+    uint32_t dirty;  // atomic: something was appended that the disk may not have
 };
 
 struct local {
@@ -58,6 +60,11 @@ const char *slri_log_stream_name(enum slri_log_stream stream)
 static void name_segment(char name[NAME_BYTES], enum slri_log_stream stream, uint64_t first)
 {
     snprintf(name, NAME_BYTES, "%s-%020" PRIu64 ".log", slri_log_stream_name(stream), first);
+}
+
+static void name_spare(char name[NAME_BYTES], enum slri_log_stream stream, uint32_t index)
+{
+    snprintf(name, NAME_BYTES, "%s-spare-%" PRIu32 ".log", slri_log_stream_name(stream), index);
 }
 
 static slr_status path_of(const struct local *local, const char *name, char **path)
@@ -94,10 +101,24 @@ struct finding {
     slr_status status;
 };
 
+// Of a process that is gone. None is kept: only who purged it knows that it is no longer needed.
+static bool is_spare(const char *found)
+{
+    for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
+        for (uint32_t i = 0; i < SPARES_MAX; ++i) {
+            char name[NAME_BYTES];
+            name_spare(name, at, i);
+            if (strcmp(name, found) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void find_segment(void *user, const slri_folder_item *item)
 {
     struct finding *finding = user;
-    if (item->is_left_behind && !finding->local->desc.reads_only)
+    if ((item->is_left_behind || is_spare(item->name)) && !finding->local->desc.reads_only)
         (void)slri_folder_delete(finding->local->folder, item->name);
     for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
         char name[NAME_BYTES];
@@ -192,6 +213,7 @@ static slr_status check_stream(struct local *local, enum slri_log_stream at)
         if (scan.good)
             stream->last = scan.last;
         stream->segments[i].bytes = scan.good;
+        stream->segments[i].seed = scan.seed;
         if (scan.end == SLRI_SEGMENT_TORN)
             SLRI_TRY(cut_torn(local, at, &scan, bytes));
     }
@@ -243,12 +265,42 @@ static slr_status open_segment(struct local *local, enum slri_log_stream at, uin
     slri_mutex_lock(&local->fd_lock);
     stream->fd = fd;
     stream->path = path;
-    newest(stream)->bytes = bytes;
     slri_mutex_unlock(&local->fd_lock);
     return SLR_OK;
 }
 
-// The next record goes to a new file.
+// A purged file becomes the next one: its pages are in memory and its blocks on the disk, so that writing costs a
+// fifth. It gets its new head before its new name. Where that fails, it goes.
+static slr_status reuse_spare(struct local *local, enum slri_log_stream at, uint64_t first)
+{
+    char name[NAME_BYTES], *from = NULL, *to = NULL;
+    const slri_segment_head head = slri_segment_head_of(first, true);
+    const slri_record_head mark = slri_end_mark_of(first, slri_segment_seed(&head));
+    const slri_append_part parts[] = {{&head, sizeof head}, {&mark, sizeof mark}};
+    int fd = -1;
+    uint64_t bytes;
+    name_segment(name, at, first);
+    slr_status status = path_of(local, name, &to);
+    name_spare(name, at, --local->streams[at].spares);
+    if (status == SLR_OK)
+        status = path_of(local, name, &from);
+    if (status == SLR_OK)
+        status = slri_append_open(from, &fd, &bytes);
+    if (status == SLR_OK)
+        status = slri_append_write(fd, from, 0, parts, 2);
+    if (status == SLR_OK && is_synced(local))
+        status = slri_append_sync(fd, from);
+    slri_append_close(fd);
+    if (status == SLR_OK)
+        status = slri_file_rename(from, to);
+    if (status != SLR_OK)
+        (void)slri_folder_delete(local->folder, name);
+    free(from);
+    free(to);
+    return status;
+}
+
+// The next record goes to a new file, or to one that is no longer needed.
 static slr_status begin_segment(struct local *local, enum slri_log_stream at)
 {
     struct stream *stream = &local->streams[at];
@@ -257,10 +309,11 @@ static slr_status begin_segment(struct local *local, enum slri_log_stream at)
         close_segment(local, stream);
     }
     SLRI_TRY(add_segment(stream, stream->last + 1));
-    slr_status status = open_segment(local, at, stream->last + 1);
-    slri_segment_head head = slri_segment_head_of(stream->last + 1);
+    const bool is_reused = stream->spares > 0 && reuse_spare(local, at, stream->last + 1) == SLR_OK;
+    slri_segment_head head = slri_segment_head_of(stream->last + 1, is_reused);
     slri_append_part part = {&head, sizeof head};
-    if (status == SLR_OK)
+    slr_status status = open_segment(local, at, stream->last + 1);
+    if (status == SLR_OK && !is_reused)
         status = slri_append_write(stream->fd, stream->path, 0, &part, 1);
     if (status == SLR_OK && is_synced(local))
         status = slri_append_sync_folder(slri_folder_path(local->folder));
@@ -270,6 +323,7 @@ static slr_status begin_segment(struct local *local, enum slri_log_stream at)
         return status;
     }
     newest(stream)->bytes = sizeof head;
+    newest(stream)->seed = slri_segment_seed(&head);
     return SLR_OK;
 }
 
@@ -307,11 +361,13 @@ static slr_status local_append(slri_log *log, enum slri_log_stream at, uint64_t 
     if (failed != SLR_OK)
         return slri_fail(failed, "%s: an earlier sync to the disk failed", slri_folder_path(local->folder));
     SLRI_TRY(prepare(local, at));
-    slri_record_head head = slri_record_head_of(stream->last + 1, parts, count);
+    const uint64_t seed = newest(stream)->seed;
+    slri_record_head head = slri_record_head_of(stream->last + 1, seed, parts, count);
     uint64_t padding = slri_round_up(head.bytes, 8) - head.bytes, record = sizeof head + head.bytes + padding;
     uint64_t begin = newest(stream)->bytes, before = gap_to_page(begin, record);
     uint64_t after = gap_to_page(begin + before + record, record);
-    slri_record_head fillers[2] = {slri_filler_head_of(before), slri_filler_head_of(after)};
+    slri_record_head fillers[2] = {slri_filler_head_of(before, seed), slri_filler_head_of(after, seed)};
+    const slri_record_head mark = slri_end_mark_of(stream->last + 2, seed);
     if (before) {
         all[used++] = (slri_append_part){&fillers[0], sizeof head};
         all[used++] = (slri_append_part){zeros, before - sizeof head};
@@ -324,6 +380,8 @@ static slr_status local_append(slri_log *log, enum slri_log_stream at, uint64_t 
         all[used++] = (slri_append_part){&fillers[1], sizeof head};
         all[used++] = (slri_append_part){zeros, after - sizeof head};
     }
+    if (seed)
+        all[used++] = (slri_append_part){&mark, sizeof mark};
     SLRI_TRY(slri_append_write(stream->fd, stream->path, begin, all, used));
     newest(stream)->bytes = begin + before + record + after;
     stream->last++;
@@ -387,6 +445,24 @@ static uint64_t local_size(slri_log *log, enum slri_log_stream at)
     return bytes;
 }
 
+// A file that is not needed any more waits to be reused, or goes where enough of them wait.
+static slr_status keep_spare(struct local *local, enum slri_log_stream at, const char *name)
+{
+    struct stream *stream = &local->streams[at];
+    char spare[NAME_BYTES], *from, *to = NULL;
+    if (stream->spares == SPARES_MAX)
+        return slri_folder_delete(local->folder, name);
+    name_spare(spare, at, stream->spares);
+    SLRI_TRY(path_of(local, name, &from));
+    slr_status status = path_of(local, spare, &to);
+    if (status == SLR_OK)
+        status = slri_file_rename(from, to);
+    stream->spares += status == SLR_OK;
+    free(from);
+    free(to);
+    return status;
+}
+
 // Whole files: what is needed begins in a later one.
 static slr_status local_purge(slri_log *log, enum slri_log_stream at, uint64_t up_to)
 {
@@ -398,7 +474,7 @@ static slr_status local_purge(slri_log *log, enum slri_log_stream at, uint64_t u
     while (gone + 1 < stream->count && stream->segments[gone + 1].first <= up_to + 1) {
         char name[NAME_BYTES];
         name_segment(name, at, stream->segments[gone++].first);
-        SLRI_TRY(slri_folder_delete(local->folder, name));
+        SLRI_TRY(keep_spare(local, at, name));
     }
     stream->count -= gone;
     if (gone)
@@ -442,6 +518,11 @@ static slr_status local_cut(slri_log *log, enum slri_log_stream at, uint64_t las
 {
     struct local *local = (struct local *)log;
     struct stream *stream = &local->streams[at];
+    for (; stream->spares > 0; --stream->spares) { // the numbers of their records may come again
+        char name[NAME_BYTES];
+        name_spare(name, at, stream->spares - 1);
+        SLRI_TRY(slri_folder_delete(local->folder, name));
+    }
     while (stream->count && (newest(stream)->first > last + 1 || last > stream->last)) {
         char name[NAME_BYTES];
         close_segment(local, stream);

@@ -92,7 +92,7 @@ static slr_status align(slri_nats_follower *follower, slri_log_record *record, c
     return SLR_OK;
 }
 
-static slr_status take_message(slri_nats_follower *follower, natsMsg *message, slri_log_visit *visit, void *user)
+static slr_status take_arrival(slri_nats_follower *follower, natsMsg *message, slri_log_visit *visit, void *user)
 {
     const slri_nats_api *api = follower->nats->api;
     const char *reply = api->natsMsg_GetReply(message);
@@ -149,7 +149,7 @@ slr_status slri_nats_follow(slri_nats_follower *follower, const char *stream, ui
         }
         if (status)
             return slri_nats_fail(follower->nats, status, "following a stream");
-        slr_status taken = take_message(follower, message, visit, user);
+        slr_status taken = take_arrival(follower, message, visit, user);
         follower->nats->api->natsMsg_Destroy(message);
         SLRI_TRY(taken);
     }

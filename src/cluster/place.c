@@ -46,7 +46,7 @@ static slr_status look_at(void *user, const slri_log_record *record)
     return SLR_OK;
 }
 
-static slr_status look(slri_log *log, const slri_head *head, slr_place_info *info)
+static slr_status fill_info(slri_log *log, const slri_head *head, slr_place_info *info)
 {
     struct looking looking = {
         .shape = {head->layout, head->message_bytes, head->state_bytes, head->reply_bytes, info->instances},
@@ -94,7 +94,7 @@ static slr_status open_and_look(const char *place, slr_place_info *info)
         status = slri_head_check(&head, bytes, place);
     if (status == SLR_OK) {
         fill(&head, info);
-        status = look(log, &head, info);
+        status = fill_info(log, &head, info);
     }
     if (status == SLR_OK &&
         engine->get(log, SLRI_RELEASED_KEY, &released, sizeof released, &bytes, &revision) == SLR_OK)

@@ -8,24 +8,31 @@
 #include <string.h>
 
 #define SEGMENT_MAGIC "\x89SLRLOG\n" // 8 bytes; 0x89: a file that lost its eighth bits is no segment
-enum { SEGMENT_VERSION = 2, SEGMENT_ORDER = 0x01020304, RECORD_MAGIC = 0x67726c73, FILLER_MAGIC = 0x70726c73 };
+enum { SEGMENT_VERSION = 2, SEGMENT_REUSED = 3, SEGMENT_ORDER = 0x01020304 };
+enum { RECORD_MAGIC = 0x67726c73, FILLER_MAGIC = 0x70726c73, END_MAGIC = 0x65726c73 };
 
 _Static_assert(sizeof(slri_segment_head) == 32 && sizeof(slri_record_head) == 24, "no padding: they are files' bytes");
 
-slri_segment_head slri_segment_head_of(uint64_t first)
+slri_segment_head slri_segment_head_of(uint64_t first, bool is_reused)
 {
-    slri_segment_head head = {.version = SEGMENT_VERSION, .order = SEGMENT_ORDER, .first = first};
+    const uint32_t version = is_reused ? SEGMENT_REUSED : SEGMENT_VERSION;
+    slri_segment_head head = {.version = version, .order = SEGMENT_ORDER, .first = first};
     memcpy(head.magic, SEGMENT_MAGIC, sizeof head.magic);
     head.sum = slri_sum_of(0, &head, offsetof(slri_segment_head, sum));
     return head;
 }
 
-slri_record_head slri_record_head_of(uint64_t sequence, const slri_append_part *parts, uint32_t count)
+uint64_t slri_segment_seed(const slri_segment_head *head)
+{
+    return head->version == SEGMENT_REUSED ? head->sum : 0;
+}
+
+slri_record_head slri_record_head_of(uint64_t sequence, uint64_t seed, const slri_append_part *parts, uint32_t count)
 {
     slri_record_head head = {.magic = RECORD_MAGIC, .sequence = sequence};
     for (uint32_t i = 0; i < count; ++i)
         head.bytes += (uint32_t)parts[i].bytes;
-    slri_sum sum = slri_sum_begin(0);
+    slri_sum sum = slri_sum_begin(seed);
     slri_sum_add(&sum, &head, offsetof(slri_record_head, sum));
     for (uint32_t i = 0; i < count; ++i)
         slri_sum_add(&sum, parts[i].data, parts[i].bytes);
@@ -33,15 +40,28 @@ slri_record_head slri_record_head_of(uint64_t sequence, const slri_append_part *
     return head;
 }
 
-slri_record_head slri_filler_head_of(uint64_t bytes)
+slri_record_head slri_filler_head_of(uint64_t bytes, uint64_t seed)
 {
     slri_record_head head = {.magic = FILLER_MAGIC, .bytes = (uint32_t)(bytes - sizeof head)};
-    head.sum = slri_sum_of(0, &head, offsetof(slri_record_head, sum));
+    head.sum = slri_sum_of(seed, &head, offsetof(slri_record_head, sum));
     return head;
 }
 
+slri_record_head slri_end_mark_of(uint64_t sequence, uint64_t seed)
+{
+    slri_record_head head = {.magic = END_MAGIC, .sequence = sequence};
+    head.sum = slri_sum_of(seed, &head, offsetof(slri_record_head, sum));
+    return head;
+}
+
+static bool is_end_mark(const unsigned char *content, size_t bytes, const slri_segment_scan *scan)
+{
+    const slri_record_head mark = slri_end_mark_of(scan->last + 1, scan->seed);
+    return scan->seed && bytes - scan->good >= sizeof mark && memcmp(content + scan->good, &mark, sizeof mark) == 0;
+}
+
 // Bytes of the filler at `at`; 0: there is none, or it is not whole.
-static size_t filler_bytes(const unsigned char *content, size_t bytes, size_t at)
+static size_t filler_bytes(const unsigned char *content, size_t bytes, size_t at, uint64_t seed)
 {
     static const unsigned char zeros[SLRI_SEGMENT_PAGE];
     slri_record_head head;
@@ -49,14 +69,14 @@ static size_t filler_bytes(const unsigned char *content, size_t bytes, size_t at
         return 0;
     memcpy(&head, content + at, sizeof head);
     if (head.magic != FILLER_MAGIC || head.bytes % 8 != 0 || head.bytes >= SLRI_SEGMENT_PAGE ||
-        bytes - at - sizeof head < head.bytes || head.sum != slri_filler_head_of(sizeof head + head.bytes).sum ||
+        bytes - at - sizeof head < head.bytes || head.sum != slri_filler_head_of(sizeof head + head.bytes, seed).sum ||
         memcmp(content + at + sizeof head, zeros, head.bytes) != 0)
         return 0;
     return sizeof head + head.bytes;
 }
 
 // `expected` 0: any number.
-static const char *check_record(const unsigned char *content, size_t bytes, size_t at, uint64_t expected,
+static const char *check_record(const unsigned char *content, size_t bytes, size_t at, uint64_t expected, uint64_t seed,
                                 slri_record_head *head)
 {
     if (bytes - at < sizeof *head)
@@ -71,18 +91,30 @@ static const char *check_record(const unsigned char *content, size_t bytes, size
     if (expected != 0 && head->sequence != expected)
         return "a record has another number than the next one";
     slri_append_part whole = {content + at + sizeof *head, head->bytes};
-    if (slri_record_head_of(head->sequence, &whole, 1).sum != head->sum)
+    if (slri_record_head_of(head->sequence, seed, &whole, 1).sum != head->sum)
         return "a record's checksum is wrong";
     return NULL;
 }
 
+// Whether what looks like a record lies behind a head that is damaged. Only the head says what checksums begin with.
+static bool has_record_somewhere(const unsigned char *content, size_t bytes)
+{
+    slri_record_head head;
+    for (size_t at = 8; at + sizeof head <= bytes; at += 8) {
+        memcpy(&head, content + at, sizeof head);
+        if (head.magic == RECORD_MAGIC && head.sequence > 0 && slri_round_up(head.bytes, 8) <= bytes - at - sizeof head)
+            return true;
+    }
+    return false;
+}
+
 // Whether a whole record lies behind the damage: then it was no write that was cut off.
-static bool has_record_behind(const unsigned char *content, size_t bytes, size_t at, uint64_t expected)
+static bool has_record_behind(const unsigned char *content, size_t bytes, size_t at, uint64_t expected, uint64_t seed)
 {
     slri_record_head head;
     for (at = slri_round_up(at + 1, 8); at + sizeof head <= bytes; at += 8) {
         memcpy(&head.magic, content + at, sizeof head.magic);
-        if (head.magic == RECORD_MAGIC && !check_record(content, bytes, at, 0, &head) && head.sequence > expected)
+        if (head.magic == RECORD_MAGIC && !check_record(content, bytes, at, 0, seed, &head) && head.sequence > expected)
             return true;
     }
     return false;
@@ -93,7 +125,7 @@ static const char *check_head(const void *content, size_t bytes, slri_segment_he
     if (bytes < sizeof *head)
         return "its head is cut off";
     memcpy(head, content, sizeof *head);
-    slri_segment_head right = slri_segment_head_of(head->first);
+    slri_segment_head right = slri_segment_head_of(head->first, true);
     if (memcmp(head->magic, right.magic, sizeof head->magic) != 0)
         return "it does not begin as a log does";
     if (head->order != right.order)
@@ -112,21 +144,22 @@ slri_segment_scan slri_segment_read(const void *content, size_t bytes, uint64_t 
     slri_record_head record;
     scan.why = check_head(content, bytes, &head);
     if (scan.why) {
-        scan.end = has_record_behind(content, bytes, 0, 0) ? SLRI_SEGMENT_BROKEN : SLRI_SEGMENT_TORN;
+        scan.end = has_record_somewhere(content, bytes) ? SLRI_SEGMENT_BROKEN : SLRI_SEGMENT_TORN;
         return scan;
     }
     scan.first = head.first;
     scan.last = head.first - 1;
+    scan.seed = slri_segment_seed(&head);
     scan.good = sizeof head;
-    while (scan.good < bytes && scan.status == SLR_OK) {
-        size_t filler = filler_bytes(content, bytes, scan.good);
+    while (scan.good < bytes && scan.status == SLR_OK && !is_end_mark(content, bytes, &scan)) {
+        size_t filler = filler_bytes(content, bytes, scan.good, scan.seed);
         if (filler) {
             scan.good += filler;
             continue;
         }
-        scan.why = check_record(content, bytes, scan.good, scan.last + 1, &record);
+        scan.why = check_record(content, bytes, scan.good, scan.last + 1, scan.seed, &record);
         if (scan.why) {
-            bool behind = has_record_behind(content, bytes, scan.good, scan.last);
+            bool behind = has_record_behind(content, bytes, scan.good, scan.last, scan.seed);
             scan.end = behind ? SLRI_SEGMENT_BROKEN : SLRI_SEGMENT_TORN;
             return scan;
         }

@@ -21,13 +21,22 @@ typedef struct slri_record_head {
     uint64_t sum; // of what stands before it, and of the record
 } slri_record_head;
 
-slri_segment_head slri_segment_head_of(uint64_t first);
+/// A file that had other records before is `is_reused`: its bytes behind the last record are old ones. So its records'
+/// checksums begin with the head's, and an end mark stands behind the last one.
+slri_segment_head slri_segment_head_of(uint64_t first, bool is_reused);
+
+/// What the checksums of the file's records begin with.
+uint64_t slri_segment_seed(const slri_segment_head *head);
+
+/// Stands where record `sequence` will be written.
+slri_record_head slri_end_mark_of(uint64_t sequence, uint64_t seed);
+
 /// The head of what fills a gap of `bytes` bytes between two records, with zeros after it: a write of whole pages costs
 /// half of one that begins and ends in the middle of a page.
 enum { SLRI_SEGMENT_PAGE = 4096 };
-slri_record_head slri_filler_head_of(uint64_t bytes);
+slri_record_head slri_filler_head_of(uint64_t bytes, uint64_t seed);
 
-slri_record_head slri_record_head_of(uint64_t sequence, const slri_append_part *parts, uint32_t count);
+slri_record_head slri_record_head_of(uint64_t sequence, uint64_t seed, const slri_append_part *parts, uint32_t count);
 
 enum slri_segment_end {
     SLRI_SEGMENT_WHOLE,
@@ -37,6 +46,7 @@ enum slri_segment_end {
 
 typedef struct slri_segment_scan {
     uint64_t first, last; // last = first - 1: no record
+    uint64_t seed;        // of its checksums; 0: it is not reused
     size_t good;          // bytes up to the end of the last whole record; 0: the head is damaged
     enum slri_segment_end end;
     slr_status status; // of `visit`

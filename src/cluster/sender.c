@@ -37,7 +37,7 @@ typedef struct sent_frame {
     uint64_t number;  // of its first message
     uint32_t count;
     bool is_stored;
-    size_t bytes;
+    size_t bytes, room; // of data
     unsigned char data[];
 } sent_frame;
 
@@ -61,8 +61,9 @@ struct slr_sender {
     slri_frame_shape shape;
     uint64_t producer, in_flight_most, in_flight, next_id;
     uint32_t batch_most, frames; // frames of all partitions
-    size_t key_step;
+    size_t key_step, frame_room; // frame_room: of a full frame with keys that are numbers
     out_part *parts;
+    sent_frame *spare;                // frames of full size that were accepted: their memory waits for the next ones
     natsSubscription *acks, *replies; // replies: of calls
     char *inbox;
     slr_sender_stats stats;
@@ -120,17 +121,67 @@ static slr_status publish_part(slr_sender *sender, uint32_t partition)
     return SLR_OK;
 }
 
+// Memory of the full size is kept and used again: fresh memory costs more than the copy into it.
+static sent_frame *new_frame(slr_sender *sender, size_t bytes)
+{
+    const bool is_large = bytes > sender->frame_room / 2;
+    sent_frame *frame = is_large ? sender->spare : NULL;
+    if (frame)
+        sender->spare = frame->next;
+    if (frame && frame->room < bytes) { // its keys are longer than those before
+        free(frame);
+        frame = NULL;
+    }
+    if (!frame) {
+        const size_t room = is_large && bytes < sender->frame_room ? sender->frame_room : bytes;
+        frame = malloc(sizeof *frame + room);
+        if (!frame)
+            return NULL;
+        frame->room = room;
+    }
+    *frame = (sent_frame){.room = frame->room, .bytes = bytes};
+    return frame;
+}
+
+static void give_frame_back(slr_sender *sender, sent_frame *frame)
+{
+    if (frame->room < sender->frame_room) {
+        free(frame);
+        return;
+    }
+    frame->next = sender->spare; // no more of them than were in flight at once
+    sender->spare = frame;
+}
+
+static void free_frames(sent_frame *frame)
+{
+    while (frame) {
+        sent_frame *next = frame->next;
+        free(frame);
+        frame = next;
+    }
+}
+
+// Copies bytes, and zeros up to a multiple of 8.
+static unsigned char *put_padded(unsigned char *to, const void *from, size_t bytes)
+{
+    if (bytes)
+        memcpy(to, from, bytes);
+    memset(to + bytes, 0, slri_pad(bytes) - bytes);
+    return to + slri_pad(bytes);
+}
+
 // `flags`: SLRI_FRAME_CALLS, or 0.
 static slr_status end_frame(slr_sender *sender, uint32_t partition, uint32_t flags)
 {
     out_part *part = &sender->parts[partition];
     if (part->batched == 0)
         return SLR_OK;
-    const size_t keys = slri_pad(part->batched * sender->key_step), texts = slri_pad(part->text_bytes),
-                 messages = slri_pad((size_t)part->batched * sender->shape.message_bytes);
+    const size_t keys = part->batched * sender->key_step, texts = part->text_bytes,
+                 messages = (size_t)part->batched * sender->shape.message_bytes;
     slri_frame_head head = slri_frame_head_of(&sender->shape, SLRI_FRAME_SENT);
-    const size_t bytes = sizeof head + keys + texts + messages;
-    sent_frame *frame = calloc(1, sizeof *frame + bytes); // zeros: padding
+    const size_t bytes = sizeof head + slri_pad(keys) + slri_pad(texts) + slri_pad(messages);
+    sent_frame *frame = new_frame(sender, bytes);
     if (!frame)
         return SLRI_FAIL(NO_MEMORY, "no memory for a frame of %zu B", bytes);
     head.producer = sender->producer;
@@ -138,13 +189,10 @@ static slr_status end_frame(slr_sender *sender, uint32_t partition, uint32_t fla
     head.first = 1; // until it is published
     head.count = frame->count = part->batched;
     head.extra = sender->manifest.keys | flags;
-    frame->bytes = bytes;
-    memcpy(frame->data, &head, sizeof head);
-    memcpy(frame->data + sizeof head, part->keys, part->batched * sender->key_step);
-    if (part->text_bytes)
-        memcpy(frame->data + sizeof head + keys, part->texts, part->text_bytes);
-    memcpy(frame->data + sizeof head + keys + texts, part->messages,
-           (size_t)part->batched * sender->shape.message_bytes);
+    unsigned char *to = put_padded(frame->data, &head, sizeof head);
+    to = put_padded(to, part->keys, keys);
+    to = put_padded(to, part->texts, texts);
+    put_padded(to, part->messages, messages);
     if (part->end)
         part->end->next = frame;
     else
@@ -171,7 +219,7 @@ static void pop_stored(slr_sender *sender, out_part *part)
         sender->frames--;
         sender->in_flight -= frame->bytes;
         sender->stats.accepted += frame->count;
-        free(frame);
+        give_frame_back(sender, frame);
     }
 }
 
@@ -327,6 +375,8 @@ static slr_status open_parts(slr_sender *sender, const slr_sender_desc *desc)
     sender->key_step = sender->manifest.keys == SLR_KEYS_TEXT ? sizeof(uint32_t) : sizeof(uint64_t);
     sender->batch_most = (uint32_t)(bytes / (message + sender->key_step));
     sender->batch_most = sender->batch_most ? sender->batch_most : 1;
+    sender->frame_room = sizeof(slri_frame_head) + slri_pad(sender->batch_most * sender->key_step) +
+                         slri_pad(sender->batch_most * message);
     sender->in_flight_most = desc->in_flight ? desc->in_flight : IN_FLIGHT_BYTES;
     sender->producer = desc->producer;
     if (sender->producer & SLRI_PRODUCER_ONCE)
@@ -361,16 +411,13 @@ static void release_sender(slr_sender *sender)
 {
     for (uint32_t i = 0; sender->parts && i < sender->manifest.partitions; ++i) {
         out_part *part = &sender->parts[i];
-        while (part->head) {
-            sent_frame *frame = part->head;
-            part->head = frame->next;
-            free(frame);
-        }
+        free_frames(part->head);
         free(part->keys);
         free(part->messages);
         free(part->texts);
     }
     free(sender->parts);
+    free_frames(sender->spare);
     if (sender->acks)
         sender->nats->api->natsSubscription_Destroy(sender->acks);
     if (sender->replies)
@@ -526,7 +573,7 @@ static slr_status open_replies(slr_sender *sender)
 }
 
 // Whether a message is the answer to that call; others are late.
-static bool take_reply(const slr_sender *sender, natsMsg *message, uint32_t partition, void *reply, slr_status *status)
+static bool read_answer(const slr_sender *sender, natsMsg *message, uint32_t partition, void *reply, slr_status *status)
 {
     slri_remote_answer answer;
     const size_t bytes = (size_t)sender->nats->api->natsMsg_GetDataLength(message);
@@ -560,7 +607,7 @@ static slr_status await_reply(slr_sender *sender, uint32_t partition, void *repl
         slr_status answered;
         int status = api->natsSubscription_NextMsg(&message, sender->replies, REPLY_MS);
         if (status == 0) {
-            bool is_ours = take_reply(sender, message, partition, reply, &answered);
+            bool is_ours = read_answer(sender, message, partition, reply, &answered);
             api->natsMsg_Destroy(message);
             if (is_ours)
                 return fail_call(sender, answered);

@@ -43,6 +43,6 @@ for try in 1 2 3; do
 done
 says() { grep -qF -- "$1" "$folder/out" || { cat "$folder/out" "$folder/err"; fail "the script does not print '$1'"; }; }
 says 'survives    the loss of 1 of 3 servers'
-says '1000 outputs, 1000 of them different'
+says '0 outputs too many, 0 numbers not exactly once for each account'
 says 'the worker has ended with 0'
-says '8 partitions: 50 states of 1000 messages, 0 frames after them'
+grep -qE '^8 partitions: 50 states of [0-9]+ messages, 0 frames after them' "$folder/out" || fail 'the copy lacks states'

@@ -172,11 +172,40 @@ grep -q '"usable": false' out || fail "$(cat out)"
 ends 1 run sum.cu --input much.csv --output copy.out --state full
 says 'damage at byte 32'
 
+# --ordered: the order of the input over all keys, also where a killed run had held replies back.
+cat > keyed.cu << 'END'
+struct row { int a; };
+struct out { int a, count; };
+struct state { int count; };
+__ring__ void keyed(struct state *state, const struct row *in)
+{
+    struct out out;
+    state->count++;
+    out.a = in->a;
+    out.count = state->count;
+    ring_reply(&out);
+}
+END
+awk 'BEGIN { print "a,k"; for (i = 0; i < 90000; i++) print i "," (i * 7919) % 97 }' > rows.csv
+"$tool" run keyed.cu --key k --ordered --input rows.csv --output ordered.whole 2> err
+for try in 1 2 3 4 5 6; do
+    "$tool" run keyed.cu --key k --ordered --state ordered --snapshot 20ms --input rows.csv --output ordered.csv 2> err &
+    run=$!
+    sleep 0.0$((try * 3))
+    kill -9 "$run" 2> kill.err || true
+    wait "$run" 2> kill.err || true
+done
+ends 0 run keyed.cu --key k --ordered --state ordered --input rows.csv --output ordered.csv
+cmp ordered.whole ordered.csv
+printf 'a,k\n90000,5\n' > one.csv
+"$tool" run keyed.cu --key k --ordered --state ordered --output ordered.csv < <(cat one.csv) 2> err
+tail -n 1 ordered.csv | grep -q '^5,90000,' || fail "$(tail -n 1 ordered.csv)"
+
 # What is not possible together.
-for option in --ordered '--record r' '--keep a' '--key a --key-limit evict'; do
+for option in '--record r' '--replay r' '--keep a' '--key a --key-limit evict'; do
     # shellcheck disable=SC2086
     ends 2 run sum.cu --state kept $option
-    says 'cannot be used with --state'
+    says 'cannot be used with --state: '
 done
 ends 2 run sum.cu --sync always
 says '--sync needs --state'

@@ -20,13 +20,14 @@ static void put_right(unsigned char *bytes, size_t size)
     if (size < at)
         return;
     memcpy(&head, bytes, sizeof head);
-    head = slri_segment_head_of(head.first);
+    head = slri_segment_head_of(head.first, (bytes[8] & 1) != 0); // version 2 or 3
+
     memcpy(bytes, &head, sizeof head);
     for (uint64_t sequence = head.first; size - at >= sizeof record; ++sequence) {
         memcpy(&record, bytes + at, sizeof record);
         size_t left = size - at - sizeof record;
         slri_append_part part = {bytes + at + sizeof record, record.bytes < left ? record.bytes : left};
-        record = slri_record_head_of(sequence, &part, 1);
+        record = slri_record_head_of(sequence, slri_segment_seed(&head), &part, 1);
         memcpy(bytes + at, &record, sizeof record);
         size_t padded = (part.bytes + 7) / 8 * 8;
         if (padded > left)

@@ -34,7 +34,8 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "               among 100 to 100,000; of one stream among 10,000; takes a minute\n"
                            "  mailbox      rate, waiting time and memory of mailboxes for 100 to 10,000\n"
                            "               messages\n"
-                           "  state        durable ring kernels, against appends to a file; snapshots\n"
+                           "  state        durable ring kernels, against appends to a file; snapshots;\n"
+                           "               memory with a slow handler, or with a full output\n"
                            "  telemetry    cost of timing messages\n"
                            "  ward         samples per second of the heart monitor with 20,000 patients,\n"
                            "               against a loop in plain C\n"
@@ -92,7 +93,7 @@ static const struct benchmark {
     {"mailbox", {bench_mailbox}},
     {"run", {bench_run}},
 #endif
-    {"state", {bench_state}},
+    {"state", {bench_state, bench_pressure}},
     {"telemetry", {bench_telemetry}},
     {"pool", {bench_pool}},
     {"profile", {bench_profile}},

@@ -186,16 +186,19 @@ static int check_state(const run_options *options)
         return say_usage("%s needs --state", options->sync != 0 ? "--sync" : "--snapshot");
     }
     const struct {
-        const char *name;
         bool given;
-    } others[] = {{"--record", options->record != NULL},
-                  {"--replay", options->replay != NULL},
-                  {"--ordered", options->ordered},
-                  {"--keep", options->keep.count > 0},
-                  {"--key-limit evict", options->evict}};
+        const char *name, *why;
+    } others[] = {
+        {options->record != NULL, "--record",
+         "a recording begins with new states. Record the same input without --state"},
+        {options->replay != NULL, "--replay", "a recording begins with new states. Replay it without --state"},
+        {options->keep.count > 0, "--keep",
+         "after a restart the rows of stored outputs are gone. Put the column into message and reply"},
+        {options->evict, "--key-limit evict",
+         "a stored state is never dropped. Give --instances as many as there are keys"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given)
-            return say_usage("%s cannot be used with --state", others[i].name);
+            return say_usage("%s cannot be used with --state: %s", others[i].name, others[i].why);
     }
     return -1;
 }
@@ -208,16 +211,25 @@ static int check_remote(const run_options *options)
                    ? -1
                    : say_usage("%s needs --cluster", options->producer ? "--producer" : "--name");
     const struct {
-        const char *name;
         bool given;
-    } others[] = {{"--state", options->state != NULL},     {"--record", options->record != NULL},
-                  {"--replay", options->replay != NULL},   {"--ordered", options->ordered},
-                  {"--keep", options->keep.count > 0},     {"--key-limit evict", options->evict},
-                  {"--output", options->output != NULL},   {"--stats", options->stats},
-                  {"--instances", options->instances > 0}, {"--replies", options->replies > 0}};
+        const char *name, *why;
+    } others[] = {
+        {options->state != NULL, "--state",
+         "the servers keep states and messages. 'slipring cluster snapshot' copies them"},
+        {options->record != NULL, "--record", "its replies do not come here. Record the same input without --cluster"},
+        {options->replay != NULL, "--replay", "its replies do not come here. Replay it without --cluster"},
+        {options->ordered, "--ordered",
+         "its replies do not come here. 'slipring cluster outputs' has them in order for each partition; serve with "
+         "--partitions 1 for one order"},
+        {options->keep.count > 0, "--keep", "its replies do not come here. Put the column into message and reply"},
+        {options->evict, "--key-limit evict", "the workers have the keys. Give 'slipring serve' --instances"},
+        {options->output != NULL, "--output", "its replies do not come here. 'slipring cluster outputs' writes them"},
+        {options->stats, "--stats", "the workers have the counts. 'slipring cluster show' prints them"},
+        {options->instances > 0, "--instances", "the workers have the keys. Give it to 'slipring serve'"},
+        {options->replies > 0, "--replies", "the workers have the handler. Give it to 'slipring serve'"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given)
-            return say_usage("%s cannot be used with --cluster: the workers have what it is about", others[i].name);
+            return say_usage("%s cannot be used with --cluster: %s", others[i].name, others[i].why);
     }
     return remote_option_check(&options->where);
 }

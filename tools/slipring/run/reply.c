@@ -62,7 +62,7 @@ void run_write_reply(void *user, uint64_t number, uint32_t instance, const unsig
     if (run->kept.parts > 0)
         kept_get(&run->kept, number, run->lead);
     else if (run->feed.server != NULL)
-        run->lead[0] = run_state_key(run);
+        run->lead[0] = run_state_key(run, instance);
     else if (run->options.key != NULL)
         run->lead[0] = keys_text(&run->keys, instance);
     writer_row(&run->writer, run->lead, payload);
@@ -122,6 +122,8 @@ void run_close_window(run *run)
     if (status != SLR_OK)
         return;
     window_empty(&run->window, run_write_reply, run);
+    if (run->feed.server != NULL)
+        run_keep_state(run);
     run_settle_recording(run);
     kept_clear(&run->kept, run->feed.accepted);
     run->window_from = run->feed.accepted;
@@ -143,7 +145,7 @@ void run_catch_up(run *run)
     }
     writer_flush(&run->writer);
     run_check_output(run);
-    if (run->feed.server != NULL)
+    if (run->feed.server != NULL && !run->options.ordered)
         run_keep_state(run);
     run_report_progress(run);
 }

@@ -64,9 +64,12 @@ static key_text text_of_stored(const slr_key *key)
     return (key_text){key->text + KEY_PREFIX, key->bytes - KEY_PREFIX, key->text[0] == 'n'};
 }
 
-key_text run_state_key(const run *run)
+key_text run_state_key(const run *run, uint32_t instance)
 {
-    return text_of_stored(&run->feed.output.key);
+    slr_key key = run->feed.output.key;
+    if (run->options.ordered && slr_server_get_key(run->feed.server, instance, &key) != SLR_OK)
+        return (key_text){"", 0, false}; // without keys
+    return text_of_stored(&key);
 }
 
 // Keys that an earlier run has seen have their instances here, too.

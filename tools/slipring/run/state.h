@@ -12,7 +12,7 @@ slr_status run_open_state(run *run, slr_ring_desc *desc);
 int run_begin_state_output(run *run);
 
 /// The key of an output.
-key_text run_state_key(const run *run);
+key_text run_state_key(const run *run, uint32_t instance);
 
 /// Makes what was read accepted; from time to time notes what the output has.
 void run_keep_state(run *run);

@@ -84,7 +84,7 @@ static void commit(run *run, uint32_t instance, uint64_t line, const kept_row *k
     if (run->feed.batched > 0)
         return;
     run_check_output(run);
-    if (run->feed.server != NULL)
+    if (run->feed.server != NULL && !run->options.ordered) // then only where no reply is held back
         run_keep_state(run);
     run_report_progress(run);
     bool windowed = run->options.ordered || run->record >= 0;
@@ -297,10 +297,13 @@ static void finish(run *run)
         run->end = RUN_INTERRUPTED;
     run_end_recording(run, status == SLR_OK && run->end != RUN_BROKEN && run->counts.unsent == 0 &&
                                run->counts.ring.undelivered + run->counts.ring.pending == 0);
-    window_empty(&run->window, run_write_reply, run);
+    // The next run writes the stored replies that may have missed earlier ones.
+    const bool has_all = run->feed.server == NULL || !run->options.ordered || (drain && status == SLR_OK);
+    if (has_all)
+        window_empty(&run->window, run_write_reply, run);
     writer_flush(&run->writer);
     run_check_output(run);
-    if (run->feed.server != NULL)
+    if (run->feed.server != NULL && has_all)
         run_note_output(run);
     run->counts.end_ns = clock_ns();
 }
