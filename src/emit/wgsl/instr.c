@@ -108,7 +108,7 @@ static uint32_t buffer_number(const struct slri_wgsl_emitter *e, uint32_t bindin
     return number;
 }
 
-static void put_place(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+static void put_memory_place(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     put_root(e, in->root);
     const bool has_base = e->options && e->options->has_bases && in->root.kind == SLRI_ROOT_BINDING;
@@ -121,7 +121,7 @@ static void put_place(struct slri_wgsl_emitter *e, const struct slri_instr *in)
     slri_wgsl_put(e, has_base ? ")]" : "]");
 }
 
-static bool is_given(const struct slri_wgsl_emitter *e, struct slri_root root)
+static bool is_value_argument(const struct slri_wgsl_emitter *e, struct slri_root root)
 {
     return root.kind == SLRI_ROOT_BINDING && !e->entry->binding[root.index].is_buffer;
 }
@@ -129,7 +129,7 @@ static bool is_given(const struct slri_wgsl_emitter *e, struct slri_root root)
 static void put_load(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     slri_wgsl_set(e, in->dst);
-    if (is_given(e, in->root)) {
+    if (is_value_argument(e, in->root)) {
         slri_wgsl_put(e, "slri_arg(");
         put_word(e, in->root, in->a);
         slri_wgsl_put(e, ");");
@@ -137,7 +137,7 @@ static void put_load(struct slri_wgsl_emitter *e, const struct slri_instr *in)
     }
     const bool is_atomic = slri_wgsl_is_atomic(e, in->root);
     slri_wgsl_put(e, is_atomic ? "atomicLoad(&" : "");
-    put_place(e, in);
+    put_memory_place(e, in);
     slri_wgsl_put(e, is_atomic ? ");" : ";");
 }
 
@@ -145,7 +145,7 @@ static void put_store(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     const bool is_atomic = slri_wgsl_is_atomic(e, in->root);
     slri_wgsl_put(e, is_atomic ? "atomicStore(&" : "");
-    put_place(e, in);
+    put_memory_place(e, in);
     slri_wgsl_put(e, is_atomic ? ", " : " = ");
     slri_wgsl_reg(e, in->b);
     slri_wgsl_put(e, is_atomic ? ");" : ";");
@@ -162,7 +162,7 @@ static const char *const rmw[] = {
 static void put_cas(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     slri_wgsl_put(e, "loop { let slri_x = atomicCompareExchangeWeak(&");
-    put_place(e, in);
+    put_memory_place(e, in);
     slri_wgsl_put(e, ", ");
     slri_wgsl_reg(e, in->b);
     slri_wgsl_put(e, ", ");
@@ -187,7 +187,7 @@ static void put_atomic(struct slri_wgsl_emitter *e, const struct slri_instr *in)
     } else {
         slri_wgsl_set(e, in->dst);
         slri_text_printf(e->out, "%s(&", rmw[in->imm]);
-        put_place(e, in);
+        put_memory_place(e, in);
         slri_wgsl_put(e, ", ");
         slri_wgsl_reg(e, in->b);
         slri_wgsl_put(e, ");");

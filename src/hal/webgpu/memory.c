@@ -41,7 +41,7 @@ void slri_wg_buffer_free(struct slri_webgpu *webgpu, WGPUBuffer buffer)
 
 // ---- the table: under its lock -------------------------------------------------------------------------------------
 
-static slr_status find_place(struct slri_webgpu *webgpu, uint32_t *out)
+static slr_status find_free_place(struct slri_webgpu *webgpu, uint32_t *out)
 {
     uint32_t place = 0;
     while (place < webgpu->chunks && webgpu->chunk[place].bytes != 0)
@@ -64,7 +64,7 @@ static slr_status find_place(struct slri_webgpu *webgpu, uint32_t *out)
 static slr_status take_place(struct slri_webgpu *webgpu, uint64_t bytes, uint32_t *out)
 {
     slri_mutex_lock(&webgpu->memory_lock);
-    slr_status status = find_place(webgpu, out);
+    slr_status status = find_free_place(webgpu, out);
     if (status == SLR_OK)
         webgpu->chunk[*out] = (struct slri_wg_chunk){.bytes = bytes, .serial = ++webgpu->serials};
     slri_mutex_unlock(&webgpu->memory_lock);
