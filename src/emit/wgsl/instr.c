@@ -274,6 +274,21 @@ static void put_division(struct slri_wgsl_emitter *e, const struct slri_instr *i
     slri_text_printf(e->out, " %s slri_by, slri_by != 0); }", in->op == SLRI_OP_DIV ? "/" : "%");
 }
 
+// Compilers multiply by the reciprocal of a divisor that they know, which rounds twice. So it gets the highest bit of
+// the grid's width, which is 0, and which they do not know.
+static void put_float_division(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+{
+    const struct slri_instr *by = e->reg[in->b].literal;
+    const bool is_power_of_two = by && (by->imm & 0x7fffffu) == 0;
+    if (in->op != SLRI_OP_DIV || !by || is_power_of_two || !e->options || !e->options->in_parts) {
+        slri_wgsl_spell(e, in, operators[in->op]);
+        return;
+    }
+    slri_wgsl_spell(e, in, "$d$a / ");
+    slri_text_printf(e->out, "bitcast<f32>(0x%08" PRIx32 "u | (slri_arg(%uu) >> 31u));", (uint32_t)by->imm,
+                     slri_wgsl_argument(e, e->entry->bindings) + 3);
+}
+
 static void put_convert(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     const enum slri_kind from = e->function->reg_kind[in->a];
@@ -412,11 +427,10 @@ void slri_wgsl_instr(struct slri_wgsl_emitter *e, const struct slri_instr *in)
         break;
     case SLRI_OP_DIV:
     case SLRI_OP_REM:
-        if (in->kind != SLRI_F32) {
+        if (in->kind == SLRI_F32)
+            put_float_division(e, in);
+        else
             put_division(e, in);
-            break;
-        }
-        slri_wgsl_spell(e, in, operators[in->op]);
         break;
     case SLRI_OP_NEG:
         slri_wgsl_spell(e, in, in->kind == SLRI_U32 ? "$d0u - $a;" : operators[in->op]);

@@ -50,10 +50,8 @@ slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
         .storage_buffers = storage < SLRI_WG_MOST_ENTRIES - 1 ? storage : SLRI_WG_MOST_ENTRIES - 1,
         .workgroup_bytes = facts->limits.maxComputeWorkgroupStorageSize,
         .block_threads = facts->limits.maxComputeInvocationsPerWorkgroup};
-    char version[16];
     text->is_unkept = true;
-    snprintf(version, sizeof version, "%08x", webgpu->lib->version);
-    const char *const fields[] = {facts->name, facts->driver, facts->backend, version};
+    const char *const fields[] = {facts->name, facts->driver, facts->backend, webgpu->lib->name};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i)
         slri_code_identify(text, fields[i]);
     slri_text_printf(&text->label, "%s\n%s\n%s, %s", text->name, text->file, facts->name, facts->driver);
