@@ -6,7 +6,7 @@ import { showLines, showVerdict, goToLine } from "./editor.mjs";
 
 const $ = (id) => document.getElementById(id);
 const worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module" });
-const state = { samples: new Int16Array(0), at: 0, beats: [], latencies: [], playing: false, ended: false, original: "" };
+const state = { samples: new Int16Array(0), at: 0, beats: [], latencies: [], playing: false, ended: false, epoch: 0, original: "" };
 
 // ---- the monitor -----------------------------------------------------------------------------------------------------
 
@@ -46,7 +46,9 @@ function note(beat) {
     $("log").prepend(item);
 }
 
-function progress({ beats, latencies, at, ended, fault, faulted }) {
+function progress({ epoch, beats, latencies, at, ended, fault, faulted }) {
+    if (epoch !== state.epoch) // what was there before a restart
+        return;
     if (beats.length && !state.beats.length)
         document.documentElement.dataset.firstBeatMs = Math.round(performance.now());
     state.at = at;
@@ -85,13 +87,13 @@ function run(playing) {
 }
 
 // The worker begins the recording anew, and tells its first seconds.
-function restart() {
+function restart(message = { type: "restart" }) {
     run(false);
     Object.assign(state, { at: 0, beats: [], latencies: [], ended: false });
     delete document.documentElement.dataset.state;
     $("log").replaceChildren();
     $("save").hidden = true;
-    worker.postMessage({ type: "restart" });
+    worker.postMessage({ ...message, epoch: ++state.epoch });
     redraw();
 }
 
@@ -109,36 +111,56 @@ function verdictOf(findings, milliseconds) {
     showVerdict(`${said} (${shown(milliseconds)}).`, errors > 0, findings);
 }
 
+function showDevice(info, milliseconds) {
+    $("device").textContent = `slipring ${state.version} on ${info.name}: ${info.description.replace(/ #\w+/, "")}, ${info.engine}. ` +
+                              `The handler was compiled in ${shown(milliseconds)}.`;
+}
+
 function ready({ version, info, source, samples, milliseconds }) {
     state.samples = samples;
     state.original = source;
-    $("device").textContent = `slipring ${version} on ${info.name}: ${info.description.replace(/ #\w+/, "")}, ${info.engine}. ` +
-                              `The handler was compiled in ${shown(milliseconds)}.`;
+    state.version = version;
+    showDevice(info, milliseconds);
     $("length").textContent = minutes(samples.length / WARD_RATE_HZ);
     $("source").value = source;
     $("source").setSelectionRange(0, 0);
     $("source").scrollTop = 0;
-    for (const id of ["source", "run", "restart", "apply", "check", "reset"])
+    for (const id of ["source", "run", "restart", "on", "apply", "check", "reset"])
         $(id).disabled = false;
     showLines();
+    redraw();
+}
+
+function opened({ name, info, error, milliseconds }) {
+    $("on").value = name;
+    $("on").disabled = false;
+    if (error)
+        showVerdict(`No other device: ${error}`, true, []);
+    else if (milliseconds !== undefined)
+        showDevice(info, milliseconds);
     redraw();
 }
 
 const told = {
     ready,
     progress,
+    opened,
     compiled: ({ milliseconds }) => showVerdict(`It runs (compiled in ${shown(milliseconds)}).`, false, []),
     refused: ({ message, diagnostics }) => showVerdict(diagnostics.length ? `It does not compile: ${diagnostics.length} ` +
         `${diagnostics.length === 1 ? "error" : "errors"}. The code before goes on.` : message, true, diagnostics),
     checked: ({ findings, milliseconds }) => verdictOf(findings, milliseconds),
-    failed: ({ message }) => { $("device").textContent = `slipring could not be loaded: ${message}`; },
+    failed: ({ message }) => { $("device").textContent = `slipring has failed: ${message}`; },
 };
 
 worker.onmessage = ({ data }) => told[data.type](data);
 worker.onerror = (event) => told.failed({ message: event.message || "this browser runs no module workers" });
 
 $("run").addEventListener("click", () => run(!state.playing));
-$("restart").addEventListener("click", restart);
+$("restart").addEventListener("click", () => restart());
+$("on").addEventListener("change", () => {
+    $("on").disabled = true; // until it is open
+    restart({ type: "device", name: $("on").value });
+});
 $("speed").addEventListener("change", () => state.playing && run(true));
 $("apply").addEventListener("click", () => ask("compile"));
 $("check").addEventListener("click", () => ask("check"));

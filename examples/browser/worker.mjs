@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker that has slipring: it plays the recording to a ring kernel, 100 ms a message, and tells the page what comes back.
-// It is told { run, pause, compile, check, restart }, and tells { ready, progress, refused, checked, failed }.
+// It is told { run, pause, compile, check, restart, device }, and tells { ready, progress, refused, checked, opened, failed }. What
+// a GPU device is asked is answered later, so each call is awaited, and what the page tells is done in its order.
 import { load } from "./slipring.mjs";
 import { samplesOf, WARD_RATE_HZ, WARD_SAMPLES } from "./beats.mjs";
 
@@ -10,9 +11,10 @@ const PREVIEW_MS = 1000;     // at most
 const SLICE_MS = 30;         // of work before the page is told
 const LOOP_FUEL = 5e6;       // turns of loops a message: a handler without end faults, and the page lives on
 const CHECK_STEPS = 2e6;     // instructions a launch that is checked
+const GPU_MESSAGES = 16;     // at once, where several are due: a launch handles all that wait
 
-let device, program, ring, samples;
-let at = 0, faulted = 0, generation = 0, source = "";
+let slipring, device, program, ring, samples;
+let at = 0, faulted = 0, generation = 0, epoch = 0, source = ""; // epoch: of the page, which begins one with each restart
 let playing = false, speed = 1, due = 0, timer = 0;
 
 async function textOf(name) {
@@ -24,9 +26,9 @@ async function textOf(name) {
 
 // ---- the ring kernel ------------------------------------------------------------------------------------------------
 
-function stop() {
-    ring?.close();
-    program?.close();
+async function stop() {
+    await ring?.close();
+    await program?.close();
     ring = program = undefined;
 }
 
@@ -43,51 +45,57 @@ function ringOf(compiled) {
 }
 
 // A program that does not compile changes nothing: the one before goes on.
-function take(text) {
+async function take(text) {
     let compiled, made;
     const began = performance.now();
     try {
-        compiled = device.compile(text, { name: "ward.cu" });
-        made = ringOf(compiled);
+        compiled = await device.compile(text, { name: "ward.cu" });
+        made = await ringOf(compiled);
     } catch (error) {
-        compiled?.close();
+        await compiled?.close();
         postMessage({ type: "refused", message: error.message, diagnostics: error.diagnostics ?? [] });
         return undefined;
     }
-    stop();
+    await stop();
     [program, ring, source, faulted] = [compiled, made, text, 0];
     return performance.now() - began;
 }
 
-// One message and what comes of it.
-function step(out) {
-    const adc = samples.subarray(at, at + WARD_SAMPLES), sent = performance.now();
-    ring.send({ adc });
-    do {
-        for (let reply; (reply = ring.receive({ timeout: 0 })); )
-            if (reply.status === "SLR_OK")
-                out.beats.push(reply.value);
-    } while (ring.stats.pending);
-    for (let reply; (reply = ring.receive({ timeout: 0 })); )
+async function drain(out) {
+    for (let reply; (reply = await ring.receive({ timeout: 0 })); )
         if (reply.status === "SLR_OK")
             out.beats.push(reply.value);
-    out.latencies.push(performance.now() - sent);
-    at += WARD_SAMPLES;
 }
 
-function tell(out) {
-    const { faulted: now, lastFault } = ring.stats;
-    postMessage({ type: "progress", ...out, at, ended: at + WARD_SAMPLES > samples.length,
+// Some messages and what comes of them.
+async function step(out, count) {
+    const sent = performance.now();
+    for (let i = 0; i < count; i++, at += WARD_SAMPLES)
+        await ring.send({ adc: samples.subarray(at, at + WARD_SAMPLES) });
+    do
+        await drain(out);
+    while ((await ring.stats).pending);
+    await drain(out);
+    for (let i = 0; i < count; i++)
+        out.latencies.push(performance.now() - sent);
+}
+
+async function tell(out) {
+    const { faulted: now, lastFault } = await ring.stats;
+    postMessage({ type: "progress", ...out, epoch, at, ended: at + WARD_SAMPLES > samples.length,
                   fault: now > faulted ? lastFault : undefined, faulted: now });
     faulted = now;
 }
 
-function play(most, slice = SLICE_MS) {
+async function play(most, slice = SLICE_MS) {
     const out = { beats: [], latencies: [] }, until = performance.now() + slice;
-    for (let i = 0; i < most && at + WARD_SAMPLES <= samples.length && performance.now() < until; i++)
-        step(out);
+    const together = device.info.backend === "webgpu" ? GPU_MESSAGES : 1;
+    while (out.latencies.length < most && at + WARD_SAMPLES <= samples.length && performance.now() < until) {
+        const left = Math.floor((samples.length - at) / WARD_SAMPLES);
+        await step(out, Math.min(together, left, most - out.latencies.length));
+    }
     if (out.latencies.length)
-        tell(out);
+        await tell(out);
     if (at + WARD_SAMPLES > samples.length)
         playing = false;
     return out.latencies.length;
@@ -95,78 +103,106 @@ function play(most, slice = SLICE_MS) {
 
 // ---- time ------------------------------------------------------------------------------------------------------------
 
-function tick() {
+let last = Promise.resolve();
+
+// One thing is done at a time.
+function inTurn(action) {
+    last = last.then(action).catch((error) => postMessage({ type: "failed", message: error.message }));
+    return last;
+}
+
+async function tick() {
     const now = performance.now();
     if (!playing)
         return;
     if (speed === 0) {
-        play(Infinity);
+        await play(Infinity);
     } else {
-        const step = MESSAGE_MS / speed;
-        due += play(Math.floor((now - due) / step)) * step;
+        const pause = MESSAGE_MS / speed;
+        due += (await play(Math.floor((now - due) / pause))) * pause;
         due = Math.max(due, now - 1000); // who was held up for longer does not catch up
     }
+    clearTimeout(timer);
     if (playing)
-        timer = setTimeout(tick, speed === 0 ? 0 : Math.max(0, MESSAGE_MS / speed - (performance.now() - due)));
+        timer = setTimeout(() => inTurn(tick), speed === 0 ? 0 : Math.max(0, MESSAGE_MS / speed - (performance.now() - due)));
 }
 
 function run(wanted) {
     clearTimeout(timer);
     speed = wanted;
-    playing = true;
     due = performance.now();
-    tick();
+    return tick();
 }
 
-function restart() {
-    at = 0;
-    take(source);
-    play(PREVIEW_MESSAGES, PREVIEW_MS);
+async function restart(begun) {
+    [at, epoch] = [0, begun];
+    await take(source);
+    await play(PREVIEW_MESSAGES, PREVIEW_MS);
 }
 
-function check(text) {
+async function check(text) {
     let checked;
     try {
-        checked = device.compile(text, { name: "ward.cu" });
-        const began = performance.now(), findings = checked.check(undefined, { steps: CHECK_STEPS });
+        checked = await device.compile(text, { name: "ward.cu" });
+        const began = performance.now(), findings = await checked.check(undefined, { steps: CHECK_STEPS });
         postMessage({ type: "checked", findings, milliseconds: performance.now() - began });
     } catch (error) {
         postMessage({ type: "refused", message: error.message, diagnostics: error.diagnostics ?? [] });
     } finally {
-        checked?.close();
+        await checked?.close();
     }
     due = performance.now(); // the recording stood still meanwhile
 }
 
-function compile(text) {
-    const milliseconds = take(text);
+async function compile(text) {
+    const milliseconds = await take(text);
     if (milliseconds !== undefined)
         postMessage({ type: "compiled", milliseconds });
     due = performance.now();
 }
 
+const open = (name) => name === "cpu" ? slipring.open(name) : slipring.openGpu(name);
+
+// A device that is not there changes nothing.
+async function change(name, begun) {
+    let opened;
+    try {
+        opened = await open(name);
+    } catch (error) {
+        postMessage({ type: "opened", name: device.info.name, error: error.message });
+        await restart(begun);
+        return;
+    }
+    await stop();
+    await device.close();
+    [device, at, epoch] = [opened, 0, begun];
+    const milliseconds = await take(source);
+    postMessage({ type: "opened", name, info: device.info, milliseconds });
+    await play(PREVIEW_MESSAGES, PREVIEW_MS);
+}
+
 onmessage = ({ data }) => {
     const { type } = data;
     if (type === "run")
-        run(data.speed);
-    else if (type === "pause")
-        playing = false;
-    else if (type === "compile")
-        compile(data.source);
-    else if (type === "check")
-        check(data.source);
-    else
-        restart();
+        playing = true;
+    else if (type !== "compile" && type !== "check")
+        playing = false; // what is under way ends soon
+    inTurn(() => type === "run" ? run(data.speed)
+               : type === "compile" ? compile(data.source)
+               : type === "check" ? check(data.source)
+               : type === "device" ? change(data.name, data.epoch)
+               : type === "restart" ? restart(data.epoch) : undefined);
 };
 
 async function begin() {
-    const [slipring, text, header, csv] =
+    const [library, text, header, csv] =
         await Promise.all([load(), textOf("ward.cu"), textOf("ward.h"), textOf("mitdb-208-excerpt.csv")]);
+    slipring = library;
     slipring.file("ward.h", header);
     samples = samplesOf(csv);
     device = slipring.open("cpu");
-    const milliseconds = take(text);
+    const milliseconds = await take(text);
     postMessage({ type: "ready", version: slipring.version, info: device.info, source: text, samples, milliseconds });
-    play(PREVIEW_MESSAGES, PREVIEW_MS);
+    await play(PREVIEW_MESSAGES, PREVIEW_MS);
 }
-begin().catch((error) => postMessage({ type: "failed", message: error.message }));
+inTurn(begin);

@@ -110,7 +110,7 @@ static slr_status open_one(const struct slri_spec *spec, const slr_device_desc *
     if (*spec->id && !backend->has_ids)
         return SLRI_FAIL(INVALID, "device '%s:%s': '%s' is not a device number (0 to 1023)", spec->backend, spec->id,
                          spec->id);
-    if (slri_sim_on() && !backend->simulates)
+    if (slri_sim_on() && !slri_sim_in_turns() && !backend->simulates)
         return SLRI_FAIL(NO_DEVICE, "device '%s' cannot be simulated: unset SLIPRING_SIM, or use cpu", spec->backend);
     const slr_allocator *allocator = desc ? desc->allocator : NULL;
     slr_device *device = slri_alloc(allocator, sizeof *device);

@@ -8,6 +8,9 @@ import { extname, join, normalize } from "node:path";
 
 const TYPES = { ".html": "text/html", ".css": "text/css", ".mjs": "text/javascript", ".wasm": "application/wasm", ".csv": "text/csv" };
 
+/** Flags with which it has an adapter of WebGPU where there is no GPU. */
+export const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan"];
+
 /** Serves the folder on a free port of the loopback, without the file `but`: { address, close }. */
 export async function serve(folder, but) {
     const server = createServer((request, response) => {

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Page, serve } from "./chromium.mjs";
+import { GPU, Page, serve } from "./chromium.mjs";
 
 const [, , folder, native, screenshots] = process.argv;
 const server = await serve(folder);
-const page = await Page.open(server.address);
+const page = await Page.open(server.address, { flags: GPU });
 const text = (id) => page.evaluate(`document.getElementById("${id}").textContent`);
 const click = (id) => page.evaluate(`document.getElementById("${id}").click()`);
 const type = (source) => page.evaluate(`(() => { const box = document.getElementById("source"); box.value = ${JSON.stringify(source)};
@@ -43,7 +43,7 @@ const tests = {
             await page.key("Tab", "Tab");
             seen.push(await page.evaluate("document.activeElement.id"));
         }
-        for (const id of ["run", "restart", "speed", "apply", "check", "reset", "source"])
+        for (const id of ["run", "restart", "speed", "on", "apply", "check", "reset", "source"])
             assert.ok(seen.includes(id), `${id} is not reached: ${seen}`);
         const { nodes } = await page.send("Accessibility.getFullAXTree");
         for (const node of nodes.filter((one) => /^(button|textbox|combobox|link)$/.test(one.role?.value ?? "")))
@@ -63,6 +63,25 @@ const tests = {
         await shot("phone", { width: 390, height: 844, mobile: true });
         await shot("phone-dark", { width: 390, height: 844, mobile: true, dark: true });
         await page.look({ width: 1200, height: 900 });
+    },
+    async "on WebGPU the beats are the same, byte for byte"() {
+        if (!await page.evaluate("navigator.gpu?.requestAdapter().then((adapter) => adapter !== null) ?? false")) {
+            console.log("        skipped: this chromium has no WebGPU");
+            return;
+        }
+        const choose = async (name, shown) => {
+            await page.evaluate(`(() => { const on = document.getElementById("on"); on.value = "${name}";
+                on.dispatchEvent(new Event("change")); })()`);
+            await page.until(`document.getElementById("device").textContent.includes(" on ${shown}: ")`);
+            await page.until('Number(document.getElementById("beats").textContent) > 3');
+        };
+        await choose("webgpu:0", "webgpu:0");
+        await click("run");
+        await page.until('document.documentElement.dataset.state === "ended"');
+        const csv = await page.evaluate('fetch(document.getElementById("save").href).then((response) => response.text())');
+        assert.equal(csv, readFileSync(native, "utf8"));
+        await shot("webgpu", { width: 1200, height: 900 });
+        await choose("cpu", "cpu");
     },
     async "an error is shown at its line, and the code before goes on"() {
         const source = await page.evaluate('document.getElementById("source").value');
@@ -133,7 +152,7 @@ const tests = {
 // On a page of its own, whose console has the browser's complaint.
 tests["a page without its library says so"] = async () => {
     const poor = await serve(folder, "/slipring.wasm"), other = await Page.open(poor.address);
-    await other.until('document.getElementById("device").textContent.startsWith("slipring could not be loaded")');
+    await other.until('document.getElementById("device").textContent.startsWith("slipring has failed")');
     assert.match(await other.evaluate('document.getElementById("device").textContent'), /slipring\.wasm gives 404/);
     assert.equal(await other.evaluate('document.getElementById("run").disabled'), true);
     await other.close();

@@ -30,10 +30,17 @@ EMSCRIPTEN_KEEPALIVE const char *bridge_get_version(void)
     return slr_version();
 }
 
+EM_JS(void, bridge_tell, (void), {
+    if (Module["onDone"])
+        Module["onDone"]();
+})
+
 void bridge_give(slr_status status, const void *handle)
 {
     bridge_result.status = status;
     bridge_result.value = status == SLR_OK ? (uint32_t)(uintptr_t)handle : 0;
+    bridge_result.done = 1;
+    bridge_tell();
 }
 
 void bridge_give_json(struct json *json)
@@ -102,6 +109,22 @@ EMSCRIPTEN_KEEPALIVE void bridge_describe(slr_device *device)
     bridge_give_json(&json);
 }
 
+EMSCRIPTEN_KEEPALIVE void bridge_metrics(slr_device *device)
+{
+    slr_metrics metrics;
+    struct json json = {0};
+    slr_status status = slr_device_get_metrics(device, &metrics);
+    if (status != SLR_OK) {
+        bridge_give(status, NULL);
+        return;
+    }
+    json_open(&json, NULL, '{');
+    for (uint32_t i = 0; i < metrics.count; ++i)
+        json_number(&json, metrics.metric[i].name, (double)metrics.metric[i].value);
+    json_close(&json, '}');
+    bridge_give_json(&json);
+}
+
 // ---- buffers -------------------------------------------------------------------------------------------------------
 
 EMSCRIPTEN_KEEPALIVE void bridge_buffer(slr_device *device, double bytes)
@@ -160,4 +183,31 @@ EMSCRIPTEN_KEEPALIVE void bridge_finish(slr_device *device, double timeout_ms)
     if (status == SLR_OK)
         status = slr_stream_finish(stream, (uint64_t)(timeout_ms * 1e6));
     bridge_give(status, NULL);
+}
+
+// ---- graphs --------------------------------------------------------------------------------------------------------
+
+EMSCRIPTEN_KEEPALIVE void bridge_graph(slr_device *device)
+{
+    slr_graph *graph = NULL;
+    slr_status status = slr_graph_create(device, &graph);
+    bridge_give(status, graph);
+}
+
+// `what`: 0 begins the recording of the device's default stream, 1 ends it, 2 launches what was recorded.
+EMSCRIPTEN_KEEPALIVE void bridge_graph_use(slr_device *device, slr_graph *graph, uint32_t what)
+{
+    slr_stream *stream;
+    slr_status status = slr_stream_default(device, &stream);
+    if (status == SLR_OK)
+        status = what == 0   ? slr_graph_begin(graph, stream)
+                 : what == 1 ? slr_graph_end(graph)
+                             : slr_graph_launch(graph, stream, NULL, 0, NULL);
+    bridge_give(status, NULL);
+}
+
+EMSCRIPTEN_KEEPALIVE void bridge_graph_destroy(slr_graph *graph)
+{
+    slr_graph_destroy(graph);
+    bridge_give(SLR_OK, NULL);
 }

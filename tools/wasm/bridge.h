@@ -15,6 +15,7 @@ struct bridge_result {
     uint32_t value;    // a handle, or a number
     const char *text;  // JSON, until the next call; or NULL
     uint32_t reply[4]; // of a reply: instance, status, correlation, bytes
+    uint32_t done;     // JavaScript sets it to 0; a call of a GPU device ends when the page has told of an answer
 };
 extern struct bridge_result bridge_result;
 

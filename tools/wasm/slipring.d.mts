@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of slipring.mjs. Every call is synchronous; what fails throws a SlipringError.
+// The types of slipring.mjs. What fails throws a SlipringError, or rejects with one. Calls of what belongs to a GPU device give
+// promises: of `Device<Later>`, and so on. All others are synchronous.
+
+export type Now = "now";
+export type Later = "later";
+type Given<When, T> = When extends Now ? T : Promise<T>;
 
 /** Where a source does not compile, or what the check has found. */
 export interface Diagnostic {
@@ -88,19 +93,27 @@ export interface Shape {
     sharedBytes?: number;
 }
 
-export class Buffer {
+export class Buffer<When = Now> {
     readonly bytes: number;
-    write(from: ArrayBuffer | ArrayBufferView, offset?: number): void;
-    read<T = Uint8Array>(type?: TypedArrayClass<T>, offset?: number, bytes?: number): T;
-    close(): void;
+    write(from: ArrayBuffer | ArrayBufferView, offset?: number): Given<When, void>;
+    read<T = Uint8Array>(type?: TypedArrayClass<T>, offset?: number, bytes?: number): Given<When, T>;
+    close(): Given<When, void>;
 }
 
-export class Kernel {
+export class Kernel<When = Now> {
     readonly name: string;
     readonly parameters: Parameter[];
     /** Begins a launch; Device.finish waits for it. */
-    launch(shape: Shape, args?: (number | bigint | Buffer)[]): void;
-    close(): void;
+    launch(shape: Shape, args?: (number | bigint | Buffer<When>)[]): Given<When, void>;
+    close(): Given<When, void>;
+}
+
+/** Launches that are recorded once, between begin() and end(), and submitted together as often as wanted. */
+export class Graph<When = Now> {
+    begin(): Given<When, void>;
+    end(): Given<When, void>;
+    launch(): Given<When, void>;
+    close(): Given<When, void>;
 }
 
 export interface Reply {
@@ -135,7 +148,7 @@ export interface RingOptions {
     /** Turns of loops a message; 2^32. */
     fuel?: number;
     /** The handler's parameters after its message. */
-    bindings?: Record<string, number | bigint | Buffer>;
+    bindings?: Record<string, number | bigint | Buffer<Now> | Buffer<Later>>;
 }
 
 interface Wait {
@@ -143,44 +156,51 @@ interface Wait {
     timeout?: number;
 }
 
-export class Ring {
+export class Ring<When = Now> {
     readonly message: Layout;
     readonly reply: Layout;
     readonly state: Layout;
-    readonly stats: RingStats;
-    send(message: Struct, options?: Wait & { instance?: number }): void;
+    readonly stats: Given<When, RingStats>;
+    send(message: Struct, options?: Wait & { instance?: number }): Given<When, void>;
     /** The next reply; undefined at the deadline. Handlers run meanwhile. */
-    receive(options?: Wait): Reply | undefined;
-    call(message: Struct, options?: Wait & { instance?: number }): Record<string, Value>;
-    close(options?: Wait): void;
+    receive(options?: Wait): Given<When, Reply | undefined>;
+    call(message: Struct, options?: Wait & { instance?: number }): Given<When, Record<string, Value>>;
+    close(options?: Wait): Given<When, void>;
 }
 
-export class Program {
+export class Program<When = Now> {
     readonly functions: FunctionInfo[];
     /** By its name, or the only one. */
-    kernel(name?: string): Kernel;
+    kernel(name?: string): Given<When, Kernel<When>>;
     /** A ring kernel, launched and active. */
-    ring(name?: string, options?: RingOptions): Ring;
+    ring(name?: string, options?: RingOptions): Given<When, Ring<When>>;
     /** As `slipring kernel check`; without a name of all functions. */
-    check(name?: string, options?: { steps?: number }): Finding[];
-    close(): void;
+    check(name?: string, options?: { steps?: number }): Given<When, Finding[]>;
+    close(): Given<When, void>;
 }
 
-export class Device {
+export class Device<When = Now> {
     readonly info: DeviceInfo;
-    compile(source: string, options?: { name?: string; defines?: Record<string, string | number> }): Program;
+    compile(source: string, options?: { name?: string; defines?: Record<string, string | number> }): Given<When, Program<When>>;
     /** Of so many bytes, or with these contents. */
-    buffer(of: number | ArrayBufferView): Buffer;
+    buffer(of: number | ArrayBufferView): Given<When, Buffer<When>>;
+    /** A recording of launches. */
+    graph(): Given<When, Graph<When>>;
     /** Waits for the launches so far. */
-    finish(options?: Wait): void;
-    close(): void;
+    finish(options?: Wait): Given<When, void>;
+    /** What the device counts, by name. */
+    readonly metrics: Given<When, Record<string, number>>;
+    close(): Given<When, void>;
 }
 
 export class Slipring {
     readonly version: string;
     /** Puts a file where `#include "path"` finds it. */
     file(path: string, text: string): void;
+    /** "cpu", "null". */
     open(name?: string): Device;
+    /** "webgpu:0": by navigator.gpu. */
+    openGpu(name?: string): Promise<Device<Later>>;
 }
 
 export function load(options?: {

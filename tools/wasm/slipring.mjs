@@ -10,8 +10,8 @@
 //     const reply = ring.call({ adc: samples });
 //     device.close();
 //
-// Every call is synchronous, and returns at its deadline (`timeout`, in milliseconds) at the latest. The types are in
-// slipring.d.mts.
+// Every call is synchronous, and returns at its deadline (`timeout`, in milliseconds) at the latest. What belongs to a GPU
+// device (`await slipring.openGpu()`) has the same calls, each of which gives a promise. The types are in slipring.d.mts.
 
 const DEFAULT_TIMEOUT_MS = 5000;
 
@@ -27,7 +27,7 @@ const KINDS = [null, "ring", "ring_block", "kernel"];
 const LEVELS = [null, "error", "warning", "note"];
 const ARG_SIGNED = 1, ARG_UNSIGNED = 2, ARG_FLOAT = 3, ARG_BUFFER = 4, ARG_BYTES = 16;
 const SHAPE_BYTES = 56, BINDING_BYTES = 24, RING_OPTIONS_BYTES = 36;
-const RESULT = { status: 0, value: 1, text: 2, reply: 3 };
+const RESULT = { status: 0, value: 1, text: 2, reply: 3, done: 7 };
 
 /** What failed: `status` is slipring's name of it ("SLR_COMPILE"), the message says what and where. */
 export class SlipringError extends Error {
@@ -58,6 +58,11 @@ function fail(status, message) {
     throw new SlipringError(status, message);
 }
 
+// What follows a call, now or when it has ended.
+function then(value, next) {
+    return value instanceof Promise ? value.then(next) : next(value);
+}
+
 // ---- the library's memory -------------------------------------------------------------------------------------------
 
 // The module, and pieces of its memory that last for one call.
@@ -66,6 +71,7 @@ class Core {
         this.module = module;
         this.result = module._bridge_get_result() >> 2;
         this.taken = [];
+        this.calls = 0; // of GPU devices that have not ended
     }
 
     take(bytes) {
@@ -110,18 +116,29 @@ class Core {
             this.module._free(at);
     }
 
+    begin(name, args) {
+        this.module.HEAPU32[this.result + RESULT.done] = 0;
+        this.module[`_bridge_${name}`](...args(this));
+    }
+
+    end(use, soft) {
+        const status = this.at(RESULT.status) | 0;
+        if (status === 0)
+            return use(this);
+        const code = this.read(this.module._bridge_get_status_name(status));
+        if (soft.includes(code))
+            return undefined;
+        return fail(code, this.read(this.module._bridge_get_message()));
+    }
+
     // Calls what the bridge has under that name; `use` reads what it gave while its memory is there. The names of
     // statuses in `soft` are returned, not thrown.
     call(name, args, use = () => this.at(RESULT.value), soft = []) {
+        if (this.calls)
+            fail("SLR_WRONG_STATE", "slipring: a call of a GPU device has not ended; await it first");
         try {
-            this.module[`_bridge_${name}`](...args(this));
-            const status = this.at(RESULT.status) | 0;
-            if (status === 0)
-                return use(this);
-            const code = this.read(this.module._bridge_get_status_name(status));
-            if (soft.includes(code))
-                return undefined;
-            return fail(code, this.read(this.module._bridge_get_message()));
+            this.begin(name, args);
+            return this.end(use, soft);
         } finally {
             this.free();
         }
@@ -129,6 +146,37 @@ class Core {
 
     json(name, args) {
         return this.call(name, args, (core) => JSON.parse(core.read(core.at(RESULT.text))));
+    }
+}
+
+// The same for what belongs to a GPU device: the page's event loop goes on in the midst of a call, so each gives a promise.
+// One is under way at a time, the others follow in their order.
+class LaterCore extends Core {
+    constructor(core) {
+        super(core.module);
+        this.first = core;
+        this.last = Promise.resolve();
+    }
+
+    call(name, args, use = () => this.at(RESULT.value), soft = []) {
+        const ended = this.last.then(() => this.run(name, args, use, soft));
+        this.last = ended.catch(() => {});
+        this.first.calls++;
+        return ended;
+    }
+
+    async run(name, args, use, soft) {
+        try {
+            const done = new Promise((resolve) => { this.module.onDone = resolve; });
+            this.begin(name, args);
+            if (!this.at(RESULT.done))
+                await done;
+            return this.end(use, soft);
+        } finally {
+            this.module.onDone = undefined;
+            this.free();
+            this.first.calls--; // before whoever awaits it goes on
+        }
     }
 }
 
@@ -149,8 +197,7 @@ class Handle {
     release(call) {
         const handle = this.handle;
         this.handle = 0;
-        if (handle)
-            this.core.call(call, () => [handle]);
+        return handle ? this.core.call(call, () => [handle], () => undefined) : undefined;
     }
 }
 
@@ -196,15 +243,21 @@ function decode(layout, bytes) {
 
 // ---- objects ----------------------------------------------------------------------------------------------------------
 
+const nothing = () => undefined;
+
 export class Buffer extends Handle {
-    constructor(core, device, bytes) {
-        super(core, core.call("buffer", () => [device.open, bytes]), "the buffer");
+    constructor(core, handle, bytes) {
+        super(core, handle, "the buffer");
         this.bytes = bytes;
+    }
+
+    static make(device, bytes) {
+        return then(device.core.call("buffer", () => [device.open, bytes]), (handle) => new Buffer(device.core, handle, bytes));
     }
 
     write(from, offset = 0) {
         const bytes = from.byteLength;
-        this.core.call("buffer_write", (core) => [this.open, offset, core.bytes(from), bytes]);
+        return this.core.call("buffer_write", (core) => [this.open, offset, core.bytes(from), bytes], nothing);
     }
 
     /** Reads into a typed array of that class: `buffer.read(Float32Array)`. */
@@ -215,7 +268,7 @@ export class Buffer extends Handle {
     }
 
     close() {
-        this.release("buffer_destroy");
+        return this.release("buffer_destroy");
     }
 }
 
@@ -248,40 +301,82 @@ function writeShape(view, shape) {
 }
 
 export class Kernel extends Handle {
-    constructor(core, program, description) {
-        super(core, core.call("kernel", (c) => [program.open, c.text(description.name)]), `kernel ${description.name}`);
+    constructor(core, handle, program, description) {
+        super(core, handle, `kernel ${description.name}`);
         this.device = program.device;
         this.name = description.name;
         this.parameters = description.parameters;
+    }
+
+    static make(program, description) {
+        return then(program.core.call("kernel", (c) => [program.open, c.text(description.name)]),
+                    (handle) => new Kernel(program.core, handle, program, description));
     }
 
     /** Appends a launch to the device's work: shape { threads, block } or { grid, block, sharedBytes }. */
     launch(shape, args = []) {
         if (args.length !== this.parameters.length)
             fail("SLR_INVALID", `${this.what} takes ${this.parameters.length} arguments, not ${args.length}`);
-        this.core.call("launch", (core) => {
+        return this.core.call("launch", (core) => {
             const shapeAt = core.take(SHAPE_BYTES), argsAt = core.take(ARG_BYTES * args.length);
             writeShape(core.view(shapeAt, SHAPE_BYTES), shape);
             args.forEach((arg, i) => writeArgument(core.view(argsAt, ARG_BYTES * args.length), i * ARG_BYTES,
                                                    this.parameters[i], arg));
             return [this.device.open, this.open, shapeAt, argsAt, args.length];
-        });
+        }, nothing);
     }
 
     close() {
-        this.release("kernel_destroy");
+        return this.release("kernel_destroy");
+    }
+}
+
+/** Launches that are recorded once, between begin() and end(), and submitted together as often as wanted. */
+export class Graph extends Handle {
+    constructor(core, handle, device) {
+        super(core, handle, "the graph");
+        this.device = device;
+    }
+
+    static make(device) {
+        return then(device.core.call("graph", () => [device.open]), (handle) => new Graph(device.core, handle, device));
+    }
+
+    use(what) {
+        return this.core.call("graph_use", () => [this.device.open, this.open, what], nothing);
+    }
+
+    begin() {
+        return this.use(0);
+    }
+
+    end() {
+        return this.use(1);
+    }
+
+    launch() {
+        return this.use(2);
+    }
+
+    close() {
+        return this.release("graph_destroy");
     }
 }
 
 export class Ring extends Handle {
-    constructor(core, program, handler, options) {
-        const device = program.device;
-        super(core, core.call("ring", (c) => [device.open, program.open, Ring.options(c, handler, options)]),
-              `ring kernel ${options.name ?? handler.name}`);
+    constructor(core, handle, port, handler, options) {
+        super(core, handle, `ring kernel ${options.name ?? handler.name}`);
         this.message = handler.message;
         this.reply = handler.reply;
         this.state = handler.state;
-        Object.defineProperty(this, "port", { value: new Handle(core, core.call("port", () => [device.open]), this.what) });
+        Object.defineProperty(this, "port", { value: new Handle(core, port, this.what) });
+    }
+
+    static make(program, handler, options) {
+        const { core, device } = program;
+        return then(core.call("ring", (c) => [device.open, program.open, Ring.options(c, handler, options)]),
+                    (handle) => then(core.call("port", () => [device.open]),
+                                     (port) => new Ring(core, handle, port, handler, options)));
     }
 
     static options(core, handler, options) {
@@ -313,7 +408,8 @@ export class Ring extends Handle {
     /** Sends a message: bytes, or an object by the names of its struct's fields. */
     send(message, { instance = 0, timeout = DEFAULT_TIMEOUT_MS } = {}) {
         const bytes = encode(this.message, message);
-        this.core.call("send", (c) => [this.port.open, this.open, instance, c.bytes(bytes), bytes.byteLength, timeout]);
+        return this.core.call("send", (c) => [this.port.open, this.open, instance, c.bytes(bytes), bytes.byteLength, timeout],
+                              nothing);
     }
 
     /** The next reply, or undefined at the deadline: { instance, status, correlation, bytes, value }. */
@@ -343,24 +439,27 @@ export class Ring extends Handle {
 
     close({ timeout = DEFAULT_TIMEOUT_MS } = {}) {
         if (!this.handle)
-            return;
-        this.core.call("ring_terminate", () => [this.open, timeout]);
-        this.port.release("port_close");
-        this.release("ring_destroy");
+            return undefined;
+        return then(this.core.call("ring_terminate", () => [this.open, timeout], nothing),
+                    () => then(this.port.release("port_close"), () => this.release("ring_destroy")));
     }
 }
 
 export class Program extends Handle {
-    constructor(core, device, source, { name = "source.cu", defines = {} } = {}) {
-        const texts = Object.entries(defines).map(([key, value]) => `${key}=${value}`);
-        super(core, core.call("compile", (c) => {
-            const list = texts.map((text) => c.text(text)), at = c.take(4 * list.length);
-            list.forEach((text, i) => c.view(at, 4 * list.length).setUint32(4 * i, text, true));
-            return [device.open, c.text(name), c.text(source), at, list.length];
-        }), `program ${name}`);
+    constructor(core, handle, device, name, functions) {
+        super(core, handle, `program ${name}`);
         this.device = device;
-        this.functions = core.json("program_describe", () => [this.handle])
-            .map((one) => ({ ...one, kind: KINDS[one.kind] }));
+        this.functions = functions.map((one) => ({ ...one, kind: KINDS[one.kind] }));
+    }
+
+    static make(device, source, { name = "source.cu", defines = {} } = {}) {
+        const core = device.core;
+        return then(core.call("compile", (c) => {
+            const texts = Object.entries(defines).map(([key, value]) => c.text(`${key}=${value}`)), at = c.take(4 * texts.length);
+            texts.forEach((text, i) => c.view(at, 4 * texts.length).setUint32(4 * i, text, true));
+            return [device.open, c.text(name), c.text(source), at, texts.length];
+        }), (handle) => then(core.json("program_describe", () => [handle]),
+                             (functions) => new Program(core, handle, device, name, functions)));
     }
 
     find(name, isKernel) {
@@ -372,59 +471,75 @@ export class Program extends Handle {
     }
 
     kernel(name) {
-        return new Kernel(this.core, this, this.find(name, true));
+        return Kernel.make(this, this.find(name, true));
     }
 
     /** A ring kernel, launched and active: { name, instances, queueSize, maxReplies, fuel, bindings }. */
     ring(name, options = {}) {
-        return new Ring(this.core, this, this.find(name, false), options);
+        return Ring.make(this, this.find(name, false), options);
     }
 
     /** As `slipring kernel check`: what is wrong with a handler or a kernel when it runs. */
     check(name, { steps = 0 } = {}) {
         const wanted = name === undefined ? this.functions : this.functions.filter((f) => f.name === name);
-        return wanted.flatMap((f) => this.core.json("check", (c) => [this.open, c.text(f.name), f.kind === "kernel" ? 1 : 0, steps])
-            .map((finding) => ({ ...finding, function: f.name, level: LEVELS[finding.level],
-                                 code: `SLR-C${String(finding.code).padStart(3, "0")}` })));
+        const lists = wanted.map((f) => then(
+            this.core.json("check", (c) => [this.open, c.text(f.name), f.kind === "kernel" ? 1 : 0, steps]),
+            (findings) => findings.map((finding) => ({ ...finding, function: f.name, level: LEVELS[finding.level],
+                                                       code: `SLR-C${String(finding.code).padStart(3, "0")}` }))));
+        return then(lists[0] instanceof Promise ? Promise.all(lists) : lists, (all) => all.flat());
     }
 
     close() {
-        this.release("program_destroy");
+        return this.release("program_destroy");
     }
 }
 
 export class Device extends Handle {
-    constructor(core, name) {
-        super(core, core.call("open", (c) => [c.text(name)]), `device ${name}`);
-        this.info = core.json("describe", () => [this.handle]);
+    constructor(core, handle, name, info) {
+        super(core, handle, `device ${name}`);
+        this.info = info;
+    }
+
+    static make(core, name) {
+        return then(core.call("open", (c) => [c.text(name)]),
+                    (handle) => then(core.json("describe", () => [handle]), (info) => new Device(core, handle, name, info)));
     }
 
     /** Compiles CUDA-like source: { name, defines }. Errors have `diagnostics`. */
     compile(source, options = {}) {
-        return new Program(this.core, this, source, options);
+        return Program.make(this, source, options);
     }
 
     /** A buffer of so many bytes, or with the contents of a typed array. */
     buffer(of) {
-        const made = new Buffer(this.core, this, typeof of === "number" ? of : of.byteLength);
-        if (typeof of !== "number")
-            made.write(of);
-        return made;
+        const made = Buffer.make(this, typeof of === "number" ? of : of.byteLength);
+        return typeof of === "number" ? made : then(made, (buffer) => then(buffer.write(of), () => buffer));
+    }
+
+    /** A recording of launches. */
+    graph() {
+        return Graph.make(this);
     }
 
     /** Waits for all launches so far; a fault of one is thrown. */
     finish({ timeout = DEFAULT_TIMEOUT_MS } = {}) {
-        this.core.call("finish", () => [this.open, timeout]);
+        return this.core.call("finish", () => [this.open, timeout], nothing);
+    }
+
+    /** What the device counts, by name. */
+    get metrics() {
+        return this.core.json("metrics", () => [this.open]);
     }
 
     close() {
-        this.release("close");
+        return this.release("close");
     }
 }
 
 export class Slipring {
     constructor(core) {
         Object.defineProperty(this, "core", { value: core });
+        Object.defineProperty(this, "later", { value: new LaterCore(core) });
         this.version = core.read(core.module._bridge_get_version());
     }
 
@@ -434,7 +549,14 @@ export class Slipring {
     }
 
     open(name = "cpu") {
-        return new Device(this.core, name);
+        if (!/^(cpu|null)\b/.test(name))
+            fail("SLR_WRONG_STATE", `device ${name} answers by promises; use await slipring.openGpu("${name}")`);
+        return Device.make(this.core, name);
+    }
+
+    /** A device by navigator.gpu. All calls of it, and of what it makes, give promises. */
+    openGpu(name = "webgpu:0") {
+        return Device.make(this.later, name);
     }
 }
 

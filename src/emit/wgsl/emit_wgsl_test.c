@@ -59,6 +59,11 @@ static void buffers_are_bound_in_their_order_and_values_behind_them(void **state
     has(axpy, NULL, "@group(0) @binding(1) var<storage, read_write> slri_b2: array<u32>; // y\n");
     has(axpy, NULL, "@group(0) @binding(2) var<uniform> slri_args: array<vec4<u32>, 1>;\n");
     has(axpy, NULL, "var a_0: f32 = bitcast<f32>(slri_arg(1u));");
+    const struct slri_wgsl_options in_parts = {.in_parts = true};
+    has("__global__ void k(float *a) { a[0] = a[1] / 3; }", &in_parts,
+        " / bitcast<f32>(0x40400000u | (slri_arg(4u) >> 31u));");
+    has("__global__ void k(float *a) { a[0] = a[1] / 4; }", &in_parts, " / 0x1.000000p+2f;");
+    has("__global__ void k(float *a) { a[0] = a[1] / 3; }", NULL, " / 0x1.800000p+1f;");
     has_not("__global__ void k(int *a) { a[0] = 1; }", "slri_args");
 }
 

@@ -388,7 +388,7 @@ static void put_head(struct slri_wgsl_emitter *e)
 }
 
 // Of a grid in parts: the place of this part is among the values.
-static void put_place(struct slri_wgsl_emitter *e)
+static void put_block_and_grid(struct slri_wgsl_emitter *e)
 {
     const uint32_t at = slri_wgsl_argument(e, e->entry->bindings);
     slri_text_printf(e->out,
@@ -413,7 +413,7 @@ static void put_entry_point(struct slri_wgsl_emitter *e)
                      "    @builtin(local_invocation_index) slri_number: u32) {\n",
                      e->entry->name, in_parts ? "slri_group" : "slri_block", in_parts ? "slri_groups" : "slri_grid");
     if (in_parts)
-        put_place(e);
+        put_block_and_grid(e);
 }
 
 void slri_wgsl_entry_around(struct slri_wgsl_emitter *e)
@@ -442,7 +442,7 @@ static void put_entry_head(struct slri_wgsl_emitter *e)
     }
 }
 
-static bool is_given(const struct slri_wgsl_emitter *e, slri_reg reg)
+static bool is_given_register(const struct slri_wgsl_emitter *e, slri_reg reg)
 {
     bool found = is_param(e->function, reg);
     for (uint32_t i = 0; e->entry->function == e->function && i < e->entry->bindings; i++)
@@ -458,7 +458,7 @@ static void put_variables(struct slri_wgsl_emitter *e)
                          (unsigned)(function->local[i].type->bytes / 4), function->local[i].name ? " // " : "",
                          function->local[i].name ? function->local[i].name : "");
     for (uint32_t i = 0; i < function->regs; i++) {
-        if (e->reg[i].is_let || !e->reg[i].writes || function->reg_kind[i] == SLRI_I64 || is_given(e, i))
+        if (e->reg[i].is_let || !e->reg[i].writes || function->reg_kind[i] == SLRI_I64 || is_given_register(e, i))
             continue;
         slri_wgsl_put(e, "  var ");
         slri_wgsl_reg(e, i);

@@ -108,7 +108,7 @@ static uint32_t buffer_number(const struct slri_wgsl_emitter *e, uint32_t bindin
     return number;
 }
 
-static void put_place(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+static void put_memory_place(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     put_root(e, in->root);
     const bool has_base = e->options && e->options->has_bases && in->root.kind == SLRI_ROOT_BINDING;
@@ -121,7 +121,7 @@ static void put_place(struct slri_wgsl_emitter *e, const struct slri_instr *in)
     slri_wgsl_put(e, has_base ? ")]" : "]");
 }
 
-static bool is_given(const struct slri_wgsl_emitter *e, struct slri_root root)
+static bool is_value_argument(const struct slri_wgsl_emitter *e, struct slri_root root)
 {
     return root.kind == SLRI_ROOT_BINDING && !e->entry->binding[root.index].is_buffer;
 }
@@ -129,7 +129,7 @@ static bool is_given(const struct slri_wgsl_emitter *e, struct slri_root root)
 static void put_load(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     slri_wgsl_set(e, in->dst);
-    if (is_given(e, in->root)) {
+    if (is_value_argument(e, in->root)) {
         slri_wgsl_put(e, "slri_arg(");
         put_word(e, in->root, in->a);
         slri_wgsl_put(e, ");");
@@ -137,7 +137,7 @@ static void put_load(struct slri_wgsl_emitter *e, const struct slri_instr *in)
     }
     const bool is_atomic = slri_wgsl_is_atomic(e, in->root);
     slri_wgsl_put(e, is_atomic ? "atomicLoad(&" : "");
-    put_place(e, in);
+    put_memory_place(e, in);
     slri_wgsl_put(e, is_atomic ? ");" : ";");
 }
 
@@ -145,7 +145,7 @@ static void put_store(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     const bool is_atomic = slri_wgsl_is_atomic(e, in->root);
     slri_wgsl_put(e, is_atomic ? "atomicStore(&" : "");
-    put_place(e, in);
+    put_memory_place(e, in);
     slri_wgsl_put(e, is_atomic ? ", " : " = ");
     slri_wgsl_reg(e, in->b);
     slri_wgsl_put(e, is_atomic ? ");" : ";");
@@ -162,7 +162,7 @@ static const char *const rmw[] = {
 static void put_cas(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     slri_wgsl_put(e, "loop { let slri_x = atomicCompareExchangeWeak(&");
-    put_place(e, in);
+    put_memory_place(e, in);
     slri_wgsl_put(e, ", ");
     slri_wgsl_reg(e, in->b);
     slri_wgsl_put(e, ", ");
@@ -187,7 +187,7 @@ static void put_atomic(struct slri_wgsl_emitter *e, const struct slri_instr *in)
     } else {
         slri_wgsl_set(e, in->dst);
         slri_text_printf(e->out, "%s(&", rmw[in->imm]);
-        put_place(e, in);
+        put_memory_place(e, in);
         slri_wgsl_put(e, ", ");
         slri_wgsl_reg(e, in->b);
         slri_wgsl_put(e, ");");
@@ -272,6 +272,21 @@ static void put_division(struct slri_wgsl_emitter *e, const struct slri_instr *i
     slri_text_printf(e->out, " = select(%s(0), ", type);
     slri_wgsl_reg(e, in->a);
     slri_text_printf(e->out, " %s slri_by, slri_by != 0); }", in->op == SLRI_OP_DIV ? "/" : "%");
+}
+
+// Compilers multiply by the reciprocal of a divisor that they know, which rounds twice. So it gets the highest bit of
+// the grid's width, which is 0, and which they do not know.
+static void put_float_division(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+{
+    const struct slri_instr *by = e->reg[in->b].literal;
+    const bool is_power_of_two = by && (by->imm & 0x7fffffu) == 0;
+    if (in->op != SLRI_OP_DIV || !by || is_power_of_two || !e->options || !e->options->in_parts) {
+        slri_wgsl_spell(e, in, operators[in->op]);
+        return;
+    }
+    slri_wgsl_spell(e, in, "$d$a / ");
+    slri_text_printf(e->out, "bitcast<f32>(0x%08" PRIx32 "u | (slri_arg(%uu) >> 31u));", (uint32_t)by->imm,
+                     slri_wgsl_argument(e, e->entry->bindings) + 3);
 }
 
 static void put_convert(struct slri_wgsl_emitter *e, const struct slri_instr *in)
@@ -412,11 +427,10 @@ void slri_wgsl_instr(struct slri_wgsl_emitter *e, const struct slri_instr *in)
         break;
     case SLRI_OP_DIV:
     case SLRI_OP_REM:
-        if (in->kind != SLRI_F32) {
+        if (in->kind == SLRI_F32)
+            put_float_division(e, in);
+        else
             put_division(e, in);
-            break;
-        }
-        slri_wgsl_spell(e, in, operators[in->op]);
         break;
     case SLRI_OP_NEG:
         slri_wgsl_spell(e, in, in->kind == SLRI_U32 ? "$d0u - $a;" : operators[in->op]);

@@ -7,6 +7,7 @@
 
 #include <slipring/status.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,7 @@ SLRI_WG_OBJECTS(OBJECT)
 
 enum {
     WGPUBackendType_Null = 1,
+    WGPUBackendType_WebGPU = 2,
     WGPUBackendType_D3D11 = 3,
     WGPUBackendType_D3D12 = 4,
     WGPUBackendType_Metal = 5,
@@ -360,7 +362,10 @@ typedef struct WGPUComputePassDescriptor {
 
 struct slri_wg_library {
     char path[256];
-    uint32_t version; // as wgpuGetVersion gives it: a byte a part, the major one above
+    char name[48];         // "wgpu-native 29.0.0.0"
+    const char *needs;     // where there is no adapter: what would be one
+    bool refuses_overlap;  // of two bindings of a launch
+    const uint64_t *calls; // NULL, or how many calls of JavaScript there were
     WGPUInstance instance;
 #define FIELD(result, name, parameters) result(*name) parameters;
     SLRI_WG_FUNCTIONS(FIELD)

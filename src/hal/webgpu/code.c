@@ -50,10 +50,8 @@ slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
         .storage_buffers = storage < SLRI_WG_MOST_ENTRIES - 1 ? storage : SLRI_WG_MOST_ENTRIES - 1,
         .workgroup_bytes = facts->limits.maxComputeWorkgroupStorageSize,
         .block_threads = facts->limits.maxComputeInvocationsPerWorkgroup};
-    char version[16];
     text->is_unkept = true;
-    snprintf(version, sizeof version, "%08x", webgpu->lib->version);
-    const char *const fields[] = {facts->name, facts->driver, facts->backend, version};
+    const char *const fields[] = {facts->name, facts->driver, facts->backend, webgpu->lib->name};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i)
         slri_code_identify(text, fields[i]);
     slri_text_printf(&text->label, "%s\n%s\n%s, %s", text->name, text->file, facts->name, facts->driver);
@@ -145,7 +143,7 @@ static slr_status share_layout(struct slri_webgpu *webgpu, const struct slri_wg_
 // ---- messages of the compiler --------------------------------------------------------------------------------------
 
 // The place of the user's source that a line of a text is about: the last comment `// FILE:LINE` above it. "": none.
-static void find_place(const char *text, unsigned long line, char *out, size_t room)
+static void find_source_place(const char *text, unsigned long line, char *out, size_t room)
 {
     snprintf(out, room, "%s", "");
     for (unsigned long at = 1; at <= line && *text; ++at) {
@@ -163,7 +161,7 @@ static slr_status refuse_text(const struct slri_webgpu *webgpu, const char *name
 {
     const char *at = strstr(words, "wgsl:");
     char place[256];
-    find_place(text, at ? strtoul(at + 5, NULL, 10) : 0, place, sizeof place);
+    find_source_place(text, at ? strtoul(at + 5, NULL, 10) : 0, place, sizeof place);
     return SLRI_FAIL(COMPILE, "%skernel %s: the compiler of device '%s' rejected its WGSL: %s", place, name,
                      webgpu->name, words);
 }

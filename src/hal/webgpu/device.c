@@ -73,7 +73,9 @@ static slr_status start(struct slri_webgpu *webgpu)
     if (!webgpu->queue)
         return SLRI_FAIL(NO_DEVICE, "device '%s' has no queue", webgpu->name);
     webgpu->facts.ns_a_tick = webgpu->lib->QueueGetTimestampPeriod(webgpu->queue);
-    return slri_wg_buffer_make(webgpu, 256, WGPUBufferUsage_Storage | WGPUBufferUsage_CopyDst, &webgpu->none);
+    webgpu->none_step = webgpu->facts.limits.minStorageBufferOffsetAlignment;
+    return slri_wg_buffer_make(webgpu, webgpu->none_step * SLRI_WG_MOST_ENTRIES,
+                               WGPUBufferUsage_Storage | WGPUBufferUsage_CopyDst, &webgpu->none);
 }
 
 static void give_up(void *device)

@@ -17,7 +17,8 @@ static const struct {
     const char *name;
 } backends[] = {{WGPUBackendType_D3D12, "D3D12"},   {WGPUBackendType_D3D11, "D3D11"},
                 {WGPUBackendType_Metal, "Metal"},   {WGPUBackendType_Vulkan, "Vulkan"},
-                {WGPUBackendType_OpenGL, "OpenGL"}, {WGPUBackendType_OpenGLES, "OpenGL ES"}};
+                {WGPUBackendType_OpenGL, "OpenGL"}, {WGPUBackendType_OpenGLES, "OpenGL ES"},
+                {WGPUBackendType_WebGPU, "WebGPU"}};
 
 static const char *backend_name(uint32_t type)
 {
@@ -49,10 +50,7 @@ static slr_status list_adapters(const struct slri_wg_library *lib, WGPUAdapter a
 {
     const size_t there = lib->InstanceEnumerateAdapters(lib->instance, NULL, NULL);
     if (there == 0)
-        return SLRI_FAIL(NO_DEVICE,
-                         "%s finds no adapter: it needs a driver of Vulkan, Metal or D3D12 (Debian: "
-                         "mesa-vulkan-drivers)",
-                         lib->path);
+        return SLRI_FAIL(NO_DEVICE, "%s finds no adapter: %s", lib->path, lib->needs);
     if (there > MOST_ADAPTERS)
         return SLRI_FAIL(NO_DEVICE, "%s finds %zu adapters; slipring lists at most %u", lib->path, there,
                          MOST_ADAPTERS);
@@ -118,22 +116,13 @@ static void put_name(const struct slri_webgpu *webgpu, char *out, size_t room)
     snprintf(out, room, "%s%s%s", webgpu->name, *mode ? "?ring=" : "", mode);
 }
 
-static void put_version(const struct slri_webgpu *webgpu, char *out, size_t room)
-{
-    const uint32_t version = webgpu->lib->version;
-    snprintf(out, room, "wgpu-native %u.%u.%u.%u", version >> 24, version >> 16 & 0xff, version >> 8 & 0xff,
-             version & 0xff);
-}
-
 static void describe(struct slri_webgpu *webgpu, slr_device_info *out)
 {
     const struct slri_wg_facts *facts = &webgpu->facts;
-    char version[48];
     uint64_t turns = 0;
     put_name(webgpu, out->name, sizeof out->name);
-    put_version(webgpu, version, sizeof version);
     snprintf(out->description, sizeof out->description, "%s (%s, %.48s)", facts->name, facts->backend, facts->driver);
-    snprintf(out->engine, sizeof out->engine, "WGSL, compiled by %s", version);
+    snprintf(out->engine, sizeof out->engine, "WGSL, compiled by %s", webgpu->lib->name);
     slri_cache_describe(out->cache, sizeof out->cache);
     snprintf(out->features, sizeof out->features, "storage_buffers=%u storage_alignment=%u binding_bytes=%llu%s",
              facts->limits.maxStorageBuffersPerShaderStage, facts->limits.minStorageBufferOffsetAlignment,
@@ -149,7 +138,7 @@ static void identify(const struct slri_webgpu *webgpu, struct slri_identity *out
 {
     put_name(webgpu, out->device, sizeof out->device);
     snprintf(out->model, sizeof out->model, "%s", webgpu->facts.name);
-    put_version(webgpu, out->compiler, sizeof out->compiler);
+    snprintf(out->compiler, sizeof out->compiler, "%s", webgpu->lib->name);
     snprintf(out->driver, sizeof out->driver, "%s %s", webgpu->facts.backend, webgpu->facts.driver);
 }
 
@@ -186,6 +175,7 @@ slr_status slri_wg_facts(void *device, uint32_t index, struct slri_facts *out, s
     *out = (struct slri_facts){.device_class = webgpu->facts.device_class,
                                .ring_mode = webgpu->ring_mode,
                                .loss = &webgpu->loss,
+                               .alignment = webgpu->facts.limits.minStorageBufferOffsetAlignment,
                                .hang_timeout_ns = SLRI_WG_PATIENCE_NS,
                                .never_persistent = "WebGPU shows the host no memory while a kernel runs",
                                .queue = {.threads = MOST_STREAM_THREADS,
@@ -222,5 +212,7 @@ slr_status slri_wg_metrics(const void *device, slr_metrics *out)
     for (size_t i = 0; i < sizeof counted / sizeof *counted; ++i)
         out->metric[out->count++] =
             (slr_metric){counted[i].name, __atomic_load_n(counted[i].counter, __ATOMIC_RELAXED)};
+    if (webgpu->lib->calls)
+        out->metric[out->count++] = (slr_metric){"js_calls", *webgpu->lib->calls};
     return SLR_OK;
 }

@@ -10,23 +10,26 @@
 static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
 static struct slri_wg_library made; // written by `load` alone
 
-static slr_status check_version(slri_dl *library, const char *path, uint32_t *out)
+static slr_status check_version(slri_dl *library, const char *path, struct slri_wg_library *out)
 {
     uint32_t (*get_version)(void) = (uint32_t(*)(void))slri_dl_find(library, "wgpuGetVersion", NULL);
     if (!get_version)
         return SLRI_FAIL(NO_DEVICE, "%s is no wgpu-native: it lacks wgpuGetVersion", path);
-    *out = get_version();
-    if (*out >> 24 != SLRI_WG_GENERATION)
+    const uint32_t version = get_version(); // a byte a part, the major one above
+    if (version >> 24 != SLRI_WG_GENERATION)
         return SLRI_FAIL(NO_DEVICE,
                          "%s is wgpu-native %u.%u; slipring calls version %u, and others differ in their structures",
-                         path, *out >> 24, *out >> 16 & 0xff, SLRI_WG_GENERATION);
+                         path, version >> 24, version >> 16 & 0xff, SLRI_WG_GENERATION);
+    snprintf(out->name, sizeof out->name, "wgpu-native %u.%u.%u.%u", version >> 24, version >> 16 & 0xff,
+             version >> 8 & 0xff, version & 0xff);
+    out->needs = "it needs a driver of Vulkan, Metal or D3D12 (Debian: mesa-vulkan-drivers)";
     return SLR_OK;
 }
 
 static slr_status find_all(slri_dl *library, const char *path, struct slri_wg_library *out)
 {
     slri_text missing = SLRI_TEXT_INIT;
-    SLRI_TRY(check_version(library, path, &out->version));
+    SLRI_TRY(check_version(library, path, out));
 #define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "wgpu" #name, &missing);
     SLRI_WG_FUNCTIONS(FIND)
 #undef FIND

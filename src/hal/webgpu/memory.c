@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory. WebGPU has no addresses, so a piece gets one that means its place in a table and an offset: the layers above
-// add to it, and nobody follows it. A new buffer is zero.
+// add to it, and nobody follows it. Where addresses have 32 bits a long piece takes several places behind one another.
+// A new buffer is zero.
 #include "base/alloc.h"
 #include "base/status.h"
 #include "hal/webgpu/webgpu.h"
 
-#define OFFSET_BITS 40
+#define OFFSET_BITS (sizeof(void *) == 8 ? 40 : 20)
+#define MOST_PLACES (sizeof(void *) == 8 ? 1u << 23 : (1u << 12) - 1)
 #define FIRST_ROOM 64u
 #define STEP 16u // of lengths
 
@@ -41,15 +43,16 @@ void slri_wg_buffer_free(struct slri_webgpu *webgpu, WGPUBuffer buffer)
 
 // ---- the table: under its lock -------------------------------------------------------------------------------------
 
-static slr_status find_place(struct slri_webgpu *webgpu, uint32_t *out)
+static uint32_t places_of(uint64_t bytes)
 {
-    uint32_t place = 0;
-    while (place < webgpu->chunks && webgpu->chunk[place].bytes != 0)
-        ++place;
-    *out = place;
-    if (place < webgpu->chunks)
-        return SLR_OK;
-    const uint32_t room = webgpu->chunks != 0 ? webgpu->chunks * 2 : FIRST_ROOM;
+    return (uint32_t)((bytes + (UINT64_C(1) << OFFSET_BITS) - 1) >> OFFSET_BITS);
+}
+
+static slr_status grow_table(struct slri_webgpu *webgpu, uint32_t places)
+{
+    uint32_t room = webgpu->chunks != 0 ? webgpu->chunks : FIRST_ROOM;
+    while (room < places)
+        room *= 2;
     struct slri_wg_chunk *grown = slri_alloc(webgpu->allocator, room * sizeof *grown);
     if (!grown)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list of %u pieces of memory", webgpu->name, room);
@@ -61,12 +64,27 @@ static slr_status find_place(struct slri_webgpu *webgpu, uint32_t *out)
     return SLR_OK;
 }
 
+// The first of `places` that are free.
+static slr_status find_free_places(struct slri_webgpu *webgpu, uint32_t places, uint32_t *out)
+{
+    uint32_t place = 0, free = 0;
+    for (; place < webgpu->chunks && free < places; ++place)
+        free = webgpu->chunk[place].bytes == 0 ? free + 1 : 0;
+    *out = place - free;
+    if (*out + places > MOST_PLACES)
+        return SLRI_FAIL(NO_MEMORY, "device '%s' has no addresses left for %u more pieces of memory", webgpu->name,
+                         places);
+    return *out + places <= webgpu->chunks ? SLR_OK : grow_table(webgpu, *out + places);
+}
+
 static slr_status take_place(struct slri_webgpu *webgpu, uint64_t bytes, uint32_t *out)
 {
+    const uint32_t places = places_of(bytes);
     slri_mutex_lock(&webgpu->memory_lock);
-    slr_status status = find_place(webgpu, out);
-    if (status == SLR_OK)
-        webgpu->chunk[*out] = (struct slri_wg_chunk){.bytes = bytes, .serial = ++webgpu->serials};
+    slr_status status = find_free_places(webgpu, places, out);
+    const uint64_t serial = ++webgpu->serials;
+    for (uint32_t i = 0; status == SLR_OK && i < places; ++i)
+        webgpu->chunk[*out + i] = (struct slri_wg_chunk){.bytes = bytes, .serial = serial, .behind = i};
     slri_mutex_unlock(&webgpu->memory_lock);
     return status;
 }
@@ -83,8 +101,10 @@ static WGPUBuffer exchange(struct slri_webgpu *webgpu, uint32_t place, WGPUBuffe
 {
     slri_mutex_lock(&webgpu->memory_lock);
     WGPUBuffer before = webgpu->chunk[place].buffer;
-    webgpu->chunk[place].buffer = buffer;
-    webgpu->chunk[place].bytes = is_kept ? webgpu->chunk[place].bytes : 0;
+    for (uint32_t i = places_of(webgpu->chunk[place].bytes); i-- > 0;) {
+        webgpu->chunk[place + i].buffer = buffer;
+        webgpu->chunk[place + i].bytes = is_kept ? webgpu->chunk[place + i].bytes : 0;
+    }
     slri_mutex_unlock(&webgpu->memory_lock);
     return before;
 }
@@ -96,10 +116,10 @@ static uint32_t place_of(const void *address)
 
 struct slri_wg_chunk slri_wg_find(struct slri_webgpu *webgpu, const void *address, uint64_t *offset)
 {
-    *offset = (uintptr_t)address & ((UINT64_C(1) << OFFSET_BITS) - 1);
     slri_mutex_lock(&webgpu->memory_lock);
     struct slri_wg_chunk found = webgpu->chunk[place_of(address)];
     slri_mutex_unlock(&webgpu->memory_lock);
+    *offset = ((uintptr_t)address & (((uint64_t)1 << OFFSET_BITS) - 1)) + ((uint64_t)found.behind << OFFSET_BITS);
     return found;
 }
 
@@ -134,7 +154,8 @@ void slri_wg_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
 void slri_wg_memory_forget(struct slri_webgpu *webgpu)
 {
     for (uint32_t i = 0; i < webgpu->chunks; ++i)
-        slri_wg_buffer_free(webgpu, webgpu->chunk[i].buffer);
+        if (webgpu->chunk[i].behind == 0)
+            slri_wg_buffer_free(webgpu, webgpu->chunk[i].buffer);
     slri_wg_buffer_free(webgpu, webgpu->none);
     slri_free(webgpu->allocator, webgpu->chunk, webgpu->chunks * sizeof *webgpu->chunk);
     webgpu->chunk = NULL;

@@ -338,7 +338,7 @@ static slr_status find_range(struct slri_wg_recorder *recorder, const struct slr
         bound = (struct slri_bound){ready->globals, ready->module->global_bytes};
     if (binding == number + 2)
         bound = (struct slri_bound){extras->faulted, sizeof(struct slri_fault_fields)};
-    *out = (struct slri_wg_range){.buffer = webgpu->none, .bytes = 16};
+    *out = (struct slri_wg_range){.buffer = webgpu->none, .at = webgpu->none_step * binding, .bytes = 16};
     if (binding == number + 3)
         *out = (struct slri_wg_range){recorder->ended, recorder->ended_serial, 0, 16};
     if (!bound.data || bound.bytes == 0)
@@ -353,6 +353,25 @@ static slr_status find_range(struct slri_wg_recorder *recorder, const struct slr
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: a buffer of %llu B; kernels of device '%s' take at most %llu B",
                          ready->entry->name, (unsigned long long)out->bytes, webgpu->name,
                          (unsigned long long)limits->maxStorageBufferBindingSize);
+    return SLR_OK;
+}
+
+// Browsers refuse a launch that could write the same memory by two bindings.
+static slr_status check_apart(const struct slri_webgpu *webgpu, const struct slri_wg_kernel *kernel,
+                              const struct slri_wg_group *of)
+{
+    for (uint32_t i = 0; webgpu->lib->refuses_overlap && i < of->ranges; ++i) {
+        const struct slri_wg_range *a = &of->range[i];
+        for (uint32_t k = 0; k < i; ++k) {
+            const struct slri_wg_range *b = &of->range[k];
+            if (a->buffer == b->buffer && a->at < b->at + b->bytes && b->at < a->at + a->bytes)
+                return SLRI_FAIL(
+                    UNSUPPORTED,
+                    "kernel %s: two of its buffers share memory, which browsers refuse; pass one of them, or "
+                    "slices that begin at multiples of %u B",
+                    kernel->name, webgpu->facts.limits.minStorageBufferOffsetAlignment);
+        }
+    }
     return SLR_OK;
 }
 
@@ -393,6 +412,7 @@ static slr_status dispatch(struct slri_wg_recorder *recorder, const struct slri_
         if (!kernel->layout->entry[i].is_uniform)
             SLRI_TRY(find_range(recorder, command, extras, kernel->layout->entry[i].binding,
                                 &wanted.range[wanted.ranges++]));
+    SLRI_TRY(check_apart(webgpu, kernel, &wanted));
     SLRI_TRY(begin_pass(recorder, extras->wants_times));
     recorder->told_by = kernel->tells ? kernel->name : recorder->told_by;
     return put_grid(recorder, command, pipeline, &wanted);

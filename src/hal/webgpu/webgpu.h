@@ -24,6 +24,7 @@ struct slri_wg_chunk {
     WGPUBuffer buffer; // NULL: none
     uint64_t bytes;    // a multiple of 16
     uint64_t serial;   // no two of a device have the same
+    uint32_t behind;   // so many places before this one are its own (memory.c)
 };
 
 // Counted since the device was opened; atomic.
@@ -69,7 +70,8 @@ struct slri_webgpu {
     uint32_t chunks; // room
     uint64_t serials;
     struct slri_wg_queue *buried; // queues whose states the library may still write, until the device has gone
-    WGPUBuffer none;              // what a kernel gets in place of a buffer that is not there
+    WGPUBuffer none;              // what a kernel gets in place of buffers that are not there
+    uint64_t none_step;           // a part of it each
 
     slri_mutex code_lock; // of the next two
     struct slri_wg_layout *first_layout;
@@ -116,7 +118,7 @@ slr_status slri_wg_find_adapter(const struct slri_wg_library *lib, uint32_t inde
 slr_status slri_wg_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
 slr_status slri_wg_metrics(const void *device, slr_metrics *out);
 
-// memory.c: the address of a piece is its place in the device's table, above 40 bits for an offset.
+// memory.c: the address of a piece is its place in the device's table, above bits for an offset.
 slr_status slri_wg_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
 void slri_wg_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
 void slri_wg_memory_forget(struct slri_webgpu *webgpu); // frees all
