@@ -65,6 +65,10 @@ add_library(slipring_fake_nvml MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_nvm
 slipring_program_settings(slipring_fake_nvml)
 target_include_directories(slipring_fake_nvml PRIVATE src include)
 list(APPEND test_environment SLIPRING_FAKE_NVML=$<TARGET_FILE:slipring_fake_nvml>)
+add_library(slipring_fake_rocm_smi MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_rocm_smi.c)
+slipring_program_settings(slipring_fake_rocm_smi)
+target_include_directories(slipring_fake_rocm_smi PRIVATE src include)
+list(APPEND test_environment SLIPRING_FAKE_ROCM_SMI=$<TARGET_FILE:slipring_fake_rocm_smi>)
 
 # One that passes calls on to the Vulkan that is here.
 if(VULKAN_INCLUDE_DIR)
