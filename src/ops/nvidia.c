@@ -161,7 +161,8 @@ static slr_status end_handles(struct slri_nvidia *nvidia, void *user)
     return SLR_OK;
 }
 
-// Plans are the host's, and go in any case; handles only where their context is there.
+// Plans are the host's, and go in any case. Handles go unless the device is lost: to end one waits for the device,
+// which may never answer. So each loss leaves two of them, until the process ends.
 void slri_nvidia_release(struct slri_nvidia *nvidia)
 {
     if (!nvidia || !slri_let_go(&nvidia->holds))
