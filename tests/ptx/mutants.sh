@@ -69,7 +69,7 @@ plant() { # < map
             NR == FNR { if ($1 == name) { ran[$2] = 1; if ($3) matters[$2] = 1 } next }
             /^(\.visible |\.weak |\.extern )*\.(func|entry)/ {
                 inside = where
-                if (where == "" && match($0, /slr_[a-z_]+E/)) inside = substr($0, RSTART, RLENGTH - 1)
+                if (where == "" && match($0, /[0-9](slr|mb|mbo|slri)_[a-z_]+E/)) inside = substr($0, RSTART + 1, RLENGTH - 2)
                 else if (where == "" && match($0, /\.entry [a-z_]+/)) inside = substr($0, RSTART + 7, RLENGTH - 7)
                 split("", times)
             }
@@ -98,18 +98,18 @@ plant() { # < map
 }
 plant > "$folder/all"
 
-# ---- each one: by up to eight cases, first those in which the instruction matters, with two seeds
+# ---- each one: by up to six cases, first those in which the instruction matters, each with a seed of its own
 
 try_one() { # KIND|KEY|NAME|LINE|NEW
     local kind key name line new seed device case
     IFS='|' read -r kind key name line new <<< "$1"
+    seed=0
     while read -r device case; do
-        for seed in 1 2; do
-            SLIPRING_PTX_SEED=$seed SLIPRING_PTX_PLANT=$name:$line:$new run_case "$device" "$case" > /dev/null 2>&1 ||
-                { echo "$kind|$key|found|$name:$line"; return; }
-        done
+        seed=$((seed + 1))
+        SLIPRING_PTX_SEED=$seed SLIPRING_PTX_PLANT=$name:$line:$new run_case "$device" "$case" > /dev/null 2>&1 ||
+            { echo "$kind|$key|found|$name:$line"; return; }
     done < <(awk -v n="$name" -v l="$line" '$1 == n && $2 == l { print 1 - $3, $4, $5 }' "$folder/map" |
-             sort -u | awk '!($3 in had) { had[$3] = 1; print $1, ($3 ~ /planted/), length($3), $2, $3 }' | sort | head -8 | cut -d' ' -f4-)
+             sort -u | awk '!($3 in had) { had[$3] = 1; print $1, ($3 ~ /planted/), length($3), $2, $3 }' | sort -n | head -6 | cut -d' ' -f4-)
     echo "$kind|$key|alive|$name:$line"
 }
 export -f try_one
