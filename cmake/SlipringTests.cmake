@@ -65,6 +65,10 @@ add_library(slipring_fake_nvml MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_nvm
 slipring_program_settings(slipring_fake_nvml)
 target_include_directories(slipring_fake_nvml PRIVATE src include)
 list(APPEND test_environment SLIPRING_FAKE_NVML=$<TARGET_FILE:slipring_fake_nvml>)
+add_library(slipring_fake_rocm_smi MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_rocm_smi.c)
+slipring_program_settings(slipring_fake_rocm_smi)
+target_include_directories(slipring_fake_rocm_smi PRIVATE src include)
+list(APPEND test_environment SLIPRING_FAKE_ROCM_SMI=$<TARGET_FILE:slipring_fake_rocm_smi>)
 
 # One that passes calls on to the Vulkan that is here.
 if(VULKAN_INCLUDE_DIR)
@@ -548,14 +552,31 @@ if(NOT EXISTS "${ptx_nvrtc}" OR ptx_nvrtc MATCHES fake)
     list(APPEND ptx_nvrtc "") # none
     list(GET ptx_nvrtc 0 ptx_nvrtc)
 endif()
-if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE AND EXISTS "${ptx_nvrtc}")
+if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS AND EXISTS "${ptx_nvrtc}")
+    # The library as it stands, but that it says what it does with memory which a device reaches (tests/watch).
+    set(watched "src/(ring|engine|hal/cuda|device|memory)/")
+    get_target_property(watched_sources slipring_objects SOURCES)
+    list(FILTER watched_sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${watched}")
+    add_library(slipring_watch SHARED ${PROJECT_SOURCE_DIR}/tests/watch/watch.c)
+    slipring_program_settings(slipring_watch)
+    target_include_directories(slipring_watch PRIVATE ${PROJECT_SOURCE_DIR})
+    add_library(slipring_watched SHARED ${watched_sources} $<FILTER:$<TARGET_OBJECTS:slipring_objects>,EXCLUDE,${watched}>)
+    slipring_settings(slipring_watched)
+    target_include_directories(slipring_watched PRIVATE src include)
+    target_compile_options(slipring_watched PRIVATE -ffp-contract=off -fsanitize=thread -U__SANITIZE_THREAD__ -Dmemcpy=slri_watched_memcpy
+        -Dmemmove=slri_watched_memmove -Dmemset=slri_watched_memset $<$<C_COMPILER_ID:GNU>:-Wno-tsan>)
+    target_link_libraries(slipring_watched PRIVATE slipring_watch ${system_libraries})
+    target_link_options(slipring_watched PRIVATE -Wl,-soname,libslipring.so.${PROJECT_VERSION_MAJOR} -Wl,-z,nodelete
+        -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/slipring.map)
     slipring_register(tests/ptx/cts slipring_cts --device cuda:0 --timeout 60 --filter
         atomics/,barriers/,memory/,ordering/,parameters/,warps/)
     slipring_register(tests/ptx/cts_rings slipring_cts --device cuda:0?ring=persistent --device cuda:0?ring=relaunch
         --timeout 60 --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+    slipring_register(tests/ptx/cts_watched slipring_cts --device cuda:0?ring=persistent --timeout 60 --filter mailboxes/,references/,routes/)
     set(ptx_environment SLIPRING_FAKE_CUDA_BY=ptx SLIPRING_PTX_NVRTC=${ptx_nvrtc}
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
-    set_property(TEST tests/ptx/cts tests/ptx/cts_rings APPEND PROPERTY ENVIRONMENT ${ptx_environment})
+    set_property(TEST tests/ptx/cts tests/ptx/cts_rings tests/ptx/cts_watched APPEND PROPERTY ENVIRONMENT ${ptx_environment})
+    set_property(TEST tests/ptx/cts_watched APPEND PROPERTY ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:slipring_watched>)
 endif()
 
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its

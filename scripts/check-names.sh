@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-left_out=' base/windows decide observe ops tune '
+left_out=' base/windows decide observe tune '
 [[ ${1:-} == --all ]] && left_out=''
 
 found=0

@@ -31,7 +31,8 @@ typedef struct slr_metrics {
 } slr_metrics;
 
 /// Reads the metrics of the whole device, for all its users. On cuda the source is NVIDIA's libnvidia-ml: the library
-/// that SLIPRING_NVML_LIB names, else the driver's. On cpu, and on OpenCL devices that compute on the host's cores, the
+/// that SLIPRING_NVML_LIB names, else the driver's. On hip it is ROCm's librocm_smi64, or what SLIPRING_ROCM_SMI_LIB
+/// names; it says no clocks. On cpu, and on OpenCL devices that compute on the host's cores, the
 /// source is the system's own files. There "busy_percent" is of the cores that this process may use, since the last
 /// reading, or since a device was opened. It is left out before 20 ms have passed. On other OpenCL devices the source
 /// is the GPU's folder in sysfs (amdgpu, i915, xe). The call does not wait for running work.

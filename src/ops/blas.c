@@ -21,7 +21,7 @@ static void (*set_threads)(int threads);
 
 static slri_mutex calls = SLRI_MUTEX_INIT; // the number of threads is the library's, for all callers
 
-static slr_status load(void)
+static slr_status load_openblas(void)
 {
     static const char *const places[] = {"libopenblas.so.0", NULL};
     slri_dl *library;
@@ -46,7 +46,7 @@ static slr_status load(void)
 const slr_provider *slri_blas_describe(void)
 {
     static struct slri_ops_library library = {
-        .once = SLRI_DL_ONCE_INIT, .load = load, .told = {"openblas", path, version, "it was not looked for"}};
+        .once = SLRI_DL_ONCE_INIT, .load = load_openblas, .told = {"openblas", path, version, "it was not looked for"}};
     return slri_ops_library_describe(&library);
 }
 

@@ -29,7 +29,7 @@ static struct {
 
 static char path[256], version[64] = "CLBlast"; // it does not say which
 
-static slr_status load(void)
+static slr_status load_clblast(void)
 {
     static const char *const places[] = {"libclblast.so.1", NULL};
     slri_dl *library;
@@ -53,7 +53,7 @@ static slr_status load(void)
 const slr_provider *slri_clblast_describe(void)
 {
     static struct slri_ops_library library = {
-        .once = SLRI_DL_ONCE_INIT, .load = load, .told = {"clblast", path, version, "it was not looked for"}};
+        .once = SLRI_DL_ONCE_INIT, .load = load_clblast, .told = {"clblast", path, version, "it was not looked for"}};
     return slri_ops_library_describe(&library);
 }
 

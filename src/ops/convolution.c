@@ -16,7 +16,7 @@ struct call {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 
-static slr_status check_operands(const struct call *call, const char *name)
+static slr_status check_convolved(const struct call *call, const char *name)
 {
     const slr_convolution_desc *d = &call->desc;
     char x[SLRI_SHAPE_BYTES], w[SLRI_SHAPE_BYTES];
@@ -46,7 +46,7 @@ static int32_t or_one(uint32_t number)
     return number ? (int32_t)number : 1;
 }
 
-static slr_status place(struct call *call, const char *name)
+static slr_status place_convolution(struct call *call, const char *name)
 {
     const slr_convolution_desc *d = &call->desc;
     char x[SLRI_SHAPE_BYTES], w[SLRI_SHAPE_BYTES], because[2 * SLRI_SHAPE_BYTES + 32];
@@ -73,13 +73,13 @@ static slr_status place(struct call *call, const char *name)
     return slri_tensor_shaped(name, "bias", d->bias, 1, filters, because);
 }
 
-static slr_status begin(struct call *call, const slr_convolution_desc *desc, const char *name)
+static slr_status begin_convolution(struct call *call, const slr_convolution_desc *desc, const char *name)
 {
     if (!desc)
         return SLRI_FAIL(INVALID, "%s: desc is NULL", name);
     SLRI_TRY(SLRI_TAKE_DESC(slr_convolution_desc, &call->desc, desc));
-    SLRI_TRY(check_operands(call, name));
-    return place(call, name);
+    SLRI_TRY(check_convolved(call, name));
+    return place_convolution(call, name);
 }
 
 // ---- forward --------------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ slr_status slr_ops_convolution(slr_ops *ops, slr_stream *stream, const slr_convo
 {
     SLRI_OBSERVE_SITE(false);
     struct call call = {.ops = ops, .stream = stream};
-    SLRI_TRY(begin(&call, desc, "slr_ops_convolution"));
+    SLRI_TRY(begin_convolution(&call, desc, "slr_ops_convolution"));
     const struct slri_convolution convolution = forward(&call);
     return slri_convolution_run(&convolution, out);
 }
@@ -113,15 +113,15 @@ slr_status slr_ops_convolution_bench(slr_ops *ops, slr_stream *stream, const slr
     struct call call = {.ops = ops, .stream = stream};
     if (!visit)
         return SLRI_FAIL(INVALID, "slr_ops_convolution_bench: visit is NULL");
-    SLRI_TRY(begin(&call, desc, "slr_ops_convolution_bench"));
+    SLRI_TRY(begin_convolution(&call, desc, "slr_ops_convolution_bench"));
     const struct slri_convolution convolution = forward(&call);
     return slri_convolution_bench(&convolution, visit, user);
 }
 
 // ---- backward -------------------------------------------------------------------------------------------------------
 
-static slr_status check_backward(const struct call *call, const char *name, const slr_tensor *dy, const slr_tensor *dx,
-                                 const slr_tensor *dweights, const slr_tensor *dbias)
+static slr_status check_convolution_backward(const struct call *call, const char *name, const slr_tensor *dy,
+                                             const slr_tensor *dx, const slr_tensor *dweights, const slr_tensor *dbias)
 {
     const slr_convolution_desc *d = &call->desc;
     SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"x", d->x, SLRI_REAL, false},
@@ -158,8 +158,8 @@ static slr_status gradient(const struct call *call, slr_buffer *d, const slr_ten
     return slri_convolution_run(&convolution, NULL);
 }
 
-static slr_status gradients(const struct call *call, slr_buffer *d, const slr_tensor *dx, const slr_tensor *dweights,
-                            const slr_tensor *dbias)
+static slr_status convolution_gradients(const struct call *call, slr_buffer *d, const slr_tensor *dx,
+                                        const slr_tensor *dweights, const slr_tensor *dbias)
 {
     SLRI_TRY(gradient(call, d, dx, SLRI_TO_INPUT));
     SLRI_TRY(gradient(call, d, dweights, SLRI_TO_WEIGHTS));
@@ -177,8 +177,8 @@ slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream, const 
     SLRI_OBSERVE_SITE(false);
     static const char name[] = "slr_ops_convolution_backward";
     struct call call = {.ops = ops, .stream = stream};
-    SLRI_TRY(begin(&call, desc, name));
-    SLRI_TRY(check_backward(&call, name, dy, dx, dweights, dbias));
+    SLRI_TRY(begin_convolution(&call, desc, name));
+    SLRI_TRY(check_convolution_backward(&call, name, dy, dx, dweights, dbias));
     slr_tensor d = *dy;
     slr_buffer *workspace = NULL;
     slr_status status = SLR_OK;
@@ -188,7 +188,7 @@ slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream, const 
         status = slr_ops_activation_backward(ops, stream, call.desc.activation, call.desc.pre, dy, &d, NULL);
     }
     if (status == SLR_OK)
-        status = gradients(&call, d.buffer, dx, dweights, dbias);
+        status = convolution_gradients(&call, d.buffer, dx, dweights, dbias);
     slr_buffer_destroy(workspace);
     return status == SLR_OK && out ? slr_stream_signal(stream, out) : status;
 }
@@ -201,8 +201,8 @@ slr_status slr_ops_convolution_backward_bench(slr_ops *ops, slr_stream *stream, 
     struct call call = {.ops = ops, .stream = stream};
     if (!visit || !dx == !dweights)
         return SLRI_FAIL(INVALID, "%s: %s", name, visit ? "expected one of dx and dweights" : "visit is NULL");
-    SLRI_TRY(begin(&call, desc, name));
-    SLRI_TRY(check_backward(&call, name, dy, dx, dweights, NULL));
+    SLRI_TRY(begin_convolution(&call, desc, name));
+    SLRI_TRY(check_convolution_backward(&call, name, dy, dx, dweights, NULL));
     const struct slri_convolution convolution =
         backward(&call, dy->buffer, dx ? dx : dweights, dx ? SLRI_TO_INPUT : SLRI_TO_WEIGHTS);
     return slri_convolution_bench(&convolution, visit, user);

@@ -123,18 +123,18 @@ static slr_status by_library(const struct slri_convolution *c, uint32_t algorith
 
 // ---- which one ------------------------------------------------------------------------------------------------------
 
-static slr_status run_by(const struct slri_convolution *c, uint32_t algorithm, slr_point *out)
+static slr_status convolve_by(const struct slri_convolution *c, uint32_t algorithm, slr_point *out)
 {
     return algorithm == COLUMNS  ? by_columns(c, out)
            : algorithm == DIRECT ? directly(c, out)
                                  : by_library(c, algorithm, out);
 }
 
-static slr_status rehearse(void *user, uint32_t algorithm, slr_stream *stream)
+static slr_status rehearse_convolution(void *user, uint32_t algorithm, slr_stream *stream)
 {
     const struct slri_convolution *c = user;
     (void)stream; // its own
-    return run_by(c, algorithm, NULL);
+    return convolve_by(c, algorithm, NULL);
 }
 
 static void fill_own(const struct slri_convolution *c, struct slri_pick *out)
@@ -149,7 +149,7 @@ static void fill_own(const struct slri_convolution *c, struct slri_pick *out)
     out->contender[DIRECT] = (struct slri_contender){"own.direct", "own", 0, true, NULL, 0};
 }
 
-static void fill_pick(const struct slri_convolution *c, struct slri_pick *out)
+static void fill_convolution_pick(const struct slri_convolution *c, struct slri_pick *out)
 {
     static const char *const passes[] = {"", " to input", " to weights"};
     const struct slri_window *d = &c->window;
@@ -158,7 +158,7 @@ static void fill_pick(const struct slri_convolution *c, struct slri_pick *out)
     *out = (struct slri_pick){.sizes = {(uint64_t)d->n, (uint64_t)d->h, (uint64_t)d->w},
                               .flops = 2.0 * (double)slri_window_elements(d, Y) * (double)depth,
                               .count = ALGORITHMS,
-                              .run = rehearse};
+                              .run = rehearse_convolution};
     snprintf(out->key, sizeof out->key, "ops.convolution%s %s %d>%d/%d %dx%d s%d,%d p%d,%d d%d,%d", passes[c->pass],
              slri_real_name(c->dtype), d->c, d->k, d->groups, d->r, d->s, d->stride_h, d->stride_w, d->pad_h, d->pad_w,
              d->dilation_h, d->dilation_w);
@@ -183,7 +183,7 @@ static void fill_pick(const struct slri_convolution *c, struct slri_pick *out)
 }
 
 // A call into memory that nobody reads.
-static slr_status begin_rehearsal(const struct slri_convolution *c, struct slri_convolution *out)
+static slr_status begin_convolution_rehearsal(const struct slri_convolution *c, struct slri_convolution *out)
 {
     slr_pool *pool;
     int written = slri_window_writes(c->pass);
@@ -197,7 +197,7 @@ static slr_status begin_rehearsal(const struct slri_convolution *c, struct slri_
     return status;
 }
 
-static void end_rehearsal(struct slri_convolution *rehearsal)
+static void end_convolution_rehearsal(struct slri_convolution *rehearsal)
 {
     slr_buffer_destroy(rehearsal->tensor[slri_window_writes(rehearsal->pass)]);
     slr_buffer_destroy(rehearsal->pre);
@@ -208,28 +208,28 @@ slr_status slri_convolution_run(const struct slri_convolution *c, slr_point *out
     struct slri_convolution rehearsal;
     struct slri_pick pick;
     uint32_t algorithm;
-    fill_pick(c, &pick);
+    fill_convolution_pick(c, &pick);
     if (c->ops->desc.choice != SLR_CHOICE_BENCHMARK) {
         SLRI_TRY(slri_pick_choose(c->ops, c->stream, &pick, &algorithm));
-        return run_by(c, algorithm, out);
+        return convolve_by(c, algorithm, out);
     }
-    slr_status status = begin_rehearsal(c, &rehearsal);
+    slr_status status = begin_convolution_rehearsal(c, &rehearsal);
     pick.user = &rehearsal;
     if (status == SLR_OK)
         status = slri_pick_choose(c->ops, c->stream, &pick, &algorithm);
-    end_rehearsal(&rehearsal);
-    return status == SLR_OK ? run_by(c, algorithm, out) : status;
+    end_convolution_rehearsal(&rehearsal);
+    return status == SLR_OK ? convolve_by(c, algorithm, out) : status;
 }
 
 slr_status slri_convolution_bench(const struct slri_convolution *c, slr_algorithm_visitor *visit, void *user)
 {
     struct slri_convolution rehearsal;
     struct slri_pick pick;
-    fill_pick(c, &pick);
-    slr_status status = begin_rehearsal(c, &rehearsal);
+    fill_convolution_pick(c, &pick);
+    slr_status status = begin_convolution_rehearsal(c, &rehearsal);
     pick.user = &rehearsal;
     if (status == SLR_OK)
         status = slri_pick_bench(c->ops, c->stream, &pick, visit, user);
-    end_rehearsal(&rehearsal);
+    end_convolution_rehearsal(&rehearsal);
     return status;
 }

@@ -18,7 +18,7 @@ static struct {
 
 static char path[256], version[64];
 
-static slr_status load(void)
+static slr_status load_cublaslt(void)
 {
     static const char *const places[] = {"libcublasLt.so.13", "libcublasLt.so.12",
                                          "/usr/local/cuda/lib64/libcublasLt.so", NULL};
@@ -44,7 +44,7 @@ static slr_status load(void)
 const slr_provider *slri_cublaslt_describe(void)
 {
     static struct slri_ops_library library = {
-        .once = SLRI_DL_ONCE_INIT, .load = load, .told = {"cublaslt", path, version, "it was not looked for"}};
+        .once = SLRI_DL_ONCE_INIT, .load = load_cublaslt, .told = {"cublaslt", path, version, "it was not looked for"}};
     return slri_ops_library_describe(&library);
 }
 
@@ -253,7 +253,7 @@ enum { IN_A, IN_B, IN_BIAS, OUT };
 enum { NO_ROOM = 3, EXECUTION_FAILED = 13, INTERNAL_ERROR = 14 }; // cublasStatus_t
 
 // Under the lock: the descriptor has the bias of this call.
-static slr_status multiply(const struct slri_library_call *call, struct slri_native_queue *queue)
+static slr_status multiply_by_plan(const struct slri_library_call *call, struct slri_native_queue *queue)
 {
     const struct slri_cublaslt_plan *plan = call->plan;
     const void *bias = slri_library_at(call->buffer[IN_BIAS]);
@@ -280,7 +280,7 @@ slr_status slri_cublaslt_submit(slr_ops *ops, slr_stream *stream, const struct s
                                 const struct slri_product *product, slr_point *out, bool *finished)
 {
     struct slri_library_call call = {.name = "cublaslt.matmul",
-                                     .run = multiply,
+                                     .run = multiply_by_plan,
                                      .plan = plan,
                                      .workspace_bytes = plan->choice.workspace_bytes,
                                      .buffer = {product->a, product->b, product->bias, product->c},

@@ -17,7 +17,7 @@ static struct {
 
 static char path[256], version[64];
 
-static slr_status load(void)
+static slr_status load_cudnn(void)
 {
     static const char *const places[] = {"libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9", NULL};
     slri_dl *library;
@@ -44,7 +44,7 @@ static slr_status load(void)
 const slr_provider *slri_cudnn_describe(void)
 {
     static struct slri_ops_library library = {
-        .once = SLRI_DL_ONCE_INIT, .load = load, .told = {"cudnn", path, version, "it was not looked for"}};
+        .once = SLRI_DL_ONCE_INIT, .load = load_cudnn, .told = {"cudnn", path, version, "it was not looked for"}};
     return slri_ops_library_describe(&library);
 }
 
@@ -244,7 +244,7 @@ static int run_pass(const struct slri_library_call *call, void *queue)
 
 enum { NO_HOST_MEMORY = 4003, NO_DEVICE_MEMORY = 4004, EXECUTION_FAILED = 5000 }; // cudnnStatus_t; the last, and on
 
-static slr_status run_plan(const struct slri_library_call *call, struct slri_native_queue *queue)
+static slr_status run_cudnn_plan(const struct slri_library_call *call, struct slri_native_queue *queue)
 {
     slri_mutex_lock(&call->nvidia->lock);
     int error = run_pass(call, queue->queue);
@@ -262,7 +262,7 @@ slr_status slri_cudnn_submit(const struct slri_convolution *c, const struct slri
 {
     int written = slri_window_writes(c->pass);
     struct slri_library_call call = {.name = "cudnn.convolution",
-                                     .run = run_plan,
+                                     .run = run_cudnn_plan,
                                      .plan = plan,
                                      .workspace_bytes = plan->choice.workspace_bytes,
                                      .buffer = {[READ_BIAS] = c->bias, [WRITTEN] = c->tensor[written]},

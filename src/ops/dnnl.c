@@ -79,7 +79,7 @@ static char path[256], version[64];
 static void *engine, *stream, *attributes;
 static slri_mutex calls = SLRI_MUTEX_INIT; // the stream is one for all callers, and plans are a list
 
-static slr_status load(void)
+static slr_status load_onednn(void)
 {
     static const char *const places[] = {"libdnnl.so.2", NULL};
     slri_dl *library;
@@ -116,7 +116,7 @@ static slr_status load(void)
 const slr_provider *slri_dnnl_describe(void)
 {
     static struct slri_ops_library library = {
-        .once = SLRI_DL_ONCE_INIT, .load = load, .told = {"onednn", path, version, "it was not looked for"}};
+        .once = SLRI_DL_ONCE_INIT, .load = load_onednn, .told = {"onednn", path, version, "it was not looked for"}};
     return slri_ops_library_describe(&library);
 }
 
@@ -261,7 +261,7 @@ static int set_threads(int threads)
 }
 
 // Under the lock. NULL: no memory.
-static slri_dnnl_plan *make_plan(const struct slri_dnnl_shape *shape)
+static slri_dnnl_plan *make_dnnl_plan(const struct slri_dnnl_shape *shape)
 {
     slri_dnnl_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
@@ -292,7 +292,7 @@ const slri_dnnl_plan *slri_dnnl_plan_of(const struct slri_dnnl_shape *shape, con
         plan = plan->next;
     *reason = "no memory for its plan";
     if (!plan && plan_count < MOST_PLANS)
-        plan = make_plan(shape);
+        plan = make_dnnl_plan(shape);
     else if (!plan)
         *reason = "this process has used it for 128 other shapes";
     slri_mutex_unlock(&calls);
@@ -386,7 +386,7 @@ static int convolve_in(const slri_dnnl_plan *plan, void *const data[TENSORS], vo
 
 enum { READ_A, READ_B, READ_BIAS, WRITTEN };
 
-static slr_status run_plan(const struct slri_library_call *call, struct slri_native_queue *queue)
+static slr_status run_dnnl_plan(const struct slri_library_call *call, struct slri_native_queue *queue)
 {
     const slri_dnnl_plan *plan = call->plan;
     void *data[TENSORS], *written = slri_library_at(call->buffer[WRITTEN]);
@@ -406,7 +406,7 @@ static slr_status run_plan(const struct slri_library_call *call, struct slri_nat
 slr_status slri_dnnl_submit(const struct slri_convolution *c, const slri_dnnl_plan *plan, slr_point *out)
 {
     struct slri_library_call call = {.name = "onednn.convolution",
-                                     .run = run_plan,
+                                     .run = run_dnnl_plan,
                                      .plan = plan,
                                      .workspace_bytes = slri_dnnl_workspace(plan),
                                      .buffer = {[READ_BIAS] = c->bias, [WRITTEN] = c->tensor[plan->written]},

@@ -5,16 +5,6 @@
 
 #include <math.h>
 
-static slr_arg number(uint64_t n)
-{
-    return slr_arg_unsigned(n);
-}
-
-static slr_arg real(double value)
-{
-    return slr_arg_float((double)(float)value);
-}
-
 static slr_status check_kind(const char *name, slr_activation kind)
 {
     SLRI_TRY(slri_activation_check(name, kind));
@@ -30,7 +20,7 @@ slr_status slr_ops_activation(slr_ops *ops, slr_stream *stream, slr_activation k
     SLRI_TRY(slri_tensor_same(name, "y", y, "x", x));
     uint64_t n = slri_tensor_elements(x);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_ACTIVATION, x->dtype, slri_shape_each(n), out, slri_arg_of(x),
-                           slri_arg_of(y), number(n), number(kind));
+                           slri_arg_of(y), slri_arg_n(n), slri_arg_n(kind));
 }
 
 slr_status slr_ops_activation_backward(slr_ops *ops, slr_stream *stream, slr_activation kind, const slr_tensor *x,
@@ -44,7 +34,7 @@ slr_status slr_ops_activation_backward(slr_ops *ops, slr_stream *stream, slr_act
     SLRI_TRY(slri_tensor_same(name, "dx", dx, "x", x));
     uint64_t n = slri_tensor_elements(x);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_ACTIVATION_BACKWARD, x->dtype, slri_shape_each(n), out, slri_arg_of(x),
-                           slri_arg_of(dy), slri_arg_of(dx), number(n), number(kind));
+                           slri_arg_of(dy), slri_arg_of(dx), slri_arg_n(n), slri_arg_n(kind));
 }
 
 // ---- types ----------------------------------------------------------------------------------------------------------
@@ -56,10 +46,10 @@ static slr_status cast_by_floats(slr_ops *ops, slr_stream *stream, const slr_ten
     slr_buffer *floats;
     SLRI_TRY(slri_ops_workspace(ops, 4 * n, &floats));
     slr_status status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_TO_FLOAT, x->dtype, slri_shape_each(n), NULL,
-                                        slri_arg_of(x), slr_arg_buffer(floats), number(n));
+                                        slri_arg_of(x), slr_arg_buffer(floats), slri_arg_n(n));
     if (status == SLR_OK)
         status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_FROM_FLOAT, y->dtype, slri_shape_each(n), out,
-                                 slr_arg_buffer(floats), slri_arg_of(y), number(n));
+                                 slr_arg_buffer(floats), slri_arg_of(y), slri_arg_n(n));
     slr_buffer_destroy(floats);
     return status;
 }
@@ -77,7 +67,7 @@ slr_status slr_ops_cast(slr_ops *ops, slr_stream *stream, const slr_tensor *x, c
         return cast_by_floats(ops, stream, x, y, n, out);
     return SLRI_OPS_LAUNCH(ops, stream, y->dtype == SLR_F32 ? SLRI_K_TO_FLOAT : SLRI_K_FROM_FLOAT,
                            y->dtype == SLR_F32 ? x->dtype : y->dtype, slri_shape_each(n), out, slri_arg_of(x),
-                           slri_arg_of(y), number(n));
+                           slri_arg_of(y), slri_arg_n(n));
 }
 
 // ---- embedding ------------------------------------------------------------------------------------------------------
@@ -106,8 +96,8 @@ slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor 
     SLRI_TRY(check_embedding(name, table, "table", indices, y, "y"));
     uint64_t n = slri_tensor_elements(y);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_EMBEDDING, table->dtype, slri_shape_each(n), out, slri_arg_of(table),
-                           slri_arg_of(indices), slri_arg_of(y), number(n), number(table->shape[0]),
-                           number(table->shape[1]));
+                           slri_arg_of(indices), slri_arg_of(y), slri_arg_n(n), slri_arg_n(table->shape[0]),
+                           slri_arg_n(table->shape[1]));
 }
 
 slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices, const slr_tensor *dy,
@@ -119,8 +109,8 @@ slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const sl
     SLRI_TRY(check_embedding(name, dtable, "dtable", indices, dy, "dy"));
     uint64_t n = slri_tensor_elements(dtable);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_EMBEDDING_BACKWARD, dy->dtype, slri_shape_each(n), out,
-                           slri_arg_of(indices), slri_arg_of(dy), slri_arg_of(dtable), number(n),
-                           number(slri_tensor_elements(indices)), number(dtable->shape[1]));
+                           slri_arg_of(indices), slri_arg_of(dy), slri_arg_of(dtable), slri_arg_n(n),
+                           slri_arg_n(slri_tensor_elements(indices)), slri_arg_n(dtable->shape[1]));
 }
 
 // ---- optimisers -----------------------------------------------------------------------------------------------------
@@ -137,8 +127,8 @@ slr_status slr_ops_sgd(slr_ops *ops, slr_stream *stream, const slr_tensor *weigh
         return SLRI_FAIL(INVALID, "%s: momentum is %g, but velocity is NULL", name, (double)momentum);
     uint64_t n = slri_tensor_elements(weights);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SGD, gradient->dtype, slri_shape_each(n), out, slri_arg_of(weights),
-                           slri_arg_of(gradient), slri_arg_of(velocity), number(n), real((double)rate),
-                           real((double)momentum), real((double)decay));
+                           slri_arg_of(gradient), slri_arg_of(velocity), slri_arg_n(n), slri_arg_real((double)rate),
+                           slri_arg_real((double)momentum), slri_arg_real((double)decay));
 }
 
 static float or_usual(float value, float usual)
@@ -167,8 +157,9 @@ slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam_desc *d
                          (double)beta1, (double)beta2);
     uint64_t n = slri_tensor_elements(d.weights);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_ADAM, d.gradient->dtype, slri_shape_each(n), out, slri_arg_of(d.weights),
-                           slri_arg_of(d.gradient), slri_arg_of(d.mean), slri_arg_of(d.square), number(n),
-                           real((double)d.rate), real((double)beta1), real((double)beta2), real((double)epsilon),
-                           real((double)d.decay), real(1.0 - pow((double)beta1, d.step)),
-                           real(1.0 - pow((double)beta2, d.step)));
+                           slri_arg_of(d.gradient), slri_arg_of(d.mean), slri_arg_of(d.square), slri_arg_n(n),
+                           slri_arg_real((double)d.rate), slri_arg_real((double)beta1), slri_arg_real((double)beta2),
+                           slri_arg_real((double)epsilon), slri_arg_real((double)d.decay),
+                           slri_arg_real(1.0 - pow((double)beta1, d.step)),
+                           slri_arg_real(1.0 - pow((double)beta2, d.step)));
 }

@@ -113,7 +113,7 @@ static uint32_t root(uint32_t n)
     return r;
 }
 
-static slr_status check_shape(const char *call, const char *name, uint32_t index, const slr_tensor *tensor)
+static slr_status check_layer_shape(const char *call, const char *name, uint32_t index, const slr_tensor *tensor)
 {
     uint64_t elements = 1;
     bool fits = tensor->rank > 0 && tensor->rank <= SLR_BUFFER_MOST_DIMENSIONS && slri_scalar_bytes(tensor->dtype) > 0;
@@ -136,9 +136,9 @@ static slr_status take_desc(const char *call, const slr_sequence_desc *desc, boo
     if (whole->count == 0 || whole->count > MOST_LAYERS || !whole->layers)
         return SLRI_FAIL(INVALID, "%s: there are %u layers at %p; expected 1 to %u", call, whole->count,
                          (const void *)whole->layers, MOST_LAYERS);
-    SLRI_TRY(check_shape(call, "input", 0, &whole->input));
+    SLRI_TRY(check_layer_shape(call, "input", 0, &whole->input));
     for (uint32_t i = 0; i < whole->count; ++i) {
-        SLRI_TRY(check_shape(call, "output", i, &whole->layers[i].output));
+        SLRI_TRY(check_layer_shape(call, "output", i, &whole->layers[i].output));
         if (runs && (!whole->layers[i].forward || !whole->layers[i].backward))
             return SLRI_FAIL(INVALID, "%s: layer %u has no function %s", call, i,
                              whole->layers[i].forward ? "backward" : "forward");

@@ -18,7 +18,7 @@ static uint32_t dimension(const slr_tensor *tensor, uint32_t from_last)
     return (uint32_t)tensor->shape[tensor->rank - 1 - from_last];
 }
 
-static slr_status check_operands(const struct call *call, const char *name)
+static slr_status check_multiplied(const struct call *call, const char *name)
 {
     const slr_matmul_desc *d = &call->desc;
     SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"a", d->a, SLRI_REAL, false},
@@ -80,14 +80,14 @@ static slr_status check_apart(const slr_matmul_desc *d, const char *name)
     return SLR_OK;
 }
 
-static slr_status begin(struct call *call, const slr_matmul_desc *desc, const char *name)
+static slr_status begin_matmul(struct call *call, const slr_matmul_desc *desc, const char *name)
 {
     if (!desc)
         return SLRI_FAIL(INVALID, "%s: desc is NULL", name);
     SLRI_TRY(SLRI_TAKE_DESC(slr_matmul_desc, &call->desc, desc));
     if (call->desc.alpha == 0.0f)
         call->desc.alpha = 1.0f;
-    SLRI_TRY(check_operands(call, name));
+    SLRI_TRY(check_multiplied(call, name));
     SLRI_TRY(check_shapes(call, name));
     return check_apart(&call->desc, name);
 }
@@ -96,7 +96,7 @@ slr_status slr_ops_matmul(slr_ops *ops, slr_stream *stream, const slr_matmul_des
 {
     SLRI_OBSERVE_SITE(false);
     struct call call = {.ops = ops, .stream = stream};
-    SLRI_TRY(begin(&call, desc, "slr_ops_matmul"));
+    SLRI_TRY(begin_matmul(&call, desc, "slr_ops_matmul"));
     return slri_product_run(ops, stream, &call.product, out);
 }
 
@@ -106,7 +106,7 @@ slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const slr_matm
     struct call call = {.ops = ops, .stream = stream};
     if (!visit)
         return SLRI_FAIL(INVALID, "slr_ops_matmul_bench: visit is NULL");
-    SLRI_TRY(begin(&call, desc, "slr_ops_matmul_bench"));
+    SLRI_TRY(begin_matmul(&call, desc, "slr_ops_matmul_bench"));
     return slri_product_bench(ops, stream, &call.product, visit, user);
 }
 
@@ -147,8 +147,8 @@ static slr_status gradient_of_b(const struct call *call, slr_buffer *d, const sl
     return slri_product_run(call->ops, call->stream, &p, NULL);
 }
 
-static slr_status gradients(const struct call *call, const slr_tensor *d, const slr_tensor *da, const slr_tensor *db,
-                            const slr_tensor *dbias)
+static slr_status matmul_gradients(const struct call *call, const slr_tensor *d, const slr_tensor *da,
+                                   const slr_tensor *db, const slr_tensor *dbias)
 {
     if (da)
         SLRI_TRY(gradient_of_a(call, d->buffer, da));
@@ -161,8 +161,8 @@ static slr_status gradients(const struct call *call, const slr_tensor *d, const 
     return slr_ops_reduce(call->ops, call->stream, SLR_REDUCTION_SUM, 0, &all, dbias, NULL);
 }
 
-static slr_status check_backward(const struct call *call, const char *name, const slr_tensor *dc, const slr_tensor *da,
-                                 const slr_tensor *db, const slr_tensor *dbias)
+static slr_status check_matmul_backward(const struct call *call, const char *name, const slr_tensor *dc,
+                                        const slr_tensor *da, const slr_tensor *db, const slr_tensor *dbias)
 {
     const slr_matmul_desc *d = &call->desc;
     SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"a", d->a, SLRI_REAL, false},
@@ -190,8 +190,8 @@ slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_m
     SLRI_OBSERVE_SITE(false);
     static const char name[] = "slr_ops_matmul_backward";
     struct call call = {.ops = ops, .stream = stream};
-    SLRI_TRY(begin(&call, desc, name));
-    SLRI_TRY(check_backward(&call, name, dc, da, db, dbias));
+    SLRI_TRY(begin_matmul(&call, desc, name));
+    SLRI_TRY(check_matmul_backward(&call, name, dc, da, db, dbias));
     slr_tensor d = *dc;
     slr_buffer *workspace = NULL;
     slr_status status = SLR_OK;
@@ -201,7 +201,7 @@ slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_m
         status = slr_ops_activation_backward(ops, stream, call.desc.activation, call.desc.pre, dc, &d, NULL);
     }
     if (status == SLR_OK)
-        status = gradients(&call, &d, da, db, dbias);
+        status = matmul_gradients(&call, &d, da, db, dbias);
     slr_buffer_destroy(workspace);
     return status == SLR_OK && out ? slr_stream_signal(stream, out) : status;
 }

@@ -81,7 +81,7 @@ static struct slri_nvidia_plan *find_plan(const struct slri_nvidia *nvidia, cons
     return plan;
 }
 
-static slr_status make_plan(struct slri_nvidia *nvidia, void *user)
+static slr_status make_searched_plan(struct slri_nvidia *nvidia, void *user)
 {
     struct search *search = user;
     const struct slri_nvidia_library *library = search->library;
@@ -117,7 +117,7 @@ const struct slri_nvidia_plan *slri_nvidia_plan_of(slr_ops *ops, const struct sl
     if (is_current(nvidia))
         search.plan = find_plan(nvidia, &search);
     slri_mutex_unlock(&nvidia->lock);
-    slr_status status = search.plan ? SLR_OK : enter(nvidia, make_plan, &search);
+    slr_status status = search.plan ? SLR_OK : enter(nvidia, make_searched_plan, &search);
     if (!search.plan)
         *why_not = status == SLR_NO_MEMORY ? "no memory for its plan" : "the device made no plan for it";
     else if (*search.plan->why_not)
@@ -161,7 +161,8 @@ static slr_status end_handles(struct slri_nvidia *nvidia, void *user)
     return SLR_OK;
 }
 
-// Plans are the host's, and go in any case; handles only where their context is there.
+// Plans are the host's, and go in any case. Handles go unless the device is lost: to end one waits for the device,
+// which may never answer. So each loss leaves two of them, until the process ends.
 void slri_nvidia_release(struct slri_nvidia *nvidia)
 {
     if (!nvidia || !slri_let_go(&nvidia->holds))

@@ -85,6 +85,11 @@ struct slr_ops {
                     (uint32_t)(sizeof((const slr_arg[]){__VA_ARGS__}) / sizeof(slr_arg)), (out))
 slr_status slri_ops_launch(slr_ops *ops, slr_stream *stream, enum slri_ops_kernel kernel, slr_scalar dtype,
                            slr_shape shape, const slr_arg *args, uint32_t count, slr_point *out);
+static inline slr_arg slri_arg_real(double value) // rounded to a float
+{
+    return slr_arg_float((double)(float)value);
+}
+
 static inline slr_arg slri_arg_of(const slr_tensor *tensor) // NULL is none
 {
     return slr_arg_buffer(tensor ? tensor->buffer : NULL);

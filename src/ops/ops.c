@@ -135,7 +135,7 @@ static int type_of(slr_scalar dtype)
 }
 
 // Under the lock.
-static slr_status load(slr_ops *ops, int type, enum slri_ops_source source)
+static slr_status load_kernels(slr_ops *ops, int type, enum slri_ops_source source)
 {
     slr_program **program = &ops->program[type][source];
     if (*program)
@@ -157,7 +157,7 @@ static slr_status find(slr_ops *ops, int type, enum slri_ops_kernel kernel, slr_
     slri_mutex_lock(&ops->lock);
     slr_kernel **found = &ops->kernel[type][kernel];
     if (!*found) {
-        status = load(ops, type, kernels[kernel].source);
+        status = load_kernels(ops, type, kernels[kernel].source);
         if (status == SLR_OK)
             status = slr_program_get_kernel(ops->program[type][kernels[kernel].source], kernels[kernel].name, found);
     }

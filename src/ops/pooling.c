@@ -44,7 +44,7 @@ static uint32_t or_window(const slr_pooling_desc *d, int i)
     return d->stride[i] ? d->stride[i] : d->window[i];
 }
 
-static slr_status place(const char *name, const slr_pooling_desc *d, struct slri_window *out)
+static slr_status place_pooling(const char *name, const slr_pooling_desc *d, struct slri_window *out)
 {
     char text[SLRI_SHAPE_BYTES], because[SLRI_SHAPE_BYTES + 64];
     const slr_tensor *x = d->x;
@@ -70,8 +70,8 @@ static slr_status place(const char *name, const slr_pooling_desc *d, struct slri
     return slri_tensor_shaped(name, "indices", d->indices, x->rank, shape, because);
 }
 
-static slr_status begin(slr_ops *ops, slr_stream *stream, const slr_pooling_desc *desc, const char *name,
-                        slr_pooling_desc *whole, struct slri_window *window)
+static slr_status begin_pooling(slr_ops *ops, slr_stream *stream, const slr_pooling_desc *desc, const char *name,
+                                slr_pooling_desc *whole, struct slri_window *window)
 {
     if (!desc)
         return SLRI_FAIL(INVALID, "%s: desc is NULL", name);
@@ -80,14 +80,14 @@ static slr_status begin(slr_ops *ops, slr_stream *stream, const slr_pooling_desc
                                  {"y", whole->y, SLRI_REAL, false}, {"indices", whole->indices, SLR_I32, true}));
     if (whole->kind != SLR_POOL_LARGEST && whole->kind != SLR_POOL_MEAN)
         return SLRI_FAIL(INVALID, "%s: kind is %d; expected SLR_POOL_LARGEST or SLR_POOL_MEAN", name, (int)whole->kind);
-    return place(name, whole, window);
+    return place_pooling(name, whole, window);
 }
 
 slr_status slr_ops_pooling(slr_ops *ops, slr_stream *stream, const slr_pooling_desc *desc, slr_point *out)
 {
     slr_pooling_desc d;
     struct slri_window window;
-    SLRI_TRY(begin(ops, stream, desc, "slr_ops_pooling", &d, &window));
+    SLRI_TRY(begin_pooling(ops, stream, desc, "slr_ops_pooling", &d, &window));
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_POOL, d.x->dtype, slri_shape_each(slri_tensor_elements(d.y)), out,
                            slri_arg_of(d.x), slri_arg_of(d.y), slri_arg_of(d.indices), slri_arg_window(&window),
                            slr_arg_unsigned(d.kind));
@@ -99,7 +99,7 @@ slr_status slr_ops_pooling_backward(slr_ops *ops, slr_stream *stream, const slr_
     static const char name[] = "slr_ops_pooling_backward";
     slr_pooling_desc d;
     struct slri_window window;
-    SLRI_TRY(begin(ops, stream, desc, name, &d, &window));
+    SLRI_TRY(begin_pooling(ops, stream, desc, name, &d, &window));
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", d.x, SLRI_REAL, false}, {"dy", dy, SLRI_REAL, false},
                                  {"dx", dx, SLRI_REAL, false}));
     SLRI_TRY(slri_tensor_same(name, "dy", dy, "y", d.y));

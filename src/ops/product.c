@@ -29,24 +29,19 @@ static uint32_t strips(uint32_t n, uint32_t width)
     return (n + width - 1) / width;
 }
 
-static slr_arg number(uint32_t n)
-{
-    return slr_arg_unsigned(n);
-}
-
 // ---- own ------------------------------------------------------------------------------------------------------------
 
 static slr_status by_tiles(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_point *out)
 {
     slr_shape shape = SLR_GRID_2D(strips(p->n, SIDE), strips(p->m, SIDE), SIDE, SIDE);
     shape.grid[2] = p->batch;
-    return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_TILE, p->dtype, shape, out, slr_arg_buffer(p->a),
-                           slr_arg_buffer(p->b), slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias),
-                           number(p->m), number(p->n), number(p->k), number(p->a_count), number(p->b_count),
-                           number(p->transpose_a ? 1 : p->k), number(p->transpose_a ? p->m : 1),
-                           number(p->transpose_b ? 1 : p->n), number(p->transpose_b ? p->k : 1),
-                           number(p->bias_by_row ? p->a_count * p->m : 0), slr_arg_float((double)p->alpha),
-                           slr_arg_float((double)p->beta), number((uint32_t)p->activation));
+    return SLRI_OPS_LAUNCH(
+        ops, stream, SLRI_K_MATMUL_TILE, p->dtype, shape, out, slr_arg_buffer(p->a), slr_arg_buffer(p->b),
+        slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias), slri_arg_n(p->m), slri_arg_n(p->n),
+        slri_arg_n(p->k), slri_arg_n(p->a_count), slri_arg_n(p->b_count), slri_arg_n(p->transpose_a ? 1 : p->k),
+        slri_arg_n(p->transpose_a ? p->m : 1), slri_arg_n(p->transpose_b ? 1 : p->n),
+        slri_arg_n(p->transpose_b ? p->k : 1), slri_arg_n(p->bias_by_row ? p->a_count * p->m : 0),
+        slr_arg_float((double)p->alpha), slr_arg_float((double)p->beta), slri_arg_n((uint32_t)p->activation));
 }
 
 static uint64_t packed_elements(uint32_t matrices, uint32_t n, uint32_t width, uint32_t depth)
@@ -62,7 +57,8 @@ static slr_status pack(slr_ops *ops, slr_stream *stream, slr_scalar dtype, slr_b
                                  : SLR_GRID_2D(strips(depth, PACK_ROWS), strips(n, width), PACK_ROWS, 1);
     shape.grid[2] = matrices;
     return SLRI_OPS_LAUNCH(ops, stream, contiguous ? SLRI_K_PACK_COLUMNS : SLRI_K_PACK_ROWS, dtype, shape, NULL,
-                           slr_arg_buffer(from), slr_arg_buffer(to), number(n), number(depth), number(width));
+                           slr_arg_buffer(from), slr_arg_buffer(to), slri_arg_n(n), slri_arg_n(depth),
+                           slri_arg_n(width));
 }
 
 static slr_status multiply_packed(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_buffer *a,
@@ -73,10 +69,10 @@ static slr_status multiply_packed(slr_ops *ops, slr_stream *stream, const struct
     slr_shape shape = SLR_GRID_2D(strips(p->m, ROWS), strips(p->n, COLUMNS), LANES, 1);
     shape.grid[2] = p->batch;
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_PANEL, p->dtype, shape, out, slr_arg_buffer(a), slr_arg_buffer(b),
-                           slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias), number(p->m),
-                           number(p->n), number(p->k), number(p->a_count), number(p->b_count),
-                           number(p->bias_by_row ? p->a_count * p->m : 0), slr_arg_float((double)p->alpha),
-                           slr_arg_float((double)p->beta), number((uint32_t)p->activation));
+                           slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias), slri_arg_n(p->m),
+                           slri_arg_n(p->n), slri_arg_n(p->k), slri_arg_n(p->a_count), slri_arg_n(p->b_count),
+                           slri_arg_n(p->bias_by_row ? p->a_count * p->m : 0), slr_arg_float((double)p->alpha),
+                           slr_arg_float((double)p->beta), slri_arg_n((uint32_t)p->activation));
 }
 
 static slr_status by_panels(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_point *out)
@@ -100,9 +96,9 @@ static slr_status finish(slr_ops *ops, slr_stream *stream, const struct slri_pro
 {
     uint32_t elements = p->batch * p->m * p->n;
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_MATMUL_FINISH, p->dtype, slri_shape_each(elements), out,
-                           slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(bias), number(elements),
-                           number(p->n), number(p->bias_by_row ? p->a_count * p->m : 0),
-                           number((uint32_t)p->activation));
+                           slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(bias), slri_arg_n(elements),
+                           slri_arg_n(p->n), slri_arg_n(p->bias_by_row ? p->a_count * p->m : 0),
+                           slri_arg_n((uint32_t)p->activation));
 }
 
 static slr_status by_cublaslt(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_point *out)
@@ -137,7 +133,7 @@ struct job {
     struct slri_blas_product product[];
 };
 
-static void multiply(void *user, slr_status status)
+static void multiply_job(void *user, slr_status status)
 {
     const struct job *job = user;
     if (status == SLR_OK) // else an earlier command of the stream has failed
@@ -181,7 +177,7 @@ static slr_status by_blas(slr_ops *ops, slr_stream *stream, const struct slri_pr
     struct job *job;
     bool finishes = has_epilogue(p);
     SLRI_TRY(make_job(ops, p, &job));
-    const struct slri_command command = {.op = SLRI_CALL, .call = {multiply, job}};
+    const struct slri_command command = {.op = SLRI_CALL, .call = {multiply_job, job}};
     const struct slri_buffer_use use[] = {{p->a, 0, p->a->bytes, SLRI_READS, false},
                                           {p->b, 0, p->b->bytes, SLRI_READS, false},
                                           {p->c, 0, p->c->bytes, SLRI_WRITES, false}};
@@ -197,8 +193,8 @@ static slr_status by_blas(slr_ops *ops, slr_stream *stream, const struct slri_pr
 
 // ---- which one ------------------------------------------------------------------------------------------------------
 
-static slr_status run_by(slr_ops *ops, slr_stream *stream, const struct slri_product *product, uint32_t algorithm,
-                         slr_point *out)
+static slr_status multiply_by(slr_ops *ops, slr_stream *stream, const struct slri_product *product, uint32_t algorithm,
+                              slr_point *out)
 {
     return algorithm == BLAS       ? by_blas(ops, stream, product, out)
            : algorithm == PANEL    ? by_panels(ops, stream, product, out)
@@ -217,7 +213,7 @@ static const char *why_no_blas(const slr_ops *ops, slr_scalar dtype)
 }
 
 // Packing costs memory traffic, and vectors of the host need it; a group of a GPU has shared memory.
-static void fill_pick(slr_ops *ops, const struct slri_product *p, struct slri_pick *out)
+static void fill_product_pick(slr_ops *ops, const struct slri_product *p, struct slri_pick *out)
 {
     uint64_t packed =
         4 * (packed_elements(p->a_count, p->m, ROWS, p->k) + packed_elements(p->b_count, p->n, COLUMNS, p->k));
@@ -249,13 +245,13 @@ struct rehearsal {
     struct slri_product product;
 };
 
-static slr_status rehearse(void *user, uint32_t algorithm, slr_stream *stream)
+static slr_status rehearse_product(void *user, uint32_t algorithm, slr_stream *stream)
 {
     struct rehearsal *rehearsal = user;
-    return run_by(rehearsal->ops, stream, &rehearsal->product, algorithm, NULL);
+    return multiply_by(rehearsal->ops, stream, &rehearsal->product, algorithm, NULL);
 }
 
-static slr_status begin_rehearsal(slr_ops *ops, const struct slri_product *product, struct rehearsal *out)
+static slr_status begin_product_rehearsal(slr_ops *ops, const struct slri_product *product, struct rehearsal *out)
 {
     slr_pool *pool;
     uint64_t elements = (uint64_t)product->batch * product->m * product->n;
@@ -268,7 +264,7 @@ static slr_status begin_rehearsal(slr_ops *ops, const struct slri_product *produ
     return status;
 }
 
-static void end_rehearsal(struct rehearsal *rehearsal)
+static void end_product_rehearsal(struct rehearsal *rehearsal)
 {
     slr_buffer_destroy(rehearsal->product.c);
     slr_buffer_destroy(rehearsal->product.pre);
@@ -279,17 +275,17 @@ slr_status slri_product_run(slr_ops *ops, slr_stream *stream, const struct slri_
     struct slri_pick pick;
     struct rehearsal rehearsal = {ops, *product};
     uint32_t algorithm;
-    fill_pick(ops, product, &pick);
-    pick.run = rehearse, pick.user = &rehearsal;
+    fill_product_pick(ops, product, &pick);
+    pick.run = rehearse_product, pick.user = &rehearsal;
     if (ops->desc.choice != SLR_CHOICE_BENCHMARK) {
         SLRI_TRY(slri_pick_choose(ops, stream, &pick, &algorithm));
-        return run_by(ops, stream, product, algorithm, out);
+        return multiply_by(ops, stream, product, algorithm, out);
     }
-    slr_status status = begin_rehearsal(ops, product, &rehearsal);
+    slr_status status = begin_product_rehearsal(ops, product, &rehearsal);
     if (status == SLR_OK)
         status = slri_pick_choose(ops, stream, &pick, &algorithm);
-    end_rehearsal(&rehearsal);
-    return status == SLR_OK ? run_by(ops, stream, product, algorithm, out) : status;
+    end_product_rehearsal(&rehearsal);
+    return status == SLR_OK ? multiply_by(ops, stream, product, algorithm, out) : status;
 }
 
 slr_status slri_product_bench(slr_ops *ops, slr_stream *stream, const struct slri_product *product,
@@ -297,11 +293,11 @@ slr_status slri_product_bench(slr_ops *ops, slr_stream *stream, const struct slr
 {
     struct slri_pick pick;
     struct rehearsal rehearsal;
-    fill_pick(ops, product, &pick);
-    slr_status status = begin_rehearsal(ops, product, &rehearsal);
-    pick.run = rehearse, pick.user = &rehearsal;
+    fill_product_pick(ops, product, &pick);
+    slr_status status = begin_product_rehearsal(ops, product, &rehearsal);
+    pick.run = rehearse_product, pick.user = &rehearsal;
     if (status == SLR_OK)
         status = slri_pick_bench(ops, stream, &pick, visit, user);
-    end_rehearsal(&rehearsal);
+    end_product_rehearsal(&rehearsal);
     return status;
 }

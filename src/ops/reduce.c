@@ -11,16 +11,6 @@ struct view { // x as [outer][n][inner]
     uint64_t outer, n, inner;
 };
 
-static slr_arg number(uint64_t n)
-{
-    return slr_arg_unsigned(n);
-}
-
-static slr_arg real(double value)
-{
-    return slr_arg_float((double)(float)value);
-}
-
 // y is of floats.
 static slr_status by_rows(slr_ops *ops, slr_stream *stream, slr_scalar dtype, uint32_t kind, slr_buffer *x,
                           slr_buffer *y, uint64_t rows, uint64_t n, double scale, slr_point *out)
@@ -29,12 +19,13 @@ static slr_status by_rows(slr_ops *ops, slr_stream *stream, slr_scalar dtype, ui
     slr_shape shape = SLR_GRID_2D((uint32_t)pieces, (uint32_t)rows, SLRI_OPS_GROUP, 1);
     if (pieces == 1)
         return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_ROW, dtype, shape, out, slr_arg_buffer(x), slr_arg_buffer(y),
-                               number(n), number(n), number(kind), real(scale));
+                               slri_arg_n(n), slri_arg_n(n), slri_arg_n(kind), slri_arg_real(scale));
     slr_buffer *parts;
     SLRI_TRY(slri_ops_workspace(ops, 4 * pieces * rows, &parts));
     uint32_t of_piece = kind == SLR_REDUCTION_MEAN ? (uint32_t)SLR_REDUCTION_SUM : kind;
-    slr_status status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_ROW, dtype, shape, NULL, slr_arg_buffer(x),
-                                        slr_arg_buffer(parts), number(n), number(PIECE), number(of_piece), real(1));
+    slr_status status =
+        SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_ROW, dtype, shape, NULL, slr_arg_buffer(x), slr_arg_buffer(parts),
+                        slri_arg_n(n), slri_arg_n(PIECE), slri_arg_n(of_piece), slri_arg_real(1));
     if (status == SLR_OK)
         status = by_rows(ops, stream, SLR_F32, kind, parts, y, rows, pieces, scale, out);
     slr_buffer_destroy(parts);
@@ -53,7 +44,7 @@ static slr_status by_rows_into(slr_ops *ops, slr_stream *stream, uint32_t kind, 
     slr_status status = by_rows(ops, stream, x->dtype, kind, x->buffer, floats, view->outer, view->n, scale, NULL);
     if (status == SLR_OK)
         status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_FROM_FLOAT, y->dtype, slri_shape_each(view->outer), out,
-                                 slr_arg_buffer(floats), slri_arg_of(y), number(view->outer));
+                                 slr_arg_buffer(floats), slri_arg_of(y), slri_arg_n(view->outer));
     slr_buffer_destroy(floats);
     return status;
 }
@@ -94,8 +85,8 @@ slr_status slr_ops_reduce(slr_ops *ops, slr_stream *stream, slr_reduction kind, 
         return by_rows_into(ops, stream, kind, x, y, &view, out);
     uint64_t results = view.outer * view.inner;
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_COLUMN, x->dtype, slri_shape_each(results), out, slri_arg_of(x),
-                           slri_arg_of(y), number(view.n), number(view.inner), number(results), number(kind),
-                           real(scale));
+                           slri_arg_of(y), slri_arg_n(view.n), slri_arg_n(view.inner), slri_arg_n(results),
+                           slri_arg_n(kind), slri_arg_real(scale));
 }
 
 slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
@@ -111,8 +102,8 @@ slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reducti
     SLRI_TRY(slri_tensor_sized(name, "y", y, view.outer * view.inner, "x", x));
     uint64_t results = view.outer * view.inner;
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_REDUCE_BACKWARD, x->dtype, slri_shape_each(results), out, slri_arg_of(x),
-                           slri_arg_of(y), slri_arg_of(dy), slri_arg_of(dx), number(view.n), number(view.inner),
-                           number(results), number(kind), real(1.0 / (double)view.n));
+                           slri_arg_of(y), slri_arg_of(dy), slri_arg_of(dx), slri_arg_n(view.n), slri_arg_n(view.inner),
+                           slri_arg_n(results), slri_arg_n(kind), slri_arg_real(1.0 / (double)view.n));
 }
 
 // ---- losses ---------------------------------------------------------------------------------------------------------
@@ -144,7 +135,7 @@ slr_status slr_ops_cross_entropy(slr_ops *ops, slr_stream *stream, const slr_ten
     SLRI_TRY(slri_ops_workspace(ops, 4 * rows, &losses));
     slr_status status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_CROSS_ENTROPY, logits->dtype, slri_shape_rows(rows), NULL,
                                         slri_arg_of(logits), slri_arg_of(labels), slr_arg_buffer(losses),
-                                        number(slri_tensor_row(logits)));
+                                        slri_arg_n(slri_tensor_row(logits)));
     if (status == SLR_OK)
         status = mean(ops, stream, losses, rows, loss->buffer, out);
     slr_buffer_destroy(losses);
@@ -163,7 +154,7 @@ slr_status slr_ops_cross_entropy_backward(slr_ops *ops, slr_stream *stream, cons
     uint64_t rows = slri_tensor_rows(logits);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_CROSS_ENTROPY_BACKWARD, logits->dtype, slri_shape_rows(rows), out,
                            slri_arg_of(logits), slri_arg_of(labels), slri_arg_of(dlogits),
-                           number(slri_tensor_row(logits)), real((double)scale / (double)rows));
+                           slri_arg_n(slri_tensor_row(logits)), slri_arg_real((double)scale / (double)rows));
 }
 
 static slr_status check_square(const slr_ops *ops, const slr_stream *stream, const char *name, const slr_tensor *x,
@@ -183,7 +174,7 @@ slr_status slr_ops_mean_square(slr_ops *ops, slr_stream *stream, const slr_tenso
     uint64_t n = slri_tensor_elements(x);
     SLRI_TRY(slri_ops_workspace(ops, 4 * n, &losses));
     slr_status status = SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SQUARE_ERROR, x->dtype, slri_shape_each(n), NULL,
-                                        slri_arg_of(x), slri_arg_of(target), slr_arg_buffer(losses), number(n));
+                                        slri_arg_of(x), slri_arg_of(target), slr_arg_buffer(losses), slri_arg_n(n));
     if (status == SLR_OK)
         status = mean(ops, stream, losses, n, loss->buffer, out);
     slr_buffer_destroy(losses);
@@ -199,5 +190,6 @@ slr_status slr_ops_mean_square_backward(slr_ops *ops, slr_stream *stream, const 
     SLRI_TRY(slri_tensor_same(name, "dx", dx, "x", x));
     uint64_t n = slri_tensor_elements(x);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SQUARE_ERROR_BACKWARD, x->dtype, slri_shape_each(n), out, slri_arg_of(x),
-                           slri_arg_of(target), slri_arg_of(dx), number(n), real(2.0 * (double)scale / (double)n));
+                           slri_arg_of(target), slri_arg_of(dx), slri_arg_n(n),
+                           slri_arg_real(2.0 * (double)scale / (double)n));
 }

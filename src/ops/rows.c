@@ -2,11 +2,6 @@
 // Operations along rows: soft-max, layer norm, scan, top-k.
 #include "ops/operations.h"
 
-static slr_arg number(uint64_t n)
-{
-    return slr_arg_unsigned(n);
-}
-
 // ---- soft-max -------------------------------------------------------------------------------------------------------
 
 slr_status slr_ops_softmax(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *y, slr_point *out)
@@ -15,7 +10,7 @@ slr_status slr_ops_softmax(slr_ops *ops, slr_stream *stream, const slr_tensor *x
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"y", y, SLRI_REAL, false}));
     SLRI_TRY(slri_tensor_same(name, "y", y, "x", x));
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SOFTMAX, x->dtype, slri_shape_rows(slri_tensor_rows(x)), out,
-                           slri_arg_of(x), slri_arg_of(y), number(slri_tensor_row(x)));
+                           slri_arg_of(x), slri_arg_of(y), slri_arg_n(slri_tensor_row(x)));
 }
 
 slr_status slr_ops_softmax_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *y, const slr_tensor *dy,
@@ -27,7 +22,7 @@ slr_status slr_ops_softmax_backward(slr_ops *ops, slr_stream *stream, const slr_
     SLRI_TRY(slri_tensor_same(name, "dy", dy, "y", y));
     SLRI_TRY(slri_tensor_same(name, "dx", dx, "y", y));
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SOFTMAX_BACKWARD, y->dtype, slri_shape_rows(slri_tensor_rows(y)), out,
-                           slri_arg_of(y), slri_arg_of(dy), slri_arg_of(dx), number(slri_tensor_row(y)));
+                           slri_arg_of(y), slri_arg_of(dy), slri_arg_of(dx), slri_arg_n(slri_tensor_row(y)));
 }
 
 // ---- layer norm -----------------------------------------------------------------------------------------------------
@@ -59,7 +54,7 @@ slr_status slr_ops_layer_norm(slr_ops *ops, slr_stream *stream, const slr_tensor
         return SLRI_FAIL(INVALID, "%s: epsilon is %g; expected 0 or more", name, (double)epsilon);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_LAYER_NORM, x->dtype, slri_shape_rows(slri_tensor_rows(x)), out,
                            slri_arg_of(x), slri_arg_of(gamma), slri_arg_of(beta), slri_arg_of(y), slri_arg_of(means),
-                           slri_arg_of(scales), number(slri_tensor_row(x)), slr_arg_float((double)epsilon));
+                           slri_arg_of(scales), slri_arg_n(slri_tensor_row(x)), slr_arg_float((double)epsilon));
 }
 
 slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *gamma,
@@ -85,10 +80,10 @@ slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream, const s
     if (dgamma)
         SLRI_TRY(SLRI_OPS_LAUNCH(ops, stream, SLRI_K_LAYER_NORM_WEIGHTS, x->dtype, slri_shape_each(n), NULL,
                                  slri_arg_of(x), slri_arg_of(means), slri_arg_of(scales), slri_arg_of(dy),
-                                 slri_arg_of(dgamma), slri_arg_of(dbeta), number(rows), number(n)));
+                                 slri_arg_of(dgamma), slri_arg_of(dbeta), slri_arg_n(rows), slri_arg_n(n)));
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_LAYER_NORM_BACKWARD, x->dtype, slri_shape_rows(rows), out,
                            slri_arg_of(x), slri_arg_of(gamma), slri_arg_of(means), slri_arg_of(scales), slri_arg_of(dy),
-                           slri_arg_of(dx), number(n));
+                           slri_arg_of(dx), slri_arg_n(n));
 }
 
 // ---- scan and top-k -------------------------------------------------------------------------------------------------
@@ -103,8 +98,8 @@ slr_status slr_ops_scan(slr_ops *ops, slr_stream *stream, uint32_t flags, const 
         return SLRI_FAIL(INVALID, "%s: flags are %#x; expected SLR_SCAN_REVERSE and SLR_SCAN_EXCLUSIVE", name, flags);
     uint64_t rows = slri_tensor_rows(x);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_SCAN, x->dtype, slri_shape_each(rows), out, slri_arg_of(x),
-                           slri_arg_of(y), number(rows), number(slri_tensor_row(x)),
-                           number((flags & SLR_SCAN_REVERSE) != 0), number((flags & SLR_SCAN_EXCLUSIVE) != 0));
+                           slri_arg_of(y), slri_arg_n(rows), slri_arg_n(slri_tensor_row(x)),
+                           slri_arg_n((flags & SLR_SCAN_REVERSE) != 0), slri_arg_n((flags & SLR_SCAN_EXCLUSIVE) != 0));
 }
 
 // The shapes of x and of what was taken out of it: the same but for the row, which is no longer than x's.
@@ -130,8 +125,8 @@ slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_tensor *x, 
     SLRI_TRY(slri_tensor_same(name, "indices", indices, "values", values));
     uint64_t rows = slri_tensor_rows(x);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_TOP_K, x->dtype, slri_shape_each(rows), out, slri_arg_of(x),
-                           slri_arg_of(values), slri_arg_of(indices), number(rows), number(slri_tensor_row(x)),
-                           number(slri_tensor_row(values)));
+                           slri_arg_of(values), slri_arg_of(indices), slri_arg_n(rows), slri_arg_n(slri_tensor_row(x)),
+                           slri_arg_n(slri_tensor_row(values)));
 }
 
 slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
@@ -144,6 +139,6 @@ slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_te
     SLRI_TRY(slri_tensor_same(name, "indices", indices, "dvalues", dvalues));
     uint64_t rows = slri_tensor_rows(dx);
     return SLRI_OPS_LAUNCH(ops, stream, SLRI_K_TOP_K_BACKWARD, dx->dtype, slri_shape_each(rows), out,
-                           slri_arg_of(indices), slri_arg_of(dvalues), slri_arg_of(dx), number(rows),
-                           number(slri_tensor_row(dx)), number(slri_tensor_row(dvalues)));
+                           slri_arg_of(indices), slri_arg_of(dvalues), slri_arg_of(dx), slri_arg_n(rows),
+                           slri_arg_n(slri_tensor_row(dx)), slri_arg_n(slri_tensor_row(dvalues)));
 }

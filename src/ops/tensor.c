@@ -39,7 +39,7 @@ static const char *type_name(slr_scalar dtype)
     return dtype >= SLR_BOOL && dtype <= SLR_BF16 ? names[dtype] : "no slr_scalar";
 }
 
-static slr_status check_shape(const char *call, const struct slri_operand *operand)
+static slr_status check_operand_shape(const char *call, const struct slri_operand *operand)
 {
     const slr_tensor *tensor = operand->tensor;
     char shape[SLRI_SHAPE_BYTES];
@@ -97,7 +97,7 @@ slr_status slri_operands_check(const slr_ops *ops, const slr_stream *stream, con
         if (tensor->buffer->device != ops->device)
             return SLRI_FAIL(INVALID, "%s: the buffer of %s belongs to another device", call, operand[i].name);
         SLRI_TRY(check_type(call, &operand[i], &real));
-        SLRI_TRY(check_shape(call, &operand[i]));
+        SLRI_TRY(check_operand_shape(call, &operand[i]));
     }
     return SLR_OK;
 }

@@ -111,6 +111,14 @@ static void doctor_says_what_was_tried_and_that_the_cpu_runs_handlers(void **sta
     setenv("SLIPRING_HIP_LIB", "/nowhere.so", 1);
     says("doctor", 0, "\nhip      cannot run here: cannot load /nowhere.so");
     says("doctor", 0, "(SLIPRING_HIP_LIB names it)\n");
+    setenv("SLIPRING_HIP_LIB", getenv("SLIPRING_FAKE_CUDA"), 1);
+    setenv("SLIPRING_HIPRTC_LIB", getenv("SLIPRING_FAKE_CUDA"), 1);
+    setenv("SLIPRING_ROCM_SMI_LIB", "/nowhere.so", 1);
+    says("doctor", 0, "\n         now       not measured: cannot load /nowhere.so");
+    setenv("SLIPRING_ROCM_SMI_LIB", getenv("SLIPRING_FAKE_ROCM_SMI"), 1);
+    says("devices", 0, "\n         now       busy_percent=63 memory_busy_percent=0 memory_used_bytes=1073741824 ");
+    unsetenv("SLIPRING_ROCM_SMI_LIB");
+    unsetenv("SLIPRING_HIPRTC_LIB");
     unsetenv("SLIPRING_HIP_LIB");
     setenv("SLIPRING_CUDA_LIB", "/nowhere.so", 1);
     says("doctor", 0, "\ncuda     cannot run here: cannot load /nowhere.so");

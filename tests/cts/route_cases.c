@@ -23,6 +23,7 @@ static void wait_handled(cts *c, slr_ring *ring, uint64_t count)
 static void replies_go_along_a_route(cts *c)
 {
     slr_ring_desc first = SLR_RING_DESC_INIT, second = SLR_RING_DESC_INIT;
+    second.queue_size = 8; // so that each slot is used again
     slr_ring *from = cts_ring(c, "echo", &first), *to = cts_ring(c, "sum", &second);
     slr_port *port = cts_port(c), *end = cts_port(c);
     slr_reply reply;

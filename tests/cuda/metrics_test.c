@@ -60,11 +60,44 @@ static void what_cannot_be_measured_is_left_out_and_a_0_is_a_0(void **state)
     slr_device_close(third);
 }
 
+static void hip_has_those_of_rocm_at_the_place_on_the_bus(void **state)
+{
+    (void)state;
+    slr_metrics metrics = {.count = 77};
+    reset();
+    fake->devices = 3;
+    slr_device *first = open_device("hip:0"), *second = open_device("hip:1"), *third = open_device("hip:2");
+    uint32_t calls = fake->calls;
+    setenv("SLIPRING_ROCM_SMI_LIB", "/nowhere/librocm_smi64.so", 1);
+    refuses(slr_device_get_metrics(first, &metrics), NOT_FOUND, "cannot load /nowhere/librocm_smi64.so");
+    setenv("SLIPRING_ROCM_SMI_LIB", "libm.so.6", 1);
+    refuses(slr_device_get_metrics(first, &metrics), NOT_FOUND,
+            "libm.so.6 is not usable as librocm_smi64: it lacks rsmi_init, ");
+    setenv("SLIPRING_ROCM_SMI_LIB", getenv("SLIPRING_FAKE_ROCM_SMI"), 1);
+    setenv("FAKE_ROCM_SMI_FAILS", "1", 1);
+    refuses(slr_device_get_metrics(first, &metrics), NOT_FOUND, "does not start: RSMI_STATUS_INIT_ERROR");
+    unsetenv("FAKE_ROCM_SMI_FAILS");
+    assert_int_equal(metrics.count, 77);
+    must(slr_device_get_metrics(first, &metrics));
+    assert_string_equal(as_text(&metrics), "busy_percent=63 memory_busy_percent=0 memory_used_bytes=1073741824 "
+                                           "memory_bytes=68719476736 temperature_c=47 power_mw=123456 "
+                                           "power_limit_mw=300000");
+    must(slr_device_get_metrics(second, &metrics));
+    assert_string_equal(as_text(&metrics), "memory_used_bytes=1073741824 memory_bytes=68719476736 temperature_c=47");
+    refuses(slr_device_get_metrics(third, &metrics), NOT_FOUND,
+            "librocm_smi64 does not know the device at 0001:c5:00.0; it lists 2");
+    assert_int_equal(fake->calls, calls); // HIP was not asked, which might wait
+    slr_device_close(first);
+    slr_device_close(second);
+    slr_device_close(third);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(library_that_is_not_there_or_does_not_start_is_named),
         cmocka_unit_test(what_cannot_be_measured_is_left_out_and_a_0_is_a_0),
+        cmocka_unit_test(hip_has_those_of_rocm_at_the_place_on_the_bus),
     };
     return cmocka_run_group_tests(tests, load_fake, NULL);
 }

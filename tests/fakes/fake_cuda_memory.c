@@ -3,6 +3,8 @@
 #include "fake_cuda_inside.h"
 #include "fake_gdr.h"
 
+#include "tests/ptx/ptx.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +24,8 @@ static int32_t allocate(const char *name, enum kind kind, slri_cu_pointer *memor
     made->bytes = aligned_alloc(256, (bytes + 255) / 256 * 256);
     made->size = bytes;
     memset(made->bytes, 0xa5, bytes < MOST_DIRT ? bytes : MOST_DIRT); // it is not zeroed
+    if (ptx_is_on())
+        ptx_shares(made->bytes, bytes);
     *memory = (slri_cu_pointer)(uintptr_t)made->bytes;
     return 0;
 }
@@ -164,6 +168,8 @@ static int32_t pin(void *memory, size_t bytes, uint32_t flags)
     struct object *made = make(REGISTERED, current());
     made->bytes = memory;
     made->size = bytes;
+    if (ptx_is_on())
+        ptx_shares(memory, bytes);
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "hal/cuda/hip.h"
 #include "tests/shim/image.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // ---- the same functions --------------------------------------------------------------------------------------------
@@ -55,6 +56,13 @@ int32_t hipDeviceGetAttribute(int32_t *value, int32_t attribute, slri_cu_device 
             return 0;
         }
     return refuse("DeviceGetAttribute", INVALID_VALUE);
+}
+
+int32_t hipDeviceGetPCIBusId(char *out, int32_t bytes, slri_cu_device device)
+{
+    CALL(DeviceGetPCIBusId);
+    snprintf(out, (size_t)bytes, "0001:c%d:00.0", 3 + (int)device);
+    return 0;
 }
 
 static const char *architecture(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks and grids: a block runs in one thread of the host.
 #define _GNU_SOURCE
-#include "tests/ptx/inside.h"
+#include "tests/ptx/across.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -132,7 +132,10 @@ enum ptx_end ptx_run_block(const struct ptx_launch *launch, uint32_t number)
     struct ptx_block *made = malloc(sizeof *made);
     if (!made || !make_block(made, launch))
         return PTX_WRONG;
+    int32_t first = ptx_across_begins(launch, 1);
+    made->first_agent = first;
     enum ptx_end end = run_one(made, number);
+    ptx_across_ends(launch, 1, first);
     free_block(made);
     free(made);
     return end;
@@ -145,6 +148,7 @@ enum ptx_end ptx_run_block(const struct ptx_launch *launch, uint32_t number)
 struct grid {
     const struct ptx_launch *launch;
     uint32_t blocks, next, end; // the last two: atomic
+    int32_t first_agent;
 };
 
 static void *run_some(void *arg)
@@ -159,8 +163,9 @@ static void *run_some(void *arg)
     uint32_t i;
     while (__atomic_load_n(&grid->end, __ATOMIC_RELAXED) == PTX_DONE &&
            (i = __atomic_fetch_add(&grid->next, 1, __ATOMIC_RELAXED)) < grid->blocks) {
-        // The last first: blocks have no order.
-        enum ptx_end end = run_one(made, grid->blocks - 1 - i);
+        uint32_t number = grid->blocks - 1 - i; // the last first: blocks have no order
+        made->first_agent = grid->first_agent < 0 ? -1 : grid->first_agent + (int32_t)(number * made->lanes);
+        enum ptx_end end = run_one(made, number);
         if (end != PTX_DONE)
             __atomic_store_n(&grid->end, end, __ATOMIC_RELAXED);
     }
@@ -171,7 +176,8 @@ static void *run_some(void *arg)
 
 enum ptx_end ptx_run(const struct ptx_launch *launch)
 {
-    struct grid grid = {launch, launch->grid.x * launch->grid.y * launch->grid.z, 0, PTX_DONE};
+    struct grid grid = {launch, launch->grid.x * launch->grid.y * launch->grid.z, 0, PTX_DONE, -1};
+    grid.first_agent = ptx_across_begins(launch, grid.blocks);
     pthread_t helper[MOST_THREADS - 1];
     unsigned helpers = grid.blocks == 0 ? 0 : grid.blocks < MOST_THREADS ? grid.blocks - 1 : MOST_THREADS - 1;
     for (unsigned i = 0; i < helpers; ++i)
@@ -180,5 +186,6 @@ enum ptx_end ptx_run(const struct ptx_launch *launch)
     run_some(&grid);
     for (unsigned i = 0; i < helpers; ++i)
         pthread_join(helper[i], NULL);
+    ptx_across_ends(launch, grid.blocks, grid.first_agent);
     return (enum ptx_end)grid.end;
 }

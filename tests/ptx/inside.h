@@ -89,7 +89,7 @@ struct ptx_ins {
     const struct ptx_call *call;
     const char *words; // what it is
     uint32_t line;     // of its text
-    bool ran, matters; // `matters`: plain stores were before a release or a fence, or a guard has left a lane out
+    bool ran, matters; // `matters`: it has released or learned something, or a guard has left a lane out
 };
 
 struct ptx_place {
@@ -207,6 +207,7 @@ struct ptx_block {
     uint8_t *are_set;
     uint32_t shared_bytes, late, next_due;
     struct ptx_race *race;
+    int32_t first_agent; // of its threads, across blocks; below 0: they have none
     struct ptx_late word[PTX_BLOCK_LATE];
     struct ptx_line line[PTX_LINES];
     void *out[5]; // __builtin_setjmp's
@@ -252,6 +253,7 @@ void ptx_meet(struct ptx_lane *lane);                      // what a barrier doe
 void ptx_drain_due(struct ptx_lane *lane, uint32_t lanes); // of a warp, and the block
 void ptx_drain_block(void);
 void ptx_memory_begins(void);
+bool ptx_is_shared(uintptr_t at);
 void ptx_read_bytes(struct ptx_lane *lane, uintptr_t at, void *to, size_t bytes); // as plain loads do
 
 // Order among the threads of a block. By barriers and fences; by a place in memory; and what it
@@ -261,14 +263,14 @@ void ptx_race_free(struct ptx_race *race);
 void ptx_race_begins(void);
 void ptx_race_meet(struct ptx_lane *const *lane, uint32_t lanes);
 void ptx_race_end(const struct ptx_lane *lane);
-void ptx_race_fence(const struct ptx_lane *lane);
-void ptx_race_tell(const struct ptx_lane *lane, uintptr_t at, unsigned order, bool adds);
-void ptx_race_learn(const struct ptx_lane *lane, uintptr_t at, unsigned order);
+void ptx_race_fence(const struct ptx_lane *lane, unsigned scope);
+void ptx_race_tell(const struct ptx_lane *lane, uintptr_t at, const struct ptx_ins *ins, bool adds);
+void ptx_race_learn(const struct ptx_lane *lane, uintptr_t at, const struct ptx_ins *ins);
 void ptx_race_stored(const struct ptx_lane *lane);
 void ptx_race_released(const struct ptx_lane *lane);
 bool ptx_race_owes(const struct ptx_lane *lane);
-enum ptx_touch { PTX_LOADS, PTX_STORES, PTX_LOOKS, PTX_PUTS, PTX_CHANGES, PTX_SWAPS };
-void ptx_race_touch(const struct ptx_lane *lane, uintptr_t at, unsigned bytes, enum ptx_touch how, uint64_t value);
+enum ptx_touch_kind { PTX_LOADS, PTX_STORES, PTX_LOOKS, PTX_PUTS, PTX_CHANGES, PTX_SWAPS };
+void ptx_race_touch(const struct ptx_lane *lane, uintptr_t at, unsigned bytes, enum ptx_touch_kind how, uint64_t value);
 
 // Warps and barriers: lanes that come to one, and who may go on when some have ended.
 void ptx_join(struct ptx_lane *warp, uint32_t active);

@@ -24,7 +24,7 @@ static uint64_t bits_of(uint8_t mask)
     return bits;
 }
 
-static bool is_shared(uintptr_t at)
+bool ptx_is_shared(uintptr_t at)
 {
     return at - (uintptr_t)ptx_block->shared < ptx_block->shared_bytes;
 }
@@ -164,7 +164,7 @@ static void put_late(struct ptx_late *late, uintptr_t at, uint64_t bytes, uint8_
 static void to_block(const struct ptx_late *late)
 {
     struct ptx_block *b = ptx_block;
-    if (is_shared(late->at)) {
+    if (ptx_is_shared(late->at)) {
         put_bytes(late->at, late->bytes, late->mask);
         return;
     }
@@ -263,7 +263,7 @@ static void settle(struct ptx_lane *lane, uintptr_t at)
     struct ptx_late *late = late_of(lane, at);
     if (late)
         drain_one(lane, (unsigned)(late - lane->late));
-    if (!is_shared(at))
+    if (!ptx_is_shared(at))
         drain_word(at);
 }
 
@@ -286,7 +286,7 @@ static uintptr_t address_of(struct ptx_lane *lane, const struct ptx_ins *ins, un
     }
     bool is_own = at - (uintptr_t)lane->stack < PTX_STACK;
     if ((is_stack(at) && !is_own) || (ins->space == PTX_LOCAL && !is_own) ||
-        (ins->space == PTX_GLOBAL && (is_own || is_shared(at))))
+        (ins->space == PTX_GLOBAL && (is_own || ptx_is_shared(at))))
         ptx_wrong(lane, PTX_ACCESS, "address %#llx is not this thread's %s memory", (unsigned long long)at,
                   space_names[ins->space]);
     return at;
@@ -299,7 +299,7 @@ static bool is_private(const struct ptx_ins *ins, uintptr_t at)
 
 static uint64_t read_word(struct ptx_lane *lane, const struct ptx_ins *ins, uintptr_t at)
 {
-    bool is_block = is_shared(at);
+    bool is_block = ptx_is_shared(at);
     uint64_t bytes;
     if (is_block || ins->space == PTX_CONST)
         bytes = look(at);
@@ -331,7 +331,7 @@ void ptx_load(struct ptx_lane *lane, const struct ptx_ins *ins)
         else {
             value = read_word(lane, ins, at & ~(uintptr_t)7) >> 8 * (at % 8);
             if (ins->order != PTX_WEAK)
-                ptx_race_learn(lane, at, ins->order);
+                ptx_race_learn(lane, at, ins);
             ptx_race_touch(lane, at, bytes, ins->order == PTX_WEAK ? PTX_LOADS : PTX_LOOKS, 0);
         }
         ptx_write(lane, ins->vector > 1 ? &ins->part[i] : &ins->op[0], widened(value, ins->type), true);
@@ -359,12 +359,12 @@ static void store_one(struct ptx_lane *lane, const struct ptx_ins *ins, uintptr_
     uint8_t mask = (uint8_t)(((1u << bytes) - 1) << at % 8);
     uint64_t shifted = value << 8 * (at % 8);
     (void)*(volatile unsigned char *)at; // what is not there is told here
-    if (ins->order == PTX_WEAK && !is_shared(at))
+    if (ins->order == PTX_WEAK && !ptx_is_shared(at))
         ptx_race_stored(lane);
     if (ins->order != PTX_WEAK)
-        ptx_race_tell(lane, at, ins->order, false);
+        ptx_race_tell(lane, at, ins, false);
     ptx_race_touch(lane, at, bytes, ins->order == PTX_WEAK ? PTX_STORES : PTX_PUTS, value);
-    if (ins->order == PTX_RELAXED && !is_shared(at) && ptx_draw() % 4 != 0) {
+    if (ins->order == PTX_RELAXED && !ptx_is_shared(at) && ptx_draw() % 4 != 0) {
         overtake(lane, word, shifted, mask);
         return;
     }
@@ -503,11 +503,12 @@ void ptx_atomic(struct ptx_lane *lane, const struct ptx_ins *ins)
     uintptr_t word = at & ~(uintptr_t)7;
     ptx_fence(lane, ins->order, ins->scope);
     settle(lane, word);
-    ptx_race_learn(lane, at, ins->order);
+    ptx_race_learn(lane, at, ins);
     ptx_race_touch(lane, at, ins->type.bytes, ins->what == PTX_CAS ? PTX_SWAPS : PTX_CHANGES, 0);
-    ptx_race_tell(lane, at, ins->order, true);
+    ptx_race_tell(lane, at, ins, true);
     uint64_t was = exchange(ins, at, b, c);
-    if (!is_shared(at))
+    ptx_race_learn(lane, at, ins); // who told it between the two
+    if (!ptx_is_shared(at))
         refresh(word, look(word), UINT64_MAX);
     if (first == 1)
         ptx_write(lane, &ins->op[0], was, true);

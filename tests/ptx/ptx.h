@@ -28,6 +28,9 @@ struct ptx_image *ptx_image_load(const struct ptx_text *text, size_t texts);
 void ptx_image_unload(struct ptx_image *image);                                             // NULL is fine
 const struct ptx_kernel *ptx_image_kernel(const struct ptx_image *image, const char *name); // NULL: there is none
 
+// Memory that the host and the device both reach: who checks order looks at the host there, too.
+void ptx_shares(const void *memory, size_t bytes);
+
 enum ptx_end { PTX_DONE, PTX_TRAPPED, PTX_ACCESS, PTX_WRONG, PTX_STOPPED };
 
 struct ptx_dim {

@@ -322,12 +322,14 @@ static void shared_memory_is_in_order_by_a_barrier_alone(void **state)
     assert_int_equal(run(TURN("mov.u32 %r4, 3;\nvote.sync.any.pred %p1, 1, -1;\n"), 64, words), PTX_WRONG);
 }
 
-// Thread 0 tells thread 32 by word 1 what is in word 0.
-#define PASS(store, load)                                                                                              \
-    KERNEL("", "setp.eq.u32 %p1, %r1, 0;\nsetp.eq.u32 %p2, %r1, 32;\n@%p2 bra $reads;\n@!%p1 bra $end;\n"              \
-               "st.u32 [%rd1], 7;\n" store "bra.uni $end;\n"                                                           \
-               "$reads:\n" load "setp.eq.u32 %p3, %r2, 0;\n@%p3 bra $reads;\nld.u32 %r3, [%rd1];\n"                    \
-               "st.u32 [%rd1+8], %r3;\n$end:\nret;")
+// Thread 0 tells thread 32 by word 1 what is in word 0; or block 0 the other one.
+#define PASS(store, load) PASS_TO("32", "", store, load)
+#define PASS_ACROSS(store, load) PASS_TO("1", "mov.u32 %r1, %ctaid.x;\n", store, load)
+#define PASS_TO(who, head, store, load)                                                                                \
+    KERNEL("", head "setp.eq.u32 %p1, %r1, 0;\nsetp.eq.u32 %p2, %r1, " who ";\n@%p2 bra $reads;\n@!%p1 bra $end;\n"    \
+                    "st.u32 [%rd1], 7;\n" store "bra.uni $end;\n"                                                      \
+                    "$reads:\n" load "setp.eq.u32 %p3, %r2, 0;\n@%p3 bra $reads;\nld.u32 %r3, [%rd1];\n"               \
+                    "st.u32 [%rd1+8], %r3;\n$end:\nret;")
 #define RELEASED "st.release.gpu.u32 [%rd1+4], 1;\n"
 #define ACQUIRED "ld.acquire.gpu.u32 %r2, [%rd1+4];\n"
 
@@ -357,6 +359,52 @@ static void a_release_that_is_acquired_orders_and_nothing_less(void **state)
         if (given[i].orders)
             assert_int_equal(words[2], 7);
     }
+}
+
+static enum ptx_end run_two_blocks(const char *text, uint32_t words[N])
+{
+    struct ptx_image *image = load(text);
+    assert_non_null(image);
+    const struct ptx_launch launch = {.image = image,
+                                      .kernel = ptx_image_kernel(image, "k"),
+                                      .parameter = (void *[]){&words},
+                                      .grid = {2, 1, 1},
+                                      .block = {1, 1, 1}};
+    assert_non_null(launch.kernel);
+    enum ptx_end end = ptx_run(&launch);
+    ptx_image_unload(image);
+    return end;
+}
+
+// In what order the two come here must not matter: each text is run with some seeds.
+static void blocks_are_in_order_by_what_is_released_for_more_than_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool orders;
+    } given[] = {
+        {PASS_ACROSS(RELEASED, ACQUIRED), true},
+        {PASS_ACROSS("fence.acq_rel.gpu;\nst.relaxed.gpu.u32 [%rd1+4], 1;\n",
+                     "ld.relaxed.gpu.u32 %r2, [%rd1+4];\nfence.acq_rel.gpu;\n"),
+         true},
+        {PASS_ACROSS("atom.add.acq_rel.gpu.u32 %r4, [%rd1+4], 1;\n", ACQUIRED), true},
+        {PASS_ACROSS("atom.add.relaxed.gpu.u32 %r4, [%rd1+4], 1;\n", ACQUIRED), false},
+        {PASS_ACROSS("fence.acq_rel.cta;\nst.relaxed.gpu.u32 [%rd1+4], 1;\n", ACQUIRED), false},
+        {PASS_ACROSS("st.relaxed.gpu.u32 [%rd1+4], 1;\n", ACQUIRED), false},
+        {PASS_ACROSS(RELEASED, "ld.relaxed.gpu.u32 %r2, [%rd1+4];\n"), false},
+        {PASS_ACROSS(RELEASED, "ld.relaxed.gpu.u32 %r2, [%rd1+4];\nfence.acq_rel.cta;\n"), false},
+    };
+    for (size_t i = 0; i < sizeof given / sizeof *given; ++i)
+        for (unsigned seed = 0; seed < 3; ++seed) {
+            uint32_t words[N] = {0};
+            set_seed(seed);
+            enum ptx_end end = run_two_blocks(given[i].text, words);
+            if (end != (given[i].orders ? PTX_DONE : PTX_WRONG))
+                fail_msg("text %zu ends with %d", i, (int)end);
+            if (given[i].orders)
+                assert_int_equal(words[2], 7);
+        }
 }
 
 // The host looks now and then: at the flag first, then at what it tells of.
@@ -462,6 +510,7 @@ int main(void)
         cmocka_unit_test(what_a_kernel_prints_is_printed),
         cmocka_unit_test(shared_memory_is_in_order_by_a_barrier_alone),
         cmocka_unit_test(a_release_that_is_acquired_orders_and_nothing_less),
+        cmocka_unit_test(blocks_are_in_order_by_what_is_released_for_more_than_one),
         cmocka_unit_test(a_host_sees_a_store_late_unless_it_is_released),
         cmocka_unit_test(a_plain_load_sees_what_was_read_before_until_an_acquire),
         cmocka_unit_test(a_kernel_that_stays_can_be_stopped),

@@ -198,7 +198,7 @@ static void execute(struct ptx_lane *lane, const struct ptx_ins *ins)
         return;
     case PTX_FENCE:
         ptx_fence(lane, ins->order, ins->scope);
-        ptx_race_fence(lane);
+        ptx_race_fence(lane, ins->scope);
         return;
     default: // PTX_NANOSLEEP
         return;

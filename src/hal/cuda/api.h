@@ -21,6 +21,7 @@ typedef struct slri_cu_exec_object *slri_cu_exec; // a graph that can be launche
 typedef struct slri_cu_link_object *slri_cu_link; // files of machine code that become one
 
 #define SLRI_CU_ARCHITECTURE_BYTES 64
+#define SLRI_CU_BUS_BYTES 16
 struct slri_cu_vendor;
 
 // X(result, name, parameters, their names): what every driver since CUDA 11 has.
@@ -125,9 +126,10 @@ struct slri_cu {
 #undef SLRI_CU_MEMBER
     // NULL, or what the vendor's compiler calls the device, where two numbers do not say it.
     int32_t (*architecture)(slri_cu_device device, char out[SLRI_CU_ARCHITECTURE_BYTES]);
-    const struct slri_cu_vendor *vendor; // vendor.h
-    int32_t version;                     // 13000: CUDA 13.0
-    bool simulated;                      // it says of itself that it has no GPU
+    int32_t (*bus_id)(slri_cu_device device, char out[SLRI_CU_BUS_BYTES]); // "0000:c3:00.0"
+    const struct slri_cu_vendor *vendor;                                   // vendor.h
+    int32_t version;                                                       // 13000: CUDA 13.0
+    bool simulated;                                                        // it says of itself that it has no GPU
 };
 
 // X(number, what it is to the user). An error that is not here may be a vendor's newest: what it means for the device

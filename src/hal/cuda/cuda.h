@@ -26,6 +26,7 @@
 struct slri_cu_facts {
     char name[64], id[SLRI_CU_ID_BYTES];
     char architecture[SLRI_CU_ARCHITECTURE_BYTES]; // "", or what the compiler calls it
+    char bus_id[SLRI_CU_BUS_BYTES];                // "", or the place on the PCI bus
     uint64_t memory_bytes;
 #define SLRI_CU_FACT(name, number) int32_t name;
     SLRI_CU_ATTRIBUTES(SLRI_CU_FACT)

@@ -3,6 +3,7 @@
 #include "hal/cuda/cuda.h"
 #include "hal/cuda/nvrtc.h"
 #include "hal/cuda/nvml.h"
+#include "hal/cuda/rocm_smi.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -398,6 +399,12 @@ static slr_status cuda_metrics(const void *device, slr_metrics *out)
     return slri_nvml_read(cuda->facts.id + strlen("GPU-"), out);
 }
 
+static slr_status hip_metrics(const void *device, slr_metrics *out)
+{
+    const struct slri_cuda *cuda = device;
+    return slri_rocm_smi_read(cuda->facts.bus_id, out);
+}
+
 // What the two have in common.
 #define SLRI_CU_BACKEND                                                                                                \
     .kernel_per = SLRI_KERNEL_PER_ENTRY, .close = cuda_close, .reopen = slri_cuda_reopen,                              \
@@ -414,5 +421,6 @@ const struct slri_backend slri_backend_cuda = {
 };
 
 const struct slri_backend slri_backend_hip = {
-    SLRI_CU_BACKEND, .name = "hip", .blob_suffix = ".hsaco", .probe = hip_probe, .open = hip_open, .facts = hip_facts,
+    SLRI_CU_BACKEND,  .name = "hip",      .blob_suffix = ".hsaco", .probe = hip_probe,
+    .open = hip_open, .facts = hip_facts, .metrics = hip_metrics,
 };

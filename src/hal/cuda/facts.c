@@ -123,6 +123,9 @@ slr_status slri_cu_ask(const struct slri_cu *cu, const char *name, slri_cu_devic
         return slri_cu_failed(cu, name, "GetDeviceProperties", error);
     if (cu->architecture && !*facts.architecture)
         return SLRI_FAIL(UNSUPPORTED, "device '%s': %s does not say its architecture", name, cu->vendor->driver);
+    error = cu->bus_id ? cu->bus_id(device, facts.bus_id) : SLRI_CU_SUCCESS;
+    if (error != SLRI_CU_SUCCESS)
+        return slri_cu_failed(cu, name, "DeviceGetPCIBusId", error);
     facts.memory_bytes = bytes;
     snprintf(facts.id, sizeof facts.id, "GPU-%s", uuid);
     *out = facts;

@@ -87,6 +87,11 @@ static int32_t hip_architecture(slri_cu_device device, char out[SLRI_CU_ARCHITEC
     return error;
 }
 
+static int32_t hip_bus_id(slri_cu_device device, char out[SLRI_CU_BUS_BYTES])
+{
+    return hip.DeviceGetPCIBusId(out, SLRI_CU_BUS_BYTES, device);
+}
+
 // ---- loading -------------------------------------------------------------------------------------------------------
 
 #define KERNEL_DRIVER "/dev/kfd"
@@ -116,6 +121,7 @@ static slr_status find_hip(slri_dl *library, const char *path, struct slri_cu *o
     out->GetErrorName = hip_error_name;
     out->DeviceGetAttribute = hip_attribute;
     out->architecture = hip_architecture;
+    out->bus_id = hip_bus_id;
     return slri_dl_all_found(SLR_NO_DEVICE, path, "runtime of HIP 5.2 or later", &missing);
 }
 

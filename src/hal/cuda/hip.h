@@ -55,6 +55,7 @@
     X(int32_t, DriverGetVersion, (int32_t * version))                                                                  \
     X(const char *, GetErrorName, (int32_t error))                                                                     \
     X(int32_t, DeviceGetAttribute, (int32_t * value, int32_t attribute, slri_cu_device device))                        \
+    X(int32_t, DeviceGetPCIBusId, (char *out, int32_t bytes, slri_cu_device device))                                   \
     X(int32_t, GetDeviceProperties, (void *properties, int32_t device))
 
 // X(name in the table, HIPRTC's).

@@ -231,6 +231,7 @@ __global__ void k(int *part, int *done, int *out)
         part[blockIdx.x] = sum;
         __threadfence();
         last = atomicAdd(done, 1) == 7;
+        __threadfence(); // what the others have put down before their additions
     }
     __syncthreads();
     if (last && threadIdx.x < 8)

@@ -168,14 +168,15 @@ __global__ void divide_by(int *data, int by)
 }
 
 // Two blocks of one thread. They wait a little for each other, which no device promises to be of use.
+// That orders nothing.
 
 //: message_passing
 __global__ void message_passing(int *x, int *y, int *out, int n)
 {
     int there = 0;
-    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int tries = 0; tries < 3000 && there < 2; tries++)
-        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int i = 0; i < n; i++) {
         if (blockIdx.x == 0) {
             x[i * 16] = 1;
@@ -194,9 +195,9 @@ __global__ void message_passing(int *x, int *y, int *out, int n)
 __global__ void message_passing_by_fences(int *x, int *y, int *out, int n)
 {
     int there = 0;
-    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int tries = 0; tries < 3000 && there < 2; tries++)
-        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int i = 0; i < n; i++) {
         if (blockIdx.x == 0) {
             x[i * 16] = 1;
@@ -217,9 +218,9 @@ __global__ void message_passing_by_fences(int *x, int *y, int *out, int n)
 __global__ void message_passing_by_exchange(int *x, int *y, int *out, int n)
 {
     int there = 0;
-    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int tries = 0; tries < 3000 && there < 2; tries++)
-        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int i = 0; i < n; i++) {
         if (blockIdx.x == 0) {
             x[i * 16] = 1;
@@ -238,9 +239,9 @@ __global__ void message_passing_by_exchange(int *x, int *y, int *out, int n)
 __global__ void store_buffering(int *x, int *y, int *out, int n)
 {
     int there = 0;
-    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int tries = 0; tries < 3000 && there < 2; tries++)
-        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int i = 0; i < n; i++) {
         int *own = blockIdx.x == 0 ? &x[i * 16] : &x[i * 16 + 8];
         int *other = blockIdx.x == 0 ? &x[i * 16 + 8] : &x[i * 16];
@@ -253,9 +254,9 @@ __global__ void store_buffering(int *x, int *y, int *out, int n)
 __global__ void store_buffering_by_fences(int *x, int *y, int *out, int n)
 {
     int there = 0;
-    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int tries = 0; tries < 3000 && there < 2; tries++)
-        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int i = 0; i < n; i++) {
         int *own = blockIdx.x == 0 ? &x[i * 16] : &x[i * 16 + 8];
         int *other = blockIdx.x == 0 ? &x[i * 16 + 8] : &x[i * 16];
@@ -269,9 +270,9 @@ __global__ void store_buffering_by_fences(int *x, int *y, int *out, int n)
 __global__ void store_buffering_relaxed(int *x, int *y, int *out, int n)
 {
     int there = 0;
-    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int tries = 0; tries < 3000 && there < 2; tries++)
-        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int i = 0; i < n; i++) {
         int *own = blockIdx.x == 0 ? &x[i * 16] : &x[i * 16 + 8];
         int *other = blockIdx.x == 0 ? &x[i * 16 + 8] : &x[i * 16];
@@ -284,9 +285,9 @@ __global__ void store_buffering_relaxed(int *x, int *y, int *out, int n)
 __global__ void load_buffering(int *x, int *y, int *out, int n)
 {
     int there = 0;
-    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int tries = 0; tries < 3000 && there < 2; tries++)
-        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int i = 0; i < n; i++) {
         int *own = blockIdx.x == 0 ? &x[i * 16] : &x[i * 16 + 8];
         int *other = blockIdx.x == 0 ? &x[i * 16 + 8] : &x[i * 16];
@@ -299,9 +300,9 @@ __global__ void load_buffering(int *x, int *y, int *out, int n)
 __global__ void load_buffering_relaxed(int *x, int *y, int *out, int n)
 {
     int there = 0;
-    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int tries = 0; tries < 3000 && there < 2; tries++)
-        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int i = 0; i < n; i++) {
         int *own = blockIdx.x == 0 ? &x[i * 16] : &x[i * 16 + 8];
         int *other = blockIdx.x == 0 ? &x[i * 16 + 8] : &x[i * 16];
@@ -314,9 +315,9 @@ __global__ void load_buffering_relaxed(int *x, int *y, int *out, int n)
 __global__ void coherence(int *x, int *y, int *out, int n)
 {
     int there = 0;
-    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int tries = 0; tries < 3000 && there < 2; tries++)
-        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int i = 0; i < n; i++) {
         if (blockIdx.x == 0) {
             __nv_atomic_store_n(&x[i * 16], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
@@ -336,9 +337,9 @@ __global__ void coherence(int *x, int *y, int *out, int n)
 __global__ void coherence_of_own_write(int *x, int *y, int *out, int n)
 {
     int there = 0;
-    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_fetch_add(&out[2 * n], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int tries = 0; tries < 3000 && there < 2; tries++)
-        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+        there = __nv_atomic_load_n(&out[2 * n], __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     for (int i = 0; i < n; i++) {
         int mine = (int)blockIdx.x + 1;
         __nv_atomic_store_n(&x[i * 16], mine, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
