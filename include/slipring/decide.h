@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// GPU or CPU: finds the device that does a piece of work fastest. It predicts the times from figures of the devices,
-/// and can measure on open devices.
+/// GPU or CPU: finds the device that does a piece of work fastest. slr_decide predicts the times from figures of the
+/// devices, and can measure on open devices.
 /// Contract: docs/contract/decide.md.
 ///
 ///     slr_work work = SLR_WORK_INIT;
@@ -85,7 +85,8 @@ typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work)
 struct slr_work {
     uint32_t struct_size;
     uint32_t resident; ///< 1: the data stays on the device between calls, and nothing is copied
-    /// The kernel whose operations slr_decide counts. It may belong to any device, including an interpreted one.
+    /// The kernel whose operations slr_decide counts. The kernel may belong to any device, including an
+    /// interpreted one.
     slr_kernel *kernel;
     slr_shape shape;
     const slr_arg *args;
@@ -100,12 +101,11 @@ struct slr_work {
     // reads, and of those that it may write.
     uint64_t bytes_in, bytes_out;
     double wait_share; ///< 0 to below 1: part of a call that waits for input or output, on the slowest CPU candidate
-    double
-        calls_per_second; ///< rate of calls, which arrive at random, even while others wait. 0: each follows the last
-    uint64_t latency_ns;  ///< limit for 99 % of the calls, which defines slr_estimate.capacity. 0: none
-    uint32_t measure;     ///< slr_decide_measure
-    uint32_t reserved;    ///< ignored
-    uint64_t budget_ns;   ///< time for measurements. 0: 2 s
+    double calls_per_second; ///< calls arrive at random, even while others wait. 0: each follows the last
+    uint64_t latency_ns;     ///< limit for 99 % of the calls, which defines slr_estimate.capacity. 0: none
+    uint32_t measure;        ///< slr_decide_measure
+    uint32_t reserved;       ///< ignored
+    uint64_t budget_ns;      ///< time for measurements. 0: 2 s
     slr_work_resize *resize; ///< NULL: all figures grow in proportion to the threads
     void *user;              ///< argument of `resize`
 };

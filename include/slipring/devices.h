@@ -107,8 +107,7 @@ typedef struct slr_device_info {
     char stalled[160]; ///< those driver calls: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
     uint32_t unheard;  ///< work-groups of lost persistent kernels that are not known to have ended
     uint32_t reserved;
-    uint64_t
-        kept_bytes; ///< memory that kernels or handlers may still access after a loss; freed when they end, or never
+    uint64_t kept_bytes;   ///< memory that lost kernels or handlers may still access; freed when they end, or never
     uint32_t device_class; ///< slr_device_class
     uint32_t reserved2;
     /// Why kernels are interpreted without the user's request: there is no C compiler, or it fails. Otherwise "".

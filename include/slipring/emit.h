@@ -27,9 +27,8 @@ typedef struct slr_emit_desc {
     /// languages require a block.
     uint32_t block[3];
     uint32_t reserved; ///< ignored
-    uint32_t
-        batched; ///< 1: the kernel of a handler's batched launches, instead of the handler. `block` 0: the kernel's own
-    uint32_t binary; ///< 1: SPIR-V in binary form, without a NUL. Other languages have no binary form
+    uint32_t batched;  ///< 1: the kernel of the handler's batched launches, not the handler. `block` 0: its own
+    uint32_t binary;   ///< 1: SPIR-V in binary form, without a NUL. Other languages have no binary form
 } slr_emit_desc;
 #ifdef __cplusplus
 static inline slr_emit_desc slr_emit_desc_init(void)
