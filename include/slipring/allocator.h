@@ -7,14 +7,15 @@
 
 #include <stddef.h>
 
-/// Any thread may call either function, several threads at once. Neither function may call slipring.
+/// Any thread may call either function, and several threads may do so at once. Neither function may call slipring.
 typedef struct slr_allocator {
     /// Returns at least `bytes` bytes, aligned to `alignment` (a power of two, at most 4,096), or NULL. The memory need
     /// not be zeroed.
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
-    /// Frees memory that `allocate` returned. `bytes` is the size requested then. `memory` is never NULL.
+    /// Frees memory that `allocate` returned. `bytes` is the size that was requested from `allocate`. `memory` is never
+    /// NULL.
     void (*release)(void *user, void *memory, size_t bytes);
-    /// Passed to both functions unchanged.
+    /// slipring passes this pointer to both functions unchanged.
     void *user;
 } slr_allocator;
 

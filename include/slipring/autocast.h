@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Autocast: which operation runs in which type, as a policy that can be read and changed.
+/// Autocast: a policy that says in which type each operation runs. A program can read and change the policy.
 /// Contract: docs/contract/ops.md.
 #ifndef SLIPRING_AUTOCAST_H
 #define SLIPRING_AUTOCAST_H
@@ -25,17 +25,18 @@ typedef enum slr_operation {
     SLR_OPERATION_MEAN_SQUARE
 } slr_operation;
 
-#define SLR_TYPE_AS_IT_COMES ((slr_scalar)0) ///< an operation takes its operands as they are
+#define SLR_TYPE_AS_IT_COMES ((slr_scalar)0) ///< the operation runs in the type of its operands
 
 typedef struct slr_autocast slr_autocast;
 
-/// Makes the default policy: products and convolutions in `low` (SLR_F16 or SLR_BF16; SLR_F32 for a policy that casts
-/// nothing), what sums many terms or takes exponentials in SLR_F32, and the others as their operands come.
-/// Threads: any.  Blocks: no.  Owns: the caller gets the policy: slr_autocast_destroy, before its operations.
+/// Makes the default policy. Products and convolutions run in `low`: SLR_F16 or SLR_BF16, or SLR_F32 for no reduced
+/// precision. Operations that sum many terms or take exponentials run in SLR_F32. All other operations run in the type
+/// of their operands.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the policy: slr_autocast_destroy, before slr_ops_destroy.
 /// Errors: INVALID (NULL, no such type), NO_MEMORY.
 SLR_API slr_status slr_autocast_create(slr_ops *ops, slr_scalar low, slr_autocast **out);
 
-/// Submitted work still runs. NULL does nothing.
+/// Releases the policy and its copies. Submitted work still runs. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_autocast_destroy(slr_autocast *autocast);
 
@@ -43,8 +44,9 @@ SLR_API void slr_autocast_destroy(slr_autocast *autocast);
 /// Threads: one at a time per policy.  Blocks: no.  Errors: INVALID (NULL, no such operation or type).
 SLR_API slr_status slr_autocast_set(slr_autocast *autocast, slr_operation operation, slr_scalar type);
 
-/// `name`: "matmul"; `type`: "f16", or "" for as it comes; `why`: of the default, or "set". They live as long as the
-/// process.
+/// Called for each operation. `name` is the operation, such as "matmul". `type` is its type, such as "f16", or "" for
+/// SLR_TYPE_AS_IT_COMES. `why` is the reason for the default type, or "set" after slr_autocast_set. The texts live as
+/// long as the process.
 typedef void slr_autocast_visitor(void *user, slr_operation operation, const char *name, const char *type,
                                   const char *why);
 
@@ -52,14 +54,15 @@ typedef void slr_autocast_visitor(void *user, slr_operation operation, const cha
 /// Threads: one at a time per policy.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_autocast_visit(const slr_autocast *autocast, slr_autocast_visitor *visit, void *user);
 
-/// `out` becomes `in` in the operation's type: `in` itself where it has that type already, else a copy that is cast in
-/// the stream, into memory of the device's pool. The copy lives until slr_autocast_clear.
-/// Threads: one at a time per policy.  Blocks: no.  Owns: the policy has the buffer.
-/// Errors: as operations; INVALID (no such operation).
+/// Gives `in` in the type of `operation`. If `in` has that type already, `out` is `in` itself. Otherwise `out` is a
+/// copy in memory of the device's pool, which work of `stream` converts. The copy lives until slr_autocast_clear.
+/// Threads: one at a time per policy.  Blocks: no.  Owns: the policy keeps the copy's buffer.
+/// Errors: as the operations of <slipring/ops.h>; INVALID (no such operation).
 SLR_API slr_status slr_autocast_tensor(slr_autocast *autocast, slr_stream *stream, slr_operation operation,
                                        const slr_tensor *in, slr_tensor *out);
 
-/// Releases all copies: after a step. Submitted work still has them. NULL does nothing.
+/// Releases all copies of slr_autocast_tensor. Call this function after each training step. Submitted work keeps the
+/// copies that it uses. NULL does nothing.
 /// Threads: one at a time per policy.  Blocks: no.
 SLR_API void slr_autocast_clear(slr_autocast *autocast);
 

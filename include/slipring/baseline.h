@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Baselines: whether an operation has become slower than it was, or than it must be. Contract:
-/// docs/contract/baseline.md.
+/// Baselines: a comparison with a baseline shows whether an operation has become slower.
+/// Contract: docs/contract/baseline.md.
 ///
 ///     slr_baseline baseline = SLR_BASELINE_INIT;
 ///     slr_comparison result;
@@ -27,14 +27,14 @@ typedef enum slr_verdict {
     SLR_VERDICT_UNDECIDED ///< the samples scatter too much
 } slr_verdict;
 
-/// What is expected of an operation. The library never changes a baseline.
+/// The speed that is expected of an operation. The library never changes a baseline.
 typedef struct slr_baseline {
     uint32_t struct_size;
-    uint32_t is_latency;   ///< 0: a throughput, of which more is better. 1: a latency, of which less is better
-    const char *operation; ///< for messages. NULL: "operation"
-    double target;         ///< in the samples' unit. 0: the median of `samples`
-    double tolerance;      ///< relative, above 0 and below 1. 0: 0.1
-    const double *samples; ///< samples that the target comes from; NULL: the target is exact
+    uint32_t is_latency;   ///< 0: samples are throughputs, more is better. 1: samples are latencies, less is better
+    const char *operation; ///< its name in messages. NULL: "operation"
+    double target;         ///< the expected value, in the samples' unit. 0: the median of `samples`
+    double tolerance;      ///< relative to `target`, above 0 and below 1. 0: 0.1
+    const double *samples; ///< earlier samples, from which the target comes; NULL: the target is exact
     uint32_t sample_count;
     uint32_t reserved; ///< ignored
 } slr_baseline;
@@ -57,16 +57,17 @@ typedef struct slr_comparison {
     uint32_t verdict;  ///< slr_verdict
     uint32_t reserved; ///< 0
     double value;      ///< median of the samples
-    double target;     ///< that it was compared with
-    double tolerance;  ///< likewise
-    double speed;      ///< value / target of a throughput, target / value of a latency: below 1 is slower
-    double low, high;  ///< 95 % interval of `speed`, by bootstrap; both are `speed` for one sample and an exact target
+    double target;     ///< the target with which `value` was compared
+    double tolerance;  ///< the tolerance of the comparison
+    double speed;      ///< throughput: value / target; latency: target / value. Below 1 means slower
+    double low, high;  ///< 95 % interval of `speed`, by bootstrap. One sample and an exact target: both are `speed`
     char why[200];
 } slr_comparison;
 
-/// Compares samples with a baseline. Slower is a `speed` below 1 - tolerance; faster is one above 1 / (1 - tolerance).
-/// One sample and an exact target are compared by these bounds. Otherwise the whole interval must lie beyond a bound,
-/// or between both (SAME); else the result is UNDECIDED. The same samples give the same result.
+/// Compares samples with a baseline. The lower bound of `speed` is 1 - tolerance, the upper bound 1 / (1 - tolerance).
+/// The verdict is REGRESSED below the lower bound, IMPROVED above the upper bound, and SAME between them. With one
+/// sample and an exact target, `speed` itself decides. Otherwise the whole 95 % interval must lie below, above or
+/// between the bounds; if it contains a bound, the verdict is UNDECIDED. The same samples always give the same result.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL; struct_size; no sample; a number that is not finite and above 0; a tolerance outside its
@@ -80,7 +81,7 @@ SLR_API slr_status slr_baseline_compare_sized(const slr_baseline *baseline, cons
 #define slr_baseline_compare(baseline, samples, count, out)                                                            \
     slr_baseline_compare_sized((baseline), (samples), (count), (out), sizeof(slr_comparison))
 
-/// "same", "regressed", "improved", "not decided"; "unknown" for another number.
+/// The name of a verdict: "same", "regressed", "improved" or "not decided"; "unknown" for another number.
 SLR_API const char *slr_verdict_name(uint32_t verdict);
 
 #ifdef __cplusplus

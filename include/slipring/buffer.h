@@ -16,16 +16,16 @@ typedef struct slr_buffer slr_buffer;
 
 /// How bytes move between the device and the host copy, on a device with its own memory.
 typedef enum slr_buffer_mode {
-    SLR_BUFFER_AUTOMATIC = 1, ///< slipring copies bytes when they are needed and not before
-    SLR_BUFFER_EXPLICIT = 2,  ///< the user copies bytes: slr_buffer_sync
+    SLR_BUFFER_AUTOMATIC = 1, ///< slipring copies bytes only when they are needed
+    SLR_BUFFER_EXPLICIT = 2,  ///< the program copies bytes, by slr_buffer_sync
     SLR_BUFFER_UNIFIED = 3    ///< no copies: host and device must share memory, else creation fails
 } slr_buffer_mode;
 
-/// The memory of a buffer, on a device that has memory of its own besides the memory that it shares with the host.
+/// The kind of memory of a buffer. A device may have memory that it shares with the host, and memory of its own.
 typedef enum slr_storage {
-    SLR_STORAGE_DEFAULT = 0, ///< as the device does: shared where host and device share memory
-    SLR_STORAGE_SHARED = 1,  ///< both address it, and nothing is copied: needs unified memory
-    SLR_STORAGE_PRIVATE = 2  ///< the device's alone: it has no host copy, and cannot be mapped
+    SLR_STORAGE_DEFAULT = 0, ///< the device's usual kind: shared if host and device share memory
+    SLR_STORAGE_SHARED = 1,  ///< host and device use the same memory, without copies. Needs unified memory
+    SLR_STORAGE_PRIVATE = 2  ///< only the device uses the memory: the buffer has no host copy and cannot be mapped
 } slr_storage;
 
 #define SLR_BUFFER_MOST_DIMENSIONS 8
@@ -35,22 +35,24 @@ typedef struct slr_buffer_desc {
     uint32_t struct_size;
     slr_buffer_mode mode;                       ///< default: automatic
     uint64_t bytes;                             ///< 1 to 2^40; default: computed from dtype and shape
-    slr_scalar dtype;                           ///< of the elements; default: none
+    slr_scalar dtype;                           ///< type of the elements; default: none
     uint32_t rank;                              ///< number of dimensions in `shape`, up to SLR_BUFFER_MOST_DIMENSIONS
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS]; ///< elements in each dimension; the last dimension is contiguous
-    /// Host memory to use, `bytes` long and aligned to 64 bytes. If host and device share memory, it becomes the
-    /// buffer's memory, else the host copy. It holds the buffer's initial contents. Access it only through maps.
+    /// Host memory for the buffer, `bytes` long and aligned to 64 bytes. If host and device share memory, this memory
+    /// becomes the buffer's memory; otherwise it becomes the host copy. The bytes at `import` are the buffer's initial
+    /// contents. Access this memory only through maps.
     void *import;
     void (*release)(void *user); ///< called once when nothing uses `import` any more; may be NULL
     void *user;
-    /// 1: the host side is page-locked from the start: its pages are never swapped out. If host and device share memory
-    /// (cpu), that is the buffer itself, which then starts on a page. Otherwise it is the host copy, allocated at once;
-    /// a device with a copy engine (cuda) then copies directly, without a staging buffer. With `import`: allowed only
-    /// where host and device share memory; the memory stays pinned until it is released.
+    /// 1: the memory on the host's side is page-locked from the start, so its pages are never swapped out. If host and
+    /// device share memory (cpu), this is the buffer's own memory, which then starts on a page. Otherwise it is the
+    /// host copy, which is allocated at once. A device with a copy engine (cuda) then copies directly, without a
+    /// staging buffer. `pinned` with `import` is allowed only on a device with its own memory whose driver can lock
+    /// pages (cuda, vulkan). The imported memory stays pinned until it is released.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
-    /// Private: slr_buffer_write and slr_buffer_read copy directly; slr_buffer_map and slr_buffer_sync are refused. Not
-    /// with `import`, `pinned` or a unified `mode`.
+    /// SLR_STORAGE_PRIVATE: slr_buffer_write and slr_buffer_read copy directly; slr_buffer_map and slr_buffer_sync
+    /// fail. Private storage excludes `import`, `pinned` and SLR_BUFFER_UNIFIED.
     slr_storage storage;
     uint32_t reserved_too; ///< ignored
 } slr_buffer_desc;
@@ -69,7 +71,7 @@ static inline slr_buffer_desc slr_buffer_desc_init(void)
     }
 #endif
 
-/// A buffer's properties, and the copies made for it.
+/// A buffer's properties, and counts of its copies.
 typedef struct slr_buffer_info {
     slr_buffer_mode mode;
     uint32_t unified; ///< 1: host and device share memory
@@ -77,13 +79,14 @@ typedef struct slr_buffer_info {
     slr_scalar dtype;
     uint32_t rank;
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS];
-    uint64_t uploads, uploaded_bytes;     ///< copies from the host to the device; of the whole buffer, also for a slice
-    uint64_t downloads, downloaded_bytes; ///< copies from the device to the host
+    uint64_t uploads, uploaded_bytes;     ///< copies to the device. A slice reports the whole buffer's counts
+    uint64_t downloads, downloaded_bytes; ///< copies to the host, by the same rule
     uint32_t pinned;                      ///< 1: page-locked
-    slr_storage storage;                  ///< as it was asked for
+    slr_storage storage;                  ///< as requested
 } slr_buffer_info;
 
-/// Makes a buffer of `bytes` bytes (1 to 2^40): zeroed, aligned to 64, automatic.
+/// Makes a buffer of `bytes` bytes (1 to 2^40). The buffer is zeroed, aligned to 64 bytes, and
+/// automatic (SLR_BUFFER_AUTOMATIC).
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the buffer: slr_buffer_destroy.
 /// Errors: INVALID (size 0 or too large), NO_MEMORY (gives the bytes requested and free: docs/contract/pools.md).
@@ -97,14 +100,15 @@ SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, cons
 
 /// Makes a buffer from a description. The buffer is zeroed unless memory is imported.
 /// Threads, Blocks, Owns: as slr_buffer_create.
-/// Errors: INVALID (shape, dtype and bytes do not agree; `import` is misaligned, already pinned, or to be pinned by a
-///   device that cannot do so: its owner can lock it),
-///   UNSUPPORTED (unified or shared on a device with its own memory; pinned on a device whose pages move),
-///   NO_MEMORY (also: pinned, and beyond the process's limit on locked memory, which the message names).
+/// Errors: INVALID (shape, dtype and bytes do not agree; `import` is misaligned or already pinned, or the device cannot
+///   pin it: then the program itself can lock the memory), UNSUPPORTED (unified or shared on a device with its own
+///   memory; pinned on a device whose pages move), NO_MEMORY (also if the process's limit on locked memory is too low
+///   for a pinned buffer: the message names the limit).
 SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *desc, slr_buffer **out);
 
-/// Makes a slice: a part of a buffer that is used as a buffer. It shares the memory and the record of accesses, so work
-/// on disjoint parts is not ordered. The slice holds the whole buffer. `offset` must be a multiple of 64.
+/// Makes a slice: a part of a buffer that is used as a buffer. A slice shares its buffer's memory. slipring records
+/// each access with its range of the whole buffer, so work on disjoint slices is not ordered. A slice keeps its whole
+/// buffer alive. `offset` must be a multiple of 64.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the slice: slr_buffer_destroy.
 /// Errors: INVALID (`offset`; the range is empty or leaves the buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);
@@ -114,17 +118,17 @@ SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
-/// Copies `bytes` bytes into the buffer at byte `offset`. Waits for work in flight on these bytes. A handler of a ring
-/// kernel that runs at the same time may see any mixture of old and new bytes. A handler sees everything that happened
-/// before its message was sent.
+/// Copies `bytes` bytes into the buffer at byte `offset`. The call waits for work in flight on these bytes. A handler
+/// of a ring kernel that runs at the same time may see any mixture of old and new bytes. A handler sees everything that
+/// was written before its message was sent.
 ///
 /// Threads: any.  Blocks: for work in flight on the range, and for the copy.
 /// Errors: INVALID (the range leaves the buffer: gives both), WRONG_STATE (the range is mapped), DEVICE_LOST, or the
 ///   error of the work in flight.
 SLR_API slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes);
 
-/// Copies bytes out of the buffer, under the same rules. After a reply is received, the writes of its handler are
-/// visible.
+/// Copies bytes out of the buffer, by the rules of slr_buffer_write. After a reply has been received, the call sees
+/// what the handler of that reply wrote.
 SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes);
 
 // ---- the host copy -------------------------------------------------------------------------------------------------
@@ -133,9 +137,10 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 #define SLR_MAP_WRITE 2u   ///< bytes that the host does not write keep their values
 #define SLR_MAP_DISCARD 4u ///< the host writes the whole range, so nothing is copied from the device
 
-/// Maps a range for the host at `*out`, until slr_buffer_unmap. First it waits for conflicting work in flight: to read,
-/// work that writes the range; to write, all work on the range. Then it copies bytes that are valid only on the device.
-/// While the range is mapped, conflicting work is refused.
+/// Maps a range for the host at `*out`, until slr_buffer_unmap. First the call waits for conflicting work in flight. A
+/// mapping for reading conflicts with work that writes the range; a mapping for writing conflicts with all work on the
+/// range. Then the call copies bytes that are valid only on the device. While the range is mapped, conflicting work is
+/// refused.
 ///
 /// Threads: any; several may read one range.  Blocks: until `timeout_ns`, and for the copy.
 /// Owns: the caller gets the mapping: slr_buffer_unmap.
@@ -144,16 +149,16 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 SLR_API slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t access,
                                   uint64_t timeout_ns, void **out);
 
-/// Ends the mapping that begins at `mapped`. What the host wrote into the mapping is then valid: the device gets these
-/// bytes when it needs them.
+/// Ends the mapping that begins at `mapped`. The bytes that the host wrote are then valid, and the device gets them
+/// when it needs them.
 /// Threads: any.  Blocks: for the copy, if a ring kernel is bound.
 /// Errors: INVALID (not a mapping of this buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped);
 
 typedef enum slr_place { SLR_AT_HOST = 1, SLR_AT_DEVICE = 2 } slr_place;
 
-/// For explicit buffers: copies the range to `to` from the other side, whichever side was written last. Copies nothing
-/// if host and device share memory.
+/// Copies the range of an explicit buffer to the side `to` from the other side, even if `to` was written last. If host
+/// and device share memory, the call copies nothing.
 /// Threads: any.  Blocks: until `timeout_ns` for work in flight, and for the copy.
 /// Errors: INVALID (range), WRONG_STATE (not an explicit buffer; private; mapped), TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_place to,
@@ -174,11 +179,12 @@ SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
 /// How to print a buffer. Zero means the default; fields are only appended.
 typedef struct slr_print_desc {
     uint32_t struct_size;
-    slr_scalar dtype; ///< of the elements; default: the buffer's. A different dtype is printed without a shape
+    slr_scalar dtype; ///< type of the elements; default: the buffer's. A different dtype is printed without a shape
     /// Number of elements to print, in one line. Default: all elements, one line per row of the shape and an empty line
     /// between matrices.
     uint64_t count;
-    /// Elements to print at both ends of each dimension longer than twice `edge`, with "..." between. Default: all.
+    /// Number of elements to print at each end of a dimension longer than twice `edge`, with "..." between the ends.
+    /// Default: all elements.
     uint32_t edge;
     uint32_t reserved; ///< ignored
 } slr_print_desc;
@@ -198,8 +204,8 @@ static inline slr_print_desc slr_print_desc_init(void)
 #endif
 
 /// Formats the buffer's elements as text. Each element gets the shortest form that reads back as the same value, with a
-/// '.' in any locale. The buffer is read piece by piece (slr_buffer_read), so concurrent writes may show in part. `out`
-/// gets at most `bytes` bytes, NUL included. `*length` (may be NULL) gets the full length without the NUL.
+/// '.' in any locale. The buffer is read piece by piece (slr_buffer_read), so the text may show a part of a concurrent
+/// write. `out` gets at most `bytes` bytes, NUL included. `*length` (may be NULL) gets the full length without the NUL.
 ///
 /// Threads: any.  Blocks: for work in flight on the buffer.  Owns: nothing; `desc` may be NULL.
 /// Errors: INVALID (NULL, no dtype, more elements than the buffer has), or as slr_buffer_read.

@@ -13,27 +13,29 @@ extern "C" {
 
 /// One entry. Its text is borrowed for the length of the visitor's call.
 typedef struct slr_cache_entry {
-    const char *name;   ///< of the entry's file
+    const char *name;   ///< the name of the entry's file
     const char *kernel; ///< the kernel's name, or the handlers' names separated by commas
     const char *source; ///< the source file, as named at compilation
     const char *detail; ///< block, optimisation, compiler
-    uint64_t bytes;     ///< of the entry's file
-    uint64_t age_s;     ///< seconds since it was written
-    /// 0: damaged, truncated, or of another version. Such an entry is not used, and the three texts after `name` are
-    /// empty.
+    uint64_t bytes;     ///< the size of the entry's file
+    uint64_t age_s;     ///< seconds since the entry was written
+    /// 0: the entry is damaged, truncated, or of another version. slipring does not use such an entry, and the three
+    /// texts after `name` are empty.
     uint8_t is_whole;
 } slr_cache_entry;
 
-/// Decides about an entry. 0: keep it. Otherwise its file is removed; processes that already run its code continue.
+/// Decides about an entry: returns 0 to keep the entry, and another value to remove its file. Processes that already
+/// run the entry's code continue.
 typedef int slr_cache_visitor(void *user, const slr_cache_entry *entry);
 
-/// The cache folder: SLIPRING_CACHE_DIR, else a folder below XDG_CACHE_HOME or HOME. Links are resolved if it exists.
+/// Gives the cache folder: SLIPRING_CACHE_DIR, else a folder below XDG_CACHE_HOME or HOME. If the folder exists,
+/// symbolic links in its path are resolved.
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (NULL; a path longer than `bytes`), NOT_FOUND (none of the three variables is set), NO_MEMORY.
 SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);
 
-/// Visits every entry, in no particular order. Each entry is read and checked in full. Files with other names are
-/// skipped. Other processes may use the cache at the same time.
+/// Visits every entry, in no particular order. Each entry is read and checked in full. Files that are not named like
+/// entries are skipped. Other processes may use the cache at the same time.
 /// Threads: any.  Blocks: while it reads.  Owns: nothing.
 /// Errors: INVALID (NULL), NOT_FOUND (no folder, as slr_cache_get_folder), SYSTEM (the folder cannot be used: the
 ///   message gives the reason; a file cannot be removed), NO_MEMORY.
@@ -44,13 +46,13 @@ typedef struct slr_cache_info {
     uint64_t entries, bytes; ///< present now: all files of entries, including damaged ones
     uint64_t limit_bytes;    ///< SLIPRING_CACHE_BYTES, 1 GiB by default. UINT64_MAX: no limit
     uint64_t limit_unused_s; ///< SLIPRING_CACHE_DAYS, in seconds; 90 days by default. UINT64_MAX: no limit
-    uint64_t hits, misses;   ///< lookups by all processes since the folder was made: found; compiled
+    uint64_t hits, misses;   ///< lookups by all processes since the folder was made: entry found; kernel compiled
     uint64_t stores;         ///< entries written
     uint64_t evicted;        ///< entries removed because of the limits
     uint64_t evicted_bytes;
 } slr_cache_info;
 
-/// Reads the names and sizes in the cache, and its counts. It does not read the entries.
+/// Reads the names and sizes in the cache, and its counts. The call does not read the entries.
 /// Threads: any.  Blocks: while it reads.  Owns: nothing.
 /// Errors: INVALID (NULL; a variable that is not a number, which the message names), NOT_FOUND, SYSTEM, NO_MEMORY (as
 ///   slr_cache_visit).
@@ -61,9 +63,10 @@ SLR_API slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes);
 #define slr_cache_get_info(out) slr_cache_get_info_sized((out), sizeof(slr_cache_info))
 
 /// Removes entries that were not used for more than `unused_s` seconds. Then it removes the least recently used entries
-/// until the rest takes at most `bytes` bytes. It also removes partial files of writers that have ended. UINT64_MAX
-/// means no limit. `*removed` and `*removed_bytes` (may be NULL) get the totals. Storing an entry removes
-/// entries in the same way, with the limits of slr_cache_info. Processes that already run an entry's code continue.
+/// until the rest takes at most `bytes` bytes. It also removes partial files that processes left when they ended.
+/// UINT64_MAX means no limit. `*removed` and `*removed_bytes` (may be NULL) get the totals. Whenever slipring stores an
+/// entry, it removes others in the same way, by the limits in slr_cache_info. Processes that already run an entry's
+/// code continue.
 /// Threads: any.  Blocks: while it reads and removes.  Owns: nothing.
 /// Errors: NOT_FOUND, SYSTEM, NO_MEMORY (as slr_cache_visit).
 SLR_API slr_status slr_cache_prune(uint64_t bytes, uint64_t unused_s, uint64_t *removed, uint64_t *removed_bytes);

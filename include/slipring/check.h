@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Checks a kernel without a GPU: runs it in the interpreter and reports its defects. The checks, and the meaning of
-/// each code: docs/contract/checker.md.
+/// Checks a kernel without a GPU: runs the kernel in the interpreter and reports its defects. docs/contract/checker.md
+/// lists the checks and the meaning of each code.
 ///
 ///     slr_check *check;
 ///     slr_kernel_check(kernel, NULL, &check); // the checker chooses shape and arguments
@@ -20,11 +20,12 @@ extern "C" {
 /// The findings in a kernel, and the launches that were checked.
 typedef struct slr_check slr_check;
 
-/// One argument that the caller gives. The checker generates the others.
+/// One argument that the caller gives. The checker generates all other arguments.
 typedef struct slr_check_argument {
     uint32_t parameter; ///< the parameter's index, from 0
-    uint8_t is_unset;   ///< of a buffer: its contents are uninitialised, and reading them is a finding
-    /// As for slr_launch. A buffer's contents are copied. Kind 0: the argument is generated, but `is_unset` applies.
+    uint8_t is_unset;   ///< 1: the buffer's contents are uninitialised, and a read of them is a finding
+    /// The value, as for slr_launch. The checker copies a buffer's contents. Kind 0: the checker generates the
+    /// argument, and `is_unset` still applies.
     slr_arg arg;
 } slr_check_argument;
 
@@ -67,7 +68,7 @@ typedef struct slr_check_place {
     uint32_t block[3], thread[3];
 } slr_check_place;
 
-/// One finding for each kind and pair of lines. The text lives as long as the check.
+/// A finding. Each code has at most one finding for a pair of lines. The text lives as long as the check.
 typedef struct slr_check_finding {
     uint32_t code;    ///< 10 for SLR-C010
     uint32_t level;   ///< slr_check_level
@@ -76,9 +77,9 @@ typedef struct slr_check_finding {
     slr_check_place at;
     slr_check_place other; ///< the other access of a race, or the other thread's barrier
     uint64_t count;        ///< number of occurrences
-    uint32_t launch;       ///< the first launch with this finding: slr_check_get_launch
-    /// Set for a warning that generated values may have caused: the options that give real values and would confirm an
-    /// error, "--arg n=..., --block ..."; else NULL.
+    uint32_t launch;       ///< index of the first launch with this finding, for slr_check_get_launch
+    /// For a warning that generated values may have caused: the options that give real values, such as "--arg n=...,
+    /// --block ...". With real values, the checker can report an error. NULL for all other findings.
     const char *give;
 } slr_check_finding;
 
@@ -89,7 +90,7 @@ typedef struct slr_check_launch {
     const char *const *arguments; ///< one per parameter: "n = 1000", "x = float[1000], random"
     const uint8_t *generated;     ///< one per parameter: 1 if the checker generated it
     uint32_t argument_count;
-    /// The launch in the file's host code that this one copies: "line 42: scale<<<2, 256>>>(x, n)"; or NULL.
+    /// The launch in the file's host code that the checker followed: "line 42: scale<<<2, 256>>>(x, n)"; or NULL.
     const char *from;
 } slr_check_launch;
 
@@ -109,21 +110,21 @@ typedef struct slr_check_info {
     uint32_t findings, errors, warnings, notes, launches;
 } slr_check_info;
 
-/// Runs a kernel in the interpreter, once or twice. The second run has sizes that are not multiples of the block; it
-/// takes place if sizes are generated and the kernel compares its index with one. A finding is not an error of this
-/// call. `desc` may be NULL.
+/// Runs a kernel in the interpreter, once or twice. The checker makes the second run if it generates sizes and the
+/// kernel compares its index with a size. In the second run, sizes are not multiples of the block. A finding is not an
+/// error of this call. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: while it runs; `fuel` and `steps` are the limits.
 /// Owns: the caller gets the check, which holds the kernel: slr_check_destroy.
-/// Errors: INVALID (NULL; an impossible shape; an argument as in slr_launch; generated buffers exceed `memory_bytes`:
-///   the message names it), UNSUPPORTED (the kernel needs more stack than the interpreter has), NO_MEMORY.
+/// Errors: INVALID (NULL; an impossible shape; an argument as in slr_launch; a generated buffer exceeds `memory_bytes`:
+///   the message names the buffer), UNSUPPORTED (the kernel needs more stack than the interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 
-/// Checks a handler, `__ring__` or `__ring_block__`, as slr_kernel_check checks a kernel. `name` NULL: the program's
-/// only handler. The handler gets generated messages in three launches: zero, random, and the smallest and largest
-/// value of each type. States start as zero. A fault that depends on values is an error if messages of zero and random
-/// ones both show it, else a warning. `desc` may be NULL. Its shape, `shared_bytes` and arguments are as for
-/// slr_kernel_check, except that a handler has its own shape and its parameters count from 0 after the message.
+/// Checks a handler, `__ring__` or `__ring_block__`, as slr_kernel_check checks a kernel. If `name` is NULL, the call
+/// checks the program's only handler. The handler gets generated messages in three launches: zeros, random values, and
+/// the smallest and largest values of each type. States start as zero. A fault that depends on values is an error if
+/// zeros and random values both cause it; otherwise it is a warning. `desc` may be NULL. A handler has its own shape,
+/// so `grid` and `block` are ignored. Parameters count from 0 after the message.
 ///
 /// Threads: any.  Blocks: while it runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per launch, 0: 16
 /// million).
@@ -132,7 +133,8 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 SLR_API slr_status slr_handler_check(slr_program *program, const char *name, const slr_check_desc *desc,
                                      slr_check **out);
 
-/// NULL does nothing. Threads: any, once.  Blocks: no.
+/// Releases the check. NULL does nothing.
+/// Threads: any, once.  Blocks: no.
 SLR_API void slr_check_destroy(slr_check *check);
 
 /// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: INVALID (NULL).
@@ -142,7 +144,7 @@ SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *ou
 SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_info *out, size_t bytes);
 #define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
 
-/// Findings in the order of files and lines. `index` counts from 0.
+/// Gives a finding. Findings are in the order of files and lines. `index` counts from 0.
 /// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);
 
@@ -152,7 +154,8 @@ SLR_API slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t 
 #define slr_check_get_finding(check, index, out)                                                                       \
     slr_check_get_finding_sized((check), (index), (out), sizeof(slr_check_finding))
 
-/// Launches in the order in which they ran. The rest as slr_check_get_finding.
+/// Gives a launch. Launches are in the order in which they ran.
+/// Threads, Blocks, Owns, Errors: as slr_check_get_finding.
 SLR_API slr_status slr_check_get_launch(const slr_check *check, uint32_t index, slr_check_launch *out);
 
 /// The macro slr_check_get_launch calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -161,7 +164,8 @@ SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t i
 #define slr_check_get_launch(check, index, out)                                                                        \
     slr_check_get_launch_sized((check), (index), (out), sizeof(slr_check_launch))
 
-/// Lines that access memory or branch, in the order of files and lines. The rest as slr_check_get_finding.
+/// Gives a line that accesses memory or branches. Lines are in the order of files and lines.
+/// Threads, Blocks, Owns, Errors: as slr_check_get_finding.
 SLR_API slr_status slr_check_get_line(const slr_check *check, uint32_t index, slr_check_line *out);
 
 /// The macro slr_check_get_line calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Routes between ring kernels of different devices, by a thread of the host. On one device use <slipring/route.h>,
-/// whose routes need none. Contract: docs/contract/cluster.md.
+/// Routes between ring kernels of different devices. A thread of the host passes the messages on. On one device, use
+/// <slipring/route.h>, whose routes need no thread. Contract: docs/contract/cluster.md.
 #ifndef SLIPRING_CLUSTER_ROUTE_H
 #define SLIPRING_CLUSTER_ROUTE_H
 
@@ -17,8 +17,8 @@ typedef struct slr_cluster_route slr_cluster_route;
 typedef struct slr_cluster_route_desc {
     uint32_t struct_size;
     uint32_t instance_at;       ///< as slr_route_desc.instance_at
-    uint32_t key_at;            ///< SLR_INSTANCE_AT of a 64-bit number in the reply: the key, where `to` has such keys
-    uint32_t close_with_source; ///< 1: closes the input of `to` when `from` has ended and its replies are passed on
+    uint32_t key_at;            ///< SLR_INSTANCE_AT of the 64-bit key in the reply, if `to` has SLR_KEYS_U64
+    uint32_t close_with_source; ///< 1: closes the input of `to` when `from` has ended and all its replies are passed on
 } slr_cluster_route_desc;
 #ifdef __cplusplus
 static inline slr_cluster_route_desc slr_cluster_route_desc_init(void)
@@ -35,16 +35,16 @@ static inline slr_cluster_route_desc slr_cluster_route_desc_init(void)
     }
 #endif
 
-/// The replies that went along it. received = sent + unrouted + those in its hands.
+/// Counts of the route's replies: received = sent + unrouted + the replies that the route still holds.
 typedef struct slr_cluster_route_stats {
-    uint64_t received; ///< from `from`; it counts them in slr_ring_stats.routed
+    uint64_t received; ///< from `from`, which counts them in slr_ring_stats.routed
     uint64_t sent;     ///< accepted by `to`
-    uint64_t unrouted; ///< `to` had ended, or lacks the instance or the key
+    uint64_t unrouted; ///< not delivered: `to` had ended, or lacks the instance or the key
 } slr_cluster_route_stats;
 
-/// Makes a route: from now on the replies of `from` become messages of `to`, in their order, with correlation and
-/// priority of the original message, and no longer go to the sender. Where `to` is full, `from` waits. The replies of
-/// `to` to these messages are discarded, unless it has routes of its own. `desc` may be NULL.
+/// Makes a route. From now on, the replies of `from` become messages of `to`, in order, and no longer go to the sender.
+/// Each such message has the correlation and the priority of the original message. If `to` is full, `from` waits. The
+/// replies of `to` to these messages are discarded, unless `to` has routes of its own. `desc` may be NULL.
 ///
 /// Threads: any; not from a handler.  Blocks: as slr_route_to_port.
 /// Owns: the caller gets the route: slr_cluster_route_destroy, before either device is closed.
@@ -62,9 +62,10 @@ SLR_API slr_status slr_cluster_route_get_stats_sized(const slr_cluster_route *ro
 #define slr_cluster_route_get_stats(route, out)                                                                        \
     slr_cluster_route_get_stats_sized((route), (out), sizeof(slr_cluster_route_stats))
 
-/// Ends the route after the replies that have come so far are passed on, for which it waits at most `timeout_ns`; then
-/// those in its hands are unrouted. `stats` (may be NULL) gets the last counts. NULL does nothing.
-/// Threads: any, once; not from a handler.  Blocks: until then.
+/// Ends the route. First the call waits, at most `timeout_ns`, until the route has passed on all replies so far.
+/// Replies that the route then still holds are counted as unrouted. `stats` (may be NULL) gets the last counts. NULL
+/// does nothing.
+/// Threads: any, once; not from a handler.  Blocks: until `timeout_ns`.
 SLR_API void slr_cluster_route_destroy(slr_cluster_route *route, uint64_t timeout_ns, slr_cluster_route_stats *stats);
 
 #ifdef __cplusplus

@@ -16,7 +16,7 @@ typedef enum slr_dead_letter_reason {
     SLR_DEAD_LETTER_FAULTED = 1,        ///< its handler faulted
     SLR_DEAD_LETTER_DROPPED_OLDEST = 2, ///< the mailbox was full, and this message was the earliest accepted
     SLR_DEAD_LETTER_DROPPED_LOWEST = 3, ///< the mailbox was full; this was the earliest of the lowest priority
-    SLR_DEAD_LETTER_UNDELIVERED = 4     ///< the ring kernel terminated first
+    SLR_DEAD_LETTER_UNDELIVERED = 4     ///< the ring kernel terminated before it handled the message
 } slr_dead_letter_reason;
 
 typedef struct slr_dead_letter {
@@ -27,8 +27,8 @@ typedef struct slr_dead_letter {
 } slr_dead_letter;
 
 /// Takes up to `most` dead letters. Dead letters of one shard come in the order of their failure. The message of letter
-/// k goes to messages + k * stride; `messages` NULL: no messages are copied. `taken` is set on OK; 0 if there are none.
-/// A terminated ring kernel keeps its dead letters until it is destroyed.
+/// k goes to messages + k * stride; If `messages` is NULL, no message is copied. On OK, `taken` is the number of
+/// letters, which may be 0. A terminated ring kernel keeps its dead letters until it is destroyed.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (NULL; `stride` smaller than a message; the ring kernel was made without

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// GPU or CPU: where a piece of work is best done, by the figures of the devices, and by measurement where they are
-/// open. Contract: docs/contract/decide.md.
+/// GPU or CPU: finds the device that does a piece of work fastest. slr_decide predicts the times from figures of the
+/// devices, and can measure on open devices.
+/// Contract: docs/contract/decide.md.
 ///
 ///     slr_work work = SLR_WORK_INIT;
 ///     work.kernel = saxpy; work.shape = SLR_1D(n); work.args = args; work.arg_count = 4;
@@ -22,25 +23,26 @@ extern "C" {
 
 #define SLR_DEVICE_MODEL_NAME_BYTES 64
 
-/// What decides how long work takes on a device. From slr_device_get_model, or figures of a device that is not here.
+/// The figures that decide how long work takes on a device. slr_device_get_model gives those of an open device. For a
+/// device that is not on this machine, the program fills the struct.
 typedef struct slr_device_model {
     char name[SLR_DEVICE_MODEL_NAME_BYTES];
     uint32_t device_class;   ///< slr_device_class
     uint32_t unified;        ///< 1: host and device share memory, so nothing is copied
-    uint32_t units;          ///< multiprocessors, compute units, workers
-    uint32_t unit_threads;   ///< threads on each of them that reach the full rate
+    uint32_t units;          ///< multiprocessors, compute units, or worker threads
+    uint32_t unit_threads;   ///< threads per unit that reach the full rate
     double bytes_per_second; ///< of the device's memory
     double flops_per_second, flops64_per_second;
-    double instructions_per_second;            ///< of the intermediate form, in regular code
-    double branch_per_second;                  ///< instructions, where the threads of a warp each branch another way
-    double instruction_ns;                     ///< of one thread, each needing the result of the one before
-    double launch_ns;                          ///< per launch, in a sequence of many
-    double round_trip_ns;                      ///< a launch of an empty kernel, and the wait for its end
-    double upload_ns, upload_bytes_per_second; ///< a copy to the device: its fixed part, its rate
+    double instructions_per_second; ///< of the intermediate form, in regular code
+    double branch_per_second;       ///< instructions per second, if each thread of a warp branches another way
+    double instruction_ns;          ///< per instruction of one thread, if each instruction needs the last result
+    double launch_ns;               ///< per launch, in a sequence of many
+    double round_trip_ns;           ///< a launch of an empty kernel, and the wait for its end
+    double upload_ns, upload_bytes_per_second; ///< a copy to the device: fixed time; rate
     double download_ns, download_bytes_per_second;
 } slr_device_model;
 
-/// Gives the figures of an open device. They are those of slr_profile_ceilings, which measures once per device.
+/// Gives the figures of an open device. The figures come from slr_profile_ceilings, which measures each device once.
 ///
 /// Threads: any.  Blocks: while it measures, some seconds.  Owns: nothing.
 /// Errors: INVALID (a NULL), UNSUPPORTED (the device runs no kernels), and those of a launch.
@@ -50,59 +52,62 @@ SLR_API slr_status slr_device_get_model(slr_device *device, slr_device_model *ou
 SLR_API slr_status slr_device_get_model_sized(slr_device *device, slr_device_model *out, size_t bytes);
 #define slr_device_get_model(device, out) slr_device_get_model_sized((device), (out), sizeof(slr_device_model))
 
-/// The work as a plain C function: one call of it. Not SLR_OK: it failed, and so does slr_decide.
+/// A plain C function that does the work once. If it does not return SLR_OK, slr_decide fails.
 typedef slr_status slr_plain_call(void *user);
 
-/// A place where the work may be done: one of the three.
+/// A way to do the work. Exactly one of `device`, `model` and `call` is set.
 typedef struct slr_candidate {
-    slr_device *device;            ///< an open device: predicted from its own figures, and measured
-    const slr_device_model *model; ///< a device that is not here: predicted
+    slr_device *device;            ///< an open device: slr_decide predicts from its figures, and may measure
+    const slr_device_model *model; ///< a device that is not here: slr_decide only predicts
     size_t model_bytes;            ///< sizeof(slr_device_model), where `model` is given
-    slr_plain_call *call;          ///< measured always
-    void *user;                    ///< of `call`
+    slr_plain_call *call;          ///< a C function: slr_decide always measures
+    void *user;                    ///< argument of `call`
 } slr_candidate;
 
 #define SLR_MOST_CANDIDATES 16
 
 // ---- work -----------------------------------------------------------------------------------------------------------
 
-/// When open devices are measured.
+/// When slr_decide measures on open devices.
 typedef enum slr_decide_measure {
-    SLR_MEASURE_CLOSE = 1, ///< the default: where two predictions are within a factor of two
+    SLR_MEASURE_CLOSE = 1, ///< if two predictions are within a factor of two (the default)
     SLR_MEASURE_ALWAYS,
     SLR_MEASURE_NEVER
 } slr_decide_measure;
 
 typedef struct slr_work slr_work;
 
-/// Changes `work` to the same work of another size, for the crossover. NOT_FOUND: there is none so large. Any other
-/// failure ends slr_decide.
+/// Changes `work` to the same work with `threads` threads. slr_decide needs this for the crossover. NOT_FOUND means
+/// that no work is so large. Any other error ends slr_decide.
 typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work);
 
 /// One call of the work. Zero means the default; fields are only appended.
 struct slr_work {
     uint32_t struct_size;
     uint32_t resident; ///< 1: the data stays on the device between calls, and nothing is copied
-    /// A kernel, which is counted. The kernel may belong to any device, including the interpreter.
+    /// The kernel whose operations slr_decide counts. The kernel may belong to any device, including an
+    /// interpreted one.
     slr_kernel *kernel;
     slr_shape shape;
     const slr_arg *args;
-    const uint64_t *buffer_bytes; ///< one per argument, for those whose buffer is NULL: counted, not measured
+    const uint64_t *buffer_bytes; ///< one per argument: the size of a buffer that is NULL. Such work is not measured
     uint32_t arg_count;
-    uint32_t launches; ///< per call, one after the other. 0: 1
-    // Figures of one launch. With a kernel those that are 0 are counted; without one, `threads` is needed.
+    uint32_t launches; ///< launches per call, one after the other. 0: 1
+    // Figures of one launch. With a kernel, slr_decide counts each figure that is 0. Without a kernel, `threads`
+    // is required.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
-    double divergence; ///< 0 to 1: lanes of a warp that wait while others branch another way. 0 with a kernel: counted
-    // Copied per call, unless `resident`. 0 with a kernel: the buffers that it reads; those that it may write.
+    double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0 with a kernel: counted
+    // Bytes copied per call, unless `resident`. If 0 and there is a kernel: the size of the buffers that the kernel
+    // reads, and of those that it may write.
     uint64_t bytes_in, bytes_out;
-    double wait_share; ///< 0 to below 1: part of a call on the slowest CPU candidate that waits for input or output
-    double calls_per_second; ///< calls arrive at random, also while others wait (open loop). 0: each follows the last
-    uint64_t latency_ns;     ///< limit that 99 % of the calls must keep, for the capacity. 0: none
+    double wait_share; ///< 0 to below 1: part of a call that waits for input or output, on the slowest CPU candidate
+    double calls_per_second; ///< calls arrive at random, even while others wait. 0: each follows the last
+    uint64_t latency_ns;     ///< limit for 99 % of the calls, which defines slr_estimate.capacity. 0: none
     uint32_t measure;        ///< slr_decide_measure
     uint32_t reserved;       ///< ignored
-    uint64_t budget_ns;      ///< for measuring. 0: 2 s
-    slr_work_resize *resize; ///< NULL: work of another size has all figures in proportion
-    void *user;              ///< of `resize`
+    uint64_t budget_ns;      ///< time for measurements. 0: 2 s
+    slr_work_resize *resize; ///< NULL: all figures grow in proportion to the threads
+    void *user;              ///< argument of `resize`
 };
 #ifdef __cplusplus
 static inline slr_work slr_work_init(void)
@@ -125,51 +130,50 @@ typedef enum slr_decided_by { SLR_BY_MODEL = 1, SLR_BY_MEASUREMENT } slr_decided
 
 /// What bounds a predicted kernel.
 typedef enum slr_kernel_bound {
-    SLR_BY_MEMORY = 1, ///< bytes of the device's memory
+    SLR_BY_MEMORY = 1, ///< transfers to and from the device's memory
     SLR_BY_COMPUTING,  ///< operations
     SLR_BY_BRANCHING,  ///< instructions of threads that diverge
     SLR_BY_ONE_THREAD  ///< the instructions of one thread, one after the other
 } slr_kernel_bound;
 
-/// One candidate. Times are of one call.
+/// The estimate for one candidate. Times are for one call.
 typedef struct slr_estimate {
     char name[SLR_DEVICE_MODEL_NAME_BYTES];
     uint32_t device_class;                         ///< slr_device_class
-    uint32_t by;                                   ///< slr_decided_by: what `call_ns` is
+    uint32_t by;                                   ///< slr_decided_by: where `call_ns` comes from
     uint32_t bound;                                ///< slr_kernel_bound; 0 for a plain call
-    uint32_t samples;                              ///< that were measured
+    uint32_t samples;                              ///< number of measurements
     double copy_ns, launch_ns, kernel_ns, wait_ns; ///< the parts of the prediction
     double predicted_ns;                           ///< their sum; 0 for a plain call
     double measured_ns;                            ///< median; 0: not measured
-    double call_ns;                                ///< the measured one if there is one, else the predicted one
-    double busy;     ///< part of the time that the device works, at the arrival rate or, without one, back to back
-    double queue_ns; ///< mean wait for earlier calls, at the arrival rate; INFINITY: more arrive than it can do
-    double p99_ns;   ///< 99th percentile of a call with its wait, at the arrival rate; without one: of a call
-    double capacity; ///< calls per second that keep to `latency_ns`; without that: back to back
+    double call_ns;                                ///< `measured_ns` if measured, else `predicted_ns`
+    double busy;     ///< part of the time in which the device works, at calls_per_second, or back to back
+    double queue_ns; ///< mean wait for earlier calls, at calls_per_second; INFINITY: the candidate is too slow
+    double p99_ns;   ///< 99th percentile of a call's time, with its wait if calls_per_second is given
+    double capacity; ///< maximum of calls per second within `latency_ns`; without this limit: back to back
 } slr_estimate;
 
 typedef struct slr_decision {
-    uint32_t candidate; ///< the one that is recommended
-    uint32_t next;      ///< the best of another class, or else of all others; `candidate` if it is alone
-    uint32_t by;        ///< slr_decided_by: MEASUREMENT if both were measured
-    uint32_t counted;   ///< SLR_COUNTED_... of the kernel's figures; of given ones EXACT
-    double ratio;       ///< the time of `next` divided by that of `candidate`, with their waits
-    /// Threads at which `candidate` and `next` take as long; 0: one of them is faster at all sizes.
+    uint32_t candidate; ///< index of the recommended candidate
+    uint32_t next;      ///< index of the best of another class, else of all others; `candidate` if there is no other
+    uint32_t by;        ///< slr_decided_by: MEASUREMENT if `candidate` and `next` were measured
+    uint32_t counted;   ///< SLR_COUNTED_...: accuracy of the kernel's figures; EXACT for given figures
+    double ratio;       ///< time and wait of `next`, divided by time and wait of `candidate`
+    /// Number of threads at which `candidate` and `next` are equally fast; 0: one of them is faster at all sizes.
     double crossover_threads;
-    // What the prediction stands on, of one launch.
+    // The figures of one launch on which the prediction is based.
     uint64_t threads, instructions, flops, flops64, memory_bytes, bytes_in, bytes_out;
     double divergence;
     char why[400];
 } slr_decision;
 
-/// Decides. A candidate other than a CPU must be faster by a quarter: less is not worth a second place for the data.
-/// Kernels that are measured run on copies of the buffers.
+/// Recommends a candidate. A candidate that is no CPU must be faster than the best CPU by a quarter, because a smaller
+/// gain does not pay for data on a second device. Measured kernels run on copies of the buffers.
 ///
 /// Threads: any.  Blocks: while it counts and measures.  Owns: nothing. `estimates` has `count` elements, or is NULL.
-/// Errors: INVALID (NULL; struct_size; no candidates or more than 16; a candidate that is none or several of the three;
-/// no kernel and no threads; an argument as
-///   in slr_launch), UNSUPPORTED (the kernel's work cannot be counted or interpreted; ALWAYS with a buffer that is
-///   NULL), COMPILE, NO_MEMORY, and those of a launch.
+/// Errors: INVALID (NULL; struct_size; no candidates or more than 16; a candidate with none or several of `device`,
+///   `model` and `call`; no kernel and no threads; an argument as in slr_launch), UNSUPPORTED (the kernel's work cannot
+///   be counted or interpreted; ALWAYS with a buffer that is NULL), COMPILE, NO_MEMORY, and those of a launch.
 SLR_API slr_status slr_decide(const slr_work *work, const slr_candidate *candidates, uint32_t count,
                               slr_estimate *estimates, slr_decision *out);
 

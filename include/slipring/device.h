@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The header for kernel sources. Three kinds of compiler read it:
-///   slipring's own front end, where the words below are built in; nvcc, where `__ring__` and `__ring_block__` handlers
-///   become plain `__device__` functions; a host C or C++ compiler. Then host and device share one header of structs,
-///   and the host can call a handler as a plain C function.
+///   - slipring's own front end. The words below are built in.
+///   - nvcc. `__ring__` and `__ring_block__` handlers become plain `__device__` functions.
+///   - a host C or C++ compiler. Host and device can then share a header of structs, and the host can call a handler as
+///     a plain C function.
 /// For a host compiler, define these functions or macros before the include:
 ///   `slr_host_reply(const void *reply, size_t bytes)`, if the handler replies;
 ///   `slr_host_send(const void *outlet, unsigned instance, const void *message, size_t bytes)`, if the handler sends.

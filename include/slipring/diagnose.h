@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which bottleneck a program has: rules over the profiler's rows, each with the figure that decided and a line of code
-/// to change. Contract: docs/contract/profile.md.
+/// Finds a program's bottlenecks by rules over the profiler's rows. Each result has the figure that decided, and a line
+/// of code to change.
+/// Contract: docs/contract/profile.md.
 ///
 ///     slr_diagnosis found[SLR_BOTTLENECKS];
 ///     uint32_t count;
@@ -23,17 +24,17 @@ extern "C" {
 /// In the order in which slr_diagnose gives them.
 typedef enum slr_bottleneck {
     SLR_BOTTLENECK_TRANSFERS = 1,     ///< copies take longer than kernels
-    SLR_BOTTLENECK_TRANSFERS_IN_LOOP, ///< each launch with a copy to the device and one back
+    SLR_BOTTLENECK_TRANSFERS_IN_LOOP, ///< each launch has a copy to the device and a copy back
     SLR_BOTTLENECK_UNPINNED,          ///< copies of pageable memory
     SLR_BOTTLENECK_LAUNCHES,          ///< many small launches
     SLR_BOTTLENECK_LAUNCH_LOOP,       ///< one place in the program launches small kernels again and again
-    SLR_BOTTLENECK_APART,             ///< kernels that could be one
+    SLR_BOTTLENECK_APART,             ///< kernels that could be fused
     SLR_BOTTLENECK_FEW_BLOCKS,        ///< fewer blocks than workers
     SLR_BOTTLENECK_QUEUE_SMALL,       ///< senders wait for a full mailbox
     SLR_BOTTLENECK_QUEUE_LARGE,       ///< messages grow old in a mailbox
     SLR_BOTTLENECK_STALLS,            ///< the host waits for each launch
     SLR_BOTTLENECK_ALLOCATION,        ///< device memory allocated in a loop
-    SLR_BOTTLENECK_IDLE,              ///< the device busy for less than half of the time
+    SLR_BOTTLENECK_IDLE,              ///< the device works for less than half of the time
     SLR_BOTTLENECK_OVERSUBSCRIBED,    ///< many more streams than workers
     SLR_BOTTLENECK_CONTENTION,        ///< more work at once than workers, for a quarter of the time
     SLR_BOTTLENECK_COMPILING,         ///< compilers take a tenth of the time
@@ -48,22 +49,22 @@ typedef enum slr_bottleneck {
 } slr_bottleneck;
 #define SLR_BOTTLENECKS 23
 
-/// The median number of messages in a ring kernel's mailbox, as its timed messages found them.
+/// The median number of messages that a ring kernel's timed messages found in the mailbox.
 typedef struct slr_timeline_depth {
     const char *ring;
     double median;
 } slr_timeline_depth;
 
-/// What the order of events gives, which rows do not have. A program that reads a trace fills it, as `slipring profile`
-/// does. 0 means unknown; fields are only appended.
+/// Figures that follow from the order of events, and that rows do not have. A program fills this struct from a trace,
+/// as `slipring profile` does. 0 means unknown; fields are only appended.
 typedef struct slr_timeline {
     uint32_t struct_size;
-    uint32_t streams;           ///< that did something
+    uint32_t streams;           ///< streams that did work
     uint64_t span_ns;           ///< from the first event to the last
-    uint64_t busy_ns;           ///< the union of kernels, copies and batches
-    uint64_t contended_ns;      ///< with work for more streams and ring kernels than there are workers
+    uint64_t busy_ns;           ///< time with at least one kernel, copy or batch
+    uint64_t contended_ns;      ///< time in which more streams and ring kernels have work than there are workers
     const char *first, *second; ///< kernels that follow each other on a stream
-    uint64_t pairs;             ///< how often
+    uint64_t pairs;             ///< how often `second` follows `first`
     const slr_timeline_depth *depths;
     uint32_t depth_count;
     uint32_t reserved; ///< ignored
@@ -90,8 +91,8 @@ typedef struct slr_diagnose_desc {
     uint32_t row_count;
     uint32_t no_sources;          ///< 1: the sources of the busiest kernels are not checked
     const slr_timeline *timeline; ///< NULL: the span since slr_profile_start; rules that need more find nothing
-    slr_device *device;           ///< of the rows. NULL: rules that need workers or occupancy find nothing
-    const slr_ceilings *ceilings; ///< of the device. NULL: an earlier measurement, if there is one
+    slr_device *device;           ///< the rows' device. NULL: rules that need workers or occupancy find nothing
+    const slr_ceilings *ceilings; ///< the device's ceilings. NULL: those of an earlier measurement, if any
 } slr_diagnose_desc;
 #ifdef __cplusplus
 static inline slr_diagnose_desc slr_diagnose_desc_init(void)
@@ -110,18 +111,18 @@ static inline slr_diagnose_desc slr_diagnose_desc_init(void)
 
 typedef struct slr_diagnosis {
     uint32_t bottleneck;  ///< slr_bottleneck
-    uint32_t line;        ///< of `file`, to change; 0: unknown
+    uint32_t line;        ///< the line of `file` to change; 0: unknown
     double figure, limit; ///< the figure that decided, and the rule's limit
     char measure[64];     ///< what `figure` is: "copies' time / kernels' time"
     char name[64];        ///< as slr_bottleneck_name
     char text[512];       ///< what was found, with figures, and what to do
-    char change[256];     ///< a line of code, instead of the present one
-    char file[256];       ///< where to change it: a source, or a file with machine code; ""
-    uint64_t offset;      ///< in machine code, as in slr_profile_row; else 0
+    char change[256];     ///< a line of code to replace the present line
+    char file[256];       ///< the file to change: a source, or a file with machine code; "": unknown
+    uint64_t offset;      ///< the place in machine code, as in slr_profile_row; else 0
 } slr_diagnosis;
 
-/// Gives the bottlenecks that the rules find, at most `most`; `count` is the total number. Each rule stands on counts,
-/// or on a ratio. `desc` may be NULL. `out` may be NULL if `most` is 0.
+/// Gives the bottlenecks that the rules find, at most `most`; `count` gets the total number. Each rule uses counts, or
+/// a ratio of two figures. `desc` may be NULL. `out` may be NULL if `most` is 0.
 ///
 /// Threads: any.  Blocks: while the interpreter runs the busiest kernels' sources, unless `no_sources`.  Owns: nothing.
 /// Errors: INVALID (NULL; struct_size; row_bytes; rows without an array), NO_MEMORY.
@@ -132,7 +133,7 @@ SLR_API slr_status slr_diagnose_sized(const slr_diagnose_desc *desc, slr_diagnos
                                       uint32_t *count);
 #define slr_diagnose(desc, out, most, count) slr_diagnose_sized((desc), (out), sizeof(slr_diagnosis), (most), (count))
 
-/// A bottleneck's name: "transfer-bound", ...; NULL for an unknown number.
+/// A bottleneck's name, such as "transfer-bound"; NULL for an unknown number.
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_bottleneck_name(uint32_t bottleneck);
 

@@ -16,18 +16,19 @@ typedef enum slr_language {
     SLR_LANGUAGE_SPIRV,  ///< SPIR-V 1.5 for Vulkan 1.2: one kernel; assembly, as spirv-as reads it
     SLR_LANGUAGE_WGSL,   ///< WGSL: one kernel, for WebGPU. Bindings: docs/contract/kernels.md
     SLR_LANGUAGE_HIP,    ///< HIP C++ for HIPRTC. Needs no header; compile with -ffp-contract=off
-    SLR_LANGUAGE_MSL     ///< Metal Shading Language 3.0, or 3.2 where memory is ordered: one kernel
+    SLR_LANGUAGE_MSL     ///< Metal Shading Language 3.0, or 3.2 for a kernel that orders memory: one kernel
 } slr_language;
 
 typedef struct slr_emit_desc {
     uint32_t struct_size;
     slr_language language; ///< required
     const char *name;      ///< name of the kernel or handler. NULL: the whole program, if the language allows
-    uint32_t
-        block[3]; ///< threads per block. C: 0 means 256 along x, else 1. OpenCL, WGSL, MSL: 0 means any, else required
+    /// Threads per block. 0 means: in C, 256 along x and 1 along y and z; in OpenCL, WGSL and MSL, any block. The other
+    /// languages require a block.
+    uint32_t block[3];
     uint32_t reserved; ///< ignored
-    uint32_t batched;  ///< 1: the kernel of a handler's batched launches, not the handler; block 0: its own
-    uint32_t binary;   ///< 1: SPIR-V as its words, without a NUL. Other languages have none
+    uint32_t batched;  ///< 1: the kernel of the handler's batched launches, not the handler. `block` 0: its own
+    uint32_t binary;   ///< 1: SPIR-V in binary form, without a NUL. Other languages have no binary form
 } slr_emit_desc;
 #ifdef __cplusplus
 static inline slr_emit_desc slr_emit_desc_init(void)
@@ -45,13 +46,13 @@ static inline slr_emit_desc slr_emit_desc_init(void)
 #endif
 
 /// Writes the text with its NUL to `text`, if `room` bytes suffice. Sets `*needed` to the required size in any case.
-/// `text` may be NULL if `room` is 0. `#line` in the text names the user's source.
+/// `text` may be NULL if `room` is 0. `#line` directives in the text name the user's source.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (struct_size, language, no name for a language that takes one kernel, or with `batched`; `binary`
-/// for
-///   text), NOT_FOUND (no such name), UNSUPPORTED (the language cannot express an operation of the kernel; the message
-///   names the place. With `batched`: that is no handler, or it prints), NO_MEMORY.
+/// Errors: INVALID (struct_size, language; no name for a language that takes one kernel, or with `batched`; `binary`
+///   for a language without a binary form), NOT_FOUND (no such name), UNSUPPORTED (the language cannot express an
+///   operation of the kernel: the message names the place in the source; with `batched`: `name` is no handler, or the
+///   handler prints), NO_MEMORY.
 SLR_API slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *desc, char *text, size_t room,
                                     size_t *needed);
 

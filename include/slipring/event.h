@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Events: timestamps of places in streams. Contract: docs/contract/streams.md.
+/// Events: an event records the time at which a stream reaches a point.
+/// Contract: docs/contract/streams.md.
 #ifndef SLIPRING_EVENT_H
 #define SLIPRING_EVENT_H
 
@@ -19,8 +20,8 @@ SLR_API slr_status slr_event_create(slr_device *device, slr_event **out);
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_event_destroy(slr_event *event);
 
-/// Records the time at which the stream has completed everything submitted so far. A new record replaces the earlier
-/// one.
+/// Records the time at which the stream has completed everything submitted so far. A new record replaces the
+/// earlier record.
 /// Threads: one at a time per event.  Blocks: no.
 /// Errors: INVALID (NULL, a stream of another device), WRONG_STATE (the earlier record is pending), NO_MEMORY.
 SLR_API slr_status slr_event_record(slr_event *event, slr_stream *stream, slr_point *out);

@@ -24,9 +24,9 @@ typedef struct slr_counts {
 
 typedef struct slr_explanation {
     slr_counts thread; ///< the whole function; a loop whose trip count is not in the source counts once
-    slr_counts loops;  ///< of `thread`: the part inside such loops
+    slr_counts loops;  ///< the part of `thread` that is inside such loops
     uint32_t loops_counted, loops_uncounted; ///< loops with a trip count in the source, and without
-    double intensity; ///< flops per byte of global memory: in those loops, else overall. 0: no access
+    double intensity; ///< flops per byte of global memory, inside such loops if there are any. 0: no access
 } slr_explanation;
 
 /// Counts a kernel or handler, including the functions it calls.
@@ -51,15 +51,15 @@ typedef struct slr_resources {
     uint32_t stack_bytes;                    ///< per thread: arrays not in registers, and spilled registers
     uint32_t spills;       ///< instructions that store or load a spilled register; before CUDA 13: SLR_RESOURCE_UNKNOWN
     uint32_t shared_bytes; ///< per block, static
-    uint32_t constant_bytes; ///< parameters and the driver's part, the file's variables, the compiler's
+    uint32_t constant_bytes; ///< parameters, the driver's part, the file's variables and the compiler's constants
     uint32_t parameter_bytes;
     uint32_t barriers;     ///< per block
     uint32_t most_threads; ///< per block, from `__launch_bounds__`; 0: not given
     uint32_t code_bytes;
 } slr_resources;
 
-/// Compiles a kernel for a compute capability and reads its resources from the machine code. This needs CUDA's compiler
-/// but no GPU. The compiler is the library that SLIPRING_NVRTC_LIB names, else the newest libnvrtc.so found.
+/// Compiles a kernel for a compute capability and reads its resources from the machine code. The call needs CUDA's
+/// compiler but no GPU. The compiler is the library that SLIPRING_NVRTC_LIB names, else the newest libnvrtc.so found.
 ///
 /// Threads: any.  Blocks: while it compiles.  Owns: nothing.
 /// Errors: NOT_FOUND (no such name), INVALID (a NULL), COMPILE, NO_MEMORY,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Graphs: a sequence of a stream's work, recorded once and submitted many times as a unit. Contract:
-/// docs/contract/streams.md.
+/// Graphs: a graph is a sequence of a stream's work that is recorded once and submitted many times as a unit.
+/// Contract: docs/contract/streams.md.
 #ifndef SLIPRING_GRAPH_H
 #define SLIPRING_GRAPH_H
 
@@ -23,7 +23,8 @@ typedef struct slr_rebinding {
 /// Threads: any.  Blocks: no.  Owns: the caller gets the graph: slr_graph_destroy.  Errors: INVALID (NULL), NO_MEMORY.
 SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 
-/// Releases the graph. Launches in flight complete. Not during a recording. NULL does nothing.
+/// Releases the graph. Launches in flight still complete. Do not call this function during a recording. NULL
+/// does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
@@ -34,8 +35,9 @@ SLR_API void slr_graph_destroy(slr_graph *graph);
 /// Errors: INVALID (NULL, another device), WRONG_STATE (the graph or the stream is recording).
 SLR_API slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream);
 
-/// Ends the recording. On a device with such support, the graph becomes one unit of work (on cuda, a CUDA graph).
-/// Threads: as slr_graph_begin.  Blocks: while that is built.  Errors: INVALID (NULL), WRONG_STATE (not recording).
+/// Ends the recording. If the device supports it, the graph becomes one unit of work (on cuda, a CUDA graph).
+/// Threads: as slr_graph_begin.  Blocks: while the device builds that unit.  Errors: INVALID (NULL), WRONG_STATE
+/// (not recording).
 SLR_API slr_status slr_graph_end(slr_graph *graph);
 
 typedef struct slr_graph_info {
@@ -52,9 +54,9 @@ SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_in
 #define slr_graph_get_info(graph, out) slr_graph_get_info_sized((graph), (out), sizeof(slr_graph_info))
 
 /// Submits the graph as a unit: no other submission to the stream comes between its commands. `rebindings` replace
-/// buffers for this launch. A replacement belongs to this device and is at least as long; the recorded length is used.
-/// All rebindings apply at once, so two buffers may change places. A slice is a buffer of its own: to rebind the whole
-/// buffer does not affect commands recorded with the slice.
+/// buffers for this launch. A replacement must belong to this device and be at least as long as the recorded buffer.
+/// The launch uses the recorded length. All rebindings apply at once, so two buffers can be exchanged. A slice counts
+/// as a buffer of its own: a rebinding of the whole buffer does not affect commands that were recorded with the slice.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring holds the buffers and the graph until the work ends.
 /// Errors: INVALID (NULL; another device; a buffer that was not recorded, is named twice or is too short; two

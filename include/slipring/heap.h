@@ -46,18 +46,18 @@ static inline slr_heap_desc slr_heap_desc_init(void)
 typedef struct slr_span {
     void *memory;    ///< the device's address; NULL on a device without storage
     uint64_t bytes;  ///< the requested size, rounded up to a multiple of 64
-    uint64_t offset; ///< in its chunk
-    uint64_t stale;  ///< that many first bytes may hold old contents; the bytes after them are zero
+    uint64_t offset; ///< offset in its chunk
+    uint64_t stale;  ///< the first `stale` bytes may hold old contents; all later bytes are zero
     void *piece;     ///< private to the heap
 } slr_span;
 
 /// A snapshot of a heap.
 typedef struct slr_heap_stats {
     uint64_t max_bytes;          ///< the heap's limit; UINT64_MAX: none
-    uint64_t held_bytes;         ///< in chunks from its device
-    uint64_t live_bytes;         ///< in allocated spans
+    uint64_t held_bytes;         ///< bytes of all chunks
+    uint64_t live_bytes;         ///< bytes of all allocated spans
     uint64_t peak_bytes;         ///< the maximum of live_bytes so far
-    uint64_t behind_bytes;       ///< freed after points that have not passed
+    uint64_t behind_bytes;       ///< bytes freed after points that have not passed
     uint64_t free_bytes;         ///< held_bytes - live_bytes - behind_bytes
     uint64_t largest_free_bytes; ///< the longest free piece: the largest span at alignment 64 without a new chunk
     uint64_t chunks, live_spans;
@@ -70,7 +70,7 @@ typedef struct slr_heap_stats {
 /// Errors: INVALID (NULL, a size outside its range: names it), NO_MEMORY.
 SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out);
 
-/// The heap of the device's buffers, for additional spans. slr_heap_destroy must not be called on it.
+/// Gives the heap of the device's buffers, for additional spans. Do not call slr_heap_destroy on it.
 /// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (NULL).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
@@ -99,7 +99,8 @@ SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t ali
 /// Errors: INVALID (NULL; a span that is not allocated, such as one freed twice, if the heap can detect it).
 SLR_API slr_status slr_heap_give(slr_heap *heap, const slr_span *span);
 
-/// Frees a span after `point`. Until the point has passed, only slr_heap_take_on for its stream may reuse the memory.
+/// Frees a span after `point`. Until the point has passed, only slr_heap_take_on for the point's stream may reuse
+/// the memory.
 ///
 /// Threads: any.  Blocks: as slr_heap_take.
 /// Errors: as slr_heap_give; INVALID (a point of another device's stream, or not submitted yet), NO_MEMORY (the span is
@@ -115,7 +116,7 @@ SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t 
 #define slr_heap_take_on(heap, bytes, alignment, stream, out)                                                          \
     slr_heap_take_on_at((heap), (bytes), (alignment), (stream), __FILE__, __LINE__, (out))
 
-/// Returns all empty chunks to the device. Returns their bytes; 0 for NULL.
+/// Returns all empty chunks to the device. The result is their size in bytes; 0 for NULL.
 /// Threads: any.  Blocks: as slr_heap_take.
 SLR_API uint64_t slr_heap_trim(slr_heap *heap);
 

@@ -34,9 +34,9 @@ typedef struct slr_kernel_info {
 /// Errors: INVALID (NULL), NOT_FOUND (no such kernel: the message lists the kernels), NO_MEMORY.
 SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name, slr_kernel **out);
 
-/// slr_program_load and slr_program_get_kernel in one call. Each call makes a program, so load a file with several
-/// kernels once as a program.
-/// Threads: any.  Blocks: while it compiles.  Owns, Errors: as those two.
+/// slr_program_load and slr_program_get_kernel in one call. Each call makes a new program. Load a file with several
+/// kernels by one call of slr_program_load instead.
+/// Threads: any.  Blocks: while it compiles.  Owns, Errors: as these two functions.
 SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const char *name, slr_kernel **out);
 
 /// Releases the kernel. Submitted launches still run. NULL does nothing.
@@ -52,7 +52,7 @@ SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kerne
 
 // ---- the shape of a launch ------------------------------------------------------------------------------------------
 
-/// A launch's threads. Use SLR_1D and similar macros; the members may then be changed.
+/// A launch's threads. SLR_1D and similar macros make a shape. A program may then change its members.
 typedef struct slr_shape {
     uint64_t threads[3];   ///< minimum threads along x, y and z, if `grid` is 0
     uint32_t block[3];     ///< threads per block; 0: slipring chooses
@@ -63,9 +63,10 @@ typedef struct slr_shape {
     uint32_t vector_width;
 } slr_shape;
 
-/// `n` threads along x. slipring chooses the block: what slr_tune has found or the source declares
-/// (docs/contract/tuning.md); else 64 threads below 512, 128 below 1,024, 256 up to 100,000, else 512, or less, where
-/// the kernel's occupancy is better so. slr_kernel_suggest gives the block and the reason.
+/// `n` threads along x. slipring chooses the block. The first choice is the block that slr_tune has found or that the
+/// source declares (docs/contract/tuning.md). Otherwise the block has 64 threads if `n` is below 512, 128 below 1,024,
+/// 256 up to 100,000, and 512 above. If a smaller block gives the kernel a better occupancy, slipring takes the smaller
+/// block. slr_kernel_suggest gives the block and the reason.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -81,7 +82,7 @@ static inline slr_shape slr_shape_1d_blocks(uint64_t n, uint32_t block)
 }
 #define SLR_1D_BLOCKS(n, block) slr_shape_1d_blocks(n, block)
 
-/// `width` by `height` threads, in blocks of 32 by 8. A shorter side gives a smaller block.
+/// `width` by `height` threads, in blocks of 32 by 8. If a side is shorter, the block is smaller.
 static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 {
     slr_shape shape = {{width, height, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -89,7 +90,7 @@ static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 }
 #define SLR_2D(width, height) slr_shape_2d(width, height)
 
-/// As `<<<grid, block, shared>>>` in CUDA: blocks, and threads per block, along x.
+/// The shape of `<<<grid, block, shared>>>` in CUDA: `grid` blocks of `block` threads, along x.
 static inline slr_shape slr_shape_grid(uint32_t grid, uint32_t block, uint32_t shared_bytes)
 {
     slr_shape shape = {{0, 0, 0}, {block, 1, 1}, {grid, 1, 1}, shared_bytes, 0};
@@ -107,16 +108,16 @@ static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint
 
 // ---- arguments ------------------------------------------------------------------------------------------------------
 
-/// Kinds of argument, for bindings of other languages, which fill an array of slr_arg. C and C++ use SLR_LAUNCH.
+/// Kinds of argument. Wrappers for other languages fill an array of slr_arg. C and C++ programs use SLR_LAUNCH.
 typedef enum slr_arg_kind {
-    SLR_ARG_SIGNED = 1, ///< i
-    SLR_ARG_UNSIGNED,   ///< u
-    SLR_ARG_FLOAT,      ///< f
-    SLR_ARG_BUFFER,     ///< buffer
+    SLR_ARG_SIGNED = 1, ///< a number in `i`
+    SLR_ARG_UNSIGNED,   ///< a number in `u`
+    SLR_ARG_FLOAT,      ///< a number in `f`
+    SLR_ARG_BUFFER,     ///< a buffer in `buffer`
     SLR_ARG_BYTES,      ///< `bytes` bytes at `memory`: a struct by value, copied at the launch
-    SLR_ARG_SPLIT,      ///< with the next two for slr_cluster_launch only: slr_arg_split
-    SLR_ARG_ITEMS,      ///< slr_arg_items
-    SLR_ARG_FIRST       ///< slr_arg_first
+    SLR_ARG_SPLIT,      ///< made by slr_arg_split. Only slr_cluster_launch takes this kind and the next two
+    SLR_ARG_ITEMS,      ///< made by slr_arg_items
+    SLR_ARG_FIRST       ///< made by slr_arg_first
 } slr_arg_kind;
 
 typedef struct slr_arg {
@@ -133,12 +134,12 @@ typedef struct slr_arg {
 
 /// Launches a kernel: appends it to the stream. A launch of no threads does nothing.
 ///
-/// A number is converted to the parameter's type if its value is preserved: 2.0 to float, a size_t that fits to int.
-/// The first launch with a block shape compiles the kernel for that shape (cached on disk). slr_kernel_prepare compiles
-/// ahead.
+/// A number is converted to the parameter's type if this preserves its value: 2.0 becomes a float, a small size_t an
+/// int. The first launch with a block shape compiles the kernel for that shape, and caches the result on disk.
+/// slr_kernel_prepare compiles in advance.
 ///
-/// A buffer of another device is used through a copy on this one: what is old there is moved before the launch, and
-/// what the kernel may have written is moved back after it (docs/contract/cluster.md).
+/// If a buffer belongs to another device, the kernel uses a copy on this device. slipring updates the copy before the
+/// launch, and afterwards copies back what the kernel may have written (docs/contract/cluster.md).
 /// Threads: any.  Blocks: while it compiles, else no.
 /// Owns: slipring holds buffers and kernel until the work ends; `args` is copied.
 /// Errors: INVALID (NULL; wrong count, type or size of an argument; a value out of range; an explicit buffer of another
@@ -148,13 +149,13 @@ typedef struct slr_arg {
 SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args,
                               uint32_t count, slr_point *out);
 
-/// Compiles the kernel for the block of `shape`, as its first launch would.
+/// Compiles the kernel for the block of `shape`, as the first launch with that block would.
 /// Threads: any.  Blocks: while it compiles.  Errors: as slr_launch.
 SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 
 #define SLR_OPTIMIZE_BOTH 3u
 
-/// What to compile ahead. Zero means the default; fields are only appended.
+/// What to compile in advance. Zero means the default; fields are only appended.
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
     /// As slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH; default: the program's own. Any other level fills the disk
@@ -181,12 +182,13 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
     }
 #endif
 
-/// Compiles kernels in the background: as slr_kernel_prepare, without waiting. If `desc` is NULL, the call compiles all
-/// kernels of the program, for each block size that SLR_1D can choose. The point passes when every compilation has been
-/// tried; slr_point_wait then returns the first failure. An earlier launch waits only for its own kernel.
-/// slr_device_close ends the compilations. The point is valid as long as the program. Threads: any.  Blocks: no. Owns:
-/// slipring holds the program until the work ends; `desc` is copied in depth; `out` may be NULL. Errors: INVALID (NULL,
-/// an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no kernels),
+/// Compiles kernels as slr_kernel_prepare, but in the background. If `desc` is NULL, slipring compiles all kernels of
+/// the program, for each block size that SLR_1D can choose. The point passes when every compilation has ended;
+/// slr_point_wait then returns the first failure. A launch before that time waits only for its own kernel.
+/// slr_device_close ends the compilations. The point is valid as long as the program.
+/// Threads: any.  Blocks: no.
+/// Owns: slipring holds the program until the work ends; `desc` is copied in depth; `out` may be NULL.
+/// Errors: INVALID (NULL, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no kernels),
 ///   WRONG_STATE (the device is closed), NO_MEMORY. At the point: those of slr_kernel_prepare, and WRONG_STATE (the
 ///   device was closed).
 SLR_API slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *desc, slr_point *out);

@@ -13,9 +13,9 @@
 extern "C" {
 #endif
 
-/// Sends one message to the instance of a key. A new key gets an instance in its initial state, while any is free;
-/// afterwards slr_ring_desc.key_limit decides. `to` is the address of any instance of the ring kernel. The rest as
-/// slr_send_with.
+/// Sends one message to the instance of a key. A new key gets a free instance in its initial state. If no instance is
+/// free, slr_ring_desc.key_limit decides. `to` is the address of any instance of the ring kernel. Otherwise the call
+/// is like slr_send_with.
 ///
 /// Threads: the port's owner (NULL is not allowed).
 /// Blocks: until `timeout_ns` for credit, or for an idle instance to evict; longer only in slr_on_evicted.
@@ -26,9 +26,9 @@ extern "C" {
 SLR_API slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes,
                                 const slr_send_options *options, uint64_t timeout_ns);
 
-/// Sends `count` messages that are contiguous in memory, `bytes` each, with default priority: message k to the instance
-/// of keys[k]. They are published together, which costs less per message. `accepted` (may be NULL) is always set: that
-/// many first messages were accepted. Correlations are consecutive numbers.
+/// Sends `count` messages with default priority: message k goes to the instance of keys[k]. The messages are contiguous
+/// in memory, `bytes` bytes each. They are published together, which costs less per message. `accepted` (may be NULL)
+/// always gets a number n: the first n messages were accepted. Correlations are consecutive numbers.
 /// Threads, Blocks, Errors: as slr_send_key; after an error the remaining messages were not sent.
 SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *keys, const void *messages,
                                       size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);
@@ -38,19 +38,19 @@ SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_
 SLR_API slr_status slr_call_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes,
                                 void *reply, size_t reply_bytes, uint64_t timeout_ns);
 
-/// Gives a new key an instance with state `state` (`bytes` bytes; NULL: the initial state). This restores a key that
-/// was evicted or forgotten. `instance` (may be NULL) gets the instance's number.
+/// Gives a new key an instance with state `state` (`bytes` bytes; NULL: the initial state). The call can restore a key
+/// that was evicted or forgotten. `instance` (may be NULL) gets the instance's number.
 /// Threads: any.  Blocks: until `timeout_ns`, as slr_send_key.
 /// Errors: WRONG_STATE (the key has an instance already; not launched), FULL, TIMEOUT, INVALID (size, kind of key).
 SLR_API slr_status slr_ring_add_key(slr_ring *ring, slr_key key, const void *state, size_t bytes, uint64_t timeout_ns,
                                     uint32_t *instance);
 
-/// The current instance of a key.
+/// Gives the current instance of a key.
 /// Threads: any.  Blocks: no.  Errors: NOT_FOUND, WRONG_STATE (not launched), INVALID.
 SLR_API slr_status slr_ring_find_key(slr_ring *ring, slr_key key, uint32_t *instance);
 
-/// The current key of an instance, for example one that a reply names. The bytes of a text are copied to `text`
-/// (`capacity` bytes), and out->text is `text`. A number uses neither.
+/// Gives the current key of an instance, such as an instance that replied. The bytes of a text are copied to `text`
+/// (`capacity` bytes), and out->text is `text`. A number needs neither `text` nor `capacity`.
 /// Threads: any.  Blocks: no.
 /// Errors: NOT_FOUND (the instance has no key), WRONG_STATE (not launched), INVALID (capacity, instance out of range).
 SLR_API slr_status slr_ring_get_key(slr_ring *ring, uint32_t instance, slr_key *out, char *text, size_t capacity);

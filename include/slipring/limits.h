@@ -12,19 +12,19 @@ extern "C" {
 #endif
 
 /// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, a core of a CPU. All figures come from the driver or
-/// the system. 0: it does not say.
+/// the system. 0 means that the driver or the system does not say.
 typedef struct slr_device_limits {
     uint32_t units;
-    uint32_t lanes;              ///< threads that step together: a warp, or the 4-byte lanes of a CPU's vector
+    uint32_t lanes;              ///< threads that run in step: a warp, or the 4-byte lanes of a CPU's vector
     uint32_t capability;         ///< compute capability of an NVIDIA GPU: 90 is 9.0
     uint32_t block_threads;      ///< most threads per block
     uint32_t unit_threads;       ///< most threads on a unit at once
     uint32_t unit_blocks;        ///< most blocks on a unit at once
-    uint32_t unit_registers;     ///< of 4 bytes
+    uint32_t unit_registers;     ///< registers of a unit, 4 bytes each
     uint32_t reserved;           ///< 0
-    uint64_t block_shared_bytes; ///< most shared memory per block, after the opt-in where there is one
+    uint64_t block_shared_bytes; ///< most shared memory per block, with the opt-in if there is one
     uint64_t unit_shared_bytes;
-    uint64_t l1_bytes, l2_bytes; ///< data caches: of a unit, and the next level
+    uint64_t l1_bytes, l2_bytes; ///< data caches: that of a unit, and the next level
 } slr_device_limits;
 
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL).

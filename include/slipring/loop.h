@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Host ring kernels in loop form: a main function on its own thread. It takes messages, holds any number of them, and
-/// completes them in any order. Contract: docs/contract/loops.md.
+/// Host ring kernels in loop form: a main function runs on its own thread. The function takes messages, holds any
+/// number of them, and completes them in any order.
+/// Contract: docs/contract/loops.md.
 ///
 ///     static slr_status echo(void *user, slr_context *context)
 ///     {
@@ -15,9 +16,9 @@
 ///         return status == SLR_END ? SLR_OK : status;
 ///     }
 ///
-/// When main returns, the input is closed. If it returns SLR_OK and every accepted message has completed, the ring
-/// kernel has terminated. Otherwise it has failed; its held and pending messages remain until slr_ring_terminate
-/// returns them. Only main's own thread may call the functions of this header.
+/// When main returns, the input is closed. If main returns SLR_OK and every accepted message has completed, the ring
+/// kernel has terminated. Otherwise the ring kernel has failed; its held and pending messages remain until
+/// slr_ring_terminate returns them. Only main's own thread may call the functions of this header.
 #ifndef SLIPRING_LOOP_H
 #define SLIPRING_LOOP_H
 
@@ -28,16 +29,16 @@
 extern "C" {
 #endif
 
-/// Takes up to `most` messages, the highest priority first. Waits for the first until `timeout_ns`. Then, while there
-/// are fewer than `most`, waits up to `linger_ns` for more. Each message is held until slr_done or slr_fail; its
-/// message and state are valid until then. A paused ring kernel takes no messages.
+/// Takes up to `most` messages, the highest priority first. The call waits for the first message until `timeout_ns`. If
+/// it then has fewer than `most`, it waits up to `linger_ns` for more. Each message is held until slr_done or slr_fail;
+/// its message and state are valid until then. A paused ring kernel takes no messages.
 ///
 /// SLR_END: no more messages will come. Either the input is closed and everything has been taken, or the deadline of
 /// slr_ring_terminate has passed. Held messages can still be completed.
 ///
 /// Threads: the one that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` is always set.
 /// Errors: TIMEOUT (no message came; the ring kernel is paused; no space is left for possible replies: held messages
-///   and replies not yet received use it), INVALID.
+///   and replies not yet received use the space), INVALID.
 SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns,
                             uint64_t timeout_ns, uint32_t *taken);
 
@@ -46,25 +47,25 @@ SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t mo
 SLR_API slr_status slr_done(const slr_delivery *delivery);
 
 /// Completes a held message as faulted, with the reason `status` (not SLR_OK). Its replies are dropped, its instance is
-/// reset to the initial state, and its sender receives a notice. In a handler: the same, when the handler returns; in a
-/// batch for this message alone.
+/// reset to the initial state, and its sender receives a notice. In a handler, the call takes effect when the handler
+/// returns; in a batch, only for this message.
 /// Threads: the one that runs main or the handler.  Blocks: no.
 /// Errors: INVALID (the message is not held, or no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
 
-/// Waits for the end of a pause. SLR_OK: active, or draining.
+/// Waits for the end of a pause. SLR_OK means that the ring kernel is active or draining.
 /// Threads: the one that runs main.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (still paused), END (as slr_take).
 SLR_API slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns);
 
-/// Returns 1 if the ring kernel is active or draining: not paused, and not asked to stop.
+/// Returns 1 if the ring kernel is active or draining, and 0 if it is paused or asked to stop.
 /// Threads: the one that runs main.  Blocks: no.
 SLR_API int slr_is_active(slr_context *context);
 
-/// Returns 1 if main should return at once: the deadline of slr_ring_terminate has passed.
+/// Returns 1 if main should return at once, because the deadline of slr_ring_terminate has passed.
 /// Threads: the one that runs main.  Blocks: no.
 SLR_API int slr_should_terminate(slr_context *context);
 
-/// The loop's own port, for sends to other ring kernels and for their replies. The first call opens it.
+/// The loop's own port, for sends to other ring kernels and for their replies. The first call opens the port.
 /// Threads: the one that runs main.  Blocks: no.  Owns: nothing: the port is closed after main returns.
 /// Errors: NO_MEMORY, SYSTEM.
 SLR_API slr_status slr_context_port(slr_context *context, slr_port **out);

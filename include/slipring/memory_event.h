@@ -11,7 +11,7 @@
 enum {
     SLR_MEMORY_TAKEN = 1,
     SLR_MEMORY_GIVEN,
-    SLR_MEMORY_REUSED,  ///< acquired from a pool's waiting buffers: allocated before, and not freed since
+    SLR_MEMORY_REUSED,  ///< a pool's waiting buffer is used again; its memory was allocated earlier
     SLR_MEMORY_REFUSED, ///< out of memory; `bytes` were requested
     SLR_MEMORY_LEAKED   ///< still allocated when its heap was destroyed or its device closed
 };
@@ -27,8 +27,8 @@ typedef struct slr_memory_event {
     uint64_t number;     ///< the event's number in its heap, from 1. Threads may report in another order. 0: a leak
 } slr_memory_event;
 
-/// Called during the call that it reports, on the same thread. The event and its text are borrowed for the length of
-/// the call. The function must not call slipring.
+/// slipring calls this function during the call that causes the event, on the same thread. The event and its text are
+/// borrowed for the length of the call. The function must not call slipring.
 typedef void slr_on_memory(void *user, const slr_memory_event *event);
 
 #endif

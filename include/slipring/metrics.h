@@ -26,21 +26,20 @@ typedef struct slr_metric {
 #define SLR_MOST_METRICS 16
 
 typedef struct slr_metrics {
-    slr_metric metric[SLR_MOST_METRICS]; ///< figures that cannot be measured are left out: a 0 is a measured 0
+    slr_metric metric[SLR_MOST_METRICS]; ///< figures that cannot be measured are left out, so a 0 was measured
     uint32_t count;
 } slr_metrics;
 
-/// Reads the metrics of the whole device, for all its users. On cuda the source is NVIDIA's libnvidia-ml: the library
-/// that SLIPRING_NVML_LIB names, else the driver's. On hip it is ROCm's librocm_smi64, or what SLIPRING_ROCM_SMI_LIB
-/// names; it says no clocks. On cpu, and on OpenCL devices that compute on the host's cores, the
-/// source is the system's own files. There "busy_percent" is of the cores that this process may use, since the last
-/// reading, or since a device was opened. It is left out before 20 ms have passed. On other OpenCL devices the source
-/// is the GPU's folder in sysfs (amdgpu, i915, xe). The call does not wait for running work.
+/// Reads the metrics of the whole device, which include the work of all its users. On cuda the source is NVIDIA's
+/// libnvidia-ml: the library that SLIPRING_NVML_LIB names, else the driver's. On hip it is ROCm's librocm_smi64, or the
+/// library that SLIPRING_ROCM_SMI_LIB names; that source has no clocks. On cpu, and on OpenCL devices that compute on
+/// the host's cores, the source is the system's own files. There "busy_percent" covers the cores that this process may
+/// use, since the last reading or since a device was opened. This figure is left out until 20 ms have passed. On other
+/// OpenCL devices the source is the GPU's folder in sysfs (amdgpu, i915, xe). The call does not wait for running work.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: UNSUPPORTED (no metrics for this kind of device; an OpenCL device that does not say where it is), NOT_FOUND
-///   (the library is missing or does not know the device, sysfs has nothing of it: the message says which), INVALID (a
-///   NULL).
+///   (the library is missing or does not know the device, or sysfs does not: the message says which), INVALID (a NULL).
 SLR_API slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out);
 
 /// The macro slr_device_get_metrics calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

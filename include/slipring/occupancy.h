@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Occupancy: the number of a kernel's blocks that run at once on a multiprocessor. Computed without a GPU for NVIDIA's
-/// compute capabilities, or asked of the device at hand. Contract: docs/contract/occupancy.md.
+/// Occupancy: the number of a kernel's blocks that run at once on a multiprocessor. slipring computes it without a GPU
+/// for NVIDIA's compute capabilities, or asks the driver of an open device.
+/// Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_OCCUPANCY_H
 #define SLIPRING_OCCUPANCY_H
 
@@ -28,12 +29,12 @@ typedef struct slr_occupancy_desc {
     uint32_t capability;
     uint32_t block_threads;                             ///< 1 to 1,024. slr_occupancy_best ignores it
     uint32_t registers;                                 ///< per thread
-    uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; above 48 KiB as after the opt-in
-    uint32_t barriers;                                  ///< per block. 0: 1, which `__syncthreads` uses
+    uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; above 48 KiB: with the opt-in
+    uint32_t barriers;                                  ///< per block. 0: one, for `__syncthreads`
     uint32_t carveout_percent; ///< shared memory's part of the memory shared with L1, from 1; 0: the driver's choice
     uint32_t most_threads;     ///< limit per block, from `__launch_bounds__`. 0: none
     uint32_t multiprocessors;  ///< of the GPU, for slr_best_block.grid_min. 0: not given
-    uint64_t dynamic_shared_thread_bytes; ///< dynamic shared memory for each thread of a block, beside the above
+    uint64_t dynamic_shared_thread_bytes; ///< more dynamic shared memory, for each thread of a block
 } slr_occupancy_desc;
 #ifdef __cplusplus
 static inline slr_occupancy_desc slr_occupancy_desc_init(void)
@@ -65,8 +66,8 @@ typedef struct slr_occupancy {
 
 /// Computes the occupancy.
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL, struct_size, no threads, a carve-out above 100), UNSUPPORTED (an unknown capability; no
-///   other is substituted).
+/// Errors: INVALID (a NULL, struct_size, no threads, a carve-out above 100), UNSUPPORTED (an unknown capability:
+///   slipring does not substitute another).
 SLR_API slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occupancy *out);
 
 /// The macro slr_occupancy_compute calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -87,13 +88,13 @@ typedef struct slr_best_block {
     uint32_t blocks;        ///< per multiprocessor
     uint32_t grid_min;      ///< blocks that fill the GPU: `blocks` * slr_occupancy_desc.multiprocessors
     uint32_t candidate_count;
-    double theoretical;                                   ///< 0 to 1, of that block
+    double theoretical;                                   ///< occupancy with that block, 0 to 1
     slr_block_candidate candidates[SLR_BLOCK_CANDIDATES]; ///< every block that was compared, the largest first
 } slr_best_block;
 
-/// Finds the block with the most threads on a multiprocessor. Of several the largest wins. The result is that of
-/// cudaOccMaxPotentialOccupancyBlockSize. `multiple`: blocks are multiples of it, and so is `multiple` of 32; 0: 32.
-/// The kernel's own limit is a candidate too.
+/// Finds the block size that gives the most threads on a multiprocessor. Of several such sizes, the largest wins. The
+/// result is that of cudaOccMaxPotentialOccupancyBlockSize. Every candidate is a multiple of `multiple`, except the
+/// kernel's own limit, which is a candidate too. `multiple` is a multiple of 32; 0 means 32.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL, struct_size, a `multiple` that is not one of 32, a carve-out above 100), UNSUPPORTED (an
@@ -112,21 +113,22 @@ SLR_API slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint
 typedef enum slr_occupancy_source {
     SLR_OCCUPANCY_COMPUTED = 1, ///< from the machine code, or from the machine's cores, and known limits
     SLR_OCCUPANCY_DRIVER,       ///< the driver counts the blocks
-    SLR_OCCUPANCY_UNKNOWN,      ///< the driver has limits of a block, and no count of blocks
-    SLR_OCCUPANCY_MEASURED ///< as unknown, and the blocks were counted while they ran (slr_kernel_measure_occupancy)
+    SLR_OCCUPANCY_UNKNOWN,      ///< the driver gives limits of a block, but no count of blocks
+    SLR_OCCUPANCY_MEASURED      ///< the blocks were counted while they ran: slr_kernel_measure_occupancy
 } slr_occupancy_source;
 
-/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, a core of a CPU. 0: the driver does not say.
+/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. 0 means that the driver does
+/// not say.
 typedef struct slr_kernel_occupancy {
     uint32_t source;                ///< slr_occupancy_source
     uint32_t block_threads;         ///< of the shape
     uint32_t groups, most_groups;   ///< blocks on a unit at once, and the maximum for any kernel
     uint32_t threads, most_threads; ///< threads on a unit at once, and the maximum
     uint32_t limits;                ///< slr_occupancy_limit flags: every limit that excludes one more block
-    uint32_t computed_groups;       ///< with SLR_OCCUPANCY_DRIVER: what slr_occupancy_compute says; else 0
+    uint32_t computed_groups;       ///< with SLR_OCCUPANCY_DRIVER: the result of slr_occupancy_compute; else 0
     uint32_t units;
-    uint32_t lanes;             ///< threads that step together: a warp, or the 4-byte lanes of a CPU's vector
-    uint32_t multiple;          ///< the driver prefers blocks that are multiples of it
+    uint32_t lanes;             ///< threads that run in step: a warp, or the 4-byte lanes of a CPU's vector
+    uint32_t multiple;          ///< the driver prefers blocks that are multiples of this number
     uint32_t block_limit;       ///< most threads per block for this kernel
     uint32_t registers;         ///< per thread
     uint32_t best_block;        ///< as slr_occupancy_best; 0: unknown
@@ -134,11 +136,11 @@ typedef struct slr_kernel_occupancy {
     uint64_t most_shared_bytes; ///< per block, the device's limit
     uint64_t private_bytes;     ///< per thread: arrays and registers that spilled
     double theoretical;         ///< 0 to 1; 0 with SLR_OCCUPANCY_UNKNOWN
-    char why[160];              ///< what limits it, in words
+    char why[160];              ///< what limits the occupancy, in words
 } slr_kernel_occupancy;
 
-/// As slr_occupancy_best, of a kernel on its own device: the driver says registers and shared memory. `shared_bytes`:
-/// dynamic shared memory of a block.
+/// As slr_occupancy_best, for a kernel on its own device. The driver gives the kernel's registers and shared memory.
+/// `shared_bytes` is the dynamic shared memory of a block.
 ///
 /// Threads: any.  Blocks: while it compiles.  Owns: nothing.
 /// Errors: INVALID (a NULL), COMPILE, UNSUPPORTED (the device does not say what the kernel takes: all but cuda; an
@@ -151,8 +153,8 @@ SLR_API slr_status slr_kernel_best_block_sized(slr_kernel *kernel, uint32_t shar
 #define slr_kernel_best_block(kernel, shared_bytes, out)                                                               \
     slr_kernel_best_block_sized((kernel), (shared_bytes), (out), sizeof(slr_best_block))
 
-/// Gives the occupancy of a kernel on its own device, for a launch of `shape`. If the shape has no block, slipring's
-/// choice is taken (slr_kernel_suggest).
+/// Gives the occupancy of a kernel on its own device, for a launch of `shape`. If the shape has no block, the call uses
+/// slipring's choice (slr_kernel_suggest).
 ///
 /// Threads: any.  Blocks: while it compiles.  Owns: nothing.
 /// Errors: INVALID (a NULL; an impossible shape), COMPILE, UNSUPPORTED (the device cannot run such a block), NO_MEMORY.
@@ -165,9 +167,9 @@ SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape 
     slr_kernel_get_occupancy_sized((kernel), (shape), (out), sizeof(slr_kernel_occupancy))
 
 /// As slr_kernel_get_occupancy, but measures the count of blocks where the driver gives none. A test kernel with as
-/// many threads and as much shared memory per block counts its blocks while they run. The test kernel has other
+/// many threads and as much shared memory per block counts its blocks while they run. The test kernel may use other
 /// registers than `kernel`, and may miss blocks on a busy device, so the count is an estimate. `theoretical` then stays
-/// 0, because nothing says what the maximum is.
+/// 0, because the maximum is unknown.
 ///
 /// Threads: any.  Blocks: while it compiles and measures.  Owns: nothing.
 /// Errors: as slr_kernel_get_occupancy, and those of a launch.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What an operator does with the names that machines share (<slipring/remote.h>). Contract: docs/contract/remote.md.
+/// Operations on the names that machines share (<slipring/remote.h>), for operators.
+/// Contract: docs/contract/remote.md.
 ///
 ///     slr_remote_desc where = SLR_REMOTE_DESC_INIT;
 ///     where.servers = "nats://127.0.0.1:4222";
@@ -25,24 +26,25 @@ typedef void slr_on_remote_name(void *user, const char *name);
 /// Threads: any.  Blocks: for the servers.  Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_remote_name *visit, void *user);
 
-/// A worker that the servers know. A worker that was killed is listed until the others forget it: ten leases.
+/// A worker that the servers know. A killed worker stays in the list for ten leases.
 typedef struct slr_remote_worker {
     char id[24];         ///< 16 hexadecimal digits
-    char host[64];       ///< its machine
-    uint64_t process;    ///< its process id there
-    uint32_t partitions; ///< that it has
+    char host[64];       ///< the name of its machine
+    uint64_t process;    ///< its process ID on that machine
+    uint32_t partitions; ///< partitions that the worker has
     uint32_t draining;   ///< 1: slr_remote_drain has asked it to end
 } slr_remote_worker;
 
-/// Called for each worker, with the struct's size in this library. `worker` stays valid during the call.
+/// Called for each worker. The struct's size is that of the running library. `worker` stays valid during the call.
 typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 
 /// Calls `visit` for each worker of the name.
 /// Threads: any.  Blocks: for the servers.  Errors: as slr_sender_open.
 SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user);
 
-/// Asks a worker (NULL: all workers) to hand over its partitions and to take no more. Then waits until it has done so.
-/// Its program sees slr_worker_stats.draining. Accepted messages wait where no worker is left.
+/// Asks a worker (NULL: all workers) to hand over its partitions and to take no more. Then the call waits until the
+/// worker has done so. The worker's program sees slr_worker_stats.draining. If no worker is left, accepted
+/// messages wait.
 /// Threads: any.  Blocks: until `timeout_ns`, and for the servers.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request
 ///   remains), and as slr_sender_open.
@@ -50,17 +52,17 @@ SLR_API slr_status slr_remote_drain(const slr_remote_desc *where, const char *wo
 
 // ---- dead letters --------------------------------------------------------------------------------------------------
 
-/// A message that faulted.
+/// A dead letter: a message that faulted.
 typedef struct slr_remote_letter {
-    uint64_t sequence; ///< counts the letters of its partition from 1
-    uint64_t message;  ///< counts the messages of the partition from 1
+    uint64_t sequence; ///< number of the letter in its partition, from 1
+    uint64_t message;  ///< number of the message in the partition, from 1
     uint32_t instance;
     uint32_t bytes;   ///< of the message
     char reason[192]; ///< what the handler did, and where
 } slr_remote_letter;
 
-/// Reads the messages of a name that faulted, from the first one that is still stored. slr_receiver_release removes
-/// the letters that were received; slr_receiver_receive refuses this receiver.
+/// Opens a receiver for the dead letters of a name, from the first letter that is still stored. slr_receiver_release
+/// removes the letters that were received. slr_receiver_receive refuses this receiver.
 /// Threads: any.  Blocks: for the servers.  Owns: the caller gets the receiver: slr_receiver_close.
 /// Errors: as slr_sender_open.
 SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_receiver **out);
@@ -86,9 +88,9 @@ SLR_API slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr
 /// What a copy of a name holds.
 typedef struct slr_remote_copy {
     uint32_t partitions, reserved;
-    uint64_t states;   ///< of the last snapshots
-    uint64_t messages; ///< that those snapshots have
-    uint64_t waiting;  ///< frames of messages after them
+    uint64_t states;   ///< states in the last snapshots
+    uint64_t messages; ///< messages that are part of those snapshots
+    uint64_t waiting;  ///< frames of messages after those snapshots
     uint64_t outputs;  ///< records of outputs that were not released
     uint64_t letters;  ///< dead letters
     uint64_t bytes;    ///< of all records
@@ -107,8 +109,8 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
 #define slr_remote_snapshot(where, folder, out)                                                                        \
     slr_remote_snapshot_sized((where), (folder), (out), sizeof(slr_remote_copy))
 
-/// Makes a name from such a folder: workers go on where the copy was made. The name must be free on these servers; it
-/// may be another one than the name that was copied. slr_remote_desc.replicas counts for the new streams.
+/// Makes a name from a folder of slr_remote_snapshot. Workers then continue from the copy. The name must be free on
+/// these servers, and may differ from the copied name. slr_remote_desc.replicas applies to the new streams.
 /// Threads: any.  Blocks: for the servers.
 /// Errors: WRONG_STATE (the name is in use there), NOT_FOUND (the folder has no copy), INVALID (a damaged copy: names
 ///   the file), and as slr_sender_open.
@@ -124,21 +126,22 @@ SLR_API slr_status slr_remote_restore_sized(const slr_remote_desc *where, const 
 
 enum { SLR_REMOTE_SYNC_UNKNOWN = 0, SLR_REMOTE_SYNC_ALWAYS = 1, SLR_REMOTE_SYNC_INTERVAL = 2 };
 
-/// What an accepted message survives on some servers.
+/// What an accepted message survives on these servers.
 typedef struct slr_remote_safety {
     char version[32];     ///< of the server that answered
     uint32_t replicas;    ///< of the name's streams; if nobody has served it, slr_remote_desc.replicas
-    uint32_t current;     ///< of those replicas: up to date now
-    uint32_t sync;        ///< whether a power cut is survived: SLR_REMOTE_SYNC_UNKNOWN, ..._ALWAYS, ..._INTERVAL
-    uint32_t servers;     ///< that reported their sync_interval
-    uint64_t interval_ns; ///< of SLR_REMOTE_SYNC_INTERVAL: the longest
+    uint32_t current;     ///< number of those replicas that are up to date now
+    uint32_t sync;        ///< survival of a power cut: SLR_REMOTE_SYNC_UNKNOWN, ..._ALWAYS, ..._INTERVAL
+    uint32_t servers;     ///< servers that reported their sync_interval
+    uint64_t interval_ns; ///< with SLR_REMOTE_SYNC_INTERVAL: the longest sync_interval
     uint64_t answer_ns;   ///< median time until a message of 64 B was accepted
     char words[320];      ///< the answer in a sentence
 } slr_remote_safety;
 
-/// Stores a few records in a stream of its own, which it removes, and reads what the servers say of it. Only the system
-/// account of the servers may ask for their sync_interval: `system` says who we are there; NULL: it stays unknown. Of
-/// `system`, only credentials, nkey and the fields of TLS count. `where->name` may be NULL.
+/// Stores a few records in a temporary stream, reads what the servers report about that stream, and removes it. Only
+/// the servers' system account may ask for their sync_interval. `system` has the credentials for that account: its
+/// fields credentials, nkey and those of TLS. If `system` is NULL, the sync_interval stays unknown. `where->name`
+/// may be NULL.
 /// Threads: any.  Blocks: for the servers.  Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_remote_get_safety(const slr_remote_desc *where, const slr_remote_desc *system,
                                          slr_remote_safety *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operations of networks on tensors, forward and backward: products, convolutions, norms, losses, optimisers.
+/// Operations of neural networks on tensors, forward and backward: products, convolutions, norms, losses, optimisers.
 /// Contract: docs/contract/ops.md.
 ///
 ///     slr_ops *ops;
@@ -23,10 +23,10 @@ extern "C" {
 
 // ---- tensors --------------------------------------------------------------------------------------------------------
 
-/// A buffer with type and shape. Types are SLR_F32, SLR_F16 and SLR_BF16, one for all of a call; every sum is an
-/// SLR_F32. Exceptions are named: indices and labels are SLR_I32. Its elements are the buffer's first ones; the last
-/// dimension is contiguous ("rows"). Images are n, channels, height, width; signals are n, channels, length. At most
-/// 2^31 - 1 elements.
+/// A buffer with a type and a shape. The type is SLR_F32, SLR_F16 or SLR_BF16. All tensors of a call have the same
+/// type, except where a function names another type: indices and labels are SLR_I32. All sums are computed in SLR_F32.
+/// The elements are the first elements of the buffer, at most 2^31 - 1. The last dimension is contiguous; its elements
+/// are a row. The dimensions of images are n, channels, height and width; those of signals are n, channels and length.
 typedef struct slr_tensor {
     slr_buffer *buffer;
     slr_scalar dtype;
@@ -61,10 +61,10 @@ static inline slr_tensor slr_tensor_1d(slr_scalar dtype, slr_buffer *buffer, uin
 
 // ---- the operations of a device -------------------------------------------------------------------------------------
 
-/// Compiled operations, and what is known about their speed.
+/// The operations of a device: compiled kernels, and measurements of their speed.
 typedef struct slr_ops slr_ops;
 
-/// How an algorithm is chosen where an operation has several.
+/// How slipring chooses an algorithm if an operation has several.
 typedef enum slr_choice {
     SLR_CHOICE_HEURISTIC = 1, ///< by the backend and the shape
     SLR_CHOICE_BENCHMARK      ///< the first call of a shape times all algorithms; later processes use the winner
@@ -73,7 +73,7 @@ typedef enum slr_choice {
 typedef struct slr_ops_desc {
     uint32_t struct_size;
     uint32_t choice;          ///< slr_choice; default: HEURISTIC
-    uint64_t workspace_bytes; ///< most for one call, from the device's pool; default: 256 MiB
+    uint64_t workspace_bytes; ///< limit for one call, from the device's pool; default: 256 MiB
     uint32_t deterministic;   ///< 1: only algorithms whose results have the same bits in every run
     uint32_t reserved;        ///< ignored
 } slr_ops_desc;
@@ -94,53 +94,55 @@ static inline slr_ops_desc slr_ops_desc_init(void)
 
 /// Makes the operations of a device. `desc` may be NULL. Kernels are compiled when they are first used.
 ///
-/// Threads: any.  Blocks: no.  Owns: the caller gets them: slr_ops_destroy, before the device closes.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the operations: slr_ops_destroy, before the device closes.
 /// Errors: INVALID (NULL, no such choice), NO_MEMORY.
 SLR_API slr_status slr_ops_create(slr_device *device, const slr_ops_desc *desc, slr_ops **out);
 
-/// Submitted work still runs. NULL does nothing.
+/// Releases the operations. Submitted work still runs. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_ops_destroy(slr_ops *ops);
 
-/// An algorithm as it was timed, or considered.
+/// An algorithm that was timed, or only considered.
 typedef struct slr_algorithm {
-    const char *name;     ///< "own.panel"
+    const char *name;     ///< such as "own.panel"
     const char *provider; ///< "own", "openblas" or "onednn"
-    uint64_t ns;          ///< of a call; the least of several, measured in turn. 0: it cannot do this
+    uint64_t ns;          ///< time of a call: the shortest of several. 0: the algorithm cannot do this call
     double flops;         ///< of a call
     uint64_t workspace_bytes;
     uint32_t deterministic; ///< 1: the same bits in every run
     uint32_t chosen;        ///< 1: later calls of this shape use it
-    const char *why_not;    ///< of one that cannot do this: the reason; else ""
+    const char *why_not;    ///< why the algorithm cannot do this call; else ""
 } slr_algorithm;
 
 /// The texts are valid during the call.
 typedef void slr_algorithm_visitor(void *user, const slr_algorithm *algorithm);
 
-/// A library that operations may use. It is opened when it is first asked for.
+/// A library that operations may use. slipring opens the library at its first use.
 typedef struct slr_provider {
     const char *name;
-    const char *path;    ///< that was opened; "" if it was not
-    const char *version; ///< as it describes itself
-    const char *why_not; ///< "" if it is usable
+    const char *path;    ///< path of the opened library; "" if none was opened
+    const char *version; ///< as the library describes itself
+    const char *why_not; ///< why the library cannot be used; "" if it can
 } slr_provider;
 
 /// The texts live as long as the process.
 typedef void slr_provider_visitor(void *user, const slr_provider *provider);
 
-/// Visits the libraries that operations may use. SLIPRING_OPENBLAS_LIB names another file than libopenblas.so.0,
-/// SLIPRING_ONEDNN_LIB than libdnnl.so.2.
+/// Visits the libraries that operations may use. The variable SLIPRING_OPENBLAS_LIB replaces libopenblas.so.0 by
+/// another file, and SLIPRING_ONEDNN_LIB replaces libdnnl.so.2.
 /// Threads: any.  Blocks: while a library is opened.  Errors: INVALID (NULL).
 SLR_API slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *user);
 
 /// The kernel source of a group of operations, as it is compiled. The texts are valid during the call.
 typedef void slr_ops_source_visitor(void *user, const char *name, const char *text);
 
-/// Visits the sources of all operations: they are in the subset, and run on every device.
+/// Visits the kernel sources of all operations. They use only the language of docs/contract/kernels.md, so they run
+/// on every device.
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL), NO_MEMORY.
 SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *user);
 
-// Each operation below appends its work to the stream; `out` may be NULL, and gets the point after it. All of them:
+// Each operation below appends its work to the stream. `out` (may be NULL) gets the point after that work. For
+// all operations:
 //
 // Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK for the first call of a shape.
 // Owns: slipring holds the buffers until the work ends; tensors and descriptions are copied.
@@ -156,10 +158,10 @@ typedef struct slr_matmul_desc {
     slr_activation activation; ///< 0: none
     float alpha;               ///< 0: 1
     float beta;                ///< default 0: c is only written
-    const slr_tensor *a, *b,
-        *c;                 ///< of rank 2; or all of rank 3, where the first is a batch. b may be of rank 2 for all
-    const slr_tensor *bias; ///< of rank 1: a number a column; or NULL
-    const slr_tensor *pre;  ///< as c: gets the values before the activation; or NULL
+    /// All of rank 2, or all of rank 3 with the batch as the first dimension. b may have rank 2 for a whole batch.
+    const slr_tensor *a, *b, *c;
+    const slr_tensor *bias; ///< of rank 1, one number per column; or NULL
+    const slr_tensor *pre;  ///< shaped as c: gets the values before the activation; or NULL
 } slr_matmul_desc;
 #ifdef __cplusplus
 static inline slr_matmul_desc slr_matmul_desc_init(void)
@@ -178,22 +180,23 @@ static inline slr_matmul_desc slr_matmul_desc_init(void)
 
 SLR_API slr_status slr_ops_matmul(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, slr_point *out);
 
-/// The gradients of a, b and bias, from that of c; each may be NULL. `desc` is the forward call's, with beta 0. With an
-/// activation the call needs `pre`.
+/// Computes the gradients of a, b and bias from the gradient of c. Each of the three may be NULL. `desc` is that of the
+/// forward call, with beta 0. If there is an activation, the call needs desc->pre.
 SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                            const slr_tensor *dc, const slr_tensor *da, const slr_tensor *db,
                                            const slr_tensor *dbias, slr_point *out);
 
-/// Times all algorithms for this call, on buffers of its own for the results, and visits each. The chosen one is kept.
-/// Blocks: for all of that.
+/// Times all algorithms for this call, and visits each. The results go to temporary buffers. Later calls of this shape
+/// use the chosen algorithm.
+/// Blocks: while the algorithms run.
 SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                         slr_algorithm_visitor *visit, void *user);
 
 // ---- convolution and pooling ----------------------------------------------------------------------------------------
 
-/// y = activation(x * weights + bias), without flipping the weights. Rank 4: x is n, c, h, w; weights are k, c /
-/// groups, r, s; y is n, k, p, q. Rank 3: without h, r and p; then the first of each pair is ignored. groups = c is
-/// depth-wise.
+/// y = activation(x * weights + bias); the weights are not flipped. With rank 4, the dimensions of x are n, c, h, w;
+/// those of the weights are k, c / groups, r, s; those of y are n, k, p, q. With rank 3, h, r and p are left out, and
+/// the first value of each pair below is ignored. groups = c makes a depth-wise convolution.
 typedef struct slr_convolution_desc {
     uint32_t struct_size;
     uint32_t stride[2];        ///< down and across; 0: 1
@@ -203,8 +206,8 @@ typedef struct slr_convolution_desc {
     slr_activation activation; ///< 0: none
     uint32_t reserved;         ///< ignored
     const slr_tensor *x, *weights, *y;
-    const slr_tensor *bias; ///< of rank 1: a number a filter; or NULL
-    const slr_tensor *pre;  ///< as y: gets the values before the activation; or NULL
+    const slr_tensor *bias; ///< of rank 1, one number per filter; or NULL
+    const slr_tensor *pre;  ///< shaped as y: gets the values before the activation; or NULL
 } slr_convolution_desc;
 #ifdef __cplusplus
 static inline slr_convolution_desc slr_convolution_desc_init(void)
@@ -224,7 +227,8 @@ static inline slr_convolution_desc slr_convolution_desc_init(void)
 SLR_API slr_status slr_ops_convolution(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                        slr_point *out);
 
-/// The gradients of x, weights and bias, from that of y; each may be NULL. With an activation it needs `pre`.
+/// Computes the gradients of x, weights and bias from the gradient of y. Each of the three may be NULL. If there is an
+/// activation, the call needs desc->pre.
 SLR_API slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                                 const slr_tensor *dy, const slr_tensor *dx, const slr_tensor *dweights,
                                                 const slr_tensor *dbias, slr_point *out);
@@ -232,8 +236,8 @@ SLR_API slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream
 /// As slr_ops_matmul_bench.
 SLR_API slr_status slr_ops_convolution_bench(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                              slr_algorithm_visitor *visit, void *user);
-/// As slr_ops_matmul_bench, for one gradient: that of x where `dx` is given, that of the weights where `dweights` is.
-/// Exactly one of the two must be given.
+/// As slr_ops_matmul_bench, for one gradient: that of x if `dx` is given, or that of the weights if `dweights` is
+/// given. Exactly one of the two must be given.
 SLR_API slr_status slr_ops_convolution_backward_bench(slr_ops *ops, slr_stream *stream,
                                                       const slr_convolution_desc *desc, const slr_tensor *dy,
                                                       const slr_tensor *dx, const slr_tensor *dweights,
@@ -241,16 +245,18 @@ SLR_API slr_status slr_ops_convolution_backward_bench(slr_ops *ops, slr_stream *
 
 typedef enum slr_pool_kind {
     SLR_POOL_LARGEST = 1,
-    SLR_POOL_MEAN ///< of the elements of a window that are not padding
+    SLR_POOL_MEAN ///< the mean of the window's elements, without padding
 } slr_pool_kind;
 
-/// Rank 4: x is n, c, h, w, y is n, c, p, q. Rank 3: without h and p; then the first of each pair is ignored.
+/// With rank 4, the dimensions of x are n, c, h, w, and those of y are n, c, p, q. With rank 3, h and p are left out,
+/// and the first value of each pair below is ignored.
 typedef struct slr_pooling_desc {
     uint32_t struct_size;
     slr_pool_kind kind;
-    uint32_t window[2], stride[2], padding[2]; ///< stride 0: the window's; padding: less than the window
+    uint32_t window[2], stride[2], padding[2]; ///< stride 0: the window's size; padding: less than the window
     const slr_tensor *x, *y;
-    const slr_tensor *indices; ///< as y, SLR_I32: where in its plane each largest is. Needed for its gradient; or NULL
+    /// Shaped as y, SLR_I32: the index of each largest element in its plane. The gradient needs it. May be NULL.
+    const slr_tensor *indices;
 } slr_pooling_desc;
 #ifdef __cplusplus
 static inline slr_pooling_desc slr_pooling_desc_init(void)
@@ -271,8 +277,8 @@ SLR_API slr_status slr_ops_pooling(slr_ops *ops, slr_stream *stream, const slr_p
 SLR_API slr_status slr_ops_pooling_backward(slr_ops *ops, slr_stream *stream, const slr_pooling_desc *desc,
                                             const slr_tensor *dy, const slr_tensor *dx, slr_point *out);
 
-// ---- element by element, and along rows. A row is the last dimension.
-// ------------------------------------------------
+// ---- element by element, and along rows (the last dimension)
+// ----------------------------------------------------------
 
 SLR_API slr_status slr_ops_activation(slr_ops *ops, slr_stream *stream, slr_activation kind, const slr_tensor *x,
                                       const slr_tensor *y, slr_point *out);
@@ -286,8 +292,8 @@ SLR_API slr_status slr_ops_softmax(slr_ops *ops, slr_stream *stream, const slr_t
 SLR_API slr_status slr_ops_softmax_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *y, const slr_tensor *dy,
                                             const slr_tensor *dx, slr_point *out);
 
-/// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, by rows. `means` and `scales` (SLR_F32, a number a row)
-/// get the mean and 1 / sqrt(variance + epsilon).
+/// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, by rows. `means` and `scales` (SLR_F32, one number per
+/// row) get each row's mean and 1 / sqrt(variance + epsilon).
 SLR_API slr_status slr_ops_layer_norm(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *gamma,
                                       const slr_tensor *beta, float epsilon, const slr_tensor *y,
                                       const slr_tensor *means, const slr_tensor *scales, slr_point *out);
@@ -300,12 +306,12 @@ SLR_API slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream,
 typedef enum slr_reduction {
     SLR_REDUCTION_SUM = 1,
     SLR_REDUCTION_MEAN,
-    SLR_REDUCTION_LARGEST ///< its gradient goes to the first element that has the value
+    SLR_REDUCTION_LARGEST ///< the gradient goes to the first of the largest elements
 } slr_reduction;
 
 #define SLR_EVERY_AXIS 0xFFFFFFFFu
 
-/// Reduces one axis, or all. `y` has as many elements as x has without the axis.
+/// Reduces `x` along one axis, or along all with SLR_EVERY_AXIS. `y` has as many elements as `x` without that axis.
 SLR_API slr_status slr_ops_reduce(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
                                   const slr_tensor *x, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
@@ -315,18 +321,19 @@ SLR_API slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr
 #define SLR_SCAN_REVERSE 1u   ///< from the last element to the first
 #define SLR_SCAN_EXCLUSIVE 2u ///< without the element itself
 
-/// Running sums along rows. The gradient of a scan is the same scan of the gradient, with SLR_SCAN_REVERSE changed.
+/// Running sums along rows. The gradient of a scan is the same scan of the gradient, with SLR_SCAN_REVERSE inverted.
 SLR_API slr_status slr_ops_scan(slr_ops *ops, slr_stream *stream, uint32_t flags, const slr_tensor *x,
                                 const slr_tensor *y, slr_point *out);
 
-/// The k largest elements of each row, in falling order, and where they are (SLR_I32). Of equal ones the first is
-/// first.
+/// Gives the k largest elements of each row, in falling order, and their indices in the row (SLR_I32). Equal elements
+/// keep their order.
 SLR_API slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *values,
                                  const slr_tensor *indices, slr_point *out);
 SLR_API slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
                                           const slr_tensor *dvalues, const slr_tensor *dx, slr_point *out);
 
-/// For each index (SLR_I32), copies that row of `table` to `y`. If the table has no such row, the row of `y` is zeros.
+/// For each index (SLR_I32), copies the row of `table` with that index to `y`. If the table has no such row, the row of
+/// `y` is zeros.
 SLR_API slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor *table,
                                      const slr_tensor *indices, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
@@ -336,10 +343,10 @@ SLR_API slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, 
 SLR_API slr_status slr_ops_cast(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *y,
                                 slr_point *out);
 
-// ---- losses: `loss` is one SLR_F32. A gradient is multiplied by `scale`: 1, or what the loss was.
-// ---------------------
+// ---- losses ---------------------------------------------------------------------------------------------------------
+// `loss` is one SLR_F32. The gradient is multiplied by `scale`: 1, or the factor by which the loss was multiplied.
 
-/// The mean of -log(softmax(logits)[label]). A label (SLR_I32) that is no class counts as 0.
+/// The mean of -log(softmax(logits)[label]) over the rows. A row whose label (SLR_I32) is no class counts as 0.
 SLR_API slr_status slr_ops_cross_entropy(slr_ops *ops, slr_stream *stream, const slr_tensor *logits,
                                          const slr_tensor *labels, const slr_tensor *loss, slr_point *out);
 SLR_API slr_status slr_ops_cross_entropy_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *logits,
@@ -356,8 +363,8 @@ SLR_API slr_status slr_ops_mean_square_backward(slr_ops *ops, slr_stream *stream
 // ---- optimisers: weights and their state are SLR_F32
 // ------------------------------------------------------------------
 
-/// d = gradient + decay * weights; velocity = momentum * velocity + d; weights -= rate * velocity.
-/// `velocity` NULL: no momentum.
+/// d = gradient + decay * weights; velocity = momentum * velocity + d; weights -= rate * velocity. If `velocity` is
+/// NULL, there is no momentum.
 SLR_API slr_status slr_ops_sgd(slr_ops *ops, slr_stream *stream, const slr_tensor *weights, const slr_tensor *gradient,
                                const slr_tensor *velocity, float rate, float momentum, float decay, slr_point *out);
 
@@ -390,18 +397,19 @@ static inline slr_adam_desc slr_adam_desc_init(void)
 
 SLR_API slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam_desc *desc, slr_point *out);
 
-// ---- loss scaling: gradients that SLR_F16 would lose
-// ------------------------------------------------------------------
+// ---- loss scaling, for gradients that would be 0 in SLR_F16
+// -----------------------------------------------------------
 
-/// Multiplies a loss, so that small gradients are numbers in half precision, and divides them again in SLR_F32.
+/// A scaler gives a factor for the loss, so that small gradients do not become 0 in half precision. Then it divides the
+/// gradients by this factor in SLR_F32.
 typedef struct slr_scaler slr_scaler;
 
 typedef struct slr_scaler_desc {
     uint32_t struct_size;
-    uint32_t growth_interval; ///< good steps until the scale grows; 0: 2,000
+    uint32_t growth_interval; ///< steps with finite gradients until the scale grows; 0: 2,000
     float initial;            ///< 0: 65,536
-    float growth;             ///< 0: 2; 1 for a fixed scale, with backoff 1
-    float backoff;            ///< of the scale after a step with a gradient that is not finite; 0: 0.5
+    float growth;             ///< factor by which the scale grows; 0: 2. A fixed scale has growth 1 and backoff 1
+    float backoff;            ///< factor of the scale after a step with a gradient that is not finite; 0: 0.5
     uint32_t reserved;        ///< ignored
 } slr_scaler_desc;
 #ifdef __cplusplus
@@ -420,24 +428,24 @@ static inline slr_scaler_desc slr_scaler_desc_init(void)
 #endif
 
 typedef struct slr_scaler_info {
-    float scale;         ///< for the gradients to come
-    uint32_t good_steps; ///< since the scale has changed
+    float scale;         ///< scale for the next gradients
+    uint32_t good_steps; ///< steps with finite gradients since the scale last changed
     uint64_t steps, skipped;
-    uint64_t halves, zeros; ///< gradients of the last step that came in SLR_F16; those of them that were 0
-    const char *advice;     ///< "", or what to do where half of them or more were 0; lives as long as the process
+    uint64_t halves, zeros; ///< elements of the last step's gradients in SLR_F16; those that were 0
+    const char *advice;     ///< advice if half of these elements or more were 0; else "". Lives as long as the process
 } slr_scaler_info;
 
-/// `desc` may be NULL.
-/// Threads: any.  Blocks: no.  Owns: the caller gets the scaler: slr_scaler_destroy, before its operations.
+/// Makes a scaler. `desc` may be NULL.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the scaler: slr_scaler_destroy, before slr_ops_destroy.
 /// Errors: INVALID (NULL, a number out of range), NO_MEMORY.
 SLR_API slr_status slr_scaler_create(slr_ops *ops, const slr_scaler_desc *desc, slr_scaler **out);
 
-/// Submitted work still runs. NULL does nothing.
+/// Releases the scaler. Submitted work still runs. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_scaler_destroy(slr_scaler *scaler);
 
-/// to = gradient / scale, in SLR_F32, and whether all of that is finite, in one pass. Call it for each gradient of a
-/// step. `to` may be `gradient` if that is of SLR_F32.
+/// Computes to = gradient / scale in SLR_F32, and records whether all results are finite, in one pass. Call this
+/// function for each gradient of a step. `to` may be `gradient` if `gradient` is of SLR_F32.
 /// Threads: one at a time per scaler.  Errors: as operations.
 SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, const slr_tensor *gradient,
                                       const slr_tensor *to, slr_point *out);
@@ -445,8 +453,8 @@ SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, co
 /// Appends a step of an optimiser to the stream.
 typedef slr_status slr_scaler_function(void *user, slr_stream *stream);
 
-/// Calls `step` if all gradients since the last step were finite; else the step is skipped, which is no error, and the
-/// scale is reduced. `skipped` (may be NULL) gets 1 or 0.
+/// Calls `step` if all gradients since the last step were finite. Otherwise the step is skipped and the scale is
+/// reduced, which is no error. `skipped` (may be NULL) gets 1 or 0.
 ///
 /// Threads: one at a time per scaler.  Blocks: until the stream's work is done.  Owns: nothing.
 /// Errors: INVALID (NULL), WRONG_STATE (no slr_scaler_unscale since the last step), those of the stream and of `step`.

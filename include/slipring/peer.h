@@ -11,31 +11,31 @@ extern "C" {
 
 /// What lies between two devices.
 typedef enum slr_link {
-    SLR_LINK_SAME = 1, ///< nothing: it is one device, or both are the host
-    SLR_LINK_NVLINK,   ///< NVIDIA's, between GPUs
-    SLR_LINK_PCIE,     ///< the bus between two GPUs that reach each other
+    SLR_LINK_SAME = 1, ///< nothing: both are one device, or both use the host's memory
+    SLR_LINK_NVLINK,   ///< NVIDIA's NVLink, between GPUs
+    SLR_LINK_PCIE,     ///< the PCIe bus, between two GPUs that access each other's memory
     SLR_LINK_HOST      ///< the host's memory
 } slr_link;
 
 /// How bytes get from one device to another.
 typedef enum slr_peer_way {
-    SLR_PEER_ANY = 1, ///< direct where that is possible, else staged
-    SLR_PEER_DIRECT,  ///< one copy, without memory between
+    SLR_PEER_ANY = 1, ///< direct if possible, else staged
+    SLR_PEER_DIRECT,  ///< one copy, without memory in between
     SLR_PEER_STAGED   ///< through memory of the host, in two copies that overlap
 } slr_peer_way;
 
-/// A pair of devices, in one direction, and the copies made so far.
+/// How bytes get from one device to another, and counts of the copies so far.
 typedef struct slr_peer_info {
     uint32_t direct_access;  ///< 1: SLR_PEER_DIRECT is possible
     uint32_t atomics;        ///< 1: atomic functions of one device's kernels work on the other's memory
     uint32_t staged;         ///< 1: SLR_PEER_ANY is staged
     uint32_t link;           ///< slr_link
-    double bytes_per_second; ///< by slr_peer_measure, the way of SLR_PEER_ANY; 0: not measured
-    char reason[160];        ///< why it is not direct, or how it is
+    double bytes_per_second; ///< rate of SLR_PEER_ANY, from slr_peer_measure; 0: not measured
+    char reason[160];        ///< why copies are not direct, or how they are direct
     uint64_t direct_copies, direct_bytes;
     uint64_t staged_copies, staged_bytes;
     uint64_t staged_chunks;      ///< pieces of staged copies
-    uint64_t moves, moved_bytes; ///< of these copies, those that launches needed for buffers of the other device
+    uint64_t moves, moved_bytes; ///< those of these copies that launches needed for buffers of the other device
 } slr_peer_info;
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
@@ -45,9 +45,10 @@ SLR_API slr_status slr_peer_get_info(slr_device *from, slr_device *to, slr_peer_
 SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr_peer_info *out, size_t bytes);
 #define slr_peer_get_info(from, to, out) slr_peer_get_info_sized((from), (to), (out), sizeof(slr_peer_info))
 
-/// Copies from one device's buffer to another's. `stream` is of one of the two devices; the copy comes after its
-/// earlier work and before its later work. What the other device must do is done in a stream of its own. Both buffers
-/// keep their order with other work, as in slr_stream_copy. On one device it is slr_stream_copy.
+/// Copies from one device's buffer to another's. `stream` belongs to one of the two devices. The copy comes after the
+/// stream's earlier work and before its later work. The other device does its part in an internal stream. Both buffers
+/// keep their order with other work, as in slr_stream_copy. If both buffers are on one device, the call
+/// is slr_stream_copy.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring holds the buffers until the work ends.
 /// Errors: INVALID (NULL, the range leaves a buffer, a stream of neither device, an unknown way), UNSUPPORTED
@@ -60,8 +61,8 @@ SLR_API slr_status slr_peer_copy(slr_stream *stream, slr_buffer *to, uint64_t to
 typedef struct slr_peer_desc {
     uint32_t struct_size;
     uint32_t way;         ///< slr_peer_way; default SLR_PEER_ANY
-    uint64_t chunk_bytes; ///< of a staged copy's pieces; default 1 MiB
-    void *staging; ///< host memory of 2 * chunk_bytes, which must stay until the copy is done; default: slipring's
+    uint64_t chunk_bytes; ///< size of a staged copy's pieces; default 1 MiB
+    void *staging;        ///< host memory of 2 * chunk_bytes, valid until the copy has completed; default: slipring's
 } slr_peer_desc;
 #ifdef __cplusplus
 static inline slr_peer_desc slr_peer_desc_init(void)
@@ -78,12 +79,14 @@ static inline slr_peer_desc slr_peer_desc_init(void)
     }
 #endif
 
-/// slr_peer_copy with options; `desc` may be NULL. The rest as there.
+/// As slr_peer_copy, with options. `desc` may be NULL.
+/// Threads, Blocks, Owns, Errors: as slr_peer_copy.
 SLR_API slr_status slr_peer_copy_with(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                       uint64_t from_offset, uint64_t bytes, const slr_peer_desc *desc, slr_point *out);
 
-/// Measures a direction with copies of `bytes` bytes (0: 16 MiB): the best of five, for slr_peer_get_info. `out` may be
-/// NULL. A SLR_PEER_STAGED of a pair that is direct is measured, and not kept.
+/// Measures the rate of copies of `bytes` bytes (0: 16 MiB) in one direction. `out` (may be NULL) gets the best of five
+/// rates, in bytes per second. slr_peer_get_info then reports this rate. It does not report a rate of SLR_PEER_STAGED
+/// for a pair whose copies are direct.
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: as slr_peer_copy, TIMEOUT.
 SLR_API slr_status slr_peer_measure(slr_device *from, slr_device *to, slr_peer_way way, uint64_t bytes,
                                     uint64_t timeout_ns, double *out);

@@ -21,11 +21,11 @@ typedef struct slr_pool_desc {
     uint32_t struct_size;
     uint32_t reserved;
     const char *name;    ///< for messages and reports; copied, cut to 47 characters. NULL: "pool"
-    uint64_t max_bytes;  ///< limit on its buffers, in use and waiting. Default: only the device's limit
+    uint64_t max_bytes;  ///< limit on the pool's buffers, in use and waiting. Default: the device's limit alone
     uint64_t keep_bytes; ///< limit on waiting buffers; the excess is freed to the device's heap. Default: 256 MiB
-    /// A buffer of the device that the pool divides into slices. If it is bound to a ring kernel, the pool's buffers
-    /// can move with messages (docs/contract/references.md). Held until the pool and its buffers are gone. Nothing else
-    /// should use it. Default: the device's heap.
+    /// A buffer of the device that the pool divides into slices. If that buffer is bound to a ring kernel, the pool's
+    /// buffers can move with messages (docs/contract/references.md). The pool holds that buffer until the pool and its
+    /// buffers are released. Nothing else should use that buffer. Default: the device's heap.
     slr_buffer *within;
 } slr_pool_desc;
 #ifdef __cplusplus
@@ -60,17 +60,18 @@ typedef struct slr_pool_stats {
 /// Errors: INVALID (NULL; `within` is of another device), NO_MEMORY.
 SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc, slr_pool **out);
 
-/// Releases the pool. Waiting buffers are freed to the heap; buffers in use follow when they are released. NULL is
-/// fine.
+/// Releases the pool. Waiting buffers are freed to the heap; buffers in use follow when they are released. NULL
+/// does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_pool_destroy(slr_pool *pool);
 
-/// The device's own pool, named "pool". slr_pool_destroy must not be called on it.
+/// Gives the device's own pool, named "pool". Do not call slr_pool_destroy on it.
 /// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (NULL).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 
-/// Gets a buffer of `count` scalars. Its bytes are those of its last user, or zeros. slr_buffer_destroy releases the
-/// buffer. When no ring kernel and no work of a stream holds it any more, it waits in the pool for the next request.
+/// Gets a buffer of `count` scalars. The buffer holds the bytes of its last user, or zeros. slr_buffer_destroy releases
+/// the buffer. When no ring kernel and no work of a stream uses the buffer any more, it waits in the pool for the
+/// next request.
 ///
 /// Threads: any.  Blocks: for other threads' calls on the pool; without a waiting buffer, as slr_buffer_create.
 /// Owns: the caller gets the buffer: slr_buffer_destroy.
@@ -85,7 +86,7 @@ SLR_API slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scala
     slr_pool_acquire_at((pool), (count), (scalar), __FILE__, __LINE__, (out))
 
 /// Frees waiting buffers to the heap, the largest first, until at most `keep_bytes` wait. Returns the bytes freed; 0
-/// for NULL. slr_heap_trim then returns them to the device.
+/// for NULL. slr_heap_trim can then return this memory to the device.
 /// Threads: any.  Blocks: as slr_pool_acquire.
 SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 

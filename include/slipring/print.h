@@ -12,8 +12,8 @@ typedef struct slr_print {
     const char *kernel; ///< the kernel's or handler's name
     const char *text;   ///< output of one printf, NUL-terminated
     size_t bytes;       ///< of the text
-    /// Number of printfs lost for lack of room; then there is no text. For a kernel: of this launch. For a handler: of
-    /// this ring kernel since the last report.
+    /// Number of printfs that were lost for lack of room. If it is not 0, there is no text. For a kernel, the number is
+    /// of this launch; for a handler, of this ring kernel since the last report.
     uint64_t lost;
     const char *ring;  ///< for a handler: the ring kernel's name. NULL: a kernel
     uint32_t instance; ///< for a handler: the instance of its message
@@ -23,7 +23,7 @@ typedef struct slr_print {
 /// Called once per printf. For a kernel: by the stream's thread, before the launch completes. For a handler: by a
 /// thread of the ring kernel, in order per instance, soon after the printf (docs/contract/launch.md). `print` and its
 /// text are borrowed for the length of the call. The function must not wait for the stream, and must not end or destroy
-/// the ring kernel. Several streams and ring kernels may call it at the same time.
+/// the ring kernel. Several streams and ring kernels may call the function at the same time.
 typedef void slr_on_print(void *user, const slr_print *print);
 
 #endif

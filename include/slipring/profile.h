@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The profiler: the cost of each kernel and each kind of copy so far. There is one profiler per process, for all
-/// devices. It is off until slr_profile_start, or until the first device opens with SLIPRING_PROFILE=FILE.
+/// devices. The profiler is off until slr_profile_start, or until the first device opens with SLIPRING_PROFILE=FILE.
 /// Contract: docs/contract/profile.md.
 #ifndef SLIPRING_PROFILE_H
 #define SLIPRING_PROFILE_H
@@ -22,29 +22,30 @@ enum {
     SLR_PROFILE_COPY,       ///< copies on the device
     SLR_PROFILE_FILL,       ///< fills, also of new memory with zeros
     SLR_PROFILE_CALL,       ///< host functions in streams
-    SLR_PROFILE_WAIT,       ///< waits of the host for points of streams, if not yet passed
+    SLR_PROFILE_WAIT,       ///< waits of the host for points that had not passed
     SLR_PROFILE_COMPILE,    ///< machine code made by a compiler
     SLR_PROFILE_LOAD,       ///< machine code found in the cache
     SLR_PROFILE_REGION,     ///< slr_region_begin to slr_region_end
-    SLR_PROFILE_MESSAGE, ///< a ring kernel's timed messages (one in latency_every), from their place in the mailbox on
-    SLR_PROFILE_FULL,    ///< backpressure: sends that found a ring kernel's mailbox full, and the time they waited
-    SLR_PROFILE_MEMORY,  ///< allocations of device memory from a heap: n and bytes; no time
-    SLR_PROFILE_BATCH,   ///< a ring kernel's batches: time in its handlers, by the host's or the device's clock
-    SLR_PROFILE_OWNER,   ///< time of an owner of shards: a worker thread, a resident work-group, dispatches
-    SLR_PROFILE_REPLY,   ///< slr_call to a ring kernel: from the call to its return
-    SLR_PROFILE_FRAGMENTED, ///< requests refused by a heap with enough free bytes, but in pieces: n and bytes; no time
+    SLR_PROFILE_MESSAGE,    ///< a ring kernel's timed messages (one in latency_every): their latency
+    SLR_PROFILE_FULL,       ///< backpressure: sends that found a ring kernel's mailbox full, and the time they waited
+    SLR_PROFILE_MEMORY,     ///< allocations of device memory from a heap: n and bytes; no time
+    SLR_PROFILE_BATCH,      ///< a ring kernel's batches: time in its handlers, by the host's or the device's clock
+    SLR_PROFILE_OWNER,      ///< time of an owner of shards: a worker thread, a resident work-group, dispatches
+    SLR_PROFILE_REPLY,      ///< slr_call to a ring kernel: from the call to its return
+    SLR_PROFILE_FRAGMENTED, ///< requests that a heap refused because its free bytes, though enough, lie apart: n and
+                            ///< bytes
     SLR_PROFILE_CALLER, ///< a place in the program: what its calls of one kind did ("launch", "upload", "allocation")
     SLR_PROFILE_ALGORITHM, ///< the algorithm that an operation measured as its fastest; `file` names it
-    SLR_PROFILE_KEPT_OUT   ///< the fastest of those that deterministic mode keeps out
+    SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode keeps out
 };
 
 /// How accurate a kernel's counts of bytes and operations are. slipring counts before a launch runs: it interprets the
 /// intermediate form for some threads, with the launch's numbers (docs/contract/profile.md).
 enum {
     SLR_COUNTED_NOT = 0, ///< not counted: a loop's trip count depends on memory
-    SLR_COUNTED_AT_MOST, ///< upper limit: both sides of a branch that depends on memory
+    SLR_COUNTED_AT_MOST, ///< upper limit: both sides of each branch that depends on memory count
     SLR_COUNTED_SAMPLED, ///< threads differ: extrapolated from the interpreted threads
-    SLR_COUNTED_EXACT    ///< all interpreted threads, 64 or all, did the same
+    SLR_COUNTED_EXACT    ///< all interpreted threads (64, or all of the launch) did the same
 };
 
 #define SLR_PROFILE_LINES 8
@@ -64,18 +65,18 @@ typedef struct slr_profile_row {
     /// unknown.
     uint64_t bytes;
     double bytes_per_second; ///< bytes / total_ns
-    // For a kernel: all launches together. For a batch row: all messages together, each counted as one call of the
-    // handler with unknown contents. 0 if not counted, except threads and blocks.
+    // For a kernel row, the sum of all launches. For a batch row, the sum of all messages; each counts as one call of
+    // the handler with unknown contents. Without counts, all are 0 except threads and blocks.
     uint64_t threads, blocks;
     uint64_t flops, flops64;                   ///< single precision; double precision
     uint64_t instructions;                     ///< of the intermediate form
     double flops_per_second;                   ///< single and double together
     double intensity;                          ///< arithmetic intensity: flops per byte
-    const char *file;                          ///< the name of its source, valid for the life of the process
+    const char *file;                          ///< the name of the row's source, valid for the life of the process
     slr_profile_line lines[SLR_PROFILE_LINES]; ///< by falling share
     uint64_t messages;                         ///< for a batch or owner row: messages handled
-    uint64_t pinned_bytes; ///< of `bytes` of copies: those to or from page-locked memory of the host
-    /// For a caller row: the call's place, in bytes from where the file with its machine code, `file`, is mapped. 0:
+    uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
+    /// For a caller row: the call's offset in bytes from the start of the mapped `file`, which has its machine code. 0:
     /// `file` is a source, and lines[0] has the line.
     uint64_t offset;
 } slr_profile_row;
@@ -86,15 +87,15 @@ typedef struct slr_ceilings {
     double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
     double launch_ns;                            ///< time per launch of an empty kernel, in a sequence of many
     double round_trip_ns;                        ///< a launch of an empty kernel, and the wait for its end
-    // A copy of few bytes, and the rate of a large one: slr_buffer_write and slr_buffer_read.
+    // The time of a small copy and the rate of a large copy, by slr_buffer_write and slr_buffer_read.
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
     double instructions_per_second; ///< of the intermediate form, in regular code over data that caches hold
-    double branch_per_second;       ///< instructions of the intermediate form, of threads that each branch another way
-    double instruction_ns;          ///< the same of one thread, each instruction needing the result of the one before
+    double branch_per_second;       ///< the same, if each thread branches another way
+    double instruction_ns;          ///< time per instruction of one thread, if each instruction needs the last result
 } slr_ceilings;
 
-/// What bounds a kernel, by the roofline model (S. Williams and others, "Roofline", 2009). If its intensity is below
-/// the ratio of the ceilings' flops to bytes, the bound is memory, else computation.
+/// What bounds a kernel, by the roofline model (S. Williams and others, "Roofline", 2009). If the kernel's intensity is
+/// below the ratio of the ceilings' flops to bytes, the bound is memory; otherwise it is computation.
 enum { SLR_BOUND_UNKNOWN = 0, SLR_BOUND_MEMORY, SLR_BOUND_COMPUTE };
 
 typedef struct slr_roofline {
@@ -103,7 +104,7 @@ typedef struct slr_roofline {
     double reached; ///< fraction of the device's peak at the kernel's intensity: 0 to about 1; more if caches help
 } slr_roofline;
 
-/// Starts counting and keeps earlier counts. Does nothing if already on.
+/// Starts counting and keeps earlier counts. If the profiler is already on, the call does nothing.
 /// Threads: any.  Blocks: 5 ms the first time (two clocks are compared).  Owns: nothing.  Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
@@ -115,8 +116,8 @@ SLR_API void slr_profile_stop(void);
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_clear(void);
 
-/// Reads the rows that hold something, by falling time. Gives at most `most`; `count` is the total number. `out` may be
-/// NULL if `most` is 0.
+/// Reads the rows that are not empty, by falling time, at most `most`. `count` gets the total number. `out` may be NULL
+/// if `most` is 0.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_t *count);
@@ -125,8 +126,8 @@ SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_
 SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count);
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
-/// The device's peak performance. The first call runs kernels for up to some seconds. The result is kept in the cache
-/// folder per device, CPU and version. Measure before you profile.
+/// Gives the device's peak performance. The first call runs kernels for up to some seconds. The cache folder keeps the
+/// result per device, CPU and version. Make the first call before you start the profiler.
 ///
 /// Threads: any.  Blocks: while it measures.  Owns: nothing.
 /// Errors: INVALID (NULL), UNSUPPORTED (the device runs no kernels), and those of a launch.
@@ -146,8 +147,9 @@ SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ce
 #define slr_profile_measure_ceilings(device, out)                                                                      \
     slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// What bounds the kernel of a row. `ceilings` NULL: the earlier measurement of the row's device, by any process. The
-/// result is UNKNOWN if there is no measurement, the row is not a kernel's, or the kernel was not counted.
+/// Tells what bounds the kernel of a row. If `ceilings` is NULL, the call uses the last measurement of the row's device
+/// by any process. The result is UNKNOWN if there is no measurement, the row is not a kernel's, or the kernel was
+/// not counted.
 /// Threads: any.  Blocks: while it reads a file, with `ceilings` NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 
@@ -161,11 +163,11 @@ SLR_API const char *slr_profile_kind_name(uint32_t kind);
 typedef struct slr_timing_desc {
     uint32_t struct_size;
     uint32_t warm_up;    ///< samples that do not count. Default 3
-    uint32_t no_warm_up; ///< 1: none, so that the first sample has compiling and cold caches
+    uint32_t no_warm_up; ///< 1: no warm-up, so the first sample includes compiling and cold caches
     uint32_t repeats;    ///< samples. Default 31
-    uint32_t launches;   ///< per sample, in a row; more for kernels that are short for the clock. Default 1
+    uint32_t launches;   ///< launches per sample: more than 1 if one is too short for the clock. Default 1
     uint32_t reserved;   ///< ignored
-    uint64_t timeout_ns; ///< of a sample. Default: none
+    uint64_t timeout_ns; ///< limit on each sample. Default: none
 } slr_timing_desc;
 #ifdef __cplusplus
 static inline slr_timing_desc slr_timing_desc_init(void)
@@ -189,11 +191,11 @@ typedef struct slr_timing {
     double min_ns, mean_ns, deviation_ns, p50_ns, p95_ns, p99_ns, max_ns;
     uint64_t bytes, flops;                     ///< of a launch, as in slr_profile_row
     double bytes_per_second, flops_per_second; ///< at the median
-    uint32_t grid[3], block[3];                ///< that were launched
+    uint32_t grid[3], block[3];                ///< grid and block of the launches
 } slr_timing;
 
-/// Times a kernel: some launches that do not count, then samples on a stream of its own. The kernel runs on the
-/// caller's buffers, so they hold what it leaves after all launches. `desc` may be NULL.
+/// Times a kernel. The call makes some launches that do not count, and then the samples, on an internal stream. The
+/// kernel runs on the caller's buffers, so afterwards they hold the results of all launches. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: while it compiles and runs.  Owns: nothing.
 /// Errors: INVALID (a NULL; more than 1,000,000 samples or launches), TIMEOUT, and those of slr_launch.
@@ -207,7 +209,8 @@ SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape,
     slr_profile_kernel_sized((kernel), (shape), (args), (count), (desc), (out), sizeof(slr_timing))
 
 /// Writes the rows to a file as one JSON object, completely or not at all. `%p` in the path becomes the process ID. If
-/// the path names a device, a pipe, a link or a file with several names, it is written in place and not replaced.
+/// the path names a device, a pipe, a link or a file with several names, the call writes to that file and does
+/// not replace it.
 ///
 /// Threads: any.  Blocks: while it writes, and up to 10 s for a pipe's reader.  Owns: nothing.
 /// Errors: INVALID (NULL), NOT_FOUND (the folder), SYSTEM (also: a pipe without a reader), TIMEOUT, NO_MEMORY.

@@ -15,8 +15,8 @@ typedef struct slr_program slr_program;
 
 /// Which of the tuner's choices a program's launches use (docs/contract/tuning.md).
 typedef enum slr_tuned_use {
-    SLR_TUNED_EXACT = 1, ///< those whose results were the default's, bit for bit
-    SLR_TUNED_ANY,       ///< also those within the tolerance that slr_tune was given
+    SLR_TUNED_EXACT = 1, ///< choices whose results were the default's, bit for bit
+    SLR_TUNED_ANY,       ///< also choices within the tolerance that slr_tune was given
     SLR_TUNED_OFF        ///< none
 } slr_tuned_use;
 
@@ -28,11 +28,11 @@ typedef struct slr_program_desc {
     uint32_t include_path_count;
     uint32_t optimize; ///< `__global__` kernels on a CPU: 1 compiles four times as fast, 2 (the default) runs faster
     uint32_t raw;      ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts it, for launches
-    /// The kernels of a raw source as prototypes, "__global__ void k(const float *x, int n);". NULL: they are read from
-    /// the source, which must define them as `extern "C" __global__ void`.
+    /// The prototypes of a raw source's kernels: "__global__ void k(const float *x, int n);". NULL: slipring reads them
+    /// from the source, which must define each kernel as `extern "C" __global__ void`.
     const char *raw_table;
-    /// 1: compiled for a debugger on a CPU: not optimised, with the source's lines and variables (docs/debugging.md).
-    /// 0: the same if SLIPRING_DEBUG is 1, else normal.
+    /// 1: on a CPU, slipring compiles for a debugger: without optimisation, with the source's lines and variables
+    /// (docs/debugging.md). 0: the same if the environment variable SLIPRING_DEBUG is 1.
     uint32_t debug;
     /// slr_tuned_use: whether launches with a block of slipring's choice use what slr_tune has found. Default:
     /// SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED is 0.
@@ -66,7 +66,7 @@ typedef enum slr_scalar {
     SLR_U64,
     SLR_F32,
     SLR_F64,
-    SLR_F16, ///< half precision: of buffers and tensors alone, as the next
+    SLR_F16, ///< half precision. Only buffers and tensors have this type and the next
     SLR_BF16 ///< the upper half of an SLR_F32
 } slr_scalar;
 
@@ -94,8 +94,8 @@ typedef struct slr_parameter {
     const char *name;
     uint8_t is_buffer;
     uint8_t is_const;       ///< a buffer that the handler only reads
-    slr_scalar scalar;      ///< of a scalar, or of a buffer's elements; 0 if those are structs
-    uint64_t element_bytes; ///< of a buffer's elements, or of the scalar
+    slr_scalar scalar;      ///< type of the scalar, or of the buffer's elements; 0 for structs
+    uint64_t element_bytes; ///< size of the buffer's elements, or of the scalar
     uint8_t is_outlet;  ///< 1: `ring_to(struct message)`, an output channel, which slr_route connects; not a binding
     slr_layout message; ///< of an output channel: the message it sends
 } slr_parameter;
@@ -117,8 +117,8 @@ typedef struct slr_handler_info {
 SLR_API slr_status slr_program_load(slr_device *device, const char *path, const slr_program_desc *desc,
                                     slr_program **out);
 
-/// As slr_program_load, for source in memory. `name` replaces the file name in diagnostics; "#include" searches its
-/// folder first.
+/// As slr_program_load, for source in memory. `name` replaces the file name in diagnostics; "#include" searches the
+/// folder of `name` first.
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);
 
@@ -126,7 +126,7 @@ SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, c
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_program_destroy(slr_program *program);
 
-/// The handlers of a program, in source order; `index` counts from 0.
+/// Gives a handler of a program. `index` counts from 0, in source order.
 /// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
 
@@ -148,7 +148,7 @@ typedef enum slr_function_kind {
 typedef struct slr_function_info {
     const char *name;
     slr_function_kind kind;
-    const char *file; ///< and `line`: the place of its declaration
+    const char *file; ///< with `line`: the place of the declaration
     uint32_t line;
     uint32_t parameter_count; ///< for a handler: the parameters after its message
     const slr_parameter *parameters;
@@ -159,21 +159,21 @@ typedef struct slr_function_info {
     uint8_t has_barriers;             ///< 1: the function, or one that it calls, synchronises the block
     uint8_t has_warp_functions;       ///< 1: the function, or one that it calls, exchanges values between lanes
     uint32_t block[3];                ///< threads of a block, from "#pragma slipring block"; 0: not given
-    uint32_t items[3]; ///< threads of a launch that a block does, from "#pragma slipring items"; else as `block`
+    uint32_t items[3]; ///< threads of a launch that a block covers, from "#pragma slipring items"; else as `block`
 } slr_function_info;
 
 /// A part of a source that is not in the program: host code, C++, missing headers.
 typedef struct slr_skipped_info {
     const char *name;
     const char *what; ///< "the host function", "the template", "the header"
-    const char *why;  ///< a sentence without capital and full stop
-    const char *file; ///< and `line`: its place
+    const char *why;  ///< the reason, as a sentence without capital and full stop
+    const char *file; ///< with `line`: the place of the part
     uint32_t line;
     uint32_t code;     ///< number of the diagnostic with the reason: 12 for SLR-K012
     uint8_t is_kernel; ///< 1: a `__global__` function
 } slr_skipped_info;
 
-/// The handlers and kernels of a program, in source order; `index` counts from 0.
+/// Gives a handler or kernel of a program. `index` counts from 0, in source order.
 /// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
 
@@ -183,7 +183,7 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
 #define slr_program_get_function(program, index, out)                                                                  \
     slr_program_get_function_sized((program), (index), (out), sizeof(slr_function_info))
 
-/// The parts of the source that were skipped, in the order of their discovery.
+/// Gives a part of the source that was skipped, in the order of discovery. `index` counts from 0.
 /// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 
