@@ -45,7 +45,7 @@ struct place { // the first `end` instructions of a block: of a loop's test, or 
     uint32_t end;
 };
 
-static const struct slri_block *block_of(const struct place *p)
+static const struct slri_block *block_at(const struct place *p)
 {
     return p->nest->loop[p->loop].loop->body[p->in_body ? 1 : 0];
 }
@@ -55,7 +55,7 @@ static const struct slri_block *block_of(const struct place *p)
 static const struct slri_instr *find_source(struct place *p, slri_reg reg)
 {
     for (;;) {
-        const struct slri_block *block = block_of(p);
+        const struct slri_block *block = block_at(p);
         const struct slri_nest_loop *in = &p->nest->loop[p->loop];
         while (p->end > 0) {
             const struct slri_instr *instr = &block->instr[--p->end];
