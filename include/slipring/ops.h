@@ -277,8 +277,7 @@ SLR_API slr_status slr_ops_pooling(slr_ops *ops, slr_stream *stream, const slr_p
 SLR_API slr_status slr_ops_pooling_backward(slr_ops *ops, slr_stream *stream, const slr_pooling_desc *desc,
                                             const slr_tensor *dy, const slr_tensor *dx, slr_point *out);
 
-// ---- element by element, and along rows (the last dimension)
-// ----------------------------------------------------------
+// ---- element by element, and along rows (the last dimension) -------------------------------------------------------
 
 SLR_API slr_status slr_ops_activation(slr_ops *ops, slr_stream *stream, slr_activation kind, const slr_tensor *x,
                                       const slr_tensor *y, slr_point *out);
@@ -360,8 +359,7 @@ SLR_API slr_status slr_ops_mean_square_backward(slr_ops *ops, slr_stream *stream
                                                 const slr_tensor *target, float scale, const slr_tensor *dx,
                                                 slr_point *out);
 
-// ---- optimisers: weights and their state are SLR_F32
-// ------------------------------------------------------------------
+// ---- optimisers: weights and their state are SLR_F32 ---------------------------------------------------------------
 
 /// d = gradient + decay * weights; velocity = momentum * velocity + d; weights -= rate * velocity. If `velocity` is
 /// NULL, there is no momentum.
@@ -397,8 +395,7 @@ static inline slr_adam_desc slr_adam_desc_init(void)
 
 SLR_API slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam_desc *desc, slr_point *out);
 
-// ---- loss scaling, for gradients that would be 0 in SLR_F16
-// -----------------------------------------------------------
+// ---- loss scaling, for gradients that would be 0 in SLR_F16 --------------------------------------------------------
 
 /// A scaler gives a factor for the loss, so that small gradients do not become 0 in half precision. Then it divides the
 /// gradients by this factor in SLR_F32.

@@ -32,8 +32,7 @@ enum {
     SLR_PROFILE_BATCH,      ///< a ring kernel's batches: time in its handlers, by the host's or the device's clock
     SLR_PROFILE_OWNER,      ///< time of an owner of shards: a worker thread, a resident work-group, dispatches
     SLR_PROFILE_REPLY,      ///< slr_call to a ring kernel: from the call to its return
-    SLR_PROFILE_FRAGMENTED, ///< requests that a heap refused because its free bytes, though enough, lie apart: n and
-                            ///< bytes
+    SLR_PROFILE_FRAGMENTED, ///< requests that a heap refused although its free bytes would do: n and bytes; no time
     SLR_PROFILE_CALLER, ///< a place in the program: what its calls of one kind did ("launch", "upload", "allocation")
     SLR_PROFILE_ALGORITHM, ///< the algorithm that an operation measured as its fastest; `file` names it
     SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode keeps out

@@ -11,7 +11,7 @@
 /// Every function that can fail returns one of these. The integers are the same on a device and never change.
 typedef int32_t slr_status;
 
-/// X(name, integer, meaning), grouped by what broke: the request, the ring kernel, the device, slipring.
+/// X(name, integer, meaning), grouped by what failed: the request, the ring kernel, the device, or slipring.
 #define SLR_STATUS_LIST(X)                                                                                             \
     X(OK, 0, "done")                                                                                                   \
     X(INVALID, 1, "an argument is outside its range or of the wrong size")                                             \

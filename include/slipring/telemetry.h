@@ -12,9 +12,9 @@
 extern "C" {
 #endif
 
-/// Latency in nanoseconds: from a message's place in the mailbox to the publication of its replies. Covers timed
-/// messages that were handled or faulted since launch. Quantiles are within 0.8 %, other values exact. All 0 if `count`
-/// is 0.
+/// Latency in nanoseconds: from a message's place in the mailbox to the publication of its replies. The values cover
+/// timed messages that were handled or faulted since launch. Quantiles are within 0.8 %; other values are exact. All 0
+/// if `count` is 0.
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< one message in so many per port is timed; 0: none
@@ -49,8 +49,8 @@ SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_buck
                                                 uint32_t *count);
 
 /// Summarises buckets as slr_ring_get_latency does: for the difference of two readings, or for several ring kernels.
-/// Least and largest are then limits of a bucket, and the mean is computed from the buckets' middles, all within 0.8 %.
-/// `every` is 0.
+/// `min_ns` and `max_ns` are then limits of buckets, and the mean is computed from the buckets' middles. All values are
+/// within 0.8 %. `every` is 0.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);
 
@@ -60,7 +60,8 @@ SLR_API slr_status slr_latency_summarise_sized(const slr_latency_bucket *buckets
 #define slr_latency_summarise(buckets, count, out)                                                                     \
     slr_latency_summarise_sized((buckets), (count), (out), sizeof(slr_latency))
 
-/// Messages handled or faulted per second, from one reading to a later one. `from` NULL: since activation.
+/// Messages handled or faulted per second, from one reading to a later one. If `from` is NULL, the rate is
+/// since activation.
 /// Threads: any.  Blocks: no.
 SLR_API double slr_ring_rate(const slr_ring_stats *from, const slr_ring_stats *to);
 
