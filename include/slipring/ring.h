@@ -43,7 +43,8 @@ typedef enum slr_overflow {
     SLR_OVERFLOW_BLOCK = 1,       ///< backpressure: the sender waits until its deadline (the default)
     SLR_OVERFLOW_REJECT = 2,      ///< returns SLR_FULL at once
     SLR_OVERFLOW_DROP_OLDEST = 3, ///< accepts the message and drops the earliest accepted one that waits
-    SLR_OVERFLOW_DROP_LOWEST = 4  ///< accepts the message, and drops the earliest of the lowest priority, even itself
+    /// Accepts the message, and drops the earliest message of the lowest priority, which may be the new one.
+    SLR_OVERFLOW_DROP_LOWEST = 4
 } slr_overflow;
 
 /// What happens to a ring kernel when a message faults. If a handler is abandoned (handler_timeout_ns), the ring
@@ -298,8 +299,8 @@ SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Ends the pause: messages are handled again, in order. The state must be `paused`. The call also makes the routes
-/// that slr_ring_restart left to it. Then it may block as slr_route, and give the errors of slr_route. Threads: any.
-/// Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
+/// that slr_ring_restart left to this call. Then it may block as slr_route, and give the errors of slr_route.
+/// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Refuses further messages (CLOSED) and handles the pending ones. Then every port that has used this ring kernel
