@@ -32,7 +32,7 @@ typedef struct slr_check_argument {
 typedef struct slr_check_desc {
     uint32_t struct_size;
     uint32_t grid[3], block[3]; ///< 0: the checker chooses
-    uint32_t shared_bytes;      ///< of `extern __shared__` memory; 0: the checker chooses
+    uint32_t shared_bytes;      ///< size of `extern __shared__` memory; 0: the checker chooses
     const slr_check_argument *arguments;
     uint32_t argument_count;
     uint64_t fuel;         ///< limit on loop iterations per thread (0: 1,000,000)
@@ -57,7 +57,7 @@ static inline slr_check_desc slr_check_desc_init(void)
 
 typedef enum slr_check_level {
     SLR_CHECK_ERROR = 1, ///< undefined behaviour in CUDA
-    SLR_CHECK_WARNING,   ///< not guaranteed by the language, or the launch must ensure it
+    SLR_CHECK_WARNING,   ///< the language does not guarantee the behaviour, or the launch must ensure it
     SLR_CHECK_NOTE       ///< correct, but could be faster
 } slr_check_level;
 

@@ -67,10 +67,10 @@ typedef struct slr_heap_stats {
 
 /// Makes a heap. `desc` may be NULL.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the heap, which holds its device: slr_heap_destroy.
-/// Errors: INVALID (NULL, a size outside its range: names it), NO_MEMORY.
+/// Errors: INVALID (NULL, a size outside its range: the message names the size), NO_MEMORY.
 SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out);
 
-/// Gives the heap of the device's buffers, for additional spans. Do not call slr_heap_destroy on it.
+/// Gives the heap of the device's buffers, for additional spans. Do not call slr_heap_destroy on that heap.
 /// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (NULL).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 

@@ -31,11 +31,11 @@ typedef struct slr_peer_info {
     uint32_t staged;         ///< 1: SLR_PEER_ANY is staged
     uint32_t link;           ///< slr_link
     double bytes_per_second; ///< rate of SLR_PEER_ANY, from slr_peer_measure; 0: not measured
-    char reason[160];        ///< why copies are not direct, or how they are direct
+    char reason[160];        ///< why copies are not direct, or how direct copies are possible
     uint64_t direct_copies, direct_bytes;
     uint64_t staged_copies, staged_bytes;
     uint64_t staged_chunks;      ///< pieces of staged copies
-    uint64_t moves, moved_bytes; ///< those of these copies that launches needed for buffers of the other device
+    uint64_t moves, moved_bytes; ///< the copies that launches needed for buffers of the other device
 } slr_peer_info;
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
@@ -52,8 +52,8 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring holds the buffers until the work ends.
 /// Errors: INVALID (NULL, the range leaves a buffer, a stream of neither device, an unknown way), UNSUPPORTED
-///   (SLR_PEER_DIRECT where it is not possible: says why; a stream that is being recorded), WRONG_STATE (mapped),
-///   NO_MEMORY.
+///   (SLR_PEER_DIRECT if direct copies are impossible: the message gives the reason; a stream that is being recorded),
+///   WRONG_STATE (mapped), NO_MEMORY.
 SLR_API slr_status slr_peer_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                  uint64_t from_offset, uint64_t bytes, slr_peer_way way, slr_point *out);
 
@@ -85,8 +85,8 @@ SLR_API slr_status slr_peer_copy_with(slr_stream *stream, slr_buffer *to, uint64
                                       uint64_t from_offset, uint64_t bytes, const slr_peer_desc *desc, slr_point *out);
 
 /// Measures the rate of copies of `bytes` bytes (0: 16 MiB) in one direction. `out` (may be NULL) gets the best of five
-/// rates, in bytes per second. slr_peer_get_info then reports this rate. It does not report a rate of SLR_PEER_STAGED
-/// for a pair whose copies are direct.
+/// rates, in bytes per second. slr_peer_get_info then reports this rate. A rate of SLR_PEER_STAGED is not reported for
+/// a pair whose copies are direct.
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: as slr_peer_copy, TIMEOUT.
 SLR_API slr_status slr_peer_measure(slr_device *from, slr_device *to, slr_peer_way way, uint64_t bytes,
                                     uint64_t timeout_ns, double *out);

@@ -43,7 +43,7 @@ static inline slr_pool_desc slr_pool_desc_init(void)
     }
 #endif
 
-/// A snapshot of a pool. Sizes are those of the buffers' size classes.
+/// A snapshot of a pool. Each buffer counts with the size of its size class.
 typedef struct slr_pool_stats {
     uint64_t max_bytes;        ///< the pool's limit; UINT64_MAX: none
     uint64_t live_bytes, live; ///< buffers in use: bytes; count
@@ -65,7 +65,7 @@ SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_pool_destroy(slr_pool *pool);
 
-/// Gives the device's own pool, named "pool". Do not call slr_pool_destroy on it.
+/// Gives the device's own pool, named "pool". Do not call slr_pool_destroy on that pool.
 /// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (NULL).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 

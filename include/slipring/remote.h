@@ -29,11 +29,11 @@ extern "C" {
 
 #define SLR_REMOTE_NAME_BYTES 33
 
-/// A name, its servers, and how to connect. slipring reads the texts only during the call. It reads secrets from files,
-/// never from these texts.
+/// A name, its servers, and how to connect. slipring reads the texts only during the call. slipring reads secrets from
+/// files, never from these texts.
 typedef struct slr_remote_desc {
     uint32_t struct_size;
-    uint32_t replicas;       ///< of the streams that this call makes: 1 (default), 3 or 5
+    uint32_t replicas;       ///< replicas of the streams that this call makes: 1 (default), 3 or 5
     const char *servers;     ///< "nats://HOST:PORT" or "tls://HOST:PORT", separated by commas
     const char *name;        ///< 1 to 32 letters, digits, '_' and '-'
     const char *credentials; ///< a file of NATS credentials (.creds); NULL: none
@@ -109,7 +109,7 @@ typedef struct slr_worker_stats {
     uint64_t drained;  ///< partitions that this worker handed to another one
     uint64_t snapshots;
     uint64_t replaced;    ///< handlers replaced by slr_worker_replace
-    uint64_t rolled_back; ///< of those replacements: undone after a fault
+    uint64_t rolled_back; ///< replacements that were undone after a fault
     char problem[256];    ///< the last problem; "" for none
     /// 1: slr_remote_drain has asked this worker to end. When `owned` is 0, the worker may be closed.
     uint64_t draining;
@@ -125,8 +125,8 @@ SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring
                                    const slr_worker_desc *desc, slr_worker **out);
 
 /// Takes partitions, handles messages and makes snapshots, once for each partition. If there is nothing to do, the call
-/// waits until `timeout_ns`. If a partition fails, the worker gives it up and tries again; slr_worker_stats.problem
-/// gives the reason.
+/// waits until `timeout_ns`. If a partition fails, the worker gives the partition up and tries again;
+/// slr_worker_stats.problem gives the reason.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 
@@ -183,8 +183,8 @@ static inline slr_sender_desc slr_sender_desc_init(void)
 
 typedef struct slr_sender_stats {
     uint64_t sent;     ///< messages passed to slr_sender_send
-    uint64_t accepted; ///< those of `sent` that the servers have stored
-    uint64_t skipped;  ///< those of `sent` that were accepted before this sender was opened
+    uint64_t accepted; ///< messages that the servers have stored
+    uint64_t skipped;  ///< messages that were accepted before this sender was opened
     uint64_t frames;   ///< frames published
     uint64_t again;    ///< frames published again, because no answer came or there was no room
     uint64_t full;     ///< answers that there was no room

@@ -42,7 +42,7 @@ typedef enum slr_ring_state {
 typedef enum slr_overflow {
     SLR_OVERFLOW_BLOCK = 1,       ///< backpressure: the sender waits until its deadline (the default)
     SLR_OVERFLOW_REJECT = 2,      ///< returns SLR_FULL at once
-    SLR_OVERFLOW_DROP_OLDEST = 3, ///< accepts the message and drops the earliest accepted one that waits
+    SLR_OVERFLOW_DROP_OLDEST = 3, ///< accepts the message, and drops the earliest accepted message that waits
     /// Accepts the message, and drops the earliest message of the lowest priority, which may be the new one.
     SLR_OVERFLOW_DROP_LOWEST = 4
 } slr_overflow;
@@ -75,9 +75,9 @@ typedef struct slr_delivery {
     uint64_t ticket;                ///< in a loop: identifies the slr_take that returned this message, never 0; else 0
 } slr_delivery;
 
-/// A host handler: a C function that runs on the device's worker threads. It handles one message at a time per
-/// instance. Any result but SLR_OK faults the message: its instance is reset, its replies are dropped, and the fault is
-/// counted.
+/// A host handler: a C function that runs on the device's worker threads. The function handles one message at a time
+/// per instance. Any result but SLR_OK faults the message: its instance is reset, its replies are dropped, and the
+/// fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
 /// A host handler for up to max_batch messages per call, in the order of service. Several messages may be of one
@@ -85,8 +85,8 @@ typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 /// faults all messages; slr_fail faults one message.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
-/// The main function of a host ring kernel in loop form. It runs on its own thread from activation on, and takes
-/// messages by slr_take. <slipring/loop.h> has its rules and the meaning of its result.
+/// The main function of a host ring kernel in loop form. The function runs on its own thread from activation on, and
+/// takes messages by slr_take. <slipring/loop.h> has the rules, and the meaning of the result.
 typedef struct slr_context slr_context;
 typedef slr_status slr_main(void *user, slr_context *context);
 
@@ -170,9 +170,9 @@ typedef struct slr_ring_desc {
     uint32_t reserved3;
     slr_on_evicted *on_evicted; ///< called with each evicted key and its state; NULL: both are dropped
     void *evicted_user;
-    /// Time limit of a handler on the host. A handler that exceeds it is abandoned: its message faults and the ring
-    /// kernel fails. At least 1,000,000; default: no limit. A limit costs two clock reads per message, and copies of
-    /// the message and its replies. Handlers on a device have `fuel` instead.
+    /// Time limit of a handler on the host. A handler that exceeds the limit is abandoned: its message faults and the
+    /// ring kernel fails. At least 1,000,000; default: no limit. A limit costs two clock reads per message, and copies
+    /// of the message and its replies. Handlers on a device have `fuel` instead.
     uint64_t handler_timeout_ns;
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
@@ -213,7 +213,7 @@ static inline slr_ring_desc slr_ring_desc_init(void)
 
 /// How a ring kernel runs (docs/contract/modes.md).
 typedef enum slr_ring_mode {
-    SLR_RING_ON_HOST = 1,    ///< on host threads: its handler is a C function, or the device is a cpu
+    SLR_RING_ON_HOST = 1,    ///< on host threads: the handler is a C function, or the device is a cpu
     SLR_RING_RELAUNCHED = 2, ///< batched launches: each handles a batch of messages; the state stays on the device
     SLR_RING_PERSISTENT = 3  ///< persistent kernel: one kernel never returns and serves the mailbox
 } slr_ring_mode;
@@ -276,8 +276,8 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 /// Owns: the caller gets the ring kernel: slr_ring_destroy. `desc` is copied in depth, except for the program and the
 /// buffers, which are held.
 /// Errors: INVALID (a field out of range: gives its name, value and range; the name is taken), NOT_FOUND (no such
-///   handler), LAYOUT (sizes or offsets differ: gives both), COMPILE (cuda), NO_MEMORY,
-///   UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: gives the reason).
+///   handler), LAYOUT (sizes or offsets differ: the message has both), COMPILE (cuda), NO_MEMORY, UNSUPPORTED (the
+///   device runs no ring kernels, or not this one, or not in the requested mode: gives the reason).
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
 /// Phase 1: allocates memory, binds arguments, sets every instance to its initial state. Afterwards messages are
@@ -309,10 +309,10 @@ SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
 /// Closes the input, handles pending messages until the deadline, and then stops the ring kernel. If `timeout_ns` is 0,
-/// it stops after the messages in flight. Each accepted message that was not handled is passed to `on_undelivered` (may
-/// be NULL), once, on this thread. Blocked senders and receivers return. `stats` (may be NULL) gets the final counts.
-/// The call works in any state, but a failed ring kernel handles no more messages. If the ring kernel has already
-/// terminated, or another thread terminates it, the result is OK with the final counts.
+/// the ring kernel stops after the messages in flight. Each accepted message that was not handled is passed to
+/// `on_undelivered` (may be NULL), once, on this thread. Blocked senders and receivers return. `stats` (may be NULL)
+/// gets the final counts. The call works in any state, but a failed ring kernel handles no more messages. If the ring
+/// kernel has already terminated, or another thread terminates it, the result is OK with the final counts.
 ///
 /// Threads: any, several at once; not from a handler of the same device.
 /// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s or the device's hang timeout, the
@@ -335,7 +335,7 @@ SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns,
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
 /// Copies every instance's state for slr_ring_restart, and replaces the previous checkpoint. The copy is taken between
-/// messages: an active ring kernel is paused for it and then continues.
+/// messages: an active ring kernel pauses for the copy and then continues.
 ///
 /// Threads: any.  Blocks: until handlers in progress have returned, and for the copy.
 /// Errors: WRONG_STATE (the ring kernel is not launched, active, paused or failed, or leaves that state during the

@@ -16,7 +16,7 @@ typedef struct slr_route_desc {
     /// Default: the instance that replied, or 0 if `to` has only one instance.
     uint32_t instance_at;
     uint32_t reply_too;         ///< 1: the sender of the message also receives its replies
-    uint32_t close_with_source; ///< 1: closes the input of `to` when every source with such a route has ended
+    uint32_t close_with_source; ///< 1: closes the input of `to` when every source of a route with this flag has ended
     /// The name of an output channel: a parameter `ring_to(struct message)` of the handler of `from`. The route then
     /// carries the messages that ring_send sends through that channel, instead of replies. Default NULL: the
     /// route carries replies.
@@ -44,7 +44,7 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// keep the correlation, the priority and the time of sending of the original message. With several routes from one
 /// ring kernel, each reply goes along all of them. With several routes to one ring kernel, each route has its own
 /// order. A handler runs only if `to` has space for all its possible replies. A full `to` therefore slows `from`, and
-/// no reply is lost. If the policy of `to` is to drop, it accepts every reply and drops messages.
+/// no reply is lost. If the overflow policy of `to` is to drop, `to` accepts every reply and drops messages.
 ///
 /// With `outlet`, the same holds for the messages that the handler sends through that output channel: at most max_sends
 /// per handled message. instance_at applies to messages of ring_send, which names no instance. Replies are
@@ -57,12 +57,11 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// Owns: nothing; the route holds the memory of `to`.
 /// Errors: INVALID (NULL; another device; `from` never replies or has a main; `to` is keyed; already routed;
 ///   max_replies or max_sends above `to`'s queue_size; instance_at outside the reply; no port left; no share of a
-///   queue_size left for a persistent `from`: names it),
-///   UNSUPPORTED (`from` is persistent and `to` is not; persistent ones would form a cycle),
-///   NOT_FOUND (`from` has no such output channel), LAYOUT (the reply or sent message is not a message of `to`: names
-///   both), WRONG_STATE (one is not launched, has failed, or has ended), NO_MEMORY,
-///   DEVICE_LOST (`from` is persistent),
-///   TIMEOUT (a handler has not returned within 10 s or the device's hang timeout; the route takes effect afterwards).
+///   queue_size left for a persistent `from`: the message names the ring kernel), UNSUPPORTED (`from` is persistent and
+///   `to` is not; persistent ones would form a cycle), NOT_FOUND (`from` has no such output channel), LAYOUT (the reply
+///   or sent message is not a message of `to`: names both), WRONG_STATE (one is not launched, has failed, or has
+///   ended), NO_MEMORY, DEVICE_LOST (`from` is persistent), TIMEOUT (a handler has not returned within 10 s or the
+///   device's hang timeout; the route takes effect afterwards).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
 /// Routes all replies of `from` to `port`, no matter which port sent the message. The port is one more destination
@@ -72,8 +71,8 @@ SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc 
 /// Threads: the port's owner; not from a handler of the same device.  Blocks, Errors: as slr_route.
 SLR_API slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_desc *desc);
 
-/// Removes a route. Messages already sent along it are handled. After the last route is removed, `from` replies to its
-/// senders again. The call works in any state of the two ring kernels, and on a lost device.
+/// Removes a route. Messages already sent along the route are handled. After the last route is removed, `from` replies
+/// to its senders again. The call works in any state of the two ring kernels, and on a lost device.
 /// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: NOT_FOUND (no such route), INVALID (NULL), TIMEOUT (as slr_route).
 SLR_API slr_status slr_unroute(slr_ring *from, slr_ring *to);

@@ -26,7 +26,7 @@ typedef struct slr_server slr_server;
 typedef enum slr_sync {
     SLR_SYNC_INTERVAL = 1, ///< after sync_interval_ns at the latest (the default)
     SLR_SYNC_ALWAYS = 2,   ///< when slr_server_flush returns OK
-    SLR_SYNC_NEVER = 3     ///< when the operating system has written it
+    SLR_SYNC_NEVER = 3     ///< when the operating system has written the message
 } slr_sync;
 
 typedef struct slr_serve_desc {
@@ -74,7 +74,7 @@ typedef struct slr_server_stats {
     uint64_t bytes;       ///< size of the place
     char damage[256];     ///< what slr_serve found and repaired, such as an incomplete write; "": nothing
     uint64_t replaced;    ///< handlers replaced by slr_server_replace
-    uint64_t rolled_back; ///< of those replacements: undone after a fault
+    uint64_t rolled_back; ///< replacements that were undone after a fault
 } slr_server_stats;
 
 /// Opens the place and restores its states. Then the call handles the messages again that no snapshot has. The place
@@ -86,8 +86,8 @@ typedef struct slr_server_stats {
 /// Threads: any.  Blocks: for the messages that are handled again.
 /// Owns: the caller gets the server: slr_server_close.
 /// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired: names file and
-///   byte), WRONG_STATE (another process has the place: names it), LAYOUT (the place holds states of another layout or
-///   another handler: names both), UNSUPPORTED (a loop; keys that are evicted), SYSTEM.
+///   byte), WRONG_STATE (another process has the place: the message names that process), LAYOUT (the place holds states
+///   of another layout or another handler: names both), UNSUPPORTED (a loop; keys that are evicted), SYSTEM.
 SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, const slr_serve_desc *desc,
                              slr_server **out);
 
@@ -121,12 +121,12 @@ SLR_API slr_status slr_server_get_producer(const slr_server *server, uint64_t pr
 /// An output, or the notice of a message that faulted.
 typedef struct slr_output {
     uint64_t sequence; ///< number of the output, from 1 over all restarts; 0 for a notice
-    uint64_t message;  ///< number of the message that caused it, from 1 over all restarts
+    uint64_t message;  ///< number of the message that caused the output, from 1 over all restarts
     slr_key key;       ///< the instance's key; its text belongs to the server, and stays until slr_server_close
     uint32_t instance;
     uint32_t index;    ///< the output's index among the outputs of its message
     slr_status status; ///< SLR_OK, or SLR_HANDLER_FAULT, which has no payload
-    uint32_t bytes;    ///< of the payload
+    uint32_t bytes;    ///< size of the payload
 } slr_output;
 
 /// Receives the next output, which is already stored. A process first receives the output after the last one that
@@ -170,9 +170,9 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 
 /// Replaces the handler between two messages. The call waits as slr_server_settle, writes a snapshot, and continues
 /// with a ring kernel of `ring`, which has the new handler's program. The layouts of messages, states and replies must
-/// stay the same, and so must the handler's name. Until the next snapshot the new handler is on trial. If it faults,
-/// the previous handler continues from the replacement, and handles the messages since then. Stored outputs remain. Do
-/// not destroy the previous handler's program before slr_server_close.
+/// stay the same, and so must the handler's name. Until the next snapshot the new handler is on trial. If the new
+/// handler faults, the previous handler continues from the replacement, and handles the messages since then. Stored
+/// outputs remain. Do not destroy the previous handler's program before slr_server_close.
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
 /// Errors: LAYOUT (another layout or handler: names both), WRONG_STATE (a handler is on trial), those of

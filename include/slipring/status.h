@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Every function that can fail returns one of these. The integers are the same on a device and never change.
+/// Every function that can fail returns a status code. The integers are the same on a device and never change.
 typedef int32_t slr_status;
 
 /// X(name, integer, meaning), grouped by what failed: the request, the ring kernel, the device, or slipring.

@@ -96,7 +96,8 @@ SLR_API slr_status slr_stream_recover(slr_stream *stream);
 // ---- work. `out` may be NULL, and gets the point after the work. ---------------------------------------------------
 
 /// A host function that a stream calls. `status` is SLR_OK, or the earlier failure; then the expected data may be
-/// missing. The function may call slipring and submit to its own stream. It should not wait long for anything else.
+/// missing. The function may call slipring and submit to its own stream. The function should not wait long for
+/// anything else.
 typedef void slr_stream_function(void *user, slr_status status);
 
 /// Calls `function(user, status)` once after everything submitted so far, also after a failure.

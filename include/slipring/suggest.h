@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The block that a launch takes if its shape gives none, and why. Contract: docs/contract/occupancy.md.
+/// The block that a launch uses if its shape gives no block, and the reason.
+/// Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_SUGGEST_H
 #define SLIPRING_SUGGEST_H
 
@@ -15,8 +16,8 @@ extern "C" {
 /// What decided the block. An earlier rule in this list takes precedence over a later one.
 typedef enum slr_block_rule {
     SLR_BLOCK_GIVEN = 1,    ///< the shape has a block
-    SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured it for these threads
-    SLR_BLOCK_BY_SOURCE,    ///< the source declares it: #pragma slipring block
+    SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured the block for this number of threads
+    SLR_BLOCK_BY_SOURCE,    ///< the source declares the block: #pragma slipring block
     SLR_BLOCK_BY_OCCUPANCY, ///< the block, up to the size table's, with the most threads on a multiprocessor
     SLR_BLOCK_BY_SIZE       ///< the size table: 64 threads below 512, 128 below 1,024, 256 up to 100,000, else 512
 } slr_block_rule;

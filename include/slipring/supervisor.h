@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Supervision: automatic, limited restarts of failed ring kernels and of those that depend on them.
+/// Supervision: automatic, limited restarts of failed ring kernels and of the ring kernels that depend on them.
 /// Contract: docs/contract/failure.md.
 ///
 /// A supervisor has children, ordered by their addition: ring kernels or supervisors. After a child's failure, the
@@ -78,7 +78,7 @@ typedef struct slr_supervisor_stats {
 /// Makes a supervisor. `desc` may be NULL.
 /// Threads: any.  Blocks: no.
 /// Owns: the caller gets the supervisor: slr_supervisor_destroy, or slr_supervisor_add_supervisor to another.
-/// Errors: INVALID (a field out of range: names it), NO_MEMORY.
+/// Errors: INVALID (a field out of range: the message names the field), NO_MEMORY.
 SLR_API slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_supervisor **out);
 
 /// Adds a ring kernel, which may already have failed. The supervisor holds the ring kernel until
@@ -87,7 +87,7 @@ SLR_API slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_su
 /// Errors: INVALID (the ring kernel has a supervisor already; NULL), WRONG_STATE (started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_ring(slr_supervisor *supervisor, slr_ring *ring);
 
-/// Adds a supervisor, which then belongs to this one.
+/// Adds the supervisor `child`, which then belongs to `supervisor`.
 /// Threads: one at a time per tree, before the start.  Blocks: no.
 /// Errors: INVALID (`child` has a supervisor already, or is `supervisor`; NULL), WRONG_STATE (started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr_supervisor *child);
@@ -96,7 +96,7 @@ SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (started; not the root), SYSTEM.
 SLR_API slr_status slr_supervisor_start(slr_supervisor *root);
 
-/// Waits until this supervisor, or one above it, has given up.
+/// Waits until this supervisor, or a supervisor above it, has given up.
 /// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT, INVALID (NULL).
 SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64_t timeout_ns);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Global variables of a program. All its kernels share them, and their values stay from launch to launch. They are
-/// `__device__` variables, and `__constant__` variables without initial values, which the host writes. CUDA calls
-/// them symbols.
+/// Global variables of a program. All kernels of the program share these variables, and the values stay from launch to
+/// launch. The variables are `__device__` variables, and `__constant__` variables without initial values, which the
+/// host writes. CUDA calls such variables symbols.
 /// Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_SYMBOL_H
 #define SLIPRING_SYMBOL_H
@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/// Writes to a variable. Earlier launches of this stream see the old bytes, later ones the new bytes. `from` must not
-/// change until the point has passed. `out` may be NULL.
+/// Writes to a variable. Earlier launches of this stream see the old bytes, and later launches see the new bytes.
+/// `from` must not change until the point has passed. `out` may be NULL.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring holds the program until the work ends.
 /// Errors: INVALID (NULL, the range leaves the variable, a program of another device, a `__constant__` variable with

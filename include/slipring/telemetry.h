@@ -18,8 +18,9 @@ extern "C" {
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< one message in so many per port is timed; 0: none
-    /// The error of each time, plus or minus, because the owner's clock differs from the senders'. It is half the
-    /// duration of the longest comparison of the two clocks that the times are based on. 0: one clock.
+    /// The error of each time, plus or minus, because the owner's clock differs from the senders'. This error is half
+    /// the duration of the longest comparison of the two clocks on which the times are based. 0: there is only
+    /// one clock.
     uint32_t off_ns;
     uint64_t min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns;
 } slr_latency;
@@ -60,7 +61,7 @@ SLR_API slr_status slr_latency_summarise_sized(const slr_latency_bucket *buckets
 #define slr_latency_summarise(buckets, count, out)                                                                     \
     slr_latency_summarise_sized((buckets), (count), (out), sizeof(slr_latency))
 
-/// Messages handled or faulted per second, from one reading to a later one. If `from` is NULL, the rate is
+/// Messages handled or faulted per second, from one reading to a later reading. If `from` is NULL, the rate is
 /// since activation.
 /// Threads: any.  Blocks: no.
 SLR_API double slr_ring_rate(const slr_ring_stats *from, const slr_ring_stats *to);

@@ -27,7 +27,7 @@ typedef struct slr_tiling_desc {
     uint64_t k;             ///< for a matrix product: the length of its sums. 0: each thread makes one element
     uint64_t planes;        ///< 0: 1
     uint32_t stages;        ///< copies of a tile's input in shared memory. 0: 1
-    uint32_t radius;        ///< of a stencil that keeps its input in shared memory (then k is 0). 0: none
+    uint32_t radius;        ///< radius of a stencil that keeps its input in shared memory (then k is 0). 0: none
     uint32_t registers;     ///< per thread. 0: the kernel's, or estimated from a product's outputs per thread
     uint32_t most_threads;  ///< per block. 0: the limit of kernel and device
     slr_device *device;
@@ -54,7 +54,7 @@ static inline slr_tiling_desc slr_tiling_desc_init(void)
 typedef struct slr_tiling {
     uint32_t tile_m, tile_n, tile_k; ///< outputs of a block, and the part of a sum that is in shared memory at once
     uint32_t tile_planes;
-    uint32_t threads[3];       ///< of a block, along x (columns), y (rows), z (planes)
+    uint32_t threads[3];       ///< threads of a block, along x (columns), y (rows), z (planes)
     uint32_t groups[3];        ///< blocks that cover the problem
     uint32_t outputs_a_thread; ///< maximum of outputs per thread
     uint32_t blocks_a_unit;    ///< blocks on a unit at once; 1 if the driver does not say
@@ -62,13 +62,13 @@ typedef struct slr_tiling {
     double waves;              ///< blocks, divided by the blocks that are on the device at once
     double wave_efficiency;    ///< 0 to 1: the mean work of a unit, divided by the work of the busiest
     double whole;              ///< 0 to 1: the part of the tiles' elements that are elements of the problem
-    double intensity;          ///< of a product: flops per byte loaded by a block; else: outputs per byte
+    double intensity;          ///< for a product: flops per byte that a block loads; else: outputs per byte
     char why[200];
 } slr_tiling;
 
-/// Chooses a tile. The tile is not larger than the problem, and respects the limits of the device. It causes no partial
-/// tiles where whole tiles cost less. No block is without work. The same problem on the same device gives the
-/// same tile.
+/// Chooses a tile. The tile is not larger than the problem, and respects the limits of the device. The tile causes no
+/// partial tiles where whole tiles cost less. No block is without work. The same problem on the same device gives
+/// the same tile.
 ///
 /// Threads: any.  Blocks: while it compiles (`kernel`), else no.  Owns: nothing.
 /// Errors: INVALID (a NULL, struct_size, no elements, too many for a grid), UNSUPPORTED (no tile fits; none of
@@ -89,7 +89,8 @@ SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3]
 SLR_API slr_status slr_tiling_plan_sized(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out, size_t bytes);
 #define slr_tiling_plan(kernel, problem, out) slr_tiling_plan_sized((kernel), (problem), (out), sizeof(slr_tiling))
 
-/// Grid and block of a launch. The shape's shared_bytes are 0. For a kernel with `extern __shared__` memory, set them.
+/// Grid and block of a launch. The shape's shared_bytes is 0. For a kernel with `extern __shared__` memory, set
+/// this member.
 static inline slr_shape slr_tiling_shape(const slr_tiling *tiling)
 {
     slr_shape shape = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The trace: start and duration of each event, in a file for Perfetto and chrome://tracing. There is one trace per
-/// process. SLIPRING_TRACE=FILE starts it when the first device opens. Contract: docs/contract/profile.md.
+/// process. SLIPRING_TRACE=FILE starts the trace when the first device opens.
+/// Contract: docs/contract/profile.md.
 #ifndef SLIPRING_TRACE_H
 #define SLIPRING_TRACE_H
 
@@ -56,8 +57,8 @@ SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 #define slr_trace_stop(out) slr_trace_stop_sized((out), sizeof(slr_trace_stats))
 
 /// Begin and end of a named region of the calling thread's time. The name is copied. Regions nest at most 64 levels
-/// deep. The region appears in the trace and the profile while they are on, and always in NVTX if one of its tools
-/// is attached.
+/// deep. The region appears in the trace and the profile while these are on. It always appears in NVTX if a tool of
+/// NVTX is attached.
 ///
 /// Threads: any; begin and end on the same one.  Blocks: no.  `end` without `begin` does nothing; a NULL name is "".
 SLR_API void slr_region_begin(const char *name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tuner: finds the fastest launch of a kernel by measurement, and keeps it for later launches in any process.
+/// The tuner: finds the fastest launch of a kernel by measurement, and keeps this choice for later launches in
+/// any process.
 /// Contract: docs/contract/tuning.md.
 #ifndef SLIPRING_TUNE_H
 #define SLIPRING_TUNE_H
@@ -49,14 +50,14 @@ typedef enum slr_tune_strategy {
     SLR_TUNE_MODEL = 1,  ///< the default: by a cost model, which learns from each measurement
     SLR_TUNE_EXHAUSTIVE, ///< all candidates
     SLR_TUNE_RANDOM,     ///< random candidates, by the seed
-    SLR_TUNE_LOCAL       ///< to better neighbours, from the default and then from random candidates
+    SLR_TUNE_LOCAL       ///< from the default, and then from random candidates, to better neighbours
 } slr_tune_strategy;
 
 typedef enum slr_tune_state {
     SLR_TUNE_MEASURED = 1,
     SLR_TUNE_REFUSED, ///< the candidate cannot be launched: block, shared memory, registers
     SLR_TUNE_WRONG,   ///< the candidate's results differ from the default's
-    SLR_TUNE_FAILED   ///< the candidate does not compile, or it faulted
+    SLR_TUNE_FAILED   ///< the candidate does not compile, or has faulted
 } slr_tune_state;
 
 /// Flags of slr_tune_desc.flags.
@@ -132,7 +133,7 @@ typedef struct slr_tune_problem {
 
 /// The choice for a problem.
 typedef struct slr_tuned {
-    slr_shape shape;                           ///< as it is launched: block and grid set
+    slr_shape shape;                           ///< the shape of the launch, with block and grid set
     char defines[SLR_TUNED_DEFINES_BYTES];     ///< "TILE=16 ROWS=2"; "": the source as it is
     uint32_t is_default;                       ///< 1: no candidate is known that was certainly faster
     uint32_t is_exact;                         ///< 1: the results are the default's, bit for bit
@@ -147,11 +148,11 @@ typedef struct slr_tuned {
 
 /// Tunes a kernel for each of `count` problems, one after the other. `out` has room for `count` results.
 ///
-/// A candidate is a combination of values of the source's tunable macros. It includes a block if neither shape nor
-/// source sets one, and a vector width if the device has it. slipring compares the results of each candidate with those
-/// of the default. Then it measures the best candidates in turn with the default, and drops the worse half until one is
-/// left. slipring chooses this candidate if the 95 % interval of its speed-up is above 1. Afterwards the buffers have
-/// their old contents.
+/// A candidate is a combination of values of the source's tunable macros. A candidate includes a block if neither shape
+/// nor source sets the block, and a vector width if the device has vector widths. slipring compares the results of each
+/// candidate with the results of the default. Then it measures the best candidates in turn with the default, and drops
+/// the worse half until one candidate is left. slipring chooses this candidate if the 95 % interval of its speed-up is
+/// above 1. Afterwards the buffers have their old contents.
 ///
 /// Threads: any, while no other work uses the buffers.  Blocks: until done, see budget_ns.
 /// Errors: INVALID (NULL, a wrong argument; the default fails), UNSUPPORTED (energy; a raw program), WRONG_STATE (the
@@ -175,7 +176,7 @@ SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shap
 
 /// A choice in the cache folder. The text is valid during the call.
 typedef struct slr_tuned_entry {
-    const char *kernel, *device; ///< `device`: the name that opens it
+    const char *kernel, *device; ///< `device` is the name that opens the device
     const char *model, *compiler, *driver;
     const slr_tuned *tuned; ///< the choice; its shape has only threads, block and vector width
 } slr_tuned_entry;
