@@ -89,7 +89,8 @@ typedef struct slr_buffer_info {
 /// automatic (SLR_BUFFER_AUTOMATIC).
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the buffer: slr_buffer_destroy.
-/// Errors: INVALID (size 0 or too large), NO_MEMORY (gives the bytes requested and free: docs/contract/pools.md).
+/// Errors: INVALID (size 0 or too large), NO_MEMORY (the message has the bytes requested and
+///   free: docs/contract/pools.md).
 SLR_API slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **out);
 
 /// The macro slr_buffer_create calls this function, with its call site for slr_device_desc.on_memory. `file` must stay

@@ -20,8 +20,8 @@ extern "C" {
 
 typedef struct slr_cluster slr_cluster;
 
-/// Makes a cluster of 1 to SLR_CLUSTER_MOST_DEVICES different devices. The devices remain the caller's. Close them
-/// after slr_cluster_destroy.
+/// Makes a cluster of 1 to SLR_CLUSTER_MOST_DEVICES different devices. The devices remain the caller's. Close the
+/// devices after slr_cluster_destroy.
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the cluster: slr_cluster_destroy.
 /// Errors: INVALID (NULL, count, a device twice), NO_MEMORY, SYSTEM.
@@ -138,7 +138,7 @@ static inline slr_arg slr_arg_first(void)
 ///
 /// Threads: one at a time per cluster.  Blocks: while kernels are compiled, else no.
 /// Owns: slipring holds buffers and kernels until the work ends; `kernels`, `parts` and `args` are copied.
-/// Errors: as slr_launch; INVALID (a part outside a buffer, parts that overlap; a parameter that is written and whose
+/// Errors: as slr_launch; INVALID (a part outside a buffer; overlapping parts; a parameter that is written and whose
 ///   buffer is not split: the message names the parameter).
 SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *kernels, const slr_part *parts,
                                       const slr_arg *args, uint32_t arg_count, slr_point *out);

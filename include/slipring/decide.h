@@ -167,8 +167,8 @@ typedef struct slr_decision {
     char why[400];
 } slr_decision;
 
-/// Recommends a candidate. A candidate that is no CPU must be faster than the best CPU by a quarter, because a smaller
-/// gain does not pay for data on a second device. Measured kernels run on copies of the buffers.
+/// Recommends a candidate. A candidate that is no CPU must be faster than the best CPU by a quarter. A smaller gain
+/// does not pay for data on a second device. Measured kernels run on copies of the buffers.
 ///
 /// Threads: any.  Blocks: while it counts and measures.  Owns: nothing. `estimates` has `count` elements, or is NULL.
 /// Errors: INVALID (NULL; struct_size; no candidates or more than 16; a candidate with none or several of `device`,

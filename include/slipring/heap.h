@@ -83,7 +83,7 @@ SLR_API void slr_heap_destroy(slr_heap *heap);
 ///
 /// Threads: any.  Blocks: for other threads' calls on the heap; while the device makes a chunk, if none has room.
 /// Owns: the caller gets the span: slr_heap_give.
-/// Errors: INVALID, NO_MEMORY (names the heap, the bytes requested and free, and the longest free piece).
+/// Errors: INVALID, NO_MEMORY (the message has the heap, the bytes requested and free, and the longest free piece).
 SLR_API slr_status slr_heap_take(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out);
 
 /// The macro slr_heap_take calls this function, with its call site for leak reports. `file` must stay readable (a

@@ -112,8 +112,8 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
 /// Makes a name from a folder of slr_remote_snapshot. Workers then continue from the copy. The name must be free on
 /// these servers, and may differ from the copied name. slr_remote_desc.replicas applies to the new streams.
 /// Threads: any.  Blocks: for the servers.
-/// Errors: WRONG_STATE (the name is in use there), NOT_FOUND (the folder has no copy), INVALID (a damaged copy: names
-///   the file), and as slr_sender_open.
+/// Errors: WRONG_STATE (the name is in use there), NOT_FOUND (the folder has no copy), INVALID (a damaged copy: the
+///   message names the file), and as slr_sender_open.
 SLR_API slr_status slr_remote_restore(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
 /// The macro slr_remote_restore calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

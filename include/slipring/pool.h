@@ -75,8 +75,8 @@ SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 ///
 /// Threads: any.  Blocks: for other threads' calls on the pool; without a waiting buffer, as slr_buffer_create.
 /// Owns: the caller gets the buffer: slr_buffer_destroy.
-/// Errors: INVALID (NULL, no such scalar, size 0 or above 2^40), NO_MEMORY (names the pool, the bytes requested and
-///   free).
+/// Errors: INVALID (NULL, no such scalar, size 0 or above 2^40), NO_MEMORY (the message has the pool, and the bytes
+///   requested and free).
 SLR_API slr_status slr_pool_acquire(slr_pool *pool, uint64_t count, slr_scalar scalar, slr_buffer **out);
 
 /// The macro slr_pool_acquire calls this function, with its call site for slr_device_desc.on_memory.

@@ -275,17 +275,18 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 /// Threads: any.  Blocks: no, with two exceptions: the first call on opencl tests persistent kernels; cuda compiles.
 /// Owns: the caller gets the ring kernel: slr_ring_destroy. `desc` is copied in depth, except for the program and the
 /// buffers, which are held.
-/// Errors: INVALID (a field out of range: gives its name, value and range; the name is taken), NOT_FOUND (no such
-///   handler), LAYOUT (sizes or offsets differ: the message has both), COMPILE (cuda), NO_MEMORY, UNSUPPORTED (the
-///   device runs no ring kernels, or not this one, or not in the requested mode: gives the reason).
+/// Errors: INVALID (a field out of range: the message has its name, value and range; the ring kernel's name is taken),
+///   NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: the message has both), COMPILE (cuda), NO_MEMORY,
+///   UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: the message gives
+///   the reason).
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
 /// Phase 1: allocates memory, binds arguments, sets every instance to its initial state. Afterwards messages are
 /// accepted.
 /// Threads: any.  Blocks: no; a handler on a device: while the device compiles it (a persistent kernel on cuda was
 /// compiled in slr_ring_create).
-/// Errors: WRONG_STATE (gives ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and COMPILE and UNSUPPORTED
-///   from a device's compiler.
+/// Errors: WRONG_STATE (the message names ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and COMPILE and
+///   UNSUPPORTED from a device's compiler.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
 /// Phase 2: starts to handle messages. The state must be `launched`.
@@ -355,7 +356,7 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the state is one of `states` (slr_ring_state values combined with |).
-/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT (gives the current state), INVALID.
+/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT (the message has the current state), INVALID.
 SLR_API slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns);
 
 /// Threads: any.  Blocks: no.
@@ -372,7 +373,8 @@ SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out,
 #define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
 /// Gives the address of an instance. The address is valid from slr_ring_launch on.
-/// Threads: any.  Blocks: no.  Errors: INVALID (instance out of range: names the range), WRONG_STATE (not launched).
+/// Threads: any.  Blocks: no.  Errors: INVALID (instance out of range: the message has the range), WRONG_STATE
+/// (not launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
 
 /// Copies the state of an instance between two messages (`bytes` bytes: the whole state). The call does not wait for

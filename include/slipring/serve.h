@@ -85,9 +85,10 @@ typedef struct slr_server_stats {
 ///
 /// Threads: any.  Blocks: for the messages that are handled again.
 /// Owns: the caller gets the server: slr_server_close.
-/// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired: names file and
-///   byte), WRONG_STATE (another process has the place: the message names that process), LAYOUT (the place holds states
-///   of another layout or another handler: names both), UNSUPPORTED (a loop; keys that are evicted), SYSTEM.
+/// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired: the message names
+///   file and byte), WRONG_STATE (another process has the place: the message names that process), LAYOUT (the place
+///   holds states of another layout or another handler: the message names both), UNSUPPORTED (a loop; keys that
+///   are evicted), SYSTEM.
 SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, const slr_serve_desc *desc,
                              slr_server **out);
 
@@ -175,7 +176,7 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 /// outputs remain. Do not destroy the previous handler's program before slr_server_close.
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
-/// Errors: LAYOUT (another layout or handler: names both), WRONG_STATE (a handler is on trial), those of
+/// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of
 ///   slr_ring_create and slr_server_snapshot. After an error the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
