@@ -47,7 +47,7 @@ SLR_API uint32_t slr_cluster_size(const slr_cluster *cluster);
 /// Owns: the device belongs to the cluster after slr_cluster_create_named, and to the program after slr_cluster_create.
 SLR_API slr_status slr_cluster_get_device(const slr_cluster *cluster, uint32_t index, slr_device **out);
 
-// ---- who gets how much ---------------------------------------------------------------------------------------------
+// ---- shares of the devices ----------------------------------------------------------------------------------------
 
 /// The rule by which a cluster divides items among its devices.
 typedef enum slr_balance {

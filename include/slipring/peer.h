@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Peers: copies from one device's memory to another's. Contract: docs/contract/cluster.md.
+/// Peers: copies from the memory of one device to the memory of another device.
+/// Contract: docs/contract/cluster.md.
 #ifndef SLIPRING_PEER_H
 #define SLIPRING_PEER_H
 
@@ -27,7 +28,7 @@ typedef enum slr_peer_way {
 /// How bytes get from one device to another, and counts of the copies so far.
 typedef struct slr_peer_info {
     uint32_t direct_access;  ///< 1: SLR_PEER_DIRECT is possible
-    uint32_t atomics;        ///< 1: atomic functions of one device's kernels work on the other's memory
+    uint32_t atomics;        ///< 1: atomic functions of one device's kernels work on the other device's memory
     uint32_t staged;         ///< 1: SLR_PEER_ANY is staged
     uint32_t link;           ///< slr_link
     double bytes_per_second; ///< rate of SLR_PEER_ANY, from slr_peer_measure; 0: not measured
@@ -45,10 +46,10 @@ SLR_API slr_status slr_peer_get_info(slr_device *from, slr_device *to, slr_peer_
 SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr_peer_info *out, size_t bytes);
 #define slr_peer_get_info(from, to, out) slr_peer_get_info_sized((from), (to), (out), sizeof(slr_peer_info))
 
-/// Copies from one device's buffer to another's. `stream` belongs to one of the two devices. The copy comes after the
-/// stream's earlier work and before its later work. The other device does its part in an internal stream. Both buffers
-/// keep their order with other work, as in slr_stream_copy. If both buffers are on one device, the call
-/// is slr_stream_copy.
+/// Copies from a buffer of one device to a buffer of another device. `stream` belongs to one of the two devices. The
+/// copy comes after the stream's earlier work and before its later work. The other device does its part in an internal
+/// stream. Both buffers keep their order with other work, as in slr_stream_copy. If both buffers are on one device, the
+/// call is slr_stream_copy.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring holds the buffers until the work ends.
 /// Errors: INVALID (NULL, the range leaves a buffer, a stream of neither device, an unknown way), UNSUPPORTED

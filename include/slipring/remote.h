@@ -258,7 +258,7 @@ SLR_API slr_status slr_receiver_release(slr_receiver *receiver);
 /// Threads: the receiver's owner, once.  Blocks: no.
 SLR_API void slr_receiver_close(slr_receiver *receiver);
 
-// ---- looking -------------------------------------------------------------------------------------------------------
+// ---- information --------------------------------------------------------------------------------------------------
 
 typedef struct slr_remote_info {
     char handler[96];

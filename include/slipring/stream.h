@@ -67,8 +67,7 @@ SLR_API slr_status slr_stream_signal(slr_stream *stream, slr_point *out);
 /// Errors: INVALID (NULL; a point that is not submitted yet, so a cycle of waits is impossible), NO_MEMORY.
 SLR_API slr_status slr_stream_wait(slr_stream *stream, slr_point point);
 
-/// Returns 1 if the point has passed, else 0; 1 for a point without a stream. If the result is 1, earlier writes
-/// are visible.
+/// Returns 1 if the point has passed or has no stream, and 0 otherwise. If the result is 1, earlier writes are visible.
 /// Threads: any.  Blocks: no.
 SLR_API int slr_point_passed(slr_point point);
 
@@ -76,8 +75,8 @@ SLR_API int slr_point_passed(slr_point point);
 ///
 /// Threads: any; also a host function of a stream, where a wait for work after that function is refused.
 /// Blocks: until `timeout_ns`.
-/// Errors: TIMEOUT, INVALID (not submitted yet), WRONG_STATE (the caller would wait for itself), or the stream's
-///   failure before the point, with its message.
+/// Errors: TIMEOUT, INVALID (the point is not submitted yet), WRONG_STATE (the caller would wait for itself), or the
+///   stream's failure before the point, with its message.
 SLR_API slr_status slr_point_wait(slr_point point, uint64_t timeout_ns);
 
 /// Waits for everything submitted to the stream so far. Threads, Blocks, Errors: as slr_point_wait.
@@ -95,9 +94,9 @@ SLR_API slr_status slr_stream_recover(slr_stream *stream);
 
 // ---- work. `out` may be NULL, and gets the point after the work. ---------------------------------------------------
 
-/// A host function that a stream calls. `status` is SLR_OK, or the earlier failure; then the expected data may be
-/// missing. The function may call slipring and submit to its own stream. The function should not wait long for
-/// anything else.
+/// A host function that a stream calls. `status` is SLR_OK, or an earlier failure. After a failure, the expected data
+/// may be missing. The function may call slipring and submit to its own stream. The function should not wait long
+/// for anything else.
 typedef void slr_stream_function(void *user, slr_status status);
 
 /// Calls `function(user, status)` once after everything submitted so far, also after a failure.

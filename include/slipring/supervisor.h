@@ -47,9 +47,9 @@ typedef void slr_on_supervised(void *user, const slr_supervised *supervised);
 typedef struct slr_supervisor_desc {
     uint32_t struct_size;
     uint32_t strategy;     ///< an slr_strategy; default SLR_ONE_FOR_ONE
-    uint32_t max_restarts; ///< within window_ns, 1 to 65,536; default 3. All restarts for one failure count as one
+    uint32_t max_restarts; ///< limit within window_ns, 1 to 65,536; default 3. All restarts for one failure count once
     uint32_t restart_from; ///< an slr_restart_from; default SLR_RESTART_INITIAL
-    uint64_t window_ns;    ///< default 5 s
+    uint64_t window_ns;    ///< the time for max_restarts; default 5 s
     uint64_t restart_timeout_ns; ///< limit on each ring kernel's restart; default 1 s
     slr_on_supervised *on_event; ///< may be NULL
     void *user;

@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /// Latency in nanoseconds: from a message's place in the mailbox to the publication of its replies. The values cover
-/// timed messages that were handled or faulted since launch. Quantiles are within 0.8 %; other values are exact. All 0
-/// if `count` is 0.
+/// timed messages that were handled or faulted since launch. Quantiles are within 0.8 %; other values are exact. All
+/// values are 0 if `count` is 0.
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< one message in so many per port is timed; 0: none
@@ -33,7 +33,7 @@ typedef struct slr_latency_bucket {
 /// The maximum number of buckets.
 #define SLR_LATENCY_BUCKETS 3776u
 
-/// The latency so far. Before launch all values are 0. This function and the next two use 30 KiB of stack.
+/// Gives the latency so far. Before launch all values are 0. This function and the next two use 30 KiB of stack.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);
 
@@ -41,7 +41,7 @@ SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);
 SLR_API slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, size_t bytes);
 #define slr_ring_get_latency(ring, out) slr_ring_get_latency_sized((ring), (out), sizeof(slr_latency))
 
-/// The latency histogram: the buckets that are not empty, in order. The limits of a bucket never change, so the
+/// Gives the latency histogram: the buckets that are not empty, in order. The limits of a bucket never change, so the
 /// difference of two readings is the histogram of the time between them.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  `count` is set on OK.

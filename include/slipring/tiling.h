@@ -22,7 +22,7 @@ extern "C" {
 /// device. Without both, `device` is the device. The output has `planes` times `m` rows of `n` elements.
 typedef struct slr_tiling_desc {
     uint32_t struct_size;
-    uint32_t element_bytes; ///< 1 to 16. 0: 4
+    uint32_t element_bytes; ///< bytes of an element, 1 to 16. 0: 4
     uint64_t m, n;          ///< rows; columns, which are adjacent in memory
     uint64_t k;             ///< for a matrix product: the length of its sums. 0: each thread makes one element
     uint64_t planes;        ///< 0: 1
@@ -80,8 +80,8 @@ SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_til
 #define slr_tiling_compute(desc, out) slr_tiling_compute_sized((desc), (out), sizeof(slr_tiling))
 
 /// As slr_tiling_compute, for a kernel that makes one element per thread, over problem[0] columns, problem[1] rows and
-/// problem[2] planes. 0 means 1. A problem of one dimension gets the block of slr_kernel_suggest, or one block of all
-/// its elements if there are fewer elements.
+/// problem[2] planes. A count of 0 means 1. A problem of one dimension gets the block of slr_kernel_suggest, or one
+/// block of all its elements if there are fewer elements.
 /// Threads, Blocks, Owns, Errors: as slr_tiling_compute.
 SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
 
@@ -89,8 +89,8 @@ SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3]
 SLR_API slr_status slr_tiling_plan_sized(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out, size_t bytes);
 #define slr_tiling_plan(kernel, problem, out) slr_tiling_plan_sized((kernel), (problem), (out), sizeof(slr_tiling))
 
-/// Grid and block of a launch. The shape's shared_bytes is 0. For a kernel with `extern __shared__` memory, set
-/// this member.
+/// Gives the shape of a launch: the grid and block of a tiling. The shape's shared_bytes is 0. For a kernel with
+/// `extern __shared__` memory, set this member.
 static inline slr_shape slr_tiling_shape(const slr_tiling *tiling)
 {
     slr_shape shape = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0};

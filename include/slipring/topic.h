@@ -25,9 +25,9 @@ typedef struct slr_topic slr_topic;
 SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
 /// Subscribes `to` to all topics on its device that match the pattern. From now on, `to` gets what slr_publish sends,
-/// and what ring kernels publish, along a route from each. A ring kernel with two matches receives each message once.
-/// The subscription lasts until `to` is destroyed. The subscription survives a failure of `to`: after the restart, `to`
-/// receives later messages. If a ring kernel advertises during the failure, and `to` was paused and full,
+/// and what ring kernels publish, along a route from each. A ring kernel with two matching patterns receives each
+/// message once. The subscription lasts until `to` is destroyed. The subscription survives a failure of `to`: after the
+/// restart, `to` receives later messages. If a ring kernel advertises during the failure, and `to` was paused and full,
 /// slr_ring_reactivate makes that route.
 ///
 /// Threads, Blocks, Errors: as slr_advertise.

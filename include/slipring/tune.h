@@ -13,19 +13,19 @@
 extern "C" {
 #endif
 
-// ---- what a source lets change --------------------------------------------------------------------------------------
+// ---- tunable macros ------------------------------------------------------------------------------------------------
 
 /// A macro that a source declares tunable: "#pragma slipring tune TILE = 8, 16, 32". The text and array live as long as
 /// the program.
 typedef struct slr_tunable {
     const char *name;
-    const int64_t *values; ///< ascending
+    const int64_t *values; ///< the values, in ascending order
     uint32_t value_count;
     uint32_t line; ///< the line of the declaration
     int64_t value; ///< the macro's value in this program
 } slr_tunable;
 
-/// The tunable macros of a program, in source order; `index` counts from 0.
+/// Gives a tunable macro of a program. `index` counts from 0, in source order.
 /// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_tunable(const slr_program *program, uint32_t index, slr_tunable *out);
 
@@ -72,7 +72,7 @@ typedef enum slr_tune_flag {
 /// A launch that was tried.
 typedef struct slr_tune_candidate {
     const char *defines; ///< "TILE=16 ROWS=2"; "": the source as it is
-    slr_shape shape;     ///< its block, grid and vector width
+    slr_shape shape;     ///< the candidate's block, grid and vector width
     slr_tune_state state;
     uint32_t is_default;
     double cost;         ///< ns per launch by the metric, or the result of `measure`: the least of the first samples
@@ -103,8 +103,8 @@ typedef struct slr_tune_desc {
     /// A result may differ from the default's by this much, relative to the larger magnitude. Default 0: bit for bit.
     /// A choice that is not bit for bit is used only by programs with slr_program_desc.tuned = SLR_TUNED_ANY.
     double tolerance;
-    slr_tune_watcher *watch; ///< or NULL
-    slr_tune_meter *measure; ///< or NULL
+    slr_tune_watcher *watch; ///< called after each candidate; or NULL
+    slr_tune_meter *measure; ///< measures each sample; or NULL
     void *user;              ///< argument of both functions
 } slr_tune_desc;
 #ifdef __cplusplus
@@ -143,7 +143,7 @@ typedef struct slr_tuned {
     uint32_t evaluations, refused, wrong, failed;
     uint32_t metric; ///< slr_tune_metric
     uint64_t spent_ns;
-    char reason[256]; ///< a sentence: why this choice
+    char reason[256]; ///< the reason for this choice, as a sentence
 } slr_tuned;
 
 /// Tunes a kernel for each of `count` problems, one after the other. `out` has room for `count` results.
@@ -166,7 +166,7 @@ SLR_API slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *pr
 #define slr_tune(kernel, problems, count, desc, out)                                                                   \
     slr_tune_sized((kernel), (problems), (count), (desc), (out), sizeof(slr_tuned))
 
-/// Gives the choice that a launch of this shape uses: the choice for its number of threads, else the default.
+/// Gives the choice that a launch of `shape` uses: what was tuned for this number of threads, else the default.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL, an impossible shape).
 SLR_API slr_status slr_kernel_get_tuned(slr_kernel *kernel, slr_shape shape, slr_tuned *out);
 
