@@ -66,7 +66,7 @@ typedef enum slr_activation {
 /// How many elements an input has. If an input has rows or columns, the number of columns is the kernel's
 /// last argument.
 typedef enum slr_extent {
-    SLR_EACH = 1,    ///< one for each element of the result
+    SLR_EACH = 1,    ///< one for each element
     SLR_NUMBER,      ///< one number for all elements
     SLR_EACH_COLUMN, ///< one for each column, the same in all rows
     SLR_EACH_ROW     ///< one for each row, the same in all columns

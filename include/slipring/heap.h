@@ -131,7 +131,7 @@ SLR_API slr_status slr_heap_get_stats_sized(slr_heap *heap, slr_heap_stats *out,
 typedef struct slr_live_span {
     void *memory;
     uint64_t bytes, offset;
-    const char *file; ///< the call site, or NULL
+    const char *file; ///< the file of the call site, or NULL
     uint32_t line;
 } slr_live_span;
 

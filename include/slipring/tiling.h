@@ -25,7 +25,7 @@ typedef struct slr_tiling_desc {
     uint32_t element_bytes; ///< bytes of an element, 1 to 16. 0: 4
     uint64_t m, n;          ///< rows; columns, which are adjacent in memory
     uint64_t k;             ///< for a matrix product: the length of its sums. 0: each thread makes one element
-    uint64_t planes;        ///< 0: 1
+    uint64_t planes;        ///< number of planes. 0: 1
     uint32_t stages;        ///< copies of a tile's input in shared memory. 0: 1
     uint32_t radius;        ///< radius of a stencil that keeps its input in shared memory (then k is 0). 0: none
     uint32_t registers;     ///< per thread. 0: the kernel's, or estimated from a product's outputs per thread
