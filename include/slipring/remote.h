@@ -203,7 +203,7 @@ SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sende
 /// copied. The message leaves when its frame is full or slr_sender_flush is called.
 /// Threads: the sender's owner.  Blocks: until `timeout_ns` while too much is in flight.
 /// Errors: FULL (the partition has no room: its worker does not keep up), TIMEOUT, INVALID (size, a text that is too
-/// long).
+///   long).
 SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message, size_t bytes,
                                    uint64_t timeout_ns);
 
