@@ -116,8 +116,9 @@ typedef struct slr_check_info {
 ///
 /// Threads: any.  Blocks: while it runs; `fuel` and `steps` are the limits.
 /// Owns: the caller gets the check, which holds the kernel: slr_check_destroy.
-/// Errors: INVALID (NULL; an impossible shape; an argument as in slr_launch; a generated buffer exceeds `memory_bytes`:
-///   the message names the buffer), UNSUPPORTED (the kernel needs more stack than the interpreter has), NO_MEMORY.
+/// Errors: INVALID (NULL; an impossible shape; an argument as in slr_launch; the generated buffers exceed
+///   `memory_bytes`: the message names the buffer that does not fit), UNSUPPORTED (the kernel needs more stack than the
+///   interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 
 /// Checks a handler, `__ring__` or `__ring_block__`, as slr_kernel_check checks a kernel. If `name` is NULL, the call

@@ -60,8 +60,8 @@ typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are written
     uint64_t handled;
     uint64_t faulted;     ///< messages in the log of dead letters, with the reason
-    uint64_t pending;     ///< accepted, and neither handled nor faulted
-    uint64_t buffered;    ///< sent, and not yet accepted: slr_server_flush
+    uint64_t pending;     ///< messages accepted, and neither handled nor faulted
+    uint64_t buffered;    ///< messages sent, and accepted only at slr_server_flush or when their frame is full
     uint64_t repeated;    ///< messages that were sent again to this process, and skipped
     uint64_t replayed;    ///< messages handled again by this process, because no snapshot had them
     uint64_t outputs;     ///< outputs stored
