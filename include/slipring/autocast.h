@@ -40,7 +40,7 @@ SLR_API slr_status slr_autocast_create(slr_ops *ops, slr_scalar low, slr_autocas
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_autocast_destroy(slr_autocast *autocast);
 
-/// Changes the type of one operation: SLR_F32, SLR_F16, SLR_BF16 or SLR_TYPE_AS_IT_COMES.
+/// Changes the type of one operation to SLR_F32, SLR_F16, SLR_BF16 or SLR_TYPE_AS_IT_COMES.
 /// Threads: one at a time per policy.  Blocks: no.  Errors: INVALID (NULL, no such operation or type).
 SLR_API slr_status slr_autocast_set(slr_autocast *autocast, slr_operation operation, slr_scalar type);
 

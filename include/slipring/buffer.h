@@ -38,17 +38,17 @@ typedef struct slr_buffer_desc {
     slr_scalar dtype;                           ///< type of the elements; default: none
     uint32_t rank;                              ///< number of dimensions in `shape`, up to SLR_BUFFER_MOST_DIMENSIONS
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS]; ///< elements in each dimension; the last dimension is contiguous
-    /// Host memory for the buffer, `bytes` long and aligned to 64 bytes. If host and device share memory, this memory
-    /// becomes the buffer's memory; otherwise it becomes the host copy. The bytes at `import` are the buffer's initial
+    /// Host memory for the buffer, `bytes` long and aligned to 64 bytes. If host and device share memory, it becomes
+    /// the buffer's memory; otherwise it becomes the host copy. The bytes at `import` are the buffer's initial
     /// contents. Access this memory only through maps.
     void *import;
     void (*release)(void *user); ///< called once when nothing uses `import` any more; may be NULL
     void *user;
     /// 1: the memory on the host's side is page-locked from the start, so its pages are never swapped out. If host and
-    /// device share memory (cpu), this is the buffer's own memory, which then starts on a page. Otherwise it is the
-    /// host copy, which is allocated at once. A device with a copy engine (cuda) then copies directly, without a
-    /// staging buffer. `pinned` with `import` is allowed only on a device with its own memory whose driver can lock
-    /// pages (cuda, vulkan). The imported memory stays pinned until it is released.
+    /// device share memory (cpu), the buffer's own memory is locked, and starts on a page. Otherwise the host copy is
+    /// locked, and allocated at once. A device with a copy engine (cuda) then copies directly, without a staging
+    /// buffer. `pinned` with `import` is allowed only on a device with its own memory whose driver can lock pages
+    /// (cuda, vulkan). The imported memory stays pinned until it is released.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
     /// SLR_STORAGE_PRIVATE: slr_buffer_write and slr_buffer_read copy directly; slr_buffer_map and slr_buffer_sync
@@ -89,7 +89,8 @@ typedef struct slr_buffer_info {
 /// automatic (SLR_BUFFER_AUTOMATIC).
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the buffer: slr_buffer_destroy.
-/// Errors: INVALID (size 0 or too large), NO_MEMORY (gives the bytes requested and free: docs/contract/pools.md).
+/// Errors: INVALID (size 0 or too large), NO_MEMORY (the message has the bytes requested and
+///   free: docs/contract/pools.md).
 SLR_API slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **out);
 
 /// The macro slr_buffer_create calls this function, with its call site for slr_device_desc.on_memory. `file` must stay
@@ -113,8 +114,8 @@ SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_d
 /// Errors: INVALID (`offset`; the range is empty or leaves the buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);
 
-/// Releases the caller's reference. The memory is freed when no launched ring kernel is bound to it, no submitted work
-/// uses it and no slice remains. Unmap every mapping first. NULL does nothing.
+/// Releases the caller's reference. The memory is freed when no launched ring kernel is bound to the buffer, no
+/// submitted work uses the buffer, and no slice of it remains. Unmap every mapping first. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
@@ -123,8 +124,8 @@ SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 /// was written before its message was sent.
 ///
 /// Threads: any.  Blocks: for work in flight on the range, and for the copy.
-/// Errors: INVALID (the range leaves the buffer: gives both), WRONG_STATE (the range is mapped), DEVICE_LOST, or the
-///   error of the work in flight.
+/// Errors: INVALID (the range leaves the buffer: the message has both sizes), WRONG_STATE (the range is mapped),
+///   DEVICE_LOST, or the error of the work in flight.
 SLR_API slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes);
 
 /// Copies bytes out of the buffer, by the rules of slr_buffer_write. After a reply has been received, the call sees
@@ -149,7 +150,7 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 SLR_API slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t access,
                                   uint64_t timeout_ns, void **out);
 
-/// Ends the mapping that begins at `mapped`. The bytes that the host wrote are then valid, and the device gets them
+/// Ends the mapping that begins at `mapped`. The bytes that the host wrote are then valid. The device gets these bytes
 /// when it needs them.
 /// Threads: any.  Blocks: for the copy, if a ring kernel is bound.
 /// Errors: INVALID (not a mapping of this buffer), NO_MEMORY.

@@ -43,7 +43,7 @@ SLR_API slr_status slr_cache_visit(slr_cache_visitor *visit, void *user);
 
 /// The cache's contents, limits and use.
 typedef struct slr_cache_info {
-    uint64_t entries, bytes; ///< present now: all files of entries, including damaged ones
+    uint64_t entries, bytes; ///< all present files of entries, including damaged entries
     uint64_t limit_bytes;    ///< SLIPRING_CACHE_BYTES, 1 GiB by default. UINT64_MAX: no limit
     uint64_t limit_unused_s; ///< SLIPRING_CACHE_DAYS, in seconds; 90 days by default. UINT64_MAX: no limit
     uint64_t hits, misses;   ///< lookups by all processes since the folder was made: entry found; kernel compiled
@@ -65,8 +65,8 @@ SLR_API slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes);
 /// Removes entries that were not used for more than `unused_s` seconds. Then it removes the least recently used entries
 /// until the rest takes at most `bytes` bytes. It also removes partial files that processes left when they ended.
 /// UINT64_MAX means no limit. `*removed` and `*removed_bytes` (may be NULL) get the totals. Whenever slipring stores an
-/// entry, it removes others in the same way, by the limits in slr_cache_info. Processes that already run an entry's
-/// code continue.
+/// entry, it removes other entries in the same way, by the limits in slr_cache_info. Processes that already run an
+/// entry's code continue.
 /// Threads: any.  Blocks: while it reads and removes.  Owns: nothing.
 /// Errors: NOT_FOUND, SYSTEM, NO_MEMORY (as slr_cache_visit).
 SLR_API slr_status slr_cache_prune(uint64_t bytes, uint64_t unused_s, uint64_t *removed, uint64_t *removed_bytes);

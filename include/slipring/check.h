@@ -32,7 +32,7 @@ typedef struct slr_check_argument {
 typedef struct slr_check_desc {
     uint32_t struct_size;
     uint32_t grid[3], block[3]; ///< 0: the checker chooses
-    uint32_t shared_bytes;      ///< of `extern __shared__` memory; 0: the checker chooses
+    uint32_t shared_bytes;      ///< size of `extern __shared__` memory; 0: the checker chooses
     const slr_check_argument *arguments;
     uint32_t argument_count;
     uint64_t fuel;         ///< limit on loop iterations per thread (0: 1,000,000)
@@ -57,7 +57,7 @@ static inline slr_check_desc slr_check_desc_init(void)
 
 typedef enum slr_check_level {
     SLR_CHECK_ERROR = 1, ///< undefined behaviour in CUDA
-    SLR_CHECK_WARNING,   ///< not guaranteed by the language, or the launch must ensure it
+    SLR_CHECK_WARNING,   ///< the language does not guarantee the behaviour, or the launch must ensure it
     SLR_CHECK_NOTE       ///< correct, but could be faster
 } slr_check_level;
 
@@ -116,8 +116,9 @@ typedef struct slr_check_info {
 ///
 /// Threads: any.  Blocks: while it runs; `fuel` and `steps` are the limits.
 /// Owns: the caller gets the check, which holds the kernel: slr_check_destroy.
-/// Errors: INVALID (NULL; an impossible shape; an argument as in slr_launch; a generated buffer exceeds `memory_bytes`:
-///   the message names the buffer), UNSUPPORTED (the kernel needs more stack than the interpreter has), NO_MEMORY.
+/// Errors: INVALID (NULL; an impossible shape; an argument as in slr_launch; the generated buffers exceed
+///   `memory_bytes`: the message names the buffer that does not fit), UNSUPPORTED (the kernel needs more stack than the
+///   interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 
 /// Checks a handler, `__ring__` or `__ring_block__`, as slr_kernel_check checks a kernel. If `name` is NULL, the call

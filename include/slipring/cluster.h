@@ -20,8 +20,8 @@ extern "C" {
 
 typedef struct slr_cluster slr_cluster;
 
-/// Makes a cluster of 1 to SLR_CLUSTER_MOST_DEVICES different devices. The devices remain the caller's. Close them
-/// after slr_cluster_destroy.
+/// Makes a cluster of 1 to SLR_CLUSTER_MOST_DEVICES different devices. The devices remain the caller's. Close the
+/// devices after slr_cluster_destroy.
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the cluster: slr_cluster_destroy.
 /// Errors: INVALID (NULL, count, a device twice), NO_MEMORY, SYSTEM.
@@ -47,7 +47,7 @@ SLR_API uint32_t slr_cluster_size(const slr_cluster *cluster);
 /// Owns: the device belongs to the cluster after slr_cluster_create_named, and to the program after slr_cluster_create.
 SLR_API slr_status slr_cluster_get_device(const slr_cluster *cluster, uint32_t index, slr_device **out);
 
-// ---- who gets how much ---------------------------------------------------------------------------------------------
+// ---- shares of the devices ----------------------------------------------------------------------------------------
 
 /// The rule by which a cluster divides items among its devices.
 typedef enum slr_balance {
@@ -61,12 +61,13 @@ typedef enum slr_balance {
 /// Zero is the default in every field.
 typedef struct slr_balance_desc {
     uint32_t struct_size;
-    uint32_t reserved;          ///< ignored
-    uint64_t granularity;       ///< all parts but the last are multiples of this number; default 1
-    const uint64_t *weights;    ///< for SLR_BALANCE_GIVEN, one per device; all zero: equal parts
-    const uint64_t *most;       ///< maximum of items for each device; NULL: no limit
-    uint64_t item_bytes;        ///< device memory per item: a part must fit into free memory. 0: no limit
-    slr_kernel *const *kernels; ///< for SLR_BALANCE_THROUGHPUT: as in slr_cluster_launch; NULL: those launched last
+    uint32_t reserved;       ///< ignored
+    uint64_t granularity;    ///< all parts but the last are multiples of this number; default 1
+    const uint64_t *weights; ///< for SLR_BALANCE_GIVEN, one per device; all zero: equal parts
+    const uint64_t *most;    ///< maximum of items for each device; NULL: no limit
+    uint64_t item_bytes;     ///< device memory per item: a part must fit into free memory. 0: no limit
+    slr_kernel *const
+        *kernels; ///< for SLR_BALANCE_THROUGHPUT: as in slr_cluster_launch; NULL: the kernels launched last
 } slr_balance_desc;
 #ifdef __cplusplus
 static inline slr_balance_desc slr_balance_desc_init(void)
@@ -85,7 +86,7 @@ static inline slr_balance_desc slr_balance_desc_init(void)
 
 /// The items that one device gets.
 typedef struct slr_part {
-    uint32_t device; ///< its index in the cluster
+    uint32_t device; ///< the device's index in the cluster
     uint32_t reserved;
     uint64_t offset; ///< the part's first item
     uint64_t items;  ///< 0: nothing
@@ -137,8 +138,8 @@ static inline slr_arg slr_arg_first(void)
 ///
 /// Threads: one at a time per cluster.  Blocks: while kernels are compiled, else no.
 /// Owns: slipring holds buffers and kernels until the work ends; `kernels`, `parts` and `args` are copied.
-/// Errors: as slr_launch; INVALID (a part outside a buffer, parts that overlap; a parameter that is written and whose
-///   buffer is not split: names it).
+/// Errors: as slr_launch; INVALID (a part outside a buffer; overlapping parts; a parameter that is written and whose
+///   buffer is not split: the message names the parameter).
 SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *kernels, const slr_part *parts,
                                       const slr_arg *args, uint32_t arg_count, slr_point *out);
 
@@ -154,9 +155,9 @@ typedef struct slr_cluster_stats {
     uint64_t parts;          ///< parts that the device has completed
     uint64_t items;          ///< items of those parts
     uint64_t pending_items;  ///< items launched and not completed
-    uint64_t busy_ns;        ///< sum of the times from the begin of each part to its end
-    uint64_t idle_ns;        ///< sum of the times from the end of each part to the end of the launch's last part
-    uint64_t lost_items;     ///< items of its lost parts; the device that does them again counts them in `items`
+    uint64_t busy_ns;        ///< total time from the begin to the end of each part
+    uint64_t idle_ns;        ///< total time from the end of each part to the end of the launch's last part
+    uint64_t lost_items;     ///< items of its lost parts; another device does these items again, and counts them
     double items_per_second; ///< measured with the kernels launched last, for SLR_BALANCE_THROUGHPUT; 0: not yet
 } slr_cluster_stats;
 

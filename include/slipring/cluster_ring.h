@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Cluster rings: a cluster ring is one ring kernel on each device of a cluster. They share a name, a set of instances
-/// or keys, and counts. Contract: docs/contract/cluster.md.
+/// Cluster rings: a cluster ring is one ring kernel on each device of a cluster. These ring kernels share a name, a set
+/// of instances or keys, and counts.
+/// Contract: docs/contract/cluster.md.
 #ifndef SLIPRING_CLUSTER_RING_H
 #define SLIPRING_CLUSTER_RING_H
 
@@ -31,7 +32,7 @@ SLR_API slr_status slr_cluster_ring_create(slr_cluster *cluster, const slr_ring_
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: as slr_ring_activate, of the first device that fails.
 SLR_API slr_status slr_cluster_ring_activate(slr_cluster_ring *ring, uint64_t timeout_ns);
 
-/// Calls slr_ring_close_input on each device, and waits until all its ring kernels have terminated. Every accepted
+/// Calls slr_ring_close_input on each device, and waits until all of these ring kernels have terminated. Every accepted
 /// message is then handled.
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: as slr_ring_close_input and slr_ring_wait.
 SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeout_ns);
@@ -51,13 +52,13 @@ SLR_API slr_status slr_cluster_ring_get_stats(slr_cluster_ring *ring, slr_ring_s
 SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_cluster_ring_get_stats(ring, out) slr_cluster_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
-/// Gives the ring kernel on one device. All functions of <slipring/ring.h> except slr_ring_destroy accept it, and so do
-/// routes.
+/// Gives the ring kernel on one device. All functions of <slipring/ring.h> except slr_ring_destroy accept this ring
+/// kernel. Routes accept it, too.
 /// Threads: any.  Blocks: no.  Owns: the cluster ring keeps it.  Errors: INVALID (NULL), NOT_FOUND (index).
 SLR_API slr_status slr_cluster_ring_get(const slr_cluster_ring *ring, uint32_t index, slr_ring **out);
 
-/// Finds an instance. `device` gets the index of its device, and `local` its number in that device's ring kernel. Both
-/// may be NULL.
+/// Finds an instance. `device` gets the index of the instance's device. `local` gets the instance's number in that
+/// device's ring kernel. Both may be NULL.
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL, out of range; a ring kernel with keys).
 SLR_API slr_status slr_cluster_ring_find(const slr_cluster_ring *ring, uint32_t instance, uint32_t *device,
                                          uint32_t *local);

@@ -37,9 +37,9 @@ static inline slr_cluster_route_desc slr_cluster_route_desc_init(void)
 
 /// Counts of the route's replies: received = sent + unrouted + the replies that the route still holds.
 typedef struct slr_cluster_route_stats {
-    uint64_t received; ///< from `from`, which counts them in slr_ring_stats.routed
-    uint64_t sent;     ///< accepted by `to`
-    uint64_t unrouted; ///< not delivered: `to` had ended, or lacks the instance or the key
+    uint64_t received; ///< replies of `from`, which counts them in slr_ring_stats.routed
+    uint64_t sent;     ///< messages that `to` accepted
+    uint64_t unrouted; ///< replies not delivered: `to` had ended, or lacks the instance or the key
 } slr_cluster_route_stats;
 
 /// Makes a route. From now on, the replies of `from` become messages of `to`, in order, and no longer go to the sender.

@@ -27,7 +27,7 @@ typedef enum slr_reduce {
 /// Threads: one at a time per cluster.  Blocks: no.
 /// Owns: slipring holds the buffers until the work ends; `out` may be NULL.
 /// Errors: INVALID (NULL, a buffer of another device than its rank or too small, an unknown type or operation),
-/// NO_MEMORY.
+///   NO_MEMORY.
 SLR_API slr_status slr_all_reduce(slr_cluster *cluster, slr_buffer *const *buffers, slr_scalar scalar, uint64_t count,
                                   slr_reduce reduce, slr_point *out);
 

@@ -23,17 +23,17 @@ extern "C" {
 
 #define SLR_DEVICE_MODEL_NAME_BYTES 64
 
-/// The figures that decide how long work takes on a device. slr_device_get_model gives those of an open device. For a
-/// device that is not on this machine, the program fills the struct.
+/// The figures that decide how long work takes on a device. slr_device_get_model gives the figures of an open device.
+/// For a device that is not on this machine, the program fills the struct.
 typedef struct slr_device_model {
     char name[SLR_DEVICE_MODEL_NAME_BYTES];
     uint32_t device_class;   ///< slr_device_class
     uint32_t unified;        ///< 1: host and device share memory, so nothing is copied
     uint32_t units;          ///< multiprocessors, compute units, or worker threads
     uint32_t unit_threads;   ///< threads per unit that reach the full rate
-    double bytes_per_second; ///< of the device's memory
+    double bytes_per_second; ///< rate of the device's memory
     double flops_per_second, flops64_per_second;
-    double instructions_per_second; ///< of the intermediate form, in regular code
+    double instructions_per_second; ///< instructions of the intermediate form, in regular code
     double branch_per_second;       ///< instructions per second, if each thread of a warp branches another way
     double instruction_ns;          ///< per instruction of one thread, if each instruction needs the last result
     double launch_ns;               ///< per launch, in a sequence of many
@@ -52,7 +52,7 @@ SLR_API slr_status slr_device_get_model(slr_device *device, slr_device_model *ou
 SLR_API slr_status slr_device_get_model_sized(slr_device *device, slr_device_model *out, size_t bytes);
 #define slr_device_get_model(device, out) slr_device_get_model_sized((device), (out), sizeof(slr_device_model))
 
-/// A plain C function that does the work once. If it does not return SLR_OK, slr_decide fails.
+/// A plain C function that does the work once. If the function does not return SLR_OK, slr_decide fails.
 typedef slr_status slr_plain_call(void *user);
 
 /// A way to do the work. Exactly one of `device`, `model` and `call` is set.
@@ -97,8 +97,8 @@ struct slr_work {
     // is required.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
     double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0 with a kernel: counted
-    // Bytes copied per call, unless `resident`. If 0 and there is a kernel: the size of the buffers that the kernel
-    // reads, and of those that it may write.
+    // Bytes copied per call, unless `resident`. If there is a kernel and the figures are 0: the sizes of the buffers
+    // that the kernel reads, and of the buffers that it may write.
     uint64_t bytes_in, bytes_out;
     double wait_share; ///< 0 to below 1: part of a call that waits for input or output, on the slowest CPU candidate
     double calls_per_second; ///< calls arrive at random, even while others wait. 0: each follows the last
@@ -167,8 +167,8 @@ typedef struct slr_decision {
     char why[400];
 } slr_decision;
 
-/// Recommends a candidate. A candidate that is no CPU must be faster than the best CPU by a quarter, because a smaller
-/// gain does not pay for data on a second device. Measured kernels run on copies of the buffers.
+/// Recommends a candidate. A candidate that is no CPU must be faster than the best CPU by a quarter. A smaller gain
+/// does not pay for data on a second device. Measured kernels run on copies of the buffers.
 ///
 /// Threads: any.  Blocks: while it counts and measures.  Owns: nothing. `estimates` has `count` elements, or is NULL.
 /// Errors: INVALID (NULL; struct_size; no candidates or more than 16; a candidate with none or several of `device`,

@@ -6,7 +6,7 @@
 ///     a plain C function.
 /// For a host compiler, define these functions or macros before the include:
 ///   `slr_host_reply(const void *reply, size_t bytes)`, if the handler replies;
-///   `slr_host_send(const void *outlet, unsigned instance, const void *message, size_t bytes)`, if the handler sends.
+/// `slr_host_send(const void *outlet, unsigned instance, const void *message, size_t bytes)`, if the handler sends.
 ///   ring_send passes instance 0xffffffff.
 #ifndef SLIPRING_DEVICE_H
 #define SLIPRING_DEVICE_H

@@ -88,12 +88,12 @@ typedef struct slr_device_info {
     char name[SLR_DEVICE_NAME_BYTES]; ///< the name that opens this device again: "cpu?engine=interpreted"
     char backend[16];                 ///< "cpu", "opencl", "cuda", "hip", "vulkan", "webgpu", "metal" or "null"
     char description[160];            ///< model and cores
-    char engine[160];        ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
-    char chosen[256];        ///< why slipring chose this device, if a list or "auto" was requested; else ""
-    char cache[256];         ///< the cache folder for compiled handlers and its state, or the reason why there is none
-    uint32_t workers;        ///< threads that run handlers. 0: none
-    uint32_t ring_kernels;   ///< 1: runs ring kernels without a kernel launch per message
-    uint64_t memory_bytes;   ///< memory available to the device
+    char engine[160];      ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
+    char chosen[256];      ///< why slipring chose this device, if a list or "auto" was requested; else ""
+    char cache[256];       ///< the cache folder for compiled handlers and the folder's state, or why there is no folder
+    uint32_t workers;      ///< threads that run handlers. 0: none
+    uint32_t ring_kernels; ///< 1: runs ring kernels without a kernel launch per message
+    uint64_t memory_bytes; ///< memory available to the device
     uint32_t unified_memory; ///< 1: host and device share memory, so no copies are needed
     char features[256];      ///< other capabilities, as words: "opencl=3.0 memory=fine fp64"; "" if nothing varies
     char notes[160];         ///< adjustments that slipring made, such as a variable that it set; or ""
@@ -103,8 +103,8 @@ typedef struct slr_device_info {
     /// Why ring kernels use batched launches by default although they could be persistent, or why they cannot be
     /// persistent; or "".
     char relaunch_reason[160];
-    uint32_t stalls;   ///< of `pauses`: those for driver calls that did not return while persistent kernels ran
-    char stalled[160]; ///< those driver calls: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
+    uint32_t stalls;   ///< number of `pauses` for driver calls that did not return while persistent kernels ran
+    char stalled[160]; ///< the driver calls of `stalls`: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
     uint32_t unheard;  ///< work-groups of lost persistent kernels that are not known to have ended
     uint32_t reserved;
     uint64_t kept_bytes;   ///< memory that lost kernels or handlers may still access; freed when they end, or never
@@ -127,8 +127,8 @@ typedef struct slr_backend_info {
 SLR_API const char *slr_backend_name(uint32_t index);
 
 /// Opens a device. `spec` is described above; NULL means the value of SLIPRING_DEVICE, or "auto" if that variable is
-/// unset or empty. `desc` may be NULL. "auto" starts the GPU drivers to query them. If the system shows no GPU, "auto"
-/// does not start OpenCL.
+/// unset or empty. `desc` may be NULL. "auto" starts the GPU drivers, to ask for their devices. If the system shows no
+/// GPU, "auto" does not start OpenCL.
 ///
 /// Threads: any.  Blocks: while a backend starts (the cpu starts its workers with the first ring kernel).
 /// Owns: the caller gets the device: slr_device_close.
@@ -173,8 +173,8 @@ SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 
 /// Quiesces a device's persistent kernels until slr_device_resume has been called as often. Use these two calls around
 /// work that persistent kernels would block, such as another library's allocations on the same GPU. Messages are still
-/// accepted; they wait in the mailboxes. slipring quiesces persistent kernels automatically around its own driver
-/// calls, if necessary. Ring kernels with batched launches and on host threads continue to run.
+/// accepted, and wait in the mailboxes. slipring quiesces persistent kernels automatically around its own driver calls,
+/// if necessary. Ring kernels with batched launches and on host threads continue to run.
 ///
 /// Threads: any, except in a callback of a ring kernel.
 /// Blocks: until messages in flight are handled, at most `timeout_ns`.

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/// In the order in which slr_diagnose gives them.
+/// Kinds of bottleneck, in the order in which slr_diagnose gives them.
 typedef enum slr_bottleneck {
     SLR_BOTTLENECK_TRANSFERS = 1,     ///< copies take longer than kernels
     SLR_BOTTLENECK_TRANSFERS_IN_LOOP, ///< each launch has a copy to the device and a copy back
@@ -60,7 +60,7 @@ typedef struct slr_timeline_depth {
 typedef struct slr_timeline {
     uint32_t struct_size;
     uint32_t streams;           ///< streams that did work
-    uint64_t span_ns;           ///< from the first event to the last
+    uint64_t span_ns;           ///< time from the first event to the last
     uint64_t busy_ns;           ///< time with at least one kernel, copy or batch
     uint64_t contended_ns;      ///< time in which more streams and ring kernels have work than there are workers
     const char *first, *second; ///< kernels that follow each other on a stream
@@ -87,7 +87,7 @@ static inline slr_timeline slr_timeline_init(void)
 typedef struct slr_diagnose_desc {
     uint32_t struct_size;
     uint32_t row_bytes;          ///< sizeof(slr_profile_row), if `rows` is given
-    const slr_profile_row *rows; ///< by falling time. NULL: the profiler's rows of this process
+    const slr_profile_row *rows; ///< rows by falling time. NULL: the profiler's rows of this process
     uint32_t row_count;
     uint32_t no_sources;          ///< 1: the sources of the busiest kernels are not checked
     const slr_timeline *timeline; ///< NULL: the span since slr_profile_start; rules that need more find nothing
@@ -114,7 +114,7 @@ typedef struct slr_diagnosis {
     uint32_t line;        ///< the line of `file` to change; 0: unknown
     double figure, limit; ///< the figure that decided, and the rule's limit
     char measure[64];     ///< what `figure` is: "copies' time / kernels' time"
-    char name[64];        ///< as slr_bottleneck_name
+    char name[64];        ///< the name, as from slr_bottleneck_name
     char text[512];       ///< what was found, with figures, and what to do
     char change[256];     ///< a line of code to replace the present line
     char file[256];       ///< the file to change: a source, or a file with machine code; "": unknown

@@ -62,8 +62,8 @@ typedef struct slr_resources {
 /// compiler but no GPU. The compiler is the library that SLIPRING_NVRTC_LIB names, else the newest libnvrtc.so found.
 ///
 /// Threads: any.  Blocks: while it compiles.  Owns: nothing.
-/// Errors: NOT_FOUND (no such name), INVALID (a NULL), COMPILE, NO_MEMORY,
-///   UNSUPPORTED (no compiler; a capability unknown to it; a handler instead of a kernel: the message says which).
+/// Errors: NOT_FOUND (no such name), INVALID (a NULL), COMPILE, NO_MEMORY, UNSUPPORTED (no compiler; a capability that
+///   the compiler does not know; a handler instead of a kernel: the message gives the reason).
 SLR_API slr_status slr_program_get_resources(const slr_program *program, const char *name, uint32_t capability,
                                              slr_resources *out);
 

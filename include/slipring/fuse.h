@@ -28,8 +28,8 @@ typedef enum slr_op {
     SLR_OP_SUBTRACT,   ///< v - w
     SLR_OP_MULTIPLY,   ///< v * w
     SLR_OP_DIVIDE,     ///< v / w; integers: a fault where w is 0
-    SLR_OP_MINIMUM,    ///< of v and w; floats: as fminf
-    SLR_OP_MAXIMUM,    ///< of v and w; floats: as fmaxf
+    SLR_OP_MINIMUM,    ///< the smaller of v and w; floats: as fminf
+    SLR_OP_MAXIMUM,    ///< the larger of v and w; floats: as fmaxf
     SLR_OP_FMA,        ///< v * w + x; floats: rounded once
     SLR_OP_SCALE,      ///< v * w, where w is a number for all elements unless the step says otherwise
     SLR_OP_NEGATE,     ///< -v
@@ -66,7 +66,7 @@ typedef enum slr_activation {
 /// How many elements an input has. If an input has rows or columns, the number of columns is the kernel's
 /// last argument.
 typedef enum slr_extent {
-    SLR_EACH = 1,    ///< one for each element of the result
+    SLR_EACH = 1,    ///< one for each element
     SLR_NUMBER,      ///< one number for all elements
     SLR_EACH_COLUMN, ///< one for each column, the same in all rows
     SLR_EACH_ROW     ///< one for each row, the same in all columns
@@ -86,8 +86,8 @@ typedef enum slr_axis {
 /// A step of a list of operations that is not a chain. Zero means the default.
 typedef struct slr_fusion_step {
     slr_op op;
-    slr_activation activation; ///< of SLR_OP_ACTIVATION; 0: slr_fusion_desc.activation
-    slr_scalar type;           ///< of SLR_OP_CAST
+    slr_activation activation; ///< for SLR_OP_ACTIVATION; 0: slr_fusion_desc.activation
+    slr_scalar type;           ///< for SLR_OP_CAST: the type of the result
     slr_axis axis;             ///< the axis of an end
     uint32_t operand[3];       ///< SLR_NEXT, SLR_INPUT(k) or SLR_STEP(k)
     uint32_t keep;             ///< 1: the result is an output, too
@@ -102,10 +102,10 @@ typedef struct slr_fusion_desc {
     uint32_t struct_size;
     uint32_t op_count;              ///< 1 to 64, of `ops` or of `steps`
     const slr_op *ops;              ///< a chain: each operation takes the previous result and the next inputs
-    slr_activation activation;      ///< of each SLR_OP_ACTIVATION; 0: SLR_RELU
-    slr_scalar dtype;               ///< of the inputs: SLR_I32 to SLR_F64; 0: SLR_F32
-    const char *name;               ///< of the kernel; NULL: "fused"
-    const slr_fusion_step *steps;   ///< instead of `ops`
+    slr_activation activation;      ///< for each SLR_OP_ACTIVATION; 0: SLR_RELU
+    slr_scalar dtype;               ///< the type of the inputs: SLR_I32 to SLR_F64; 0: SLR_F32
+    const char *name;               ///< the kernel's name; NULL: "fused"
+    const slr_fusion_step *steps;   ///< the steps of a list that is not a chain, instead of `ops`
     const slr_fusion_input *inputs; ///< types and extents of the inputs; further inputs are as `{0}`
     uint32_t input_count;
     uint32_t reserved; ///< ignored
@@ -127,7 +127,7 @@ static inline slr_fusion_desc slr_fusion_desc_init(void)
 
 typedef struct slr_fusion_info {
     uint32_t inputs, outputs;          ///< buffers that the result reads, and buffers that it writes
-    uint32_t launches, launches_apart; ///< with fusion and without
+    uint32_t launches, launches_apart; ///< number of launches with fusion; without fusion
     uint64_t bytes_an_element;         ///< bytes that the result reads and writes per element
     uint64_t bytes_apart;              ///< the same without fusion
     double bound;        ///< bytes_apart / bytes_an_element: the speed-up if memory alone limits the speed. 1: none
@@ -169,12 +169,12 @@ typedef struct slr_fusion_join {
 typedef struct slr_kernel_fusion_desc {
     uint32_t struct_size;
     uint32_t part_count;          ///< 2 to 32
-    const slr_fusion_part *parts; ///< in the order in which they would be launched
-    const slr_fusion_join *joins; ///< besides parameters of one name and type, which are always joined
+    const slr_fusion_part *parts; ///< the parts, in the order of their launches
+    const slr_fusion_join *joins; ///< parameters to join, besides those of one name and type, which are always joined
     uint32_t join_count;
     uint32_t keep_count;
     const char *const *keep; ///< intermediate buffers that the result writes, because they are read later
-    const char *name;        ///< of the kernel; NULL: the parts' names with _ between them
+    const char *name;        ///< the kernel's name; NULL: the parts' names, with _ in between
     uint32_t always;         ///< 1: fuses even if a model predicts a slower result
     uint32_t reserved;       ///< ignored
 } slr_kernel_fusion_desc;

@@ -29,8 +29,8 @@ SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
 /// Starts a recording. Until slr_graph_end, work submitted to the stream is appended to the graph and not executed.
-/// Points returned during the recording refer to the work before it. Waits, events and prefetches to the host cannot be
-/// recorded.
+/// Points returned during the recording refer to the work before the recording. Waits, events and prefetches to the
+/// host cannot be recorded.
 /// Threads: one at a time per stream.  Blocks: no.
 /// Errors: INVALID (NULL, another device), WRONG_STATE (the graph or the stream is recording).
 SLR_API slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream);

@@ -67,10 +67,10 @@ typedef struct slr_heap_stats {
 
 /// Makes a heap. `desc` may be NULL.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the heap, which holds its device: slr_heap_destroy.
-/// Errors: INVALID (NULL, a size outside its range: names it), NO_MEMORY.
+/// Errors: INVALID (NULL, a size outside its range: the message names the size), NO_MEMORY.
 SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out);
 
-/// Gives the heap of the device's buffers, for additional spans. Do not call slr_heap_destroy on it.
+/// Gives the heap of the device's buffers, for additional spans. Do not call slr_heap_destroy on that heap.
 /// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (NULL).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
@@ -83,7 +83,7 @@ SLR_API void slr_heap_destroy(slr_heap *heap);
 ///
 /// Threads: any.  Blocks: for other threads' calls on the heap; while the device makes a chunk, if none has room.
 /// Owns: the caller gets the span: slr_heap_give.
-/// Errors: INVALID, NO_MEMORY (names the heap, the bytes requested and free, and the longest free piece).
+/// Errors: INVALID, NO_MEMORY (the message has the heap, the bytes requested and free, and the longest free piece).
 SLR_API slr_status slr_heap_take(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out);
 
 /// The macro slr_heap_take calls this function, with its call site for leak reports. `file` must stay readable (a
@@ -131,7 +131,7 @@ SLR_API slr_status slr_heap_get_stats_sized(slr_heap *heap, slr_heap_stats *out,
 typedef struct slr_live_span {
     void *memory;
     uint64_t bytes, offset;
-    const char *file; ///< the call site, or NULL
+    const char *file; ///< the file of the call site, or NULL
     uint32_t line;
 } slr_live_span;
 

@@ -57,7 +57,7 @@ typedef struct slr_shape {
     uint64_t threads[3];   ///< minimum threads along x, y and z, if `grid` is 0
     uint32_t block[3];     ///< threads per block; 0: slipring chooses
     uint32_t grid[3];      ///< blocks; 0: as many as `threads` need
-    uint32_t shared_bytes; ///< of `extern __shared__` memory per block
+    uint32_t shared_bytes; ///< size of `extern __shared__` memory per block
     /// Vector length on a CPU, in lanes of 4 bytes: 1, 4, 8 or 16. 0: the fastest by measurement. Ignored if
     /// slr_device_info.features lacks "vector_width".
     uint32_t vector_width;

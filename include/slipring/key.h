@@ -28,7 +28,7 @@ typedef enum slr_key_limit {
 typedef struct slr_key {
     uint64_t number; ///< used if `text` is NULL
     const char *text;
-    size_t bytes; ///< of the text
+    size_t bytes; ///< length of the text
 } slr_key;
 
 static inline slr_key slr_key_u64(uint64_t number)

@@ -21,14 +21,14 @@ extern "C" {
 /// Blocks: until `timeout_ns` for credit, or for an idle instance to evict; longer only in slr_on_evicted.
 /// Owns: nothing (a text is copied).
 /// Errors: as slr_send; INVALID (the ring kernel has no keys or keys of the other kind; a text longer than key_bytes),
-///   FULL (one key more than `instances`: gives both; or no instance is idle and the call must not wait), TIMEOUT,
-///   DEVICE_LOST (a new key's state, in device memory, could not be set).
+///   FULL (one key more than `instances`: the message has both numbers; or no instance is idle and the call must not
+///   wait), TIMEOUT, DEVICE_LOST (a new key's state, in device memory, could not be set).
 SLR_API slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes,
                                 const slr_send_options *options, uint64_t timeout_ns);
 
 /// Sends `count` messages with default priority: message k goes to the instance of keys[k]. The messages are contiguous
-/// in memory, `bytes` bytes each. They are published together, which costs less per message. `accepted` (may be NULL)
-/// always gets a number n: the first n messages were accepted. Correlations are consecutive numbers.
+/// in memory, `bytes` bytes each. slipring publishes the messages together, which costs less per message. `accepted`
+/// (may be NULL) always gets a number n: the first n messages were accepted. Correlations are consecutive numbers.
 /// Threads, Blocks, Errors: as slr_send_key; after an error the remaining messages were not sent.
 SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *keys, const void *messages,
                                       size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);

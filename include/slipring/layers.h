@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Sequences of layers: a sequence keeps few activations and computes the others again. slr_ops_plan gives the memory
-/// that it needs.
+/// that a sequence needs.
 /// Contract: docs/contract/ops.md.
 #ifndef SLIPRING_LAYERS_H
 #define SLIPRING_LAYERS_H
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/// Appends a layer to the stream: it computes y from x. The layer must give the same bits each time.
+/// Appends a layer to the stream: the layer computes y from x. The layer must give the same bits each time.
 typedef slr_status slr_layer_forward(void *user, slr_stream *stream, const slr_tensor *x, const slr_tensor *y);
 
 /// Appends the layer's gradients to the stream: dx, and the gradients of its own weights. `dx` is NULL if it is
@@ -76,8 +76,8 @@ SLR_API slr_status slr_sequence_backward(slr_sequence *sequence, slr_stream *str
 
 /// Bytes of the device's pool, as its high-water mark counts them (docs/contract/pools.md).
 typedef struct slr_plan_bytes {
-    uint64_t plain;        ///< with every activation kept
-    uint64_t checkpointed; ///< with the activations that the description keeps
+    uint64_t plain;        ///< bytes with every activation kept
+    uint64_t checkpointed; ///< bytes with the activations that the description keeps
 } slr_plan_bytes;
 
 /// The memory that a sequence needs for activations and gradients. Not included are x, y, their gradients, the weights,

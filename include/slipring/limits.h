@@ -24,7 +24,7 @@ typedef struct slr_device_limits {
     uint32_t reserved;           ///< 0
     uint64_t block_shared_bytes; ///< most shared memory per block, with the opt-in if there is one
     uint64_t unit_shared_bytes;
-    uint64_t l1_bytes, l2_bytes; ///< data caches: that of a unit, and the next level
+    uint64_t l1_bytes, l2_bytes; ///< data caches: a unit's cache, and the next level
 } slr_device_limits;
 
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL).

@@ -30,8 +30,8 @@ extern "C" {
 #endif
 
 /// Takes up to `most` messages, the highest priority first. The call waits for the first message until `timeout_ns`. If
-/// it then has fewer than `most`, it waits up to `linger_ns` for more. Each message is held until slr_done or slr_fail;
-/// its message and state are valid until then. A paused ring kernel takes no messages.
+/// the call then has fewer than `most` messages, it waits up to `linger_ns` for more. Each message is held until
+/// slr_done or slr_fail; its message and state are valid until then. A paused ring kernel takes no messages.
 ///
 /// SLR_END: no more messages will come. Either the input is closed and everything has been taken, or the deadline of
 /// slr_ring_terminate has passed. Held messages can still be completed.

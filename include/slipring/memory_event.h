@@ -18,12 +18,12 @@ enum {
 
 typedef struct slr_memory_event {
     uint32_t what;
-    uint32_t line;    ///< with `file`: the call site
+    uint32_t line;    ///< the line of the call site in `file`
     const char *file; ///< NULL: the call has no call site
     const char *heap; ///< the heap's name
     void *memory;     ///< the device's address; NULL on a device without storage
     uint64_t bytes;
-    uint64_t live_bytes; ///< of the heap, after the event
+    uint64_t live_bytes; ///< allocated bytes of the heap after the event
     uint64_t number;     ///< the event's number in its heap, from 1. Threads may report in another order. 0: a leak
 } slr_memory_event;
 

@@ -19,7 +19,7 @@ extern "C" {
 /// metal: "memory_used_bytes", "memory_bytes", "command_buffers", "encoders", "pipelines", "archives", "staged_copies"
 /// (docs/contract/metal.md).
 typedef struct slr_metric {
-    const char *name; ///< with its unit; static text
+    const char *name; ///< the name, which ends with the unit; static text
     uint64_t value;
 } slr_metric;
 

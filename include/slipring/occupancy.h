@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Occupancy: the number of a kernel's blocks that run at once on a multiprocessor. slipring computes it without a GPU
-/// for NVIDIA's compute capabilities, or asks the driver of an open device.
+/// Occupancy: the number of a kernel's blocks that run at once on a multiprocessor. slipring computes the occupancy
+/// without a GPU for NVIDIA's compute capabilities, or asks the driver of an open device.
 /// Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_OCCUPANCY_H
 #define SLIPRING_OCCUPANCY_H
@@ -27,13 +27,13 @@ typedef struct slr_occupancy_desc {
     uint32_t struct_size;
     /// Compute capability: 90 is 9.0. Known: 70, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120 and 121.
     uint32_t capability;
-    uint32_t block_threads;                             ///< 1 to 1,024. slr_occupancy_best ignores it
+    uint32_t block_threads;                             ///< 1 to 1,024. slr_occupancy_best ignores this field
     uint32_t registers;                                 ///< per thread
     uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; above 48 KiB: with the opt-in
     uint32_t barriers;                                  ///< per block. 0: one, for `__syncthreads`
     uint32_t carveout_percent; ///< shared memory's part of the memory shared with L1, from 1; 0: the driver's choice
     uint32_t most_threads;     ///< limit per block, from `__launch_bounds__`. 0: none
-    uint32_t multiprocessors;  ///< of the GPU, for slr_best_block.grid_min. 0: not given
+    uint32_t multiprocessors;  ///< multiprocessors of the GPU, for slr_best_block.grid_min. 0: not given
     uint64_t dynamic_shared_thread_bytes; ///< more dynamic shared memory, for each thread of a block
 } slr_occupancy_desc;
 #ifdef __cplusplus
@@ -121,7 +121,7 @@ typedef enum slr_occupancy_source {
 /// not say.
 typedef struct slr_kernel_occupancy {
     uint32_t source;                ///< slr_occupancy_source
-    uint32_t block_threads;         ///< of the shape
+    uint32_t block_threads;         ///< threads per block of the shape
     uint32_t groups, most_groups;   ///< blocks on a unit at once, and the maximum for any kernel
     uint32_t threads, most_threads; ///< threads on a unit at once, and the maximum
     uint32_t limits;                ///< slr_occupancy_limit flags: every limit that excludes one more block
@@ -131,7 +131,7 @@ typedef struct slr_kernel_occupancy {
     uint32_t multiple;          ///< the driver prefers blocks that are multiples of this number
     uint32_t block_limit;       ///< most threads per block for this kernel
     uint32_t registers;         ///< per thread
-    uint32_t best_block;        ///< as slr_occupancy_best; 0: unknown
+    uint32_t best_block;        ///< the block of slr_occupancy_best; 0: unknown
     uint64_t shared_bytes;      ///< per block: static and dynamic
     uint64_t most_shared_bytes; ///< per block, the device's limit
     uint64_t private_bytes;     ///< per thread: arrays and registers that spilled

@@ -32,7 +32,7 @@ typedef struct slr_remote_worker {
     char host[64];       ///< the name of its machine
     uint64_t process;    ///< its process ID on that machine
     uint32_t partitions; ///< partitions that the worker has
-    uint32_t draining;   ///< 1: slr_remote_drain has asked it to end
+    uint32_t draining;   ///< 1: slr_remote_drain has asked the worker to end
 } slr_remote_worker;
 
 /// Called for each worker. The struct's size is that of the running library. `worker` stays valid during the call.
@@ -57,7 +57,7 @@ typedef struct slr_remote_letter {
     uint64_t sequence; ///< number of the letter in its partition, from 1
     uint64_t message;  ///< number of the message in the partition, from 1
     uint32_t instance;
-    uint32_t bytes;   ///< of the message
+    uint32_t bytes;   ///< size of the message
     char reason[192]; ///< what the handler did, and where
 } slr_remote_letter;
 
@@ -93,11 +93,11 @@ typedef struct slr_remote_copy {
     uint64_t waiting;  ///< frames of messages after those snapshots
     uint64_t outputs;  ///< records of outputs that were not released
     uint64_t letters;  ///< dead letters
-    uint64_t bytes;    ///< of all records
+    uint64_t bytes;    ///< bytes of all records
 } slr_remote_copy;
 
-/// Copies what the servers store of a name into a new folder. Workers may serve the name during the copy: each
-/// partition is copied as it was at one moment.
+/// Copies what the servers store of a name into a new folder. Workers may serve the name during the copy. The copy has
+/// each partition as it was at one moment.
 /// Threads: any.  Blocks: for the servers.
 /// Errors: INVALID (the folder holds a copy already), TIMEOUT (a partition changed faster than it could be copied), and
 ///   as slr_sender_open.
@@ -112,8 +112,8 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
 /// Makes a name from a folder of slr_remote_snapshot. Workers then continue from the copy. The name must be free on
 /// these servers, and may differ from the copied name. slr_remote_desc.replicas applies to the new streams.
 /// Threads: any.  Blocks: for the servers.
-/// Errors: WRONG_STATE (the name is in use there), NOT_FOUND (the folder has no copy), INVALID (a damaged copy: names
-///   the file), and as slr_sender_open.
+/// Errors: WRONG_STATE (the name is in use there), NOT_FOUND (the folder has no copy), INVALID (a damaged copy: the
+///   message names the file), and as slr_sender_open.
 SLR_API slr_status slr_remote_restore(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
 /// The macro slr_remote_restore calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -128,8 +128,8 @@ enum { SLR_REMOTE_SYNC_UNKNOWN = 0, SLR_REMOTE_SYNC_ALWAYS = 1, SLR_REMOTE_SYNC_
 
 /// What an accepted message survives on these servers.
 typedef struct slr_remote_safety {
-    char version[32];     ///< of the server that answered
-    uint32_t replicas;    ///< of the name's streams; if nobody has served it, slr_remote_desc.replicas
+    char version[32];     ///< version of the server that answered
+    uint32_t replicas;    ///< replicas of the name's streams; if nobody has served the name, slr_remote_desc.replicas
     uint32_t current;     ///< number of those replicas that are up to date now
     uint32_t sync;        ///< survival of a power cut: SLR_REMOTE_SYNC_UNKNOWN, ..._ALWAYS, ..._INTERVAL
     uint32_t servers;     ///< servers that reported their sync_interval
@@ -139,9 +139,9 @@ typedef struct slr_remote_safety {
 } slr_remote_safety;
 
 /// Stores a few records in a temporary stream, reads what the servers report about that stream, and removes it. Only
-/// the servers' system account may ask for their sync_interval. `system` has the credentials for that account: its
-/// fields credentials, nkey and those of TLS. If `system` is NULL, the sync_interval stays unknown. `where->name`
-/// may be NULL.
+/// the servers' system account may ask for their sync_interval. `system` has the credentials for that account, in the
+/// fields credentials, nkey and tls_... If `system` is NULL, the sync_interval stays unknown. `where->name` may
+/// be NULL.
 /// Threads: any.  Blocks: for the servers.  Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_remote_get_safety(const slr_remote_desc *where, const slr_remote_desc *system,
                                          slr_remote_safety *out);

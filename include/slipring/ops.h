@@ -66,7 +66,7 @@ typedef struct slr_ops slr_ops;
 
 /// How slipring chooses an algorithm if an operation has several.
 typedef enum slr_choice {
-    SLR_CHOICE_HEURISTIC = 1, ///< by the backend and the shape
+    SLR_CHOICE_HEURISTIC = 1, ///< the backend and the shape decide
     SLR_CHOICE_BENCHMARK      ///< the first call of a shape times all algorithms; later processes use the winner
 } slr_choice;
 
@@ -107,10 +107,10 @@ typedef struct slr_algorithm {
     const char *name;     ///< such as "own.panel"
     const char *provider; ///< "own", "openblas" or "onednn"
     uint64_t ns;          ///< time of a call: the shortest of several. 0: the algorithm cannot do this call
-    double flops;         ///< of a call
+    double flops;         ///< floating-point operations of a call
     uint64_t workspace_bytes;
     uint32_t deterministic; ///< 1: the same bits in every run
-    uint32_t chosen;        ///< 1: later calls of this shape use it
+    uint32_t chosen;        ///< 1: later calls of this shape use this algorithm
     const char *why_not;    ///< why the algorithm cannot do this call; else ""
 } slr_algorithm;
 
@@ -136,8 +136,8 @@ SLR_API slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *us
 /// The kernel source of a group of operations, as it is compiled. The texts are valid during the call.
 typedef void slr_ops_source_visitor(void *user, const char *name, const char *text);
 
-/// Visits the kernel sources of all operations. They use only the language of docs/contract/kernels.md, so they run
-/// on every device.
+/// Visits the kernel sources of all operations. The sources use only the language of docs/contract/kernels.md, so they
+/// run on every device.
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL), NO_MEMORY.
 SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *user);
 
@@ -180,8 +180,8 @@ static inline slr_matmul_desc slr_matmul_desc_init(void)
 
 SLR_API slr_status slr_ops_matmul(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, slr_point *out);
 
-/// Computes the gradients of a, b and bias from the gradient of c. Each of the three may be NULL. `desc` is that of the
-/// forward call, with beta 0. If there is an activation, the call needs desc->pre.
+/// Computes the gradients of a, b and bias from the gradient of c. Each of the three may be NULL. `desc` is the
+/// description of the forward call, with beta 0. If there is an activation, the call needs desc->pre.
 SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                            const slr_tensor *dc, const slr_tensor *da, const slr_tensor *db,
                                            const slr_tensor *dbias, slr_point *out);
@@ -255,7 +255,8 @@ typedef struct slr_pooling_desc {
     slr_pool_kind kind;
     uint32_t window[2], stride[2], padding[2]; ///< stride 0: the window's size; padding: less than the window
     const slr_tensor *x, *y;
-    /// Shaped as y, SLR_I32: the index of each largest element in its plane. The gradient needs it. May be NULL.
+    /// Shaped as y, SLR_I32: the index of each largest element in its plane. The gradient needs these indices. May
+    /// be NULL.
     const slr_tensor *indices;
 } slr_pooling_desc;
 #ifdef __cplusplus
@@ -277,8 +278,7 @@ SLR_API slr_status slr_ops_pooling(slr_ops *ops, slr_stream *stream, const slr_p
 SLR_API slr_status slr_ops_pooling_backward(slr_ops *ops, slr_stream *stream, const slr_pooling_desc *desc,
                                             const slr_tensor *dy, const slr_tensor *dx, slr_point *out);
 
-// ---- element by element, and along rows (the last dimension)
-// ----------------------------------------------------------
+// ---- element by element, and along rows (the last dimension) -------------------------------------------------------
 
 SLR_API slr_status slr_ops_activation(slr_ops *ops, slr_stream *stream, slr_activation kind, const slr_tensor *x,
                                       const slr_tensor *y, slr_point *out);
@@ -360,8 +360,7 @@ SLR_API slr_status slr_ops_mean_square_backward(slr_ops *ops, slr_stream *stream
                                                 const slr_tensor *target, float scale, const slr_tensor *dx,
                                                 slr_point *out);
 
-// ---- optimisers: weights and their state are SLR_F32
-// ------------------------------------------------------------------
+// ---- optimisers: weights and their state are SLR_F32 ---------------------------------------------------------------
 
 /// d = gradient + decay * weights; velocity = momentum * velocity + d; weights -= rate * velocity. If `velocity` is
 /// NULL, there is no momentum.
@@ -371,7 +370,7 @@ SLR_API slr_status slr_ops_sgd(slr_ops *ops, slr_stream *stream, const slr_tenso
 /// Adam with decoupled weight decay.
 typedef struct slr_adam_desc {
     uint32_t struct_size;
-    uint32_t step; ///< from 1
+    uint32_t step; ///< the number of the step, from 1
     float rate;
     float beta1;   ///< 0: 0.9
     float beta2;   ///< 0: 0.999
@@ -397,11 +396,10 @@ static inline slr_adam_desc slr_adam_desc_init(void)
 
 SLR_API slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam_desc *desc, slr_point *out);
 
-// ---- loss scaling, for gradients that would be 0 in SLR_F16
-// -----------------------------------------------------------
+// ---- loss scaling, for gradients that would be 0 in SLR_F16 --------------------------------------------------------
 
-/// A scaler gives a factor for the loss, so that small gradients do not become 0 in half precision. Then it divides the
-/// gradients by this factor in SLR_F32.
+/// A scaler gives a factor for the loss, so that small gradients do not become 0 in half precision. Then the scaler
+/// divides the gradients by this factor in SLR_F32.
 typedef struct slr_scaler slr_scaler;
 
 typedef struct slr_scaler_desc {
@@ -431,7 +429,7 @@ typedef struct slr_scaler_info {
     float scale;         ///< scale for the next gradients
     uint32_t good_steps; ///< steps with finite gradients since the scale last changed
     uint64_t steps, skipped;
-    uint64_t halves, zeros; ///< elements of the last step's gradients in SLR_F16; those that were 0
+    uint64_t halves, zeros; ///< SLR_F16 elements in the last step's gradients; how many of them were 0
     const char *advice;     ///< advice if half of these elements or more were 0; else "". Lives as long as the process
 } slr_scaler_info;
 

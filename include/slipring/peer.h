@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Peers: copies from one device's memory to another's. Contract: docs/contract/cluster.md.
+/// Peers: copies from the memory of one device to the memory of another device.
+/// Contract: docs/contract/cluster.md.
 #ifndef SLIPRING_PEER_H
 #define SLIPRING_PEER_H
 
@@ -27,15 +28,15 @@ typedef enum slr_peer_way {
 /// How bytes get from one device to another, and counts of the copies so far.
 typedef struct slr_peer_info {
     uint32_t direct_access;  ///< 1: SLR_PEER_DIRECT is possible
-    uint32_t atomics;        ///< 1: atomic functions of one device's kernels work on the other's memory
+    uint32_t atomics;        ///< 1: atomic functions of one device's kernels work on the other device's memory
     uint32_t staged;         ///< 1: SLR_PEER_ANY is staged
     uint32_t link;           ///< slr_link
     double bytes_per_second; ///< rate of SLR_PEER_ANY, from slr_peer_measure; 0: not measured
-    char reason[160];        ///< why copies are not direct, or how they are direct
+    char reason[160];        ///< why copies are not direct, or how direct copies are possible
     uint64_t direct_copies, direct_bytes;
     uint64_t staged_copies, staged_bytes;
     uint64_t staged_chunks;      ///< pieces of staged copies
-    uint64_t moves, moved_bytes; ///< those of these copies that launches needed for buffers of the other device
+    uint64_t moves, moved_bytes; ///< the part of these copies that launches needed for buffers of the other device
 } slr_peer_info;
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
@@ -45,15 +46,15 @@ SLR_API slr_status slr_peer_get_info(slr_device *from, slr_device *to, slr_peer_
 SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr_peer_info *out, size_t bytes);
 #define slr_peer_get_info(from, to, out) slr_peer_get_info_sized((from), (to), (out), sizeof(slr_peer_info))
 
-/// Copies from one device's buffer to another's. `stream` belongs to one of the two devices. The copy comes after the
-/// stream's earlier work and before its later work. The other device does its part in an internal stream. Both buffers
-/// keep their order with other work, as in slr_stream_copy. If both buffers are on one device, the call
-/// is slr_stream_copy.
+/// Copies from a buffer of one device to a buffer of another device. `stream` belongs to one of the two devices. The
+/// copy comes after the stream's earlier work and before its later work. The other device does its part in an internal
+/// stream. Both buffers keep their order with other work, as in slr_stream_copy. If both buffers are on one device, the
+/// call is slr_stream_copy.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring holds the buffers until the work ends.
 /// Errors: INVALID (NULL, the range leaves a buffer, a stream of neither device, an unknown way), UNSUPPORTED
-///   (SLR_PEER_DIRECT where it is not possible: says why; a stream that is being recorded), WRONG_STATE (mapped),
-///   NO_MEMORY.
+///   (SLR_PEER_DIRECT if direct copies are impossible: the message gives the reason; a stream that is being recorded),
+///   WRONG_STATE (mapped), NO_MEMORY.
 SLR_API slr_status slr_peer_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                  uint64_t from_offset, uint64_t bytes, slr_peer_way way, slr_point *out);
 
@@ -85,8 +86,8 @@ SLR_API slr_status slr_peer_copy_with(slr_stream *stream, slr_buffer *to, uint64
                                       uint64_t from_offset, uint64_t bytes, const slr_peer_desc *desc, slr_point *out);
 
 /// Measures the rate of copies of `bytes` bytes (0: 16 MiB) in one direction. `out` (may be NULL) gets the best of five
-/// rates, in bytes per second. slr_peer_get_info then reports this rate. It does not report a rate of SLR_PEER_STAGED
-/// for a pair whose copies are direct.
+/// rates, in bytes per second. slr_peer_get_info then reports this rate. A rate of SLR_PEER_STAGED is not reported for
+/// a pair whose copies are direct.
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: as slr_peer_copy, TIMEOUT.
 SLR_API slr_status slr_peer_measure(slr_device *from, slr_device *to, slr_peer_way way, uint64_t bytes,
                                     uint64_t timeout_ns, double *out);

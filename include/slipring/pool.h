@@ -43,7 +43,7 @@ static inline slr_pool_desc slr_pool_desc_init(void)
     }
 #endif
 
-/// A snapshot of a pool. Sizes are those of the buffers' size classes.
+/// A snapshot of a pool. Each buffer counts with the size of its size class.
 typedef struct slr_pool_stats {
     uint64_t max_bytes;        ///< the pool's limit; UINT64_MAX: none
     uint64_t live_bytes, live; ///< buffers in use: bytes; count
@@ -65,7 +65,7 @@ SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_pool_destroy(slr_pool *pool);
 
-/// Gives the device's own pool, named "pool". Do not call slr_pool_destroy on it.
+/// Gives the device's own pool, named "pool". Do not call slr_pool_destroy on that pool.
 /// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (NULL).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 
@@ -75,8 +75,8 @@ SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 ///
 /// Threads: any.  Blocks: for other threads' calls on the pool; without a waiting buffer, as slr_buffer_create.
 /// Owns: the caller gets the buffer: slr_buffer_destroy.
-/// Errors: INVALID (NULL, no such scalar, size 0 or above 2^40), NO_MEMORY (names the pool, the bytes requested and
-///   free).
+/// Errors: INVALID (NULL, no such scalar, size 0 or above 2^40), NO_MEMORY (the message has the pool, and the bytes
+///   requested and free).
 SLR_API slr_status slr_pool_acquire(slr_pool *pool, uint64_t count, slr_scalar scalar, slr_buffer **out);
 
 /// The macro slr_pool_acquire calls this function, with its call site for slr_device_desc.on_memory.

@@ -48,9 +48,9 @@ SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *mes
                                  const slr_send_options *options, uint64_t timeout_ns);
 
 /// Sends `count` messages with default priority. Message k goes to instance `instances[k]`, or to `to.instance` if
-/// `instances` is NULL. The messages are contiguous in memory, `bytes` bytes each. They are published together, which
-/// costs less per message. `accepted` (may be NULL) always gets a number n: the first n messages were accepted.
-/// Correlations are consecutive numbers.
+/// `instances` is NULL. The messages are contiguous in memory, `bytes` bytes each. slipring publishes the messages
+/// together, which costs less per message. `accepted` (may be NULL) always gets a number n: the first n messages were
+/// accepted. Correlations are consecutive numbers.
 ///
 /// Threads, Blocks: as slr_send (NULL is not allowed).
 /// Errors: as slr_send; after an error the remaining messages were not sent.
@@ -63,7 +63,7 @@ typedef struct slr_reply {
     slr_status status;    ///< SLR_OK; for a notice, which has no payload: SLR_HANDLER_FAULT, SLR_DROPPED
     uint32_t correlation; ///< of the original message
     uint32_t priority;    ///< of the original message
-    uint32_t bytes;       ///< of the payload
+    uint32_t bytes;       ///< size of the payload
     uint64_t sent_ns;     ///< when the original message was sent (CLOCK_MONOTONIC), with time_stamps; else 0
     uint32_t redelivered; ///< 1: the original message may have been handled before (slr_ring_desc.redeliver)
     uint32_t reserved;

@@ -11,9 +11,9 @@
 typedef struct slr_print {
     const char *kernel; ///< the kernel's or handler's name
     const char *text;   ///< output of one printf, NUL-terminated
-    size_t bytes;       ///< of the text
-    /// Number of printfs that were lost for lack of room. If it is not 0, there is no text. For a kernel, the number is
-    /// of this launch; for a handler, of this ring kernel since the last report.
+    size_t bytes;       ///< length of the text
+    /// Number of printfs that were lost for lack of room. If this number is not 0, there is no text. For a kernel, the
+    /// number is of this launch; for a handler, of this ring kernel since the last report.
     uint64_t lost;
     const char *ring;  ///< for a handler: the ring kernel's name. NULL: a kernel
     uint32_t instance; ///< for a handler: the instance of its message

@@ -32,10 +32,9 @@ enum {
     SLR_PROFILE_BATCH,      ///< a ring kernel's batches: time in its handlers, by the host's or the device's clock
     SLR_PROFILE_OWNER,      ///< time of an owner of shards: a worker thread, a resident work-group, dispatches
     SLR_PROFILE_REPLY,      ///< slr_call to a ring kernel: from the call to its return
-    SLR_PROFILE_FRAGMENTED, ///< requests that a heap refused because its free bytes, though enough, lie apart: n and
-                            ///< bytes
+    SLR_PROFILE_FRAGMENTED, ///< requests that a heap refused although its free bytes would do: n and bytes; no time
     SLR_PROFILE_CALLER, ///< a place in the program: what its calls of one kind did ("launch", "upload", "allocation")
-    SLR_PROFILE_ALGORITHM, ///< the algorithm that an operation measured as its fastest; `file` names it
+    SLR_PROFILE_ALGORITHM, ///< the algorithm that an operation measured as its fastest; `file` has its name
     SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode keeps out
 };
 
@@ -51,8 +50,8 @@ enum {
 #define SLR_PROFILE_LINES 8
 
 typedef struct slr_profile_line {
-    uint32_t line; ///< of the kernel's source; 0: end of the list
-    float share;   ///< of the operations of the kernel's first launch, 0 to 1
+    uint32_t line; ///< line of the kernel's source; 0: end of the list
+    float share;   ///< the line's part of the operations of the kernel's first launch, 0 to 1
 } slr_profile_line;
 
 /// Times are exact, except that quantiles are within 0.8 %.
@@ -69,11 +68,11 @@ typedef struct slr_profile_row {
     // the handler with unknown contents. Without counts, all are 0 except threads and blocks.
     uint64_t threads, blocks;
     uint64_t flops, flops64;                   ///< single precision; double precision
-    uint64_t instructions;                     ///< of the intermediate form
+    uint64_t instructions;                     ///< instructions of the intermediate form
     double flops_per_second;                   ///< single and double together
     double intensity;                          ///< arithmetic intensity: flops per byte
     const char *file;                          ///< the name of the row's source, valid for the life of the process
-    slr_profile_line lines[SLR_PROFILE_LINES]; ///< by falling share
+    slr_profile_line lines[SLR_PROFILE_LINES]; ///< the source's lines by falling share
     uint64_t messages;                         ///< for a batch or owner row: messages handled
     uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
     /// For a caller row: the call's offset in bytes from the start of the mapped `file`, which has its machine code. 0:
@@ -89,7 +88,7 @@ typedef struct slr_ceilings {
     double round_trip_ns;                        ///< a launch of an empty kernel, and the wait for its end
     // The time of a small copy and the rate of a large copy, by slr_buffer_write and slr_buffer_read.
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
-    double instructions_per_second; ///< of the intermediate form, in regular code over data that caches hold
+    double instructions_per_second; ///< of the intermediate form, in regular code on data in caches
     double branch_per_second;       ///< the same, if each thread branches another way
     double instruction_ns;          ///< time per instruction of one thread, if each instruction needs the last result
 } slr_ceilings;
@@ -189,8 +188,8 @@ typedef struct slr_timing {
     uint32_t n;       ///< samples
     uint32_t counted; ///< SLR_COUNTED_...: how accurate `bytes` and `flops` are
     double min_ns, mean_ns, deviation_ns, p50_ns, p95_ns, p99_ns, max_ns;
-    uint64_t bytes, flops;                     ///< of a launch, as in slr_profile_row
-    double bytes_per_second, flops_per_second; ///< at the median
+    uint64_t bytes, flops;                     ///< bytes and operations of a launch, as in slr_profile_row
+    double bytes_per_second, flops_per_second; ///< rates at the median time
     uint32_t grid[3], block[3];                ///< grid and block of the launches
 } slr_timing;
 

@@ -27,7 +27,7 @@ typedef struct slr_program_desc {
     const char *const *include_paths; ///< searched after the source's own folder
     uint32_t include_path_count;
     uint32_t optimize; ///< `__global__` kernels on a CPU: 1 compiles four times as fast, 2 (the default) runs faster
-    uint32_t raw;      ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts it, for launches
+    uint32_t raw; ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts such a source, for launches
     /// The prototypes of a raw source's kernels: "__global__ void k(const float *x, int n);". NULL: slipring reads them
     /// from the source, which must define each kernel as `extern "C" __global__ void`.
     const char *raw_table;
@@ -97,7 +97,7 @@ typedef struct slr_parameter {
     slr_scalar scalar;      ///< type of the scalar, or of the buffer's elements; 0 for structs
     uint64_t element_bytes; ///< size of the buffer's elements, or of the scalar
     uint8_t is_outlet;  ///< 1: `ring_to(struct message)`, an output channel, which slr_route connects; not a binding
-    slr_layout message; ///< of an output channel: the message it sends
+    slr_layout message; ///< for an output channel: the message that the channel takes
 } slr_parameter;
 
 /// A `__ring__` handler's properties. The text and arrays live as long as the program.
@@ -122,7 +122,7 @@ SLR_API slr_status slr_program_load(slr_device *device, const char *path, const 
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);
 
-/// Releases the caller's reference. Ring kernels launched from the program keep what they need. NULL does nothing.
+/// Releases the caller's reference. Ring kernels of the program continue to work. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_program_destroy(slr_program *program);
 
@@ -152,8 +152,8 @@ typedef struct slr_function_info {
     uint32_t line;
     uint32_t parameter_count; ///< for a handler: the parameters after its message
     const slr_parameter *parameters;
-    const char *const *types;         ///< of each parameter, as C writes it: "const float *", "struct pose"
-    uint32_t max_threads, min_blocks; ///< from __launch_bounds__; 0: not given
+    const char *const *types;         ///< type of each parameter, as in C: "const float *", "struct pose"
+    uint32_t max_threads, min_blocks; ///< values of __launch_bounds__; 0: not given
     uint32_t shared_bytes;            ///< per block, in `__shared__` objects of known size
     uint8_t takes_dynamic_shared;     ///< 1: has an `extern __shared__` object
     uint8_t has_barriers;             ///< 1: the function, or one that it calls, synchronises the block

@@ -14,6 +14,7 @@
 ///     slr_sender_open(&where, NULL, &sender); // a program that sends them
 ///     slr_sender_send(sender, key, &message, sizeof message, timeout_ns);
 ///     slr_sender_flush(sender, timeout_ns); // OK: what was sent is accepted
+///
 /// The keys of a name are divided into partitions. Each worker has some partitions. When a worker ends, the others take
 /// over its partitions. No accepted message is lost. Stored states and outputs count no message twice. Messages of one
 /// sender and one key keep their order.
@@ -28,18 +29,19 @@ extern "C" {
 
 #define SLR_REMOTE_NAME_BYTES 33
 
-/// Which servers have a name. Texts are read during the call only. Secrets are read from files, never from these texts.
+/// A name, its servers, and how to connect. slipring reads the texts only during the call. slipring reads secrets from
+/// files, never from these texts.
 typedef struct slr_remote_desc {
     uint32_t struct_size;
-    uint32_t replicas;       ///< of the streams that this call makes: 1 (default), 3 or 5
-    const char *servers;     ///< "nats://HOST:PORT" or "tls://HOST:PORT", several with commas between
+    uint32_t replicas;       ///< replicas of the streams that this call makes: 1 (default), 3 or 5
+    const char *servers;     ///< "nats://HOST:PORT" or "tls://HOST:PORT", separated by commas
     const char *name;        ///< 1 to 32 letters, digits, '_' and '-'
     const char *credentials; ///< a file of NATS credentials (.creds); NULL: none
-    const char *nkey;        ///< a file with a public NKey and its seed, one a line; NULL: none
-    const char *tls_ca;      ///< a file of certificates that servers are checked with; NULL: those of the system
-    const char *tls_certificate, *tls_key; ///< files that show who we are; NULL: none
-    uint64_t timeout_ns;                   ///< for an answer of a server; default 5 s
-    uint32_t allow_anonymous;              ///< 1: servers of other machines need not know who we are
+    const char *nkey;        ///< a file with a public NKey and its seed, one per line; NULL: none
+    const char *tls_ca;      ///< a file of certificates to check servers with; NULL: the system's certificates
+    const char *tls_certificate, *tls_key; ///< files with this program's certificate and its key; NULL: none
+    uint64_t timeout_ns;                   ///< limit on the time to a server's answer; default 5 s
+    uint32_t allow_anonymous; ///< 1: servers on other machines may be used without credentials, NKey or certificate
     uint32_t reserved;
 } slr_remote_desc;
 #ifdef __cplusplus
@@ -65,9 +67,9 @@ typedef struct slr_worker slr_worker;
 /// Zero is the default in every field. The first worker of a name sets partitions, capacity and lease for all workers.
 typedef struct slr_worker_desc {
     uint32_t struct_size;
-    uint32_t partitions; ///< 1 to 1,024; default 64
-    uint64_t capacity; ///< frames of messages that a partition holds until they are part of a snapshot; default 65,536
-    uint64_t lease_ns; ///< after this time of silence a worker's partitions are taken over; default 3 s
+    uint32_t partitions;  ///< 1 to 1,024; default 64
+    uint64_t capacity;    ///< frames of messages that a partition stores until a snapshot has them; default 65,536
+    uint64_t lease_ns;    ///< after this silence, others take over a worker's partitions; default 3 s
     uint64_t snapshot_ns; ///< time between snapshots of a partition; default 1 s
     uint32_t full_every;  ///< one snapshot in so many holds all states; default 16
     uint32_t reserved;
@@ -89,44 +91,48 @@ static inline slr_worker_desc slr_worker_desc_init(void)
 
 /// Counts of this worker.
 typedef struct slr_worker_stats {
-    uint32_t partitions; ///< of the name
-    uint32_t owned;      ///< by this worker now
-    uint32_t workers;    ///< alive, with this one
+    uint32_t partitions; ///< partitions of the name
+    uint32_t owned;      ///< partitions that this worker has now
+    uint32_t workers;    ///< workers that are alive, including this one
     uint32_t reserved;
-    uint64_t handled;  ///< messages. One that a lost partition's next owner handles again is counted there, not here
+    /// Messages that were handled. After the loss of a partition, its next worker may handle a message again. Then only
+    /// that worker counts the message.
+    uint64_t handled;
     uint64_t faulted;  ///< messages in the stream of dead letters, with the reason
-    uint64_t outputs;  ///< stored
-    uint64_t repeated; ///< messages that came again, and were skipped
-    uint64_t gaps;     ///< messages that came before one that was missing, and were skipped until they came again
-    uint64_t refused;  ///< records that are no frames of this ring kernel
+    uint64_t outputs;  ///< outputs stored
+    uint64_t repeated; ///< messages that came again and were skipped
+    uint64_t gaps;     ///< messages skipped because an earlier message was missing; they come again
+    uint64_t refused;  ///< records refused because they are no frames of this ring kernel
     uint64_t records;  ///< frames of messages that were read
-    uint64_t taken;    ///< partitions
+    uint64_t taken;    ///< partitions that this worker took over
     uint64_t lost;     ///< partitions that another worker took, or whose servers failed
     uint64_t drained;  ///< partitions that this worker handed to another one
     uint64_t snapshots;
-    uint64_t replaced;    ///< handlers, by slr_worker_replace
-    uint64_t rolled_back; ///< of those handlers: taken back after a fault
+    uint64_t replaced;    ///< handlers replaced by slr_worker_replace
+    uint64_t rolled_back; ///< replacements that were undone after a fault
     char problem[256];    ///< the last problem; "" for none
-    uint64_t draining;    ///< 1: slr_remote_drain has asked this worker to end. With `owned` 0 it may be closed
+    /// 1: slr_remote_drain has asked this worker to end. When `owned` is 0, the worker may be closed.
+    uint64_t draining;
 } slr_worker_stats;
 
-/// Begins to serve a name. Its ring kernel is made once for each partition; slr_ring_desc.instances is the maximum
-/// number of keys of a partition.
+/// Begins to serve a name. The worker makes the ring kernel once for each of its partitions. Therefore
+/// slr_ring_desc.instances is the maximum number of keys of a partition.
 ///
 /// Threads: any.  Blocks: for the servers.  Owns: the caller gets the worker: slr_worker_close.
-/// Errors: INVALID, LAYOUT (the name is served with another handler or layout: names both), UNSUPPORTED (no libnats, an
-///   old server, a loop), SYSTEM (no connection), TIMEOUT.
+/// Errors: INVALID, LAYOUT (the name is served with another handler or layout: the message names both), UNSUPPORTED (no
+///   libnats, an old server, a loop), SYSTEM (no connection), TIMEOUT.
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 
 /// Takes partitions, handles messages and makes snapshots, once for each partition. If there is nothing to do, the call
-/// waits until `timeout_ns`. A partition that fails is given up and tried again; slr_worker_stats.problem says why.
+/// waits until `timeout_ns`. If a partition fails, the worker gives the partition up and tries again;
+/// slr_worker_stats.problem gives the reason.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 
-/// Replaces the handler of this worker, as slr_server_replace: in each partition between two messages. If the new
+/// Replaces the handler of this worker in each partition between two messages, as slr_server_replace does. If the new
 /// handler faults in a partition before that partition's next snapshot, all partitions go back to the previous handler.
-/// The program of the previous handler must remain until the next call or slr_worker_close.
+/// Keep the program of the previous handler until the next call or slr_worker_close.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.
 /// Errors: as slr_server_replace. After an error the previous handler continues in all partitions.
 SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *ring, uint64_t timeout_ns);
@@ -152,12 +158,13 @@ typedef struct slr_sender slr_sender;
 /// Zero is the default in every field.
 typedef struct slr_sender_desc {
     uint32_t struct_size;
-    uint32_t frame_bytes; ///< messages of a partition that are sent together; default 65,536 bytes, at most 524,288
-    uint64_t producer;    ///< a number that the sender keeps over restarts. Then it sends all its messages again from
-                          ///< the first one, and those that were accepted are skipped. Below 2^63. 0: a new one
-    slr_program *program; ///< its message must have the layout of the name's message; NULL: only the size is compared
-    const char *handler;  ///< of the program; NULL: the first one
-    uint64_t in_flight;   ///< bytes that are sent and not yet accepted; default 16 MiB
+    uint32_t frame_bytes; ///< bytes of a partition's messages that are sent together, up to 524,288; default 65,536
+    /// A number below 2^63 that the sender keeps over restarts. After a restart the sender sends all its messages again
+    /// from the first one, and slipring skips those that were accepted. 0: a new number.
+    uint64_t producer;
+    slr_program *program; ///< slipring compares its message's layout with the name's; NULL: only the size
+    const char *handler;  ///< the handler in the program; NULL: the first handler
+    uint64_t in_flight;   ///< limit on bytes that are sent and not yet accepted; default 16 MiB
 } slr_sender_desc;
 #ifdef __cplusplus
 static inline slr_sender_desc slr_sender_desc_init(void)
@@ -175,17 +182,17 @@ static inline slr_sender_desc slr_sender_desc_init(void)
 #endif
 
 typedef struct slr_sender_stats {
-    uint64_t sent;     ///< messages that were given to slr_sender_send
-    uint64_t accepted; ///< of those: stored by the servers
-    uint64_t skipped;  ///< of those: accepted before this sender was opened
-    uint64_t frames;   ///< published
+    uint64_t sent;     ///< messages passed to slr_sender_send
+    uint64_t accepted; ///< messages that the servers have stored
+    uint64_t skipped;  ///< messages that were accepted before this sender was opened
+    uint64_t frames;   ///< frames published
     uint64_t again;    ///< frames published again, because no answer came or there was no room
     uint64_t full;     ///< answers that there was no room
-    uint32_t keys;     ///< of the name: an slr_keys, or 0
+    uint32_t keys;     ///< the name's kind of keys: an slr_keys, or 0
     uint32_t partitions;
 } slr_sender_stats;
 
-/// Finds the name, which a worker has begun to serve.
+/// Opens a sender for a name that a worker has begun to serve.
 /// Threads: any.  Blocks: for the servers, with `producer` also to read what was accepted.
 /// Owns: the caller gets the sender: slr_sender_close.
 /// Errors: NOT_FOUND (nobody has served this name), LAYOUT, INVALID, FULL (512 senders have a `producer` of their own),
@@ -193,23 +200,24 @@ typedef struct slr_sender_stats {
 SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sender_desc *desc, slr_sender **out);
 
 /// Sends a message to the instance of a key, or to instance `key.number` if the ring kernel has no keys. The message is
-/// copied. It leaves when its frame is full or slr_sender_flush is called.
+/// copied. The message leaves when its frame is full or slr_sender_flush is called.
 /// Threads: the sender's owner.  Blocks: until `timeout_ns` while too much is in flight.
 /// Errors: FULL (the partition has no room: its worker does not keep up), TIMEOUT, INVALID (size, a text that is too
-/// long).
+///   long).
 SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message, size_t bytes,
                                    uint64_t timeout_ns);
 
-/// Sends a message as slr_sender_send, with all that was sent to its partition before, and waits for the first reply of
-/// its handler. The reply is given once the servers have stored it, so a call that returns OK is as durable as its
-/// message. A reply may be lost on its way: after TIMEOUT the message may be handled or not, and its output tells.
+/// Sends a message as slr_sender_send, and waits for the first reply of its handler. All earlier messages to the same
+/// partition leave, too. The call returns the reply after the servers have stored it, so the reply is as durable as the
+/// message. A reply may be lost on its way. Therefore the message may be handled or not after TIMEOUT; the stored
+/// outputs show which.
 /// Threads: the sender's owner.  Blocks: until `timeout_ns`.
 /// Errors: FULL, TIMEOUT, HANDLER_FAULT (the message is among the dead letters), END (the handler gave no reply),
 ///   INVALID (sizes), WRONG_STATE (the sender has a `producer` number, and this message was accepted before).
 SLR_API slr_status slr_sender_call(slr_sender *sender, slr_key key, const void *message, size_t bytes, void *reply,
                                    size_t reply_bytes, uint64_t timeout_ns);
 
-/// Waits until all that was sent is accepted.
+/// Waits until all messages that were sent are accepted.
 /// Threads: the sender's owner.  Blocks: until `timeout_ns`.  Errors: FULL, TIMEOUT: call slr_sender_flush again.
 SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);
 
@@ -220,7 +228,7 @@ SLR_API slr_status slr_sender_get_stats(slr_sender *sender, slr_sender_stats *ou
 SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_stats *out, size_t bytes);
 #define slr_sender_get_stats(sender, out) slr_sender_get_stats_sized((sender), (out), sizeof(slr_sender_stats))
 
-/// Flushes until `timeout_ns`. NULL does nothing.
+/// Flushes until `timeout_ns`, and frees the sender. NULL does nothing.
 /// Threads: the sender's owner, once.  Blocks: until `timeout_ns`.
 /// Errors: as slr_sender_flush: the messages that were not accepted are lost. The sender is freed in any case.
 SLR_API slr_status slr_sender_close(slr_sender *sender, uint64_t timeout_ns);
@@ -230,7 +238,7 @@ SLR_API slr_status slr_sender_close(slr_sender *sender, uint64_t timeout_ns);
 /// A receiver belongs to one thread at a time: its owner.
 typedef struct slr_receiver slr_receiver;
 
-/// Reads the outputs of a name, from the first one that is still stored.
+/// Opens a receiver for the outputs of a name, from the first output that is still stored.
 /// Threads: any.  Blocks: for the servers.  Owns: the caller gets the receiver: slr_receiver_close.
 /// Errors: as slr_sender_open.
 SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out);
@@ -246,10 +254,11 @@ SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out,
 /// Threads: the receiver's owner.  Blocks: for the servers.  Errors: SYSTEM, TIMEOUT.
 SLR_API slr_status slr_receiver_release(slr_receiver *receiver);
 
-/// NULL does nothing. Threads: the receiver's owner, once.  Blocks: no.
+/// Frees the receiver. NULL does nothing.
+/// Threads: the receiver's owner, once.  Blocks: no.
 SLR_API void slr_receiver_close(slr_receiver *receiver);
 
-// ---- looking -------------------------------------------------------------------------------------------------------
+// ---- information --------------------------------------------------------------------------------------------------
 
 typedef struct slr_remote_info {
     char handler[96];
@@ -257,13 +266,13 @@ typedef struct slr_remote_info {
     uint32_t message_bytes, state_bytes, reply_bytes, keys;
     uint32_t partitions, owned, workers, reserved;
     uint64_t capacity, lease_ns;
-    uint64_t messages; ///< that are part of a snapshot
+    uint64_t messages; ///< messages that are part of a snapshot
     uint64_t waiting;  ///< frames that are accepted and not yet part of a snapshot
     uint64_t states, outputs, handled, faulted;
-    uint64_t bytes; ///< of all streams
+    uint64_t bytes; ///< bytes of all streams
 } slr_remote_info;
 
-/// What the servers store for a name.
+/// Gives what the servers store for a name.
 /// Threads: any.  Blocks: for the servers.  Errors: as slr_sender_open.
 SLR_API slr_status slr_remote_get_info(const slr_remote_desc *where, slr_remote_info *out);
 

@@ -42,13 +42,15 @@ typedef enum slr_ring_state {
 typedef enum slr_overflow {
     SLR_OVERFLOW_BLOCK = 1,       ///< backpressure: the sender waits until its deadline (the default)
     SLR_OVERFLOW_REJECT = 2,      ///< returns SLR_FULL at once
-    SLR_OVERFLOW_DROP_OLDEST = 3, ///< accepts the message and drops the earliest accepted one that waits
-    SLR_OVERFLOW_DROP_LOWEST = 4  ///< accepts it and drops the earliest of the lowest priority, perhaps the new one
+    SLR_OVERFLOW_DROP_OLDEST = 3, ///< accepts the message, and drops the earliest accepted message that waits
+    /// Accepts the message, and drops the earliest message of the lowest priority, which may be the new one.
+    SLR_OVERFLOW_DROP_LOWEST = 4
 } slr_overflow;
 
-/// What happens to a ring kernel when a message faults. An abandoned handler (handler_timeout_ns) always fails it.
+/// What happens to a ring kernel when a message faults. If a handler is abandoned (handler_timeout_ns), the ring
+/// kernel always fails.
 typedef enum slr_fault_policy {
-    SLR_FAULT_GO_ON = 1, ///< the message has failed, and the next one is handled (the default)
+    SLR_FAULT_GO_ON = 1, ///< only the message fails, and the next one is handled (the default)
     SLR_FAULT_FAIL = 2,  ///< the ring kernel fails at the first fault
     SLR_FAULT_LIMIT = 3  ///< the ring kernel fails at more than fault_limit faults within fault_window_ns
 } slr_fault_policy;
@@ -70,21 +72,21 @@ typedef struct slr_delivery {
     uint32_t instance;
     void *reply_context;            ///< for slr_reply_to
     uint32_t correlation, priority; ///< the message's
-    uint64_t ticket;                ///< in a loop: identifies the slr_take that returned it, never 0; else 0
+    uint64_t ticket;                ///< in a loop: identifies the slr_take that returned this message, never 0; else 0
 } slr_delivery;
 
-/// A host handler: a C function that runs on the device's worker threads. It handles one message at a time per
-/// instance. Any result but SLR_OK faults the message: its instance is reset, its replies are dropped, and the fault is
-/// counted.
+/// A host handler: a C function that runs on the device's worker threads. The function handles one message at a time
+/// per instance. Any result but SLR_OK faults the message: its instance is reset, its replies are dropped, and the
+/// fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
-/// A host handler for up to max_batch messages per call, in the order of service. Several may be of one instance; they
-/// share its state. Replies may be sent to any of them, in any order. Any result but SLR_OK faults all of them;
-/// slr_fail faults one.
+/// A host handler for up to max_batch messages per call, in the order of service. Several messages may be of one
+/// instance, and share its state. The handler may reply to any of the messages, in any order. Any result but SLR_OK
+/// faults all messages; slr_fail faults one message.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
-/// A host ring kernel in loop form. It runs on its own thread from activation on, and takes its messages itself. Its
-/// rules and the meaning of its result: <slipring/loop.h>.
+/// The main function of a host ring kernel in loop form. The function runs on its own thread from activation on, and
+/// takes messages by slr_take. <slipring/loop.h> has the rules, and the meaning of the result.
 typedef struct slr_context slr_context;
 typedef slr_status slr_main(void *user, slr_context *context);
 
@@ -106,55 +108,56 @@ typedef struct slr_same {
 #type, #field, offsetof(type, field), sizeof(((type *)0)->field)                                               \
     }
 
-/// Memory that a ring kernel takes on the host (docs/contract/memory.md), in bytes, at most:
+/// A ring kernel needs at most this much memory on the host, in bytes (docs/contract/memory.md):
 ///
 ///     1 KiB + shards * (33 KiB + I * state_bytes + queue_size * (M + 8) + max_ports * P), P = 3 KiB + Q * (M + R + 1)
 ///
-/// M is 16 + message_bytes and R 16 + reply_bytes, each rounded up to 16, as are state_bytes; Q is queue_size rounded
-/// up to a power of two.
-/// There is one shard, or with several instances as many as the device has workers, but no more than instances; each
-/// has I of them, instances / shards rounded up.
-/// Memory is taken on use: with a short queue 4 KB, also after a call; with a longer queue two or three more pages for
-/// each port that has called. max_ports takes none until ports connect.
+/// M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up to a multiple of 16. Q is
+/// queue_size, rounded up to a power of two. The number of shards is the number of the device's workers, but at most
+/// the number of instances. I is the number of instances per shard, rounded up. The memory is allocated on use. With a
+/// short queue a ring kernel uses 4 KB, also after a call. With a longer queue, each port that has called uses two or
+/// three more pages. max_ports uses no memory until ports connect.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
-    /// Capacity in messages: accepted and not yet retired, exactly; with a dropping `overflow`, messages that wait. 1
-    /// to 1,048,576; default 4,096.
+    /// Capacity: the exact maximum of messages that are accepted and not yet retired. With a dropping `overflow`, only
+    /// waiting messages count. 1 to 1,048,576; default 4,096.
     uint32_t queue_size;
     const char *name; ///< unique per device; default: the handler's name
     // A kernel handler:
-    slr_program *program; ///< and
-    const char *handler;  ///< its name in the program; default: the only one
+    slr_program *program; ///< the program that has the handler
+    const char *handler;  ///< the handler's name in the program; default: the only handler
     const slr_binding *bindings;
     uint32_t binding_count;
     // Or a host handler:
     uint32_t reserved0;
     slr_on_message *on_message;
     void *user;
-    // Sizes, in bytes. Of a kernel handler: 0, or the host's sizes; launch fails with LAYOUT if they differ.
-    // Of a host handler: its message (at least 1), its state (0: none) and its replies (0: it never replies).
+    // Sizes, in bytes. For a kernel handler: 0, or the host's sizes; if the kernel's sizes differ, slr_ring_create
+    // fails with LAYOUT. For a host handler: the sizes of a message (at least 1), a state (0: none) and a reply (0: the
+    // handler never replies).
     uint32_t message_bytes, state_bytes, reply_bytes;
     uint32_t same_count;
-    const slr_same *same; ///< offsets to check as well
+    const slr_same *same; ///< offsets that slr_ring_create also compares
     uint32_t instances;   ///< 1 to 16,777,216; default 1, with keys 65,536
     uint32_t priority;    ///< SLR_PRIORITY(0..255) for messages without a priority; default 128
     uint32_t overflow;    ///< an slr_overflow; default SLR_OVERFLOW_BLOCK
-    uint32_t max_replies; ///< limit on replies per message, 1 to 64; default 1. Their space is reserved before the
-                          ///< message is taken
-    uint32_t max_ports;   ///< ports that may send to it, 1 to 256; default 64
-    uint32_t time_stamps; ///< 1: messages carry their time of sending, and replies return it (costs one clock read per
-                          ///< message)
-    const void *initial_state; ///< first state of each instance, state_bytes bytes, also after a restart; default all
-                               ///< zero. Copied
-    uint64_t fuel;             ///< limit on loop iterations per message in a kernel handler; default 2^32
-    // Instead of on_message; `user`, sizes and the rest as there:
+    /// Limit on replies per message, 1 to 64; default 1. Space for the replies is reserved before the message is taken.
+    uint32_t max_replies;
+    uint32_t max_ports; ///< limit on ports that send to this ring kernel, 1 to 256; default 64
+    /// 1: messages carry their time of sending, and replies return it. This costs one clock read per message.
+    uint32_t time_stamps;
+    /// The first state of each instance, also after a restart: state_bytes bytes, copied. Default: all zero.
+    const void *initial_state;
+    uint64_t fuel; ///< limit on loop iterations per message in a kernel handler; default 2^32
+    // Instead of on_message, with the same `user`, sizes and other fields:
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
-    // For handlers, including kernel handlers (a loop gives both values to each slr_take):
-    uint32_t max_batch; ///< limit on messages claimed at once, and passed to on_batch, 1 to 128; default 32. Persistent
-                        ///< ring kernels claim at most 32
+    // For host handlers and kernel handlers. A loop passes its own values to each slr_take instead.
+    /// Limit on messages claimed at once, and passed to on_batch, 1 to 128; default 32. Persistent ring kernels claim
+    /// at most 32.
+    uint32_t max_batch;
     uint32_t reserved1;
-    /// How long the first message of a batch may wait while fewer than max_batch messages are present. Default 0. Its
+    /// How long the first message of a batch may wait while fewer than max_batch messages are present. Default 0. The
     /// worker polls during the wait.
     uint64_t linger_ns;
     /// Number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. Default: none.
@@ -167,11 +170,11 @@ typedef struct slr_ring_desc {
     uint32_t key_limit; ///< an slr_key_limit; default SLR_KEY_LIMIT_REFUSE
     uint32_t key_bytes; ///< length of the longest text, 1 to 4,092; default 60
     uint32_t reserved3;
-    slr_on_evicted *on_evicted; ///< called with each evicted key and its state; NULL: they are dropped
+    slr_on_evicted *on_evicted; ///< called with each evicted key and its state; NULL: both are dropped
     void *evicted_user;
-    /// Time limit of a handler on the host. A handler that exceeds it is abandoned: its message faults and the ring
-    /// kernel fails. At least 1,000,000; default none. Costs two clock reads and copies of the message and its replies.
-    /// Handlers on a device have `fuel` instead.
+    /// Time limit of a handler on the host. A handler that exceeds the limit is abandoned: its message faults and the
+    /// ring kernel fails. At least 1,000,000; default: no limit. A limit costs two clock reads per message, and copies
+    /// of the message and its replies. Handlers on a device have `fuel` instead.
     uint64_t handler_timeout_ns;
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
@@ -179,8 +182,8 @@ typedef struct slr_ring_desc {
     /// One message in so many per port is timed (docs/contract/telemetry.md): a power of two up to 65,536 (1: all), or
     /// SLR_LATENCY_OFF. Default 256.
     uint32_t latency_every;
-    /// Messages that a kernel handler may send through each output channel per message, 1 to 64. Default 1. Their space
-    /// is reserved before the handler runs.
+    /// Messages that a kernel handler may send through each output channel per message, 1 to 64. Default 1. Space for
+    /// these messages is reserved before the handler runs.
     uint32_t max_sends;
     /// 1: messages in doubt after a device loss stay pending, and a restart handles them, perhaps for the second time.
     /// Default: no message is handled twice.
@@ -191,8 +194,8 @@ typedef struct slr_ring_desc {
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
     /// 1: publishes replies and counts after each message instead of each batch, so no reply waits for a later slow
-    /// handler. For host handlers of one message per call. Not with routes, whose replies are published per batch.
-    /// Default: after each batch.
+    /// handler. Only for host handlers of one message per call, and not with routes, whose replies are published per
+    /// batch. Default: after each batch.
     uint32_t publish_each;
 } slr_ring_desc;
 #ifdef __cplusplus
@@ -212,7 +215,7 @@ static inline slr_ring_desc slr_ring_desc_init(void)
 
 /// How a ring kernel runs (docs/contract/modes.md).
 typedef enum slr_ring_mode {
-    SLR_RING_ON_HOST = 1,    ///< on host threads: its handler is a C function, or the device is a cpu
+    SLR_RING_ON_HOST = 1,    ///< on host threads: the handler is a C function, or the device is a cpu
     SLR_RING_RELAUNCHED = 2, ///< batched launches: each handles a batch of messages; the state stays on the device
     SLR_RING_PERSISTENT = 3  ///< persistent kernel: one kernel never returns and serves the mailbox
 } slr_ring_mode;
@@ -221,18 +224,18 @@ typedef enum slr_ring_mode {
 /// Counts of messages since launch. At any time
 /// accepted = handled + faulted + dropped + undelivered + in_doubt + pending.
 typedef struct slr_ring_stats {
-    uint64_t accepted;    ///< by the mailbox
+    uint64_t accepted;    ///< accepted by the mailbox
     uint64_t handled;     ///< the handler completed
     uint64_t faulted;     ///< the handler stopped early, or a host handler returned an error
-    uint64_t dropped;     ///< evicted by an overflow policy
-    uint64_t undelivered; ///< returned by terminate
+    uint64_t dropped;     ///< dropped by an overflow policy
+    uint64_t undelivered; ///< returned by slr_ring_terminate
     uint64_t in_doubt;    ///< a lost device may or may not have completed them (0 on a cpu)
     uint64_t pending;     ///< waiting or in flight
     uint64_t refused;     ///< sends that were not accepted: FULL or past their deadline. Not part of the sum
     uint64_t replied;     ///< replies written, notices included
     slr_ring_state state;
     slr_ring_mode mode;
-    char last_fault[192];                    ///< description and place; "" before the first
+    char last_fault[192];                    ///< the last fault: description and place; "" before the first
     uint64_t dropped_oldest, dropped_lowest; ///< `dropped` by reason
     uint64_t dead_letters_lost;              ///< messages lost because the dead letters were full; also counted above
     uint64_t keys;                           ///< keys that have an instance now
@@ -244,14 +247,15 @@ typedef struct slr_ring_stats {
     /// Replies and messages that a route could not deliver: the destination had ended or lacks the instance, or the
     /// output channel has no route.
     uint64_t unrouted;
-    uint64_t running_ns;                     ///< from the first activation to this reading, or to the end
-    char mode_reason[SLR_MODE_REASON_BYTES]; ///< why it is not persistent although the device has its own memory or
-                                             ///< persistent kernels; else ""
-    uint64_t redelivered;                    ///< messages in doubt that became pending again, each time counted
+    uint64_t running_ns; ///< from the first activation to this reading, or to the end
+    /// Why the ring kernel is not persistent although the device has its own memory or persistent kernels; else "".
+    char mode_reason[SLR_MODE_REASON_BYTES];
+    uint64_t redelivered;     ///< messages in doubt that became pending again, each time counted
     uint64_t records_dropped; ///< batches of a persistent kernel missing from profile and trace, for lack of room
-    char first_fault[256];    ///< the first fault since launch: description and place; "" before. Later faults do not
-                              ///< replace it
-    uint64_t first_fault_ns;  ///< time since the first activation; 0 if the owner is a device, which lacks this clock
+    /// The first fault since launch: description and place; "" before it. Later faults do not replace it.
+    char first_fault[256];
+    /// Time from the first activation to the first fault. 0 if the owner is a device, which lacks this clock.
+    uint64_t first_fault_ns;
     uint32_t first_fault_instance;
     /// Index of the message in the instance's shard: 1, 2, ..., modulo 2^32. A ring kernel with one instance has one
     /// shard.
@@ -273,45 +277,45 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 /// Threads: any.  Blocks: no, with two exceptions: the first call on opencl tests persistent kernels; cuda compiles.
 /// Owns: the caller gets the ring kernel: slr_ring_destroy. `desc` is copied in depth, except for the program and the
 /// buffers, which are held.
-/// Errors: INVALID (a field out of range: gives its name, value and range; the name is taken), NOT_FOUND (no such
-///   handler), LAYOUT (sizes or offsets differ: gives both), COMPILE (cuda), NO_MEMORY,
-///   UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: gives the reason).
+/// Errors: INVALID (a field out of range: the message has its name, value and range; the ring kernel's name is taken),
+///   NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: the message has both), COMPILE (cuda), NO_MEMORY,
+///   UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: the message gives
+///   the reason).
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
 /// Phase 1: allocates memory, binds arguments, sets every instance to its initial state. Afterwards messages are
 /// accepted.
 /// Threads: any.  Blocks: no; a handler on a device: while the device compiles it (a persistent kernel on cuda was
 /// compiled in slr_ring_create).
-/// Errors: WRONG_STATE (gives ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and COMPILE and UNSUPPORTED
-///   from a device's compiler.
+/// Errors: WRONG_STATE (the message names ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and COMPILE and
+///   UNSUPPORTED from a device's compiler.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
-/// Phase 2: starts to handle messages. From `launched`.
+/// Phase 2: starts to handle messages. The state must be `launched`.
 /// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Pauses the ring kernel. On OK no handler runs, and none will until reactivate; a loop takes no message. Messages are
-/// still accepted. From `active`.
+/// Pauses the ring kernel. After OK, no handler runs and no loop takes a message until slr_ring_reactivate. Messages
+/// are still accepted. The state must be `active`.
 /// Threads: any.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE, TIMEOUT (the pause still takes effect).
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Ends the pause. Messages are handled again, in order. From `paused`.
+/// Ends the pause: messages are handled again, in order. The state must be `paused`. The call also makes the routes
+/// that slr_ring_restart left to this call. Then it may block as slr_route, and give the errors of slr_route.
 /// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
-/// Also makes the routes that slr_ring_restart left to this call: it then blocks as slr_route does and gives its
-/// errors.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Refuses further messages (CLOSED) and handles the pending ones. Then every port that has used this ring kernel
-/// receives END, and the state becomes `terminated`. From `active` or `paused` (which ends the pause).
+/// receives END, and the state becomes `terminated`. The state must be `active` or `paused`; the call ends a pause.
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
-/// Closes the input, handles pending messages until the deadline, then stops. `timeout_ns` 0: stops after the messages
-/// in flight. Each accepted message that was not handled is passed to `on_undelivered` (may be NULL), once, on this
-/// thread. Blocked senders and receivers return. `stats` (may be NULL) gets the final counts. From any state; a failed
-/// ring kernel handles no more messages. If it has already terminated, or another thread terminates it, the result is
-/// OK and the final counts.
+/// Closes the input, handles pending messages until the deadline, and then stops the ring kernel. If `timeout_ns` is 0,
+/// the ring kernel stops after the messages in flight. Each accepted message that was not handled is passed to
+/// `on_undelivered` (may be NULL), once, on this thread. Blocked senders and receivers return. `stats` (may be NULL)
+/// gets the final counts. The call works in any state, but a failed ring kernel handles no more messages. If the ring
+/// kernel has already terminated, or another thread terminates it, the result is OK with the final counts.
 ///
 /// Threads: any, several at once; not from a handler of the same device.
 /// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s or the device's hang timeout, the
@@ -334,11 +338,12 @@ SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns,
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
 /// Copies every instance's state for slr_ring_restart, and replaces the previous checkpoint. The copy is taken between
-/// messages: an active ring kernel is paused for it and then continues.
+/// messages: an active ring kernel pauses for the copy and then continues.
 ///
 /// Threads: any.  Blocks: until handlers in progress have returned, and for the copy.
-/// Errors: WRONG_STATE (state not launched, active, paused or failed; state changed during the call; it has no state; a
-///   handler was abandoned since the last restart), TIMEOUT (from active: it continues), NO_MEMORY.
+/// Errors: WRONG_STATE (the ring kernel is not launched, active, paused or failed, or leaves that state during the
+///   call; its instances have no state; a handler was abandoned since the last restart), TIMEOUT (an active ring
+///   kernel continues), NO_MEMORY.
 SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
 /// Returns a failed ring kernel to its state before the failure: active, paused or draining. Its address, ports and
@@ -353,7 +358,7 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the state is one of `states` (slr_ring_state values combined with |).
-/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT (gives the current state), INVALID.
+/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT (the message has the current state), INVALID.
 SLR_API slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns);
 
 /// Threads: any.  Blocks: no.
@@ -369,29 +374,31 @@ SLR_API slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out);
 SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
-/// The address of an instance. Valid from launch on.
-/// Threads: any.  Blocks: no.  Errors: INVALID (instance out of range: names the range), WRONG_STATE (not launched).
+/// Gives the address of an instance. The address is valid from slr_ring_launch on.
+/// Threads: any.  Blocks: no.  Errors: INVALID (instance out of range: the message has the range), WRONG_STATE
+/// (not launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
 
 /// Copies the state of an instance between two messages (`bytes` bytes: the whole state). The call does not wait for
-/// pending messages. It works in every state from `launched` on, without a pause; after termination it gives the last
-/// state.
+/// pending messages. The call works in every state from `launched` on, without a pause. After termination it gives
+/// the last state.
 /// Threads: any; not from a handler of the same ring kernel.  Blocks: until `timeout_ns`, for handlers in progress.
 /// Errors: TIMEOUT, INVALID (size; instance out of range), NOT_FOUND (with keys: the instance has no key now),
 ///   WRONG_STATE (not launched), UNSUPPORTED (a loop, whose main controls messages and states).
 SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns);
 
-/// Replaces the state of an instance between two messages. `state` NULL (and `bytes` 0): sets the initial state.
+/// Replaces the state of an instance between two messages. If `state` is NULL and `bytes` is 0, the call sets
+/// the initial state.
 /// Threads, Blocks, Errors: as slr_ring_snapshot.
 SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const void *state, size_t bytes,
                                     uint64_t timeout_ns);
 
-/// The address of instance 0 of the ring kernel with the name `name`.
+/// Gives the address of instance 0 of the ring kernel with the name `name`.
 /// Threads: any.  Blocks: no.  Errors: NOT_FOUND.
 SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out);
 
 /// Sends a reply from a host handler or a loop, at most max_replies per message. `reply` is `reply_bytes` bytes and is
-/// copied. The reply is published when the message completes: the handler returns, or slr_done.
+/// copied. The reply is published when the message completes: when the handler returns, or at slr_done.
 /// Threads: the one that runs the handler, before it returns, or the one that runs main.  Blocks: no.
 /// Errors: INVALID (more than max_replies; the ring kernel declared no reply; the loop no longer holds the message).
 SLR_API slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t bytes);

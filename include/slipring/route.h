@@ -12,13 +12,14 @@ extern "C" {
 /// How replies of one ring kernel become messages of another. Zero is the default in every field.
 typedef struct slr_route_desc {
     uint32_t struct_size;
-    /// SLR_INSTANCE_AT(struct beat, patient): the offset in a reply of the destination instance, a u32. Default: the
-    /// instance that replied, or 0 if `to` has only one.
+    /// SLR_INSTANCE_AT(struct beat, patient): the offset of a u32 in the reply, which names the destination instance.
+    /// Default: the instance that replied, or 0 if `to` has only one instance.
     uint32_t instance_at;
     uint32_t reply_too;         ///< 1: the sender of the message also receives its replies
-    uint32_t close_with_source; ///< 1: closes the input of `to` when every source with such a route has ended
-    /// The route carries the messages that the handler of `from` sends by ring_send through this parameter, an output
-    /// channel `ring_to(struct message)`, instead of its replies. Default NULL: its replies.
+    uint32_t close_with_source; ///< 1: closes the input of `to` when every source of a route with this flag has ended
+    /// The name of an output channel: a parameter `ring_to(struct message)` of the handler of `from`. The route then
+    /// carries the messages that ring_send sends through that channel, instead of replies. Default NULL: the
+    /// route carries replies.
     const char *outlet;
 } slr_route_desc;
 #ifdef __cplusplus
@@ -39,38 +40,39 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// An offset in a reply, in a field where zero means "default".
 #define SLR_INSTANCE_AT(type, field) ((uint32_t)offsetof(type, field) + 1u)
 
-/// Makes a route: from now on, replies of `from` become messages of `to` and no longer go to the sender. They keep the
-/// correlation, the priority and the time of sending of the original message. With several routes from one ring kernel,
-/// each reply goes along all of them. With several routes to one ring kernel, each route has its own order. A handler
-/// runs only if `to` has space for all its possible replies. A full `to` therefore slows `from`, and no reply is lost.
-/// If the policy of `to` is to drop, it accepts every reply and drops messages.
+/// Makes a route: from now on, replies of `from` become messages of `to` and no longer go to the sender. These messages
+/// keep the correlation, the priority and the time of sending of the original message. With several routes from one
+/// ring kernel, each reply goes along all of them. With several routes to one ring kernel, each route has its own
+/// order. A handler runs only if `to` has space for all its possible replies. A full `to` therefore slows `from`, and
+/// no reply is lost. If the overflow policy of `to` is to drop, `to` accepts every reply and drops messages.
 ///
-/// With an `outlet` the same holds for the messages that the handler sends through it, at most max_sends per message it
-/// handles. instance_at applies to messages sent by ring_send, without an instance. The replies are not affected.
+/// With `outlet`, the same holds for the messages that the handler sends through that output channel: at most max_sends
+/// per handled message. instance_at applies to messages of ring_send, which names no instance. Replies are
+/// not affected.
 ///
-/// The route lasts until slr_unroute or the destruction of `from`. It uses one of `to`'s max_ports for each shard of
-/// `from`. `desc` NULL: defaults.
+/// The route lasts until slr_unroute or the destruction of `from`. The route uses one of `to`'s max_ports for each
+/// shard of `from`. If `desc` is NULL, every field has its default.
 ///
 /// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Owns: nothing; the route holds the memory of `to`.
 /// Errors: INVALID (NULL; another device; `from` never replies or has a main; `to` is keyed; already routed;
 ///   max_replies or max_sends above `to`'s queue_size; instance_at outside the reply; no port left; no share of a
-///   queue_size left for a persistent `from`: names it),
-///   UNSUPPORTED (`from` is persistent and `to` is not; persistent ones would form a cycle),
-///   NOT_FOUND (`from` has no such output channel), LAYOUT (the reply or sent message is not a message of `to`: names
-///   both), WRONG_STATE (one is not launched, has failed, or has ended), NO_MEMORY,
-///   DEVICE_LOST (`from` is persistent),
-///   TIMEOUT (a handler has not returned within 10 s or the device's hang timeout; the route takes effect afterwards).
+///   queue_size left for a persistent `from`: the message names the ring kernel), UNSUPPORTED (`from` is persistent and
+///   `to` is not; persistent ring kernels would form a cycle), NOT_FOUND (`from` has no such output channel), LAYOUT
+///   (the reply or sent message is not a message of `to`: the error message names both), WRONG_STATE (a ring kernel is
+///   not launched, has failed, or has ended), NO_MEMORY, DEVICE_LOST (`from` is persistent), TIMEOUT (a handler has not
+///   returned within 10 s or the device's hang timeout; the route takes effect afterwards).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
-/// Routes the replies of `from` to `port`, whoever sent the message. The port is one more destination beside those of
-/// slr_route. `from` runs while the port has space for its replies. The route lasts until the port is closed.
+/// Routes all replies of `from` to `port`, no matter which port sent the message. The port is one more destination
+/// besides those of slr_route. `from` handles messages only while the port has space for their replies. The route lasts
+/// until the port is closed.
 ///
 /// Threads: the port's owner; not from a handler of the same device.  Blocks, Errors: as slr_route.
 SLR_API slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_desc *desc);
 
-/// Removes a route. Messages already sent along it are handled. After the last route is removed, `from` replies to its
-/// senders again. Works in any state of the two ring kernels, and on a lost device.
+/// Removes a route. Messages already sent along the route are handled. After the last route is removed, `from` replies
+/// to its senders again. The call works in any state of the two ring kernels, and on a lost device.
 /// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: NOT_FOUND (no such route), INVALID (NULL), TIMEOUT (as slr_route).
 SLR_API slr_status slr_unroute(slr_ring *from, slr_ring *to);

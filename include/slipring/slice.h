@@ -13,16 +13,16 @@
 extern "C" {
 #endif
 
-/// Bytes of a buffer, as a field of a message or a reply. Its members: <slipring/ring_slice.h>.
+/// Bytes of a buffer, as a field of a message or a reply. <slipring/ring_slice.h> describes the members.
 typedef struct ring_slice slr_slice;
 
-/// Describes one such field for slr_ring_desc.references.
+/// Describes a field of type slr_slice, for slr_ring_desc.references.
 typedef struct slr_reference {
-    const char *field;   ///< its name, for error messages
-    uint64_t offset;     ///< in bytes, of the slr_slice in the message or reply; a multiple of 8
+    const char *field;   ///< the field's name, for error messages
+    uint64_t offset;     ///< offset in bytes of the slr_slice in the message or reply; a multiple of 8
     const char *binding; ///< the handler's parameter with the buffer; NULL for a host handler, which has none
     uint32_t in_reply;   ///< 1: a field of the reply, 0: of the message
-    uint32_t owns;       ///< 1: ownership of a buffer may move with it; 0: it only refers to bytes
+    uint32_t owns;       ///< 1: ownership of a buffer may move with the field; 0: the field only refers to bytes
 } slr_reference;
 #define SLR_MOST_REFERENCES 16
 
@@ -37,25 +37,27 @@ typedef struct slr_reference {
 #field, offsetof(type, field), binding, 1, owns                                                                \
     }
 
-/// Makes a slice of all of `buffer`, to send with its ownership. `within` is the bound buffer that contains `buffer`
-/// (slr_buffer_slice, or a pool within it). NULL: for a host handler, which accepts any buffer.
+/// Makes a slice of all of `buffer`, so that a message can carry the buffer's ownership. `within` is the bound buffer
+/// that contains `buffer` (slr_buffer_slice, or a pool within it). For a host handler `within` is NULL, because a host
+/// handler accepts any buffer.
 ///
-/// The caller owns the buffer until a message with the slice is accepted. From then on the library owns it, and the
-/// caller's handle must not be used. A refused send changes nothing.
+/// The caller owns the buffer until a message with the slice is accepted. From then on the library owns the buffer, and
+/// the caller's handle must not be used. A refused send changes nothing.
 ///
 /// Threads: any; one at a time per buffer.  Blocks: the first time for a buffer, for other threads' first times.
 /// Owns: nothing.  Errors: INVALID (NULL; `buffer` is not in `within`), WRONG_STATE (a message has it), NO_MEMORY.
 SLR_API slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_slice *out);
 
-/// The buffer that moves with a message in a handler, or with a reply. Borrowed until the handler returns, or until
-/// slr_slice_take. The slice must be one that the handler or the port received.
+/// Gives the buffer that moves with a message in a handler, or with a reply. The buffer is borrowed until the handler
+/// returns, or until slr_slice_take. The handler or the port must have received the slice.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing; the library still owns the buffer.
 /// Errors: INVALID (NULL; a slice without an owner), NOT_FOUND (the buffer has been released or taken).
 SLR_API slr_status slr_slice_get(slr_device *device, const slr_slice *slice, slr_buffer **out);
 
-/// Takes the buffer: from now on the caller owns it, and it no longer moves with the message. For a reply: before the
-/// next receive. For a message: while its handler runs, or in slr_on_undelivered.
+/// Takes the buffer: from now on the caller owns the buffer, and the buffer no longer moves with the message. Take the
+/// buffer of a reply before the next receive. Take the buffer of a message while its handler runs, or
+/// in slr_on_undelivered.
 /// Threads: any; if several threads try, one succeeds.  Blocks: no.
 /// Owns: the caller gets the buffer: slr_buffer_destroy.  Errors: as slr_slice_get.
 SLR_API slr_status slr_slice_take(slr_device *device, const slr_slice *slice, slr_buffer **out);

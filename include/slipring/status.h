@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Every function that can fail returns one of these. The integers are the same on a device and never change.
+/// Every function that can fail returns a status code. The integers are the same on a device and never change.
 typedef int32_t slr_status;
 
-/// X(name, integer, meaning), grouped by what broke: the request, the ring kernel, the device, slipring.
+/// X(name, integer, meaning), grouped by what failed: the request, the ring kernel, the device, or slipring.
 #define SLR_STATUS_LIST(X)                                                                                             \
     X(OK, 0, "done")                                                                                                   \
     X(INVALID, 1, "an argument is outside its range or of the wrong size")                                             \
@@ -60,9 +60,9 @@ SLR_API const char *slr_error_message(void);
 
 /// Makes untrusted text safe for a terminal, such as names of kernels, files and devices. Writes the result and a NUL
 /// to `out`, which has room for `room` bytes. If `out` is NULL and `room` is 0, nothing is written. Returns the length
-/// of the whole result without the NUL. If that length is `room` or more, `out` holds the part that fits. These bytes
-/// become \xNN each: control characters (C0 except tab and line feed, DEL, C1), characters that change the direction of
-/// text, and bytes that are not UTF-8. All other bytes are copied.
+/// of the whole result without the NUL. If that length is `room` or more, `out` holds the part that fits. Three kinds
+/// of bytes become \xNN each: control characters (C0 except tab and line feed, DEL, C1), characters that change the
+/// direction of text, and bytes that are not UTF-8. All other bytes are copied.
 /// Threads: any.  Blocks: no.  Owns: nothing.
 SLR_API size_t slr_text_printable(const char *text, size_t bytes, char *out, size_t room);
 

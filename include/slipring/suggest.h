@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The block that a launch takes if its shape gives none, and why. Contract: docs/contract/occupancy.md.
+/// The block that a launch uses if its shape gives no block, and the reason.
+/// Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_SUGGEST_H
 #define SLIPRING_SUGGEST_H
 
@@ -12,19 +13,19 @@
 extern "C" {
 #endif
 
-/// What decided the block. A rule of an earlier line goes before one of a later line.
+/// What decided the block. An earlier rule in this list takes precedence over a later one.
 typedef enum slr_block_rule {
     SLR_BLOCK_GIVEN = 1,    ///< the shape has a block
-    SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured it for these threads
-    SLR_BLOCK_BY_SOURCE,    ///< the source declares it: #pragma slipring block
-    SLR_BLOCK_BY_OCCUPANCY, ///< the most threads on a multiprocessor, of all blocks up to the size table's
+    SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured the block for this number of threads
+    SLR_BLOCK_BY_SOURCE,    ///< the source declares the block: #pragma slipring block
+    SLR_BLOCK_BY_OCCUPANCY, ///< the block, up to the size table's, with the most threads on a multiprocessor
     SLR_BLOCK_BY_SIZE       ///< the size table: 64 threads below 512, 128 below 1,024, 256 up to 100,000, else 512
 } slr_block_rule;
 
 typedef struct slr_suggestion {
-    slr_shape shape;       ///< with block and grid
+    slr_shape shape;       ///< the shape, with block and grid set
     uint32_t rule;         ///< slr_block_rule
-    uint32_t warps;        ///< of 32 threads, per block
+    uint32_t warps;        ///< warps of 32 threads, per block
     uint32_t by_size;      ///< the size table's block, within the limits of kernel and device
     uint32_t by_occupancy; ///< slr_best_block.block_threads; 0: unknown
     uint32_t source;       ///< slr_occupancy_source of `theoretical`
@@ -33,7 +34,7 @@ typedef struct slr_suggestion {
     char why[200];
 } slr_suggestion;
 
-/// Gives what a launch of `shape` takes. A launch takes the same.
+/// Gives the block and grid that a launch of `shape` uses.
 ///
 /// Threads: any.  Blocks: while it compiles.  Owns: nothing.
 /// Errors: INVALID (a NULL; a shape without threads; an impossible shape), COMPILE, UNSUPPORTED, NO_MEMORY.
@@ -44,7 +45,8 @@ SLR_API slr_status slr_kernel_suggest_sized(slr_kernel *kernel, slr_shape shape,
 #define slr_kernel_suggest(kernel, shape, out)                                                                         \
     slr_kernel_suggest_sized((kernel), (shape), (out), sizeof(slr_suggestion))
 
-/// Gives what SLR_1D(threads) takes on an NVIDIA GPU that is not here. `desc` is as for slr_occupancy_best.
+/// Gives the block and grid that SLR_1D(threads) uses on an NVIDIA GPU that is not in this machine. `desc` is as
+/// for slr_occupancy_best.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL, struct_size, no threads, more than 2^31 - 1 blocks), UNSUPPORTED (an unknown capability; a

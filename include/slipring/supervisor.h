@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Supervision: automatic, limited restarts of failed ring kernels and of those that depend on them.
+/// Supervision: automatic, limited restarts of failed ring kernels and of the ring kernels that depend on them.
 /// Contract: docs/contract/failure.md.
 ///
-/// A supervisor has children, ordered by their addition: ring kernels or supervisors. After a child's failure it
-/// restarts the children that the strategy selects. After max_restarts restarts within window_ns, the supervisor itself
-/// fails with all its children. Its own supervisor, if any, treats that as the failure of a child. Each tree has one
-/// thread, which failures wake.
+/// A supervisor has children, ordered by their addition: ring kernels or supervisors. After a child's failure, the
+/// supervisor restarts the children that the strategy selects. After max_restarts restarts within window_ns, the
+/// supervisor itself fails with all its children. The supervisor above, if any, treats this as the failure of a child.
+/// Each tree of supervisors has one thread, which sleeps until a failure.
 #ifndef SLIPRING_SUPERVISOR_H
 #define SLIPRING_SUPERVISOR_H
 
@@ -19,36 +19,37 @@ extern "C" {
 
 typedef struct slr_supervisor slr_supervisor;
 
-/// Which children are restarted after a failure. First the selected ones that have not failed are made to fail, the
-/// last added first. Then all selected ones are restarted, the first added first.
+/// Which children are restarted after a failure. First the supervisor makes the selected children fail that have not
+/// failed, the last added first. Then it restarts all selected children, the first added first.
 typedef enum slr_strategy {
-    SLR_ONE_FOR_ONE = 1, ///< the failed one (the default)
-    SLR_ONE_FOR_ALL = 2, ///< all
-    SLR_REST_FOR_ONE = 3 ///< the failed one and those added after it
+    SLR_ONE_FOR_ONE = 1, ///< the failed child (the default)
+    SLR_ONE_FOR_ALL = 2, ///< all children
+    SLR_REST_FOR_ONE = 3 ///< the failed child and all children added after it
 } slr_strategy;
 
 typedef enum slr_supervised_event {
     SLR_SUPERVISED_RESTARTED = 1, ///< this ring kernel is running again
-    SLR_SUPERVISED_REFUSED = 2,   ///< its restart failed, and `status` gives the reason. Retried, and counted again
+    SLR_SUPERVISED_REFUSED = 2,   ///< its restart failed with `status`. The supervisor tries again, and counts again
     SLR_SUPERVISED_GAVE_UP = 3    ///< the supervisor has failed; `ring` is NULL
 } slr_supervised_event;
 
-/// An action of a supervisor. Borrowed for the length of the call.
+/// An action of a supervisor. The struct is borrowed for the length of the call.
 typedef struct slr_supervised {
     slr_supervised_event event;
     slr_status status;
     slr_ring *ring;
     slr_supervisor *supervisor; ///< the parent of `ring`, or the supervisor that gave up
 } slr_supervised;
-/// Called on the supervisor's thread; slipring holds no lock during the call. It must not call slr_supervisor_destroy.
+/// Called on the supervisor's thread; slipring holds no lock during the call. The function must not
+/// call slr_supervisor_destroy.
 typedef void slr_on_supervised(void *user, const slr_supervised *supervised);
 
 typedef struct slr_supervisor_desc {
     uint32_t struct_size;
     uint32_t strategy;     ///< an slr_strategy; default SLR_ONE_FOR_ONE
-    uint32_t max_restarts; ///< within window_ns, 1 to 65,536; default 3. All restarts for one failure count as one
+    uint32_t max_restarts; ///< limit within window_ns, 1 to 65,536; default 3. All restarts for one failure count once
     uint32_t restart_from; ///< an slr_restart_from; default SLR_RESTART_INITIAL
-    uint64_t window_ns;    ///< default 5 s
+    uint64_t window_ns;    ///< the time for max_restarts; default 5 s
     uint64_t restart_timeout_ns; ///< limit on each ring kernel's restart; default 1 s
     slr_on_supervised *on_event; ///< may be NULL
     void *user;
@@ -70,32 +71,32 @@ static inline slr_supervisor_desc slr_supervisor_desc_init(void)
 
 typedef struct slr_supervisor_stats {
     uint64_t restarts; ///< failures of a child that led to restarts, retries included
-    uint32_t failed;   ///< 1: it has given up. It remains so until its own supervisor restarts it
+    uint32_t failed;   ///< 1: the supervisor has given up, until the supervisor above restarts it
     uint32_t children;
 } slr_supervisor_stats;
 
 /// Makes a supervisor. `desc` may be NULL.
 /// Threads: any.  Blocks: no.
 /// Owns: the caller gets the supervisor: slr_supervisor_destroy, or slr_supervisor_add_supervisor to another.
-/// Errors: INVALID (a field out of range: names it), NO_MEMORY.
+/// Errors: INVALID (a field out of range: the message names the field), NO_MEMORY.
 SLR_API slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_supervisor **out);
 
-/// Adds a ring kernel, which may already have failed. The supervisor holds it until destroyed; the caller still owns
-/// it. A terminated ring kernel is skipped.
+/// Adds a ring kernel, which may already have failed. The supervisor holds the ring kernel until
+/// slr_supervisor_destroy; the caller still owns the ring kernel. A terminated ring kernel is skipped.
 /// Threads: one at a time per tree, before the start.  Blocks: no.
 /// Errors: INVALID (the ring kernel has a supervisor already; NULL), WRONG_STATE (started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_ring(slr_supervisor *supervisor, slr_ring *ring);
 
-/// Adds a supervisor, which then belongs to this one.
+/// Adds the supervisor `child`, which then belongs to `supervisor`.
 /// Threads: one at a time per tree, before the start.  Blocks: no.
 /// Errors: INVALID (`child` has a supervisor already, or is `supervisor`; NULL), WRONG_STATE (started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr_supervisor *child);
 
-/// Starts the tree's thread. Only for the root, once.
+/// Starts the tree's thread. Call this function once, for the root.
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (started; not the root), SYSTEM.
 SLR_API slr_status slr_supervisor_start(slr_supervisor *root);
 
-/// Waits until this supervisor, or one above it, has given up.
+/// Waits until this supervisor, or a supervisor above it, has given up.
 /// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT, INVALID (NULL).
 SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64_t timeout_ns);
 

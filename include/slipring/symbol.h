@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Global variables of a program, shared by its kernels from launch to launch: `__device__` variables, and
-/// `__constant__` variables without initial values, which the host writes. CUDA calls them symbols. Contract:
-/// docs/contract/kernels.md.
+/// Global variables of a program. All kernels of the program share these variables, and the values stay from launch to
+/// launch. The variables are `__device__` variables, and `__constant__` variables without initial values, which the
+/// host writes. CUDA calls such variables symbols.
+/// Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_SYMBOL_H
 #define SLIPRING_SYMBOL_H
 
@@ -12,8 +13,8 @@
 extern "C" {
 #endif
 
-/// Writes to a variable. Earlier launches of this stream see the old bytes, later ones the new bytes. `from` must not
-/// change until the point has passed. `out` may be NULL.
+/// Writes to a variable. Earlier launches of this stream see the old bytes, and later launches see the new bytes.
+/// `from` must not change until the point has passed. `out` may be NULL.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring holds the program until the work ends.
 /// Errors: INVALID (NULL, the range leaves the variable, a program of another device, a `__constant__` variable with
@@ -21,7 +22,8 @@ extern "C" {
 SLR_API slr_status slr_stream_write_symbol(slr_stream *stream, slr_program *program, const char *name, uint64_t offset,
                                            const void *from, uint64_t bytes, slr_point *out);
 
-/// Reads from a variable. `to` is complete when the point has passed. The rest as slr_stream_write_symbol.
+/// Reads from a variable. `to` is complete when the point has passed.
+/// Threads, Blocks, Owns, Errors: as slr_stream_write_symbol.
 SLR_API slr_status slr_stream_read_symbol(slr_stream *stream, slr_program *program, const char *name, uint64_t offset,
                                           void *to, uint64_t bytes, slr_point *out);
 

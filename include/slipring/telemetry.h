@@ -12,14 +12,15 @@
 extern "C" {
 #endif
 
-/// Latency in nanoseconds: from a message's place in the mailbox to the publication of its replies. Covers timed
-/// messages that were handled or faulted since launch. Quantiles are within 0.8 %, other values exact. All 0 if `count`
-/// is 0.
+/// Latency in nanoseconds: from a message's place in the mailbox to the publication of its replies. The values cover
+/// timed messages that were handled or faulted since launch. Quantiles are within 0.8 %; other values are exact. All
+/// values are 0 if `count` is 0.
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< one message in so many per port is timed; 0: none
-    /// The error of each time, plus or minus, because the owner's clock differs from the senders'. It is half the
-    /// duration of the longest comparison of the two clocks that the times are based on. 0: one clock.
+    /// The error of each time, plus or minus, because the owner's clock differs from the senders'. This error is half
+    /// the duration of the longest comparison of the two clocks on which the times are based. 0: there is only
+    /// one clock.
     uint32_t off_ns;
     uint64_t min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns;
 } slr_latency;
@@ -32,7 +33,7 @@ typedef struct slr_latency_bucket {
 /// The maximum number of buckets.
 #define SLR_LATENCY_BUCKETS 3776u
 
-/// The latency so far. Before launch all values are 0. This function and the next two use 30 KiB of stack.
+/// Gives the latency so far. Before launch all values are 0. This function and the next two use 30 KiB of stack.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);
 
@@ -40,7 +41,7 @@ SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);
 SLR_API slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, size_t bytes);
 #define slr_ring_get_latency(ring, out) slr_ring_get_latency_sized((ring), (out), sizeof(slr_latency))
 
-/// The latency histogram: the buckets that are not empty, in order. The limits of a bucket never change, so the
+/// Gives the latency histogram: the buckets that are not empty, in order. The limits of a bucket never change, so the
 /// difference of two readings is the histogram of the time between them.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  `count` is set on OK.
@@ -49,8 +50,8 @@ SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_buck
                                                 uint32_t *count);
 
 /// Summarises buckets as slr_ring_get_latency does: for the difference of two readings, or for several ring kernels.
-/// Least and largest are then limits of a bucket, and the mean is computed from the buckets' middles, all within 0.8 %.
-/// `every` is 0.
+/// `min_ns` and `max_ns` are then limits of buckets, and the mean is computed from the buckets' middles. All values are
+/// within 0.8 %. `every` is 0.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);
 
@@ -60,7 +61,8 @@ SLR_API slr_status slr_latency_summarise_sized(const slr_latency_bucket *buckets
 #define slr_latency_summarise(buckets, count, out)                                                                     \
     slr_latency_summarise_sized((buckets), (count), (out), sizeof(slr_latency))
 
-/// Messages handled or faulted per second, from one reading to a later one. `from` NULL: since activation.
+/// Messages handled or faulted per second, from one reading to a later reading. If `from` is NULL, the rate is
+/// since activation.
 /// Threads: any.  Blocks: no.
 SLR_API double slr_ring_rate(const slr_ring_stats *from, const slr_ring_stats *to);
 

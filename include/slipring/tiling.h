@@ -18,16 +18,16 @@
 extern "C" {
 #endif
 
-/// A problem, and where it runs. `kernel` says where; without a kernel `limits` does, and without both `device`. The
-/// output has `planes` times `m` rows of `n` elements.
+/// A problem, and the device on which it runs. `kernel` determines the device. Without a kernel, `limits` describes the
+/// device. Without both, `device` is the device. The output has `planes` times `m` rows of `n` elements.
 typedef struct slr_tiling_desc {
     uint32_t struct_size;
-    uint32_t element_bytes; ///< 1 to 16. 0: 4
+    uint32_t element_bytes; ///< bytes of an element, 1 to 16. 0: 4
     uint64_t m, n;          ///< rows; columns, which are adjacent in memory
-    uint64_t k;             ///< of a matrix product: the length of its sums. 0: one thread makes one element
-    uint64_t planes;        ///< 0: 1
+    uint64_t k;             ///< for a matrix product: the length of its sums. 0: each thread makes one element
+    uint64_t planes;        ///< number of planes. 0: 1
     uint32_t stages;        ///< copies of a tile's input in shared memory. 0: 1
-    uint32_t radius;        ///< of a stencil that keeps its input in shared memory, with k = 0. 0: it uses none
+    uint32_t radius;        ///< radius of a stencil that keeps its input in shared memory (then k is 0). 0: none
     uint32_t registers;     ///< per thread. 0: the kernel's, or estimated from a product's outputs per thread
     uint32_t most_threads;  ///< per block. 0: the limit of kernel and device
     slr_device *device;
@@ -54,24 +54,25 @@ static inline slr_tiling_desc slr_tiling_desc_init(void)
 typedef struct slr_tiling {
     uint32_t tile_m, tile_n, tile_k; ///< outputs of a block, and the part of a sum that is in shared memory at once
     uint32_t tile_planes;
-    uint32_t threads[3];       ///< of a block, along x (columns), y (rows), z (planes)
+    uint32_t threads[3];       ///< threads of a block, along x (columns), y (rows), z (planes)
     uint32_t groups[3];        ///< blocks that cover the problem
-    uint32_t outputs_a_thread; ///< at most
-    uint32_t blocks_a_unit;    ///< on a unit at once; 1 where the driver does not say
+    uint32_t outputs_a_thread; ///< maximum of outputs per thread
+    uint32_t blocks_a_unit;    ///< blocks on a unit at once; 1 if the driver does not say
     uint64_t shared_bytes;     ///< per block, for the input
-    double waves;              ///< blocks, divided by those that are on the device at once
+    double waves;              ///< blocks, divided by the blocks that are on the device at once
     double wave_efficiency;    ///< 0 to 1: the mean work of a unit, divided by the work of the busiest
     double whole;              ///< 0 to 1: the part of the tiles' elements that are elements of the problem
-    double intensity;          ///< of a product: flops per byte loaded by a block; else: outputs per byte
+    double intensity;          ///< for a product: flops per byte that a block loads; else: outputs per byte
     char why[200];
 } slr_tiling;
 
-/// Chooses a tile. No tile is larger than the problem, passes a limit of the device, or is partial where a whole one
-/// costs less; and there are no more blocks than work. The same problem on the same device gives the same tile.
+/// Chooses a tile. The tile is not larger than the problem, and respects the limits of the device. The tile causes no
+/// partial tiles where whole tiles cost less. No block is without work. The same problem on the same device gives
+/// the same tile.
 ///
 /// Threads: any.  Blocks: while it compiles (`kernel`), else no.  Owns: nothing.
-/// Errors: INVALID (a NULL, struct_size, no elements, too many for a grid), UNSUPPORTED (no tile fits; nothing says
-///   where it runs), COMPILE, NO_MEMORY.
+/// Errors: INVALID (a NULL, struct_size, no elements, too many for a grid), UNSUPPORTED (no tile fits; none of
+///   `kernel`, `limits` and `device` is given), COMPILE, NO_MEMORY.
 SLR_API slr_status slr_tiling_compute(const slr_tiling_desc *desc, slr_tiling *out);
 
 /// The macro slr_tiling_compute calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -79,8 +80,8 @@ SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_til
 #define slr_tiling_compute(desc, out) slr_tiling_compute_sized((desc), (out), sizeof(slr_tiling))
 
 /// As slr_tiling_compute, for a kernel that makes one element per thread, over problem[0] columns, problem[1] rows and
-/// problem[2] planes; 0: 1. A problem of one dimension gets the block of slr_kernel_suggest, or one block of all its
-/// elements if there are fewer elements.
+/// problem[2] planes. A count of 0 means 1. A problem of one dimension gets the block of slr_kernel_suggest, or one
+/// block of all its elements if there are fewer elements.
 /// Threads, Blocks, Owns, Errors: as slr_tiling_compute.
 SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
 
@@ -88,7 +89,8 @@ SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3]
 SLR_API slr_status slr_tiling_plan_sized(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out, size_t bytes);
 #define slr_tiling_plan(kernel, problem, out) slr_tiling_plan_sized((kernel), (problem), (out), sizeof(slr_tiling))
 
-/// Grid and block of a launch. Its shared_bytes are 0: a kernel with `extern __shared__` memory sets them.
+/// Gives the shape of a launch: the grid and block of a tiling. The shape's shared_bytes is 0. For a kernel with
+/// `extern __shared__` memory, set this member.
 static inline slr_shape slr_tiling_shape(const slr_tiling *tiling)
 {
     slr_shape shape = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0};

@@ -17,17 +17,18 @@ extern "C" {
 typedef struct slr_topic slr_topic;
 
 /// Publishes the replies of `from` under `topic`: makes a route to every present and future subscriber on its device.
-/// Lasts until `from` is destroyed. One ring kernel may have several topics.
+/// The publication lasts until `from` is destroyed. One ring kernel may have several topics.
 ///
 /// Threads: any; not from a handler of the same device.  Blocks: as slr_route.
 /// Errors: INVALID (not a topic: the message gives the defect), WRONG_STATE (not launched, or has ended). Errors of
 ///   slr_route: a subscriber does not fit, and nothing has changed. After NO_MEMORY and TIMEOUT some routes may exist.
 SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
-/// Sends `to` everything published under a matching topic on its device from now on: by ring kernels, along a route
-/// from each, and by slr_publish. A ring kernel with two matches receives each message once. Lasts until `to` is
-/// destroyed, also during a failure: after its restart it receives later messages. If it was paused and
-/// full, and a ring kernel advertised during the failure, slr_ring_reactivate makes that route.
+/// Subscribes `to` to all topics on its device that match the pattern. From now on, `to` gets what slr_publish sends,
+/// and what ring kernels publish, along a route from each. A ring kernel with two matching patterns receives each
+/// message once. The subscription lasts until `to` is destroyed. The subscription survives a failure of `to`: after the
+/// restart, `to` receives later messages. If a ring kernel advertises during the failure, and `to` was paused and full,
+/// slr_ring_reactivate makes that route.
 ///
 /// Threads, Blocks, Errors: as slr_advertise.
 SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);
@@ -36,15 +37,15 @@ SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);
 /// Threads: any.  Blocks: no.  Owns: the caller gets the topic: slr_topic_close.  Errors: INVALID, NO_MEMORY.
 SLR_API slr_status slr_topic_open(slr_device *device, const char *topic, slr_topic **out);
 
-/// NULL does nothing.  Threads: any, once.  Blocks: no.
+/// Closes a topic. NULL does nothing.  Threads: any, once.  Blocks: no.
 SLR_API void slr_topic_close(slr_topic *topic);
 
-/// Sends a message to instance 0 of every subscriber of the topic, through `port`. `accepted` (may be NULL) is always
-/// set: the number of subscribers that accepted it. Ended subscribers are skipped; to have no subscriber is not an
-/// error.
+/// Sends a message to instance 0 of every subscriber of the topic, through `port`. `accepted` (may be NULL) always gets
+/// the number of subscribers that accepted the message. Ended subscribers are skipped. A topic without subscribers
+/// is no error.
 ///
 /// Threads: the port's owner; no other thread may use the topic during the call.
-/// Blocks: until `timeout_ns`, for all of them together.
+/// Blocks: until `timeout_ns`, for all subscribers together.
 /// Errors: as slr_send (the first error; the message is still sent to the others), NO_MEMORY.
 SLR_API slr_status slr_publish(slr_port *port, slr_topic *topic, const void *message, size_t bytes, uint64_t timeout_ns,
                                uint32_t *accepted);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The trace: start and duration of each event, in a file for Perfetto and chrome://tracing. There is one trace per
-/// process. SLIPRING_TRACE=FILE starts it when the first device opens. Contract: docs/contract/profile.md.
+/// process. SLIPRING_TRACE=FILE starts the trace when the first device opens.
+/// Contract: docs/contract/profile.md.
 #ifndef SLIPRING_TRACE_H
 #define SLIPRING_TRACE_H
 
@@ -16,7 +17,7 @@ extern "C" {
 
 typedef struct slr_trace_desc {
     uint32_t struct_size;
-    uint32_t events_per_thread; ///< room between two writes, a power of two from 1024 to 2^24; default 65,536 (3 MiB)
+    uint32_t events_per_thread; ///< events between two writes: a power of two, 1024 to 2^24; default 65,536 (3 MiB)
 } slr_trace_desc;
 #ifdef __cplusplus
 static inline slr_trace_desc slr_trace_desc_init(void)
@@ -38,7 +39,7 @@ typedef struct slr_trace_stats {
     uint64_t dropped; ///< events lost for lack of room; the file also gives this number
 } slr_trace_stats;
 
-/// Starts a trace in a file, which replaces an existing one. `%p` in the path becomes the process ID. A thread of
+/// Starts a trace in a file. The trace replaces an existing file. `%p` in the path becomes the process ID. A thread of
 /// slipring writes new events every 20 ms, so a killed process leaves the events up to then. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: 5 ms the first time, and while the file is opened.  Owns: nothing.
@@ -55,8 +56,9 @@ SLR_API slr_status slr_trace_stop(slr_trace_stats *out);
 SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 #define slr_trace_stop(out) slr_trace_stop_sized((out), sizeof(slr_trace_stats))
 
-/// A named region of the calling thread's time; the name is copied. At most 64 levels deep. The region appears in the
-/// trace and the profile while they are on, and always in NVTX if one of its tools is attached.
+/// Begin and end of a named region of the calling thread's time. The name is copied. Regions nest at most 64 levels
+/// deep. The region appears in the trace and the profile while these are on. It always appears in NVTX if a tool of
+/// NVTX is attached.
 ///
 /// Threads: any; begin and end on the same one.  Blocks: no.  `end` without `begin` does nothing; a NULL name is "".
 SLR_API void slr_region_begin(const char *name);

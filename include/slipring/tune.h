@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tuner: finds the fastest launch of a kernel by measurement, and keeps it for later launches in any process.
+/// The tuner: finds the fastest launch of a kernel by measurement, and keeps this choice for later launches in
+/// any process.
 /// Contract: docs/contract/tuning.md.
 #ifndef SLIPRING_TUNE_H
 #define SLIPRING_TUNE_H
@@ -12,19 +13,19 @@
 extern "C" {
 #endif
 
-// ---- what a source lets change --------------------------------------------------------------------------------------
+// ---- tunable macros ------------------------------------------------------------------------------------------------
 
 /// A macro that a source declares tunable: "#pragma slipring tune TILE = 8, 16, 32". The text and array live as long as
 /// the program.
 typedef struct slr_tunable {
     const char *name;
-    const int64_t *values; ///< ascending
+    const int64_t *values; ///< the values, in ascending order
     uint32_t value_count;
-    uint32_t line; ///< of its declaration
-    int64_t value; ///< that the macro has in this program
+    uint32_t line; ///< the line of the declaration
+    int64_t value; ///< the macro's value in this program
 } slr_tunable;
 
-/// The tunable macros of a program, in source order; `index` counts from 0.
+/// Gives a tunable macro of a program. `index` counts from 0, in source order.
 /// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_tunable(const slr_program *program, uint32_t index, slr_tunable *out);
 
@@ -36,7 +37,7 @@ SLR_API slr_status slr_program_get_tunable_sized(const slr_program *program, uin
 
 // ---- tuning ---------------------------------------------------------------------------------------------------------
 
-/// What is to be small.
+/// The figure that the tuner minimises.
 typedef enum slr_tune_metric {
     SLR_TUNE_TIME = 1,   ///< median time of one launch
     SLR_TUNE_THROUGHPUT, ///< median time per launch of 16 in a row
@@ -47,19 +48,19 @@ typedef enum slr_tune_metric {
 /// The order in which candidates are tried.
 typedef enum slr_tune_strategy {
     SLR_TUNE_MODEL = 1,  ///< the default: by a cost model, which learns from each measurement
-    SLR_TUNE_EXHAUSTIVE, ///< all
-    SLR_TUNE_RANDOM,     ///< drawn by the seed
-    SLR_TUNE_LOCAL       ///< from neighbour to neighbour, downhill, from the default and then from drawn places
+    SLR_TUNE_EXHAUSTIVE, ///< all candidates
+    SLR_TUNE_RANDOM,     ///< random candidates, by the seed
+    SLR_TUNE_LOCAL       ///< from the default, and then from random candidates, to better neighbours
 } slr_tune_strategy;
 
 typedef enum slr_tune_state {
     SLR_TUNE_MEASURED = 1,
     SLR_TUNE_REFUSED, ///< the candidate cannot be launched: block, shared memory, registers
     SLR_TUNE_WRONG,   ///< the candidate's results differ from the default's
-    SLR_TUNE_FAILED   ///< the candidate does not compile, or it faulted
+    SLR_TUNE_FAILED   ///< the candidate does not compile, or has faulted
 } slr_tune_state;
 
-/// A set of flags.
+/// Flags of slr_tune_desc.flags.
 typedef enum slr_tune_flag {
     SLR_TUNE_DISCARD = 1,       ///< the result is not kept for later launches
     SLR_TUNE_KEEP_MACROS = 2,   ///< the macros stay as they are
@@ -71,22 +72,22 @@ typedef enum slr_tune_flag {
 /// A launch that was tried.
 typedef struct slr_tune_candidate {
     const char *defines; ///< "TILE=16 ROWS=2"; "": the source as it is
-    slr_shape shape;     ///< its block, grid and vector width
+    slr_shape shape;     ///< the candidate's block, grid and vector width
     slr_tune_state state;
     uint32_t is_default;
-    double cost;         ///< ns per launch by the metric, or what `measure` gave; the least of the first samples
-    double predicted;    ///< what the model expected, in its own unit; 0: nothing
-    const char *why;     ///< of one that was not measured: the reason; else ""
-    uint32_t evaluation; ///< from 1
-    uint32_t most;       ///< evaluations in all, as far as is known
+    double cost;         ///< ns per launch by the metric, or the result of `measure`: the least of the first samples
+    double predicted;    ///< the model's prediction, in its own unit; 0: none
+    const char *why;     ///< why the candidate was not measured; else ""
+    uint32_t evaluation; ///< the evaluation's number, from 1
+    uint32_t most;       ///< the total number of evaluations, as far as is known
     uint32_t space;      ///< candidates that the constraints allow, or that were drawn
 } slr_tune_candidate;
 
 /// Called after each candidate, on the caller's thread.
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
-/// Measures one sample in place of the device's events: energy, or a made-up cost in a test. The candidate has been
-/// checked; its kernel and arguments are ready to launch.
+/// Measures one sample, instead of the device's events: energy, or an invented cost in a test. The candidate's results
+/// have been checked, and its kernel and arguments are ready to launch.
 typedef slr_status slr_tune_meter(void *user, slr_stream *stream, slr_kernel *kernel,
                                   const slr_tune_candidate *candidate, double *cost);
 
@@ -94,17 +95,17 @@ typedef struct slr_tune_desc {
     uint32_t struct_size;
     uint32_t metric;      ///< slr_tune_metric; default: TIME
     uint32_t strategy;    ///< slr_tune_strategy; default: MODEL
-    uint32_t evaluations; ///< at most; default: all for EXHAUSTIVE, else a tenth of the candidates, at least 12
-    uint64_t budget_ns;   ///< of time, kept to within one candidate; default: 60 s per problem
-    uint64_t seed;        ///< of all that is drawn
+    uint32_t evaluations; ///< limit; default: all for EXHAUSTIVE, else a tenth of the candidates, at least 12
+    uint64_t budget_ns;   ///< time limit, exceeded by at most one candidate; default: 60 s per problem
+    uint64_t seed;        ///< seed of all random choices
     uint32_t repeats;     ///< samples of a candidate before the next round; default: 5
     uint32_t flags;       ///< slr_tune_flag
     /// A result may differ from the default's by this much, relative to the larger magnitude. Default 0: bit for bit.
     /// A choice that is not bit for bit is used only by programs with slr_program_desc.tuned = SLR_TUNED_ANY.
     double tolerance;
-    slr_tune_watcher *watch; ///< or NULL
-    slr_tune_meter *measure; ///< or NULL
-    void *user;              ///< of both
+    slr_tune_watcher *watch; ///< called after each candidate; or NULL
+    slr_tune_meter *measure; ///< measures each sample; or NULL
+    void *user;              ///< argument of both functions
 } slr_tune_desc;
 #ifdef __cplusplus
 static inline slr_tune_desc slr_tune_desc_init(void)
@@ -132,25 +133,26 @@ typedef struct slr_tune_problem {
 
 /// The choice for a problem.
 typedef struct slr_tuned {
-    slr_shape shape;                           ///< as it is launched: block and grid set
+    slr_shape shape;                           ///< the shape of the launch, with block and grid set
     char defines[SLR_TUNED_DEFINES_BYTES];     ///< "TILE=16 ROWS=2"; "": the source as it is
-    uint32_t is_default;                       ///< 1: no candidate was faster beyond doubt, or none is known
+    uint32_t is_default;                       ///< 1: no candidate is known that was certainly faster
     uint32_t is_exact;                         ///< 1: the results are the default's, bit for bit
-    double default_cost, cost;                 ///< ns per launch, or what `measure` gave; measured in turn
+    double default_cost, cost;                 ///< ns per launch, or the result of `measure`; measured in turn
     double speedup, speedup_low, speedup_high; ///< default_cost / cost, and its 95 % interval
     uint32_t space;                            ///< candidates that the constraints allow, or that were drawn
     uint32_t evaluations, refused, wrong, failed;
     uint32_t metric; ///< slr_tune_metric
     uint64_t spent_ns;
-    char reason[256]; ///< a sentence: why this choice
+    char reason[256]; ///< the reason for this choice, as a sentence
 } slr_tuned;
 
-/// Tunes a kernel for each of `count` problems, one after the other: `out` has room for as many.
+/// Tunes a kernel for each of `count` problems, one after the other. `out` has room for `count` results.
 ///
-/// Candidates are the combinations of the source's tunable macros, of the block if neither shape nor source says it,
-/// and of the vector width where the device has it. The results of each are compared with the default's. The best are
-/// measured in turn with the default, and the worse half is dropped until one is left. It is chosen if the 95 %
-/// interval of its speed-up is above 1. Buffers are restored afterwards.
+/// A candidate is a combination of values of the source's tunable macros. A candidate includes a block if neither shape
+/// nor source sets the block, and a vector width if the device has vector widths. slipring compares the results of each
+/// candidate with the results of the default. Then it measures the best candidates in turn with the default, and drops
+/// the worse half until one candidate is left. slipring chooses this candidate if the 95 % interval of its speed-up is
+/// above 1. Afterwards the buffers have their old contents.
 ///
 /// Threads: any, while no other work uses the buffers.  Blocks: until done, see budget_ns.
 /// Errors: INVALID (NULL, a wrong argument; the default fails), UNSUPPORTED (energy; a raw program), WRONG_STATE (the
@@ -164,7 +166,7 @@ SLR_API slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *pr
 #define slr_tune(kernel, problems, count, desc, out)                                                                   \
     slr_tune_sized((kernel), (problems), (count), (desc), (out), sizeof(slr_tuned))
 
-/// The choice that a launch of this shape uses: what was tuned for its threads, else the default.
+/// Gives the choice that a launch of `shape` uses: what was tuned for this number of threads, else the default.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL, an impossible shape).
 SLR_API slr_status slr_kernel_get_tuned(slr_kernel *kernel, slr_shape shape, slr_tuned *out);
 
@@ -174,9 +176,9 @@ SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shap
 
 /// A choice in the cache folder. The text is valid during the call.
 typedef struct slr_tuned_entry {
-    const char *kernel, *device; ///< `device`: the name that opens it
+    const char *kernel, *device; ///< `device` is the name that opens the device
     const char *model, *compiler, *driver;
-    const slr_tuned *tuned; ///< of its shape: threads, block and vector width
+    const slr_tuned *tuned; ///< the choice; its shape has only threads, block and vector width
 } slr_tuned_entry;
 
 typedef void slr_tuned_visitor(void *user, const slr_tuned_entry *entry);

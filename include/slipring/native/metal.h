@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a buffer is to Metal, for programs that use both. Contract: docs/contract/metal.md.
+/// The Metal object of a buffer, for programs that use slipring and Metal.
+/// Contract: docs/contract/metal.md.
 #ifndef SLIPRING_NATIVE_METAL_H
 #define SLIPRING_NATIVE_METAL_H
 
@@ -9,9 +10,10 @@
 extern "C" {
 #endif
 
-/// Gives the MTLBuffer (an Objective-C object) that holds the buffer's bytes, and at which byte of it they begin. Other
-/// buffers may lie in the same MTLBuffer. It stays as long as the buffer; retain it to keep it longer. slipring does
-/// not see what others do with the bytes: wait for its own work first (slr_point_wait), and for theirs before the next.
+/// Gives the MTLBuffer (an Objective-C object) that holds the buffer's bytes, and the offset of these bytes in it.
+/// Other buffers may lie in the same MTLBuffer. The MTLBuffer lives as long as the buffer; retain the MTLBuffer to keep
+/// it longer. slipring does not see other accesses to the bytes. Before such an access, wait for slipring's work
+/// (slr_point_wait). Before slipring's next work, wait for such accesses.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL), UNSUPPORTED (the buffer is not of a metal device).
