@@ -47,28 +47,18 @@ static const char *reason_of(struct slri_vulkan *vulkan, const struct slri_ring_
 
 static void drop(void *device, const struct slri_code *program);
 
-// It is taken when the shard's kit is made; up to then by who planned last.
-static bool take_device(struct slri_vulkan *vulkan, const struct slri_ring_facts *facts)
-{
-    struct slri_vk_stay *stay = &vulkan->stay;
-    slri_mutex_lock(&stay->lock);
-    const bool takes = is_free(vulkan);
-    if (takes) {
-        stay->program = facts->program;
-        stay->entry = facts->entry;
-        slri_code_on_end(facts->program, drop);
-    }
-    slri_mutex_unlock(&stay->lock);
-    return takes;
-}
+static const char taken[] = "the device's only group that stays has another ring kernel";
 
+// Many may plan; who launches first takes the group.
 slr_status slri_vk_persistent_plan(void *device, const struct slri_ring_facts *facts, struct slri_ring_plan *plan)
 {
     const char *reason = reason_of(device, facts);
-    if (!reason && !take_device(device, facts))
-        reason = "the device's only group that stays has another ring kernel";
+    if (!reason && !is_free(device))
+        reason = taken;
     plan->shards = reason ? 0 : 1;
-    if (reason)
+    if (!reason)
+        slri_code_on_end(facts->program, drop);
+    else
         snprintf(plan->reason, sizeof plan->reason, "%s", reason);
     return SLR_OK;
 }
@@ -246,12 +236,15 @@ static slr_status add_group(struct slri_vulkan *vulkan, struct slri_shard *shard
 
 static slr_status prepare(struct slri_vulkan *vulkan, struct slri_shard *shard)
 {
-    const struct slri_vk_stay *stay = &vulkan->stay;
     SLRI_TRY(slri_loss_check(&vulkan->loss));
-    if (stay->program != shard->program || stay->entry != shard->entry || !is_free(vulkan))
-        return SLRI_FAIL(FULL, "device '%s': another ring kernel has taken the group that stays", vulkan->name);
+    if (!is_free(vulkan))
+        return SLRI_FAIL(UNSUPPORTED,
+                         "device '%s' cannot run ring kernel %s persistently now: %s; destroy that first, or take "
+                         "ring=relaunch",
+                         vulkan->name, shard->entry->name, taken);
     if (!drop_group(vulkan))
         return slri_loss_check(&vulkan->loss);
+    vulkan->stay.program = shard->program;
     return add_group(vulkan, shard);
 }
 

@@ -91,9 +91,8 @@ struct slri_vulkan {
         slri_mutex lock;
         bool is_tried;                   // probe.c
         const char *lacks;               // behind that: NULL, or why none can stay, as a clause
-        const struct slri_code *program; // whose handler has the group, or is about to; NULL: none
-        const struct slri_entry *entry;
-        struct slri_vk_staying *built; // of these; NULL: nothing is
+        const struct slri_code *program; // whose handler has the group, or had it last; NULL: none
+        struct slri_vk_staying *built;   // of that handler; NULL: nothing is
         struct slri_vk_group *group;
         void *kit;       // atomic: of the shard that has it; NULL: it is free
         uint32_t pieces; // atomic: of memory that persistent ring kernels have
