@@ -5,6 +5,7 @@
 #include "tests/ring/ring_test.h"
 #include "tests/vulkan/vulkan_test.h"
 
+#include <pthread.h>
 #include <vulkan/vulkan_core.h>
 
 static const char source[] = "struct message { unsigned value, port; };\n"
@@ -148,6 +149,81 @@ static void a_lost_device_is_reopened_behind_its_ring_kernel(void **state)
     tear_down(&b);
 }
 
+// ---- one group, many that want it ----------------------------------------------------------------------------------
+
+struct launcher {
+    slr_ring *ring;
+    slr_status status;
+    char why[256];
+};
+
+static void *launch(void *of)
+{
+    struct launcher *launcher = of;
+    launcher->status = slr_ring_launch(launcher->ring);
+    snprintf(launcher->why, sizeof launcher->why, "%s", launcher->status != SLR_OK ? slr_error_message() : "");
+    return NULL;
+}
+
+static slr_ring *create_named(struct bench *b, int number)
+{
+    slr_ring *ring;
+    b->desc.name = number == 0 ? "one" : "other";
+    must(slr_ring_create(b->device, &b->desc, &ring));
+    return ring;
+}
+
+// Both were planned while the group was free.
+static void of_two_launches_at_once_one_is_refused_with_the_reason(void **state)
+{
+    struct bench b;
+    struct launcher launcher[2] = {{0}};
+    pthread_t thread[2];
+    (void)state;
+    set_up(&b, "vulkan:0?ring=persistent");
+    for (int i = 0; i < 2 && b.stays; ++i)
+        launcher[i].ring = create_named(&b, i);
+    for (int i = 0; i < 2 && b.stays; ++i)
+        assert_int_equal(pthread_create(&thread[i], NULL, launch, &launcher[i]), 0);
+    for (int i = 0; i < 2 && b.stays; ++i)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+    if (b.stays) {
+        const int won = launcher[0].status == SLR_OK ? 0 : 1;
+        slr_port *port = open_port(b.device);
+        assert_int_equal(launcher[won].status, SLR_OK);
+        assert_int_equal(launcher[1 - won].status, SLR_UNSUPPORTED);
+        assert_non_null(strstr(launcher[1 - won].why, "the device's only group that stays has another ring kernel"));
+        must(slr_ring_activate(launcher[won].ring, LONG));
+        assert_int_equal(ask(launcher[won].ring, port, 7), 1);
+        slr_ring_destroy(launcher[won].ring);
+        must(slr_ring_launch(launcher[1 - won].ring)); // it waits for nothing else
+        must(slr_ring_activate(launcher[1 - won].ring, LONG));
+        assert_int_equal(ask(launcher[1 - won].ring, port, 8), 1);
+        slr_port_close(port);
+        slr_ring_destroy(launcher[1 - won].ring);
+    }
+    tear_down(&b);
+}
+
+static void who_launches_first_has_the_group_whoever_was_created_last(void **state)
+{
+    struct bench b;
+    slr_ring *ring[2], *late;
+    (void)state;
+    set_up(&b, "vulkan:0?ring=persistent");
+    for (int i = 0; i < 2 && b.stays; ++i)
+        ring[i] = create_named(&b, i);
+    if (b.stays) {
+        must(slr_ring_launch(ring[0]));
+        refuses(slr_ring_launch(ring[1]), UNSUPPORTED, "has another ring kernel");
+        b.desc.name = "late";
+        refuses(slr_ring_create(b.device, &b.desc, &late), UNSUPPORTED, "has another ring kernel");
+        slr_ring_destroy(ring[0]);
+        slr_ring_destroy(ring[1]);
+    }
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +231,8 @@ int main(void)
         cmocka_unit_test(unless_it_is_asked_for_a_ring_kernel_is_batched),
         cmocka_unit_test(a_launch_of_which_a_call_fails_leaves_nothing),
         cmocka_unit_test(a_lost_device_is_reopened_behind_its_ring_kernel),
+        cmocka_unit_test(of_two_launches_at_once_one_is_refused_with_the_reason),
+        cmocka_unit_test(who_launches_first_has_the_group_whoever_was_created_last),
     };
     return load_vulkan() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_VULKAN;
 }

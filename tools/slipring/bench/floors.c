@@ -122,11 +122,19 @@ void floors_blas(int side, const float *a, const float *b, float *c)
 
 // ---- by hand -------------------------------------------------------------------------------------------------------
 
-static bool write_text(const char *path, const char *text)
+bool floors_write(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
     bool fine = file != NULL && fputs(text, file) >= 0;
     return file != NULL && fclose(file) == 0 && fine;
+}
+
+bool floors_compile(char *const *arguments)
+{
+    pid_t process;
+    int ended = 0;
+    return posix_spawnp(&process, arguments[0], NULL, NULL, arguments, environ) == 0 &&
+           waitpid(process, &ended, 0) == process && WIFEXITED(ended) && WEXITSTATUS(ended) == 0;
 }
 
 static bool compile(const char *compiler, char *source, char *made)
@@ -154,10 +162,7 @@ static bool compile(const char *compiler, char *source, char *made)
         source,
         NULL
     };
-    pid_t process;
-    int ended = 0;
-    return posix_spawnp(&process, compiler, NULL, NULL, arguments, environ) == 0 &&
-           waitpid(process, &ended, 0) == process && WIFEXITED(ended) && WEXITSTATUS(ended) == 0;
+    return floors_compile(arguments);
 }
 
 hand_function *floors_hand(const char *source, const char **why)
@@ -172,7 +177,7 @@ hand_function *floors_hand(const char *source, const char **why)
     snprintf(text, sizeof text, "%s/hand.c", folder);
     snprintf(header, sizeof header, "%s/hand.h", folder);
     snprintf(made, sizeof made, "%s/hand.so", folder);
-    if (write_text(text, source) && write_text(header, hand_embedded_hand_h) &&
+    if (floors_write(text, source) && floors_write(header, hand_embedded_hand_h) &&
         compile(compiler != NULL && *compiler ? compiler : "cc", text, made)) {
         void *library = dlopen(made, RTLD_NOW | RTLD_LOCAL);
         if (library != NULL)

@@ -30,4 +30,8 @@ void floors_blas(int side, const float *a, const float *b, float *c);
 typedef void hand_function(void *const *buffer, int n);
 hand_function *floors_hand(const char *source, const char **why);
 
+/// A file of that text; a compiler, found on PATH, with arguments that end with NULL. False: failed.
+bool floors_write(const char *path, const char *text);
+bool floors_compile(char *const *arguments);
+
 #endif

@@ -2,16 +2,14 @@
 #include "bench/glsl.h"
 
 #include "bench/bare.h"
+#include "bench/floors.h"
 #include "memory.h"
 
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
 extern const char glsl_embedded_matmul_comp[], glsl_embedded_reduce_shared_comp[], glsl_embedded_saxpy_comp[],
     glsl_embedded_stencil_comp[], glsl_embedded_transpose_comp[];
 
@@ -44,21 +42,11 @@ bool glsl_has(const kernel_case *what)
 
 // ---- glslang -------------------------------------------------------------------------------------------------------
 
-static bool write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    bool fine = file != NULL && fputs(text, file) >= 0;
-    return file != NULL && fclose(file) == 0 && fine;
-}
-
 // Its messages go nowhere: the texts are ours.
 static bool compile(char *text, char *made)
 {
     char *arguments[] = {"glslangValidator", "-V", "--quiet", "--target-env", "vulkan1.2", "-o", made, text, NULL};
-    pid_t process;
-    int ended = 0;
-    return posix_spawnp(&process, arguments[0], NULL, NULL, arguments, environ) == 0 &&
-           waitpid(process, &ended, 0) == process && WIFEXITED(ended) && WEXITSTATUS(ended) == 0;
+    return floors_compile(arguments);
 }
 
 static uint32_t *read_words(const char *path, size_t *bytes)
@@ -83,7 +71,7 @@ static uint32_t *spirv_of(const char *text, size_t *bytes)
         return NULL;
     snprintf(source, sizeof source, "%s/kernel.comp", folder);
     snprintf(made, sizeof made, "%s/kernel.spv", folder);
-    uint32_t *words = write_text(source, text) && compile(source, made) ? read_words(made, bytes) : NULL;
+    uint32_t *words = floors_write(source, text) && compile(source, made) ? read_words(made, bytes) : NULL;
     unlink(source);
     unlink(made);
     rmdir(folder);
