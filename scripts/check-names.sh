@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-left_out=' base/windows cluster decide emit/spirv emit/wgsl hal/vulkan hal/webgpu observe ops tune '
+left_out=' cluster emit/spirv emit/wgsl hal/vulkan hal/webgpu ops '
 [[ ${1:-} == --all ]] && left_out=''
 
 found=0
