@@ -1,17 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# check-names.sh [--all]: is the name of each static function unique in its folder of src? A debugger, a profile and a
-# search then find one. The folders below still have such names and are left out; --all lists those, too.
-# Prints a line for each name with its files, and exits with 1.
+# check-names.sh: is the name of each static function unique in its folder of src? A debugger, a profile and a search then
+# find one. Prints a line for each name with its files, and exits with 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-left_out=' base/windows decide observe tune '
-[[ ${1:-} == --all ]] && left_out=''
-
 found=0
 for folder in $(find src -type d -printf '%P\n' | sort); do
-    [[ $left_out == *" $folder "* ]] && continue
     mapfile -t files < <(find "src/$folder" -maxdepth 1 -name '*.c' ! -name '*_test.c' | sort)
     ((${#files[@]})) || continue
     while read -r name where; do

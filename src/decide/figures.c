@@ -132,7 +132,7 @@ static void count_interpreted(const slr_work *work, const struct interpreted *pa
     count->bytes = moved < all ? moved : all; // what is read again comes from a cache
 }
 
-static slr_status check_work(const slr_work *work)
+static slr_status check_is_counted(const slr_work *work)
 {
     const slr_kernel *kernel = work->kernel;
     if (work->arg_count != kernel->info.parameter_count || (work->arg_count && !work->args))
@@ -153,7 +153,7 @@ static slr_status count_kernel(const slr_work *work, struct slri_work_count *out
     struct slri_count count;
     struct interpreted part = {0};
     struct slri_figures *f = &out->figures;
-    SLRI_TRY(check_work(work));
+    SLRI_TRY(check_is_counted(work));
     SLRI_TRY(slri_shape_settle_by(work->kernel, &shape, false, &none));
     if (none)
         return SLRI_FAIL(INVALID, "kernel %s: the work has no threads", work->kernel->info.name);

@@ -10,26 +10,26 @@
 // finds each once. Release: who sees the count sees what it counts, here or there.
 static void add_time(struct slri_shard *shard, uint64_t took_ns)
 {
-    uint32_t early = shard->early;
+    uint32_t early = shard->notes.early;
     if (early < SLRI_EARLY) {
-        __atomic_store_n(&shard->early_ns[early], took_ns, __ATOMIC_RELAXED);
-        __atomic_store_n(&shard->early, early + 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&shard->notes.early_ns[early], took_ns, __ATOMIC_RELAXED);
+        __atomic_store_n(&shard->notes.early, early + 1, __ATOMIC_RELEASE);
         return;
     }
     for (uint32_t i = 0; i < SLRI_EARLY && early == SLRI_EARLY; ++i)
-        slri_histogram_add(shard->latency, shard->early_ns[i]);
-    slri_histogram_add(shard->latency, took_ns);
+        slri_histogram_add(shard->notes.latency, shard->notes.early_ns[i]);
+    slri_histogram_add(shard->notes.latency, took_ns);
     if (early == SLRI_EARLY)
-        __atomic_store_n(&shard->early, SLRI_EARLY_OVER, __ATOMIC_RELEASE);
+        __atomic_store_n(&shard->notes.early, SLRI_EARLY_OVER, __ATOMIC_RELEASE);
 }
 
 void slri_shard_merge_latency(const struct slri_shard *shard, struct slri_histogram *into)
 {
-    uint32_t early = __atomic_load_n(&shard->early, __ATOMIC_ACQUIRE);
+    uint32_t early = __atomic_load_n(&shard->notes.early, __ATOMIC_ACQUIRE);
     if (early == SLRI_EARLY_OVER)
-        slri_histogram_merge(into, shard->latency);
+        slri_histogram_merge(into, shard->notes.latency);
     for (uint32_t i = 0; i < early && early != SLRI_EARLY_OVER; ++i)
-        slri_histogram_add(into, __atomic_load_n(&shard->early_ns[i], __ATOMIC_RELAXED));
+        slri_histogram_add(into, __atomic_load_n(&shard->notes.early_ns[i], __ATOMIC_RELAXED));
 }
 
 void slri_shard_note_latency(struct slri_shard *shard, uint32_t port, uint32_t at, uint32_t node, uint64_t now_ns)

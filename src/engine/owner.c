@@ -30,7 +30,7 @@ static void push(struct slri_worker *worker, struct slri_shard *shard)
 {
     struct slri_shard *head = __atomic_load_n(&worker->woken, __ATOMIC_RELAXED);
     do
-        shard->next = head;
+        shard->host.next = head;
     while (!__atomic_compare_exchange_n(&worker->woken, &head, shard, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
@@ -43,7 +43,7 @@ static void unpark(struct slri_worker *worker)
 
 void slri_owners_wake(struct slri_shard *shard)
 {
-    struct slri_worker *worker = shard->worker;
+    struct slri_worker *worker = shard->host.worker;
     if (!worker)
         return; // launched and not started yet
     push(worker, shard);
@@ -54,7 +54,7 @@ void slri_owners_wake(struct slri_shard *shard)
 
 static void activate(struct slri_worker *worker, struct slri_shard *shard)
 {
-    shard->next = worker->active;
+    shard->host.next = worker->active;
     worker->active = shard;
 }
 
@@ -65,8 +65,8 @@ static void adopt_woken(struct slri_worker *worker)
         return;
     struct slri_shard *shard = __atomic_exchange_n(&worker->woken, NULL, __ATOMIC_ACQUIRE);
     while (shard) {
-        struct slri_shard *next = shard->next;
-        shard->idle_since_ns = 0;
+        struct slri_shard *next = shard->host.next;
+        shard->host.idle_since_ns = 0;
         activate(worker, shard);
         shard = next;
     }
@@ -101,7 +101,7 @@ static struct round run_round(struct slri_worker *worker, uint64_t now_ns)
     struct round round = {0};
     struct slri_shard **at = &worker->active;
     while (*at) {
-        struct slri_shard *shard = *at, *next = shard->next;
+        struct slri_shard *shard = *at, *next = shard->host.next;
         enum slri_pass pass = slri_shard_pass(shard);
         if (pass == SLRI_PASS_ABANDONED) {
             round.abandoned = true;
@@ -112,19 +112,19 @@ static struct round run_round(struct slri_worker *worker, uint64_t now_ns)
             continue;
         }
         if (pass == SLRI_PASS_WORKED) {
-            shard->idle_since_ns = 0;
+            shard->host.idle_since_ns = 0;
             round.worked = true;
-        } else if (shard->idle_since_ns == 0) {
-            shard->idle_since_ns = now_ns;
+        } else if (shard->host.idle_since_ns == 0) {
+            shard->host.idle_since_ns = now_ns;
         }
-        uint64_t idle_ns = shard->idle_since_ns && now_ns ? now_ns - shard->idle_since_ns : 0;
+        uint64_t idle_ns = shard->host.idle_since_ns && now_ns ? now_ns - shard->host.idle_since_ns : 0;
         round.waits = round.waits || pass == SLRI_PASS_WAITS;
         round.spins = round.spins || idle_ns < SPIN_NS;
         if (pass == SLRI_PASS_IDLE && idle_ns >= SLEEP_NS) {
             *at = next;
             lull(worker, shard);
         } else {
-            at = &shard->next;
+            at = &shard->host.next;
         }
     }
     if (worker->packed)
@@ -174,7 +174,7 @@ static void own_shards(void *arg)
         idle_rounds = round.worked ? 0 : idle_rounds + 1;
         // One shard that works needs no clock. Of several, those that do not work must fall asleep all the same: else
         // all that were ever woken are passed over at each message.
-        if (look || (round.worked && !(worker->active && worker->active->next)))
+        if (look || (round.worked && !(worker->active && worker->active->host.next)))
             rounds = 0;
         if (!look || round.worked || round.spins)
             continue;
@@ -249,7 +249,7 @@ slr_status slri_owners_start(struct slri_owners *owners, struct slri_shard *shar
     if (status == SLR_OK && shard->timeout_ns)
         status = slri_owners_watch(owners, shard->timeout_ns);
     if (status == SLR_OK)
-        shard->worker = &owners->worker[owners->next_worker++ % owners->workers];
+        shard->host.worker = &owners->worker[owners->next_worker++ % owners->workers];
     slri_mutex_unlock(&owners->lock);
     if (status == SLR_OK)
         slri_owners_wake(shard);

@@ -60,7 +60,7 @@ __attribute__((noinline)) static void show(struct slri_shard *shard, uint32_t k)
     MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]); // the three as in mb_finish, which stores the same again
     MB_PUBLISH(owner + MB_HANDLED, P[MBP_HANDLED]);
     MB_PUBLISH(owner + MB_FAULTED, P[MBP_FAULTED]);
-    shard->shown(shard, port);
+    shard->calls.shown(shard, port);
 }
 
 // Message k of the batch has been handled, or has faulted.
@@ -71,16 +71,16 @@ static inline void settle(struct slri_shard *shard, uint32_t k, const struct slr
     } else {
         // First, so that what goes to a port behind it lies behind the replies to the sender, who may have that port.
         mb_handled(shard->shared, shard->own, k, is_silent(shard) ? 0 : call->replies, 0);
-        if (shard->outlets && (call->replies != 0 || call->out))
+        if (shard->route.outlets && (call->replies != 0 || call->out))
             shard->relay->pass_on(shard, call, k);
     }
     if (!shard->followed)
         return;
-    if (shard->settled)
-        shard->settled(shard, k, call, fault);
+    if (shard->calls.settled)
+        shard->calls.settled(shard, k, call, fault);
     if (shard->done)
         slri_shard_done(shard, call->instance);
-    if (shard->shown && !shard->outlets)
+    if (shard->calls.shown && !shard->route.outlets)
         show(shard, k);
 }
 
@@ -110,11 +110,11 @@ __attribute__((flatten)) static uint32_t handle(struct slri_shard *shard, uint32
         }
         call.replies = 0;
         call.fuel = shard->fuel;
-        if (shard->outlets)
+        if (shard->route.outlets)
             shard->relay->aim(shard, &call);
         uint32_t fault = shard->handler(shard->handler_self, &call);
         settle(shard, k, &call, fault);
-        if (fault != SLRI_FAULT_NONE && shard->faulted) {
+        if (fault != SLRI_FAULT_NONE && shard->calls.faulted) {
             *faults = 1;
             return k + 1;
         }
@@ -143,7 +143,7 @@ static uint32_t handle_together(struct slri_shard *shard, uint32_t batch, uint32
             mb_copy_reply(S, P, P[MBP_BATCH(k)], n,
                           (const uint32_t *)call[k].reply_base + n * (call[k].reply_stride / 4),
                           call[k].reply_stride / 4);
-        *faults += fault && shard->faulted;
+        *faults += fault && shard->calls.faulted;
         settle(shard, k, &call[k], fault ? SLRI_FAULT_STATUS : SLRI_FAULT_NONE);
     }
     return batch;
@@ -191,10 +191,10 @@ static bool gathers(struct slri_shard *shard)
         return false;
     uint32_t shown = count_waiting(shard);
     if (shown == 0)
-        shard->linger_until_ns = 0;
-    else if (shard->linger_until_ns == 0)
-        shard->linger_until_ns = slri_deadline_after(shard->linger_ns);
-    return shown == 0 || (shown < shard->max_batch && !slri_passed(shard->linger_until_ns));
+        shard->host.linger_until_ns = 0;
+    else if (shard->host.linger_until_ns == 0)
+        shard->host.linger_until_ns = slri_deadline_after(shard->linger_ns);
+    return shown == 0 || (shown < shard->max_batch && !slri_passed(shard->host.linger_until_ns));
 }
 
 // ---- handlers with a deadline --------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ static void copy_replies(const struct slri_shard *shard, uint32_t port, const st
 static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_t *faults)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    struct slri_runner *runner = shard->worker->runner;
+    struct slri_runner *runner = shard->host.worker->runner;
     struct slri_box *box = shard->box;
     slri_handler *handler = shard->handler; // read before the runner can lose the shard
     void *self = shard->handler_self;
@@ -227,7 +227,7 @@ static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_
                              .reply_stride = box->reply_stride,
                              .reply_bytes = shard->reply_bytes,
                              .max_replies = S[MB_MAX_REPLIES],
-                             .out = shard->out,
+                             .out = shard->route.out,
                              .prints = shard->prints};
     for (uint32_t k = 0; k < batch; ++k) {
         uint32_t at = P[MBP_BATCH(k) + 1];
@@ -237,7 +237,7 @@ static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_
         call.state = slri_shard_state(shard, call.instance);
         call.replies = 0;
         call.fuel = shard->fuel;
-        shard->handling = k;
+        shard->host.handling = k;
         slri_runner_enter(runner, shard, slri_deadline_after(shard->timeout_ns));
         uint32_t fault = handler(self, &call);
         if (!slri_runner_leave(runner)) {
@@ -247,7 +247,7 @@ static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_
         if (fault == SLRI_FAULT_NONE && !is_silent(shard))
             copy_replies(shard, P[MBP_BATCH(k)], &call);
         settle(shard, k, &call, fault);
-        if (fault != SLRI_FAULT_NONE && shard->faulted) {
+        if (fault != SLRI_FAULT_NONE && shard->calls.faulted) {
             *faults = 1;
             return k + 1;
         }
@@ -259,12 +259,12 @@ static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_
 static void finish(struct slri_shard *shard, uint32_t done, uint32_t batch)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    if (shard->outlets)
+    if (shard->route.outlets)
         shard->relay->flush(shard);
     P[MBP_BATCH_COUNT] = done;
     slri_shard_time(shard, done);
     mb_finish(S, P);
-    shard->published(shard, done);
+    shard->calls.published(shard, done);
     if (done < batch)
         mb_keep_rest(S, P, done, batch);
 }
@@ -272,11 +272,11 @@ static void finish(struct slri_shard *shard, uint32_t done, uint32_t batch)
 void slri_shard_abandon(struct slri_shard *shard)
 {
     const uint32_t *S = shard->shared, *P = shard->own;
-    uint32_t k = shard->handling;
+    uint32_t k = shard->host.handling;
     struct slri_call call = {.instance = S[P[MBP_BATCH(k) + 1] + MB_INSTANCE], .max_replies = S[MB_MAX_REPLIES]};
     settle(shard, k, &call, SLRI_FAULT_OVERRUN); // its state is the abandoned handler's
     finish(shard, k + 1, P[MBP_BATCH_COUNT]);
-    shard->abandoned(shard);
+    shard->calls.abandoned(shard);
 }
 
 // ---- handlers on a device ------------------------------------------------------------------------------------------
@@ -293,8 +293,8 @@ static void take_result(const struct slri_shard *shard, uint32_t record, struct 
     call->fault_line = result[RL_LINE];
     call->reply_base = bytes + at;
     at += (uint64_t)relaunch->desc.max_replies * relaunch->reply_stride;
-    for (uint32_t i = 0; shard->out && i < shard->outs; ++i) {
-        struct slri_out *out = &shard->out[i];
+    for (uint32_t i = 0; shard->route.out && i < shard->outs; ++i) {
+        struct slri_out *out = &shard->route.out[i];
         out->base = bytes + at;
         out->count = out->most ? result[RL_SENT(i)] : 0;
         at += (uint64_t)out->most * out->stride;
@@ -309,7 +309,7 @@ static uint32_t settle_results(struct slri_shard *shard, const struct slri_relau
                              .reply_stride = shard->relaunch->reply_stride,
                              .reply_bytes = shard->reply_bytes,
                              .max_replies = S[MB_MAX_REPLIES],
-                             .out = shard->out};
+                             .out = shard->route.out};
     for (uint32_t k = 0; k < part->ready; ++k) {
         uint32_t at = P[MBP_BATCH(k) + 1], fault = slri_relaunch_result(shard->relaunch, part->first + k)[RL_FAULT];
         if (fault == RL_NOT_RUN)
@@ -322,7 +322,7 @@ static uint32_t settle_results(struct slri_shard *shard, const struct slri_relau
                           (const uint32_t *)(const void *)(call.reply_base + (uint64_t)n * call.reply_stride),
                           (shard->reply_bytes + 3) / 4);
         settle(shard, k, &call, fault); // the device has set the state back
-        *faults += fault != SLRI_FAULT_NONE && shard->faulted;
+        *faults += fault != SLRI_FAULT_NONE && shard->calls.faulted;
     }
     return part->ready;
 }
@@ -336,15 +336,15 @@ uint32_t slri_shard_doubt(struct slri_shard *shard, uint32_t done, uint32_t end)
             S[at + MB_HEAD] |= MB_FLAG_REDELIVERED; // the slot is the owner's until it is retired
             continue;
         }
-        if (shard->settled)
-            shard->settled(shard, k, NULL, SLRI_FAULT_NONE);
+        if (shard->calls.settled)
+            shard->calls.settled(shard, k, NULL, SLRI_FAULT_NONE);
         mb_doubt(S, P, k);
         if (shard->done)
             slri_shard_done(shard, S[at + MB_INSTANCE]);
     }
     if (!shard->redelivers)
         return end;
-    __atomic_fetch_add(&shard->redelivered, end - done, __ATOMIC_RELAXED); // a count alone
+    __atomic_fetch_add(&shard->notes.redelivered, end - done, __ATOMIC_RELAXED); // a count alone
     return done;
 }
 
@@ -383,9 +383,9 @@ static void settle_part(const struct slri_relaunch_part *part, slr_status status
     uint32_t done = status == SLR_OK ? settle_results(shard, part, &faults) : slri_shard_doubt(shard, 0, part->ready);
     finish(shard, done, part->batch);
     for (; faults != 0; --faults)
-        shard->faulted(shard);
+        shard->calls.faulted(shard);
     if (status != SLR_OK)
-        shard->lost(shard, shard->relaunch->why);
+        shard->calls.lost(shard, shard->relaunch->why);
 }
 
 static void end_dispatch(struct slri_relaunch *relaunch)
@@ -413,7 +413,7 @@ void slri_worker_dispatch(struct slri_worker *worker)
 static void pack(struct slri_shard *shard, uint32_t ready, uint32_t batch)
 {
     struct slri_relaunch *relaunch = shard->relaunch;
-    struct slri_worker *worker = shard->worker;
+    struct slri_worker *worker = shard->host.worker;
     if (!slri_relaunch_has_room(relaunch, ready))
         slri_worker_dispatch(worker);
     if (!slri_relaunch_is_packed(relaunch)) {
@@ -430,7 +430,7 @@ static void pack(struct slri_shard *shard, uint32_t ready, uint32_t batch)
 static inline void await_message(const struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
-    if (shard->next || P[MBP_STATE] != MB_RUNNING || P[MBP_WAITING] != 0 || S[MB_KEEP] != 0)
+    if (shard->host.next || P[MBP_STATE] != MB_RUNNING || P[MBP_WAITING] != 0 || S[MB_KEEP] != 0)
         return;
     for (int i = 0; i < LOOKS_A_PASS && mb_look(S, P) == 0; ++i)
         ;
@@ -442,11 +442,11 @@ static inline void await_message(const struct slri_shard *shard)
 static inline bool tell_answer(struct slri_shard *shard)
 {
     const uint32_t *P = shard->own;
-    if (P[MBP_CONTROL] == shard->told_control && P[MBP_STATE] == shard->told_state)
+    if (P[MBP_CONTROL] == shard->host.told_control && P[MBP_STATE] == shard->host.told_state)
         return false;
-    shard->told_control = P[MBP_CONTROL];
-    shard->told_state = P[MBP_STATE];
-    shard->answered(shard, P[MBP_STATE]);
+    shard->host.told_control = P[MBP_CONTROL];
+    shard->host.told_state = P[MBP_STATE];
+    shard->calls.answered(shard, P[MBP_STATE]);
     return true;
 }
 
@@ -454,9 +454,9 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own;
     bool asked =
-        __atomic_load_n(&shard->asked, __ATOMIC_RELAXED) != 0; // `operate` takes the lock under which it is set
+        __atomic_load_n(&shard->turn.asked, __ATOMIC_RELAXED) != 0; // `operate` takes the lock under which it is set
     if (asked)
-        shard->operate(shard);
+        shard->calls.operate(shard);
     if (shard->linger_ns != 0)
         P[MBP_MOST] = gathers(shard) ? 0 : shard->max_batch;
     shard->relay->begin(shard);
@@ -466,10 +466,10 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
         batch = take_more(shard, batch);
     bool evicted = P[MBP_EVICTED] != 0;
     if (evicted) // before the handler runs: who waits for credit need not wait for it
-        shard->published(shard, 0);
-    uint32_t ready = shard->outlets ? shard->relay->taken(shard) : batch;
+        shard->calls.published(shard, 0);
+    uint32_t ready = shard->route.outlets ? shard->relay->taken(shard) : batch;
     if (ready != 0) {
-        shard->linger_until_ns = 0;
+        shard->host.linger_until_ns = 0;
         uint32_t faults = 0;
         if (shard->relaunch) {
             pack(shard, ready, batch);
@@ -486,7 +486,7 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
             slri_observe_handled(shard, begin, done);
         finish(shard, done, batch);
         for (; faults != 0; --faults)
-            shard->faulted(shard);
+            shard->calls.faulted(shard);
     }
     bool draining = ((P[MBP_CONTROL] - 1) & 3) == MB_CLOSE;
     bool over = P[MBP_STATE] == MB_ENDED || P[MBP_STATE] == MB_STOPPED;
@@ -494,7 +494,7 @@ enum slri_pass slri_shard_pass(struct slri_shard *shard)
         return over ? SLRI_PASS_OVER : SLRI_PASS_WORKED;
     if (ready != 0 || evicted || asked)
         return SLRI_PASS_WORKED;
-    bool lingers = P[MBP_MOST] == 0 && shard->linger_until_ns != 0;
+    bool lingers = P[MBP_MOST] == 0 && shard->host.linger_until_ns != 0;
     return draining ? SLRI_PASS_WAITS : lingers ? SLRI_PASS_LINGERS : SLRI_PASS_IDLE;
 }
 
@@ -517,11 +517,11 @@ bool slri_shard_may_sleep(struct slri_shard *shard)
     if (!shard->relay->may_sleep(shard))
         return false;
     bool claimed =
-        mb_begin(S, P) != 0 && !shard->outlets; // with routes it is what was left of a batch, and has no room
-    if (P[MBP_EVICTED] != 0 && shard->settled)  // now, while what was dropped is first among the free
-        shard->published(shard, 0);
+        mb_begin(S, P) != 0 && !shard->route.outlets; // with routes it is what was left of a batch, and has no room
+    if (P[MBP_EVICTED] != 0 && shard->calls.settled)  // now, while what was dropped is first among the free
+        shard->calls.published(shard, 0);
     if (claimed || P[MBP_EVICTED] != 0 || (P[MBP_MOST] == 0 && mb_shown(S, P, 1) != 0) ||
-        __atomic_load_n(&shard->asked, __ATOMIC_RELAXED))
+        __atomic_load_n(&shard->turn.asked, __ATOMIC_RELAXED))
         return false;
-    return P[MBP_CONTROL] == shard->told_control && P[MBP_STATE] == shard->told_state;
+    return P[MBP_CONTROL] == shard->host.told_control && P[MBP_STATE] == shard->host.told_state;
 }

@@ -12,6 +12,7 @@
 #include "base/thread.h"
 #include "engine/loss.h"
 #include "engine/owner.h"
+#include "engine/slabs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +58,13 @@ static uint64_t initial_at(const struct slri_entry *handler)
     return scalars_at(handler) + slri_round_up(handler->bindings * 8u, 16);
 }
 
+uint64_t slri_resident_near_own_bytes(const struct slri_shard *shard)
+{
+    return slri_round_up(MBP_HISTOGRAM_AT(shard->own_words) * (uint64_t)4 +
+                             (shard->notes.latency ? sizeof *shard->notes.latency : 0),
+                         SLRI_SLAB_ALIGNMENT); // at its place behind them, as at home
+}
+
 uint64_t slri_resident_kit_bytes(const struct slri_shard *shard)
 {
     return initial_at(shard->entry) + slri_round_up(shard->state_bytes, 16) + 16;
@@ -67,8 +75,8 @@ uint64_t slri_resident_kit_bytes(const struct slri_shard *shard)
 void slri_resident_equip(const struct slri_resident *resident, const struct slri_shard *shard)
 {
     const struct slri_entry *handler = resident->handler;
-    unsigned char *kit = shard->kit;
-    struct slri_bound *bound = shard->kit;
+    unsigned char *kit = shard->group.kit;
+    struct slri_bound *bound = shard->group.kit;
     for (uint32_t i = 0; i < handler->bindings; ++i) {
         bound[i] = shard->bound[i];
         if (handler->binding[i].is_buffer || handler->binding[i].is_outlet)
@@ -87,26 +95,27 @@ static void set_up_entry(struct slri_resident *resident, struct slri_resident_re
     struct slri_shard *shard = record->shard;
     __atomic_store_n(&shard->asleep, 0, __ATOMIC_RELAXED);
     record->awake = true;
-    bool near = shard->near_own != NULL;
+    unsigned char *near = shard->group.near_memory ? slri_piece_address(shard->group.near_memory) : NULL;
+    const bool has_near_states = near && shard->states;
     *entry = (struct slri_resident_entry){
         .shared = (uintptr_t)shard->shared,
-        .own = (uintptr_t)(near ? shard->near_own : shard->own),
-        .states = (uintptr_t)(near ? shard->near_states : shard->states),
+        .own = (uintptr_t)(near ? (void *)near : shard->own),
+        .states = (uintptr_t)(has_near_states ? near + slri_resident_near_own_bytes(shard) : shard->states),
         .own_home = near ? (uintptr_t)shard->own : 0,
         .states_home = near ? (uintptr_t)shard->states : 0,
         .states_bytes = shard->states_bytes,
         .own_words = shard->own_words,
         .records = slri_resident_records(resident, (uint32_t)(record - resident->record)),
-        .flags = (uintptr_t)shard->near_flags,
-        .initial_state = shard->initial_state ? (uintptr_t)shard->kit + initial_at(shard->entry) : 0,
-        .bound = (uintptr_t)shard->kit,
+        .flags = (uintptr_t)shard->group.near_flags,
+        .initial_state = shard->initial_state ? (uintptr_t)shard->group.kit + initial_at(shard->entry) : 0,
+        .bound = (uintptr_t)shard->group.kit,
         .state_stride = shard->state_stride,
         .state_bytes = shard->state_bytes,
         .fuel = shard->fuel,
         .shards = shard->shards,
-        .passage = (uintptr_t)shard->passage,
+        .passage = (uintptr_t)shard->route.passage,
         .used = 1,
-        .judges = shard->faulted != NULL,
+        .judges = shard->calls.faulted != NULL,
         .ahead_ns = resident->ahead_of_host_ns};
 }
 
@@ -125,7 +134,7 @@ static void forget(struct slri_resident *resident, struct slri_resident_record *
     *record = (struct slri_resident_record){0};
     __atomic_fetch_sub(&resident->shards, 1, __ATOMIC_RELAXED);
     slri_groups_forsake(resident->residents, shard);
-    shard->answered(shard, state);
+    shard->calls.answered(shard, state);
 }
 
 // Retired is what changes with every batch that is published, and behind its replies: the sum of its two parts.
@@ -134,12 +143,12 @@ static bool tell_published(struct slri_resident_record *record)
     struct slri_shard *shard = record->shard;
     uint32_t *S = shard->shared, owner = mb_owner(S, shard->number);
     uint32_t retired = MB_ACQUIRE(owner + MB_RETIRED) + MB_ACQUIRE(owner + MB_GRANTED_RETIRED);
-    if (shard->passage)
+    if (shard->route.passage)
         shard->relay->passed_on(shard);
     if (retired == record->retired)
         return false;
     record->retired = retired;
-    shard->published(shard, SLRI_ALL_PORTS);
+    shard->calls.published(shard, SLRI_ALL_PORTS);
     return true;
 }
 
@@ -148,11 +157,11 @@ static void operate(struct slri_shard *shard, struct slri_resident_entry *entry)
 {
     if ((entry->hold & 1) == 0) {
         // `operate` takes the lock under which it is set
-        if (__atomic_load_n(&shard->asked, __ATOMIC_RELAXED) == SLRI_ASKED)
+        if (__atomic_load_n(&shard->turn.asked, __ATOMIC_RELAXED) == SLRI_ASKED)
             __atomic_store_n(&entry->hold, entry->hold + 1, __ATOMIC_RELEASE);
     } else if (acquire(&entry->held) == entry->hold) { // what the group did with the states
-        shard->at_rest = false;
-        shard->operate(shard);
+        shard->turn.at_rest = false;
+        shard->calls.operate(shard);
         __atomic_store_n(&entry->hold, entry->hold + 1, __ATOMIC_RELEASE); // what was done to the states
     }
 }
@@ -170,7 +179,7 @@ static void watch(struct slri_resident *resident, uint32_t i)
     tell_published(record);
     slri_resident_drain(resident, i, left);
     if (faulted != entry->judged) {
-        shard->faulted(shard);
+        shard->calls.faulted(shard);
         __atomic_store_n(&entry->judged, faulted, __ATOMIC_RELEASE); // a command that the judgement gave
     }
     uint32_t answer = MB_ACQUIRE(mb_owner(S, shard->number) + MB_ANSWER);
@@ -180,7 +189,7 @@ static void watch(struct slri_resident *resident, uint32_t i)
     }
     if (answer != record->answer && !is_over(answer & 7u)) { // an end is told when the group has left
         record->answer = answer;
-        shard->answered(shard, answer & 7u);
+        shard->calls.answered(shard, answer & 7u);
     }
     operate(shard, entry);
 }
@@ -192,15 +201,15 @@ static bool tell_state(struct slri_resident *resident, struct slri_resident_reco
 {
     struct slri_shard *shard = record->shard;
     const uint32_t *P = shard->own;
-    if (P[MBP_CONTROL] == shard->told_control && P[MBP_STATE] == shard->told_state)
+    if (P[MBP_CONTROL] == shard->host.told_control && P[MBP_STATE] == shard->host.told_state)
         return false;
-    shard->told_control = P[MBP_CONTROL];
-    shard->told_state = P[MBP_STATE];
+    shard->host.told_control = P[MBP_CONTROL];
+    shard->host.told_state = P[MBP_STATE];
     if (is_over(P[MBP_STATE])) {
         forget(resident, record, P[MBP_STATE]);
         return true;
     }
-    shard->answered(shard, P[MBP_STATE]);
+    shard->calls.answered(shard, P[MBP_STATE]);
     return false;
 }
 
@@ -217,9 +226,9 @@ static bool wants_group(struct slri_resident *resident, struct slri_resident_rec
 {
     struct slri_shard *shard = record->shard;
     for (int tries = 0; tries < 4; ++tries) { // a look that obeys a command is followed by another
-        shard->at_rest = true;
-        if (__atomic_load_n(&shard->asked, __ATOMIC_RELAXED))
-            shard->operate(shard);
+        shard->turn.at_rest = true;
+        if (__atomic_load_n(&shard->turn.asked, __ATOMIC_RELAXED))
+            shard->calls.operate(shard);
         uint32_t kind = slri_shard_sleep_kind(shard);
         __atomic_store_n(&shard->asleep, kind, __ATOMIC_RELEASE);
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -253,7 +262,7 @@ static void adopt(struct slri_resident *resident)
 {
     struct slri_shard *shard = __atomic_exchange_n(&resident->incoming, NULL, __ATOMIC_ACQUIRE);
     while (shard) {
-        struct slri_shard *next = shard->next;
+        struct slri_shard *next = shard->host.next;
         uint32_t i = 0;
         while (resident->record[i].shard) // slri_resident_start has counted: there is one
             ++i;
@@ -266,13 +275,13 @@ static void adopt(struct slri_resident *resident)
 static void give_up_batch(struct slri_shard *shard)
 {
     uint32_t *S = shard->shared, *P = shard->own, owner = P[MBP_OWNER];
-    if (shard->near_own)
+    if (shard->group.near_memory)
         slri_resident_recover(shard);
     uint32_t batch = P[MBP_BATCH_COUNT];
     uint32_t done = P[MBP_HANDLED] + P[MBP_FAULTED] - MB_LOAD(owner + MB_HANDLED) - MB_LOAD(owner + MB_FAULTED);
     P[MBP_BATCH_COUNT] = slri_shard_doubt(shard, done, batch);
     done = P[MBP_BATCH_COUNT];
-    if (shard->passage)
+    if (shard->route.passage)
         shard->relay->flush(shard);
     mb_finish(S, P);
     if (done < batch)
@@ -299,7 +308,7 @@ static void lose(struct slri_resident *resident, bool had_run, const char *why)
         record->shard->relay->lost(record->shard);
         tell_published(record);
         record->awake = true;
-        record->shard->lost(record->shard, why);
+        record->shard->calls.lost(record->shard, why);
     }
     slri_resident_forget_clock(resident);
     end_run(resident); // last: who waits for it reads and counts what is at home
@@ -352,7 +361,7 @@ static bool must_rest(const struct slri_resident *resident)
 {
     for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i)
         if (resident->record[i].shard &&
-            __atomic_load_n(&resident->record[i].shard->asked, __ATOMIC_RELAXED) == SLRI_ASKED_AT_REST)
+            __atomic_load_n(&resident->record[i].shard->turn.asked, __ATOMIC_RELAXED) == SLRI_ASKED_AT_REST)
             return true;
     return false;
 }
@@ -375,7 +384,7 @@ static void tell_unheard(struct slri_resident *resident)
     __atomic_fetch_add(&resident->residents->unheard, 1, __ATOMIC_RELAXED); // a count alone
     for (uint32_t i = 0; i < SLRI_RESIDENT_SHARDS; ++i)
         if (resident->record[i].shard)
-            resident->record[i].shard->lost(resident->record[i].shard, resident->why);
+            resident->record[i].shard->calls.lost(resident->record[i].shard, resident->why);
 }
 
 static bool has_vendor_acknowledged(struct slri_resident *resident)

@@ -178,7 +178,9 @@ slr_status slri_resident_open(struct slri_resident *resident);
 // must stay: the device is lost. May be called again then.
 bool slri_resident_close(struct slri_resident *resident);
 
-// Of shard->kit, which is there before the shard is started.
+// Of `near_memory`, up to the states.
+uint64_t slri_resident_near_own_bytes(const struct slri_shard *shard);
+// Of the shard's kit, which is there before the shard is started.
 uint64_t slri_resident_kit_bytes(const struct slri_shard *shard);
 // Gives it a shard. Errors: FULL (it has as many as it can have).
 slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard *shard);

@@ -18,7 +18,7 @@
 
 bool slri_resident_times(const struct slri_resident *resident, const struct slri_shard *shard)
 {
-    return resident->has_clock && shard->latency;
+    return resident->has_clock && shard->notes.latency;
 }
 
 void slri_resident_begin_clock(struct slri_resident *resident)
@@ -48,8 +48,8 @@ static void tell_group(struct slri_resident *resident, uint64_t off_ns)
         struct slri_shard *shard = resident->record[i].shard;
         if (!shard || !slri_resident_times(resident, shard))
             continue;
-        if (off > __atomic_load_n(&shard->latency_off_ns, __ATOMIC_RELAXED))
-            __atomic_store_n(&shard->latency_off_ns, off, __ATOMIC_RELAXED);
+        if (off > __atomic_load_n(&shard->notes.latency_off_ns, __ATOMIC_RELAXED))
+            __atomic_store_n(&shard->notes.latency_off_ns, off, __ATOMIC_RELAXED);
         __atomic_store_n(&table->entry[i].ahead_ns, resident->ahead_of_host_ns, __ATOMIC_RELAXED); // a number alone
     }
 }

@@ -39,7 +39,7 @@ static int end_time(void **state)
 static struct slri_resident *begin(bool has_clock, bool timed)
 {
     memset(&world, 0, sizeof world);
-    world.shard.latency = timed ? &world.latency : NULL;
+    world.shard.notes.latency = timed ? &world.latency : NULL;
     world.resident.has_clock = has_clock;
     world.resident.table = &world.table;
     world.resident.record[1].shard = &world.shard; // the first entry has none any more
@@ -85,7 +85,7 @@ static void check_first_answers(bool at_once)
     }
     answer_late(at_once);
     assert_true(resident->ahead_of_host_ns != 0 && told_ns() == resident->ahead_of_host_ns);
-    uint64_t off_ns = world.shard.latency_off_ns;
+    uint64_t off_ns = world.shard.notes.latency_off_ns;
     assert_in_range(off_ns, 10000, 20000); // half of what the host has waited
     assert_true(told_ns() + off_ns >= AHEAD_NS && told_ns() <= AHEAD_NS + off_ns);
     assert_int_equal(world.table.entry[0].ahead_ns, 0);

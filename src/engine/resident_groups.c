@@ -2,7 +2,6 @@
 #include "engine/resident_groups.h"
 
 #include "base/alloc.h"
-#include "base/round.h"
 #include "base/status.h"
 #include "engine/code.h"
 #include "engine/loss.h"
@@ -231,21 +230,6 @@ slr_status slri_groups_plan(const struct slri_ring_host *host, const struct slri
 
 // ---- shards --------------------------------------------------------------------------------------------------------
 
-static uint64_t near_own_bytes(const struct slri_shard *shard)
-{
-    return slri_round_up(MBP_HISTOGRAM_AT(shard->own_words) * (uint64_t)4 +
-                             (shard->latency ? sizeof *shard->latency : 0),
-                         SLRI_SLAB_ALIGNMENT); // at its place behind them, as at home
-}
-
-static void point_near(struct slri_shard *shard)
-{
-    if (!shard->near_memory)
-        return;
-    shard->near_own = slri_piece_address(shard->near_memory);
-    shard->near_states = shard->states ? slri_piece_address(shard->near_memory) + near_own_bytes(shard) : NULL;
-}
-
 // Not zeroed: the group fetches what is at home.
 static slr_status take_near(struct slri_residents *residents, struct slri_shard *shard)
 {
@@ -253,9 +237,9 @@ static slr_status take_near(struct slri_residents *residents, struct slri_shard 
     struct slri_piece *piece;
     if (!residents->near)
         return SLR_OK;
-    SLRI_TRY(slri_slabs_take(residents->near, near_own_bytes(shard) + shard->states_bytes, &piece, &stale));
-    shard->near_memory = piece;
-    point_near(shard);
+    SLRI_TRY(
+        slri_slabs_take(residents->near, slri_resident_near_own_bytes(shard) + shard->states_bytes, &piece, &stale));
+    shard->group.near_memory = piece;
     return SLR_OK;
 }
 
@@ -273,7 +257,7 @@ static slr_status outfit(struct slri_residents *residents, const struct slri_res
                          struct slri_shard *shard)
 {
     SLRI_TRY(handler->backend->memory_create(residents->device, SLRI_MEMORY_SHARED, slri_resident_kit_bytes(shard),
-                                             &shard->kit));
+                                             &shard->group.kit));
     if (residents->ops->waits_for_memory)
         SLRI_TRY(reserve_records(residents, handler));
     return take_near(residents, shard);
@@ -285,7 +269,7 @@ static slr_status prepare(struct slri_residents *residents, struct slri_shard *s
     if (!handler || (residents->ops->is_for_one_shard && !is_idle(handler)))
         return SLRI_FAIL(FULL, "device '%s': another ring kernel has taken the resident work-group",
                          residents->loss->name);
-    shard->persistent = handler;
+    shard->group.persistent = handler;
     __atomic_fetch_add(&handler->claims, 1, __ATOMIC_RELAXED); // under the lock
     SLRI_TRY(outfit(residents, handler, shard));
     if (residents->ops->is_for_one_shard)
@@ -305,27 +289,27 @@ slr_status slri_groups_prepare(struct slri_residents *residents, struct slri_sha
 
 static void give_near(struct slri_residents *residents, struct slri_shard *shard)
 {
-    if (shard->near_memory)
-        slri_slabs_give(residents->near, shard->near_memory);
-    shard->near_memory = shard->near_own = shard->near_states = NULL;
+    if (shard->group.near_memory)
+        slri_slabs_give(residents->near, shard->group.near_memory);
+    shard->group.near_memory = NULL;
 }
 
 // Release: what was done with the group. The handler may go behind it.
 static void give_up_claim(struct slri_shard *shard)
 {
-    struct slri_resident_handler *handler = shard->persistent;
-    shard->persistent = NULL;
+    struct slri_resident_handler *handler = shard->group.persistent;
+    shard->group.persistent = NULL;
     if (handler)
         __atomic_fetch_sub(&handler->claims, 1, __ATOMIC_RELEASE);
 }
 
 static void give_kit(const struct slri_residents *residents, struct slri_shard *shard)
 {
-    const struct slri_resident_handler *handler = shard->persistent;
-    if (shard->kit)
-        handler->backend->memory_destroy(residents->device, SLRI_MEMORY_SHARED, shard->kit,
+    const struct slri_resident_handler *handler = shard->group.persistent;
+    if (shard->group.kit)
+        handler->backend->memory_destroy(residents->device, SLRI_MEMORY_SHARED, shard->group.kit,
                                          slri_resident_kit_bytes(shard));
-    shard->kit = NULL;
+    shard->group.kit = NULL;
 }
 
 void slri_groups_forsake(struct slri_residents *residents, struct slri_shard *shard)
@@ -360,7 +344,7 @@ slr_status slri_groups_start(struct slri_residents *residents, struct slri_shard
     if (residents->ops->show_flags)
         residents->ops->show_flags(residents->device, shard, false);
     slri_mutex_lock(&residents->groups_lock);
-    slr_status status = choose(residents, shard->persistent, &group);
+    slr_status status = choose(residents, shard->group.persistent, &group);
     if (status == SLR_OK)
         status = slri_resident_start(group, shard);
     slri_mutex_unlock(&residents->groups_lock);
@@ -371,7 +355,6 @@ void slri_groups_shard_reopened(struct slri_residents *residents, struct slri_sh
 {
     if (residents->ops->show_flags)
         residents->ops->show_flags(residents->device, shard, true);
-    point_near(shard);
 }
 
 // ---- for the backend -----------------------------------------------------------------------------------------------

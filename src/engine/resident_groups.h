@@ -34,7 +34,7 @@ slr_status slri_groups_prepare(struct slri_residents *residents, struct slri_sha
 void slri_groups_forsake(struct slri_residents *residents, struct slri_shard *shard);
 // Waits for no compiler and for no group: it is called under the lock of the ring kernel, for which the poller waits.
 slr_status slri_groups_start(struct slri_residents *residents, struct slri_shard *shard);
-// After a reopening, while no group runs: what the shard has of the device's memory may be elsewhere.
+// After a reopening, while no group runs: the shard's flags may be elsewhere.
 void slri_groups_shard_reopened(struct slri_residents *residents, struct slri_shard *shard);
 
 // For the backend: lets those go that have ended since they were given up, and, where a group is for one shard, those

@@ -185,9 +185,9 @@ slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard
         return SLRI_FAIL(FULL, "a work-group of a persistent kernel serves at most %u shards", SLRI_RESIDENT_SHARDS);
     }
     slri_resident_equip(resident, shard);
-    shard->resident = resident;
-    shard->next = __atomic_load_n(&resident->incoming, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&resident->incoming, &shard->next, shard, true, __ATOMIC_RELEASE,
+    shard->group.resident = resident;
+    shard->host.next = __atomic_load_n(&resident->incoming, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&resident->incoming, &shard->host.next, shard, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
         ;
     raise_poller(resident->residents);
@@ -198,6 +198,6 @@ void slri_resident_wake(struct slri_shard *shard)
 {
     if (shard->mode != SLR_RING_PERSISTENT)
         slri_owners_wake(shard);
-    else if (shard->resident) // else launched and not started yet
-        raise_poller(shard->resident->residents);
+    else if (shard->group.resident) // else launched and not started yet
+        raise_poller(shard->group.resident->residents);
 }

@@ -36,7 +36,7 @@ void slri_resident_forget_records(struct slri_resident *resident, uint32_t i)
 
 static void count_dropped(struct slri_shard *shard, uint32_t records)
 {
-    __atomic_fetch_add(&shard->records_dropped, records, __ATOMIC_RELAXED); // a count alone
+    __atomic_fetch_add(&shard->watch.records_dropped, records, __ATOMIC_RELAXED); // a count alone
 }
 
 void slri_resident_drain(struct slri_resident *resident, uint32_t i, bool is_last)

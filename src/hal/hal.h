@@ -20,6 +20,7 @@
 #include <slipring/ring.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 // One option of a device's spec: "cpu?engine=interpreted&threads=1" has two.
@@ -339,32 +340,14 @@ struct slri_relay {
 // Messages that an owner on the host takes in one pass. It claims up to MB_BATCH of a sender at a time.
 #define SLRI_MOST_BATCH 128u
 
-// One shard of a ring kernel, as a backend runs it. The ring layer owns it and everything it points to, and keeps it
-// until `over` has been told; the backend owns the words named so.
-struct slri_shard {
-    uint32_t *shared, *own; // S and P of abi/mailbox.h, after mb_open
-    uint32_t number, shards;
-    slr_ring_mode mode;        // as planned
-    uint32_t max_batch;        // of each pass, up to SLRI_MOST_BATCH
-    struct slri_code *program; // with its entry; NULL: the handler is a function of the host
-    const struct slri_entry *entry;
-    slri_handler *handler;
-    void *handler_self;
-    struct slri_relaunch *relaunch; // of a ring kernel that is relaunched: instead of `handler`. `states` is an address
-                                    // of the device then, and reached by relaunch.h
-    unsigned char *states; // of instances number, number + shards, ...: `state_stride` bytes each; NULL without state
-    uint64_t state_stride, state_bytes;
-    uint64_t states_bytes;   // of all of them
-    struct slri_share share; // what holds them; of a device's none
-    uint32_t own_words;      // of `own`
-    uint32_t reply_bytes;
-    uint64_t fuel;
-    uint64_t linger_ns;                          // how long fewer than max_batch may wait for more
-    void *ring;                                  // the ring layer's, for the two calls below
-    struct slri_outlets *outlets, *next_outlets; // the routes in use, and those to take up; NULL: none. Atomic; the
-                                                 // owner writes the first, the host the second
+// One shard of a ring kernel, in parts with one writer each. The ring layer keeps it, and everything it points to,
+// until its end has been told (`calls.answered`).
+
+// The ring layer's: the routes of its replies. What is exchanged is exchanged by an operation (below).
+struct slri_shard_route {
+    struct slri_outlets *outlets, *next_outlets; // in use, and to take up; NULL: none. Atomic; the owner writes the
+                                                 // first, the host the second
     uint32_t busy;                               // with routes: messages in hand, until they are retired; atomic
-    uint32_t outs;                               // entries of `out`
     // Of an owner that is a kernel that stays, instead of the three above: the routes in use, and those to take up,
     // which an operation at rest exchanges; and what the kernel sees of them, a struct slri_resident_passage. NULL:
     // none.
@@ -374,28 +357,21 @@ struct slri_shard {
     // they none. `unsent`: how many went through an outlet without a route; one writer, atomic.
     struct slri_out *out;
     uint64_t unsent;
-    struct slri_prints *prints; // what its handler prints into; NULL: it prints nothing, or nobody hears it
+};
 
-    // 0, or how long a handler may run; then `box` is set, and a handler that runs longer is abandoned: its message has
-    // faulted, and this is called, by who then owns the shard. Behind it the shard has no handler, states or box until
-    // the ring layer has given it new ones.
-    uint64_t timeout_ns;
-    struct slri_box *box;
-    uint64_t redelivered; // messages that were in doubt and stay pending; one writer, atomic
-
+// The engine's, by the owner: what others read of it.
+struct slri_shard_notes {
+    uint64_t redelivered;           // messages that were in doubt and stay pending; one writer, atomic
     struct slri_histogram *latency; // of the messages that are timed, until they are published; NULL: none is
     uint32_t latency_off_ns;        // by how much those may be wrong, for want of one clock; one writer, atomic
     // The first of them, until there are more: `latency` is untouched so long (latency.c). Atomic; one writer.
     uint32_t early;
     uint64_t early_ns[SLRI_EARLY];
+};
 
-    // NULL, or called by the owner behind message k of the batch, before what came of it is published. `call`: NULL
-    // where nobody knows whether its handler ran. `followed`: this, `done` or `shown` is there.
-    void (*settled)(struct slri_shard *shard, uint32_t k, const struct slri_call *call, uint32_t fault);
-    bool followed;
-    bool redelivers; // messages in doubt stay pending, marked
-    // Operations on the shard, between two batches: the owner calls `operate` where `asked` is not 0, and looks at it
-    // once more after it has announced its sleep.
+// The ring layer's: operations on the shard, between two batches. The owner calls `calls.operate` where `asked` is not
+// 0, and looks at it once more after it has announced its sleep.
+struct slri_shard_turn {
     uint32_t asked;               // atomic; SLRI_ASKED_AT_REST: they want no kernel that stays to run, too
     bool at_rest;                 // the poller's: none does while it calls `operate`
     bool owned;                   // the ring layer's, under its lock, with the next: some owner will look at `asked`
@@ -404,24 +380,10 @@ struct slri_shard {
     struct slri_seen {
         uint32_t handled, faulted, replied, dropped, in_doubt, letters_lost;
     } seen;
+};
 
-    // `asleep`: 0 awake; else what wakes it: 1 messages and control; 2 control alone, for it is paused; 3 those and
-    // replies received, for there is no room for its replies. On a line of its own: senders read it at every message.
-    uint32_t asleep __attribute__((aligned(128)));
-    // NULL, or where senders tell their owner, behind what they have published: a word a port, how many messages that
-    // makes. Behind a bus, and never read: slri_order_bus_stores comes before it. Atomic; set once.
-    uint32_t *flags;
-    // Constant, and here because the line has room.
-    // Of a keyed ring kernel: how many messages of each instance are done with, in any way; as `states`, NULL without
-    // keys. Written by the owner alone (slri_shard_done), read by whoever looks for an instance that is idle.
-    uint32_t *done;
-    const struct slri_bound *bound;
-    const void *initial_state; // NULL: zero
-    const struct slri_relay *relay;
-    // Instead of `handler`, for host functions of many messages a call: `call` has max_batch entries, whose replies lie
-    // in memory of their own until the call has returned.
-    slri_batch_handler *batch_handler;
-    struct slri_call *call;
+// What an owner calls: the ring layer's functions. Constant.
+struct slri_shard_calls {
     // Called by the owner after it has published: wakes receivers, and senders out of credit.
     // `batch`: how many entries of MBP_BATCH it was about, or SLRI_ALL_PORTS: the owner's words are not to be read.
     void (*published)(struct slri_shard *shard, uint32_t batch);
@@ -440,26 +402,107 @@ struct slri_shard {
     // dispatch has failed, and which goes on.
     void (*lost)(struct slri_shard *shard, const char *why);
     void (*operate)(struct slri_shard *shard);
+    // NULL, or called by the owner behind message k of the batch, before what came of it is published. `call`: NULL
+    // where nobody knows whether its handler ran.
+    void (*settled)(struct slri_shard *shard, uint32_t k, const struct slri_call *call, uint32_t fault);
+};
 
-    // The backend's.
-    struct slri_shard *next __attribute__((aligned(128))); // in its worker's list of shards that are awake, or woken
+// The engine's, of an owner that is a thread of the host.
+struct slri_shard_host {
+    struct slri_shard *next; // in its worker's list of shards that are awake, or woken
     struct slri_worker *worker;
     uint64_t idle_since_ns, linger_until_ns;
     uint32_t told_control, told_state; // what `answered` was last called for
     uint32_t handling;                 // the message of the batch that a handler with a deadline works on
-    uint32_t track;                    // observe's; atomic: 0 until it is first seen
-    // observe's, written by the shard's owner: the rows that its batches are counted in, and what one call of its
-    // handler is made of. NULL until a batch is first seen.
+};
+
+// observe's, written by the shard's owner: the rows that its batches are counted in, and what one call of its handler
+// is made of. NULL until a batch is first seen.
+struct slri_shard_watch {
+    uint32_t track; // atomic: 0 until it is first seen
     struct slri_row *batch_row, *owner_row;
     const struct slri_launch_count *call_count;
-    uint64_t records_dropped;                 // of its batches, for the profiler and the trace; one writer, atomic
-    struct slri_resident *resident;           // the group of a kernel that stays, which owns it while it runs
-    struct slri_resident_handler *persistent; // whose groups those are (engine/resident_groups.h)
-    void *near_own, *near_states; // where such a group works on copies of `own` and `states`; NULL: on these
-    void *near_memory;            // the piece that holds them (engine/slabs.h)
-    void *near_flags;             // `flags`, where the group finds them; NULL: they are not to be looked at
-    void *kit; // likewise, of its handler's bindings, scalars and initial state, or the memory for it
+    uint64_t records_dropped; // of its batches, for the profiler and the trace; one writer, atomic
 };
+
+// The engine's, of an owner that is a kernel that stays (engine/resident_groups.h).
+struct slri_shard_group {
+    struct slri_resident *resident;           // the group, which owns it while it runs
+    struct slri_resident_handler *persistent; // whose groups those are
+    // The piece that holds the copies of `own` and `states` that such a group works on (engine/slabs.h); NULL: none.
+    void *near_memory;
+    void *near_flags; // `flags`, where the group finds them; NULL: they are not to be looked at
+    void *kit;        // of its handler's bindings, scalars and initial state
+};
+
+struct slri_shard {
+    // The ring layer's, and constant while the shard has an owner.
+    struct {
+        uint32_t *shared, *own; // S and P of abi/mailbox.h, after mb_open
+        uint32_t number, shards;
+        slr_ring_mode mode;        // as planned
+        uint32_t max_batch;        // of each pass, up to SLRI_MOST_BATCH
+        struct slri_code *program; // with its entry; NULL: the handler is a function of the host
+        const struct slri_entry *entry;
+        uint64_t state_stride, state_bytes;
+        uint64_t states_bytes;   // of all of them
+        struct slri_share share; // what holds them; of a device's none
+        uint32_t own_words;      // of `own`
+        uint32_t reply_bytes;
+        uint64_t fuel;
+        uint64_t linger_ns;         // how long fewer than max_batch may wait for more
+        void *ring;                 // the ring layer's, for `calls` and `relay`
+        uint32_t outs;              // entries of `route.out`
+        struct slri_prints *prints; // what its handler prints into; NULL: it prints nothing, or nobody hears it
+        uint64_t timeout_ns;        // 0, or how long a handler may run (`box`)
+        bool followed;              // `calls.settled`, `done` or `calls.shown` is there
+        bool redelivers;            // messages in doubt stay pending, marked
+    };
+    // The ring layer's, and exchanged while nobody handles. A handler that runs longer than `timeout_ns` is abandoned:
+    // its message has faulted, and `calls.abandoned` is called, by who then owns the shard. Behind it the shard has
+    // none of these until the ring layer has given it new ones.
+    struct {
+        slri_handler *handler;
+        void *handler_self;
+        struct slri_relaunch *relaunch; // of a ring kernel that is relaunched: instead of `handler`. `states` is an
+                                        // address of the device then, and reached by relaunch.h
+        unsigned char *states; // of instances number, number + shards, ...: `state_stride` bytes each; NULL without
+                               // state
+        struct slri_box *box;  // with `timeout_ns`
+    };
+    struct slri_shard_route route;
+    struct slri_shard_notes notes;
+    struct slri_shard_turn turn;
+
+    // A line of its own: senders read its first word at every message. What follows is constant, and here because the
+    // line has room.
+    struct {
+        // 0 awake; else what wakes it: 1 messages and control; 2 control alone, for it is paused; 3 those and replies
+        // received, for there is no room for its replies.
+        uint32_t asleep __attribute__((aligned(128)));
+        // NULL, or where senders tell their owner, behind what they have published: a word a port, how many messages
+        // that makes. Behind a bus, and never read: slri_order_bus_stores comes before it. Atomic; set once.
+        uint32_t *flags;
+        // Of a keyed ring kernel: how many messages of each instance are done with, in any way; as `states`, NULL
+        // without keys. Written by the owner alone (slri_shard_done), read by whoever looks for an idle instance.
+        uint32_t *done;
+        const struct slri_bound *bound;
+        const void *initial_state; // NULL: zero
+        const struct slri_relay *relay;
+        // Instead of `handler`, for host functions of many messages a call: `call` has max_batch entries, whose replies
+        // lie in memory of their own until the call has returned.
+        slri_batch_handler *batch_handler;
+        struct slri_call *call;
+        struct slri_shard_calls calls;
+    };
+
+    struct slri_shard_host host __attribute__((aligned(128)));
+    struct slri_shard_watch watch;
+    struct slri_shard_group group;
+};
+
+_Static_assert(offsetof(struct slri_shard, host) == offsetof(struct slri_shard, asleep) + 128,
+               "what senders read at every message has a line of its own");
 
 // The state of one of the shard's instances, or NULL.
 static inline void *slri_shard_state(const struct slri_shard *shard, uint32_t instance)
@@ -473,8 +516,8 @@ static inline void *slri_shard_state(const struct slri_shard *shard, uint32_t in
 
 static inline void slri_shard_clear_out(struct slri_shard *shard)
 {
-    for (uint32_t i = 0; shard->out && i < shard->outs; ++i)
-        shard->out[i].count = 0;
+    for (uint32_t i = 0; shard->route.out && i < shard->outs; ++i)
+        shard->route.out[i].count = 0;
 }
 
 static inline void slri_shard_reset(const struct slri_shard *shard, void *state)

@@ -51,7 +51,7 @@ static slr_status begin_trace(const char *path)
     return SLRI_FAIL(INVALID, "SLIPRING_TRACE: %s", slr_error_message());
 }
 
-static slr_status look(void)
+static slr_status read_environment(void)
 {
     const char *trace = wish("SLIPRING_TRACE"), *rows = wish("SLIPRING_PROFILE");
     if (trace)
@@ -64,7 +64,7 @@ slr_status slri_watch_from_environment(void)
     if (__atomic_load_n(&looked, __ATOMIC_ACQUIRE))
         return SLR_OK; // begun before
     slri_lock_take(&lock);
-    slr_status status = looked ? SLR_OK : look();
+    slr_status status = looked ? SLR_OK : read_environment();
     if (status == SLR_OK)
         __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
     slri_lock_give(&lock);

@@ -77,7 +77,7 @@ void slri_events_leave(struct slri_ring *ring)
     slri_mutex_unlock(&lock);
 }
 
-static struct slri_ring *make(void)
+static struct slri_ring *make_ring(void)
 {
     if (ring_count == RINGS)
         return NULL;
@@ -108,7 +108,7 @@ static struct slri_ring *get(struct slri_own *own)
     while (ring && (ring->owned || ring->mask != ring_mask))
         ring = ring->next;
     if (!ring)
-        ring = make();
+        ring = make_ring();
     if (ring) {
         ring->owned = true;
         ring->track = add_track(&track);

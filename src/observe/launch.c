@@ -36,7 +36,7 @@ static uint64_t key_of(const struct slri_count_launch *launch)
     return key;
 }
 
-static const struct slri_launch_count *find(const struct slri_row *row, uint64_t key, uint32_t *there)
+static const struct slri_launch_count *find_launch(const struct slri_row *row, uint64_t key, uint32_t *there)
 {
     // Acquire: what it says was written before it came into the list.
     const struct slri_launch_count *each = __atomic_load_n(&row->launches, __ATOMIC_ACQUIRE);
@@ -45,7 +45,7 @@ static const struct slri_launch_count *find(const struct slri_row *row, uint64_t
     return each;
 }
 
-static void add(struct slri_row *row, const struct slri_count_launch *launch, uint64_t key)
+static void add_launch(struct slri_row *row, const struct slri_count_launch *launch, uint64_t key)
 {
     struct slri_launch_count *made = slri_alloc(NULL, sizeof *made);
     if (!made)
@@ -67,14 +67,14 @@ const struct slri_launch_count *slri_note_launch(slr_kernel *kernel, const uint3
     if (!row || launch.module->raw) // what it does is not known
         return NULL;
     uint64_t key = key_of(&launch);
-    const struct slri_launch_count *found = find(row, key, &there);
+    const struct slri_launch_count *found = find_launch(row, key, &there);
     if (found || there >= SLRI_LAUNCH_COUNTS)
         return found;
     slri_mutex_lock(&lock);
-    found = find(row, key, &there);
+    found = find_launch(row, key, &there);
     if (!found && there < SLRI_LAUNCH_COUNTS) {
-        add(row, &launch, key);
-        found = find(row, key, &there);
+        add_launch(row, &launch, key);
+        found = find_launch(row, key, &there);
     }
     slri_mutex_unlock(&lock);
     return found;

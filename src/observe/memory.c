@@ -23,7 +23,7 @@ static uint32_t counter_of(slr_heap *heap)
     return name;
 }
 
-static void trace(struct slri_own *own, slr_heap *heap, const slr_memory_event *event)
+static void trace_memory(struct slri_own *own, slr_heap *heap, const slr_memory_event *event)
 {
     uint32_t file = event->file ? slri_name(event->file) : 0;
     const struct slri_trace_event told = {.begin_ns = slri_tick_ns(),
@@ -36,7 +36,7 @@ static void trace(struct slri_own *own, slr_heap *heap, const slr_memory_event *
     slri_events_add(own, &told);
 }
 
-static void count(struct slri_own *own, slr_heap *heap, uint32_t kind, uint64_t bytes)
+static void count_memory(struct slri_own *own, slr_heap *heap, uint32_t kind, uint64_t bytes)
 {
     uint32_t device = heap->device ? slri_device_name(heap->device) : 0;
     struct slri_row *row = slri_row(kind, slri_name(heap->name), device, 0);
@@ -59,12 +59,12 @@ void slri_note_memory(slr_heap *heap, const slr_memory_event *event)
     if (!own)
         return;
     if (watchers & SLRI_OBSERVE_PROFILE && event->what == SLR_MEMORY_TAKEN) {
-        count(own, heap, SLR_PROFILE_MEMORY, event->bytes);
+        count_memory(own, heap, SLR_PROFILE_MEMORY, event->bytes);
         slri_caller_allocated(event->file, event->line, heap->device ? slri_device_name(heap->device) : 0,
                               event->bytes);
     }
     if (watchers & SLRI_OBSERVE_PROFILE && event->what == SLR_MEMORY_REFUSED && is_fragmented(heap, event->bytes))
-        count(own, heap, SLR_PROFILE_FRAGMENTED, event->bytes);
+        count_memory(own, heap, SLR_PROFILE_FRAGMENTED, event->bytes);
     if (watchers & SLRI_OBSERVE_TRACE && event->what != SLR_MEMORY_LEAKED)
-        trace(own, heap, event);
+        trace_memory(own, heap, event);
 }

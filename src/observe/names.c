@@ -32,17 +32,17 @@ static uint64_t hash_of(const char *text, uint32_t bytes)
 }
 
 // Acquire: its text was written before it came into the table.
-static const struct name *look(struct name **at)
+static const struct name *name_at(struct name **at)
 {
     return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
 // Where the text is, or the free place for it.
-static uint32_t find(const char *text, uint32_t bytes)
+static uint32_t find_name(const char *text, uint32_t bytes)
 {
     uint32_t at = (uint32_t)(hash_of(text, bytes) % SLOTS);
     const struct name *each;
-    while ((each = look(&slot[at])) != NULL && (each->bytes != bytes || memcmp(each->text, text, bytes) != 0))
+    while ((each = name_at(&slot[at])) != NULL && (each->bytes != bytes || memcmp(each->text, text, bytes) != 0))
         at = (at + 1) % SLOTS;
     return at;
 }
@@ -69,7 +69,7 @@ static uint32_t escape(const char *text, uint32_t bytes, char *out)
     return length;
 }
 
-static struct name *make(const char *text, uint32_t bytes)
+static struct name *make_name(const char *text, uint32_t bytes)
 {
     struct name *name = slri_alloc(NULL, sizeof *name + bytes + 1 + 6 * (size_t)bytes + 1);
     if (!name)
@@ -82,7 +82,7 @@ static struct name *make(const char *text, uint32_t bytes)
     return name;
 }
 
-static uint32_t add(const char *text, uint32_t bytes)
+static uint32_t add_name(const char *text, uint32_t bytes)
 {
     uint32_t number = 0;
     slri_mutex_lock(&lock);
@@ -90,12 +90,12 @@ static uint32_t add(const char *text, uint32_t bytes)
         text = "(others)";
         bytes = (uint32_t)strlen(text);
     }
-    uint32_t at = find(text, bytes);
-    const struct name *found = look(&slot[at]);
+    uint32_t at = find_name(text, bytes);
+    const struct name *found = name_at(&slot[at]);
     struct name *name;
     if (found) {
         number = found->number;
-    } else if (names < SLRI_NAMES - 1 && (name = make(text, bytes)) != NULL) {
+    } else if (names < SLRI_NAMES - 1 && (name = make_name(text, bytes)) != NULL) {
         number = name->number = ++names;
         // Release: for who finds it without the lock.
         __atomic_store_n(&of_number[number], name, __ATOMIC_RELEASE);
@@ -120,18 +120,18 @@ static uint32_t length_of(const char *text)
 uint32_t slri_name(const char *text)
 {
     uint32_t bytes = length_of(text);
-    const struct name *found = look(&slot[find(text, bytes)]);
-    return found ? found->number : add(text, bytes);
+    const struct name *found = name_at(&slot[find_name(text, bytes)]);
+    return found ? found->number : add_name(text, bytes);
 }
 
 const char *slri_name_text(uint32_t name)
 {
-    const struct name *found = name < SLRI_NAMES ? look(&of_number[name]) : NULL;
+    const struct name *found = name < SLRI_NAMES ? name_at(&of_number[name]) : NULL;
     return found ? found->text : "";
 }
 
 const char *slri_name_json(uint32_t name)
 {
-    const struct name *found = name < SLRI_NAMES ? look(&of_number[name]) : NULL;
+    const struct name *found = name < SLRI_NAMES ? name_at(&of_number[name]) : NULL;
     return found ? found->json : "";
 }

@@ -50,7 +50,7 @@ static const void *export_of(uint32_t number)
 }
 
 // A library that is not there, or will not: then there is no tool. It stays loaded.
-static void look(void)
+static void find_nvtx(void)
 {
     const char *path = slri_environment(sizeof(void *) == 8 ? "NVTX_INJECTION64_PATH" : "NVTX_INJECTION32_PATH");
     slri_dl *library;
@@ -72,7 +72,7 @@ const struct slri_nvtx *slri_nvtx(void)
     if (__builtin_expect(!__atomic_load_n(&looked, __ATOMIC_ACQUIRE), 0)) { // what was found
         slri_mutex_lock(&lock);
         if (!looked)
-            look();
+            find_nvtx();
         __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
         slri_mutex_unlock(&lock);
     }

@@ -101,7 +101,7 @@ void slri_observe_slice(struct slri_row *row, uint32_t track, uint64_t begin, ui
 }
 
 // Streams are numbered as they are first seen.
-static uint32_t track_of(struct slr_stream *stream)
+static uint32_t stream_track(struct slr_stream *stream)
 {
     static uint32_t streams;
     uint32_t track = __atomic_load_n(&stream->track, __ATOMIC_RELAXED); // a number; the writer acquires what it is
@@ -138,7 +138,7 @@ uint64_t slri_note_command(slr_device *device, struct slri_queue *queue, const s
     struct slri_row *row = is_launch ? slri_row_of_kernel(command->dispatch.kernel) : row_of_op(device, command->op);
     if (is_launch && queue && queue->device_ns != 0) // its driver's compiler, and other streams' kernels, are not it
         begin = before(begin, end, queue->device_ns);
-    add(row, stream && slri_is_traced() ? track_of(stream) : 0, begin, end, &sample);
+    add(row, stream && slri_is_traced() ? stream_track(stream) : 0, begin, end, &sample);
     slri_caller_add(queue ? queue->site : slri_site, is_launch ? NULL : of_op[command->op].name, device, &sample);
     return end;
 }

@@ -18,7 +18,7 @@ static struct slri_row *row_of(slr_ring *ring, uint32_t kind)
     return slri_row(kind, slri_name(ring->name), slri_device_name(ring->device), 0);
 }
 
-static uint32_t track_of(slr_ring *ring)
+static uint32_t ring_track(slr_ring *ring)
 {
     uint32_t track = __atomic_load_n(&ring->track, __ATOMIC_RELAXED); // a number; the writer acquires what it is
     if (track != 0)
@@ -31,14 +31,14 @@ static uint32_t track_of(slr_ring *ring)
 }
 
 // The messages' times are of the one clock, ours of the other: so the end is now, and the begin as long before.
-static void trace(struct slri_own *own, slr_ring *ring, const uint32_t *S, uint64_t duration_ns)
+static void trace_messages(struct slri_own *own, slr_ring *ring, const uint32_t *S, uint64_t duration_ns)
 {
     uint32_t depth = (MB_LOAD(MB_ACCEPTED) - mb_retired(S)) & MB_COUNT;
     const struct slri_trace_event event = {.begin_ns = slri_tick_ns() - duration_ns,
                                            .duration_ns = duration_ns,
                                            .a = depth,
                                            .b = S[MB_CAPACITY],
-                                           .track = track_of(ring),
+                                           .track = ring_track(ring),
                                            .name = slri_name(ring->name),
                                            .kind = SLRI_EVENT_MESSAGE,
                                            .category = SLR_PROFILE_MESSAGE};
@@ -46,7 +46,7 @@ static void trace(struct slri_own *own, slr_ring *ring, const uint32_t *S, uint6
 }
 
 // Counts it in the ring kernel's row. NULL, or where an event of it goes.
-static struct slri_own *count(slr_ring *ring, uint32_t kind, uint64_t duration_ns)
+static struct slri_own *count_messages(slr_ring *ring, uint32_t kind, uint64_t duration_ns)
 {
     uint32_t watchers = __atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE); // as slri_is_observed
     struct slri_own *own = slri_own();
@@ -61,21 +61,21 @@ static struct slri_own *count(slr_ring *ring, uint32_t kind, uint64_t duration_n
 
 void slri_note_message(const struct slri_shard *shard, uint64_t duration_ns)
 {
-    struct slri_own *own = count(shard->ring, SLR_PROFILE_MESSAGE, duration_ns);
+    struct slri_own *own = count_messages(shard->ring, SLR_PROFILE_MESSAGE, duration_ns);
     if (own)
-        trace(own, shard->ring, shard->shared, duration_ns);
+        trace_messages(own, shard->ring, shard->shared, duration_ns);
 }
 
 // Batches of one shard follow one another; those of several overlap.
 static uint32_t track_of_shard(struct slri_shard *shard)
 {
     slr_ring *ring = shard->ring;
-    if (shard->track == 0) {
+    if (shard->watch.track == 0) {
         const struct slri_track made = {SLRI_TRACK_SHARD, slri_name(ring->name), slri_device_name(ring->device),
                                         shard->number};
-        shard->track = slri_track(&made);
+        shard->watch.track = slri_track(&made);
     }
-    return shard->track;
+    return shard->watch.track;
 }
 
 // ---- batches -------------------------------------------------------------------------------------------------------
@@ -84,10 +84,10 @@ static uint32_t track_of_shard(struct slri_shard *shard)
 static uint32_t owner_name(const struct slri_shard *shard)
 {
     char name[32] = "dispatches";
-    if (shard->mode == SLR_RING_PERSISTENT && shard->resident)
-        snprintf(name, sizeof name, "group %u", shard->resident->number);
-    else if (!shard->relaunch && shard->worker)
-        snprintf(name, sizeof name, "worker %u", (unsigned)(shard->worker - shard->worker->owners->worker));
+    if (shard->mode == SLR_RING_PERSISTENT && shard->group.resident)
+        snprintf(name, sizeof name, "group %u", shard->group.resident->number);
+    else if (!shard->relaunch && shard->host.worker)
+        snprintf(name, sizeof name, "worker %u", (unsigned)(shard->host.worker - shard->host.worker->owners->worker));
     return slri_name(name);
 }
 
@@ -130,13 +130,13 @@ static struct slri_row *find_batch_row(const slr_ring *ring)
 static bool find_rows(struct slri_shard *shard)
 {
     const slr_ring *ring = shard->ring;
-    if (shard->batch_row && shard->owner_row)
+    if (shard->watch.batch_row && shard->watch.owner_row)
         return true;
-    shard->batch_row = find_batch_row(ring);
-    shard->owner_row = slri_row(SLR_PROFILE_OWNER, owner_name(shard), slri_device_name(ring->device), 0);
-    if (!shard->batch_row || !shard->owner_row)
+    shard->watch.batch_row = find_batch_row(ring);
+    shard->watch.owner_row = slri_row(SLR_PROFILE_OWNER, owner_name(shard), slri_device_name(ring->device), 0);
+    if (!shard->watch.batch_row || !shard->watch.owner_row)
         return false;
-    shard->call_count = count_call(shard, shard->batch_row);
+    shard->watch.call_count = count_call(shard, shard->watch.batch_row);
     return true;
 }
 
@@ -145,10 +145,10 @@ static void count_batch(struct slri_shard *shard, struct slri_own *own, const st
     if (!find_rows(shard))
         return;
     const struct slri_sample handled = {
-        .ns = batch->handlers_ns, .launch = shard->call_count, .is_launch = true, .messages = batch->messages};
-    slri_row_add(shard->batch_row, own, &handled);
+        .ns = batch->handlers_ns, .launch = shard->watch.call_count, .is_launch = true, .messages = batch->messages};
+    slri_row_add(shard->watch.batch_row, own, &handled);
     const struct slri_sample owned = {.ns = batch->duration_ns, .is_launch = true, .messages = batch->messages};
-    slri_row_add(shard->owner_row, own, &owned);
+    slri_row_add(shard->watch.owner_row, own, &owned);
 }
 
 void slri_note_batch(struct slri_shard *shard, const struct slri_batch_seen *batch)

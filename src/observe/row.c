@@ -27,7 +27,7 @@ static struct slri_row **chain_of(uint32_t name)
     return &chain[name % CHAINS];
 }
 
-static struct slri_row *find(uint32_t kind, uint32_t name, uint32_t device, uint64_t source)
+static struct slri_row *look_up_row(uint32_t kind, uint32_t name, uint32_t device, uint64_t source)
 {
     // Acquire: as above.
     for (struct slri_row *row = __atomic_load_n(chain_of(name), __ATOMIC_ACQUIRE); row; row = row->next_of_chain)
@@ -36,7 +36,7 @@ static struct slri_row *find(uint32_t kind, uint32_t name, uint32_t device, uint
     return NULL;
 }
 
-static struct slri_row *add(uint32_t kind, uint32_t name, uint32_t device, uint64_t source)
+static struct slri_row *add_row(uint32_t kind, uint32_t name, uint32_t device, uint64_t source)
 {
     struct slri_row *row = slri_alloc(NULL, sizeof *row);
     if (!row)
@@ -55,7 +55,7 @@ static struct slri_row *add(uint32_t kind, uint32_t name, uint32_t device, uint6
 
 struct slri_row *slri_row(uint32_t kind, uint32_t name, uint32_t device, uint64_t source)
 {
-    struct slri_row *row = find(kind, name, device, source);
+    struct slri_row *row = look_up_row(kind, name, device, source);
     if (row)
         return row;
     slri_mutex_lock(&lock);
@@ -64,9 +64,9 @@ struct slri_row *slri_row(uint32_t kind, uint32_t name, uint32_t device, uint64_
         device = 0;
         source = 0;
     }
-    row = find(kind, name, device, source);
+    row = look_up_row(kind, name, device, source);
     if (!row)
-        row = add(kind, name, device, source);
+        row = add_row(kind, name, device, source);
     slri_mutex_unlock(&lock);
     return row;
 }

@@ -103,7 +103,7 @@ static bool close_file(slr_trace_stats *out)
     return whole;
 }
 
-static slr_status end(slr_trace_stats *out)
+static slr_status end_trace(slr_trace_stats *out)
 {
     if (!is_on)
         return SLRI_FAIL(WRONG_STATE, "slr_trace_stop: no trace is running");
@@ -119,7 +119,7 @@ static void end_at_exit(void)
     slri_mutex_lock(&life);
     slr_trace_stats stats;
     if (is_on && process == slri_process_id())
-        end(&stats);
+        end_trace(&stats);
     slri_mutex_unlock(&life);
 }
 
@@ -178,7 +178,7 @@ slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes)
     slr_trace_stats stats = {0};
     SLRI_TRY(SLRI_CHECK_REPORT(slr_trace_stats, bytes));
     slri_mutex_lock(&life);
-    slr_status status = end(&stats);
+    slr_status status = end_trace(&stats);
     slri_mutex_unlock(&life);
     if (status != SLR_OK || !out)
         return status;

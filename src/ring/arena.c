@@ -163,18 +163,19 @@ uint32_t slri_ring_out_stride(const slr_parameter *parameter)
 static slr_status create_out(slr_ring *ring, struct slri_shard *shard)
 {
     const slr_handler_info *info = slri_ring_handler_info(ring);
-    uint64_t head = slri_round_up(info->parameter_count * sizeof *shard->out, 16), bytes = head;
+    uint64_t head = slri_round_up(info->parameter_count * sizeof *shard->route.out, 16), bytes = head;
     for (uint32_t i = 0; i < info->parameter_count; ++i)
         bytes += (uint64_t)ring->max_sends * slri_ring_out_stride(&info->parameters[i]);
     ring->out_bytes = bytes;
-    shard->out = slri_alloc(ring->device->allocator, bytes);
-    if (!shard->out)
+    shard->route.out = slri_alloc(ring->device->allocator, bytes);
+    if (!shard->route.out)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its sends", ring->name);
     shard->outs = info->parameter_count;
-    unsigned char *at = (unsigned char *)shard->out + head;
+    unsigned char *at = (unsigned char *)shard->route.out + head;
     for (uint32_t i = 0; i < shard->outs; ++i) {
         uint64_t stride = slri_ring_out_stride(&info->parameters[i]);
-        shard->out[i] = (struct slri_out){.base = at, .stride = (uint32_t)stride, .most = stride ? ring->max_sends : 0};
+        shard->route.out[i] =
+            (struct slri_out){.base = at, .stride = (uint32_t)stride, .most = stride ? ring->max_sends : 0};
         at += ring->max_sends * stride;
     }
     return SLR_OK;
@@ -201,7 +202,7 @@ slr_status slri_arena_outfit(slr_ring *ring, struct slri_shard *shard)
         SLRI_TRY(create_states(ring, shard, ring->states_bytes));
     if (!shard->handler)
         SLRI_TRY(create_handler(ring, shard));
-    if (ring->has_outlets && !shard->out && ring->mode != SLR_RING_PERSISTENT) // its place is route_device.c's
+    if (ring->has_outlets && !shard->route.out && ring->mode != SLR_RING_PERSISTENT) // its place is route_device.c's
         SLRI_TRY(create_out(ring, shard));
     if (!shard->prints && slri_printing_is_wanted(ring))
         SLRI_TRY(slri_printing_outfit(ring, shard));
@@ -245,8 +246,9 @@ static slr_status create_own(slr_ring *ring, const struct slri_layout *l, struct
     mb_open(ring->S, shard->own, shard->number, (uint32_t)(l->lists_at + shard->number * l->lists_next),
             (uint32_t)(l->ports_at + shard->number * l->ports_next), (uint32_t)l->port_stride);
     if (ring->latency_every)
-        shard->latency = (struct slri_histogram *)(void *)latency;
-    shard->early = ring->mode == SLR_RING_PERSISTENT ? SLRI_EARLY_OVER : 0; // a device's owner writes the histogram
+        shard->notes.latency = (struct slri_histogram *)(void *)latency;
+    shard->notes.early =
+        ring->mode == SLR_RING_PERSISTENT ? SLRI_EARLY_OVER : 0; // a device's owner writes the histogram
     return SLR_OK;
 }
 
@@ -272,15 +274,15 @@ static slr_status create_shard(slr_ring *ring, const struct slri_layout *l, uint
                                  .linger_ns = ring->linger_ns,
                                  .ring = ring,
                                  .relay = ring->mode == SLR_RING_PERSISTENT ? &slri_device_relay : &slri_relay,
-                                 .published = slri_ring_published,
-                                 .shown = ring->publish_each ? slri_ring_shown : NULL,
+                                 .calls.published = slri_ring_published,
+                                 .calls.shown = ring->publish_each ? slri_ring_shown : NULL,
                                  .followed = ring->publish_each != 0,
-                                 .answered = slri_ring_answered,
-                                 .operate = slri_ring_operate_all,
-                                 .faulted = ring->fault_policy == SLR_FAULT_GO_ON ? NULL : slri_ring_faulted,
+                                 .calls.answered = slri_ring_answered,
+                                 .calls.operate = slri_ring_operate_all,
+                                 .calls.faulted = ring->fault_policy == SLR_FAULT_GO_ON ? NULL : slri_ring_faulted,
                                  .timeout_ns = ring->handler_timeout_ns,
-                                 .abandoned = slri_ring_abandoned,
-                                 .lost = slri_ring_lost,
+                                 .calls.abandoned = slri_ring_abandoned,
+                                 .calls.lost = slri_ring_lost,
                                  .redelivers = ring->redelivers != 0};
     SLRI_TRY(create_own(ring, l, shard));
     slri_slices_follow(ring, shard);
@@ -400,7 +402,7 @@ static void destroy_shard(slr_ring *ring, struct slri_shard *shard)
         slri_code_handler_end(ring->program->code, shard->handler_self);
     if (shard->box)
         slri_free(device->allocator, shard->box, shard->box->bytes);
-    slri_free(device->allocator, shard->out, ring->out_bytes);
+    slri_free(device->allocator, shard->route.out, ring->out_bytes);
 }
 
 void slri_arena_destroy(slr_ring *ring)

@@ -72,7 +72,7 @@ static bool at_rest(const slr_ring *ring)
     if (!(slr_ring_get_state(ring) & (SLR_RING_ACTIVE | SLR_RING_PAUSED | SLR_RING_DRAINING)))
         return false;
     for (uint32_t s = 0; s < ring->shards; ++s)
-        if (__atomic_load_n(&ring->shard[s].busy, __ATOMIC_ACQUIRE) != 0)
+        if (__atomic_load_n(&ring->shard[s].route.busy, __ATOMIC_ACQUIRE) != 0)
             return false;
     for (const struct slri_route *r = ring->routes.in; r; r = r->next_in)
         for (uint32_t s = 0; s < r->from->shards; ++s)

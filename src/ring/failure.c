@@ -153,11 +153,11 @@ void slri_ring_abandoned(struct slri_shard *shard)
     box->ring = ring;
     box->share = shard->share;
     box->handler_self = shard->handler_self;
-    box->out = shard->out;
+    box->out = shard->route.out;
     box->out_bytes = ring->out_bytes;
     shard->states = NULL;
     shard->share = (struct slri_share){0};
-    shard->out = NULL;
+    shard->route.out = NULL;
     shard->handler = NULL;
     shard->box = NULL;
     shard->prints = NULL; // a restart brings another: this one is the abandoned handler's

@@ -17,7 +17,7 @@
 // Under lock. Release: what it did, for its caller, who may be gone behind it.
 static void run_all(struct slri_shard *shard, bool at_rest)
 {
-    for (struct slri_operation **at = &shard->first; *at;) {
+    for (struct slri_operation **at = &shard->turn.first; *at;) {
         struct slri_operation *op = *at;
         if (op->at_rest && !at_rest) {
             at = &op->next;
@@ -27,14 +27,14 @@ static void run_all(struct slri_shard *shard, bool at_rest)
         op->run(op, shard);
         __atomic_store_n(&op->ran, 1, __ATOMIC_RELEASE);
     }
-    __atomic_store_n(&shard->asked, shard->first ? SLRI_ASKED_AT_REST : 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&shard->turn.asked, shard->turn.first ? SLRI_ASKED_AT_REST : 0, __ATOMIC_RELAXED);
 }
 
 void slri_ring_operate_all(struct slri_shard *shard)
 {
     slr_ring *ring = shard->ring;
     slri_mutex_lock(&ring->lock);
-    run_all(shard, shard->at_rest);
+    run_all(shard, shard->turn.at_rest);
     slri_mutex_unlock(&ring->lock);
     slri_ring_raise_event(ring);
 }
@@ -43,7 +43,7 @@ void slri_ring_operate_last(struct slri_shard *shard)
 {
     slr_ring *ring = shard->ring;
     slri_mutex_lock(&ring->lock);
-    shard->owned = false; // from here on callers help themselves
+    shard->turn.owned = false; // from here on callers help themselves
     run_all(shard, true);
     slri_mutex_unlock(&ring->lock);
     slri_ring_raise_event(ring);
@@ -53,13 +53,14 @@ void slri_ring_operate_last(struct slri_shard *shard)
 
 static void enter_operate(struct slri_shard *shard, struct slri_operation *op)
 {
-    struct slri_operation **at = &shard->first;
+    struct slri_operation **at = &shard->turn.first;
     while (*at)
         at = &(*at)->next;
     *at = op;
     op->next = NULL;
-    if (op->at_rest || !__atomic_load_n(&shard->asked, __ATOMIC_RELAXED)) // before the fence in slri_ring_wake_shard
-        __atomic_store_n(&shard->asked, op->at_rest ? SLRI_ASKED_AT_REST : SLRI_ASKED, __ATOMIC_RELAXED);
+    if (op->at_rest ||
+        !__atomic_load_n(&shard->turn.asked, __ATOMIC_RELAXED)) // before the fence in slri_ring_wake_shard
+        __atomic_store_n(&shard->turn.asked, op->at_rest ? SLRI_ASKED_AT_REST : SLRI_ASKED, __ATOMIC_RELAXED);
 }
 
 // Takes an operation back that has not run. False: it has run after all.
@@ -67,7 +68,7 @@ static bool withdraw(slr_ring *ring, struct slri_shard *shard, const struct slri
 {
     bool found = false;
     slri_mutex_lock(&ring->lock);
-    for (struct slri_operation **at = &shard->first; *at && !found; at = found ? at : &(*at)->next) {
+    for (struct slri_operation **at = &shard->turn.first; *at && !found; at = found ? at : &(*at)->next) {
         found = *at == op;
         if (found)
             *at = op->next;
@@ -100,7 +101,7 @@ void slri_ring_operate_later(slr_ring *ring, struct slri_operation *op)
     struct slri_shard *shard = &ring->shard[op->instance % ring->shards];
     slri_mutex_lock(&ring->lock);
     op->ran = 0;
-    bool owned = shard->owned;
+    bool owned = shard->turn.owned;
     if (owned) {
         enter_operate(shard, op);
     } else {

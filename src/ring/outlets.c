@@ -62,7 +62,7 @@ static struct slri_outlets *new_table(const slr_ring *ring, uint32_t shard)
 static bool has_taken_up(const slr_ring *ring, uint32_t shard)
 {
     const struct slri_shard *s = &ring->shard[shard];
-    return __atomic_load_n(&s->outlets, __ATOMIC_ACQUIRE) == s->next_outlets ||
+    return __atomic_load_n(&s->route.outlets, __ATOMIC_ACQUIRE) == s->route.next_outlets ||
            __atomic_load_n(&ring->over, __ATOMIC_ACQUIRE);
 }
 
@@ -78,8 +78,8 @@ slr_status slri_outlets_exchange(slr_ring *ring)
             slri_outlets_free(ring, fresh[s]);
             continue;
         }
-        fresh[s]->older = ring->shard[s].next_outlets;
-        __atomic_store_n(&ring->shard[s].next_outlets, fresh[s], __ATOMIC_RELEASE); // the table
+        fresh[s]->older = ring->shard[s].route.next_outlets;
+        __atomic_store_n(&ring->shard[s].route.next_outlets, fresh[s], __ATOMIC_RELEASE); // the table
     }
     slri_free(ring->device->allocator, fresh, ring->shards * sizeof *fresh);
     return complete ? SLR_OK : SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for a route", ring->name);
@@ -88,11 +88,11 @@ slr_status slri_outlets_exchange(slr_ring *ring)
 slr_status slri_outlets_begin(slr_ring *ring)
 {
     for (uint32_t s = 0; s < ring->shards; ++s) {
-        ring->shard[s].next_outlets = new_table(ring, s);
-        if (ring->shard[s].next_outlets)
+        ring->shard[s].route.next_outlets = new_table(ring, s);
+        if (ring->shard[s].route.next_outlets)
             continue;
         while (s-- > 0)
-            slri_outlets_free(ring, ring->shard[s].next_outlets);
+            slri_outlets_free(ring, ring->shard[s].route.next_outlets);
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its routes", ring->name);
     }
     return SLR_OK;
@@ -117,8 +117,8 @@ slr_status slri_outlets_await(slr_ring *ring, uint64_t deadline_ns)
         slri_ring_wake_shard(&ring->shard[s]);
         while (!has_taken_up(ring, s))
             SLRI_TRY(slri_route_wait(ring, &backoff));
-        struct slri_outlets *table = ring->shard[s].next_outlets;
-        if (__atomic_load_n(&ring->shard[s].outlets, __ATOMIC_ACQUIRE) != table)
+        struct slri_outlets *table = ring->shard[s].route.next_outlets;
+        if (__atomic_load_n(&ring->shard[s].route.outlets, __ATOMIC_ACQUIRE) != table)
             continue; // over: the older ones go with the ring kernel
         slri_outlets_free(ring, table->older);
         table->older = NULL;

@@ -9,7 +9,7 @@ void slri_ring_evicted(struct slri_shard *shard)
     uint32_t *P = shard->own;
     if (P[MBP_EVICTED] == 0)
         return;
-    if (shard->settled)
+    if (shard->calls.settled)
         slri_slices_evicted(shard);
     P[MBP_EVICTED] = 0;
     for (uint32_t port = 0; port < ring->max_ports; ++port) {

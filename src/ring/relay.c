@@ -152,7 +152,7 @@ static void tell_relay_freed(struct slri_outlet *outlet)
 // Keeps what `messages` may need, at every destination.
 static void keep_for(struct slri_shard *shard, uint32_t messages)
 {
-    struct slri_outlets *o = shard->outlets;
+    struct slri_outlets *o = shard->route.outlets;
     bool freed = false;
     for (uint32_t i = 0; i < o->count; ++i) {
         trim(shard, o->outlet[i], messages * o->outlet[i]->each);
@@ -170,7 +170,7 @@ static void keep_for(struct slri_shard *shard, uint32_t messages)
 // no message shows.
 static uint32_t reserve_room(struct slri_shard *shard, struct slri_outlet **full)
 {
-    struct slri_outlets *o = shard->outlets;
+    struct slri_outlets *o = shard->route.outlets;
     uint32_t room = shown(shard);
     bool several = o->count > 1 || (o->count == 1 && o->outlet[0]->each > 1); // then a claim may be in vain
     *full = NULL;
@@ -193,18 +193,18 @@ static uint32_t reserve_room(struct slri_shard *shard, struct slri_outlet **full
 // Takes up a change of routes.
 static void take_up(struct slri_shard *shard)
 {
-    struct slri_outlets *next = __atomic_load_n(&shard->next_outlets, __ATOMIC_ACQUIRE); // the table itself
-    if (next == shard->outlets)
+    struct slri_outlets *next = __atomic_load_n(&shard->route.next_outlets, __ATOMIC_ACQUIRE); // the table itself
+    if (next == shard->route.outlets)
         return;
     shard->own[MBP_SILENT] = next && !next->reply_too;
     shard->own[MBP_ROOM] = 0;
-    __atomic_store_n(&shard->outlets, next, __ATOMIC_RELEASE); // the owner has finished with the table before
+    __atomic_store_n(&shard->route.outlets, next, __ATOMIC_RELEASE); // the owner has finished with the table before
 }
 
 static void begin(struct slri_shard *shard)
 {
     take_up(shard);
-    struct slri_outlets *o = shard->outlets;
+    struct slri_outlets *o = shard->route.outlets;
     if (!o)
         return;
     struct slri_outlet *full;
@@ -221,10 +221,10 @@ static uint32_t taken(struct slri_shard *shard)
     uint32_t room = shard->own[MBP_ROOM] - 1;
     batch = batch < room ? batch : room;
     // Release and, in deadlock.c, acquire: who finds a shard at rest finds its batch retired.
-    __atomic_store_n(&shard->busy, batch, __ATOMIC_RELEASE);
+    __atomic_store_n(&shard->route.busy, batch, __ATOMIC_RELEASE);
     keep_for(shard, batch);
-    for (uint32_t i = 0; i < shard->outlets->count; ++i) {
-        struct slri_outlet *outlet = shard->outlets->outlet[i];
+    for (uint32_t i = 0; i < shard->route.outlets->count; ++i) {
+        struct slri_outlet *outlet = shard->route.outlets->outlet[i];
         if (!outlet->to_port || !is_gone(shard, outlet))
             continue;
         trim(shard, outlet, 0);
@@ -237,9 +237,9 @@ static uint32_t taken(struct slri_shard *shard)
 // destination retires, full fence, looks at the announcement (slri_ring_published).
 static bool may_sleep_routed(struct slri_shard *shard)
 {
-    if (__atomic_load_n(&shard->next_outlets, __ATOMIC_ACQUIRE) != shard->outlets)
+    if (__atomic_load_n(&shard->route.next_outlets, __ATOMIC_ACQUIRE) != shard->route.outlets)
         return false;
-    if (!shard->outlets)
+    if (!shard->route.outlets)
         return true;
     struct slri_outlet *announced = NULL, *full;
     for (;;) {
@@ -286,10 +286,10 @@ static void aim_at(struct slri_call *call, uint32_t *slots, uint32_t at, uint32_
 // Straight into the slots of the first destination, where it is known before the handler has run; else aside.
 static void aim(struct slri_shard *shard, struct slri_call *call)
 {
-    struct slri_outlets *o = shard->outlets;
+    struct slri_outlets *o = shard->route.outlets;
     struct slri_outlet *first = o->first;
     slri_shard_clear_out(shard);
-    call->out = shard->out;
+    call->out = shard->route.out;
     if (o->reply_too)
         return; // into the sender's reply lane, as without routes
     if (first->open && first->to_port) {
@@ -342,7 +342,7 @@ static bool give_relay(struct slri_shard *shard, struct slri_outlet *outlet, con
     if (!outlet->open)
         return false;
     if (outlet->to_port) {
-        if (shard->settled)
+        if (shard->calls.settled)
             slri_slices_pass(shard, k, NULL, outlet->c->port, reply);
         give_reply(shard, outlet, reply, k);
     } else {
@@ -350,7 +350,7 @@ static bool give_relay(struct slri_shard *shard, struct slri_outlet *outlet, con
             instance = instance_of(outlet, call, reply);
         if (instance >= target(outlet)->instances)
             return false;
-        if (shard->settled)
+        if (shard->calls.settled)
             slri_slices_pass(shard, k, target(outlet), 0, reply);
         slri_lane_fill(outlet->c, shard_of_relay(target(outlet), instance), instance, reply, S[at + MB_HEAD] & 255u,
                        S[at + MB_CORRELATION], outlet->place++, sent_ns(S, at));
@@ -392,13 +392,13 @@ static uint32_t give_sent(struct slri_shard *shard, struct slri_outlet *outlet, 
 // What went through outlets that no route leads from.
 static void count_unsent(struct slri_shard *shard)
 {
-    const struct slri_outlets *o = shard->outlets;
+    const struct slri_outlets *o = shard->route.outlets;
     for (uint32_t p = 0; p < shard->outs; ++p) {
         uint32_t i = 0;
         while (i < o->count && o->outlet[i]->parameter != p + 1)
             ++i;
-        if (i == o->count && shard->out[p].count != 0)
-            add(&shard->unsent, shard->out[p].count);
+        if (i == o->count && shard->route.out[p].count != 0)
+            add(&shard->route.unsent, shard->route.out[p].count);
     }
 }
 
@@ -406,7 +406,7 @@ static void count_unsent(struct slri_shard *shard)
 // a gap there, and the replies behind it move up.
 static void pass_on(struct slri_shard *shard, const struct slri_call *call, uint32_t k)
 {
-    struct slri_outlets *o = shard->outlets;
+    struct slri_outlets *o = shard->route.outlets;
     for (uint32_t i = o->count; i-- > 0;) {
         struct slri_outlet *outlet = o->outlet[i];
         bool sent = outlet->parameter != 0;
@@ -438,7 +438,7 @@ static void publish_replies(struct slri_shard *shard, uint32_t port)
 // What was passed on becomes visible before the batch is retired, so a credit that is seen implies it.
 static void flush_relay(struct slri_shard *shard)
 {
-    struct slri_outlets *o = shard->outlets;
+    struct slri_outlets *o = shard->route.outlets;
     for (uint32_t i = 0; i < o->count; ++i) {
         struct slri_outlet *outlet = o->outlet[i];
         if (!outlet->open)
@@ -461,8 +461,8 @@ static void flush_relay(struct slri_shard *shard)
 
 void slri_relay_published(struct slri_shard *shard)
 {
-    struct slri_outlets *o = shard->outlets;
-    __atomic_store_n(&shard->busy, 0, __ATOMIC_RELEASE); // the batch is retired
+    struct slri_outlets *o = shard->route.outlets;
+    __atomic_store_n(&shard->route.busy, 0, __ATOMIC_RELEASE); // the batch is retired
     for (uint32_t i = 0; i < o->count; ++i) {
         struct slri_outlet *outlet = o->outlet[i];
         if (outlet->used != 0 && outlet->to_port) {

@@ -221,7 +221,7 @@ void slri_ring_published(struct slri_shard *shard, uint32_t batch)
     slri_ring_tell(shard, batch);
     if (__atomic_load_n(&ring->route_waiters, __ATOMIC_RELAXED)) // after the fence
         slri_routes_wake(ring);
-    if (shard->outlets)
+    if (shard->route.outlets)
         slri_relay_published(shard);
     if (ring->mode == SLR_RING_PERSISTENT)
         wake_to_end(ring);
@@ -328,11 +328,11 @@ static slr_status start_shards(slr_ring *ring)
 {
     for (uint32_t i = 0; i < ring->shards; ++i) {
         __atomic_fetch_add(&ring->leaving, 1, __ATOMIC_RELAXED);
-        ring->shard[i].owned = true;
+        ring->shard[i].turn.owned = true;
         slr_status status = start_shard(ring, &ring->shard[i]);
         if (status == SLR_OK)
             continue;
-        ring->shard[i].owned = false;
+        ring->shard[i].turn.owned = false;
         // The rest never ran: they count as over.
         __atomic_fetch_sub(&ring->leaving, 1, __ATOMIC_RELAXED);
         if (__atomic_add_fetch(&ring->over_count, ring->shards - i, __ATOMIC_ACQ_REL) == ring->shards)
@@ -449,13 +449,13 @@ void slri_ring_extend(slr_ring *ring)
                                 .dropped = MB_ACQUIRE(owner + MB_DROPPED),
                                 .in_doubt = MB_ACQUIRE(owner + MB_IN_DOUBT),
                                 .letters_lost = MB_LOAD(owner + MB_LETTERS_LOST)};
-        ring->handled += now.handled - ring->shard[i].seen.handled;
-        ring->faulted += now.faulted - ring->shard[i].seen.faulted;
-        ring->replied += now.replied - ring->shard[i].seen.replied;
-        ring->dropped += now.dropped - ring->shard[i].seen.dropped;
-        ring->in_doubt += now.in_doubt - ring->shard[i].seen.in_doubt;
-        ring->letters_lost += now.letters_lost - ring->shard[i].seen.letters_lost;
-        ring->shard[i].seen = now;
+        ring->handled += now.handled - ring->shard[i].turn.seen.handled;
+        ring->faulted += now.faulted - ring->shard[i].turn.seen.faulted;
+        ring->replied += now.replied - ring->shard[i].turn.seen.replied;
+        ring->dropped += now.dropped - ring->shard[i].turn.seen.dropped;
+        ring->in_doubt += now.in_doubt - ring->shard[i].turn.seen.in_doubt;
+        ring->letters_lost += now.letters_lost - ring->shard[i].turn.seen.letters_lost;
+        ring->shard[i].turn.seen = now;
     }
     slri_passages_extend(ring); // behind what was handled: what that has sent
     slri_mutex_unlock(&ring->count_lock);
@@ -470,8 +470,8 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     uint32_t *S = ring->S;
     uint32_t retired = 0;
     for (uint32_t i = 0; i < ring->shards; ++i)
-        retired += ring->shard[i].seen.handled + ring->shard[i].seen.faulted + ring->shard[i].seen.dropped +
-                   ring->shard[i].seen.in_doubt;
+        retired += ring->shard[i].turn.seen.handled + ring->shard[i].turn.seen.faulted +
+                   ring->shard[i].turn.seen.dropped + ring->shard[i].turn.seen.in_doubt;
     uint32_t open = (MB_ACQUIRE(MB_ACCEPTED) + slri_grants_accepted(ring) - retired) & MB_COUNT;
     if (open > MB_COUNT / 2) // less than nothing: what kernels have sent is told a moment late (cu_passage.h)
         open = 0;
@@ -488,8 +488,8 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     out->dead_letters_lost = ring->letters_lost;
     out->redelivered = out->records_dropped = 0;
     for (uint32_t i = 0; i < ring->shards; ++i) {
-        out->redelivered += __atomic_load_n(&ring->shard[i].redelivered, __ATOMIC_RELAXED);
-        out->records_dropped += __atomic_load_n(&ring->shard[i].records_dropped, __ATOMIC_RELAXED);
+        out->redelivered += __atomic_load_n(&ring->shard[i].notes.redelivered, __ATOMIC_RELAXED);
+        out->records_dropped += __atomic_load_n(&ring->shard[i].watch.records_dropped, __ATOMIC_RELAXED);
     }
     slri_mutex_unlock(&ring->count_lock);
     out->accepted = out->handled + out->faulted + out->dropped + out->in_doubt + open;

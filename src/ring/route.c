@@ -429,10 +429,10 @@ void slri_routes_drop(slr_ring *ring)
     drop(out);
     drop(leaving);
     for (uint32_t s = 0; ring->shard && s < ring->shards; ++s) {
-        slri_outlets_free(ring, ring->shard[s].next_outlets);
-        ring->shard[s].outlets = ring->shard[s].next_outlets = NULL;
-        slri_passages_free(ring, ring->shard[s].next_passages);
-        ring->shard[s].passages = ring->shard[s].next_passages = NULL;
+        slri_outlets_free(ring, ring->shard[s].route.next_outlets);
+        ring->shard[s].route.outlets = ring->shard[s].route.next_outlets = NULL;
+        slri_passages_free(ring, ring->shard[s].route.next_passages);
+        ring->shard[s].route.passages = ring->shard[s].route.next_passages = NULL;
     }
     slri_mutex_unlock(&routing);
 }
@@ -466,7 +466,7 @@ void slri_routes_count(slr_ring *ring, slr_ring_stats *out)
     count_out(ring->routes.out, out);
     count_out(ring->routes.leaving, out);
     for (uint32_t s = 0; ring->shard && s < ring->shards; ++s)
-        out->unrouted += __atomic_load_n(&ring->shard[s].unsent, __ATOMIC_RELAXED);
+        out->unrouted += __atomic_load_n(&ring->shard[s].route.unsent, __ATOMIC_RELAXED);
     uint64_t held = reserved(ring);
     slri_mutex_unlock(&route_lock);
     held = held < out->pending ? held : out->pending;

@@ -121,7 +121,7 @@ static slr_status write_table(const slr_ring *ring, struct slri_passages *table)
 void slri_passages_renew(slr_ring *ring)
 {
     for (uint32_t s = 0; ring->shard && s < ring->shards; ++s)
-        for (struct slri_passages *table = ring->shard[s].next_passages; table; table = table->older)
+        for (struct slri_passages *table = ring->shard[s].route.next_passages; table; table = table->older)
             if (table->memory)
                 point(ring, table);
 }
@@ -129,11 +129,11 @@ void slri_passages_renew(slr_ring *ring)
 // Brings the 64-bit count forward. Under count_lock.
 static void extend_unsent(struct slri_shard *shard)
 {
-    struct slri_passages *table = shard->passages;
+    struct slri_passages *table = shard->route.passages;
     if (!table || !table->memory)
         return;
     uint32_t unsent = __atomic_load_n(&table->memory->unsent, __ATOMIC_RELAXED); // a count alone
-    __atomic_store_n(&shard->unsent, shard->unsent + (uint32_t)(unsent - table->unsent), __ATOMIC_RELAXED);
+    __atomic_store_n(&shard->route.unsent, shard->route.unsent + (uint32_t)(unsent - table->unsent), __ATOMIC_RELAXED);
     table->unsent = unsent;
 }
 
@@ -149,12 +149,12 @@ static bool lists(const struct slri_passages *table, const struct slri_passage *
 static void run_install(struct slri_operation *op, struct slri_shard *shard)
 {
     slr_ring *ring = shard->ring;
-    struct slri_passages *table = op->to, *old = shard->passages;
+    struct slri_passages *table = op->to, *old = shard->route.passages;
     slri_mutex_lock(&ring->count_lock);
     extend_unsent(shard);
-    shard->passages = table;
+    shard->route.passages = table;
     slri_mutex_unlock(&ring->count_lock);
-    shard->passage = table->memory;
+    shard->route.passage = table->memory;
     shard->own[MBP_SILENT] = table->silent;
     shard->own[MBP_ROOM] = 0;
     for (uint32_t i = 0; old && i < old->count; ++i)
@@ -224,7 +224,7 @@ slr_status slri_passages_begin(slr_ring *ring)
     SLRI_TRY(slri_passages_prepare(ring, NULL, &fresh));
     for (uint32_t s = 0; s < ring->shards; ++s) {
         struct slri_shard *shard = &ring->shard[s];
-        shard->next_passages = fresh[s];
+        shard->route.next_passages = fresh[s];
         run_install(&fresh[s]->install, shard); // no owner yet
         fresh[s]->install.ran = 1;
     }
@@ -236,8 +236,8 @@ void slri_passages_commit(slr_ring *ring, struct slri_passages **fresh)
 {
     for (uint32_t s = 0; s < ring->shards; ++s) {
         struct slri_shard *shard = &ring->shard[s];
-        fresh[s]->older = shard->next_passages;
-        shard->next_passages = fresh[s];
+        fresh[s]->older = shard->route.next_passages;
+        shard->route.next_passages = fresh[s];
         slri_ring_operate_later(ring, &fresh[s]->install);
     }
     slri_free(ring->device->allocator, fresh, ring->shards * sizeof *fresh);
@@ -249,7 +249,7 @@ static void run_remove(struct slri_operation *op, struct slri_shard *shard)
 {
     struct slri_passage *p = op->to;
     slr_ring *ring = shard->ring;
-    struct slri_passages *table = shard->passages;
+    struct slri_passages *table = shard->route.passages;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < table->count; ++i)
         if (table->passage[i] != p)
@@ -257,7 +257,7 @@ static void run_remove(struct slri_operation *op, struct slri_shard *shard)
     table->count = kept;
     point(ring, table);
     if (kept == 0 && !ring->has_outlets)
-        shard->passage = NULL;
+        shard->route.passage = NULL;
     shard->own[MBP_SILENT] = p->silent_behind;
     shard->own[MBP_ROOM] = 0;
     slri_passage_detach(p);
@@ -279,7 +279,7 @@ slr_status slri_passages_await(slr_ring *ring, const struct slri_route *leaves, 
 {
     struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
     for (uint32_t s = 0; s < ring->shards; ++s) {
-        struct slri_passages *table = ring->shard[s].next_passages;
+        struct slri_passages *table = ring->shard[s].route.next_passages;
         const uint32_t *ran = leaves ? &leaves->passage[s].remove.ran : &table->install.ran;
         while (!__atomic_load_n(ran, __ATOMIC_ACQUIRE)) // what it did, and what was to be done before it
             SLRI_TRY(slri_route_wait(ring, &backoff));
@@ -315,7 +315,7 @@ void slri_passages_extend(slr_ring *ring)
 static uint32_t reserve_passages(struct slri_shard *shard, bool announce)
 {
     uint32_t *S = shard->shared, *P = shard->own, room = MB_BATCH;
-    const struct slri_passages *table = shard->passages;
+    const struct slri_passages *table = shard->route.passages;
     for (uint32_t i = 0; i < table->count; ++i) {
         struct slri_passage *p = table->passage[i];
         mbo_note_gone(p->words, p->words, P);
@@ -332,7 +332,7 @@ static uint32_t reserve_passages(struct slri_shard *shard, bool announce)
 // its ring kernel that it may not see yet.
 static bool may_sleep(struct slri_shard *shard)
 {
-    if (shard->passage && reserve_passages(shard, true) == 0) {
+    if (shard->route.passage && reserve_passages(shard, true) == 0) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST); // the announcement, before another look
         if (reserve_passages(shard, false) == 0)
             return true;
@@ -342,7 +342,7 @@ static bool may_sleep(struct slri_shard *shard)
 
 static void flush(struct slri_shard *shard)
 {
-    const struct slri_passages *table = shard->passages;
+    const struct slri_passages *table = shard->route.passages;
     for (uint32_t i = 0; i < table->count; ++i) {
         struct slri_passage *p = table->passage[i];
         if (!p->lanes)
@@ -361,7 +361,7 @@ static void lost(struct slri_shard *shard)
 
 static void passed_on(struct slri_shard *shard)
 {
-    const struct slri_passages *table = shard->passages;
+    const struct slri_passages *table = shard->route.passages;
     for (uint32_t i = 0; i < table->count; ++i) {
         struct slri_passage *p = table->passage[i];
         uint32_t told = __atomic_load_n(&p->words[MBO_TOLD_SENT], __ATOMIC_ACQUIRE);

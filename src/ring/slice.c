@@ -329,7 +329,7 @@ void slri_slices_follow(const slr_ring *ring, struct slri_shard *shard)
 {
     if (!slri_slices_own(ring))
         return;
-    shard->settled = settled;
+    shard->calls.settled = settled;
     shard->followed = true;
 }
 

@@ -72,7 +72,7 @@ slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, size_t b
     slr_latency whole;
     summarise(&all, ring->latency_every, &whole);
     for (uint32_t i = 0; whole.count != 0 && i < ring->shards; ++i) {
-        uint32_t off_ns = __atomic_load_n(&ring->shard[i].latency_off_ns, __ATOMIC_RELAXED);
+        uint32_t off_ns = __atomic_load_n(&ring->shard[i].notes.latency_off_ns, __ATOMIC_RELAXED);
         whole.off_ns = off_ns > whole.off_ns ? off_ns : whole.off_ns;
     }
     return SLRI_GIVE_REPORT(slr_latency, out, bytes, &whole);

@@ -35,7 +35,7 @@ double slri_quantile_of(double *value, uint32_t count, double quantile)
     return below + 1 < count ? value[below] + (at - below) * (value[below + 1] - value[below]) : value[count - 1];
 }
 
-static double cost_of(const struct contest *contest, uint32_t contender)
+static double cost_of_contender(const struct contest *contest, uint32_t contender)
 {
     uint32_t count = contest->samples[contender];
     memcpy(contest->scratch, contest->sample[contender], count * sizeof *contest->scratch);
@@ -65,7 +65,7 @@ static double score_of(const struct contest *contest, uint32_t contender)
 {
     uint32_t count = contest->samples[contender];
     if (contest->desc->quantile != 0.5)
-        return cost_of(contest, contender);
+        return cost_of_contender(contest, contender);
     for (uint32_t i = 0; i < count; i++)
         contest->scratch[i] = contest->sample[contender][i] / contest->sample[0][i];
     return slri_quantile_of(contest->scratch, count, 0.5);
@@ -135,7 +135,7 @@ static double resample_speedup(const struct contest *contest, uint32_t best, uin
     return of_default / of_best;
 }
 
-static void find_interval(const struct contest *contest, uint32_t best, struct slri_contest *out)
+static void find_interval_of_best(const struct contest *contest, uint32_t best, struct slri_contest *out)
 {
     uint64_t random = contest->desc->seed;
     for (uint32_t i = 0; i < RESAMPLES; i++)
@@ -152,13 +152,13 @@ static slr_status decide(struct contest *contest, struct slri_contest *out)
         SLRI_TRY(take_samples(contest, desc->repeats));
     while (contest->samples[0] < desc->most && !desc->is_over(desc->user));
     for (uint32_t i = 0; i < desc->contenders; i++) {
-        out->cost[i] = cost_of(contest, i);
+        out->cost[i] = cost_of_contender(contest, i);
         out->best = i > 0 && !contest->is_out[i] ? i : out->best;
     }
     out->speedup = out->low = out->high = 1;
     if (out->best == 0)
         return SLR_OK;
-    find_interval(contest, out->best, out);
+    find_interval_of_best(contest, out->best, out);
     out->speedup = desc->quantile == 0.5 ? 1 / score_of(contest, out->best) : out->cost[0] / out->cost[out->best];
     out->winner = out->low > 1 ? out->best : 0;
     return SLR_OK;

@@ -153,14 +153,14 @@ static bool is_cpu(const slr_estimate *e)
 }
 
 // A call with its wait for others; with a bound on the latency, what 99 % keep to.
-static double cost_of(const slr_estimate *e, const slr_work *work)
+static double cost_of_work(const slr_estimate *e, const slr_work *work)
 {
     return work->latency_ns && work->calls_per_second > 0 ? e->p99_ns : e->call_ns + e->queue_ns;
 }
 
 static bool is_less(const slr_estimate *e, uint32_t a, uint32_t b, const slr_work *work)
 {
-    double x = cost_of(&e[a], work), y = cost_of(&e[b], work);
+    double x = cost_of_work(&e[a], work), y = cost_of_work(&e[b], work);
     return isinf(x) && isinf(y) ? e[a].capacity > e[b].capacity : x < y;
 }
 
@@ -179,7 +179,7 @@ static uint32_t best_of(const slr_estimate *e, uint32_t count, enum among among,
 
 static double ratio_of(const slr_estimate *slow, const slr_estimate *fast, const slr_work *work)
 {
-    double x = cost_of(slow, work), y = cost_of(fast, work);
+    double x = cost_of_work(slow, work), y = cost_of_work(fast, work);
     return isinf(x) || isinf(y) ? fast->capacity / slow->capacity : x / y;
 }
 
@@ -222,7 +222,7 @@ static const char *name_of(uint32_t by)
 static void add_cost(struct words *words, const slr_estimate *e, const slr_work *work)
 {
     add_words(words, "%s: ", e->name);
-    add_time(words, cost_of(e, work));
+    add_time(words, cost_of_work(e, work));
     add_words(words, " (%s)", name_of(e->by));
 }
 

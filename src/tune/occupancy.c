@@ -199,7 +199,7 @@ slr_status(slr_occupancy_compute)(const slr_occupancy_desc *desc, slr_occupancy 
 
 // ---- the best block ------------------------------------------------------------------------------------------------
 
-static void add_candidate(const struct capability *c, slr_occupancy_desc *desc, uint32_t threads, slr_best_block *best)
+static void consider_block(const struct capability *c, slr_occupancy_desc *desc, uint32_t threads, slr_best_block *best)
 {
     slr_occupancy at = {0};
     desc->block_threads = threads;
@@ -216,9 +216,9 @@ static void find_best(const struct capability *c, slr_occupancy_desc *desc, uint
 {
     uint32_t most = desc->most_threads && desc->most_threads < BLOCK_THREADS ? desc->most_threads : BLOCK_THREADS;
     if (most % multiple)
-        add_candidate(c, desc, most, best);
+        consider_block(c, desc, most, best);
     for (uint32_t threads = most / multiple * multiple; threads; threads -= multiple)
-        add_candidate(c, desc, threads, best);
+        consider_block(c, desc, threads, best);
     best->grid_min = best->blocks * desc->multiprocessors;
 }
 

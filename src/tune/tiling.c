@@ -150,7 +150,7 @@ static bool measure(struct search *s, slr_tiling *t, uint32_t registers, double 
 
 // Of the same cost the one with more outputs per thread, which reads shared memory less often; then the one with more
 // threads on a unit; then the one that is longer along the longer side.
-static bool is_better(const struct search *s, const slr_tiling *t, double cost, uint32_t resident)
+static bool is_better_tiling(const struct search *s, const slr_tiling *t, double cost, uint32_t resident)
 {
     if (cost != s->best_cost)
         return cost < s->best_cost;
@@ -174,7 +174,7 @@ static void consider(struct search *s, slr_tiling *t, uint32_t registers, double
     }
     const double cost = traffic / busy;
     const uint32_t resident = t->blocks_a_unit * threads;
-    if (busy < s->least_busy || (s->has_best && !is_better(s, t, cost, resident)))
+    if (busy < s->least_busy || (s->has_best && !is_better_tiling(s, t, cost, resident)))
         return;
     s->best = *t;
     s->best_cost = cost;

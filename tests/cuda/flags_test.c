@@ -270,7 +270,7 @@ static void device_that_was_lost_has_flags_again(void **state)
         for (uint32_t i = 0; i < MESSAGES; ++i)
             must(ask(&r, i));
         assert_int_equal(shown_by_flags(r.ring, 0), 1 + (turn + 1) * MESSAGES);
-        assert_non_null(r.ring->shard[0].near_flags);
+        assert_non_null(r.ring->shard[0].group.near_flags);
     }
     end(&r);
     nothing_is_open("loss");

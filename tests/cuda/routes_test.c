@@ -412,7 +412,7 @@ static void memory_of_a_source_that_has_left_is_not_read(void **state)
         must(start_next(&r, &next));
         send_to_all(&r, 6);
         wait_handled(next, 6);
-        const void *passage = r.ring->shard[0].passage;
+        const void *passage = r.ring->shard[0].route.passage;
         assert_non_null(passage);
         if (asleep)
             wait_until_is(&r.ring->shard[0].asleep, SLRI_ASLEEP);

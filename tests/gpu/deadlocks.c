@@ -149,7 +149,7 @@ _Noreturn static void give_up(struct deadlocks *d, const struct gpu_call *call, 
 // An idle kernel ends after a while: where the sender gets no core for as long, a call returns without waiting for it.
 static uint32_t launches(const struct deadlocks *d)
 {
-    const struct slri_resident *resident = d->ring->shard[0].resident;
+    const struct slri_resident *resident = d->ring->shard[0].group.resident;
     return resident ? __atomic_load_n(&resident->launches, __ATOMIC_RELAXED) : 0; // a number alone
 }
 

@@ -227,7 +227,7 @@ static void idle_group_ends_and_the_next_message_starts_it_again(void **state)
         ask(port, address_of(ring, 0), 1, &count);
         assert_int_equal(count, turn);
         wait_until_is(&ring->shard[0].asleep, SLRI_ASLEEP);
-        assert_int_equal(ring->shard[0].resident->running, 0);
+        assert_int_equal(ring->shard[0].group.resident->running, 0);
     }
     slr_port_close(port);
     end(ring, 3, 0);

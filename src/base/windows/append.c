@@ -11,18 +11,13 @@
 #include <io.h>
 #include <windows.h>
 
-static HANDLE handle_of(int fd)
-{
-    return (HANDLE)_get_osfhandle(fd);
-}
-
 slr_status slri_append_open(const char *path, int *fd, uint64_t *bytes)
 {
     LARGE_INTEGER length;
     *fd = slri_windows_open(path, SLRI_WINDOWS_EITHER);
     if (*fd < 0)
         return slri_windows_refused("open", path);
-    if (GetFileType(handle_of(*fd)) != FILE_TYPE_DISK || !GetFileSizeEx(handle_of(*fd), &length)) {
+    if (GetFileType(slri_windows_handle(*fd)) != FILE_TYPE_DISK || !GetFileSizeEx(slri_windows_handle(*fd), &length)) {
         _close(*fd);
         *fd = -1;
         return SLRI_FAIL(SYSTEM, "%s is no plain file", path);
@@ -49,7 +44,7 @@ slr_status slri_append_write(int fd, const char *path, uint64_t at, const slri_a
 {
     uint64_t end = at;
     for (uint32_t i = 0; i < count; end += parts[i].bytes, ++i) {
-        if (write_at(handle_of(fd), end, parts[i].data, parts[i].bytes))
+        if (write_at(slri_windows_handle(fd), end, parts[i].data, parts[i].bytes))
             continue;
         slr_status status = slri_windows_refused("write", path);
         (void)_chsize_s(fd, (int64_t)at); // what stays is found as a torn end when the file is read
@@ -65,7 +60,7 @@ slr_status slri_append_cut(int fd, const char *path, uint64_t bytes)
 
 slr_status slri_append_sync(int fd, const char *path)
 {
-    return FlushFileBuffers(handle_of(fd)) ? SLR_OK : slri_windows_refused("sync", path);
+    return FlushFileBuffers(slri_windows_handle(fd)) ? SLR_OK : slri_windows_refused("sync", path);
 }
 
 // NTFS writes changes of names to its journal in order, and gives no call to wait for a folder's.

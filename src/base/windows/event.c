@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <windows.h>
 
-static HANDLE handle_of(const slri_event *event)
+static HANDLE event_handle(const slri_event *event)
 {
     return (HANDLE)(intptr_t)event->fd;
 }
@@ -27,17 +27,17 @@ slr_status slri_event_create(slri_event *event)
 
 void slri_event_signal(slri_event *event)
 {
-    SetEvent(handle_of(event));
+    SetEvent(event_handle(event));
 }
 
 void slri_event_clear(slri_event *event)
 {
-    ResetEvent(handle_of(event));
+    ResetEvent(event_handle(event));
 }
 
 void slri_event_close(slri_event *event)
 {
     if (event->fd >= 0)
-        CloseHandle(handle_of(event));
+        CloseHandle(event_handle(event));
     event->fd = -1;
 }

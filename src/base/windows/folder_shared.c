@@ -17,11 +17,6 @@
 
 enum { SHARED_BYTES = 4096, MOST_SUMS = 8 }; // the numbers are at its start, the locks on bytes behind it
 
-static HANDLE handle_of(int fd)
-{
-    return (HANDLE)_get_osfhandle(fd);
-}
-
 static slr_status open_shared(const slri_folder *folder, const char *name, int *out)
 {
     slri_text path = SLRI_TEXT_INIT;
@@ -43,7 +38,7 @@ slr_status slri_folder_add(const slri_folder *folder, const char *name, const ui
 {
     int fd;
     SLRI_TRY(open_shared(folder, name, &fd));
-    HANDLE mapping = CreateFileMappingA(handle_of(fd), NULL, PAGE_READWRITE, 0, SHARED_BYTES, NULL);
+    HANDLE mapping = CreateFileMappingA(slri_windows_handle(fd), NULL, PAGE_READWRITE, 0, SHARED_BYTES, NULL);
     uint64_t *sum = mapping ? MapViewOfFile(mapping, FILE_MAP_ALL_ACCESS, 0, 0, SHARED_BYTES) : NULL;
     slr_status status = sum && count <= MOST_SUMS ? SLR_OK : slri_windows_refused("map", name);
     for (uint32_t i = 0; status == SLR_OK && i < count; i++)
@@ -88,7 +83,7 @@ slr_status slri_folder_lock(const slri_folder *folder, const char *name, uint32_
     SLRI_TRY(open_shared(folder, name, &fd));
     for (uint64_t nap_ns = 1000000;
          status == SLR_OK &&
-         !LockFileEx(handle_of(fd), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place);) {
+         !LockFileEx(slri_windows_handle(fd), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place);) {
         if (GetLastError() != ERROR_LOCK_VIOLATION && GetLastError() != ERROR_IO_PENDING)
             status = slri_windows_refused("lock", name);
         else if (cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED)) // nothing is read on its strength
@@ -110,6 +105,6 @@ slr_status slri_folder_lock(const slri_folder *folder, const char *name, uint32_
 void slri_folder_unlock(int lock, uint32_t number)
 {
     OVERLAPPED place = place_of(number);
-    UnlockFileEx(handle_of(lock), 0, 1, 0, &place);
+    UnlockFileEx(slri_windows_handle(lock), 0, 1, 0, &place);
     _close(lock);
 }

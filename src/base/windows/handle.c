@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <windows.h>
 
+void *slri_windows_handle(int fd)
+{
+    return (HANDLE)_get_osfhandle(fd);
+}
+
 int slri_windows_open(const char *path, enum slri_windows_how how)
 {
     static const struct {

@@ -18,6 +18,9 @@ enum slri_windows_how {
 /// start with it has not.
 int slri_windows_open(const char *path, enum slri_windows_how how);
 
+/// A HANDLE, of a descriptor of the C library.
+void *slri_windows_handle(int fd);
+
 /// In the place of what is there; waits up to a second for others that have it open. False and GetLastError().
 bool slri_windows_rename(const char *from, const char *to);
 

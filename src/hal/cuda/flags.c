@@ -225,7 +225,7 @@ static void show_flags(const struct slri_cuda *cuda, struct slri_shard *shard, c
     uint32_t *flag = (uint32_t *)(void *)((unsigned char *)flags->chunk.memory + kept->offset);
     if (is_new)
         begin_flags(shard, flag);
-    shard->near_flags = (void *)(uintptr_t)(flags->device + kept->offset);
+    shard->group.near_flags = (void *)(uintptr_t)(flags->device + kept->offset);
     __atomic_store_n(&shard->flags, flag, __ATOMIC_RELEASE); // what they say
 }
 
@@ -233,7 +233,7 @@ void slri_cuda_flags_give(struct slri_cuda *cuda, struct slri_shard *shard, stru
 {
     struct slri_cu_flags *flags = &cuda->flags;
     uint64_t stale;
-    shard->near_flags = NULL;
+    shard->group.near_flags = NULL;
     if (!flags->gdr)
         return;
     bool is_new = *kept == NULL;
@@ -249,7 +249,7 @@ void slri_cuda_flags_give(struct slri_cuda *cuda, struct slri_shard *shard, stru
 
 void slri_cuda_flags_begin_again(struct slri_cuda *cuda, struct slri_shard *shard, struct slri_piece *kept)
 {
-    shard->near_flags = NULL;
+    shard->group.near_flags = NULL;
     if (cuda->flags.gdr && kept)
         show_flags(cuda, shard, kept, true);
 }
