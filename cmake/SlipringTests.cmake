@@ -159,7 +159,8 @@ endfunction()
 # Programs of one thread that take long. There is no race to show in them: ThreadSanitizer's build leaves them out.
 set(one_thread emit/cuda/emit_cuda emit/spirv/spirv hal/cpu/agreement hal/cpu/block hal/cpu/emitted hal/cuda/cubin
     ir/math/math lang/check lang/growth lang/text/preprocess memory/model memory/pattern tests/check/planted
-    tests/kernel/differential tests/mailbox/interpreted tests/mailbox/protocol tests/ptx/ptx tests/sim/found tests/sim/sim
+    tests/kernel/differential tests/mailbox/interpreted tests/mailbox/protocol tests/ptx/ptx tests/sim/crash tests/sim/found
+    tests/sim/sim
     tune/occupancy tune/tiling)
 # Nor in those that measure: they would take minutes, and measure the sanitizer. Their threads are in others' tests, too.
 list(APPEND one_thread decide/decide observe/ceilings tests/cli/decide tests/profile/profile)

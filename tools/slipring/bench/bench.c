@@ -56,6 +56,8 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "               GPU and CPU, predicted against measured; takes many minutes\n"
                            "               the first time\n"
                            "  cluster      two cpu devices as one, and copies between devices\n"
+                           "  growth       durable messages as keys, partitions and names grow; some\n"
+                           "               minutes\n"
                            "  run          rows per second of 'slipring run', against a filter in plain C\n"
                            "\n"
                            "  compare      whether rows of --json files have become slower; its own --help\n"
@@ -108,6 +110,7 @@ static const struct benchmark {
     {"tune", {bench_tune, bench_fused}},
 #endif
     {"cluster", {bench_cluster, bench_remote, bench_failover}},
+    {"growth", {bench_growth}},
 };
 
 typedef struct options {

@@ -113,6 +113,7 @@ bool bench_models(bench *bench);
 bool bench_decide(bench *bench);
 bool bench_cluster(bench *bench);
 bool bench_failover(bench *bench);
+bool bench_growth(bench *bench);
 
 /// `slipring bench compare`, with its own argc and argv.
 int bench_compare(int argc, char **argv);
