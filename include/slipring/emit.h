@@ -28,6 +28,7 @@ typedef struct slr_emit_desc {
     uint32_t reserved; ///< ignored
     uint32_t batched;  ///< 1: the kernel of a handler's batched launches, not the handler; block 0: its own
     uint32_t binary;   ///< 1: SPIR-V as its words, without a NUL. Other languages have none
+    uint32_t linked;   ///< 1: C whose symbols name its text, too, so that several files can be one library
 } slr_emit_desc;
 #ifdef __cplusplus
 static inline slr_emit_desc slr_emit_desc_init(void)
@@ -49,8 +50,8 @@ static inline slr_emit_desc slr_emit_desc_init(void)
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (struct_size, language, no name for a language that takes one kernel, or with `batched`; `binary`
-/// for
-///   text), NOT_FOUND (no such name), UNSUPPORTED (the language cannot express an operation of the kernel; the message
+/// for text, `linked` for another language than C), NOT_FOUND (no such name), UNSUPPORTED (the language cannot express
+/// an operation of the kernel; the message
 ///   names the place. With `batched`: that is no handler, or it prints), NO_MEMORY.
 SLR_API slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *desc, char *text, size_t room,
                                     size_t *needed);
