@@ -35,7 +35,7 @@ typedef struct slr_autocast slr_autocast;
 /// Errors: INVALID (NULL, no such type), NO_MEMORY.
 SLR_API slr_status slr_autocast_create(slr_ops *ops, slr_scalar low, slr_autocast **out);
 
-/// Submitted work still runs. NULL is fine.
+/// Submitted work still runs. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_autocast_destroy(slr_autocast *autocast);
 
@@ -59,7 +59,7 @@ SLR_API slr_status slr_autocast_visit(const slr_autocast *autocast, slr_autocast
 SLR_API slr_status slr_autocast_tensor(slr_autocast *autocast, slr_stream *stream, slr_operation operation,
                                        const slr_tensor *in, slr_tensor *out);
 
-/// Releases all copies: after a step. Submitted work still has them. NULL is fine.
+/// Releases all copies: after a step. Submitted work still has them. NULL does nothing.
 /// Threads: one at a time per policy.  Blocks: no.
 SLR_API void slr_autocast_clear(slr_autocast *autocast);
 

@@ -21,7 +21,7 @@ typedef enum slr_buffer_mode {
     SLR_BUFFER_UNIFIED = 3    ///< no copies: host and device must share memory, else creation fails
 } slr_buffer_mode;
 
-/// Whose memory a buffer lies in, on a device that shares memory with the host and has memory that it does not share.
+/// The memory of a buffer, on a device that has memory of its own besides the memory that it shares with the host.
 typedef enum slr_storage {
     SLR_STORAGE_DEFAULT = 0, ///< as the device does: shared where host and device share memory
     SLR_STORAGE_SHARED = 1,  ///< both address it, and nothing is copied: needs unified memory
@@ -110,7 +110,7 @@ SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_d
 SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);
 
 /// Releases the caller's reference. The memory is freed when no launched ring kernel is bound to it, no submitted work
-/// uses it and no slice remains. Unmap every mapping first. NULL is fine.
+/// uses it and no slice remains. Unmap every mapping first. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
@@ -144,7 +144,8 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 SLR_API slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t access,
                                   uint64_t timeout_ns, void **out);
 
-/// Ends the mapping that begins at `mapped` and publishes its writes. The device gets them when it needs them.
+/// Ends the mapping that begins at `mapped`. What the host wrote into the mapping is then valid: the device gets these
+/// bytes when it needs them.
 /// Threads: any.  Blocks: for the copy, if a ring kernel is bound.
 /// Errors: INVALID (not a mapping of this buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped);

@@ -132,10 +132,10 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 SLR_API slr_status slr_handler_check(slr_program *program, const char *name, const slr_check_desc *desc,
                                      slr_check **out);
 
-/// NULL is fine. Threads: any, once.  Blocks: no.
+/// NULL does nothing. Threads: any, once.  Blocks: no.
 SLR_API void slr_check_destroy(slr_check *check);
 
-/// Threads: any.  Blocks: no.  Owns: the check's.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: INVALID (NULL).
 SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *out);
 
 /// The macro slr_check_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -143,7 +143,7 @@ SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_in
 #define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
 
 /// Findings in the order of files and lines. `index` counts from 0.
-/// Threads: any.  Blocks: no.  Owns: the check's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);
 
 /// The macro slr_check_get_finding calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -33,7 +33,7 @@ SLR_API slr_status slr_cluster_create(slr_device *const *devices, uint32_t count
 /// end. Errors: as slr_device_open and slr_cluster_create.
 SLR_API slr_status slr_cluster_create_named(const char *names, const slr_device_desc *desc, slr_cluster **out);
 
-/// Waits for the launches of the cluster, and releases it. NULL is fine.
+/// Waits for the launches of the cluster, and releases it. NULL does nothing.
 /// Threads: any, once.  Blocks: until its launches have ended.
 SLR_API void slr_cluster_destroy(slr_cluster *cluster);
 
@@ -42,7 +42,8 @@ SLR_API void slr_cluster_destroy(slr_cluster *cluster);
 SLR_API uint32_t slr_cluster_size(const slr_cluster *cluster);
 
 /// A device of the cluster, by its index.
-/// Threads: any.  Blocks: no.  Owns: the cluster's, or its creator's.  Errors: INVALID (NULL), NOT_FOUND (index).
+/// Threads: any.  Blocks: no.  Errors: INVALID (NULL), NOT_FOUND (index).
+/// Owns: the device belongs to the cluster after slr_cluster_create_named, and to the program after slr_cluster_create.
 SLR_API slr_status slr_cluster_get_device(const slr_cluster *cluster, uint32_t index, slr_device **out);
 
 // ---- who gets how much ---------------------------------------------------------------------------------------------

@@ -34,12 +34,13 @@ SLR_API slr_status slr_cluster_ring_activate(slr_cluster_ring *ring, uint64_t ti
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: as slr_ring_close_input and slr_ring_wait.
 SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeout_ns);
 
-/// Terminates what has not terminated, and releases the handle. Close its ports first. NULL is fine.
+/// Terminates what has not terminated, and releases the handle. Close its ports first. NULL does nothing.
 /// Threads: any, once.  Blocks: as slr_ring_destroy.
 SLR_API void slr_cluster_ring_destroy(slr_cluster_ring *ring);
 
-/// The sums of the devices' counts. `state` is the latest that all have reached, or SLR_RING_IN_FAILURE if one has
-/// failed; texts are those of the first device that has one; `mode` is the first device's; times are the longest.
+/// Gives the sums of the devices' counts. `state` is the latest state that all devices have reached, or
+/// SLR_RING_IN_FAILURE if one device has failed. Each text is that of the first device with such a text. `mode` is the
+/// first device's. `running_ns` is the longest of all devices.
 /// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_cluster_ring_get_stats(slr_cluster_ring *ring, slr_ring_stats *out);
 
@@ -48,7 +49,7 @@ SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_
 #define slr_cluster_ring_get_stats(ring, out) slr_cluster_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
 /// The ring kernel on one device, for every call of <slipring/ring.h> but slr_ring_destroy, and for routes.
-/// Threads: any.  Blocks: no.  Owns: the cluster ring's.  Errors: INVALID (NULL), NOT_FOUND (index).
+/// Threads: any.  Blocks: no.  Owns: the cluster ring keeps it.  Errors: INVALID (NULL), NOT_FOUND (index).
 SLR_API slr_status slr_cluster_ring_get(const slr_cluster_ring *ring, uint32_t index, slr_ring **out);
 
 /// The owner of an instance: the index of its device, and its number in that device's ring kernel. Both may be NULL.
@@ -66,7 +67,7 @@ SLR_API slr_status slr_cluster_ring_find_key(const slr_cluster_ring *ring, slr_k
 /// Threads: any.  Blocks: no.  Owns: the caller gets the port: slr_cluster_port_close.  Errors: as slr_port_open.
 SLR_API slr_status slr_cluster_port_open(slr_cluster_ring *ring, slr_cluster_port **out);
 
-/// Closes a port. NULL is fine.  Threads: the owner, once.  Blocks: no.
+/// Closes a port. NULL does nothing.  Threads: the owner, once.  Blocks: no.
 SLR_API void slr_cluster_port_close(slr_cluster_port *port);
 
 /// slr_send_with to an instance, wherever it is.

@@ -63,7 +63,7 @@ SLR_API slr_status slr_cluster_route_get_stats_sized(const slr_cluster_route *ro
     slr_cluster_route_get_stats_sized((route), (out), sizeof(slr_cluster_route_stats))
 
 /// Ends the route after the replies that have come so far are passed on, for which it waits at most `timeout_ns`; then
-/// those in its hands are unrouted. `stats` (may be NULL) gets the last counts. NULL is fine.
+/// those in its hands are unrouted. `stats` (may be NULL) gets the last counts. NULL does nothing.
 /// Threads: any, once; not from a handler.  Blocks: until then.
 SLR_API void slr_cluster_route_destroy(slr_cluster_route *route, uint64_t timeout_ns, slr_cluster_route_stats *stats);
 

@@ -26,9 +26,9 @@ typedef struct slr_dead_letter {
     uint64_t sent_ns; ///< time of sending, if the ring kernel has time_stamps; else 0
 } slr_dead_letter;
 
-/// Takes up to `most` dead letters. Those of one shard come in the order of their failure. The message of letter k goes
-/// to messages + k * stride; `messages` NULL: no messages are copied. `taken` is set on OK; 0 if there are none. A
-/// terminated ring kernel keeps its dead letters until it is destroyed.
+/// Takes up to `most` dead letters. Dead letters of one shard come in the order of their failure. The message of letter
+/// k goes to messages + k * stride; `messages` NULL: no messages are copied. `taken` is set on OK; 0 if there are none.
+/// A terminated ring kernel keeps its dead letters until it is destroyed.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (NULL; `stride` smaller than a message; the ring kernel was made without

@@ -142,7 +142,7 @@ SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc 
 
 /// Closes a device in three steps. It waits for all work submitted to the device's streams. It terminates the remaining
 /// ring kernels at once; their pending messages are undelivered. Then it frees the device. Afterwards, programs,
-/// buffers, streams, ports and ring kernels of the device may only be destroyed. NULL is fine.
+/// buffers, streams, ports and ring kernels of the device may only be destroyed. NULL does nothing.
 /// Threads: any, once. In a host function of one of the device's streams the call does nothing.
 /// Blocks: until handlers and work in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
@@ -177,7 +177,7 @@ SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 ///   kernels), INVALID (NULL).
 SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 
-/// Ends one slr_device_park.
+/// Undoes one call of slr_device_park. Persistent ring kernels run again when each such call has been undone.
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (no slr_device_park to end), INVALID (NULL).
 SLR_API slr_status slr_device_resume(slr_device *device);
 

@@ -15,7 +15,7 @@ typedef struct slr_event slr_event;
 /// Threads: any.  Blocks: no.  Owns: the caller gets the event: slr_event_destroy.  Errors: INVALID (NULL), NO_MEMORY.
 SLR_API slr_status slr_event_create(slr_device *device, slr_event **out);
 
-/// Releases the event. A pending record has no effect. NULL is fine.
+/// Releases the event. A pending record has no effect. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_event_destroy(slr_event *event);
 

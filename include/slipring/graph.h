@@ -23,7 +23,7 @@ typedef struct slr_rebinding {
 /// Threads: any.  Blocks: no.  Owns: the caller gets the graph: slr_graph_destroy.  Errors: INVALID (NULL), NO_MEMORY.
 SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 
-/// Releases the graph. Launches in flight complete. Not during a recording. NULL is fine.
+/// Releases the graph. Launches in flight complete. Not during a recording. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_graph_destroy(slr_graph *graph);
 

@@ -42,7 +42,7 @@ static inline slr_heap_desc slr_heap_desc_init(void)
     }
 #endif
 
-/// A piece of device memory. The caller may copy the struct, and frees the span with its original contents.
+/// A piece of device memory. The caller may copy the struct. To free the span, pass a struct with the same contents.
 typedef struct slr_span {
     void *memory;    ///< the device's address; NULL on a device without storage
     uint64_t bytes;  ///< the requested size, rounded up to a multiple of 64
@@ -71,11 +71,11 @@ typedef struct slr_heap_stats {
 SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out);
 
 /// The heap of the device's buffers, for additional spans. slr_heap_destroy must not be called on it.
-/// Threads: any.  Blocks: no.  Owns: the device's.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (NULL).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
 /// Returns all chunks to the device. Spans that are still allocated become invalid. A chunk with spans freed after a
-/// point is returned when the point has passed. NULL is fine.
+/// point is returned when the point has passed. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
 

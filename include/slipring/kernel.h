@@ -39,11 +39,11 @@ SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name
 /// Threads: any.  Blocks: while it compiles.  Owns, Errors: as those two.
 SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const char *name, slr_kernel **out);
 
-/// Releases the kernel. Submitted launches still run. NULL is fine.
+/// Releases the kernel. Submitted launches still run. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_kernel_destroy(slr_kernel *kernel);
 
-/// Threads: any.  Blocks: no.  Owns: the kernel's.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: the kernel keeps it.  Errors: INVALID (NULL).
 SLR_API slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out);
 
 /// The macro slr_kernel_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -181,13 +181,12 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
     }
 #endif
 
-/// Compiles kernels in the background: as slr_kernel_prepare, without waiting. `desc` NULL: all kernels of the program,
-/// for each block that SLR_1D chooses. The point passes when every compilation has been tried; slr_point_wait then
-/// returns the first failure. An earlier launch waits only for its own kernel. slr_device_close ends the compilations.
-/// The point is valid as long as the program.
-/// Threads: any.  Blocks: no.
-/// Owns: slipring holds the program until the work ends; `desc` is copied in depth; `out` may be NULL.
-/// Errors: INVALID (NULL, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no kernels),
+/// Compiles kernels in the background: as slr_kernel_prepare, without waiting. If `desc` is NULL, the call compiles all
+/// kernels of the program, for each block size that SLR_1D can choose. The point passes when every compilation has been
+/// tried; slr_point_wait then returns the first failure. An earlier launch waits only for its own kernel.
+/// slr_device_close ends the compilations. The point is valid as long as the program. Threads: any.  Blocks: no. Owns:
+/// slipring holds the program until the work ends; `desc` is copied in depth; `out` may be NULL. Errors: INVALID (NULL,
+/// an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no kernels),
 ///   WRONG_STATE (the device is closed), NO_MEMORY. At the point: those of slr_kernel_prepare, and WRONG_STATE (the
 ///   device was closed).
 SLR_API slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *desc, slr_point *out);

@@ -55,7 +55,7 @@ typedef struct slr_sequence slr_sequence;
 /// Errors: INVALID (NULL; no layer or too many; a shape or type that no operation takes), NO_MEMORY.
 SLR_API slr_status slr_sequence_create(slr_ops *ops, const slr_sequence_desc *desc, slr_sequence **out);
 
-/// Submitted work still runs. NULL is fine.
+/// Submitted work still runs. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_sequence_destroy(slr_sequence *sequence);
 

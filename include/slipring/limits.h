@@ -34,8 +34,8 @@ SLR_API slr_status slr_device_get_limits(const slr_device *device, slr_device_li
 SLR_API slr_status slr_device_get_limits_sized(const slr_device *device, slr_device_limits *out, size_t bytes);
 #define slr_device_get_limits(device, out) slr_device_get_limits_sized((device), (out), sizeof(slr_device_limits))
 
-/// The limits of NVIDIA's GPUs of a compute capability: 90 is 9.0. `units` is 0, and so are the caches: these differ
-/// from GPU to GPU.
+/// Gives the limits of NVIDIA's GPUs of one compute capability: 90 is 9.0. `units`, `l1_bytes` and `l2_bytes` are 0,
+/// because they differ from GPU to GPU.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL), UNSUPPORTED (an unknown capability).
 SLR_API slr_status slr_capability_get_limits(uint32_t capability, slr_device_limits *out);

@@ -35,37 +35,38 @@ extern "C" {
 /// SLR_END: no more messages will come. Either the input is closed and everything has been taken, or the deadline of
 /// slr_ring_terminate has passed. Held messages can still be completed.
 ///
-/// Threads: main's.  Blocks: until `timeout_ns` plus `linger_ns`.  Owns: nothing.  `taken` is always set.
+/// Threads: the one that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` is always set.
 /// Errors: TIMEOUT (no message came; the ring kernel is paused; no space is left for possible replies: held messages
 ///   and replies not yet received use it), INVALID.
 SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns,
                             uint64_t timeout_ns, uint32_t *taken);
 
 /// Completes a held message as handled and publishes its replies.
-/// Threads: main's.  Blocks: no.  Errors: INVALID (the message is not held, or no longer).
+/// Threads: the one that runs main.  Blocks: no.  Errors: INVALID (the message is not held, or no longer).
 SLR_API slr_status slr_done(const slr_delivery *delivery);
 
 /// Completes a held message as faulted, with the reason `status` (not SLR_OK). Its replies are dropped, its instance is
 /// reset to the initial state, and its sender receives a notice. In a handler: the same, when the handler returns; in a
 /// batch for this message alone.
-/// Threads: main's, or the handler's.  Blocks: no.
+/// Threads: the one that runs main or the handler.  Blocks: no.
 /// Errors: INVALID (the message is not held, or no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
 
 /// Waits for the end of a pause. SLR_OK: active, or draining.
-/// Threads: main's.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (still paused), END (as slr_take).
+/// Threads: the one that runs main.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (still paused), END (as slr_take).
 SLR_API slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns);
 
 /// Returns 1 if the ring kernel is active or draining: not paused, and not asked to stop.
-/// Threads: main's.  Blocks: no.
+/// Threads: the one that runs main.  Blocks: no.
 SLR_API int slr_is_active(slr_context *context);
 
 /// Returns 1 if main should return at once: the deadline of slr_ring_terminate has passed.
-/// Threads: main's.  Blocks: no.
+/// Threads: the one that runs main.  Blocks: no.
 SLR_API int slr_should_terminate(slr_context *context);
 
 /// The loop's own port, for sends to other ring kernels and for their replies. The first call opens it.
-/// Threads: main's.  Blocks: no.  Owns: nothing: the port is closed after main returns.  Errors: NO_MEMORY, SYSTEM.
+/// Threads: the one that runs main.  Blocks: no.  Owns: nothing: the port is closed after main returns.
+/// Errors: NO_MEMORY, SYSTEM.
 SLR_API slr_status slr_context_port(slr_context *context, slr_port **out);
 
 #ifdef __cplusplus

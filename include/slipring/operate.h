@@ -66,7 +66,7 @@ typedef struct slr_remote_letter {
 SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_receiver **out);
 
 /// Receives the next letter of any partition. `*partition` (may be NULL) gets that partition.
-/// Threads: the receiver's.  Blocks: until `timeout_ns`.
+/// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a message; a receiver of outputs; a record that is no letter),
 ///   SYSTEM.
 SLR_API slr_status slr_receiver_receive_letter(slr_receiver *receiver, slr_remote_letter *out, uint32_t *partition,
@@ -94,12 +94,11 @@ typedef struct slr_remote_copy {
     uint64_t bytes;    ///< of all records
 } slr_remote_copy;
 
-/// Copies what the servers store of a name into a new folder. The name may be served meanwhile: each partition is
-/// copied as it was at one moment.
+/// Copies what the servers store of a name into a new folder. Workers may serve the name during the copy: each
+/// partition is copied as it was at one moment.
 /// Threads: any.  Blocks: for the servers.
 /// Errors: INVALID (the folder holds a copy already), TIMEOUT (a partition changed faster than it could be copied), and
-/// as
-///   slr_sender_open.
+///   as slr_sender_open.
 SLR_API slr_status slr_remote_snapshot(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
 /// The macro slr_remote_snapshot calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -98,7 +98,7 @@ static inline slr_ops_desc slr_ops_desc_init(void)
 /// Errors: INVALID (NULL, no such choice), NO_MEMORY.
 SLR_API slr_status slr_ops_create(slr_device *device, const slr_ops_desc *desc, slr_ops **out);
 
-/// Submitted work still runs. NULL is fine.
+/// Submitted work still runs. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_ops_destroy(slr_ops *ops);
 
@@ -326,7 +326,7 @@ SLR_API slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_ten
 SLR_API slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
                                           const slr_tensor *dvalues, const slr_tensor *dx, slr_point *out);
 
-/// Copies rows of a table. An index (SLR_I32) that names no row gives zeros.
+/// For each index (SLR_I32), copies that row of `table` to `y`. If the table has no such row, the row of `y` is zeros.
 SLR_API slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor *table,
                                      const slr_tensor *indices, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
@@ -432,7 +432,7 @@ typedef struct slr_scaler_info {
 /// Errors: INVALID (NULL, a number out of range), NO_MEMORY.
 SLR_API slr_status slr_scaler_create(slr_ops *ops, const slr_scaler_desc *desc, slr_scaler **out);
 
-/// Submitted work still runs. NULL is fine.
+/// Submitted work still runs. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_scaler_destroy(slr_scaler *scaler);
 

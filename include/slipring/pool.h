@@ -66,7 +66,7 @@ SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc
 SLR_API void slr_pool_destroy(slr_pool *pool);
 
 /// The device's own pool, named "pool". slr_pool_destroy must not be called on it.
-/// Threads: any.  Blocks: no.  Owns: the device's.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (NULL).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 
 /// Gets a buffer of `count` scalars. Its bytes are those of its last user, or zeros. slr_buffer_destroy releases the

@@ -15,7 +15,7 @@ typedef struct slr_port slr_port;
 /// Threads: any.  Blocks: no.  Owns: the caller gets the port: slr_port_close.  Errors: NO_MEMORY, SYSTEM.
 SLR_API slr_status slr_port_open(slr_device *device, slr_port **out);
 
-/// Closes a port. Messages sent earlier are still handled. Replies not yet received are discarded. NULL is fine.
+/// Closes a port. Messages sent earlier are still handled. Replies not yet received are discarded. NULL does nothing.
 /// Threads: the owner, once.  Blocks: no.
 SLR_API void slr_port_close(slr_port *port);
 

@@ -35,7 +35,7 @@ typedef struct slr_program_desc {
     /// 0: the same if SLIPRING_DEBUG is 1, else normal.
     uint32_t debug;
     /// slr_tuned_use: whether launches with a block of slipring's choice use what slr_tune has found. Default:
-    /// SLR_TUNED_EXACT; SLR_TUNED_OFF if SLIPRING_TUNED is 0.
+    /// SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED is 0.
     uint32_t tuned;
 } slr_program_desc;
 #ifdef __cplusplus
@@ -122,12 +122,12 @@ SLR_API slr_status slr_program_load(slr_device *device, const char *path, const 
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);
 
-/// Releases the caller's reference. Ring kernels launched from the program keep what they need. NULL is fine.
+/// Releases the caller's reference. Ring kernels launched from the program keep what they need. NULL does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_program_destroy(slr_program *program);
 
 /// The handlers of a program, in source order; `index` counts from 0.
-/// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
 
 /// The macro slr_program_get_handler calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -174,7 +174,7 @@ typedef struct slr_skipped_info {
 } slr_skipped_info;
 
 /// The handlers and kernels of a program, in source order; `index` counts from 0.
-/// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
 
 /// The macro slr_program_get_function calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -184,7 +184,7 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
     slr_program_get_function_sized((program), (index), (out), sizeof(slr_function_info))
 
 /// The parts of the source that were skipped, in the order of their discovery.
-/// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 
 /// The macro slr_program_get_skipped calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -59,6 +59,7 @@ static inline slr_remote_desc slr_remote_desc_init(void)
 
 // ---- workers -------------------------------------------------------------------------------------------------------
 
+/// A worker belongs to one thread at a time: its owner.
 typedef struct slr_worker slr_worker;
 
 /// Zero is the default in every field. The first worker of a name sets partitions, capacity and lease for all workers.
@@ -120,31 +121,32 @@ SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring
 
 /// Takes partitions, handles messages and makes snapshots, once for each partition. If there is nothing to do, the call
 /// waits until `timeout_ns`. A partition that fails is given up and tried again; slr_worker_stats.problem says why.
-/// Threads: the worker's.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
+/// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 
 /// Replaces the handler of this worker, as slr_server_replace: in each partition between two messages. If the new
 /// handler faults in a partition before that partition's next snapshot, all partitions go back to the previous handler.
 /// The program of the previous handler must remain until the next call or slr_worker_close.
-/// Threads: the worker's.  Blocks: until `timeout_ns`, and for the servers.
+/// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.
 /// Errors: as slr_server_replace. After an error the previous handler continues in all partitions.
 SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *ring, uint64_t timeout_ns);
 
-/// Threads: the worker's.  Blocks: no.  Errors: INVALID.
+/// Threads: the worker's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_worker_get_stats(slr_worker *worker, slr_worker_stats *out);
 
 /// The macro slr_worker_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out, size_t bytes);
 #define slr_worker_get_stats(worker, out) slr_worker_get_stats_sized((worker), (out), sizeof(slr_worker_stats))
 
-/// Handles the messages that were read, writes snapshots, and hands the partitions over at once. NULL is fine.
-/// Threads: the worker's, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy.
+/// Handles the messages that were read, writes snapshots, and hands the partitions over at once. NULL does nothing.
+/// Threads: the worker's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy.
 /// Errors: TIMEOUT, SYSTEM (messages since the last snapshot are handled again elsewhere). After an error the worker is
 ///   freed, too.
 SLR_API slr_status slr_worker_close(slr_worker *worker, uint64_t timeout_ns);
 
 // ---- senders -------------------------------------------------------------------------------------------------------
 
+/// A sender belongs to one thread at a time: its owner.
 typedef struct slr_sender slr_sender;
 
 /// Zero is the default in every field.
@@ -192,7 +194,7 @@ SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sende
 
 /// Sends a message to the instance of a key, or to instance `key.number` if the ring kernel has no keys. The message is
 /// copied. It leaves when its frame is full or slr_sender_flush is called.
-/// Threads: the sender's.  Blocks: until `timeout_ns` while too much is in flight.
+/// Threads: the sender's owner.  Blocks: until `timeout_ns` while too much is in flight.
 /// Errors: FULL (the partition has no room: its worker does not keep up), TIMEOUT, INVALID (size, a text that is too
 /// long).
 SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message, size_t bytes,
@@ -201,30 +203,31 @@ SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *
 /// Sends a message as slr_sender_send, with all that was sent to its partition before, and waits for the first reply of
 /// its handler. The reply is given once the servers have stored it, so a call that returns OK is as durable as its
 /// message. A reply may be lost on its way: after TIMEOUT the message may be handled or not, and its output tells.
-/// Threads: the sender's.  Blocks: until `timeout_ns`.
+/// Threads: the sender's owner.  Blocks: until `timeout_ns`.
 /// Errors: FULL, TIMEOUT, HANDLER_FAULT (the message is among the dead letters), END (the handler gave no reply),
 ///   INVALID (sizes), WRONG_STATE (the sender has a `producer` number, and this message was accepted before).
 SLR_API slr_status slr_sender_call(slr_sender *sender, slr_key key, const void *message, size_t bytes, void *reply,
                                    size_t reply_bytes, uint64_t timeout_ns);
 
 /// Waits until all that was sent is accepted.
-/// Threads: the sender's.  Blocks: until `timeout_ns`.  Errors: FULL, TIMEOUT: call slr_sender_flush again.
+/// Threads: the sender's owner.  Blocks: until `timeout_ns`.  Errors: FULL, TIMEOUT: call slr_sender_flush again.
 SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);
 
-/// Threads: the sender's.  Blocks: no.  Errors: INVALID.
+/// Threads: the sender's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_sender_get_stats(slr_sender *sender, slr_sender_stats *out);
 
 /// The macro slr_sender_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_stats *out, size_t bytes);
 #define slr_sender_get_stats(sender, out) slr_sender_get_stats_sized((sender), (out), sizeof(slr_sender_stats))
 
-/// Flushes until `timeout_ns`. NULL is fine.
-/// Threads: the sender's, once.  Blocks: until `timeout_ns`.  Errors: as slr_sender_flush. Then the messages that were
-///   not accepted are lost. The sender is freed in any case.
+/// Flushes until `timeout_ns`. NULL does nothing.
+/// Threads: the sender's owner, once.  Blocks: until `timeout_ns`.
+/// Errors: as slr_sender_flush: the messages that were not accepted are lost. The sender is freed in any case.
 SLR_API slr_status slr_sender_close(slr_sender *sender, uint64_t timeout_ns);
 
 // ---- outputs -------------------------------------------------------------------------------------------------------
 
+/// A receiver belongs to one thread at a time: its owner.
 typedef struct slr_receiver slr_receiver;
 
 /// Reads the outputs of a name, from the first one that is still stored.
@@ -234,16 +237,16 @@ SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver 
 
 /// Receives the next output of any partition. `*partition` (may be NULL) gets that partition. slr_output.sequence
 /// counts the outputs of the partition, and the key is empty. Outputs of one partition come in order.
-/// Threads: the receiver's.  Blocks: until `timeout_ns`.
+/// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply; a record that is no output), SYSTEM.
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,
                                         size_t capacity, uint64_t timeout_ns);
 
 /// Removes the outputs that were received. The call removes whole records, and only those that no snapshot still needs.
-/// Threads: the receiver's.  Blocks: for the servers.  Errors: SYSTEM, TIMEOUT.
+/// Threads: the receiver's owner.  Blocks: for the servers.  Errors: SYSTEM, TIMEOUT.
 SLR_API slr_status slr_receiver_release(slr_receiver *receiver);
 
-/// NULL is fine. Threads: the receiver's, once.  Blocks: no.
+/// NULL does nothing. Threads: the receiver's owner, once.  Blocks: no.
 SLR_API void slr_receiver_close(slr_receiver *receiver);
 
 // ---- looking -------------------------------------------------------------------------------------------------------

@@ -326,7 +326,7 @@ SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns,
     slr_ring_terminate_sized((ring), (timeout_ns), (on_undelivered), (user), (stats), sizeof(slr_ring_stats))
 
 /// Terminates the ring kernel at once, unless it has terminated, and releases the handle. Its addresses become stale.
-/// NULL is fine.
+/// NULL does nothing.
 /// Threads: any, once; not from a handler of the same device.
 /// Blocks: until handlers in progress have returned, at most about 10 s or the device's hang timeout. A handler that
 /// has not returned by then keeps the memory that it may access.
@@ -346,9 +346,9 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 ///
 /// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is
-///   still running: the ring kernel remains failed), NO_MEMORY. Those of slr_route, if it runs again but a route for an
-///   advertisement or subscription made meanwhile failed. A route to a full, paused ring kernel is made by
-///   that ring kernel's slr_ring_reactivate, and is no error.
+///   still running: the ring kernel remains failed), NO_MEMORY. Errors of slr_route: the ring kernel has restarted, but
+///   a route failed that an advertisement or subscription during the failure required. A route to a full, paused ring
+///   kernel is no error: that ring kernel's slr_ring_reactivate makes it.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the state is one of `states` (slr_ring_state values combined with |).
@@ -391,7 +391,7 @@ SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_addre
 
 /// Sends a reply from a host handler or a loop, at most max_replies per message. `reply` is `reply_bytes` bytes and is
 /// copied. The reply is published when the message completes: the handler returns, or slr_done.
-/// Threads: the handler's own, before it returns; main's.  Blocks: no.
+/// Threads: the one that runs the handler, before it returns, or the one that runs main.  Blocks: no.
 /// Errors: INVALID (more than max_replies; the ring kernel declared no reply; the loop no longer holds the message).
 SLR_API slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t bytes);
 

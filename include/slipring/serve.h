@@ -8,9 +8,9 @@
 ///     slr_server_send(server, 1, 0, key, &message, sizeof message, timeout_ns);
 ///     slr_server_flush(server, timeout_ns); // OK: what was sent is accepted
 ///
-/// A server belongs to one thread at a time. Messages are numbered by their producer, so that one that is sent again
-/// after a restart is not handled twice. A handler must be deterministic: after a restart it handles the messages since
-/// the last snapshot again, and outputs that are stored already are not given out again.
+/// A server belongs to one thread at a time: its owner. Messages are numbered by their producer, so that one that is
+/// sent again after a restart is not handled twice. A handler must be deterministic: after a restart it handles the
+/// messages since the last snapshot again, and outputs that are stored already are not given out again.
 #ifndef SLIPRING_SERVE_H
 #define SLIPRING_SERVE_H
 
@@ -99,7 +99,8 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// Messages are written in frames, when a frame is full or flushed. Up to 16 MiB of them wait for places in the
 /// mailbox.
 ///
-/// Threads: the server's.  Blocks: until `timeout_ns` when as many wait, and up to 1 s for a snapshot that is due.
+/// Threads: the server's owner.
+/// Blocks: until `timeout_ns` when as many wait, and up to 1 s for a snapshot that is due.
 /// Errors: FULL (65,536 outputs are not received; a key more than instances), TIMEOUT, INVALID (size, a number with a
 ///   gap, an instance out of range, other messages than those that were accepted), RING_FAILED, SYSTEM (a full disk:
 ///   nothing of the frame is accepted).
@@ -108,11 +109,11 @@ SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64
 
 /// Makes all that was sent accepted: written, and synced to the disk with SLR_SYNC_ALWAYS. Then waits until all of it
 /// has a place in the mailbox; with TIMEOUT some of it still waits for one, accepted, and gets it in a later call.
-/// Threads: the server's.  Blocks: until `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns);
 
 /// The number of the producer's last accepted message; 0 for none.
-/// Threads: the server's.  Blocks: no.  Errors: INVALID (NULL).
+/// Threads: the server's owner.  Blocks: no.  Errors: INVALID (NULL).
 SLR_API slr_status slr_server_get_producer(const slr_server *server, uint64_t producer, uint64_t *number);
 
 /// An output, or the notice of a message that faulted.
@@ -128,48 +129,49 @@ typedef struct slr_output {
 
 /// Receives the next output. It is stored already. The first one of a process is the one after the last that
 /// slr_server_release named. Outputs of one key come in the order of its messages.
-/// Threads: the server's.  Blocks: until `timeout_ns`.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply), RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload, size_t capacity,
                                       uint64_t timeout_ns);
 
 /// A file descriptor for poll(2): readable if something has come since the last slr_server_receive that returned
-/// TIMEOUT. Threads: the server's.  Blocks: no.  Errors: SYSTEM, INVALID.
+/// TIMEOUT. Threads: the server's owner.  Blocks: no.  Errors: SYSTEM, INVALID.
 SLR_API slr_status slr_server_get_fd(slr_server *server, int *out);
 
 /// Outputs up to `sequence` are no longer needed: no later process receives them. `note` (up to 64 bytes) is kept with
 /// that, for slr_server_get_note: for example how long a file was then.
-/// Threads: the server's.  Blocks: for the disk.  Errors: INVALID (not yet received, or before the last one), SYSTEM.
+/// Threads: the server's owner.  Blocks: for the disk.  Errors: INVALID (not yet received, or before the last one),
+/// SYSTEM.
 SLR_API slr_status slr_server_release(slr_server *server, uint64_t sequence, const void *note, size_t bytes);
 
 /// The note of the last slr_server_release; all zero before the first.
-/// Threads: the server's.  Blocks: no.  Errors: INVALID.
+/// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_note(const slr_server *server, void *note, size_t bytes);
 
 /// Waits until all that was sent has been handled and its outputs are stored.
-/// Threads: the server's.  Blocks: until `timeout_ns`.  Errors: as slr_server_flush.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: as slr_server_flush.
 SLR_API slr_status slr_server_settle(slr_server *server, uint64_t timeout_ns);
 
 /// Settles, and writes a snapshot now.
-/// Threads: the server's.  Blocks: until `timeout_ns`, and for the disk.  Errors: as slr_server_flush.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.  Errors: as slr_server_flush.
 SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 
 /// The key of an instance.
-/// Threads: the server's.  Blocks: no.  Errors: NOT_FOUND (the instance has no key yet), INVALID.
+/// Threads: the server's owner.  Blocks: no.  Errors: NOT_FOUND (the instance has no key yet), INVALID.
 SLR_API slr_status slr_server_get_key(const slr_server *server, uint32_t instance, slr_key *out);
 
 /// Copies the state of a key (or of instance `key.number`) between two messages.
-/// Threads: the server's.  Blocks: until `timeout_ns`.  Errors: NOT_FOUND, and those of slr_ring_snapshot.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: NOT_FOUND, and those of slr_ring_snapshot.
 SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *state, size_t bytes,
                                         uint64_t timeout_ns);
 
 /// Replaces the handler between two messages: settles, writes a snapshot, and goes on with a ring kernel of `ring`,
 /// which has the program of the new one. Messages, states and replies must have the same layouts, and the handler the
 /// same name. Until the next snapshot the new handler is on trial. If it faults, the previous handler continues from
-/// the replacement, with the messages since then. Stored outputs remain. The previous handler's program must remain
-/// until slr_server_close.
+/// the replacement, with the messages since then. Stored outputs remain. Do not destroy the previous handler's program
+/// before slr_server_close.
 ///
-/// Threads: the server's.  Blocks: until `timeout_ns`, and for the disk.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
 /// Errors: LAYOUT (another layout or handler: names both), WRONG_STATE (a handler is on trial), those of
 ///   slr_ring_create and slr_server_snapshot. After an error the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
@@ -178,7 +180,7 @@ SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *r
 /// ring kernel directly is not durable.
 SLR_API slr_ring *slr_server_get_ring(slr_server *server);
 
-/// Threads: the server's.  Blocks: no.  Errors: INVALID.
+/// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_stats(slr_server *server, slr_server_stats *out);
 
 /// The macro slr_server_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -186,8 +188,8 @@ SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_sta
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
 /// Settles until `timeout_ns`, writes a snapshot where that succeeded, releases the place and the handle. Whatever the
-/// result, the next slr_serve goes on where this one stood. NULL is fine.
-/// Threads: the server's, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy.
+/// result, the next slr_serve goes on where this one stood. NULL does nothing.
+/// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy.
 /// Errors: as slr_server_flush; the server is gone all the same.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
 

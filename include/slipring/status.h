@@ -59,10 +59,10 @@ SLR_API const char *slr_status_meaning(slr_status status);
 SLR_API const char *slr_error_message(void);
 
 /// Makes untrusted text safe for a terminal, such as names of kernels, files and devices. Writes the result and a NUL
-/// to `out`, which has room for `room` bytes (NULL and 0: writes nothing). Returns the length of the whole result
-/// without the NUL. If that length is `room` or more, `out` holds the part that fits. These bytes become \xNN each:
-/// control characters (C0 except tab and line feed, DEL, C1), characters that change the direction of text, and bytes
-/// that are not UTF-8. All other bytes are copied.
+/// to `out`, which has room for `room` bytes. If `out` is NULL and `room` is 0, nothing is written. Returns the length
+/// of the whole result without the NUL. If that length is `room` or more, `out` holds the part that fits. These bytes
+/// become \xNN each: control characters (C0 except tab and line feed, DEL, C1), characters that change the direction of
+/// text, and bytes that are not UTF-8. All other bytes are copied.
 /// Threads: any.  Blocks: no.  Owns: nothing.
 SLR_API size_t slr_text_printable(const char *text, size_t bytes, char *out, size_t room);
 

@@ -53,7 +53,7 @@ SLR_API slr_status slr_stream_create(slr_device *device, const slr_stream_desc *
 SLR_API void slr_stream_destroy(slr_stream *stream);
 
 /// The device's default stream, made by the first call and destroyed with the device.
-/// Threads: any.  Blocks: no.  Owns: the device's.  Errors: as slr_stream_create.
+/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: as slr_stream_create.
 SLR_API slr_status slr_stream_default(slr_device *device, slr_stream **out);
 
 // ---- points --------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ typedef struct slr_stream_set slr_stream_set;
 SLR_API slr_status slr_stream_set_create(slr_device *device, uint32_t streams, const slr_stream_desc *desc,
                                          slr_stream_set **out);
 
-/// The next stream in rotation. NULL for NULL.  Threads: any.  Blocks: no.  Owns: the set's.
+/// The next stream in rotation. NULL for NULL.  Threads: any.  Blocks: no.  Owns: the set keeps it.
 SLR_API slr_stream *slr_stream_set_next(slr_stream_set *set);
 
 /// Waits for everything submitted so far to each stream. The rest as slr_stream_finish.

@@ -108,7 +108,7 @@ SLR_API slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, sl
     slr_supervisor_get_stats_sized((supervisor), (out), sizeof(slr_supervisor_stats))
 
 /// Stops the tree's thread and frees the whole tree; the ring kernels do not change. Call this function before the
-/// devices of the ring kernels are closed. NULL is fine.
+/// devices of the ring kernels are closed. NULL does nothing.
 /// Threads: any, once; only for the root.  Blocks: until a restart in progress has ended.
 SLR_API void slr_supervisor_destroy(slr_supervisor *root);
 

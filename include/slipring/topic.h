@@ -20,9 +20,8 @@ typedef struct slr_topic slr_topic;
 /// Lasts until `from` is destroyed. One ring kernel may have several topics.
 ///
 /// Threads: any; not from a handler of the same device.  Blocks: as slr_route.
-/// Errors: INVALID (not a topic: the message gives the defect), WRONG_STATE (not launched, or has ended). Those of
-///   slr_route, for a subscriber that does not fit; then nothing has changed. NO_MEMORY and TIMEOUT; then some routes
-///   may exist.
+/// Errors: INVALID (not a topic: the message gives the defect), WRONG_STATE (not launched, or has ended). Errors of
+///   slr_route: a subscriber does not fit, and nothing has changed. After NO_MEMORY and TIMEOUT some routes may exist.
 SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
 /// Sends `to` everything published under a matching topic on its device from now on: by ring kernels, along a route
@@ -37,7 +36,7 @@ SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);
 /// Threads: any.  Blocks: no.  Owns: the caller gets the topic: slr_topic_close.  Errors: INVALID, NO_MEMORY.
 SLR_API slr_status slr_topic_open(slr_device *device, const char *topic, slr_topic **out);
 
-/// NULL is fine.  Threads: any, once.  Blocks: no.
+/// NULL does nothing.  Threads: any, once.  Blocks: no.
 SLR_API void slr_topic_close(slr_topic *topic);
 
 /// Sends a message to instance 0 of every subscriber of the topic, through `port`. `accepted` (may be NULL) is always

@@ -25,7 +25,7 @@ typedef struct slr_tunable {
 } slr_tunable;
 
 /// The tunable macros of a program, in source order; `index` counts from 0.
-/// Threads: any.  Blocks: no.  Owns: the program's.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
 SLR_API slr_status slr_program_get_tunable(const slr_program *program, uint32_t index, slr_tunable *out);
 
 /// The macro slr_program_get_tunable calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -40,7 +40,7 @@ static void transfer_bound(bool bad)
 {
     for (int i = 0; i < 20; ++i) {
         TRY(slr_buffer_write(buffer, 0, host, bad ? sizeof host : 256));
-        launch(4, bad ? 1 : LONG_ROUNDS);
+        launch(4, bad ? 1 : 250 * LONG_ROUNDS);
         TRY(slr_buffer_read(buffer, 0, host, bad ? sizeof host : 256));
     }
 }
