@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#define _GNU_SOURCE
+#define _POSIX_C_SOURCE 200809L
 #include "child.h"
 
 #include <errno.h>
 #include <spawn.h>
+#include <sys/types.h>
 #include <sys/wait.h>
-#include <unistd.h>
+
+extern char **environ; // POSIX has it in no header
 
 int spawn_and_wait(char *const argv[])
 {
