@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text metal-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos wasm browser-demo format check-format clean
+.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text metal-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos wasm browser-demo browser-bench format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -166,6 +166,9 @@ PORT ?= 8000
 browser-demo: wasm ## the heart monitor in your browser: serves build/wasm/browser on this machine alone; PORT=n
 	@echo 'the heart monitor: http://127.0.0.1:$(PORT)/'
 	@python3 -m http.server --bind 127.0.0.1 --directory build/wasm/browser $(PORT)
+
+browser-bench: wasm ## a message to a kernel on WebGPU in headless Chromium, beside JavaScript written by hand
+	@node tests/wasm/gpu_bench.mjs build/wasm/browser
 
 format: ## rewrites our C and C++ as .clang-format says
 	@scripts/format.sh

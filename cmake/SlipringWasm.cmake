@@ -15,7 +15,8 @@ set_target_properties(slipring_wasm PROPERTIES OUTPUT_NAME slipring-emscripten S
 target_link_options(slipring_wasm PRIVATE -O2 -sASYNCIFY=1 -sASYNCIFY_STACK_SIZE=32768 -sMODULARIZE=1 -sEXPORT_ES6=1
     -sENVIRONMENT=web,worker -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2147483648 -sTOTAL_STACK=1048576 -sFILESYSTEM=1
     -sINCOMING_MODULE_JS_API=['wasmBinary','onPrint','print','printErr'] -sEXPORTED_RUNTIME_METHODS=[] --no-entry
-    -sEXPORTED_FUNCTIONS=['_malloc','_free'] --js-library ${PROJECT_SOURCE_DIR}/src/hal/webgpu/wasm/page.js
+    -sALLOW_TABLE_GROWTH=1
+    -sEXPORTED_FUNCTIONS=['_malloc','_free','_memcpy','_memmove','_memset'] --js-library ${PROJECT_SOURCE_DIR}/src/hal/webgpu/wasm/page.js
     -sASYNCIFY_IMPORTS=['slri_js_check','slri_js_turn','slri_js_adapter','slri_js_device'])
 set_property(TARGET slipring_wasm APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/hal/webgpu/wasm/page.js)
 

@@ -29,6 +29,8 @@ typedef struct slr_emit_desc {
     uint32_t reserved; ///< ignored
     uint32_t batched;  ///< 1: the kernel of the handler's batched launches, not the handler. `block` 0: its own
     uint32_t binary;   ///< 1: SPIR-V in binary form, without a NUL. Other languages have no binary form
+    /// 1: C whose exported names contain a hash of its text, so that several texts can be one library.
+    uint32_t linked;
 } slr_emit_desc;
 #ifdef __cplusplus
 static inline slr_emit_desc slr_emit_desc_init(void)
@@ -50,9 +52,9 @@ static inline slr_emit_desc slr_emit_desc_init(void)
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (struct_size, language; no name for a language that takes one kernel, or with `batched`; `binary`
-///   for a language without a binary form), NOT_FOUND (no such name), UNSUPPORTED (the language cannot express an
-///   operation of the kernel: the message names the place in the source; with `batched`: `name` is no handler, or the
-///   handler prints), NO_MEMORY.
+///   for a language without a binary form; `linked` for another language than C), NOT_FOUND (no such name), UNSUPPORTED
+///   (the language cannot express an operation of the kernel: the message names the place in the source; with
+///   `batched`: `name` is no handler, or the handler prints), NO_MEMORY.
 SLR_API slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *desc, char *text, size_t room,
                                     size_t *needed);
 

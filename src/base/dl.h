@@ -16,6 +16,10 @@ typedef void (*slri_function)(void);
 /// loader. Errors: NOT_FOUND (the loader's reason is in the message).
 slr_status slri_dl_open(const char *path, slri_dl **out);
 
+/// In a page: what stands before the key of code that was built ahead, as a path; and whether there is any.
+#define SLRI_DL_BUILT "built:"
+bool slri_dl_has_built(void);
+
 /// Opens what the environment's `variable` names, where it is set; else the first of `places`, up to NULL, that can be
 /// opened. `*path` is then which. Not where the environment is a stranger's (environment.h). Errors: `status`, with the
 /// loader's reason for what was asked for or the first place, for which `hint` says more.

@@ -35,8 +35,10 @@ static slr_status emit_c(const struct slri_module *module, const struct slri_ent
     if (!entry && has_kernels(module))
         return SLRI_FAIL(INVALID, "C needs the name of one kernel; there are %u in '%s'", module->entries,
                          module->name);
-    if (!entry || entry->kind != SLRI_ENTRY_KERNEL)
-        return slri_emit_c(module, out);
+    if (!entry || entry->kind != SLRI_ENTRY_KERNEL) {
+        SLRI_TRY(slri_emit_c(module, out));
+        return desc->linked ? slri_emit_c_link(module, NULL, out) : SLR_OK;
+    }
     bool is_given = desc->block[0] != 0;
     uint32_t block[3] = {256, 1, 1}, grid[3] = {1, 1, 1};
     for (int i = 0; i < 3 && is_given; i++)
@@ -44,7 +46,8 @@ static slr_status emit_c(const struct slri_module *module, const struct slri_ent
     if (!is_given && entry->max_threads && entry->max_threads < block[0])
         block[0] = entry->max_threads;
     SLRI_TRY(slri_kernel_check_shape(entry, grid, block, 0));
-    return slri_emit_c_kernel(module, entry, block, out);
+    SLRI_TRY(slri_emit_c_kernel(module, entry, block, out));
+    return desc->linked ? slri_emit_c_link(module, entry, out) : SLR_OK;
 }
 
 // The shape of all launches, or NULL.
@@ -169,6 +172,8 @@ slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *des
         return slri_module_no_entry(program->module, whole.name);
     if (whole.binary && whole.language != SLR_LANGUAGE_SPIRV)
         return SLRI_FAIL(INVALID, "slr_emit_desc.binary is for SLR_LANGUAGE_SPIRV; the other languages are text");
+    if (whole.linked && whole.language != SLR_LANGUAGE_C)
+        return SLRI_FAIL(INVALID, "slr_emit_desc.linked is for SLR_LANGUAGE_C; the other languages export no symbols");
     if (program->module->raw)
         return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ source, which slipring does not read", program->module->name);
     struct slri_text made = SLRI_TEXT_INIT;

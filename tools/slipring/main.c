@@ -26,6 +26,7 @@ static const struct verb {
 #if SLIPRING_HAS_JANSSON // they read JSON
     {"run", "send records (CSV, NDJSON, raw) through a message handler", verb_run, false},
     {"kernel", "check, list, translate, explain and run kernels of CUDA C", verb_kernel, false},
+    {"build", "compile handlers and kernels ahead, for a page", verb_build, false},
     {"cache", "compiled kernels on disk: list, verify, compile ahead, remove", verb_cache, false},
     {"cluster", "several devices of this machine, or machines, that share a job", verb_cluster, false},
     {"decide", "whether work is better done on a GPU or on a CPU, and why", verb_decide, false},

@@ -14,6 +14,7 @@ enum {
 // By a signal: interrupt_exit_code().
 
 int verb_bench(int argc, char **argv);
+int verb_build(int argc, char **argv);
 int verb_cache(int argc, char **argv);
 int verb_cluster(int argc, char **argv);
 int verb_decide(int argc, char **argv);

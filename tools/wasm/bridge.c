@@ -15,6 +15,14 @@ EMSCRIPTEN_KEEPALIVE struct bridge_result *bridge_get_result(void)
     return &bridge_result;
 }
 
+EM_JS(void, share_memory, (void), { Module["memory"] = wasmMemory; })
+
+// For code that was built ahead.
+EMSCRIPTEN_KEEPALIVE void bridge_share_memory(void)
+{
+    share_memory();
+}
+
 EMSCRIPTEN_KEEPALIVE const char *bridge_get_message(void)
 {
     return slr_error_message();

@@ -197,6 +197,13 @@ export class Slipring {
     readonly version: string;
     /** Puts a file where `#include "path"` finds it. */
     file(path: string, text: string): void;
+    /**
+     * Adds code that `slipring build --target wasm` has made: its bytes, or where they are. Programs that are compiled from now on
+     * have it in place of the interpreter, where their text is the same. Gives the number of texts.
+     */
+    addBuilt(from: ArrayBuffer | ArrayBufferView | string | URL): Promise<number>;
+    /** Handlers and kernels so far that had such code. */
+    readonly builtFound: number;
     /** "cpu", "null". */
     open(name?: string): Device;
     /** "webgpu:0": by navigator.gpu. */

@@ -548,8 +548,23 @@ export class Slipring {
         this.core.call("file", (c) => [c.text(path), c.text(text)]);
     }
 
+    /**
+     * Adds code that `slipring build --target wasm` has made: its bytes, or where they are. Programs that are compiled from now
+     * on have it in place of the interpreter, where their text is the same. Gives the number of texts.
+     */
+    async addBuilt(from) {
+        const module = await WebAssembly.compile(ArrayBuffer.isView(from) || from instanceof ArrayBuffer
+            ? from : await fetchBytes(new URL(from, globalThis.location?.href)));
+        return addBuilt(this.core.module, module);
+    }
+
+    /** Handlers and kernels so far that had such code. */
+    get builtFound() {
+        return this.core.module.builtFound ?? 0;
+    }
+
     open(name = "cpu") {
-        if (!/^(cpu|null)\b/.test(name))
+        if (/^webgpu\b/.test(name))
             fail("SLR_WRONG_STATE", `device ${name} answers by promises; use await slipring.openGpu("${name}")`);
         return Device.make(this.core, name);
     }
@@ -558,6 +573,58 @@ export class Slipring {
     openGpu(name = "webgpu:0") {
         return Device.make(this.later, name);
     }
+}
+
+// ---- code that was built ahead ----------------------------------------------------------------------------------------
+
+const BUILT_STACK_BYTES = 65536;
+
+// Bytes of data and their alignment, as a power of two, of an Emscripten side module.
+function readDylink(module) {
+    const [section] = WebAssembly.Module.customSections(module, "dylink.0");
+    if (!section)
+        fail("SLR_INVALID", "slipring: this WebAssembly is not what slipring build makes");
+    const bytes = new Uint8Array(section);
+    let at = 0;
+    const number = () => {
+        let value = 0, shift = 0;
+        do {
+            value |= (bytes[at] & 127) << shift;
+            shift += 7;
+        } while (bytes[at++] & 128);
+        return value;
+    };
+    if (number() !== 1 || number() < 3) // the part about memory comes first
+        fail("SLR_INVALID", "slipring: this WebAssembly says nothing of its memory");
+    return { dataBytes: number(), alignment: 1 << number(), functions: number() };
+}
+
+// It has a stack and data of its own in the library's memory, which stay.
+async function addBuilt(core, module) {
+    const { dataBytes, alignment, functions } = readDylink(module);
+    core._bridge_share_memory();
+    const data = core._malloc(dataBytes + alignment), stack = core._malloc(BUILT_STACK_BYTES);
+    if (!data || !stack || functions)
+        fail(functions ? "SLR_UNSUPPORTED" : "SLR_NO_MEMORY", "slipring: no place for code that was built ahead");
+    const base = Math.ceil(data / alignment) * alignment;
+    core.HEAPU8.fill(0, base, base + dataBytes);
+    const given = { memory: core.memory, memcpy: core._memcpy, memmove: core._memmove, memset: core._memset,
+                    __memory_base: new WebAssembly.Global({ value: "i32" }, base),
+                    __table_base: new WebAssembly.Global({ value: "i32" }, 0),
+                    __stack_pointer: new WebAssembly.Global({ value: "i32", mutable: true }, stack + BUILT_STACK_BYTES) };
+    for (const { name } of WebAssembly.Module.imports(module))
+        if (!given[name])
+            fail("SLR_UNSUPPORTED", `slipring: code that was built ahead needs ${name}, which a page does not have`);
+    const { exports } = await WebAssembly.instantiate(module, { env: given });
+    exports.__wasm_apply_data_relocs?.();
+    exports.__wasm_call_ctors?.();
+    core.built ??= new Map();
+    for (const [name, code] of Object.entries(exports)) {
+        const key = /_([0-9a-f]{32})$/.exec(name)?.[1];
+        if (key)
+            core.built.set(key, { ...core.built.get(key), [name]: code });
+    }
+    return core.built.size;
 }
 
 // ---- loading ----------------------------------------------------------------------------------------------------------

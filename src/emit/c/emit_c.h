@@ -4,6 +4,7 @@
 #ifndef SLRI_EMIT_C_EMIT_C_H
 #define SLRI_EMIT_C_EMIT_C_H
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "ir/ir.h"
 
@@ -19,5 +20,14 @@
 // slri_module_verify. A `__ring_block__` handler runs its block's threads as emit_c_kernel.h says. `__global__` kernels
 // are left out. Errors: NO_MEMORY; of a `__ring_block__` handler UNSUPPORTED, as slri_emit_c_kernel's.
 slr_status slri_emit_c(const struct slri_module *module, struct slri_text *out);
+
+// ---- link.c: several emitted files in one library ------------------------------------------------------------------
+
+// What a text is, wherever its source lies: a hash of all but its #line.
+void slri_emit_c_key(const struct slri_text *text, char key[SLRI_HASH_HEX_BYTES]);
+
+// Adds the key to the names of what an emitted file exports: "slre_detect_KEY". `entry`: of a kernel's file, or NULL.
+// Errors: NO_MEMORY.
+slr_status slri_emit_c_link(const struct slri_module *module, const struct slri_entry *entry, struct slri_text *text);
 
 #endif

@@ -6,7 +6,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -47,6 +49,36 @@ static void statements_carry_the_users_lines_and_names(void **state)
                       "#line 30 ");
     slri_text_free(&text);
     build_close(&b);
+}
+
+// The key of a handler that stores `value`, at a line of a file.
+static void key_of(const char *file, uint32_t line, float value, char key[SLRI_HASH_HEX_BYTES])
+{
+    struct build b;
+    slri_text text;
+    char named[80];
+    build_open(&b, file);
+    build_entry(&b, "f", 64, 0);
+    b.line = line;
+    build_store_at(&b, SLRI_F32, build_state, 8, build_f32(&b, value));
+    (void)emitted(&b, &text);
+    slri_emit_c_key(&text, key);
+    assert_int_equal(slri_emit_c_link(b.module, NULL, &text), SLR_OK);
+    snprintf(named, sizeof named, "#define slre_f slre_f_%s\n#include", key);
+    assert_memory_equal(text.data, named, strlen(named));
+    slri_text_free(&text);
+    build_close(&b);
+}
+
+static void a_linked_texts_key_is_its_own_wherever_its_source_lies(void **state)
+{
+    char here[SLRI_HASH_HEX_BYTES], elsewhere[SLRI_HASH_HEX_BYTES], other[SLRI_HASH_HEX_BYTES];
+    (void)state;
+    key_of("user.cu", 10, 1.5f, here);
+    key_of("folder/other.cu", 10, 1.5f, elsewhere);
+    key_of("user.cu", 10, 2.5f, other);
+    assert_string_equal(here, elsewhere);
+    assert_string_not_equal(here, other);
 }
 
 static void a_function_that_cannot_fault_returns_its_value(void **state)
@@ -102,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_carry_the_users_lines_and_names),
+        cmocka_unit_test(a_linked_texts_key_is_its_own_wherever_its_source_lies),
         cmocka_unit_test(a_function_that_cannot_fault_returns_its_value),
         cmocka_unit_test(only_a_counted_loop_pays_its_fuel_at_once),
     };

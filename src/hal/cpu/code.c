@@ -223,8 +223,10 @@ slr_status slri_cpu_code_build(void *device, const struct slri_code_text *text, 
 {
     struct slri_cpu_compiler compiler;
     slri_dl *library;
-    if (text->text.length == 0)
-        return interpret(text->module, loaded);
+    if (text->text.length == 0) {
+        slri_cpu_find_built(text, &library);
+        return library ? take_over(library, NULL, loaded) : interpret(text->module, loaded);
+    }
     slr_status status = slri_cpu_find_compiler(&compiler);
     if (status == SLR_OK)
         status = compile(&compiler, text, &blob->file, &library);

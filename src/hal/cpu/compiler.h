@@ -3,6 +3,9 @@
 #ifndef SLRI_HAL_CPU_COMPILER_H
 #define SLRI_HAL_CPU_COMPILER_H
 
+#include "base/dl.h"
+#include "engine/code.h"
+
 #include <slipring/status.h>
 
 #include <stdint.h>
@@ -23,6 +26,10 @@ slr_status slri_cpu_find_compiler(struct slri_cpu_compiler *out);
 // WRONG_STATE (it was killed because `*cancel` was set; NULL: nobody does), SYSTEM (it crashed, or left no output).
 slr_status slri_cpu_run_compiler(const struct slri_cpu_compiler *compiler, const char *source, const char *output,
                                  const char *const *more, const uint32_t *cancel);
+
+// Code that was built ahead of just that text (`slipring build`), where the device has no compiler: a page has some.
+// `*library` is NULL where there is none.
+void slri_cpu_find_built(const struct slri_code_text *of, slri_dl **library);
 
 extern const char *const slri_cpu_flags[]; // what it is called with, up to NULL
 
