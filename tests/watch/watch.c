@@ -88,28 +88,34 @@ void __tsan_func_exit(void)
 {
 }
 
-// The library is compiled with these in the place of the C library's.
-SEEN void *slri_watched_memcpy(void *to, const void *from, size_t bytes);
-void *slri_watched_memcpy(void *to, const void *from, size_t bytes)
-{
-    pass_on(from, bytes, false, BY);
-    pass_on(to, bytes, true, BY);
-    return memcpy(to, from, bytes);
-}
-
-SEEN void *slri_watched_memmove(void *to, const void *from, size_t bytes);
-void *slri_watched_memmove(void *to, const void *from, size_t bytes)
-{
-    pass_on(from, bytes, false, BY);
-    pass_on(to, bytes, true, BY);
-    return memmove(to, from, bytes);
-}
+// The library is compiled with the first name of each in the place of the C library's; clang calls the other by itself.
+#define COPY(name)                                                                                                     \
+    SEEN void *slri_watched_##name(void *to, const void *from, size_t bytes);                                          \
+    void *slri_watched_##name(void *to, const void *from, size_t bytes)                                                \
+    {                                                                                                                  \
+        pass_on(from, bytes, false, BY);                                                                               \
+        pass_on(to, bytes, true, BY);                                                                                  \
+        return name(to, from, bytes);                                                                                  \
+    }                                                                                                                  \
+    SEEN void *__tsan_##name(void *to, const void *from, size_t bytes);                                                \
+    void *__tsan_##name(void *to, const void *from, size_t bytes)                                                      \
+    {                                                                                                                  \
+        return slri_watched_##name(to, from, bytes);                                                                   \
+    }
+COPY(memcpy)
+COPY(memmove)
 
 SEEN void *slri_watched_memset(void *to, int value, size_t bytes);
 void *slri_watched_memset(void *to, int value, size_t bytes)
 {
     pass_on(to, bytes, true, BY);
     return memset(to, value, bytes);
+}
+
+SEEN void *__tsan_memset(void *to, int value, size_t bytes);
+void *__tsan_memset(void *to, int value, size_t bytes)
+{
+    return slri_watched_memset(to, value, bytes);
 }
 
 // ---- atomic ones ----------------------------------------------------------------------------------------------------
@@ -149,6 +155,17 @@ static void learn(const volatile void *at, unsigned bytes, int order, bool looks
         return done;                                                                                                   \
     }
 
+// clang's, which gives what was there.
+#define SWAP_VALUE(type, bits)                                                                                         \
+    SEEN type __tsan_atomic##bits##_compare_exchange_val(volatile type *at, type was, type value, int order,           \
+                                                         int else_order);                                              \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *at, type was, type value, int order,                \
+                                                    int else_order)                                                    \
+    {                                                                                                                  \
+        __tsan_atomic##bits##_compare_exchange_strong(at, &was, value, order, else_order);                             \
+        return was;                                                                                                    \
+    }
+
 #define ATOMICS(type, bits)                                                                                            \
     SEEN type __tsan_atomic##bits##_load(const volatile type *at, int order);                                          \
     type __tsan_atomic##bits##_load(const volatile type *at, int order)                                                \
@@ -177,7 +194,8 @@ static void learn(const volatile void *at, unsigned bytes, int order, bool looks
     CHANGE(type, bits, or)                                                                                             \
     CHANGE(type, bits, xor)                                                                                            \
     SWAP(type, bits, strong)                                                                                           \
-    SWAP(type, bits, weak)
+    SWAP(type, bits, weak)                                                                                             \
+    SWAP_VALUE(type, bits)
 ATOMICS(uint8_t, 8)
 ATOMICS(uint16_t, 16)
 ATOMICS(uint32_t, 32)

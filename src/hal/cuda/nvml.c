@@ -4,6 +4,7 @@
 #include "base/dl.h"
 #include "base/status.h"
 #include "base/thread.h"
+#include "hal/cuda/metric.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,37 +77,31 @@ static slr_status find_device(const struct nvml *nvml, const char *uuid, slri_nv
     return SLRI_FAIL(NOT_FOUND, "libnvidia-ml does not know the device %s: %s", uuid, nvml->ErrorString(error));
 }
 
-static void put(slr_metrics *out, int32_t error, const char *name, uint64_t value)
-{
-    if (error == SLRI_NVML_SUCCESS && out->count < SLR_MOST_METRICS)
-        out->metric[out->count++] = (slr_metric){name, value};
-}
-
 static void read_loads(const struct nvml *nvml, slri_nvml_device device, slr_metrics *out)
 {
     struct slri_nvml_utilization utilization = {0};
     struct slri_nvml_memory memory = {0};
     int32_t error = nvml->DeviceGetUtilizationRates(device, &utilization);
-    put(out, error, "busy_percent", utilization.busy);
-    put(out, error, "memory_busy_percent", utilization.memory_busy);
+    slri_cu_put_metric(out, error, "busy_percent", utilization.busy);
+    slri_cu_put_metric(out, error, "memory_busy_percent", utilization.memory_busy);
     error = nvml->DeviceGetMemoryInfo(device, &memory);
-    put(out, error, "memory_used_bytes", memory.used);
-    put(out, error, "memory_bytes", memory.total);
+    slri_cu_put_metric(out, error, "memory_used_bytes", memory.used);
+    slri_cu_put_metric(out, error, "memory_bytes", memory.total);
 }
 
 static void read_sensors(const struct nvml *nvml, slri_nvml_device device, slr_metrics *out)
 {
     uint32_t value = 0;
     int32_t error = nvml->DeviceGetTemperature(device, SLRI_NVML_CHIP, &value);
-    put(out, error, "temperature_c", value);
+    slri_cu_put_metric(out, error, "temperature_c", value);
     error = nvml->DeviceGetPowerUsage(device, &value);
-    put(out, error, "power_mw", value);
+    slri_cu_put_metric(out, error, "power_mw", value);
     error = nvml->DeviceGetEnforcedPowerLimit(device, &value);
-    put(out, error, "power_limit_mw", value);
+    slri_cu_put_metric(out, error, "power_limit_mw", value);
     error = nvml->DeviceGetClockInfo(device, SLRI_NVML_CLOCK_SM, &value);
-    put(out, error, "clock_mhz", value);
+    slri_cu_put_metric(out, error, "clock_mhz", value);
     error = nvml->DeviceGetClockInfo(device, SLRI_NVML_CLOCK_MEMORY, &value);
-    put(out, error, "memory_clock_mhz", value);
+    slri_cu_put_metric(out, error, "memory_clock_mhz", value);
 }
 
 slr_status slri_nvml_read(const char *uuid, slr_metrics *out)

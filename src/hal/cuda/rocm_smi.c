@@ -3,8 +3,8 @@
 #include "hal/cuda/rocm_smi.h"
 #include "base/dl.h"
 #include "base/status.h"
+#include "hal/cuda/metric.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 static struct {
@@ -72,24 +72,18 @@ static slr_status find_monitor(const char *bus_id, uint32_t *out)
     return SLRI_FAIL(NOT_FOUND, "librocm_smi64 does not know the device at %s; it lists %u", bus_id, count);
 }
 
-static void put_metric(slr_metrics *out, int32_t error, const char *name, uint64_t value)
-{
-    if (error == 0 && out->count < SLR_MOST_METRICS)
-        out->metric[out->count++] = (slr_metric){name, value};
-}
-
 static void read_use(uint32_t device, slr_metrics *out)
 {
     uint32_t percent = 0;
     uint64_t bytes = 0;
     int32_t error = rsmi.dev_busy_percent_get(device, &percent);
-    put_metric(out, error, "busy_percent", percent);
+    slri_cu_put_metric(out, error, "busy_percent", percent);
     error = rsmi.dev_memory_busy_percent_get ? rsmi.dev_memory_busy_percent_get(device, &percent) : -1;
-    put_metric(out, error, "memory_busy_percent", percent);
+    slri_cu_put_metric(out, error, "memory_busy_percent", percent);
     error = rsmi.dev_memory_usage_get(device, SLRI_RSMI_VIDEO_MEMORY, &bytes);
-    put_metric(out, error, "memory_used_bytes", bytes);
+    slri_cu_put_metric(out, error, "memory_used_bytes", bytes);
     error = rsmi.dev_memory_total_get(device, SLRI_RSMI_VIDEO_MEMORY, &bytes);
-    put_metric(out, error, "memory_bytes", bytes);
+    slri_cu_put_metric(out, error, "memory_bytes", bytes);
 }
 
 static void read_heat(uint32_t device, slr_metrics *out)
@@ -98,13 +92,13 @@ static void read_heat(uint32_t device, slr_metrics *out)
     uint64_t microwatts = 0;
     uint32_t kind;
     int32_t error = rsmi.dev_temp_metric_get(device, SLRI_RSMI_EDGE, SLRI_RSMI_CURRENT, &millidegrees);
-    put_metric(out, millidegrees < 0 ? -1 : error, "temperature_c", (uint64_t)millidegrees / 1000);
+    slri_cu_put_metric(out, millidegrees < 0 ? -1 : error, "temperature_c", (uint64_t)millidegrees / 1000);
     error = rsmi.dev_power_get ? rsmi.dev_power_get(device, &microwatts, &kind) : -1;
     if (error != 0 && rsmi.dev_power_ave_get)
         error = rsmi.dev_power_ave_get(device, 0, &microwatts);
-    put_metric(out, error, "power_mw", microwatts / 1000);
+    slri_cu_put_metric(out, error, "power_mw", microwatts / 1000);
     error = rsmi.dev_power_cap_get(device, 0, &microwatts);
-    put_metric(out, error, "power_limit_mw", microwatts / 1000);
+    slri_cu_put_metric(out, error, "power_limit_mw", microwatts / 1000);
 }
 
 slr_status slri_rocm_smi_read(const char *bus_id, slr_metrics *out)
