@@ -115,15 +115,13 @@ static bool is_idle(const struct slri_resident_handler *handler)
     return __atomic_load_n(&handler->claims, __ATOMIC_ACQUIRE) == 0;
 }
 
-// Groups that are made for a shard each belong to whoever has one: those that planned to are not asked.
-static void drop_idle(struct slri_residents *residents)
+// Of groups that are made for one shard each, the device has one at a time.
+static bool has_busy(const struct slri_residents *residents)
 {
-    struct slri_resident_handler **at = &residents->handlers;
-    while (*at)
-        if (is_idle(*at))
-            drop_handler(residents, at);
-        else
-            at = &(*at)->next;
+    const struct slri_resident_handler *handler = residents->handlers;
+    while (handler && is_idle(handler))
+        handler = handler->next;
+    return handler != NULL;
 }
 
 static slr_status add_handler(struct slri_residents *residents, const struct slri_ring_host *host,
@@ -177,20 +175,23 @@ static uint32_t take_groups(struct slri_residents *residents, struct slri_reside
 
 // ---- planning ------------------------------------------------------------------------------------------------------
 
+static const char other_has_it[] = "the device's only resident work-group has another ring kernel";
+
 static slr_status take_for_plan(struct slri_residents *residents, const struct slri_ring_host *host,
                                 const struct slri_ring_facts *ring, struct slri_ring_plan *plan)
 {
     const uint32_t most = plan->shards;
     slr_status status = SLR_OK;
     plan->shards = 0;
-    if (residents->ops->is_for_one_shard)
-        drop_idle(residents);
+    const bool is_for_one = residents->ops->is_for_one_shard;
+    if (is_for_one && has_busy(residents))
+        return SLR_OK;
     struct slri_resident_handler *handler = find_handler(residents, ring->program, ring->entry);
-    if (handler && residents->ops->is_for_one_shard)
-        return SLR_OK; // which has it
-    if (!handler && residents->taken < most)
+    if (!handler && (is_for_one || residents->taken < most))
         status = add_handler(residents, host, ring, plan->has_clock, &handler);
-    if (handler)
+    if (handler && is_for_one) // many may plan: the first to be launched has the group
+        plan->shards = 1;
+    else if (handler)
         plan->shards = take_groups(residents, handler, most, slri_ring_groups_wanted(most, ring->instances));
     return status;
 }
@@ -222,9 +223,8 @@ slr_status slri_groups_plan(const struct slri_ring_host *host, const struct slri
     if (status != SLR_OK) // such as a driver that has no linker with it
         set_reason(plan, slr_error_message());
     else if (plan->shards == 0)
-        set_reason(plan, residents->ops->is_for_one_shard
-                             ? "the device's only resident work-group has another ring kernel"
-                             : "all resident work-groups are in use by other handlers");
+        set_reason(plan, residents->ops->is_for_one_shard ? other_has_it
+                                                          : "all resident work-groups are in use by other handlers");
     return SLR_OK;
 }
 
@@ -266,14 +266,14 @@ static slr_status outfit(struct slri_residents *residents, const struct slri_res
 static slr_status prepare(struct slri_residents *residents, struct slri_shard *shard)
 {
     struct slri_resident_handler *handler = find_handler(residents, shard->program, shard->entry);
-    if (!handler || (residents->ops->is_for_one_shard && !is_idle(handler)))
-        return SLRI_FAIL(FULL, "device '%s': another ring kernel has taken the resident work-group",
-                         residents->loss->name);
+    if (!handler || (residents->ops->is_for_one_shard && has_busy(residents)))
+        return SLRI_FAIL(UNSUPPORTED, "device '%s': %s", residents->loss->name, other_has_it);
     shard->group.persistent = handler;
     __atomic_fetch_add(&handler->claims, 1, __ATOMIC_RELAXED); // under the lock
     SLRI_TRY(outfit(residents, handler, shard));
-    if (residents->ops->is_for_one_shard)
-        drop_groups(residents, handler);
+    for (struct slri_resident_handler *each = residents->handlers; each; each = each->next)
+        if (residents->ops->is_for_one_shard)
+            drop_groups(residents, each); // the last one's
     SLRI_TRY(slri_loss_check(residents->loss));
     return handler->first ? SLR_OK : add_group(residents, handler, shard);
 }

@@ -192,7 +192,7 @@ static void of_two_launches_at_once_one_is_refused_with_the_reason(void **state)
         slr_port *port = open_port(b.device);
         assert_int_equal(launcher[won].status, SLR_OK);
         assert_int_equal(launcher[1 - won].status, SLR_UNSUPPORTED);
-        assert_non_null(strstr(launcher[1 - won].why, "the device's only group that stays has another ring kernel"));
+        assert_non_null(strstr(launcher[1 - won].why, "the device's only resident work-group has another ring kernel"));
         must(slr_ring_activate(launcher[won].ring, LONG));
         assert_int_equal(ask(launcher[won].ring, port, 7), 1);
         slr_ring_destroy(launcher[won].ring);
