@@ -21,10 +21,10 @@ typedef struct play {
     char folder[64];
     slr_device *device;
     slr_server *server;
-    uint64_t sent, accepted; // accepted: of those, known to be stored
-    uint64_t crashes, lost;  // lost: messages that no call had accepted
-    uint64_t received;            // outputs in a row from the first on
-    uint8_t seen[MESSAGES + 1];   // by message
+    uint64_t sent, accepted;    // accepted: of those, known to be stored
+    uint64_t crashes, lost;     // lost: messages that no call had accepted
+    uint64_t received;          // outputs in a row from the first on
+    uint8_t seen[MESSAGES + 1]; // by message
     struct counted last[KEYS];
 } play;
 
