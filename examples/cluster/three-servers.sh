@@ -77,7 +77,9 @@ numbers=$(grep -o '"reply": "[0-9a-f]\{16\}' outputs.jsonl | sort | uniq -c | aw
 echo "$(($(wc -l < outputs.jsonl) - 500 * runs)) outputs too many, $((10 * runs - numbers)) numbers not exactly once for each account"
 
 echo '== an orderly end, and a copy'
-worker=$(show | awk -v process="${workers[1]}" '$0 ~ "process " process " " { print $2 }')
+# A stream whose leader was killed has none for a moment.
+found() { worker=$(show | awk -v process="${workers[1]}" '$0 ~ "process " process " " { print $2 }') && [[ -n $worker ]]; }
+patience found
 "$tool" cluster drain --cluster "$cluster" --name hits --worker "$worker"
 wait "${workers[1]}" && echo 'the worker has ended with 0'
 "$tool" cluster snapshot --cluster "$cluster" --name hits --to copy
