@@ -119,6 +119,7 @@ for kind in release acquire fence barrier 'warp barrier' mask inverted unguarded
     [[ -z $only || $only == "$kind" ]] || continue
     grep "^[0-9]*|$kind|" "$folder/all" | sort -n | cut -d'|' -f2- | awk -v most="$most" 'NR <= most'
 done > "$folder/chosen"
+# shellcheck disable=SC2016 # the inner shell expands it
 xargs -P "$(nproc)" -d '\n' -n 1 bash -c 'try_one "$1"' try < "$folder/chosen" > "$folder/told"
 
 # ---- against survivors.txt: KIND|KEY|REASON

@@ -205,20 +205,23 @@ static inline bool same_is_given(const struct same_body *b, slri_reg reg)
     return false;
 }
 
-// `x = parameter`, the only use of the parameter, before x is touched: they are one.
+// `x = parameter`, the only use of the parameter, before x is touched: they are one. So are x and what it is copied to
+// in the same way: text that was emitted copies each parameter once more.
 static inline void same_alias(struct same_body *b)
 {
     const struct slri_function *f = b->function;
     struct same_start s = {calloc(f->regs + 1, 1), calloc(f->locals + 1, 1)};
     for (uint32_t i = 0; i < f->body->count; i++) {
         const struct slri_instr *in = &f->body->instr[i];
-        if (!b->skipped[i] && in->op == SLRI_OP_MOVE && same_is_given(b, in->a) && b->uses[in->a] == 1 &&
-            b->defs[in->a] == 0 && !s.reg[in->dst] && b->defs[in->dst] > 0) {
+        const bool is_move = in->op == SLRI_OP_MOVE;
+        const slri_reg from = is_move && b->alias[in->a] != SLRI_NO_REG ? b->alias[in->a] : in->a;
+        if (!b->skipped[i] && is_move && same_is_given(b, from) && b->uses[in->a] == 1 && b->defs[in->a] == 0 &&
+            !s.reg[in->dst] && b->defs[in->dst] > 0) {
             b->skipped[i] = true;
-            b->alias[in->dst] = in->a;
+            b->alias[in->dst] = from;
             b->defs[in->dst]--;
-            b->defs[in->a] += b->defs[in->dst] + 1; // it is no constant
-            b->uses[in->a] += b->uses[in->dst];
+            b->defs[from] += b->defs[in->dst] + 1; // it is no constant
+            b->uses[from] += b->uses[in->dst];
         } else if (!b->skipped[i]) {
             same_note(&s, in);
         }
