@@ -31,6 +31,7 @@ typedef struct slr_emit_desc {
     uint32_t binary;   ///< 1: SPIR-V in binary form, without a NUL. Other languages have no binary form
     /// 1: C whose exported names contain a hash of its text, so that several texts can be one library.
     uint32_t linked;
+    uint32_t reserved_too; ///< ignored
 } slr_emit_desc;
 #ifdef __cplusplus
 static inline slr_emit_desc slr_emit_desc_init(void)

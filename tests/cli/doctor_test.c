@@ -50,12 +50,8 @@ static void what_was_meant_is_guessed(void **state)
 {
     (void)state;
     says("rnu 2>&1", 2,
-         "no verb 'rnu'; there are: doctor, devices, run, kernel, cache, cluster, decide, demo, ops, profile, serve, "
-         "state, "
-         "trace, "
-         "tune, bench; did you "
-         "mean "
-         "'run'?");
+         "no verb 'rnu'; there are: doctor, devices, run, kernel, build, cache, cluster, decide, demo, ops, profile, "
+         "serve, state, trace, tune, bench; did you mean 'run'?");
     says("xyz 2>&1", 2, "no verb 'xyz'; there are: doctor, devices, run,");
     says("kernel lsit 2>&1", 2,
          "no verb 'lsit'; there are: check, list, emit, explain, fuse, suggest, tile, time, run; did you mean 'list'?");
