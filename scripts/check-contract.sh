@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 calls_of() { # HEADER STRUCT: members that are function pointers
-    sed -n "/^struct $2 {/,/^};/p" "$1" | grep -cE '^    [a-z_ ]+\(\*[a-z_]+\)\('
+    sed -n "/^struct $2 {/,/^};/p" "$1" | grep -cE '^    [a-z_ ]+\*?\(\*[a-z_]+\)\('
 }
 
 too_many=0

@@ -15,8 +15,12 @@ slr_status slr_metal_get_buffer(slr_buffer *buffer, void **mtl_buffer, uint64_t 
                          : !mtl_buffer ? "mtl_buffer"
                                        : "offset");
     const struct slri_backend *backend = buffer->device->backend;
-    if (!backend->native || strcmp(backend->name, "metal") != 0)
+    if (!backend->locate || strcmp(backend->name, "metal") != 0)
         return SLRI_FAIL(UNSUPPORTED, "slr_metal_get_buffer: the buffer is of a device of '%s', not of metal",
                          backend->name);
-    return backend->native(buffer->device->self, buffer->memory, mtl_buffer, offset);
+    struct slri_memory_place place;
+    backend->locate(buffer->device->self, buffer->memory, &place);
+    *mtl_buffer = place.native;
+    *offset = place.offset;
+    return SLR_OK;
 }

@@ -95,13 +95,16 @@ static slr_status create_memory(const struct slri_relaunch *relaunch, enum slri_
 // Of `in` and `results`: host and device pass them to each other.
 static enum slri_memory_kind passed_kind(const struct slri_relaunch *relaunch)
 {
-    return !relaunch->unified && relaunch->of->backend->view ? SLRI_MEMORY_SEEN : SLRI_MEMORY_DEVICE;
+    return !relaunch->unified && relaunch->of->backend->shares_seen ? SLRI_MEMORY_SEEN : SLRI_MEMORY_DEVICE;
 }
 
 static unsigned char *view_of(const struct slri_relaunch *relaunch, void *memory)
 {
     const struct slri_queue_device *of = relaunch->of;
-    return relaunch->unified ? memory : of->backend->view ? of->backend->view(of->device, memory) : NULL;
+    struct slri_memory_place place = {.host = relaunch->unified ? memory : NULL};
+    if (!relaunch->unified && of->backend->shares_seen)
+        of->backend->locate(of->device, memory, &place);
+    return place.host;
 }
 
 static slr_status make_memory(struct slri_relaunch *relaunch)

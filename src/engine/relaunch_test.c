@@ -149,16 +149,17 @@ static const struct slri_backend backend = {.name = "keeping",
 // The same, with memory that the host works in: `sees` of them.
 static uint32_t sees;
 
-static void *view(void *device, const void *memory)
+static void locate(void *device, const void *memory, struct slri_memory_place *out)
 {
     (void)device;
-    return sees != 0 && sees-- ? (void *)(uintptr_t)memory : NULL;
+    *out = (struct slri_memory_place){.host = sees != 0 && sees-- ? (void *)(uintptr_t)memory : NULL};
 }
 
 static struct slri_backend viewing(void)
 {
     struct slri_backend with = backend;
-    with.view = view;
+    with.shares_seen = true;
+    with.locate = locate;
     return with;
 }
 

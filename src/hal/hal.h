@@ -587,7 +587,7 @@ enum slri_memory_kind {
     SLRI_MEMORY_WORDS,          // words that kernels report by: the host reads them at the same address
     SLRI_MEMORY_HOST,           // only destroyed: memory of the device's allocator, which commands have named
     SLRI_MEMORY_PRIVATE,        // of a unified device: buffers that the host does not address
-    SLRI_MEMORY_SEEN // buffers that the host works in, too, where the device has such memory: `view` says where
+    SLRI_MEMORY_SEEN // buffers that the host works in, too, where the device has such memory: `locate` says where
 };
 
 // What the speed of code on an open device depends on, in words. Known without running anything. "": it does not say.
@@ -662,6 +662,14 @@ struct slri_ring_plan {
     bool has_clock; // of a persistent one: its owners have a clock that is compared with the host's, and time messages
 };
 
+// Where memory is. What the host writes at `host` a command that begins later reads, and what commands write the host
+// reads when they were waited for.
+struct slri_memory_place {
+    void *native;    // the driver's object, of those whose API hands it out
+    uint64_t offset; // how far into it the memory begins
+    void *host;      // of SLRI_MEMORY_SEEN; NULL: the device had no such memory to give
+};
+
 // What a device can do with the memory of another of the same backend.
 struct slri_peer_facts {
     uint32_t link; // slr_link
@@ -676,6 +684,7 @@ struct slri_backend {
     const char *blob_suffix;         // of its entries in the cache
     bool blobs_are_files;            // its loader wants them so
     bool uses_no_device;             // it says what a kernel takes without a device, too
+    bool shares_seen;                // it has SLRI_MEMORY_SEEN
     enum slri_kernel_per kernel_per; // of which shapes a kernel is
     bool is_host;       // the host runs its kernels, which say themselves how they fault, and its handlers,
                         // which are compiled with the program
@@ -693,12 +702,9 @@ struct slri_backend {
     slr_status (*facts)(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
     // Of the kinds that it has: DEVICE always; PINNED and GIVEN, WORDS, HOST and PRIVATE by its facts; SHARED where
     // ring kernels may be persistent, and SHARED_AT_ONCE where that may wait; NEAR where engine/slabs.h has been given
-    // to its residents; SEEN where there is a `view`. HOST is freed once what it was given to has ended.
+    // to its residents; SEEN where the backend `shares_seen`. HOST is freed once what it was given to has ended.
     slr_status (*memory_create)(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
     void (*memory_destroy)(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
-    // Optional: where the host addresses SLRI_MEMORY_SEEN. What it writes there a command that begins later reads, and
-    // what commands write it reads when they were waited for. NULL: the device had no such memory to give.
-    void *(*view)(void *device, const void *memory);
     // Begins commands, of which there is at least one: each copies, fills, dispatches, or is a list. They are done
     // after those that the queue has, one after the other. What they point to, and the queue, stay until they were
     // waited for, but a fill's pattern. Where there is no `wait` they are done when this returns. For one thread at a
@@ -721,8 +727,8 @@ struct slri_backend {
     slr_status (*reopen)(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user);
     // Optional: what it is doing just now. Errors: NOT_FOUND, where what measures it is not there.
     slr_status (*metrics)(const void *device, slr_metrics *out);
-    // Optional: the object of the driver that memory is of, and how far into it that begins.
-    slr_status (*native)(void *device, const void *memory, void **native, uint64_t *offset);
+    // Optional: where memory is to the driver and to the host.
+    void (*locate)(void *device, const void *memory, struct slri_memory_place *out);
     // Optional: whether a SLRI_COPY of this device may come from the other's memory, which is then made accessible;
     // again and again. Errors: UNSUPPORTED, which says why not.
     slr_status (*peer)(void *device, void *from_device, struct slri_peer_facts *out);

@@ -43,7 +43,7 @@ shows 'all read, 9 messages, 3 replies' "head -n 10 rows.csv > few.csv; timeout 
 check="timeout 4 '$tool' kernel check slow.cu spin --grid 1 --block 1 --fuel 4000000000 --steps 40000000000"
 shows 'checking kernel spin, [2-9] s' "$check"
 shows 'compiling kernel spin, [2-9] s' "SLIPRING_CC=$folder/slow-cc '$tool' cache warm slow.cu --kernel spin --block 64 --device cpu"
-shows 'handoff_64B: [0-9]* pairs kept of [0-9]*, [2-9] s' "timeout 6 '$tool' bench latency --filter handoff --pairs 61"
+shows 'ward: [0-9]* pairs kept of [0-9]*, [2-9] s' "timeout 8 '$tool' bench ward --pairs 150"
 
 # No terminal, no progress.
 bash -c "timeout -s INT 4 $run --input rows.csv" > /dev/null 2> err || true

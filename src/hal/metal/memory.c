@@ -137,8 +137,8 @@ void slri_mt_memory_forget(struct slri_metal *metal)
     metal->chunks = metal->chunk_room = 0;
 }
 
-slr_status slri_mt_native(void *device, const void *memory, void **native, uint64_t *offset)
+void slri_mt_locate(void *device, const void *memory, struct slri_memory_place *out)
 {
-    *native = slri_mt_find(device, memory, offset).buffer;
-    return SLR_OK;
+    *out = (struct slri_memory_place){0};
+    out->native = slri_mt_find(device, memory, &out->offset).buffer;
 }

@@ -89,7 +89,7 @@ void slri_mt_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
 void slri_mt_memory_forget(struct slri_metal *metal); // frees all
 slr_status slri_mt_buffer_make(struct slri_metal *metal, uint64_t bytes, bool is_seen, struct slri_mt_chunk *out);
 struct slri_mt_chunk slri_mt_find(struct slri_metal *metal, const void *address, uint64_t *offset);
-slr_status slri_mt_native(void *device, const void *memory, void **native, uint64_t *offset);
+void slri_mt_locate(void *device, const void *memory, struct slri_memory_place *out);
 
 // code.c: a kernel for a shape of block.
 struct slri_mt_kernel {

@@ -91,11 +91,12 @@ unsigned char *slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkB
     return host;
 }
 
-void *slri_vk_view(void *device, const void *memory)
+// No API of ours hands the VkBuffer out.
+void slri_vk_locate(void *device, const void *memory, struct slri_memory_place *out)
 {
     VkBuffer buffer;
-    uint64_t at;
-    return slri_vk_find(device, memory, &buffer, &at);
+    *out = (struct slri_memory_place){0};
+    out->host = slri_vk_find(device, memory, &buffer, &out->offset);
 }
 
 bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, VkBuffer *buffer,

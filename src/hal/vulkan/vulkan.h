@@ -129,7 +129,7 @@ slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint6
 void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
 void slri_vk_memory_forget(struct slri_vulkan *vulkan); // frees all
 slr_status slri_vk_ring_memory_create(struct slri_vulkan *vulkan, uint64_t bytes, void **memory);
-void *slri_vk_view(void *device, const void *memory);
+void slri_vk_locate(void *device, const void *memory, struct slri_memory_place *out);
 uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host); // the device's, of memory that it shares
 // Memory that the host writes and the device reads, or the other way round (`is_read`); in no list.
 slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, bool is_read, struct slri_vk_chunk *out);
