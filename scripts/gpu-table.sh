@@ -36,7 +36,7 @@ table() { # FILE
         printf "\n| part | ended | took | commit | said |\n|---|---|---|---|---|\n%s", parts
         if (suites != "") printf "\nThe suite (kernels, persistent, relaunched, faults):\n\n%s", suites
         if (rows != "") printf "\n| row | stat | value | floor | unit | ratio |\n|---|---|---|---|---|---|\n%s", rows
-        if (calls != "") printf "\nCalls of the driver that did not return while a kernel stayed:\n\n| call | ended | after |\n|---|---|---|\n%s", calls
+        if (calls != "") printf "\nCalls of the driver that did not return while a persistent kernel ran:\n\n| call | ended | after |\n|---|---|---|\n%s", calls
     }' "$1"
 }
 
