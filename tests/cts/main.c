@@ -13,21 +13,21 @@
 
 static const char help[] =
     "Usage: slipring-cts [OPTION]...\n"
-    "Runs the conformance suite: what docs/contract promises, on every device that opens here. Results of kernels\n"
-    "are compared with those of " CTS_REFERENCE ", bit for bit.\n"
+    "Runs the conformance suite on every device that opens. The suite tests what docs/contract promises. It compares\n"
+    "results of kernels with those of " CTS_REFERENCE ", bit for bit.\n"
     "\n"
-    "  --device D      this device only; may be given several times\n"
+    "  --device D      only this device; may be given several times\n"
     "  --filter F,...  only cases whose AREA/NAME matches a pattern F, or contains it\n"
     "  --timeout S     seconds that a case may take (default 10)\n"
     "  --optimize N    how kernels are compiled: 1, or 2 (default)\n"
     "  --rounds N      launches of each memory-model case (default 20)\n"
-    "  --perf          also the time of a launch, the median of 15; of a host case its whole time\n"
-    "  --verbose       a line for every case\n"
-    "  --json          one object instead of text\n"
+    "  --perf          also prints the time of a launch (median of 15), or the whole time of a host case\n"
+    "  --verbose       prints a line for every case\n"
+    "  --json          prints one JSON object instead of text\n"
     "  --list          prints the cases and runs nothing\n"
-    "  --matrix        prints the support matrix of the README and runs nothing\n"
+    "  --matrix        prints the support matrix of docs/support.md and runs nothing\n"
     "\n"
-    "Exit code: 0 all went as it should, 1 something did not (or the list of what is known is stale), 2 usage,\n"
+    "Exit code: 0 every result was as expected, 1 a result was not (or a line of known.c is out of date), 2 usage,\n"
     "3 no device, 4 a case did not return within three times its limit.\n";
 
 enum { DONE = 0, FAILED = 1, USAGE = 2, NO_DEVICE = 3, STUCK = 4 };

@@ -26,15 +26,15 @@ static const struct verb {
 #if SLIPRING_HAS_JANSSON // they read JSON
     {"run", "send records (CSV, NDJSON, raw) through a message handler", verb_run, false},
     {"kernel", "check, list, translate, explain and run kernels of CUDA C", verb_kernel, false},
-    {"build", "compile handlers and kernels ahead, for a page", verb_build, false},
+    {"build", "compile handlers and kernels for a web page", verb_build, false},
     {"cache", "compiled kernels on disk: list, verify, compile ahead, remove", verb_cache, false},
-    {"cluster", "several devices of this machine, or machines, that share a job", verb_cluster, false},
+    {"cluster", "share a job between devices of this machine, or machines", verb_cluster, false},
     {"decide", "whether work is better done on a GPU or on a CPU, and why", verb_decide, false},
     {"demo", "a heart monitor: many patients on one ring kernel", verb_demo, false},
     {"ops", "operations of networks: list them, time their algorithms", verb_ops, false},
     {"profile", "run a program and show where its time goes", verb_profile, true},
     {"serve", "handle messages together with other machines, over NATS", verb_serve, false},
-    {"state", "what a folder of run --state holds, and whether it is whole", verb_state, false},
+    {"state", "show and check a folder of 'run --state'", verb_state, false},
     {"trace", "summarise a trace", verb_trace, false},
     {"tune", "find and keep the fastest launch of a kernel, by measurement", verb_tune, false},
 #endif

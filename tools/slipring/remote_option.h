@@ -33,12 +33,12 @@ enum {
     "  --cluster URL,..     NATS servers with JetStream, as nats://HOST:PORT or\n"                                     \
     "                       tls://HOST:PORT\n"                                                                         \
     "  --name NAME          the name that the workers of a handler share\n"                                            \
-    "  --credentials FILE   who we are: a file of NATS credentials\n"                                                  \
+    "  --credentials FILE   this program's identity: a file of NATS credentials\n"                                     \
     "  --nkey FILE          or a file with a public NKey and its seed, one a line\n"                                   \
-    "  --tls-ca FILE        certificates that servers are checked with\n"                                              \
+    "  --tls-ca FILE        certificates that check the servers\n"                                                     \
     "  --tls-certificate FILE, --tls-key FILE\n"                                                                       \
-    "                       or a certificate that says who we are\n"                                                   \
-    "  --anonymous          servers of other machines need not know who we are\n"
+    "                       or a certificate with this program's identity\n"                                           \
+    "  --anonymous          connects without an identity, also to other machines\n"
 
 /// Takes one of these options. False: it is another one.
 bool remote_option_take(slr_remote_desc *to, int option, const char *value);

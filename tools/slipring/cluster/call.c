@@ -19,8 +19,8 @@ static const char help[] =
     "Sends one message to a name and waits for the reply of its handler. Message and\n"
     "reply are hexadecimal digits, two a byte. The servers have stored both when the\n"
     "reply is printed.\n"
-    "\n" REMOTE_HELP "  --key KEY            of the instance: a text or a number, as the name has it\n"
-    "  --message HEX        its bytes\n"
+    "\n" REMOTE_HELP "  --key KEY            key: a text or a number, as in 'slipring serve --keys'\n"
+    "  --message HEX        the bytes of the message\n"
     "  --timeout T          how long to wait (default 30s)\n"
     "  --json               prints one JSON object\n"
     "\n"
@@ -28,7 +28,7 @@ static const char help[] =
     "  slipring cluster call --cluster nats://127.0.0.1:4222 --name hits --key 7 \\\n"
     "    --message 05000000\n"
     "\n"
-    "Exit code: 1 if the handler faults or gives no reply, or none comes in time.\n";
+    "Exit code: 1 if the handler faults, or no reply comes in time.\n";
 
 static bool take_bytes(const char *text, unsigned char *to, size_t bytes)
 {

@@ -11,16 +11,16 @@
 #include <string.h>
 
 static const struct subverb verbs[] = {
-    {"split", "cluster split", "share items out over devices, without a launch", cluster_split},
-    {"show", "cluster show", "what the servers hold of a name that machines share", cluster_show},
+    {"split", "cluster split", "divide items between devices, without a launch", cluster_split},
+    {"show", "cluster show", "what the servers store for a name that machines share", cluster_show},
     {"ls", "cluster ls", "the names that machines share on some servers", cluster_ls},
-    {"outputs", "cluster outputs", "the stored outputs of such a name", cluster_outputs},
-    {"call", "cluster call", "send a message to such a name and wait for its reply", cluster_call},
-    {"dead", "cluster dead", "the messages of such a name that faulted, with the reason", cluster_dead},
+    {"outputs", "cluster outputs", "the stored outputs of a name", cluster_outputs},
+    {"call", "cluster call", "send a message to a name and wait for its reply", cluster_call},
+    {"dead", "cluster dead", "the messages of a name that faulted, with the reason", cluster_dead},
     {"drain", "cluster drain", "let a worker hand its partitions over and end", cluster_drain},
-    {"snapshot", "cluster snapshot", "copy what the servers hold of a name into a folder", cluster_snapshot},
-    {"restore", "cluster restore", "make a name from such a folder", cluster_restore},
-    {"peers", "cluster peers", "how bytes get from each device to each other", cluster_peers},
+    {"snapshot", "cluster snapshot", "copy what the servers store for a name into a folder", cluster_snapshot},
+    {"restore", "cluster restore", "make a name from the folder of a snapshot", cluster_restore},
+    {"peers", "cluster peers", "how bytes get from each device to each other device", cluster_peers},
     {"reduce", "cluster reduce", "reduce, broadcast or gather buffers of all devices", cluster_reduce},
     {"ring", "cluster ring", "spread a handler over devices, by instance or key", cluster_ring},
     {"run", "cluster run", "launch a kernel over several devices at once", cluster_run},
@@ -31,7 +31,7 @@ int verb_cluster(int argc, char **argv)
     static const char usage[] = "Usage: slipring cluster VERB --devices A,B [OPTION]...\n"
                                 "       slipring cluster ls --cluster URL [OPTION]...\n"
                                 "       slipring cluster VERB --cluster URL --name NAME [OPTION]...\n"
-                                "Several devices of this machine that share one job, or machines that do.\n";
+                                "Shares one job between several devices of this machine, or between machines.\n";
     static const char more[] = "\nExample:\n"
                                "  slipring cluster split --devices cpu,cpu --items 10 --weights 3,1\n"
                                "\n'slipring cluster VERB --help' describes a verb and its options.";

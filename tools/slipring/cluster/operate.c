@@ -76,7 +76,7 @@ static void list_name(void *user, const char *name)
 int cluster_ls(int argc, char **argv)
 {
     static const char help[] = "Usage: slipring cluster ls --cluster URL [OPTION]...\n"
-                               "Lists the names that were ever served on some servers: handler, workers,\n"
+                               "Lists the names that workers have served on these servers: handler, workers,\n"
                                "partitions that have a worker, messages in snapshots.\n"
                                "\n" REMOTE_HELP "  --json               prints one JSON object\n"
                                "\n"
@@ -107,10 +107,11 @@ int cluster_drain(int argc, char **argv)
     static const char help[] =
         "Usage: slipring cluster drain --cluster URL --name NAME [OPTION]...\n"
         "Asks a worker of a name to write snapshots, hand its partitions over and end, as\n"
-        "SIGTERM does on its machine. Waits until it has done so. No message is handled\n"
-        "again because of this.\n"
+        "SIGTERM does on its machine. Waits until the worker has ended. A drain makes no\n"
+        "worker handle a message a second time.\n"
         "\n" REMOTE_HELP "  --worker ID          this worker, as 'slipring cluster show' prints it\n"
-        "                       (default: all; then accepted messages wait for the next)\n"
+        "                       (default: all workers; then accepted messages wait until\n"
+        "                       a worker starts)\n"
         "  --timeout T          how long to wait (default 30s)\n"
         "\n"
         "Example:\n"
@@ -171,7 +172,7 @@ int cluster_dead(int argc, char **argv)
     static const char help[] = "Usage: slipring cluster dead --cluster URL --name NAME [OPTION]...\n"
                                "Writes the messages of a name that faulted as JSON lines: partition, sequence,\n"
                                "message, instance, the reason, and the message's bytes as hexadecimal digits.\n"
-                               "\n" REMOTE_HELP "  --release            removes from the servers what was written\n"
+                               "\n" REMOTE_HELP "  --release            removes the written messages from the servers\n"
                                "\n"
                                "Example:\n"
                                "  slipring cluster dead --cluster nats://127.0.0.1:4222 --name ward\n"
@@ -233,10 +234,10 @@ static int end_copy(slr_status status, const slr_remote_copy *copy, const remote
 int cluster_snapshot(int argc, char **argv)
 {
     static const char help[] = "Usage: slipring cluster snapshot --cluster URL --name NAME --to DIR [OPTION]...\n"
-                               "Copies what the servers hold of a name into a new folder: states, messages that\n"
-                               "no snapshot has yet, outputs that were not released, dead letters. Workers and\n"
-                               "senders go on meanwhile; each partition is copied as it was at one moment.\n"
-                               "\n" REMOTE_HELP "  --to DIR             the folder, which is made\n"
+                               "Copies what the servers store for a name into a new folder: states, messages\n"
+                               "after the last snapshot, outputs that were not released, dead letters. Workers\n"
+                               "and senders continue meanwhile. The copy of a partition shows one moment.\n"
+                               "\n" REMOTE_HELP "  --to DIR             the new folder\n"
                                "  --json               prints one JSON object\n"
                                "\n"
                                "Example:\n"
@@ -262,9 +263,9 @@ int cluster_snapshot(int argc, char **argv)
 int cluster_restore(int argc, char **argv)
 {
     static const char help[] = "Usage: slipring cluster restore --cluster URL --name NAME --from DIR [OPTION]...\n"
-                               "Makes a name from a copy of 'slipring cluster snapshot'. Workers go on where the\n"
-                               "copy was made. The name must be free on these servers; it may be another one\n"
-                               "than the name that was copied.\n"
+                               "Makes a name from a copy of 'slipring cluster snapshot'. Workers continue from\n"
+                               "the copy. The name must not yet exist on these servers. It may differ from the\n"
+                               "copied name.\n"
                                "\n" REMOTE_HELP "  --from DIR           the folder of the copy\n"
                                "  --replicas N         copies that the servers keep: 1 (default), 3 or 5\n"
                                "  --json               prints one JSON object\n"
@@ -273,7 +274,7 @@ int cluster_restore(int argc, char **argv)
                                "  slipring cluster restore --cluster nats://127.0.0.1:4222 --name ward2 \\\n"
                                "    --from ward-monday\n"
                                "\n"
-                               "Exit code: 1 if the name is in use, the copy is not whole, or no server answers.\n";
+                               "Exit code: 1 if the name exists, the copy is incomplete, or no server answers.\n";
     static const struct option known[] = {REMOTE_LONG,
                                           {"from", required_argument, NULL, REMOTE_FOLDER},
                                           {"replicas", required_argument, NULL, REMOTE_REPLICAS},

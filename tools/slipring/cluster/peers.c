@@ -12,12 +12,12 @@
 #include <stdio.h>
 
 static const char help[] = "Usage: slipring cluster peers --devices A,B [OPTION]...\n"
-                           "Shows how bytes get from each device to each other: directly, or staged through\n"
-                           "memory of the host.\n"
+                           "Shows how bytes get from each device to each other device: directly, or staged\n"
+                           "through memory of the host.\n"
                            "\n"
                            "  --devices A,B        the devices, with commas between them\n"
                            "  --measure            copies, and shows the rate of each direction\n"
-                           "  --bytes N            of each copy that is measured (default 16 MiB)\n"
+                           "  --bytes N            bytes of each measured copy (default 16 MiB)\n"
                            "  --json               prints one JSON object\n"
                            "\n"
                            "Example:\n"

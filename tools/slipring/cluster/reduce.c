@@ -28,7 +28,7 @@ static const char help[] = "Usage: slipring cluster reduce --devices A,B [OPTION
                            "Example:\n"
                            "  slipring cluster reduce --devices cpu?threads=1,cpu?unified=0 --op average\n"
                            "\n"
-                           "Exit code: 1 if it fails.\n";
+                           "Exit code: 1 if the collective fails.\n";
 
 enum { SHOWN = 4, BROADCAST = SLR_REDUCE_AVERAGE + 1, GATHER };
 

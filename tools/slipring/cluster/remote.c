@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 static const char show_help[] = "Usage: slipring cluster show --cluster URL --name NAME [OPTION]...\n"
-                                "What the servers hold of a name, and who serves it.\n"
+                                "Shows what the servers store for a name, and which workers serve it.\n"
                                 "\n" REMOTE_HELP "  --json               prints one JSON object\n"
                                 "\n"
                                 "Example:\n"
@@ -30,8 +30,8 @@ static const char outputs_help[] =
     "Writes the stored outputs of a name as JSON lines: partition, sequence, message,\n"
     "instance, and the reply's bytes as hexadecimal digits.\n"
     "\n" REMOTE_HELP "  --raw                writes the replies' bytes alone, one after the other\n"
-    "  --follow             waits for more, until SIGINT\n"
-    "  --release            removes from the servers what was written\n"
+    "  --follow             waits for more outputs, until SIGINT\n"
+    "  --release            removes the written outputs from the servers\n"
     "\n"
     "Example:\n"
     "  slipring cluster outputs --cluster nats://127.0.0.1:4222 --name ward\n"

@@ -21,8 +21,8 @@ static const char help[] = "Usage: slipring cluster ring FILE.cu [HANDLER] --dev
                            "\n"
                            "  --devices A,B        the devices, with commas between them\n"
                            "  --instances N        instances of all devices together (default: one each)\n"
-                           "  --keys N             sends to the keys 0 to N - 1, each on the device that a\n"
-                           "                       hash of it names\n"
+                           "  --keys N             sends to the keys 0 to N - 1; a hash of each key chooses\n"
+                           "                       its device\n"
                            "  --messages M         how many messages (default 1000)\n"
                            "  --route HANDLER      each device's replies become messages of this handler of\n"
                            "                       the same file, on the next device\n" SOURCE_HELP

@@ -20,11 +20,12 @@ static const char help[] = "Usage: slipring cluster run FILE.cu NAME --devices A
                            "  --devices A,B        the devices, with commas between them\n"
                            "  --items N            how many items there are\n"
                            "  --arg NAME=VALUE     as in 'slipring kernel run'; NAME=items is the number of\n"
-                           "                       items in the device's part, NAME=first the first of them.\n"
-                           "                       Buffers lie on the first device\n"
+                           "                       items in the device's part, NAME=first is the number of\n"
+                           "                       its first item. Buffers are on the first device\n"
                            "  --split NAME[:BYTES] splits the buffer; BYTES is the size of an item (default:\n"
                            "                       one element). Other buffers are passed whole\n"
-                           "  --passes K           launches K times (default 1), and shares out each time\n"
+                           "  --passes K           launches K times (default 1), and divides the items each\n"
+                           "                       time\n"
                            "  --balance B          throughput: by measured rates, corrected in each pass\n"
                            "                       (default); memory; round-robin; least-loaded; given\n"
                            "  --weights W,W        with --balance given: one weight for each device\n"
@@ -40,7 +41,7 @@ static const char help[] = "Usage: slipring cluster run FILE.cu NAME --devices A
                            "    --split x --split y --print y:8\n"
                            "\n"
                            "Exit code: 1 if the source does not compile, the kernel faults, or a device is\n"
-                           "lost and no other is left for its part.\n";
+                           "lost and no other device can take its part.\n";
 
 typedef struct options {
     const char *file, *name, *devices;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 static const char help[] = "Usage: slipring cluster split --devices A,B --items N [OPTION]...\n"
-                           "Shares items out over devices and prints the part of each.\n"
+                           "Divides items between devices, and prints the part of each device.\n"
                            "\n"
                            "  --devices A,B        the devices, with commas between them\n"
                            "  --items N            how many items there are\n"
@@ -19,15 +19,15 @@ static const char help[] = "Usage: slipring cluster split --devices A,B --items 
                            "  --balance B          memory: by free memory (default without --weights);\n"
                            "                       round-robin: equal parts; given: by --weights\n"
                            "  --granularity G      all parts but the last are multiples of G (default 1)\n"
-                           "  --most N,N           the most items of each device\n"
-                           "  --item-bytes N       memory of the device that an item needs: limits parts\n"
+                           "  --most N,N           maximum items of each device\n"
+                           "  --item-bytes N       memory that an item needs on its device: limits parts\n"
                            "  --json               prints one JSON object\n"
                            "\n"
                            "Example:\n"
                            "  slipring cluster split --devices cpu?threads=1,cpu?threads=1 --items 7 \\\n"
                            "    --weights 2,1\n"
                            "\n"
-                           "'slipring cluster run' shares out by measured throughput.\n"
+                           "'slipring cluster run' divides by measured throughput.\n"
                            "Exit code: 1 if the limits leave no room for some items.\n";
 
 typedef struct options {

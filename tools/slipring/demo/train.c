@@ -19,14 +19,14 @@
 extern const char beats_embedded_page[]; // from the build: cmake/SlipringTools.cmake
 
 static const char help[] = "Usage: slipring demo beats [OPTION]...\n"
-                           "Trains a small network that tells normal from premature heart beats. It learns\n"
-                           "from the first 70 % of the recording of 'slipring demo ward', and is tested with\n"
-                           "the rest: in float; in half precision with a scaled loss; in bfloat16; and with\n"
-                           "a loss so faint that half precision loses its gradients, with scaling and\n"
-                           "without. This is not a medical device.\n"
+                           "Trains a small network that distinguishes normal and premature heart beats. The\n"
+                           "first 70 % of the recording of 'slipring demo ward' are for training, the rest\n"
+                           "for the test. Trains in float, in half precision with a scaled loss, in\n"
+                           "bfloat16, and with a loss so small that its gradients are 0 in half precision,\n"
+                           "with scaling and without. This is not a medical device.\n"
                            "\n"
-                           "  --epochs N      1-200, default 5: how often all beats are learned from\n"
-                           "  --seed N        of the first weights and of the order, default 1\n"
+                           "  --epochs N      passes over all training beats: 1-200, default 5\n"
+                           "  --seed N        seed of the first weights and of the order, default 1\n"
                            "  --device D      default: SLIPRING_DEVICE, then auto\n"
                            "  --report FILE   writes one self-contained HTML page: accuracy, losses, memory\n"
                            "  --json          prints one JSON object\n"
@@ -34,8 +34,7 @@ static const char help[] = "Usage: slipring demo beats [OPTION]...\n"
                            "Example:\n"
                            "  slipring demo beats --device cpu --report beats.html\n"
                            "\n"
-                           "SIGINT and SIGTERM end the demo after the network that is trained: exit code 130\n"
-                           "or 143.\n";
+                           "SIGINT and SIGTERM end the demo after the current network: exit code 130 or 143.\n";
 
 // What is trained. Its name is the key of --json.
 static const struct way {

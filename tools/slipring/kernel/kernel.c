@@ -30,7 +30,7 @@ static const struct subverb verbs[] = {
 int verb_kernel(int argc, char **argv)
 {
     static const char usage[] = "Usage: slipring kernel VERB FILE.cu... [OPTION]...\n"
-                                "Kernels of CUDA C files, without writing a host program.\n";
+                                "Checks, translates and runs kernels of CUDA C files, without a host program.\n";
     static const char more[] = "\nExample:\n"
                                "  slipring kernel list examples/kernels/saxpy.cu\n"
                                "\n'slipring kernel VERB --help' describes a verb and its options.";

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char help[] = "Usage: slipring kernel list FILE.cu... [OPTION]...\n"
-                           "Lists the kernels and handlers of each file: place, parameters, and resources\n"
+                           "Lists the kernels and handlers of each file: line, parameters, and resources\n"
                            "per block. Also lists skipped code and the reason: host code, C++, missing\n"
                            "headers.\n"
                            "\n" SOURCE_HELP "  --json               prints one JSON object\n"

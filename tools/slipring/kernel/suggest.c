@@ -20,19 +20,20 @@ static const char help[] =
     "\n"
     "  --elements N         threads of the launch\n"
     "  --device D           default: SLIPRING_DEVICE, else auto\n"
-    "  --cc CC              instead: an NVIDIA GPU of this compute capability, which\n"
-    "                       need not be here. Compiles with libnvrtc\n"
+    "  --cc CC              instead of --device: an NVIDIA GPU of this compute\n"
+    "                       capability. This machine may lack it. Compiles with\n"
+    "                       libnvrtc\n"
     "  --registers R        with --cc: registers per thread; nothing is compiled\n"
     "  --units U            with --cc: multiprocessors of the GPU\n"
     "  --shared BYTES       extern __shared__ memory per block (default 0)\n"
-    "  --measure            counts blocks while they run if the driver has no count\n" SOURCE_HELP
+    "  --measure            counts the running blocks if the driver reports no count\n" SOURCE_HELP
     "  --json               prints one JSON object\n"
     "\n"
     "Example:\n"
     "  slipring kernel suggest examples/kernels/saxpy.cu saxpy --elements 1000000 \\\n"
     "    --cc 90 --registers 32\n"
     "\n"
-    "Exit code: 1 if the source does not compile, 3 if the device is not here.\n";
+    "Exit code: 1 if the source does not compile, 3 if the device is missing.\n";
 
 typedef struct options {
     const char *file, *name, *device;

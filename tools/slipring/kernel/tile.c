@@ -15,29 +15,29 @@
 
 static const char help[] = "Usage: slipring kernel tile [FILE.cu NAME] --size X[,Y[,Z]] [OPTION]...\n"
                            "       slipring kernel tile --product M,N,K [OPTION]...\n"
-                           "Shows the tile, blocks and threads for a problem, and why: for elements of which\n"
-                           "each has a thread, or for a matrix product. With FILE.cu and NAME the limits of\n"
+                           "Shows the tile, blocks and threads for a problem, and why. The problem has one\n"
+                           "thread per element, or is a matrix product. With FILE.cu and NAME the limits of\n"
                            "that kernel count too.\n"
                            "\n"
                            "  --size X[,Y[,Z]]     columns, rows and planes; one thread per element\n"
-                           "  --radius R           with --size: of a stencil that keeps its input in shared\n"
-                           "                       memory\n"
+                           "  --radius R           with --size: radius of a stencil that keeps its input in\n"
+                           "                       shared memory\n"
                            "  --product M,N,K      M rows by N columns, each a sum of K products\n"
                            "  --bytes B            bytes per element, 1 to 16 (default 4)\n"
                            "  --stages S           copies of a tile's input in shared memory (default 1)\n"
                            "  --registers R        registers per thread (default: the kernel's, or an\n"
                            "                       estimate)\n"
-                           "  --threads T          at most so many threads per block\n"
+                           "  --threads T          maximum threads per block\n"
                            "  --device D           default: SLIPRING_DEVICE, else auto\n"
-                           "  --cc CC              instead: an NVIDIA GPU of this compute capability, which\n"
-                           "                       need not be here\n"
+                           "  --cc CC              instead of --device: an NVIDIA GPU of this compute\n"
+                           "                       capability. This machine may lack it\n"
                            "  --units U            with --cc: multiprocessors of that GPU\n" SOURCE_HELP
                            "  --json               prints one JSON object\n"
                            "\n"
                            "Example:\n"
                            "  slipring kernel tile --product 4096,4096,4096 --cc 90 --units 132\n"
                            "\n"
-                           "Exit code: 3 if no tile fits, or the device is not here.\n";
+                           "Exit code: 3 if no tile fits, or the device is missing.\n";
 
 typedef struct options {
     const char *file, *name, *device;

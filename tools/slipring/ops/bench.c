@@ -17,29 +17,29 @@
 
 static const char help[] = "Usage: slipring ops bench matmul --shape M,N,K [OPTION]...\n"
                            "       slipring ops bench convolution --shape N,C,H,W --weights K,R,S ...\n"
-                           "Times all algorithms that can do this, in turn, and keeps the fastest for\n"
-                           "programs that ask for it (SLR_CHOICE_BENCHMARK).\n"
+                           "Times all algorithms that support this operation, in turn. Stores the fastest\n"
+                           "for programs that request it (SLR_CHOICE_BENCHMARK).\n"
                            "\n"
                            "  --shape SHAPE        matmul: M rows by N columns, each a sum of K products;\n"
                            "                       convolution: images, channels, height, width of x\n"
                            "  --batch B            matmul: B products (default 1)\n"
                            "  --transpose WHICH    matmul: a, b or ab\n"
                            "  --weights K,R,S      convolution: K filters of R by S\n"
-                           "  --stride S           convolution: of both directions (default 1)\n"
+                           "  --stride S           convolution: in both directions (default 1)\n"
                            "  --padding P          convolution: zeros on each side (default 0)\n"
                            "  --groups G           convolution: default 1\n"
                            "  --pass WHICH         convolution: forward (default), or the gradient of input\n"
                            "                       or weights\n"
                            "  --type TYPE          f32 (default), f16 or bf16\n"
                            "  --deterministic      only algorithms with the same bits in every run\n"
-                           "  --workspace BYTES    at most so much workspace\n"
+                           "  --workspace BYTES    maximum workspace\n"
                            "  --device D           default: SLIPRING_DEVICE, else auto\n"
                            "  --json               prints one JSON object\n"
                            "\n"
                            "Example:\n"
                            "  slipring ops bench matmul --shape 512,512,512 --device cpu\n"
                            "\n"
-                           "Exit code: 3 if the device is not here, or no algorithm can do this.\n";
+                           "Exit code: 3 if the device is missing, or no algorithm supports this operation.\n";
 
 typedef struct options {
     const char *device;

@@ -167,7 +167,8 @@ int ops_source(int argc, char **argv)
 {
     static const char help[] = "Usage: slipring ops source [GROUP] [--json]\n"
                                "Prints the kernel source of operations: of a group (matmul, rows, each,\n"
-                               "convolution), or of all. It is in the subset; 'kernel emit' translates it.\n"
+                               "convolution), or of all. The source is in the kernel subset, and 'slipring\n"
+                               "kernel emit' translates it.\n"
                                "\n"
                                "  --json               prints one JSON object: name and text of each group\n"
                                "\n"

@@ -16,7 +16,7 @@ static const struct subverb verbs[] = {
 int verb_ops(int argc, char **argv)
 {
     static const char usage[] = "Usage: slipring ops VERB [OPTION]...\n"
-                                "Operations of networks on tensors: which there are, and which algorithm is fast.\n";
+                                "Lists operations of networks on tensors, and finds their fastest algorithms.\n";
     static const char more[] = "\nExample:\n  slipring ops bench matmul --shape 512,512,512\n\n"
                                "'slipring ops VERB --help' describes a verb and its options.";
     return subverb_run(verbs, sizeof verbs / sizeof *verbs, usage, more, argc, argv);

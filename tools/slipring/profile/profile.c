@@ -29,9 +29,9 @@ static const char help[] = "Usage: slipring profile [OPTION]... [--] PROGRAM [AR
                            "  --trace FILE   writes the trace, for Perfetto (ui.perfetto.dev)\n"
                            "  --measure      measures the device's peak performance again and keeps the\n"
                            "                 better values: a busy machine gives values that are too low\n"
-                           "  --gpu          prints the device's part of the report alone, with the lines of\n"
+                           "  --gpu          prints only the device's part of the report, with the lines of\n"
                            "                 the program and the advice\n"
-                           "  --memory       likewise the memory's part; both may be given\n"
+                           "  --memory       prints only the memory's part; both options may be given\n"
                            "  --json         prints one JSON object\n"
                            "\n"
                            "Example:\n"
@@ -40,7 +40,7 @@ static const char help[] = "Usage: slipring profile [OPTION]... [--] PROGRAM [AR
                            "The program's own output is not changed. On a new device, peak performance is\n"
                            "measured after the program has ended. If a program starts others, the one with\n"
                            "the most events is shown. Exit code: 0, or 1 if the program could not be run or\n"
-                           "opened no device. The report has the program's own exit code.\n";
+                           "opened no device. The report shows the program's own exit code.\n";
 
 typedef struct options {
     const char *html, *trace;

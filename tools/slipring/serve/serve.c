@@ -16,20 +16,21 @@
 #include <string.h>
 
 static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name NAME [OPTION]...\n"
-                           "Handles the messages of a name, together with other machines that serve it. Its\n"
-                           "keys are divided into partitions; the workers share them, and take over those of\n"
-                           "a worker that ends. SIGTERM, or 'slipring cluster drain': hands its partitions\n"
-                           "over and exits with 0. Tells systemd when it is ready (Type=notify).\n"
-                           "\n" REMOTE_HELP "  --ring HANDLER       the handler, where the file has several\n"
-                           "  --device NAME        where it runs (default auto)\n"
+                           "Handles the messages of a name, together with workers on other machines. The\n"
+                           "keys of the name are divided into partitions. The workers share the partitions,\n"
+                           "and take over the partitions of a worker that ends. After SIGTERM or 'slipring\n"
+                           "cluster drain' a worker hands its partitions over and exits with 0. Notifies\n"
+                           "systemd when it is ready (Type=notify).\n"
+                           "\n" REMOTE_HELP "  --ring HANDLER       the handler, if the file has several\n"
+                           "  --device NAME        the device that runs the handler (default auto)\n"
                            "  --keys text|number|none\n"
                            "                       what a key is (default text)\n"
                            "  --key-bytes N        maximum bytes of a text (default 60)\n"
                            "  --instances N        maximum keys of a partition (default 65536)\n"
-                           "  --partitions N       of the name, for its first worker (default 64)\n"
-                           "  --capacity N         frames that a partition holds, likewise (default 65536)\n"
-                           "  --lease T            silence after which a worker is taken for gone, likewise\n"
-                           "                       (default 3s)\n"
+                           "  --partitions N       partitions of the name (default 64). Only a name's first\n"
+                           "                       worker sets this, --capacity and --lease\n"
+                           "  --capacity N         maximum frames of a partition (default 65536)\n"
+                           "  --lease T            silence after which a worker counts as lost (default 3s)\n"
                            "  --replicas N         copies that the servers keep: 1 (default), 3 or 5\n"
                            "  --snapshot T         time between snapshots of a partition (default 1s)\n" SOURCE_HELP
                            "  --json               prints one JSON object at the end\n"
@@ -39,11 +40,11 @@ static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name N
                            "    --name ward --partitions 8\n"
                            "\n"
                            "SIGHUP: reads the file again, and replaces the handler between two messages.\n"
-                           "What does not compile, or has another layout, is refused, and one that faults\n"
-                           "is taken back.\n"
+                           "Refuses a handler that does not compile or has another layout. If the new\n"
+                           "handler faults, the previous handler continues.\n"
                            "\n"
-                           "Exit code: 0 after SIGTERM or a drain with all handed over; 1 if the source does\n"
-                           "not compile, or the servers cannot be reached at the start.\n";
+                           "Exit code: 0 if all partitions were handed over after SIGTERM or a drain; 1 if\n"
+                           "the source does not compile, or the servers cannot be reached at the start.\n";
 
 #define CLOSE_NS 30000000000ull
 #define TURN_NS 100000000ull

@@ -134,13 +134,13 @@ static int verify(int argc, char **argv)
 
 static const struct subverb verbs[] = {
     {"show", "state show", "what a folder of --state holds: position, states, outputs, damage", show},
-    {"verify", "state verify", "read and check all of it", verify},
+    {"verify", "state verify", "read and check the whole folder", verify},
 };
 
 int verb_state(int argc, char **argv)
 {
     static const char usage[] = "Usage: slipring state VERB DIR [OPTION]...\n"
-                                "Looks at folders of 'slipring run --state DIR'.\n";
+                                "Shows and checks folders of 'slipring run --state DIR'.\n";
     static const char more[] = "\nExample:\n  slipring state show counts/\n\n"
                                "'slipring state VERB --help' describes a verb and its options.";
     return subverb_run(verbs, sizeof verbs / sizeof *verbs, usage, more, argc, argv);
