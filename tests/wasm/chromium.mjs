@@ -36,7 +36,7 @@ export class Page {
         page.profile = mkdtempSync(join(tmpdir(), "slipring-chromium-"));
         page.process = spawn("chromium", ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking",
             "--no-first-run", `--user-data-dir=${page.profile}`, "--remote-debugging-pipe", ...flags, "about:blank"],
-            { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+            { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"], detached: true }); // a process group of its own
         page.waiting = new Map();
         page.errors = [];
         page.number = 0;
@@ -132,6 +132,11 @@ export class Page {
     async close() {
         this.process.kill();
         await new Promise((ended) => (this.process.exitCode ?? this.process.signalCode) !== null ? ended() : this.process.on("exit", ended));
+        // Its helper processes write into the profile until they have ended, too.
+        const ask = (signal) => { try { return process.kill(-this.process.pid, signal); } catch { return false; } };
+        ask("SIGKILL");
+        for (let i = 0; i < 600 && ask(0); i++)
+            await new Promise((later) => setTimeout(later, 100));
         rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
     }
 }
