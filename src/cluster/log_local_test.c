@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log on files: what comes back, what is cut off, what is refused, and whose it is.
 #define _GNU_SOURCE
+#include "cluster/log_folder_test.h"
 #include "cluster/segment.h"
 
 #include <fcntl.h>
@@ -18,33 +19,6 @@
 #include <cmocka.h>
 
 enum { RECORDS = 6 };
-
-static char folder[64], damage[512];
-static uint32_t damages;
-
-static int set_up(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/slipring-log-XXXXXX");
-    damages = 0;
-    damage[0] = '\0';
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static void note(void *user, const char *what)
-{
-    (void)user;
-    damages++;
-    snprintf(damage, sizeof damage, "%s", what);
-}
 
 static slr_status open_as(slri_log **log, enum slri_log_sync sync, uint64_t segment_bytes)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long records of the log on files begin and end with pages; what fills the gaps is no record.
 #define _GNU_SOURCE
+#include "cluster/log_folder_test.h"
 #include "cluster/segment.h"
 
 #include <setjmp.h>
@@ -15,32 +16,14 @@
 
 enum { RECORDS = 9, LONG_BYTES = 65400, SHORT_BYTES = 40 };
 
-static char folder[64], path[128];
-static uint32_t damages;
+static char path[128];
 
-static int set_up(void **state)
+static int begin(void **state)
 {
-    (void)state;
-    damages = 0;
-    snprintf(folder, sizeof folder, "/tmp/slipring-pages-XXXXXX");
-    if (!mkdtemp(folder))
+    if (set_up(state) != 0)
         return -1;
     snprintf(path, sizeof path, "%s/in-%020d.log", folder, 1);
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static void note(void *user, const char *what)
-{
-    (void)user, (void)what;
-    damages++;
 }
 
 static slr_status try_open(slri_log **log)
@@ -178,10 +161,10 @@ static void damage_in_a_filler_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(long_records_end_with_a_page_and_short_ones_do_not, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_cut_goes_to_the_end_of_any_record, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_filler_that_was_cut_off_takes_no_record, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(damage_in_a_filler_is_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(long_records_end_with_a_page_and_short_ones_do_not, begin, tear_down),
+        cmocka_unit_test_setup_teardown(a_cut_goes_to_the_end_of_any_record, begin, tear_down),
+        cmocka_unit_test_setup_teardown(a_filler_that_was_cut_off_takes_no_record, begin, tear_down),
+        cmocka_unit_test_setup_teardown(damage_in_a_filler_is_named, begin, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

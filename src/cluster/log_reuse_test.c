@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of the log that are no longer needed become the next ones. What they held before never comes back.
 #define _GNU_SOURCE
+#include "cluster/log_folder_test.h"
 #include "cluster/segment.h"
 
 #include <setjmp.h>
@@ -14,32 +15,6 @@
 #include <cmocka.h>
 
 enum { OLD = 2, OLD_BYTES = 96, NEW_BYTES = 40, SEGMENT = 256, ROOM = 4096 };
-
-static char folder[64], damage[512];
-static uint32_t damages;
-
-static int set_up(void **state)
-{
-    (void)state;
-    damages = 0;
-    snprintf(folder, sizeof folder, "/tmp/slipring-reuse-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static void note(void *user, const char *what)
-{
-    (void)user;
-    damages++;
-    snprintf(damage, sizeof damage, "%s", what);
-}
 
 static slr_status try_open(slri_log **log)
 {

@@ -3,7 +3,7 @@
 #include "tests/kernel/nvrtc.h"
 #include "base/status.h"
 #include "emit/cuda/emit_cuda.h"
-#include "lang/kernel.h"
+#include "lang/compile_file_test.h"
 #include "emit/cuda/math_kernel_test.h"
 
 #include <setjmp.h>
@@ -18,17 +18,6 @@ enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
 static struct nvrtc nvrtc;
 static bool all; // every file for every one; else each for one of them in turn
 static uint32_t turn;
-
-static struct slri_module *compile(const char *path, const char *text)
-{
-    static const char *const folders[] = {SLIPRING_SOURCE_DIR "/src", SLIPRING_SOURCE_DIR "/include"};
-    struct slri_source source = {.path = path, .text = text, .include = folders, .includes = 2};
-    struct slri_module *module = NULL;
-    if (slri_kernel_compile(&source, &module) != SLR_OK)
-        print_error("%s\n", slr_error_message());
-    assert_non_null(module);
-    return module;
-}
 
 static uint32_t complaints(const char *path, const char *text)
 {

@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "examples/kernels/kernel_cases.h"
 #include "emit/opencl/emit_opencl.h"
-#include "lang/kernel.h"
+#include "lang/compile_file_test.h"
 #include "emit/cuda/math_kernel_test.h"
 
 #include <dlfcn.h>
@@ -93,17 +93,6 @@ static handle build(const char *name, const char *text, bool c11)
 }
 
 // ---- texts ---------------------------------------------------------------------------------------------------------
-
-static struct slri_module *compile(const char *path, const char *text)
-{
-    static const char *const folders[] = {SLIPRING_SOURCE_DIR "/src", SLIPRING_SOURCE_DIR "/include"};
-    struct slri_source source = {.path = path, .text = text, .include = folders, .includes = 2};
-    struct slri_module *module = NULL;
-    if (slri_kernel_compile(&source, &module) != SLR_OK)
-        print_error("%s\n", slr_error_message());
-    assert_non_null(module);
-    return module;
-}
 
 // One entry at a time: what one of them does that OpenCL cannot is no matter of the others'.
 static uint32_t build_entries(const char *path, const char *text, bool c11)
