@@ -121,11 +121,11 @@ typedef struct slr_check_info {
 ///   interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 
-/// Checks a handler, `__ring__` or `__ring_block__`, as slr_kernel_check checks a kernel. If `name` is NULL, the call
-/// checks the program's only handler. The handler gets generated messages in three launches: zeros, random values, and
-/// the smallest and largest values of each type. States start as zero. A fault that depends on values is an error if
-/// zeros and random values both cause it; otherwise it is a warning. `desc` may be NULL. A handler has its own shape,
-/// so `grid` and `block` are ignored. Parameters count from 0 after the message.
+/// Checks a handler, `__ring__`, `__ring_block__` or `__ring_batch__`, as slr_kernel_check checks a kernel. If `name`
+/// is NULL, the call checks the program's only handler. The handler gets generated messages in three launches: zeros,
+/// random values, and the smallest and largest values of each type. States start as zero. A fault that depends on
+/// values is an error if zeros and random values both cause it; otherwise it is a warning. `desc` may be NULL. A
+/// handler has its own shape, so `grid` and `block` are ignored. Parameters count from 0 after the message.
 ///
 /// Threads: any.  Blocks: while it runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per launch, 0: 16
 /// million).

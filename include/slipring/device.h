@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The header for kernel sources. Three kinds of compiler read it:
 ///   - slipring's own front end. The words below are built in.
-///   - nvcc. `__ring__` and `__ring_block__` handlers become plain `__device__` functions.
+///   - nvcc. `__ring__`, `__ring_block__` and `__ring_batch__` handlers become plain `__device__` functions.
 ///   - a host C or C++ compiler. Host and device can then share a header of structs, and the host can call a handler as
 ///     a plain C function.
 /// For a host compiler, define these functions or macros before the include:
 ///   `slr_host_reply(const void *reply, size_t bytes)`, if the handler replies;
+///   `slr_host_reply_to(unsigned message, const void *reply, size_t bytes)`, if a `__ring_batch__` handler replies;
 /// `slr_host_send(const void *outlet, unsigned instance, const void *message, size_t bytes)`, if the handler sends.
 ///   ring_send passes instance 0xffffffff.
 #ifndef SLIPRING_DEVICE_H
 #define SLIPRING_DEVICE_H
 
 #if defined(__SLIPRING__)
-// Built in: __ring__, __device__, ring_reply, ring_to, ring_send, ring_send_at, ring_instance, the math functions and
-// __nv_atomic_*.
+// Built in: __ring__, __device__, ring_reply, ring_reply_to, ring_to, ring_send, ring_send_at, ring_instance, the math
+// functions and __nv_atomic_*.
 #else
 
 #if defined(__CUDACC__)
 #define __ring__ __device__
 #define __ring_block__ __device__
+#define __ring_batch__ __device__
 #else
 #include <math.h>
 #define __ring__
 #define __ring_block__
+#define __ring_batch__
 #ifndef __device__
 #define __device__
 #define __constant__
@@ -31,6 +34,7 @@
 #endif
 
 #define ring_reply(reply) slr_host_reply((reply), sizeof *(reply))
+#define ring_reply_to(message, reply) slr_host_reply_to((message), (reply), sizeof *(reply))
 #define ring_to(message) message *
 #define ring_send(outlet, message) slr_host_send((outlet), 0xffffffffu, (message), sizeof *(message))
 #define ring_send_at(outlet, instance, message) slr_host_send((outlet), (instance), (message), sizeof *(message))

@@ -100,7 +100,7 @@ typedef struct slr_parameter {
     slr_layout message; ///< for an output channel: the message that the channel takes
 } slr_parameter;
 
-/// A `__ring__` handler's properties. The text and arrays live as long as the program.
+/// A handler's properties. The text and arrays live as long as the program.
 typedef struct slr_handler_info {
     const char *name;
     slr_layout state, message, reply;
@@ -141,7 +141,8 @@ SLR_API slr_status slr_program_get_handler_sized(const slr_program *program, uin
 typedef enum slr_function_kind {
     SLR_FUNCTION_RING = 1,   ///< `__ring__`
     SLR_FUNCTION_RING_BLOCK, ///< `__ring_block__`
-    SLR_FUNCTION_KERNEL      ///< `__global__`
+    SLR_FUNCTION_KERNEL,     ///< `__global__`
+    SLR_FUNCTION_RING_BATCH  ///< `__ring_batch__`
 } slr_function_kind;
 
 /// A handler or kernel as its source declares it.
@@ -150,7 +151,7 @@ typedef struct slr_function_info {
     slr_function_kind kind;
     const char *file; ///< with `line`: the place of the declaration
     uint32_t line;
-    uint32_t parameter_count; ///< for a handler: the parameters after its message
+    uint32_t parameter_count; ///< for a handler: the parameters after its message, or after the number of its messages
     const slr_parameter *parameters;
     const char *const *types;         ///< type of each parameter, as in C: "const float *", "struct pose"
     uint32_t max_threads, min_blocks; ///< values of __launch_bounds__; 0: not given

@@ -153,8 +153,8 @@ typedef struct slr_ring_desc {
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
     // For host handlers and kernel handlers. A loop passes its own values to each slr_take instead.
-    /// Limit on messages claimed at once, and passed to on_batch, 1 to 128; default 32. Persistent ring kernels claim
-    /// at most 32.
+    /// Limit on messages claimed at once, and passed to on_batch or a `__ring_batch__` handler, 1 to 128; default 32.
+    /// Persistent ring kernels claim at most 32.
     uint32_t max_batch;
     uint32_t reserved1;
     /// How long the first message of a batch may wait while fewer than max_batch messages are present. Default 0. The

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a handler is called on the CPU: one message, one call. The same for a compiled handler, an interpreted one and a
-// host function. Plain layout: emitted C repeats it word for word (kernel/emit_c embeds this file).
+// How a handler is called on the CPU: one message, one call; of a `__ring_batch__` handler one call for many messages.
+// The same for a compiled handler, an interpreted one and a host function. Plain layout: emitted C repeats it word for
+// word (kernel/emit_c embeds this file).
 #ifndef SLRI_ABI_HANDLER_H
 #define SLRI_ABI_HANDLER_H
 
@@ -63,6 +64,10 @@ struct slri_call {
     uint32_t fault_column;
     uint64_t fault_index, fault_size;
     struct slri_prints *prints; // NULL: nobody hears what it prints
+    // Of a `__ring_batch__` handler: how many messages it is given. They lie one behind the other from `message` on,
+    // and it is given the first of as many of these structs, of which each has a message's replies.
+    uint32_t messages;
+    uint32_t fault; // of many messages in one call: an enum slri_fault, which whoever made the call leaves here
 };
 
 typedef uint32_t slri_handler(void *self, struct slri_call *call); // an enum slri_fault

@@ -14,13 +14,18 @@
 #ifndef SLRI_ABI_RELAUNCH_H
 #define SLRI_ABI_RELAUNCH_H
 
-#define RL_END 0xffffffffu // after the last message of a chain
+#define RL_END 0xffffffffu // after the last message of a chain, or its last batch
 
 // ---- a message: four words, then its payload -----------------------------------------------------------------------
 #define RL_INSTANCE 0
 #define RL_NEXT 1  // of its chain, or RL_END
 #define RL_STATE 2 // the number of its instance's state
+#define RL_COUNT 3 // of a batch: how many messages it is
 #define RL_PAYLOAD 16
+// A `__ring_batch__` handler is given batches, of one instance each, where another is given messages: behind the four
+// words a word for each message, the number of its result; from the next multiple of 16 on the messages, one behind the
+// other. RL_MESSAGE_STRIDE is RL_BATCH_UNIT then: a chain's numbers count so many bytes.
+#define RL_BATCH_UNIT 16
 
 // ---- a result: words, then replies, then what was sent through each outlet -----------------------------------------
 #define RL_FAULT 0 // an enum slri_fault, or RL_NOT_RUN

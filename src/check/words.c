@@ -118,6 +118,8 @@ const char *slri_words_thread(const struct slri_run *run, const struct slri_chec
         run->grid->block[1] == 1 && run->grid->block[2] == 1 && run->grid->grid[1] == 1 && run->grid->grid[2] == 1;
     if (run->entry->kind == SLRI_ENTRY_RING)
         snprintf(out, SLRI_WORDS_BYTES, "message %u", b[0]);
+    else if (run->entry->kind == SLRI_ENTRY_BATCH)
+        snprintf(out, SLRI_WORDS_BYTES, "the messages from %u on", b[0]);
     else if (run->entry->kind == SLRI_ENTRY_BLOCK)
         snprintf(out, SLRI_WORDS_BYTES, "thread %u of message %u's block", t[0], b[0]);
     else if (is_flat)

@@ -28,6 +28,7 @@ static slr_function_kind kind_of(enum slri_entry_kind kind)
 {
     return kind == SLRI_ENTRY_RING    ? SLR_FUNCTION_RING
            : kind == SLRI_ENTRY_BLOCK ? SLR_FUNCTION_RING_BLOCK
+           : kind == SLRI_ENTRY_BATCH ? SLR_FUNCTION_RING_BATCH
                                       : SLR_FUNCTION_KERNEL;
 }
 

@@ -134,19 +134,18 @@ static uint32_t handle_together(struct slri_shard *shard, uint32_t batch, uint32
         call[k].instance = S[at + MB_INSTANCE];
         call[k].state = slri_shard_state(shard, call[k].instance);
         call[k].replies = 0;
-        call[k].fault_line = 0;
     }
-    shard->batch_handler(shard->handler_self, call, batch);
-    for (uint32_t k = 0; k < batch; ++k) {
-        bool fault = call[k].fault_line != 0;
-        for (uint32_t n = 0; n < call[k].replies && !fault && !is_silent(shard); ++n)
+    const uint32_t done = shard->batch_handler(shard->handler_self, call, batch);
+    for (uint32_t k = 0; k < done; ++k) {
+        const uint32_t fault = call[k].fault;
+        for (uint32_t n = 0; n < call[k].replies && fault == SLRI_FAULT_NONE && !is_silent(shard); ++n)
             mb_copy_reply(S, P, P[MBP_BATCH(k)], n,
                           (const uint32_t *)call[k].reply_base + n * (call[k].reply_stride / 4),
                           call[k].reply_stride / 4);
-        *faults += fault && shard->calls.faulted;
-        settle(shard, k, &call[k], fault ? SLRI_FAULT_STATUS : SLRI_FAULT_NONE);
+        *faults += fault != SLRI_FAULT_NONE && shard->calls.faulted;
+        settle(shard, k, &call[k], fault);
     }
-    return batch;
+    return done;
 }
 
 // How many messages wait, as mb_shown: of each sender not a batch of MB_BATCH alone.
@@ -396,6 +395,7 @@ static void end_dispatch(struct slri_relaunch *relaunch)
         settle_part(&relaunch->part[i], status);
     }
     relaunch->parts = relaunch->messages = relaunch->chains = 0;
+    relaunch->packed_bytes = 0;
 }
 
 // Those of all ring kernels are begun before the first is waited for.

@@ -4,6 +4,7 @@
 #include "base/round.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "engine/instances.h"
 #include "engine/observe.h"
 
 #include <stdio.h>
@@ -29,25 +30,36 @@ static uint64_t sent_at(const struct slri_relaunch *relaunch, uint32_t bindings)
     return at;
 }
 
+// Bytes of `in` that a message takes, at most: in a batch of its own it has the number of its result, too.
+static uint64_t most_packed(const struct slri_relaunch *relaunch)
+{
+    const uint64_t own = RL_PAYLOAD + (relaunch->takes_batches ? RL_BATCH_UNIT : 0);
+    return slri_round_up(own + relaunch->desc.message_bytes, 16);
+}
+
 slr_status slri_relaunch_lay_out(struct slri_relaunch *relaunch)
 {
     const struct slri_relaunch_desc *desc = &relaunch->desc;
     uint32_t words = RL_SENT(slri_entry_sends(desc->entry) ? desc->entry->bindings : 0);
     relaunch->replies_at = (uint32_t)slri_round_up(words * 4, 16);
     relaunch->reply_stride = (uint32_t)slri_round_up(desc->reply_bytes, 16);
-    relaunch->message_stride = (uint32_t)slri_round_up(RL_PAYLOAD + desc->message_bytes, 16);
+    relaunch->takes_batches = desc->entry->kind == SLRI_ENTRY_BATCH;
+    relaunch->message_stride =
+        relaunch->takes_batches ? RL_BATCH_UNIT : (uint32_t)slri_round_up(RL_PAYLOAD + desc->message_bytes, 16);
+    const uint64_t message = most_packed(relaunch);
     uint64_t result = sent_at(relaunch, desc->entry->bindings), room = desc->shards * desc->max_batch;
     if (result > UINT32_MAX)
         return SLRI_FAIL(UNSUPPORTED,
                          "ring kernel '%s': the replies and sends of one message need %llu B, which is too much",
                          desc->name, (unsigned long long)result);
     relaunch->result_stride = (uint32_t)result;
-    uint64_t larger = result > relaunch->message_stride ? result : relaunch->message_stride;
+    uint64_t larger = result > message ? result : message;
     room = room < MOST_BYTES / larger ? room : MOST_BYTES / larger;
     relaunch->room = room ? (uint32_t)room : 1;
     relaunch->messages_at = (uint32_t)slri_round_up(relaunch->room * 4, 16);
-    relaunch->in_bytes = relaunch->messages_at + (uint64_t)relaunch->room * relaunch->message_stride;
+    relaunch->in_bytes = relaunch->messages_at + (uint64_t)relaunch->room * message;
     relaunch->results_bytes = (uint64_t)relaunch->room * relaunch->result_stride;
+    relaunch->states_a_shard = desc->state_bytes ? (uint32_t)(desc->states_bytes / desc->state_stride) : 0;
     relaunch->constants_bytes = RL_BINDING(desc->entry->bindings) + slri_round_up(desc->state_bytes, 16);
     return SLR_OK;
 }
@@ -274,54 +286,97 @@ slr_status slri_shard_store(const struct slri_shard *shard, void *state, const v
 
 // ---- packing -------------------------------------------------------------------------------------------------------
 
-// The last message of each instance in a batch so far: its messages with the same remainder, the last one first.
-struct lasts {
-    uint8_t head[64], before[SLRI_MOST_BATCH]; // 1 + a message's number in the batch; 0: none
-};
-
 static uint32_t *message_at(const struct slri_relaunch *relaunch, uint32_t record)
 {
     return (uint32_t *)(void *)(relaunch->host_in + relaunch->messages_at +
                                 (uint64_t)record * relaunch->message_stride);
 }
 
-// The record after which this one is handled, or RL_END.
-static uint32_t find_before(const struct slri_relaunch *relaunch, struct lasts *lasts, uint32_t first, uint32_t k,
-                            uint32_t number)
+static const uint32_t *slot_of(const struct slri_shard *shard, uint32_t k)
 {
-    if (relaunch->desc.stops)
-        return k ? first + k - 1 : RL_END;
-    uint8_t *head = &lasts->head[number % 64], at = *head;
-    while (at && message_at(relaunch, first + at - 1)[RL_STATE] != number)
-        at = lasts->before[at - 1];
-    lasts->before[k] = *head;
-    *head = (uint8_t)(k + 1);
-    return at ? first + at - 1 : RL_END;
+    return &shard->shared[shard->own[MBP_BATCH(k) + 1]];
+}
+
+// The words in front of a message, or of a batch, which ends its chain so far.
+static void put_head(const struct slri_relaunch *relaunch, const struct slri_shard *shard, uint32_t instance,
+                     uint32_t *to)
+{
+    to[RL_INSTANCE] = instance;
+    to[RL_NEXT] = RL_END;
+    to[RL_STATE] = instance / relaunch->desc.shards + shard->number * relaunch->states_a_shard;
+}
+
+// `record` is handled behind `before`, or first of a chain.
+static void link_up(struct slri_relaunch *relaunch, uint32_t before, uint32_t record)
+{
+    if (before == RL_END)
+        ((uint32_t *)(void *)relaunch->host_in)[relaunch->chains++] = record;
+    else
+        message_at(relaunch, before)[RL_NEXT] = record;
+}
+
+static void pack_messages(struct slri_relaunch *relaunch, const struct slri_shard *shard, uint32_t ready)
+{
+    const struct slri_relaunch_desc *desc = &relaunch->desc;
+    const uint32_t first = relaunch->messages;
+    struct slri_instances instances;
+    slri_instances_begin(&instances);
+    for (uint32_t k = 0; k < ready; ++k) {
+        const uint32_t *slot = slot_of(shard, k);
+        uint32_t *message = message_at(relaunch, first + k);
+        put_head(relaunch, shard, slot[MB_INSTANCE], message);
+        memcpy((unsigned char *)message + RL_PAYLOAD, &slot[MB_PAYLOAD], desc->message_bytes);
+        uint32_t before = desc->stops ? k - 1 : slri_instances_add(&instances, k, slot[MB_INSTANCE]);
+        link_up(relaunch, before == SLRI_NO_MESSAGE ? RL_END : first + before, first + k);
+    }
+    relaunch->packed_bytes += (uint64_t)ready * relaunch->message_stride;
+}
+
+// The messages from k on that `instances` lists behind it. Gives where the batch lies.
+static uint32_t pack_batch(struct slri_relaunch *relaunch, const struct slri_shard *shard,
+                           const struct slri_instances *instances, uint32_t k)
+{
+    const uint32_t bytes = relaunch->desc.message_bytes, at = (uint32_t)(relaunch->packed_bytes / RL_BATCH_UNIT);
+    uint32_t *head = message_at(relaunch, at), count = 0;
+    put_head(relaunch, shard, slot_of(shard, k)[MB_INSTANCE], head);
+    for (uint32_t each = k; each != SLRI_NO_MESSAGE; each = slri_instances_next(instances, each))
+        head[RL_PAYLOAD / 4 + count++] = relaunch->messages + each;
+    head[RL_COUNT] = count;
+    unsigned char *to = (unsigned char *)head + RL_PAYLOAD + slri_round_up(UINT64_C(4) * count, RL_BATCH_UNIT);
+    for (uint32_t each = k; each != SLRI_NO_MESSAGE; each = slri_instances_next(instances, each), to += bytes)
+        memcpy(to, &slot_of(shard, each)[MB_PAYLOAD], bytes);
+    relaunch->packed_bytes += slri_round_up((uint64_t)(to - (unsigned char *)head), RL_BATCH_UNIT);
+    return at;
+}
+
+// A batch for each instance; or, where a fault stops the messages behind it, one for each run of an instance's.
+static void pack_batches(struct slri_relaunch *relaunch, const struct slri_shard *shard, uint32_t ready)
+{
+    const bool stops = relaunch->desc.stops;
+    struct slri_instances instances;
+    uint32_t before = RL_END, run = 0;
+    slri_instances_begin(&instances);
+    for (uint32_t k = 0; k < ready; ++k) {
+        uint32_t instance = slot_of(shard, k)[MB_INSTANCE];
+        run += stops && k != 0 && instance != slot_of(shard, k - 1)[MB_INSTANCE];
+        slri_instances_add(&instances, k, stops ? run : instance);
+    }
+    for (uint32_t k = 0; k < ready; ++k) {
+        if (!slri_instances_is_first(&instances, k))
+            continue;
+        uint32_t at = pack_batch(relaunch, shard, &instances, k);
+        link_up(relaunch, before, at);
+        before = stops ? at : RL_END;
+    }
 }
 
 void slri_relaunch_pack(struct slri_relaunch *relaunch, struct slri_shard *shard, uint32_t ready, uint32_t batch)
 {
-    const struct slri_relaunch_desc *desc = &relaunch->desc;
-    const uint32_t *S = shard->shared, *P = shard->own;
-    const uint32_t states = desc->state_bytes ? (uint32_t)(desc->states_bytes / desc->state_stride) : 0;
-    struct lasts lasts = {{0}, {0}};
-    uint32_t first = relaunch->messages;
-    for (uint32_t k = 0; k < ready; ++k) {
-        uint32_t slot = P[MBP_BATCH(k) + 1], *message = message_at(relaunch, first + k);
-        uint32_t instance = S[slot + MB_INSTANCE], number = instance / desc->shards;
-        message[RL_STATE] = number;
-        uint32_t before = find_before(relaunch, &lasts, first, k, number);
-        message[RL_INSTANCE] = instance;
-        message[RL_NEXT] = RL_END;
-        memcpy((unsigned char *)message + RL_PAYLOAD, &S[slot + MB_PAYLOAD], desc->message_bytes);
-        if (before == RL_END)
-            ((uint32_t *)(void *)relaunch->host_in)[relaunch->chains++] = first + k;
-        else
-            message_at(relaunch, before)[RL_NEXT] = first + k;
-    }
-    for (uint32_t k = 0; k < ready; ++k) // from here on its place among all shards'
-        message_at(relaunch, first + k)[RL_STATE] += shard->number * states;
-    relaunch->part[relaunch->parts++] = (struct slri_relaunch_part){shard, first, ready, batch};
+    if (relaunch->takes_batches)
+        pack_batches(relaunch, shard, ready);
+    else
+        pack_messages(relaunch, shard, ready);
+    relaunch->part[relaunch->parts++] = (struct slri_relaunch_part){shard, relaunch->messages, ready, batch};
     relaunch->messages += ready;
 }
 

@@ -44,13 +44,16 @@ struct slri_relaunch {
     uint64_t in_bytes, results_bytes, constants_bytes;
     void *in, *results, *states, *constants; // of the device; `states` is NULL without
     uint32_t message_stride, result_stride, messages_at, replies_at, reply_stride;
+    uint32_t states_a_shard;          // all of them lie one behind the other
     uint32_t room;                    // messages of a dispatch
+    bool takes_batches;               // a `__ring_batch__` handler: `in` has batches, message_stride is RL_BATCH_UNIT
     struct slri_batch_kernel *kernel; // NULL: nothing lies on the device
     struct slri_stream stream;        // of its owner
     bool has_ticks;                   // results have RL_TICKS, of the counter of base/tick.h
 
     // The owner's: what is packed for the next dispatch.
     uint32_t messages, chains, parts;
+    uint64_t packed_bytes; // behind messages_at
     struct slri_relaunch_part part[SLRI_RELAUNCH_MOST_SHARDS];
     slr_status begun;
     uint64_t begin;             // a look at the clock; 0: nobody watches

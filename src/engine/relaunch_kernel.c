@@ -101,7 +101,7 @@ static struct slri_command dispatch_of(struct slri_relaunch *relaunch)
 
 slr_status slri_batch_kernel_launch(struct slri_relaunch *relaunch)
 {
-    const uint64_t in = relaunch->messages_at + (uint64_t)relaunch->messages * relaunch->message_stride;
+    const uint64_t in = relaunch->messages_at + relaunch->packed_bytes;
     const uint64_t out = (uint64_t)relaunch->messages * relaunch->result_stride;
     struct slri_command command[3];
     struct slri_extras extras[3] = {0};

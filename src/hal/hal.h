@@ -279,8 +279,9 @@ struct slri_submission {
     struct slri_site site;                              // who submitted it, where somebody watches
 };
 
-// A host function of many messages a call. It says which of them faulted by a status in `fault_line`, else 0.
-typedef void slri_batch_handler(void *self, struct slri_call *calls, uint32_t count);
+// Of many messages a call. It leaves in each call's `fault` how its message ended, and gives how many messages it has
+// handled: fewer where the ring kernel's policy is to judge the last one's fault first.
+typedef uint32_t slri_batch_handler(void *self, struct slri_call *calls, uint32_t count);
 
 struct slri_shard;
 struct slri_loss;

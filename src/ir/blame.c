@@ -81,7 +81,7 @@ static void look_for_blame(struct search *s, const struct slri_instr *in)
     if (!has_place(s, in))
         return;
     if (blame->fault == SLRI_FAULT_INDEX) {
-        if (in->op == SLRI_OP_INDEX && in->name && (blame->size == 0 || in->imm == blame->size))
+        if (in->op == SLRI_OP_INDEX && in->name && (blame->size == 0 || in->b != SLRI_NO_REG || in->imm == blame->size))
             note(s, "", in->name, 0, in->indexed_bytes);
         return;
     }

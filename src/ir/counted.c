@@ -33,7 +33,8 @@ static bool is_pure(const struct slri_instr *in)
         return slri_kind_is_float(in->kind);
     if (in->op == SLRI_OP_LOAD)
         return !in->is_volatile && (in->root.kind == SLRI_ROOT_MESSAGE || in->root.kind == SLRI_ROOT_CONST);
-    return in->op <= SLRI_OP_CONVERT || in->op == SLRI_OP_MATH || in->op == SLRI_OP_INSTANCE;
+    return in->op <= SLRI_OP_CONVERT || in->op == SLRI_OP_MATH || in->op == SLRI_OP_INSTANCE ||
+           in->op == SLRI_OP_MESSAGES;
 }
 
 static bool all_pure(const struct slri_block *block)

@@ -35,6 +35,7 @@ static uint32_t root_uses(struct slri_root root)
     return root.kind == SLRI_ROOT_SHARED    ? SLRI_USES_SHARED
            : root.kind == SLRI_ROOT_DYNAMIC ? SLRI_USES_DYNAMIC
            : root.kind == SLRI_ROOT_GLOBAL  ? SLRI_USES_GLOBAL
+           : slri_root_is_messages(root)    ? SLRI_USES_BATCH
                                             : 0;
 }
 
@@ -69,7 +70,9 @@ uint32_t slri_instr_uses(const struct slri_instr *instr)
         return SLRI_USES_PRINT;
     case SLRI_OP_REPLY:
     case SLRI_OP_SEND:
-        return SLRI_USES_REPLY | of_roots;
+        return (slri_replies_to_one(instr) ? SLRI_USES_BATCH : SLRI_USES_REPLY) | of_roots;
+    case SLRI_OP_MESSAGES:
+        return SLRI_USES_BATCH;
     case SLRI_OP_INSTANCE:
         return SLRI_USES_INSTANCE;
     default:
@@ -82,6 +85,8 @@ uint32_t slri_entry_may_use(enum slri_entry_kind kind)
     if (kind == SLRI_ENTRY_KERNEL)
         return SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_DYNAMIC | SLRI_USES_WARP |
                SLRI_USES_MATRIX | SLRI_USES_PRINT | SLRI_USES_GLOBAL;
+    if (kind == SLRI_ENTRY_BATCH)
+        return SLRI_USES_BATCH | SLRI_USES_INSTANCE | SLRI_USES_PRINT;
     uint32_t of_handlers = SLRI_USES_REPLY | SLRI_USES_INSTANCE | SLRI_USES_PRINT;
     if (kind == SLRI_ENTRY_BLOCK)
         return of_handlers | SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_SHARED | SLRI_USES_WARP | SLRI_USES_MATRIX;

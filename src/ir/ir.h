@@ -80,8 +80,10 @@ struct slri_field {
 
 enum slri_root_kind {
     SLRI_ROOT_NONE,
-    SLRI_ROOT_STATE,   // the instance's state
-    SLRI_ROOT_MESSAGE, // the message (read only)
+    SLRI_ROOT_STATE, // the instance's state
+    // The message (read only); with index SLRI_MESSAGES all those of the call of a `__ring_batch__` handler, one behind
+    // the other.
+    SLRI_ROOT_MESSAGE,
     SLRI_ROOT_BINDING, // index: which binding of the entry; its size is known at launch and every access is checked
     SLRI_ROOT_CONST,   // index: which of the module's const tables
     SLRI_ROOT_LOCAL,   // index: which of the function's locals
@@ -95,6 +97,8 @@ struct slri_root {
     enum slri_root_kind kind;
     uint32_t index;
 };
+
+#define SLRI_MESSAGES 1u // see SLRI_ROOT_MESSAGE
 
 typedef uint32_t slri_reg; // index into slri_function.reg_kind
 #define SLRI_NO_REG UINT32_MAX
@@ -133,17 +137,19 @@ struct slri_where { // a place in the source: file indexes slri_module.file; lin
     X(STORE)        /* `kind` at (root, a) = b, narrowed or rounded */                                                 \
     X(COPY)         /* imm bytes at (root, a) = those at (root2, b); the two do not overlap, or are the same */        \
     X(ZERO)         /* imm bytes at (root, a) = 0 */                                                                   \
-    X(INDEX)        /* fault unless 0 <= a < imm; a is I64 */                                                          \
+    X(INDEX)        /* fault unless 0 <= a < imm, or < b where b is one; both are I64 */                               \
     X(MATH)         /* dst = function imm (ir/math/functions.h) of arg[0..args) */                                     \
     X(ATOMIC_LOAD)  /* dst = `kind` at (root, a); order, scope */                                                      \
     X(ATOMIC_STORE) /* `kind` at (root, a) = b */                                                                      \
     X(ATOMIC_RMW)   /* dst = old; `kind` at (root, a) = old (imm: enum slri_rmw) b */                                  \
     X(ATOMIC_CAS)   /* dst = old; `kind` at (root, a) = c if old == b */                                               \
     X(FENCE)        /* order, scope */                                                                                 \
-    X(REPLY)    /* ring_reply: a reply with the entry's reply type's bytes at (root, a); faults past max_replies */    \
+    X(REPLY)    /* ring_reply: a reply with the entry's reply type's bytes at (root, a); faults past max_replies. Of   \
+                   a `__ring_batch__` handler b (U32) says to which of its messages, of which it is one */             \
     X(SEND)     /* ring_send: the bytes at (root, a) to instance b (U32), or SLRI_OWN_INSTANCE; imm: slri_sent_bytes,  \
                    slri_sent_outlet; faults past max_sends */                                                          \
     X(INSTANCE) /* dst = U32 number of the instance */                                                                 \
+    X(MESSAGES) /* dst = U32 how many messages the call of a `__ring_batch__` handler has; at least 1 */               \
     X(CLOCK)    /* dst = U64 ticks of the device's counter; 0 where the target has none */                             \
     X(BUILTIN)  /* dst = U32 value of enum slri_builtin imm */                                                         \
     X(BARRIER)  /* all threads of the block come here, then go on; imm: enum slri_barrier; dst, a: see there */        \
@@ -320,6 +326,15 @@ static inline uint32_t slri_sent_outlet(const struct slri_instr *send)
 {
     return (uint32_t)(send->imm >> 32);
 }
+// Whether it is a REPLY to one message of a `__ring_batch__` handler's call.
+static inline bool slri_replies_to_one(const struct slri_instr *instr)
+{
+    return instr->op == SLRI_OP_REPLY && instr->b != SLRI_NO_REG;
+}
+static inline bool slri_root_is_messages(struct slri_root root)
+{
+    return root.kind == SLRI_ROOT_MESSAGE && root.index == SLRI_MESSAGES;
+}
 #define SLRI_OWN_INSTANCE UINT32_MAX // the one of the handler, or 0 where the destination has only one
 
 struct slri_block {
@@ -371,12 +386,13 @@ enum slri_use {
     SLRI_USES_BARRIER = 1 << 1,  // BARRIER
     SLRI_USES_SHARED = 1 << 2,   // SLRI_ROOT_SHARED
     SLRI_USES_DYNAMIC = 1 << 3,  // SLRI_ROOT_DYNAMIC
-    SLRI_USES_REPLY = 1 << 4,    // REPLY, SEND
+    SLRI_USES_REPLY = 1 << 4,    // REPLY without b, SEND
     SLRI_USES_INSTANCE = 1 << 5, // INSTANCE
     SLRI_USES_WARP = 1 << 6,     // WARP
     SLRI_USES_PRINT = 1 << 7,    // PRINT
     SLRI_USES_GLOBAL = 1 << 8,   // SLRI_ROOT_GLOBAL
     SLRI_USES_MATRIX = 1 << 9,   // WARP of MATRIX_F16 or MATRIX_BF16
+    SLRI_USES_BATCH = 1 << 10,   // MESSAGES, REPLY with b, SLRI_ROOT_MESSAGE with SLRI_MESSAGES
 };
 
 // A parameter of a kernel, or of a handler after its message: a buffer (a pointer), or a value given at launch. A
@@ -394,7 +410,15 @@ enum slri_entry_kind {
     SLRI_ENTRY_RING,   // a `__ring__` handler: one thread
     SLRI_ENTRY_KERNEL, // a `__global__` kernel: a grid of blocks of threads; it has neither message nor reply
     SLRI_ENTRY_BLOCK,  // a `__ring_block__` handler: a block of `max_threads` threads along x works on one message
+    SLRI_ENTRY_BATCH,  // a `__ring_batch__` handler: one thread, and up to SLRI_BATCH_MESSAGES messages of one instance
 };
+#define SLRI_BATCH_MESSAGES 128u // of a call
+// A call has the fuel of its messages together; more than this, in bits, nobody uses up.
+#define SLRI_BATCH_FUEL_BITS 56
+static inline uint64_t slri_batch_fuel(uint64_t fuel, uint32_t messages)
+{
+    return fuel >> SLRI_BATCH_FUEL_BITS ? fuel : fuel * messages;
+}
 #define SLRI_RING_BLOCK_THREADS 32 // of a `__ring_block__` handler without __launch_bounds__
 
 // The entry function has no parameters: state, message and bindings are roots and registers.
@@ -416,6 +440,12 @@ struct slri_entry {
     uint64_t shared_bytes;
     uint32_t max_threads, min_blocks;
 };
+
+// Whether it is a handler whose messages have one thread.
+static inline bool slri_is_of_one_thread(const struct slri_entry *entry)
+{
+    return entry->kind == SLRI_ENTRY_RING || entry->kind == SLRI_ENTRY_BATCH;
+}
 
 // Whether a handler has outlets.
 static inline bool slri_entry_sends(const struct slri_entry *entry)

@@ -191,12 +191,12 @@ static void put_block_needs(struct printer *p, const struct slri_entry *entry)
 static void put_entry(struct printer *p, const struct slri_entry *entry)
 {
     p->function = entry->function;
-    static const char *const kinds[] = {"entry", "kernel", "block entry"};
+    static const char *const kinds[] = {"entry", "kernel", "block entry", "batch entry"};
     slri_text_printf(p->out, "%s %s = %s\n", kinds[entry->kind], entry->name, entry->function->name);
     put_type(p, "state", entry->state);
     put_type(p, "message", entry->message);
     put_type(p, "reply", entry->reply);
-    if (entry->kind != SLRI_ENTRY_RING)
+    if (entry->kind == SLRI_ENTRY_KERNEL || entry->kind == SLRI_ENTRY_BLOCK)
         put_block_needs(p, entry);
     for (uint32_t i = 0; i < entry->bindings; i++) {
         const struct slri_binding_info *binding = &entry->binding[i];

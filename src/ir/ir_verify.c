@@ -66,16 +66,17 @@ static const struct rule rules[] = {
     [SLRI_OP_STORE] = {.operands = "-ok-", .kinds = MEMORY_KINDS, .root = WRITES},
     [SLRI_OP_COPY] = {.operands = "-oo-", .root = WRITES, .root2 = READS},
     [SLRI_OP_ZERO] = {.operands = "-o--", .root = WRITES},
-    [SLRI_OP_INDEX] = {.operands = "-o--"},
+    [SLRI_OP_INDEX] = {.operands = "-o?-"},
     [SLRI_OP_MATH] = {.operands = "?---"},
     [SLRI_OP_ATOMIC_LOAD] = {.operands = "ko--", .kinds = REGISTER_KINDS, .root = READS},
     [SLRI_OP_ATOMIC_STORE] = {.operands = "-ok-", .kinds = REGISTER_KINDS, .root = WRITES},
     [SLRI_OP_ATOMIC_RMW] = {.operands = "kok-", .kinds = REGISTER_KINDS, .root = WRITES},
     [SLRI_OP_ATOMIC_CAS] = {.operands = "kokk", .kinds = INTEGER_KINDS, .root = WRITES},
     [SLRI_OP_FENCE] = {.operands = "----"},
-    [SLRI_OP_REPLY] = {.operands = "-o--", .root = READS},
+    [SLRI_OP_REPLY] = {.operands = "-o?-", .root = READS},
     [SLRI_OP_SEND] = {.operands = "-ou-", .root = READS},
     [SLRI_OP_INSTANCE] = {.operands = "u---"},
+    [SLRI_OP_MESSAGES] = {.operands = "u---"},
     [SLRI_OP_CLOCK] = {.operands = "?---"},
     [SLRI_OP_BUILTIN] = {.operands = "u---"},
     [SLRI_OP_BARRIER] = {.operands = "..--"},
@@ -181,8 +182,9 @@ static bool check_root(struct verifier *v, const struct slri_instr *instr, struc
     if (access == WRITES && (root.kind == SLRI_ROOT_MESSAGE || root.kind == SLRI_ROOT_CONST))
         return broken(v, instr, "writes to a %s", slri_root_name(root.kind));
     switch (root.kind) {
-    case SLRI_ROOT_STATE:
     case SLRI_ROOT_MESSAGE:
+        return root.index <= SLRI_MESSAGES || broken(v, instr, "no messages %u", root.index);
+    case SLRI_ROOT_STATE:
     case SLRI_ROOT_DYNAMIC:
     case SLRI_ROOT_BINDING: // whether the entry has it: check_entry_root
         return true;
@@ -384,6 +386,10 @@ static bool check_special(struct verifier *v, const struct slri_instr *instr)
     switch (instr->op) {
     case SLRI_OP_CONST:
         return check_const(v, instr);
+    case SLRI_OP_INDEX:
+        return instr->b == SLRI_NO_REG || check_register(v, instr, "b", instr->b, SLRI_I64);
+    case SLRI_OP_REPLY:
+        return instr->b == SLRI_NO_REG || check_register(v, instr, "b", instr->b, SLRI_U32);
     case SLRI_OP_MATH:
         return check_math(v, instr);
     case SLRI_OP_ATOMIC_RMW:
@@ -525,7 +531,8 @@ static bool check_entry_root(struct verifier *v, const struct slri_instr *instr,
     if (root.kind == SLRI_ROOT_STATE)
         return entry->state || broken(v, instr, "entry %s has no state", entry->name);
     if (root.kind == SLRI_ROOT_MESSAGE)
-        return entry->message || broken(v, instr, "entry %s has no message", entry->name);
+        return (entry->message && slri_root_is_messages(root) == (entry->kind == SLRI_ENTRY_BATCH)) ||
+               broken(v, instr, "entry %s has no message, or another number of them", entry->name);
     if (root.kind == SLRI_ROOT_SHARED)
         return slri_entry_has_shared(entry, root.index) ||
                broken(v, instr, "entry %s has no place for shared object %u", entry->name, root.index);

@@ -100,6 +100,11 @@ static void misspelt_name_is_told_the_nearest(void **unused)
     (void)unused;
     static const struct mistake list[] = {
         {H("^^ring_replay(m);"), SLRI_K_UNKNOWN_FUNCTION, "advice: did you mean 'ring_reply'?"},
+        {H("^^ring_reply_to(0, m);"), SLRI_K_NOT_IN_HANDLER, "advice: write ring_reply(&answer), or __ring_batch__"},
+        {IN "__ring_batch__ void h(const struct in *m, int n) { ^^ring_reply(m); }", SLRI_K_NOT_IN_HANDLER,
+         "advice: write ring_reply_to(i, &answer)"},
+        {IN "__ring_batch__ void ^^h(const struct in *m) { }", SLRI_K_BAD_BATCH,
+         "advice: write __ring_batch__ void name(struct state *self, const struct message *in, unsigned n)"},
         {H("float y = ^^srqtf(m->f);"), SLRI_K_UNKNOWN_FUNCTION, "advice: did you mean 'sqrtf'?"},
         {K("^^__synctreads();"), SLRI_K_UNKNOWN_FUNCTION, "advice: did you mean '__syncthreads'?"},
         {K("^^atomicadd(out, 1);"), SLRI_K_UNKNOWN_FUNCTION, "advice: did you mean 'atomicAdd'?"},

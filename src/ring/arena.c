@@ -185,7 +185,7 @@ static slr_status create_handler(slr_ring *ring, struct slri_shard *shard)
 {
     if (ring->main || ring->relaunch)
         return SLR_OK;
-    if (ring->on_batch)
+    if (slri_takes_batches(ring) && ring->mode == SLR_RING_ON_HOST)
         return shard->batch_handler ? SLR_OK : slri_batch_create(ring, shard);
     if (ring->mode == SLR_RING_PERSISTENT)
         return SLR_OK; // the kernel that stays has it

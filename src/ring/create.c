@@ -55,8 +55,6 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
         return SLRI_FAIL(INVALID,
                          "ring kernel '%s': mode is %u; expected SLR_RING_RELAUNCHED, SLR_RING_PERSISTENT or 0",
                          ring->name, desc->mode);
-    if (ring->publish_each && (desc->on_batch || desc->main))
-        return SLRI_FAIL(INVALID, "ring kernel '%s': publish_each needs a handler of one message per call", ring->name);
     ring->mode_asked = desc->mode;
     SLRI_TRY(slri_telemetry_describe(ring, desc));
     ring->linger_ns = desc->linger_ns;
@@ -283,6 +281,8 @@ static slr_status set_handler(slr_ring *ring, const slr_ring_desc *desc)
         return SLRI_FAIL(INVALID, "slr_ring_desc: set one of program, on_message, on_batch and main, not %s",
                          sorts ? "several" : "none");
     SLRI_TRY(desc->program ? set_kernel_handler(ring, desc) : set_host_handler(ring, desc));
+    if (ring->publish_each && (slri_takes_batches(ring) || desc->main))
+        return SLRI_FAIL(INVALID, "ring kernel '%s': publish_each needs a handler of one message per call", ring->name);
     if (ring->reply_bytes == 0)
         ring->max_replies = 0; // then no room is reserved, and no notice of a fault is sent
     return SLR_OK;
@@ -306,6 +306,7 @@ static const char *why_host(const slr_ring *ring)
 {
     bool passes_on = ring->device->facts.passes_on;
     return !ring->program                            ? "its handler is a C function"
+           : slri_takes_batches(ring)                ? "its handler gets many messages per call"
            : ring->has_outlets && !passes_on         ? "its handler sends through output channels"
            : ring->key_sort                          ? "it has keys"
            : slri_ring_drops(ring)                   ? "its overflow policy drops messages"

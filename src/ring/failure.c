@@ -29,7 +29,7 @@ slr_status slri_failure_describe(slr_ring *ring, const slr_ring_desc *desc)
     if (ring->main && (desc->fault_policy || desc->handler_timeout_ns))
         return SLRI_FAIL(INVALID, "ring kernel '%s': fault_policy and handler_timeout_ns need a handler, not a main",
                          ring->name);
-    if (ring->on_batch && desc->handler_timeout_ns)
+    if (slri_takes_batches(ring) && desc->handler_timeout_ns)
         return SLRI_FAIL(INVALID, "ring kernel '%s': handler_timeout_ns needs a handler of one message per call",
                          ring->name);
     if (ring->fault_policy > SLR_FAULT_LIMIT)

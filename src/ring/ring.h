@@ -259,6 +259,10 @@ void slri_slices_end(const slr_ring *ring);                    // all messages t
 void slri_slices_forsake(const slr_ring *ring, uint32_t port); // what replies to the port still own
 
 // batch.c: handlers of many messages a call, a shard's part
+static inline bool slri_takes_batches(const slr_ring *ring)
+{
+    return ring->on_batch || (ring->entry && ring->entry->kind == SLRI_ENTRY_BATCH);
+}
 slr_status slri_batch_create(slr_ring *ring, struct slri_shard *shard);
 void slri_batch_destroy(struct slri_shard *shard);
 

@@ -302,7 +302,7 @@ static enum slri_code_op code_of(const struct flattener *f, const struct slri_in
     case SLRI_OP_ZERO:
         return SLRI_CODE_ZERO;
     case SLRI_OP_INDEX:
-        return SLRI_CODE_INDEX;
+        return in->b == SLRI_NO_REG ? SLRI_CODE_INDEX : SLRI_CODE_INDEX_BELOW;
     case SLRI_OP_ATOMIC_LOAD:
         return SLRI_CODE_ATOMIC_LOAD;
     case SLRI_OP_ATOMIC_STORE:
@@ -314,11 +314,13 @@ static enum slri_code_op code_of(const struct flattener *f, const struct slri_in
     case SLRI_OP_FENCE:
         return SLRI_CODE_FENCE;
     case SLRI_OP_REPLY:
-        return SLRI_CODE_REPLY;
+        return slri_replies_to_one(in) ? SLRI_CODE_REPLY_TO : SLRI_CODE_REPLY;
     case SLRI_OP_SEND:
         return SLRI_CODE_SEND;
     case SLRI_OP_INSTANCE:
         return SLRI_CODE_INSTANCE;
+    case SLRI_OP_MESSAGES:
+        return SLRI_CODE_MESSAGES;
     case SLRI_OP_CLOCK:
         return SLRI_CODE_CLOCK;
     case SLRI_OP_BUILTIN:

@@ -30,6 +30,7 @@
     X(COPY)         /* imm bytes at (root, a) = those at (root2, b) */                                                 \
     X(ZERO)         /* imm bytes at (root, a) = 0 */                                                                   \
     X(INDEX)        /* fault unless 0 <= a < imm */                                                                    \
+    X(INDEX_BELOW)  /* fault unless 0 <= a < b */                                                                      \
     X(MATH)         /* dst = function imm of the registers arg[b ..], a of them */                                     \
     X(ATOMIC_LOAD)  /* dst = `kind` at (root, a) */                                                                    \
     X(ATOMIC_STORE) /* `kind` at (root, a) = b */                                                                      \
@@ -37,8 +38,10 @@
     X(ATOMIC_CAS)   /* dst = old; `kind` at (root, a) = register c if old == b */                                      \
     X(FENCE)                                                                                                           \
     X(REPLY)        /* a reply of the bytes at (root, a) */                                                            \
+    X(REPLY_TO)     /* the same, to message b of the call */                                                           \
     X(SEND)         /* imm bytes at (root, a) to instance b of the outlet target */                                    \
     X(INSTANCE)     /* dst = number of the instance */                                                                 \
+    X(MESSAGES)     /* dst = how many the call has */                                                                  \
     X(CLOCK)        /* dst = 0: it has no counter */                                                                   \
     X(BUILTIN)      /* dst = the thread's builtin imm */                                                               \
     X(BARRIER)      /* enum slri_barrier imm of a; dst: its value */                                                   \

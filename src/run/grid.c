@@ -656,7 +656,7 @@ static void run_message(struct slri_interp_thread *head, struct slri_call *call,
     self->run.message = call;
     name_spans(&self->run, &self->block);
     self->block.span[SLRI_SPAN_STATE] = (struct slri_span){call->state, entry->state ? entry->state->bytes : 0};
-    self->block.span[SLRI_SPAN_MESSAGE] = (struct slri_span){(unsigned char *)call->message, entry->message->bytes};
+    self->block.span[SLRI_SPAN_MESSAGE] = slri_span_of_message(entry, call);
     open_block(&self->run, &self->block, number);
     while (self->block.is_open && advance(&self->run, &self->block))
         ;

@@ -51,7 +51,7 @@ static uint64_t bytes_of(const struct slri_interp_thread *thread, const struct s
         return bytes[code->op - SLRI_CODE_STORE_BOOL];
     if (code->op == SLRI_CODE_COPY || code->op == SLRI_CODE_ZERO || code->op == SLRI_CODE_SEND)
         return code->imm;
-    if (code->op == SLRI_CODE_REPLY)
+    if (code->op == SLRI_CODE_REPLY || code->op == SLRI_CODE_REPLY_TO)
         return thread->entry->reply->bytes;
     bool is_atomic = code->op >= SLRI_CODE_ATOMIC_LOAD && code->op <= SLRI_CODE_ATOMIC_CAS;
     return is_atomic ? slri_kind_bytes(code->kind) : 0;
@@ -66,7 +66,7 @@ uint32_t slri_watch_access(const struct slri_interp_thread *thread, const struct
     if (bytes == 0)
         return 0;
     bool is_load = code->op <= SLRI_CODE_LOAD_BF16 || code->op == SLRI_CODE_ATOMIC_LOAD ||
-                   code->op == SLRI_CODE_REPLY || code->op == SLRI_CODE_SEND;
+                   code->op == SLRI_CODE_REPLY || code->op == SLRI_CODE_REPLY_TO || code->op == SLRI_CODE_SEND;
     bool is_atomic = code->op >= SLRI_CODE_ATOMIC_LOAD && code->op <= SLRI_CODE_ATOMIC_CAS;
     out[0] =
         (struct slri_access){root_of(module, code->table, code->root), reg[code->a].u64, bytes, !is_load, is_atomic};

@@ -59,7 +59,7 @@ slr_status slri_interp_thread_create(const struct slri_interp *interp, uint32_t 
     uint32_t function = function_index(module, chosen->function);
     if (chosen->kind == SLRI_ENTRY_BLOCK)
         return slri_interp_block_create(interp, chosen, NULL, out);
-    if (chosen->kind != SLRI_ENTRY_RING)
+    if (chosen->kind == SLRI_ENTRY_KERNEL)
         return SLRI_FAIL(UNSUPPORTED, "'%s' is a kernel: it runs as a grid of blocks, not as a handler", chosen->name);
     size_t spans = slri_span_of_binding(module, chosen->bindings);
     if (spans < interp->flat.spans)
@@ -131,7 +131,7 @@ void slri_interp_thread_start(struct slri_interp_thread *thread, struct slri_cal
     const struct slri_entry *entry = thread->entry;
     slri_interp_thread_open(thread, call);
     thread->span[SLRI_SPAN_STATE] = (struct slri_span){call->state, entry->state == NULL ? 0 : entry->state->bytes};
-    thread->span[SLRI_SPAN_MESSAGE] = (struct slri_span){(unsigned char *)call->message, entry->message->bytes};
+    thread->span[SLRI_SPAN_MESSAGE] = slri_span_of_message(entry, call);
     for (uint32_t i = 0; i < entry->bindings; i++)
         bind(thread, i);
 }

@@ -67,9 +67,9 @@ static void evaluate_math(const struct slri_flat *flat, const struct slri_code *
     slri_math_eval((unsigned)in->imm, value, &reg[in->dst]);
 }
 
-static uint32_t reply(struct slri_interp_thread *thread, const struct slri_span *span, int64_t offset)
+static uint32_t reply(const struct slri_interp_thread *thread, struct slri_call *call, const struct slri_span *span,
+                      int64_t offset)
 {
-    struct slri_call *call = thread->call;
     uint64_t bytes = thread->entry->reply->bytes;
     const unsigned char *from = slri_span_place(span, offset, bytes);
     if (from == NULL)
@@ -129,7 +129,7 @@ static void say_what_was_missed(struct slri_interp_thread *thread, const struct 
     struct slri_call *call = thread->call;
     if (fault == SLRI_FAULT_INDEX) {
         call->fault_index = reg[in->a].u64;
-        call->fault_size = in->imm;
+        call->fault_size = in->op == SLRI_CODE_INDEX ? in->imm : reg[in->b].u64;
         return;
     }
     const struct slri_span *at = &span[in->table][in->root];
@@ -244,6 +244,10 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
             if (reg[in->a].u64 >= in->imm)
                 FAULT(SLRI_FAULT_INDEX);
             break;
+        case SLRI_CODE_INDEX_BELOW:
+            if (reg[in->a].u64 >= reg[in->b].u64)
+                FAULT(SLRI_FAULT_INDEX);
+            break;
         case SLRI_CODE_MATH:
             evaluate_math(flat, in, reg);
             break;
@@ -261,7 +265,13 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
             slri_interp_fence(in->order);
             break;
         case SLRI_CODE_REPLY: {
-            uint32_t fault = reply(thread, &span[in->table][in->root], reg[in->a].i64);
+            uint32_t fault = reply(thread, thread->call, &span[in->table][in->root], reg[in->a].i64);
+            if (fault != SLRI_FAULT_NONE)
+                FAULT(fault);
+            break;
+        }
+        case SLRI_CODE_REPLY_TO: { // an INDEX came before it
+            uint32_t fault = reply(thread, &thread->call[reg[in->b].u32], &span[in->table][in->root], reg[in->a].i64);
             if (fault != SLRI_FAULT_NONE)
                 FAULT(fault);
             break;
@@ -274,6 +284,9 @@ static uint64_t run(struct slri_interp_thread *thread, uint64_t n)
         }
         case SLRI_CODE_INSTANCE:
             reg[in->dst].u32 = thread->call->instance;
+            break;
+        case SLRI_CODE_MESSAGES:
+            reg[in->dst].u32 = thread->call->messages;
             break;
         case SLRI_CODE_CLOCK:
             reg[in->dst].u64 = 0;

@@ -58,6 +58,12 @@ static inline unsigned char *slri_span_place(const struct slri_span *span, int64
     return at <= span->bytes && bytes <= span->bytes - at ? span->base + at : NULL;
 }
 
+static inline struct slri_span slri_span_of_message(const struct slri_entry *entry, const struct slri_call *call)
+{
+    uint64_t messages = entry->kind == SLRI_ENTRY_BATCH ? call->messages : 1;
+    return (struct slri_span){(unsigned char *)call->message, messages * entry->message->bytes};
+}
+
 // Performs one of the ATOMIC codes on the memory at `at`, which is aligned to its kind.
 void slri_interp_atomic(const struct slri_code *in, union slri_scalar *reg, void *at);
 void slri_interp_fence(enum slri_order order);

@@ -472,18 +472,53 @@ static uint32_t count_op(const struct slri_block *block, enum slri_op op)
     return count;
 }
 
-static void assert_index_checks(const char *statements, uint32_t checks)
+static void assert_checks_of(const char *form, const char *statements, uint32_t checks)
 {
     char text[1024];
-    snprintf(text, sizeof text,
-             "struct in { int a; unsigned char c; unsigned u; };\n"
-             "__ring__ void h(const struct in *m) { int t[10] = { 0 }, s = 0; %s ring_reply(&s); }",
-             statements);
+    snprintf(text, sizeof text, form, statements);
     struct slri_module *module = compile_text(text);
     uint32_t found = count_op(module->entry[0].function->body, SLRI_OP_INDEX);
     if (found != checks)
         fail_msg("%u checks, not %u: %s", found, checks, statements);
     slri_module_destroy(module);
+}
+
+static void assert_index_checks(const char *statements, uint32_t checks)
+{
+    assert_checks_of("struct in { int a; unsigned char c; unsigned u; };\n"
+                     "__ring__ void h(const struct in *m) { int t[10] = { 0 }, s = 0; %s ring_reply(&s); }",
+                     statements, checks);
+}
+
+static void assert_message_checks(const char *statements, uint32_t checks)
+{
+    assert_checks_of("struct in { int a; unsigned char c; unsigned u; };\n"
+                     "__ring_batch__ void h(const struct in *m, unsigned n, int k) { int s = 0; %s }",
+                     statements, checks);
+}
+
+static void messages_up_to_their_number_are_not_checked(void **unused)
+{
+    (void)unused;
+    assert_message_checks("s = m[0].a + m->u; ring_reply_to(0, &s);", 0);
+    assert_message_checks("for (unsigned i = 0; i < n; i++) { s += m[i].a + m[i].u; ring_reply_to(i, &s); }", 0);
+    assert_message_checks("for (int i = 0; i < (int)n; i += 3) { const struct in *at = &m[i]; s += at->a + at->c; }",
+                          0);
+    assert_message_checks("for (unsigned i = 0; i != n; ++i) s += m[i].a;", 0);
+    assert_message_checks("for (unsigned long i = 0; i < n; i++) s += m[i].a;", 0);
+}
+
+static void other_messages_are_checked(void **unused)
+{
+    (void)unused;
+    assert_message_checks("s = m[1].a;", 1);
+    assert_message_checks("s = m[n - 1].a;", 1);
+    assert_message_checks("for (unsigned i = 0; i <= n; i++) s += m[i].a;", 1);
+    assert_message_checks("for (int i = k; i < (int)n; i++) s += m[i].a;", 1);
+    assert_message_checks("for (unsigned i = 0; i < n; i++) { s += m[i + 1].a; }", 1);
+    assert_message_checks("for (unsigned i = 0; i < n; i++) ; for (int i = 0; i < k; i++) s += m[i].a;", 1);
+    assert_message_checks("n = 5; for (unsigned i = 0; i < n; i++) s += m[i].a;", 1);
+    assert_message_checks("for (unsigned i = 0; i < n; i++) { s += m[i].a; i += k; }", 1);
 }
 
 static void indices_that_cannot_leave_are_not_checked(void **unused)
@@ -637,6 +672,8 @@ int main(void)
         cmocka_unit_test(a_pointer_walked_out_of_its_local_faults),
         cmocka_unit_test(a_division_by_zero_faults_at_its_line),
         cmocka_unit_test(indices_that_cannot_leave_are_not_checked),
+        cmocka_unit_test(messages_up_to_their_number_are_not_checked),
+        cmocka_unit_test(other_messages_are_checked),
         cmocka_unit_test(indices_that_may_leave_are_checked),
         cmocka_unit_test(a_function_is_specialised_once_for_each_root),
         cmocka_unit_test(entries_say_what_they_take),

@@ -21,9 +21,9 @@ TEXT(planted)
 TEXT(host)
 #undef TEXT
 
-const char *const cts_areas[] = {"language",   "math",    "atomics",    "ordering",  "barriers", "warps",     "memory",
-                                 "parameters", "streams", "launch",     "mailboxes", "priority", "instances", "blocks",
-                                 "keys",       "routes",  "references", "overflow",  "faults",   "limits"};
+const char *const cts_areas[] = {"language",   "math",    "atomics", "ordering",   "barriers", "warps",     "memory",
+                                 "parameters", "streams", "launch",  "mailboxes",  "priority", "instances", "blocks",
+                                 "batches",    "keys",    "routes",  "references", "overflow", "faults",    "limits"};
 const size_t cts_area_count = sizeof cts_areas / sizeof *cts_areas;
 
 static const struct {
@@ -142,6 +142,7 @@ static void add_area(const char *area)
     add_host(area, cts_message_cases, cts_message_case_count);
     add_host(area, cts_ring_cases, cts_ring_case_count);
     add_host(area, cts_block_cases, cts_block_case_count);
+    add_host(area, cts_batch_cases, cts_batch_case_count);
     add_host(area, cts_route_cases, cts_route_case_count);
     add_host(area, cts_reference_cases, cts_reference_case_count);
     add_host(area, cts_stream_cases, cts_stream_case_count);

@@ -60,7 +60,7 @@ export interface Parameter {
 
 export interface FunctionInfo {
     name: string;
-    kind: "ring" | "ring_block" | "kernel";
+    kind: "ring" | "ring_block" | "ring_batch" | "kernel";
     line: number;
     parameters: Parameter[];
     /** Of handlers. */

@@ -23,7 +23,7 @@ const SCALARS = [
     ["f32", 4, "Float32"], ["f64", 8, "Float64"],
 ];
 const U64 = 9, F32 = 10;
-const KINDS = [null, "ring", "ring_block", "kernel"];
+const KINDS = [null, "ring", "ring_block", "kernel", "ring_batch"];
 const LEVELS = [null, "error", "warning", "note"];
 const ARG_SIGNED = 1, ARG_UNSIGNED = 2, ARG_FLOAT = 3, ARG_BUFFER = 4, ARG_BYTES = 16;
 const SHAPE_BYTES = 56, BINDING_BYTES = 24, RING_OPTIONS_BYTES = 36;

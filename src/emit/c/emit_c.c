@@ -50,7 +50,7 @@ void slri_c_constants(struct slri_c_emitter *e)
 static bool is_of_one_thread(const struct slri_module *module, const struct slri_function *function)
 {
     for (uint32_t i = 0; i < module->entries; i++)
-        if (module->entry[i].function == function && module->entry[i].kind != SLRI_ENTRY_RING)
+        if (module->entry[i].function == function && !slri_is_of_one_thread(&module->entry[i]))
             return false;
     return !(function->uses & slri_entry_may_use(SLRI_ENTRY_KERNEL) & ~slri_entry_may_use(SLRI_ENTRY_RING));
 }
@@ -95,7 +95,7 @@ static slr_status put_file(struct slri_c_emitter *e)
     // Not the user's text any more.
     slri_text_puts(e->out, "#line 1 \"slipring: entries\"\n");
     for (uint32_t i = 0; i < e->module->entries; i++)
-        if (e->module->entry[i].kind == SLRI_ENTRY_RING)
+        if (slri_is_of_one_thread(&e->module->entry[i]))
             put_entry(e, &e->module->entry[i]);
     return put_block_handlers(e);
 }

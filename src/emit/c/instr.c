@@ -45,11 +45,17 @@ static const char *const spelling[] = {
     [SLRI_OP_REPLY] = "if (!slri_reply(call, $p, $B)) $FREPLIES, $l);",
     [SLRI_OP_SEND] = "if (!slri_send(&call->out[$t], $p, $b, $m)) $FSENDS, $l);",
     [SLRI_OP_INSTANCE] = "$d = call->instance;",
+    [SLRI_OP_MESSAGES] = "$d = call->messages;",
     [SLRI_OP_CLOCK] = "$d = 0;",
     [SLRI_OP_PRESENT] = "$d = $z != 0;",
     [SLRI_OP_TRAP] = "return slri_fault(call, $n, $l);",
 };
 #define SPELLINGS (sizeof spelling / sizeof *spelling)
+
+// With b: of a `__ring_batch__` handler.
+static const char index_below[] =
+    "if ((uint64_t)$a >= (uint64_t)$b) return slri_misses(call, SLRI_FAULT_INDEX, $l, (uint64_t)$a, (uint64_t)$b);";
+static const char reply_to[] = "if (!slri_reply(&call[$b], $p, $B)) $FREPLIES, $l);";
 
 static const char *const orders[] = {"__ATOMIC_RELAXED", "__ATOMIC_ACQUIRE", "__ATOMIC_RELEASE", "__ATOMIC_ACQ_REL",
                                      "__ATOMIC_SEQ_CST"};
@@ -357,7 +363,7 @@ static bool is_division(const struct slri_instr *in)
 static bool always_inside(const struct slri_c_emitter *e, const struct slri_instr *in)
 {
     uint64_t index;
-    return slri_c_is_literal(e, in->a, &index) && index < in->imm;
+    return in->b == SLRI_NO_REG && slri_c_is_literal(e, in->a, &index) && index < in->imm;
 }
 
 static bool divides_well(const struct slri_c_emitter *e, const struct slri_instr *in)
@@ -404,8 +410,10 @@ static void put_plain(struct slri_c_emitter *e, const struct slri_instr *in)
         put_spelling(e, in,
                      in->op == SLRI_OP_DIV ? "$d = slri_kernel_div_$K($a, $b, launch, $l);"
                                            : "$d = slri_kernel_rem_$K($a, $b, launch, $l);");
+    else if (in->op == SLRI_OP_INDEX && in->b != SLRI_NO_REG)
+        put_spelling(e, in, index_below);
     else
-        put_spelling(e, in, spelling[in->op]);
+        put_spelling(e, in, slri_replies_to_one(in) ? reply_to : spelling[in->op]);
     if (e->kernel && e->kernel->sums_alone && is_float_sum(in))
         put_spelling(e, in, " SLRI_ALONE($d);");
 }

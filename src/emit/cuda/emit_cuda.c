@@ -127,7 +127,8 @@ static void put_parameters(struct slri_d_emitter *e, const struct slri_entry *en
     if (entry->message) {
         slri_text_printf(e->c.out, "%sconst ", before);
         slri_d_type(e, entry->message);
-        slri_d_put(e, " *slri_message");
+        slri_d_put(e,
+                   entry->kind == SLRI_ENTRY_BATCH ? " *slri_message, unsigned int slri_messages" : " *slri_message");
         before = ", ";
     }
     for (uint32_t i = 0; i < entry->bindings; i++) {
@@ -165,7 +166,8 @@ static void put_shared(struct slri_d_emitter *e, const struct slri_entry *entry,
 
 static void put_entry(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
-    static const char *const kinds[] = {"__ring__ void ", "extern \"C\" __global__ void ", "__ring_block__ void "};
+    static const char *const kinds[] = {"__ring__ void ", "extern \"C\" __global__ void ", "__ring_block__ void ",
+                                        "__ring_batch__ void "};
     slri_d_put(e, kinds[entry->kind]);
     put_bounds(e, entry);
     slri_text_printf(e->c.out, entry->kind == SLRI_ENTRY_KERNEL ? "%s(" : "SLRI_HANDLER(%s)(", entry->name);
@@ -207,7 +209,7 @@ static void put_wrapper(struct slri_d_emitter *e, const struct slri_entry *entry
     }
     slri_d_put(e, "(const ");
     slri_d_type(e, entry->message);
-    slri_d_put(e, " *)call->message");
+    slri_d_put(e, entry->kind == SLRI_ENTRY_BATCH ? " *)call->message, call->messages" : " *)call->message");
     for (uint32_t i = 0; i < entry->bindings; i++)
         put_given(e, &entry->binding[i], i);
     slri_text_printf(e->c.out, ", &here);\n    return SLRI_END%s(&here);\n}\n#endif\n", block);
@@ -309,6 +311,7 @@ static const struct slri_dialect cuda = {
         },
     .counting = "$d$r$x($p, $b)",
     .exchanging = "$dSLRI_EXCHANGE_$K($p, $b, $o, $s)",
+    .replying = "SLRI_REPLY_TO($b, $p, $l)",
     .meeting = "$dSLRI_IN_BLOCK$B($a)",
     .extra = put_extra,
     .print = put_print,

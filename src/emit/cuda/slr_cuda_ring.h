@@ -18,6 +18,9 @@
 #define SLRI_CHECKED_DIV(K, a, b, file, line) ((a) / (b))
 #define SLRI_CHECKED_REM(K, a, b, file, line) ((a) % (b))
 #define SLRI_INDEX(i, n, file, line) __slri_index(i, n)
+#define SLRI_INDEX_BELOW(i, n, file, line) __slri_index(i, n)
+#define SLRI_BELOW(i, n, file, line) __slri_index(i, n)
+#define SLRI_MESSAGES() __slri_messages()
 #define SLRI_CHECKED_ASSERT(file, line) __slri_assert()
 #define SLRI_CHECKED_TRAP(file, line) __trap()
 #define SLRI_LIVE(test) test
@@ -36,10 +39,13 @@
 #define SLRI_NO_STEP
 #define SLRI_PAYS(from, to, by) true
 #define SLRI_REPLY(p, file, line) ring_reply(p)
+#define SLRI_REPLY_TO(i, p, file, line) ring_reply_to(i, p)
 #define SLRI_SEND(outlet, instance, p, file, line) ring_send_at(outlet, instance, p)
 #else
 #define __ring__ static __device__
 #define __ring_block__ static __device__
+#define __ring_batch__ static __device__
+#define SLRI_MESSAGES() (slri_here->call->messages)
 #define ring_to(message) struct slri_out *
 #define ring_instance() (slri_here->call->instance)
 #define SLRI_SHAPE(builtin, value) value
@@ -107,6 +113,9 @@ SLRI_FN bool slri_checked(struct slri_here *here, bool holds, slri_u32 fault, sl
 }
 #define SLRI_INDEX(i, n, file, line) \
     (slri_checked(slri_here, (slri_u64)(i) < (n), SLRI_FAULT_INDEX, file, line) ? (void)0 : (void)((i) = 0))
+#define SLRI_BELOW(i, n, file, line) \
+    ((void)slri_checked(slri_here, (slri_u64)(i) < (slri_u64)(n), SLRI_FAULT_INDEX, file, line))
+#define SLRI_INDEX_BELOW(i, n, file, line) SLRI_INDEX(i, (slri_u64)(n), file, line)
 #define SLRI_CHECKED_ASSERT(file, line) slri_fault(slri_here, SLRI_FAULT_ASSERT, file, line)
 #define SLRI_CHECKED_TRAP(file, line) slri_fault(slri_here, SLRI_FAULT_TRAP, file, line)
 #define SLRI_LIVE(test) (!slri_here->fault && (test))
@@ -220,6 +229,18 @@ SLRI_FN unsigned char *slri_reply(struct slri_here *here, slri_u32 file, slri_u3
     atomicSub(&call->replies, 1u);
     slri_fault(here, SLRI_FAULT_REPLIES, file, line);
     return 0;
+}
+// Of a thread that has many messages, with a call each.
+#define SLRI_REPLY_TO(i, p, file, line) SLRI_GIVE(slri_reply_to(slri_here, i, file, line), p)
+SLRI_FN unsigned char *slri_reply_to(struct slri_here *here, slri_u32 i, slri_u32 file, slri_u32 line)
+{
+    struct slri_call *call = here->call + i;
+    if (i >= here->call->messages) // the index has faulted
+        return 0;
+    if (!slri_checked(here, call->replies < call->max_replies, SLRI_FAULT_REPLIES, file, line))
+        return 0;
+    return call->reply_base +
+           (slri_u64)((call->reply_at + call->replies++) & call->reply_mask) * call->reply_stride;
 }
 #define SLRI_SEND(outlet, instance, p, file, line) SLRI_GIVE(slri_send(slri_here, outlet, instance, file, line), p)
 SLRI_FN unsigned char *slri_send(struct slri_here *here, struct slri_out *out, slri_u32 instance, slri_u32 file,

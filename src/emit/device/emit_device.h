@@ -34,6 +34,7 @@ struct slri_dialect {
     // barrier, $u the builtin; $t the outlet, $y the size of a message or reply.
     const char *spelling[SLRI_OP_COUNT];
     const char *counting, *exchanging; // ATOMIC_RMW's, of INCREMENT and DECREMENT; of EXCHANGE of floats
+    const char *replying;              // REPLY's, to one of many messages
     // What functions are given behind all else: as they take it, or as they are given it where the emitter stands.
     // `before`: "", or the comma behind what comes before it. False: nothing, and nothing is put.
     bool (*extra)(struct slri_d_emitter *e, const struct slri_function *function, const char *before, bool takes);
@@ -61,7 +62,7 @@ struct slri_dialect {
     [SLRI_OP_NE] = "$d$a != $b", [SLRI_OP_LT] = "$d$a < $b", [SLRI_OP_LE] = "$d$a <= $b", [SLRI_OP_GT] = "$d$a > $b",  \
     [SLRI_OP_GE] = "$d$a >= $b", [SLRI_OP_LOAD] = "$d*$p", [SLRI_OP_STORE] = "SLRI_PUT($p, $b)",                       \
     [SLRI_OP_INSTANCE] = "$dring_instance()", [SLRI_OP_BUILTIN] = "$d$u", [SLRI_OP_BARRIER] = "$d$B($a)",              \
-    [SLRI_OP_CLOCK] = "$dSLRI_TICKS()", [SLRI_OP_PRESENT] = "$d($z != 0)"
+    [SLRI_OP_MESSAGES] = "$dSLRI_MESSAGES()", [SLRI_OP_CLOCK] = "$dSLRI_TICKS()", [SLRI_OP_PRESENT] = "$d($z != 0)"
 
 // What a function needs of its caller, by its index in the module.
 struct slri_d_function {

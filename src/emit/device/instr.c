@@ -211,6 +211,8 @@ static const char *spelling_of_arithmetic(struct slri_d_emitter *e, const struct
         return "$dSLRI_SHR($K, $a, $b)";
     if (in->op == SLRI_OP_ATOMIC_RMW && in->imm == SLRI_RMW_EXCHANGE && is_float)
         return e->dialect->exchanging;
+    if (slri_replies_to_one(in))
+        return e->dialect->replying;
     bool counts = in->op == SLRI_OP_ATOMIC_RMW && in->imm >= SLRI_RMW_INCREMENT;
     return counts ? e->dialect->counting : e->dialect->spelling[in->op];
 }
@@ -228,6 +230,8 @@ static const char *spelling_of_index(struct slri_d_emitter *e, const struct slri
 {
     uint64_t value;
     bool is_variable = !slri_c_is_literal(&e->c, in->a, &value);
+    if (in->b != SLRI_NO_REG)
+        return is_variable ? "SLRI_INDEX_BELOW($a, $b, $l)" : "SLRI_BELOW($a, $b, $l)";
     return is_variable && slri_d_traits(e, e->c.function)->in_handler ? "SLRI_INDEX($a, $n, $l)"
                                                                       : "SLRI_EXTENT($a, $n)";
 }

@@ -69,6 +69,7 @@ void slri_d_put_arguments(struct slri_d_emitter *e, const struct slri_instr *in,
         },                                                                                                             \
     .counting = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",                                                                \
     .exchanging = "$dSLRI_RMW($r, $p, $K, $b, $o, $s$S)",                                                              \
+    .replying = "SLRI_REPLY_TO($b, $p, $y, $l$S)",                                                                     \
     .print = slri_d_put_print,                                                                                         \
     .math = slri_d_put_math,                                                                                           \
     .words = true,                                                                                                     \

@@ -27,6 +27,7 @@ struct slri_call {
     volatile __local uint *replies;
     uint instance;
     uint fault_file, fault_line; // where, when the result is not 0
+    uint messages;               // of a batch's handler: how many lie from `message` on
     ulong fuel;                  // loop back edges that this work-item may take
     ulong turns;                 // and those of loops in which the work-items of the group meet
     __global uchar *dump;        // SLRI_DUMP_BYTES, whose contents nobody asks for
@@ -65,6 +66,9 @@ SLRI_FN __global uchar *slri_in_buffer(struct slri_here *here, __global uchar *b
 #define SLRI_CHECKED_REM(K, a, b, file, line) (slri_checked(slri_here, (b) != 0, 1, file, line), slri_rem_##K(a, b))
 #define SLRI_INDEX(i, n, file, line) \
     (slri_checked(slri_here, (ulong)(i) < (n), 2, file, line) ? (void)0 : (void)((i) = 0))
+#define SLRI_BELOW(i, n, file, line) (void)slri_checked(slri_here, (ulong)(i) < (ulong)(n), 2, file, line)
+#define SLRI_INDEX_BELOW(i, n, file, line) SLRI_INDEX(i, (ulong)(n), file, line)
+#define SLRI_MESSAGES() (slri_here->call->messages)
 #define SLRI_CHECKED_ASSERT(file, line) (void)slri_checked(slri_here, false, 11, file, line)
 #define SLRI_CHECKED_TRAP(file, line) (void)slri_checked(slri_here, false, 12, file, line)
 #define SLRI_LIVE(test) (!slri_here->fault && (test))
@@ -106,6 +110,23 @@ SLRI_FN __global uchar *slri_reply(struct slri_here *here, uint file, uint line)
         return call->reply_base + (ulong)((call->reply_at + mine) & call->reply_mask) * call->reply_stride;
     atomic_dec(call->replies);
     return 0;
+}
+// Of a batch's handler: `replies` counts those to each message, which lie max_replies strides apart.
+#define SLRI_REPLY_TO(i, p, bytes, file, line, S) \
+    do { \
+        __global uchar *slri_to = slri_reply_to(slri_here, i, file, line); \
+        if (slri_to) SLRI_COPY(slri_to, p, bytes, G, S); \
+    } while (0)
+SLRI_FN __global uchar *slri_reply_to(struct slri_here *here, uint i, uint file, uint line)
+{
+    struct slri_call *call = here->call;
+    if (i >= call->messages) // the index has faulted
+        return 0;
+    uint mine = call->replies[i];
+    if (!slri_checked(here, mine < call->max_replies, 5, file, line))
+        return 0;
+    call->replies[i] = mine + 1;
+    return call->reply_base + ((ulong)i * call->max_replies + mine) * call->reply_stride;
 }
 #define SLRI_SEND(outlet, instance, p, bytes, file, line, S) \
     do { \

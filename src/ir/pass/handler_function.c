@@ -57,6 +57,7 @@ static bool needs_call(const struct slri_lowering *l, const struct slri_instr *i
     case SLRI_OP_REPLY:
     case SLRI_OP_SEND:
     case SLRI_OP_INSTANCE:
+    case SLRI_OP_MESSAGES:
     case SLRI_OP_INDEX:
     case SLRI_OP_TRAP:
     case SLRI_OP_LOOP:
@@ -158,9 +159,11 @@ bool slri_lower_is_literal(const struct slri_lowering *l, slri_reg reg, uint64_t
 
 static void check_index(struct slri_lowering *l, const struct slri_instr *in)
 {
-    if (in->imm == 0 || slri_lower_is_literal(l, in->a, 0, in->imm - 1))
+    const bool is_fixed = in->b == SLRI_NO_REG;
+    if (is_fixed && (in->imm == 0 || slri_lower_is_literal(l, in->a, 0, in->imm - 1)))
         return;
-    slri_reg index = slri_lower_convert(l, SLRI_U64, in->a), most = slri_lower_const(l, SLRI_U64, in->imm);
+    slri_reg index = slri_lower_convert(l, SLRI_U64, in->a);
+    slri_reg most = is_fixed ? slri_lower_const(l, SLRI_U64, in->imm) : slri_lower_convert(l, SLRI_U64, in->b);
     slri_reg bad = slri_lower_op(l, SLRI_OP_GE, SLRI_U64, index, most);
     go_on(l, check(l, bad, SLRI_FAULT_INDEX, in->a));
 }
@@ -253,11 +256,32 @@ static void count_up(struct slri_lowering *l, uint32_t word, slri_reg count)
     slri_lower_put(l, word, slri_lower_op(l, SLRI_OP_ADD, SLRI_U64, count, one));
 }
 
+// To a message of a batch, whose record counts its replies.
+static void lower_reply_to(struct slri_lowering *l, const struct slri_instr *in)
+{
+    slri_reg record = slri_lower_record(l, in->b);
+    slri_reg at =
+        slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, record, slri_lower_const(l, SLRI_I64, UINT64_C(4) * RL_REPLIES));
+    slri_reg count = slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_RESULTS), at);
+    slri_reg is_over = slri_lower_op(l, SLRI_OP_GE, SLRI_U32, count, slri_lower_constant(l, RL_MAX_REPLIES));
+    slri_lower_leave_where(l, is_over, SLRI_FAULT_REPLIES);
+    slri_reg first = slri_lower_constant(l, RL_REPLIES_AT), stride = slri_lower_constant(l, RL_REPLY_STRIDE);
+    slri_reg to = slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, record,
+                                slri_lower_convert(l, SLRI_I64, slri_lower_stride(l, first, count, stride)));
+    put_copy(l, to, in->root, in->a, l->handler->reply->bytes);
+    slri_reg more = slri_lower_op(l, SLRI_OP_ADD, SLRI_U32, count, slri_lower_const(l, SLRI_U32, 1));
+    slri_lower_put_word(l, record, RL_REPLIES, more);
+}
+
 static void lower_reply(struct slri_lowering *l, struct slri_instr in)
 {
     const uint64_t bytes = l->handler->reply->bytes;
     struct slri_block *behind = move_root(l, &in.root, &in.a, bytes, SLRI_NO_REG);
     slri_reg count;
+    if (slri_replies_to_one(&in)) {
+        lower_reply_to(l, &in);
+        return;
+    }
     struct slri_block *first_behind = take_room(l, SLRI_CALL_REPLIES, RL_MAX_REPLIES, SLRI_FAULT_REPLIES, &count);
     slri_reg first = slri_lower_constant(l, RL_REPLIES_AT), stride = slri_lower_constant(l, RL_REPLY_STRIDE);
     put_copy(l, place_in_record(l, first, count, stride), in.root, in.a, bytes);
@@ -296,7 +320,7 @@ struct slri_block *slri_lower_into(struct slri_lowering *l, const struct slri_bl
 // Whether it may end with a fault that is noted in the call; true too often, for a check more.
 static bool may_leave(const struct slri_lowering *l, const struct slri_instr *in)
 {
-    return in->op != SLRI_OP_INSTANCE && needs_call(l, in);
+    return in->op != SLRI_OP_INSTANCE && in->op != SLRI_OP_MESSAGES && needs_call(l, in);
 }
 
 static void lower_if(struct slri_lowering *l, const struct slri_instr *in)
@@ -398,6 +422,9 @@ static void lower_instr(struct slri_lowering *l, const struct slri_instr *in)
     case SLRI_OP_INSTANCE:
         lower_instance(l, in);
         break;
+    case SLRI_OP_MESSAGES:
+        slri_lower_set(l, in->dst, SLRI_OP_MOVE, SLRI_U32, slri_lower_messages(l), SLRI_NO_REG);
+        break;
     default:
         lower_plain(l, *in);
         break;
@@ -469,7 +496,7 @@ static bool copy_registers(struct slri_lowering *l)
         memcpy(made->param, source->param, source->params * sizeof *made->param);
     if (l->is_block && (made->uses & SLRI_USES_REPLY))
         made->uses |= SLRI_USES_SHARED;
-    made->uses &= ~(uint32_t)(SLRI_USES_REPLY | SLRI_USES_INSTANCE);
+    made->uses &= ~(uint32_t)(SLRI_USES_REPLY | SLRI_USES_INSTANCE | SLRI_USES_BATCH);
     return true;
 }
 

@@ -22,7 +22,7 @@ static slri_reg to_wide(struct slri_lowering *l, slri_reg word)
 }
 
 // first + index * stride, all U32, as an offset.
-static slri_reg place(struct slri_lowering *l, slri_reg first, slri_reg index, slri_reg stride)
+slri_reg slri_lower_stride(struct slri_lowering *l, slri_reg first, slri_reg index, slri_reg stride)
 {
     slri_reg distance = slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, to_wide(l, index), to_wide(l, stride));
     return slri_lower_op(l, SLRI_OP_ADD, SLRI_U64, to_wide(l, first), distance);
@@ -45,9 +45,9 @@ static slri_reg word_of_call(struct slri_lowering *l, uint32_t word)
 
 // ---- a message -----------------------------------------------------------------------------------------------------
 
-static slri_reg word_of_message(struct slri_lowering *l, const struct slri_lower_message *m, uint32_t word)
+slri_reg slri_lower_word_of(struct slri_lowering *l, slri_reg at, uint32_t word)
 {
-    return slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), add_bytes(l, m->at, UINT64_C(4) * word));
+    return slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), add_bytes(l, at, UINT64_C(4) * word));
 }
 
 // Of the message in hand, in a kernel that stays.
@@ -72,8 +72,9 @@ void slri_lower_begin_call(struct slri_lowering *l, const struct slri_lower_mess
     slri_lower_put(l, SLRI_CALL_FUEL, fuel);
     for (uint32_t word = SLRI_CALL_FAULT; word <= SLRI_CALL_LINE; word++)
         slri_lower_put(l, word, none);
-    slri_lower_put(l, SLRI_CALL_INSTANCE, to_wide(l, word_of_message(l, m, l->around ? MB_INSTANCE : RL_INSTANCE)));
-    slri_reg state = l->around ? word_of_stay(l, SLRI_STAY_STATE) : word_of_message(l, m, RL_STATE);
+    slri_lower_put(l, SLRI_CALL_INSTANCE,
+                   to_wide(l, slri_lower_word_of(l, m->at, l->around ? MB_INSTANCE : RL_INSTANCE)));
+    slri_reg state = l->around ? word_of_stay(l, SLRI_STAY_STATE) : slri_lower_word_of(l, m->at, RL_STATE);
     slri_reg stride = slri_lower_constant(l, RL_STATE_STRIDE);
     slri_lower_put(l, SLRI_CALL_STATE, slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, to_wide(l, state), to_wide(l, stride)));
     slri_lower_put(l, SLRI_CALL_MESSAGE, to_wide(l, add_bytes(l, m->at, RL_PAYLOAD)));
@@ -186,20 +187,27 @@ static void call_once(struct slri_lowering *l, const struct slri_lower_message *
 static void handle_message(struct slri_lowering *l, slri_reg at, slri_reg fuel, slri_reg stopped)
 {
     slri_reg none = slri_lower_const(l, SLRI_U32, 0);
-    slri_reg in = place(l, slri_lower_constant(l, RL_MESSAGES_AT), at, slri_lower_constant(l, RL_MESSAGE_STRIDE));
-    slri_reg record = l->around ? slri_lower_const(l, SLRI_U64, SLRI_STAY_RECORD_AT)
-                                : place(l, none, at, slri_lower_constant(l, RL_RESULT_STRIDE));
+    slri_reg in =
+        slri_lower_stride(l, slri_lower_constant(l, RL_MESSAGES_AT), at, slri_lower_constant(l, RL_MESSAGE_STRIDE));
+    slri_reg record = l->is_batch ? in
+                      : l->around ? slri_lower_const(l, SLRI_U64, SLRI_STAY_RECORD_AT)
+                                  : slri_lower_stride(l, none, at, slri_lower_constant(l, RL_RESULT_STRIDE));
     const struct slri_lower_message m = {slri_lower_convert(l, SLRI_I64, in), slri_lower_convert(l, SLRI_I64, record)};
-    slri_reg next = l->around ? slri_lower_const(l, SLRI_U32, RL_END) : word_of_message(l, &m, RL_NEXT);
+    slri_reg next = l->around ? slri_lower_const(l, SLRI_U32, RL_END) : slri_lower_word_of(l, m.at, RL_NEXT);
     slri_lower_set(l, at, SLRI_OP_MOVE, SLRI_U32, next, SLRI_NO_REG);
     struct slri_block *handles;
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_NE, SLRI_U32, stopped, none), &handles);
     if (l->is_block)
         slri_lower_if_first(l);
-    slri_lower_put_word(l, m.record, RL_FAULT, slri_lower_const(l, SLRI_U32, RL_NOT_RUN));
+    if (l->is_batch)
+        slri_lower_batch_not_run(l, m.at);
+    else
+        slri_lower_put_word(l, m.record, RL_FAULT, slri_lower_const(l, SLRI_U32, RL_NOT_RUN));
     l->block = handles;
     if (l->is_block)
         slri_lower_block_message(l, &m, fuel, stopped);
+    else if (l->is_batch)
+        slri_lower_batch(l, m.at, fuel, stopped);
     else
         call_once(l, &m, fuel, stopped);
     l->block = behind;
@@ -409,7 +417,11 @@ static slr_status begin_block(struct slri_lowering *l)
 static slr_status lower_handler(const struct slri_module *module, const struct slri_entry *handler,
                                 struct slri_module *around, struct slri_module **out)
 {
-    struct slri_lowering l = {.from = module, .handler = handler, .around = around, .region = slri_region_create()};
+    struct slri_lowering l = {.from = module,
+                              .handler = handler,
+                              .around = around,
+                              .is_batch = handler->kind == SLRI_ENTRY_BATCH,
+                              .region = slri_region_create()};
     struct slri_module *made = NULL;
     if (handler->kind == SLRI_ENTRY_KERNEL || module->raw) {
         slri_region_destroy(l.region);

@@ -92,7 +92,8 @@ static bool computes_alone(const struct slri_lowering *l, const struct slri_inst
     if (in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM)
         return false;
     if (in->op == SLRI_OP_LOAD) // at a place that no INDEX must check first
-        return in->root.kind == SLRI_ROOT_MESSAGE && !in->is_volatile && slri_lower_is_literal(l, in->a, 0, UINT64_MAX);
+        return in->root.kind == SLRI_ROOT_MESSAGE && !in->is_volatile &&
+               slri_lower_is_literal(l, in->a, 0, l->handler->message->bytes - slri_kind_bytes(in->kind));
     return in->op <= SLRI_OP_CONVERT;
 }
 

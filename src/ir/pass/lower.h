@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of this pass share: handler_kernel.c the kernel around a handler, handler_block.c what is another's of
-// a `__ring_block__` handler, handler_stay.c of a handler in a kernel that stays, handler_function.c a handler's
-// functions, handler_loop.c their loops, handler_nest.c loops within loops, lower.c the writing of
-// instructions.
+// a `__ring_block__` handler, handler_batch.c of a `__ring_batch__` handler, handler_stay.c of a handler in a kernel
+// that stays, handler_function.c a handler's functions, handler_loop.c their loops, handler_nest.c loops within loops,
+// lower.c the writing of instructions.
 //
 // All that a message's functions share is a block of words of 8 bytes, the call. It is a local of the kernel, and the
 // last parameter of each function that needs it. In a block of threads each has a call, and what is the same in all of
@@ -26,7 +26,10 @@ enum slri_call_word {
     SLRI_CALL_RECORD,
     SLRI_CALL_TURNS,   // of a block: what FUEL is, for loops that all threads take alike
     SLRI_CALL_REPLIES, // how many; of a block, from here on words of 4 bytes behind SLRI_BLOCK_REPLIES
-    SLRI_CALL_SENT,    // how many, a word a parameter of the handler
+    // Of a batch in its place: how many messages it is. Their replies are counted in their records, and RECORD is where
+    // the batch has the numbers of these.
+    SLRI_CALL_MESSAGES = SLRI_CALL_REPLIES,
+    SLRI_CALL_SENT, // how many, a word a parameter of the handler
 };
 
 // What the threads of a block share, each 4 bytes.
@@ -44,6 +47,7 @@ struct slri_lowering {
     uint32_t *binding;                 // of the kernel, by that of the handler
     uint64_t call_bytes, common_bytes; // common_bytes: 0 where a message has one thread
     bool is_block;                     // of a `__ring_block__` handler: who has a fault goes on, as others wait for it
+    bool is_batch;                     // of a `__ring_batch__` handler
     uint32_t threads;                  // of a block
     struct slri_uniform *uniform;      // likewise: what is known of the functions of `from`
     struct slri_module *around;        // NULL, or the kernel that stays, which the handler becomes a part of
@@ -106,6 +110,9 @@ void slri_lower_note(struct slri_lowering *l, uint32_t fault); // in a block, wh
 struct slri_lower_message {
     slri_reg at, record; // offsets in the batch and in the results
 };
+slri_reg slri_lower_word_of(struct slri_lowering *l, slri_reg at, uint32_t word); // U32, of a message
+// first + index * stride, all U32, as an offset (U64).
+slri_reg slri_lower_stride(struct slri_lowering *l, slri_reg first, slri_reg index, slri_reg stride);
 void slri_lower_put_word(struct slri_lowering *l, slri_reg record, uint32_t word, slri_reg value); // of a record: U32
 slri_reg slri_lower_builtin(struct slri_lowering *l, enum slri_builtin which);
 slri_reg slri_lower_clock(struct slri_lowering *l);
@@ -113,6 +120,12 @@ void slri_lower_ticks(struct slri_lowering *l, slri_reg record, slri_reg began);
 void slri_lower_begin_call(struct slri_lowering *l, const struct slri_lower_message *m, slri_reg fuel); // U64
 void slri_lower_call_handler(struct slri_lowering *l);
 void slri_lower_reset_state(struct slri_lowering *l);
+
+// handler_batch.c. A batch is what is a message elsewhere; `at` is where it lies, `record` is not used.
+void slri_lower_batch(struct slri_lowering *l, slri_reg at, slri_reg fuel, slri_reg stopped);
+void slri_lower_batch_not_run(struct slri_lowering *l, slri_reg at);
+slri_reg slri_lower_record(struct slri_lowering *l, slri_reg message); // I64: of one (U32) of the call's messages
+slri_reg slri_lower_messages(struct slri_lowering *l);                 // U32: how many it has
 
 // handler_block.c
 uint64_t slri_lower_block_bytes(const struct slri_entry *handler);      // of shared memory, beside the handler's own

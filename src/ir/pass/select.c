@@ -37,7 +37,7 @@ static bool is_harmless(const struct slri_instr *in)
     if (divides && !slri_kind_is_float(in->kind))
         return in->imm == SLRI_DIVISOR_IS_NOT_ZERO;
     return in->op <= SLRI_OP_CONVERT || in->op == SLRI_OP_MATH || in->op == SLRI_OP_BUILTIN ||
-           in->op == SLRI_OP_INSTANCE;
+           in->op == SLRI_OP_INSTANCE || in->op == SLRI_OP_MESSAGES;
 }
 
 // More than MOST_COST: not to be computed for nothing.

@@ -77,6 +77,7 @@ static const char *meant(struct slri_unit *unit, const struct nearest *n)
 }
 
 static const char *const own_functions[] = {"ring_reply",
+                                            "ring_reply_to",
                                             "ring_send",
                                             "ring_send_at",
                                             "ring_instance",

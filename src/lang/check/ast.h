@@ -89,7 +89,7 @@ enum slri_expr_op {
     SLRI_EXPR_ATOMIC,          // instr of arg: pointer, then values; order, scope, index: enum slri_rmw
     SLRI_EXPR_EXCHANGE,        // __nv_atomic_compare_exchange_n: arg is pointer, expected, desired
     SLRI_EXPR_FENCE,
-    SLRI_EXPR_REPLY, // left: a pointer to the reply
+    SLRI_EXPR_REPLY, // left: a pointer to the reply; right: to which message, a U32, or NULL
     SLRI_EXPR_SEND,  // left: the outlet; right: a pointer to the message; third: the instance, a U32, or NULL
     SLRI_EXPR_INSTANCE,
     SLRI_EXPR_BUILTIN, // index: enum slri_builtin
@@ -100,10 +100,11 @@ enum slri_expr_op {
     SLRI_EXPR_BARRIER, // index: enum slri_barrier; left: the value that is combined, an I32, or NULL
     SLRI_EXPR_LITERAL, // a compound literal: init
     // Of emitted text alone (check_emitted.c):
-    SLRI_EXPR_AT,      // right bytes into the object that left is, or points into; not checked
-    SLRI_EXPR_CLOCK,   // the device's counter, a U64
-    SLRI_EXPR_OFFSET,  // how far left points into its object
-    SLRI_EXPR_EMITTED, // instr (STORE, ZERO, COPY, INDEX) of left, right and third
+    SLRI_EXPR_AT,       // right bytes into the object that left is, or points into; not checked
+    SLRI_EXPR_CLOCK,    // the device's counter, a U64
+    SLRI_EXPR_MESSAGES, // how many the call has, a U32
+    SLRI_EXPR_OFFSET,   // how far left points into its object
+    SLRI_EXPR_EMITTED,  // instr (STORE, ZERO, COPY, INDEX) of left, right and third
 };
 
 struct slri_expr {
@@ -172,6 +173,7 @@ struct slri_func {
     uint32_t removed_from, removed_to; // see slri_function
     bool is_ring;
     bool is_block; // of a handler: __ring_block__
+    bool is_batch; // of a handler: __ring_batch__
     bool is_kernel;
     bool is_device;   // marked __device__ or __global__
     bool is_left_out; // it was outside the language

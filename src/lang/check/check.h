@@ -92,7 +92,9 @@ struct slri_expr *slri_make_block_builtin(struct slri_unit *unit, const struct s
 // ---- check_handler.c -----------------------------------------------------------------------------------------------
 
 void slri_check_handler(struct slri_unit *unit, const struct slri_func *func);
-bool slri_handler_has_state(const struct slri_func *func); // of one that was checked
+bool slri_handler_has_state(const struct slri_func *func);       // of one that was checked
+uint32_t slri_handler_message(const struct slri_func *func);     // which parameter is its message
+uint32_t slri_handler_bindings_at(const struct slri_func *func); // and which is the first binding
 void slri_check_kernel(struct slri_unit *unit, const struct slri_func *func);
 
 #endif

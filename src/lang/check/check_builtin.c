@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the language has built in: the math table, atomics, ring_reply and ring_instance.
+// What the language has built in: the math table, atomics, ring_reply and its like, and ring_instance.
 #include "lang/check/check.h"
 #include "ir/math/functions.h"
 
@@ -323,21 +323,23 @@ static struct slri_expr *make_fence(struct slri_unit *unit, const struct slri_to
 
 // ---- the runtime ---------------------------------------------------------------------------------------------------
 
-static struct slri_expr *make_reply(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg,
-                                    uint32_t args)
+// `to` NULL: ring_reply, else ring_reply_to.
+static struct slri_expr *make_reply(struct slri_unit *unit, const struct slri_token *name, struct slri_expr *to,
+                                    struct slri_expr *pointer)
 {
-    if (!slri_check_argument_count(unit, name, args, 1))
+    if (to)
+        to = slri_convert(unit, slri_rvalue(unit, to), slri_type_of(unit->types, SLRI_U32),
+                          "the message of ring_reply_to");
+    pointer = slri_rvalue(unit, pointer);
+    if (pointer->op == SLRI_EXPR_ERROR || (to && to->op == SLRI_EXPR_ERROR))
         return slri_make_error(unit, name->where);
-    struct slri_expr *pointer = slri_rvalue(unit, arg[0]);
-    if (pointer->op == SLRI_EXPR_ERROR)
-        return pointer;
     if (pointer->type->kind != SLRI_POINTER || pointer->type->of->kind == SLRI_ARRAY ||
         !slri_type_is_complete(pointer->type->of)) {
         SLRI_ERROR(unit, pointer->where, BAD_REPLY, "a reply is given by a pointer to a struct or a number, not by %s",
                    slri_unit_spell(unit, pointer->type));
         return slri_make_error(unit, name->where);
     }
-    return slri_make(unit, SLRI_EXPR_REPLY, slri_type_of(unit->types, SLRI_VOID), name->where, pointer, NULL);
+    return slri_make(unit, SLRI_EXPR_REPLY, slri_type_of(unit->types, SLRI_VOID), name->where, pointer, to);
 }
 
 // `instance` NULL: ring_send, else ring_send_at.
@@ -393,7 +395,11 @@ struct slri_expr *slri_make_builtin(struct slri_unit *unit, const struct slri_to
     if (emitted)
         return emitted;
     if (slri_token_is(name, "ring_reply"))
-        return make_reply(unit, name, arg, args);
+        return slri_check_argument_count(unit, name, args, 1) ? make_reply(unit, name, NULL, arg[0])
+                                                              : slri_make_error(unit, name->where);
+    if (slri_token_is(name, "ring_reply_to"))
+        return slri_check_argument_count(unit, name, args, 2) ? make_reply(unit, name, arg[0], arg[1])
+                                                              : slri_make_error(unit, name->where);
     if (slri_token_is(name, "ring_send"))
         return slri_check_argument_count(unit, name, args, 2) ? make_send(unit, name, arg[0], NULL, arg[1])
                                                               : slri_make_error(unit, name->where);

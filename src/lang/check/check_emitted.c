@@ -8,6 +8,7 @@
 //   __slri_zero(p, bytes)  __slri_copy(to, from, bytes)
 //   __slri_index(i, extent) the fault of an index
 //   __slri_clock()          ticks of the device's counter
+//   __slri_messages()       how many messages a call has
 //   __slri_divide(a / b)    the same, or a % b, of a b that is not zero: no fault is looked for
 //   __slri_cas(p, old, new, order, scope)
 //   __slri_assert()         the fault of an assertion
@@ -103,6 +104,12 @@ static struct slri_expr *make_clock(struct slri_unit *unit, const struct slri_to
     return slri_make(unit, SLRI_EXPR_CLOCK, slri_type_of(unit->types, SLRI_U64), name->where, NULL, NULL);
 }
 
+static struct slri_expr *make_messages(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg)
+{
+    (void)arg;
+    return slri_make(unit, SLRI_EXPR_MESSAGES, slri_type_of(unit->types, SLRI_U32), name->where, NULL, NULL);
+}
+
 static struct slri_expr *make_assert(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg)
 {
     (void)arg;
@@ -135,7 +142,7 @@ struct slri_expr *slri_make_emitted_builtin(struct slri_unit *unit, const struct
         {"__slri_at", 2, make_at},         {"__slri_offset", 1, make_offset}, {"__slri_put", 2, make_put},
         {"__slri_zero", 2, make_zero},     {"__slri_copy", 3, make_copy},     {"__slri_index", 2, make_index},
         {"__slri_float", 1, make_float},   {"__slri_double", 1, make_double}, {"__slri_assert", 0, make_assert},
-        {"__slri_divide", 1, make_divide}, {"__slri_clock", 0, make_clock},
+        {"__slri_divide", 1, make_divide}, {"__slri_clock", 0, make_clock},   {"__slri_messages", 0, make_messages},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (slri_token_is(name, words[i].name))

@@ -44,9 +44,38 @@ static void check_binding(struct slri_unit *unit, const struct slri_symbol *para
                    slri_unit_spell(unit, type));
 }
 
+uint32_t slri_handler_message(const struct slri_func *func)
+{
+    return slri_handler_has_state(func) ? 1 : 0;
+}
+
+uint32_t slri_handler_bindings_at(const struct slri_func *func)
+{
+    return slri_handler_message(func) + (func->is_batch ? 2 : 1);
+}
+
+// What another handler has not: the number of its messages; and what it has not itself.
+static void check_batch(struct slri_unit *unit, const struct slri_func *func)
+{
+    uint32_t at = slri_handler_message(func) + 1;
+    const struct slri_type *type = at < func->params ? func->param[at]->type : NULL;
+    if (func->is_block)
+        SLRI_ERROR(unit, func->where, UNSUPPORTED_FEATURE, "'%s' is both __ring_block__ and __ring_batch__",
+                   func->name);
+    if (!type || (type->kind != SLRI_I32 && type->kind != SLRI_U32))
+        SLRI_ERROR(unit, type ? func->param[at]->where : func->where, BAD_BATCH,
+                   "'%s' is not given how many messages it has", func->name);
+    for (uint32_t i = at + 1; i < func->params; i++)
+        if (slri_type_is_outlet(func->param[i]->type)) {
+            SLRI_ERROR(unit, func->param[i]->where, BAD_BATCH, "'%s' is an output channel", func->param[i]->name);
+            SLRI_ADVISE(unit, "write __ring__: a handler of many messages has no output channels; or reply with "
+                              "ring_reply_to, and let slr_route pass the replies on");
+        }
+}
+
 void slri_check_handler(struct slri_unit *unit, const struct slri_func *func)
 {
-    uint32_t message = slri_handler_has_state(func) ? 1 : 0;
+    uint32_t message = slri_handler_message(func);
     if (func->result->kind != SLRI_VOID)
         SLRI_ERROR(unit, func->where, HANDLER_RETURNS, "the handler '%s' returns %s", func->name,
                    slri_unit_spell(unit, func->result));
@@ -66,7 +95,9 @@ void slri_check_handler(struct slri_unit *unit, const struct slri_func *func)
                    slri_unit_spell(unit, param->type));
     if (!is_message)
         SLRI_ADVISE(unit, slri_advise_message(unit, param));
-    for (uint32_t i = message + 1; i < func->params; i++)
+    if (func->is_batch)
+        check_batch(unit, func);
+    for (uint32_t i = slri_handler_bindings_at(func); i < func->params; i++)
         check_binding(unit, func->param[i]);
     check_halves(unit, func);
 }

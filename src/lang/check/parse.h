@@ -118,6 +118,8 @@ enum slri_word {
     SLRI_WORD_SHARED = 1 << 21,
     SLRI_WORD_RING_BLOCK = 1 << 22,
     SLRI_WORD_VOLATILE = 1 << 23,
+    SLRI_WORD_RING_BATCH = 1 << 24,
+    SLRI_WORDS_OF_HANDLERS = SLRI_WORD_RING | SLRI_WORD_RING_BLOCK | SLRI_WORD_RING_BATCH,
 };
 
 struct slri_specifiers {

@@ -248,8 +248,8 @@ void slri_parse_local(struct slri_unit *unit, struct slri_stmt ***last)
 {
     struct slri_specifiers base;
     struct slri_declarator made;
-    const uint32_t of_files = SLRI_WORD_EXTERN | SLRI_WORD_DEVICE | SLRI_WORD_HOST | SLRI_WORD_RING | SLRI_WORD_INLINE |
-                              SLRI_WORD_GLOBAL | SLRI_WORD_RING_BLOCK;
+    const uint32_t of_files = SLRI_WORD_EXTERN | SLRI_WORD_DEVICE | SLRI_WORD_HOST | SLRI_WORDS_OF_HANDLERS |
+                              SLRI_WORD_INLINE | SLRI_WORD_GLOBAL;
     if (!slri_parse_specifiers(unit, &base) || slri_accept(unit, ";"))
         return;
     bool is_shared = base.words & SLRI_WORD_SHARED;
@@ -397,7 +397,7 @@ static struct slri_func *find_function(struct slri_unit *unit, const struct slri
 static void check_function_words(struct slri_unit *unit, const struct slri_specifiers *base,
                                  const struct slri_declarator *made)
 {
-    const uint32_t of_device = SLRI_WORD_DEVICE | SLRI_WORD_RING | SLRI_WORD_RING_BLOCK | SLRI_WORD_GLOBAL;
+    const uint32_t of_device = SLRI_WORD_DEVICE | SLRI_WORDS_OF_HANDLERS | SLRI_WORD_GLOBAL;
     bool is_host = base->words & SLRI_WORD_HOST ? !(base->words & of_device)
                                                 : !(base->words & (of_device | SLRI_WORD_STATIC | SLRI_WORD_INLINE));
     if (is_host)
@@ -481,8 +481,9 @@ static void parse_function(struct slri_unit *unit, const struct slri_specifiers 
 {
     check_function_words(unit, base, made);
     struct slri_func *func = find_function(unit, made);
-    func->is_ring |= (base->words & (SLRI_WORD_RING | SLRI_WORD_RING_BLOCK)) != 0;
+    func->is_ring |= (base->words & SLRI_WORDS_OF_HANDLERS) != 0;
     func->is_block |= (base->words & SLRI_WORD_RING_BLOCK) != 0;
+    func->is_batch |= (base->words & SLRI_WORD_RING_BATCH) != 0;
     func->is_kernel |= (base->words & SLRI_WORD_GLOBAL) != 0;
     func->is_device |= (base->words & (SLRI_WORD_GLOBAL | SLRI_WORD_DEVICE)) != 0;
     take_launch_bounds(unit, base, func);

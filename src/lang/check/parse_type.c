@@ -35,6 +35,7 @@ static const struct {
     {"__host__", SLRI_WORD_HOST},
     {"__ring__", SLRI_WORD_RING},
     {"__ring_block__", SLRI_WORD_RING_BLOCK},
+    {"__ring_batch__", SLRI_WORD_RING_BATCH},
     {"__global__", SLRI_WORD_GLOBAL},
     {"__shared__", SLRI_WORD_SHARED},
     {"__constant__", SLRI_WORD_CONSTANT},

@@ -193,7 +193,7 @@ static const struct slri_token *name_of(const struct slri_unit *unit, const stru
 static struct slri_item classify(const struct slri_unit *unit, const struct outline *o)
 {
     struct slri_item item = {.end = o->end, .name = name_of(unit, o), .what = "the declaration"};
-    item.is_ring = HAS(unit, o, "__ring__", "__ring_block__");
+    item.is_ring = HAS(unit, o, "__ring__", "__ring_block__", "__ring_batch__");
     item.is_kernel = HAS(unit, o, "__global__");
     item.is_device = item.is_kernel || item.is_ring || HAS(unit, o, "__device__", "__constant__", "__shared__");
     bool is_function = o->parameters < o->end, is_host = HAS(unit, o, "__host__");

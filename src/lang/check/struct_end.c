@@ -14,9 +14,9 @@ static const struct slri_token *token_after(const struct slri_front *front, uint
 
 static uint32_t behind_words(const struct slri_front *front, uint32_t at)
 {
-    static const char *const words[] = {"__ring__", "__ring_block__",  "__global__", "__device__",
-                                        "__host__", "static",          "inline",     "__inline__",
-                                        "const",    "__forceinline__", "extern",     "__noinline__"};
+    static const char *const words[] = {"__ring__", "__ring_block__",  "__ring_batch__", "__global__", "__device__",
+                                        "__host__", "static",          "inline",         "__inline__", "const",
+                                        "extern",   "__forceinline__", "__noinline__"};
     while (at < front->tokens && slri_token_is_any(token_after(front, at), words, COUNT(words)))
         at++;
     return at;

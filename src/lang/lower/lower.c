@@ -103,7 +103,7 @@ static const char *root_name(struct slri_body *body, const struct slri_symbol *s
     if (key->root.kind == SLRI_ROOT_STATE)
         return "the state";
     if (key->root.kind == SLRI_ROOT_MESSAGE)
-        return "the message";
+        return slri_root_is_messages(key->root) ? "the messages" : "the message";
     return slri_unit_format(body->unit, "what '%s' points into", symbol->name);
 }
 
@@ -178,11 +178,11 @@ struct slri_special *slri_specialise(struct slri_lowering *all, struct slri_func
 
 // ---- entries -------------------------------------------------------------------------------------------------------
 
-static void begin_fixed(struct slri_body *body, const struct slri_symbol *symbol, enum slri_root_kind kind,
+static void begin_fixed(struct slri_body *body, const struct slri_symbol *symbol, struct slri_root root,
                         const char *name)
 {
-    uint64_t bytes = symbol->type->of->bytes;
-    struct slri_ref ref = {.root = {kind, 0}, .bytes = bytes, .name = name};
+    uint64_t bytes = symbol->type->of->bytes, objects = slri_root_is_messages(root) ? SLRI_BATCH_MESSAGES : 1;
+    struct slri_ref ref = {.root = root, .bytes = objects * bytes, .name = name};
     struct slri_variable *variable = slri_variable_of(body, symbol);
     if (symbol->assignments)
         slri_emit_move(body, variable->reg, slri_emit_const(body, SLRI_I64, 0, symbol->where), symbol->where);
@@ -218,24 +218,49 @@ static void begin_given(struct slri_body *body, const struct slri_symbol *symbol
     slri_emit_store(body, slri_variable_of(body, symbol)->at, symbol->type->kind, out->reg, symbol->where);
 }
 
+// The messages, and how many there are.
+static void begin_batch(struct slri_body *body, const struct slri_func *func, uint32_t message)
+{
+    const struct slri_symbol *symbol = func->param[message + 1];
+    const enum slri_kind kind = symbol->type->kind;
+    begin_fixed(body, func->param[message], (struct slri_root){SLRI_ROOT_MESSAGE, SLRI_MESSAGES}, "the messages");
+    if (body->unit->front->source->is_emitted) // which does not read it
+        return;
+    slri_reg count = slri_emit_messages(body, symbol->where);
+    if (kind != SLRI_U32)
+        count = slri_emit_convert(body, count, SLRI_U32, kind, symbol->where);
+    struct slri_variable *variable = slri_variable_of(body, symbol);
+    if (!slri_in_register(symbol)) {
+        slri_emit_store(body, variable->at, kind, count, symbol->where);
+        return;
+    }
+    slri_emit_move(body, variable->reg, count, symbol->where);
+    variable->is_messages = variable->is_ranged = symbol->assignments == 0;
+    variable->least = 1;
+    variable->most = SLRI_BATCH_MESSAGES;
+}
+
 static void begin_entry(struct slri_body *body, const struct slri_func *func, struct slri_entry *entry)
 {
-    entry->kind = func->is_block ? SLRI_ENTRY_BLOCK : SLRI_ENTRY_RING;
+    entry->kind = func->is_block ? SLRI_ENTRY_BLOCK : func->is_batch ? SLRI_ENTRY_BATCH : SLRI_ENTRY_RING;
     if (func->is_block)
         entry->max_threads = func->max_threads ? func->max_threads : SLRI_RING_BLOCK_THREADS;
-    uint32_t message = slri_handler_has_state(func) ? 1 : 0;
+    uint32_t message = slri_handler_message(func), first = slri_handler_bindings_at(func);
     if (message == 1) {
         entry->state = func->param[0]->type->of;
         entry->state_name = func->param[0]->name;
-        begin_fixed(body, func->param[0], SLRI_ROOT_STATE, "the state");
+        begin_fixed(body, func->param[0], (struct slri_root){SLRI_ROOT_STATE, 0}, "the state");
     }
     entry->message = func->param[message]->type->of;
     entry->message_name = func->param[message]->name;
-    begin_fixed(body, func->param[message], SLRI_ROOT_MESSAGE, "the message");
-    entry->bindings = func->params - message - 1;
+    if (func->is_batch)
+        begin_batch(body, func, message);
+    else
+        begin_fixed(body, func->param[message], (struct slri_root){SLRI_ROOT_MESSAGE, 0}, "the message");
+    entry->bindings = func->params - first;
     entry->binding = slri_unit_take(body->unit, (entry->bindings + 1) * sizeof *entry->binding);
     for (uint32_t i = 0; i < entry->bindings; i++) {
-        const struct slri_symbol *symbol = func->param[message + 1 + i];
+        const struct slri_symbol *symbol = func->param[first + i];
         if (symbol->type->kind == SLRI_POINTER)
             begin_buffer(body, symbol, i, &entry->binding[i]);
         else

@@ -33,6 +33,8 @@ struct slri_variable { // of the function being lowered
     struct slri_address at; // a pointer's value, or where an object lies
     bool is_ranged;         // a counter inside its loop: least <= reg <= most
     int64_t least, most;
+    bool is_messages;    // how many a `__ring_batch__` handler has; never changed
+    bool is_of_messages; // a counter inside its loop: the number of one of them
 };
 
 struct slri_key { // what a specialisation knows of one pointer parameter
@@ -151,6 +153,11 @@ void slri_lower_effect(struct slri_body *body, const struct slri_expr *expr); //
 void slri_lower_assign_variable(struct slri_body *body, const struct slri_symbol *symbol, slri_reg value,
                                 struct slri_where where);
 struct slri_address slri_lower_update_pointer(struct slri_body *body, const struct slri_expr *expr);
+
+slri_reg slri_emit_messages(struct slri_body *body, struct slri_where where); // how many, a U32
+// The fault of an index of a message that is not there. `index` is what `expr` gives, as an I64.
+void slri_emit_message_check(struct slri_body *body, const struct slri_expr *expr, slri_reg index);
+bool slri_is_of_messages(struct slri_body *body, const struct slri_expr *expr); // certainly the number of one
 
 slri_reg slri_lower_call(struct slri_body *body, const struct slri_expr *expr, struct slri_address *memory);
 slri_reg slri_lower_math_parts(struct slri_body *body, const struct slri_expr *expr);

@@ -262,10 +262,14 @@ void slri_lower_reply(struct slri_body *body, const struct slri_expr *expr)
 {
     const struct slri_type *type = expr->left->type->of;
     slri_merge_reply(body, type, expr->where);
+    slri_reg to = expr->right ? slri_lower_scalar(body, expr->right) : SLRI_NO_REG;
+    if (expr->right && !body->unit->front->source->is_emitted) // which has the check
+        slri_emit_message_check(body, expr->right, slri_emit_convert(body, to, SLRI_U32, SLRI_I64, expr->where));
     struct slri_address at = slri_lower_pointer(body, expr->left);
     slri_emit_check(body, &at, type->bytes, expr->where);
     slri_reg offset = slri_lower_offset(body, &at, expr->where);
     struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_REPLY, SLRI_VOID, expr->where);
     instr->a = offset;
+    instr->b = to;
     instr->root = at.ref.root;
 }

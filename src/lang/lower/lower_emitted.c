@@ -21,10 +21,13 @@ slri_reg slri_lower_offset_of(struct slri_body *body, const struct slri_expr *ex
 void slri_lower_emitted(struct slri_body *body, const struct slri_expr *expr)
 {
     if (expr->instr == SLRI_OP_INDEX) {
+        bool is_fixed = expr->right->op == SLRI_EXPR_CONST;
         slri_reg index = slri_lower_scalar(body, expr->left);
+        slri_reg extent = is_fixed ? SLRI_NO_REG : slri_lower_scalar(body, expr->right);
         struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_INDEX, SLRI_I64, expr->where);
         instr->a = index;
-        instr->imm = expr->right->bits;
+        instr->b = extent;
+        instr->imm = is_fixed ? expr->right->bits : 0;
         return;
     }
     struct slri_address at = slri_lower_pointer(body, expr->left);

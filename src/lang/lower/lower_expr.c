@@ -304,6 +304,8 @@ static slri_reg scalar_of(struct slri_body *body, const struct slri_expr *expr)
         return slri_lower_exchange(body, expr);
     case SLRI_EXPR_INSTANCE:
         return of_instance(body, expr);
+    case SLRI_EXPR_MESSAGES:
+        return slri_emit_messages(body, expr->where);
     case SLRI_EXPR_CLOCK:
         return of_clock(body, expr);
     case SLRI_EXPR_BUILTIN:

@@ -59,6 +59,46 @@ static struct slri_address forward(struct slri_address at, uint64_t bytes)
     return at;
 }
 
+// ---- the messages of a batch ---------------------------------------------------------------------------------------
+
+slri_reg slri_emit_messages(struct slri_body *body, struct slri_where where)
+{
+    slri_reg count = slri_emit_reg(body, SLRI_U32, NULL);
+    slri_emit_instr(body, SLRI_OP_MESSAGES, SLRI_U32, where)->dst = count;
+    return count;
+}
+
+static slri_reg count_as_index(struct slri_body *body, struct slri_where where)
+{
+    return slri_emit_convert(body, slri_emit_messages(body, where), SLRI_U32, SLRI_I64, where);
+}
+
+// The first offset at which `bytes` do not lie in messages of `each`.
+static slri_reg limit_of_messages(struct slri_body *body, uint64_t each, uint64_t bytes, struct slri_where where)
+{
+    slri_reg size = slri_emit_const(body, SLRI_I64, each, where), count = count_as_index(body, where);
+    slri_reg all = slri_emit_binary(body, SLRI_OP_MUL, SLRI_I64, count, size, where);
+    slri_reg less = slri_emit_const(body, SLRI_I64, bytes - 1, where);
+    return slri_emit_binary(body, SLRI_OP_SUB, SLRI_I64, all, less, where);
+}
+
+void slri_emit_message_check(struct slri_body *body, const struct slri_expr *expr, slri_reg index)
+{
+    const bool is_constant = expr->op == SLRI_EXPR_CONST;
+    if (is_constant && expr->bits >= SLRI_BATCH_MESSAGES)
+        SLRI_LOWER_ERROR(body, expr->where, INDEX_OUTSIDE_EXTENT, "message %lld of at most %u", (long long)expr->bits,
+                         SLRI_BATCH_MESSAGES);
+    if (slri_is_of_messages(body, expr) || (is_constant && expr->bits == 0)) // there is one
+        return;
+    slri_reg count = count_as_index(body, expr->where);
+    struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_INDEX, SLRI_I64, expr->where);
+    instr->a = index;
+    instr->b = count;
+    instr->name = "the messages";
+}
+
+// ---- checks --------------------------------------------------------------------------------------------------------
+
 void slri_emit_check(struct slri_body *body, struct slri_address *at, uint64_t bytes, struct slri_where where)
 {
     const struct slri_ref *ref = &at->ref;
@@ -66,14 +106,18 @@ void slri_emit_check(struct slri_body *body, struct slri_address *at, uint64_t b
         return;
     bool never = bytes > ref->bytes;
     bool outside = at->base == SLRI_NO_REG && !never && at->offset > ref->bytes - bytes;
+    bool is_counted = slri_root_is_messages(ref->root);
     if (never || outside)
         SLRI_LOWER_ERROR(body, where, INDEX_OUTSIDE_EXTENT, "%llu bytes at offset %lld of %s, which has %llu",
                          (unsigned long long)bytes, (long long)at->offset, ref->name, (unsigned long long)ref->bytes);
-    if (!never && at->base != SLRI_NO_REG) {
+    if (!never && (at->base != SLRI_NO_REG || is_counted)) {
+        slri_reg limit =
+            is_counted ? limit_of_messages(body, ref->bytes / SLRI_BATCH_MESSAGES, bytes, where) : SLRI_NO_REG;
         *at = settled(body, *at, where);
         struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_INDEX, SLRI_I64, where);
         instr->a = at->base;
-        instr->imm = ref->bytes - bytes + 1;
+        instr->b = limit;
+        instr->imm = is_counted ? 0 : ref->bytes - bytes + 1;
         instr->name = ref->name;
         instr->indexed_bytes = (uint32_t)bytes;
     }
@@ -142,6 +186,19 @@ static struct slri_address advanced(struct slri_body *body, struct slri_address 
     at.base =
         at.base == SLRI_NO_REG ? step : slri_emit_binary(body, SLRI_OP_ADD, SLRI_I64, at.base, step, index->where);
     at.valid = 0;
+    return at;
+}
+
+// One of the messages of a batch, whose number is checked as an array's index is.
+static struct slri_address message_element(struct slri_body *body, struct slri_address at,
+                                           const struct slri_expr *index, uint64_t bytes)
+{
+    if (index->op == SLRI_EXPR_CONST && index->bits == 0)
+        return at;
+    slri_reg reg = slri_lower_scalar(body, index);
+    slri_emit_message_check(body, index, reg);
+    at.base = scaled(body, reg, bytes, index->where);
+    at.valid = bytes;
     return at;
 }
 
@@ -277,8 +334,16 @@ static struct slri_address place_of_value(struct slri_body *body, const struct s
     }
 }
 
+// Whether that is where the messages of a batch begin, each of so many bytes.
+static bool is_first_message(const struct slri_address *at, uint64_t bytes)
+{
+    return slri_root_is_messages(at->ref.root) && at->base == SLRI_NO_REG && at->offset == 0 &&
+           at->ref.bytes == bytes * SLRI_BATCH_MESSAGES;
+}
+
 static struct slri_address place_of(struct slri_body *body, const struct slri_expr *expr, uint64_t past)
 {
+    struct slri_address at;
     switch (expr->op) {
     case SLRI_EXPR_VARIABLE:
         return place_of_symbol(body, expr->symbol);
@@ -289,7 +354,10 @@ static struct slri_address place_of(struct slri_body *body, const struct slri_ex
     case SLRI_EXPR_SUBSCRIPT:
         if (expr->left->type->kind == SLRI_ARRAY)
             return element(body, expr, past);
-        return advanced(body, slri_lower_pointer(body, expr->left), expr->right, expr->type->bytes);
+        at = slri_lower_pointer(body, expr->left);
+        if ((past == 0 || slri_is_of_messages(body, expr->right)) && is_first_message(&at, expr->type->bytes))
+            return message_element(body, at, expr->right, expr->type->bytes);
+        return advanced(body, at, expr->right, expr->type->bytes);
     default:
         return place_of_value(body, expr);
     }

@@ -149,7 +149,7 @@ static void lower_loop(struct slri_body *body, const struct slri_stmt *stmt)
     slri_range_loop(body, stmt);
     into(body, inner, stmt->body);
     if (counter)
-        counter->is_ranged = false;
+        counter->is_ranged = counter->is_of_messages = false;
     struct slri_block *step = stmt->step ? lower_step(body, stmt->step) : NULL;
     struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_LOOP, SLRI_VOID, stmt->where);
     instr->a = test;

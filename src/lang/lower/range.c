@@ -279,6 +279,33 @@ static bool stays(const struct range *range, int64_t stride, enum slri_kind kind
     return !wraps && fits(&next, kind);
 }
 
+static const struct slri_expr *without_casts(const struct slri_expr *expr)
+{
+    while (expr->op == SLRI_EXPR_CAST && slri_type_is_integer(expr->type) && expr->type->bytes >= 4)
+        expr = expr->left;
+    return expr;
+}
+
+static const struct slri_variable *register_of(struct slri_body *body, const struct slri_expr *expr)
+{
+    expr = without_casts(expr);
+    bool is_variable = expr->op == SLRI_EXPR_VARIABLE && slri_in_register(expr->symbol);
+    return is_variable ? slri_variable_of(body, expr->symbol) : NULL;
+}
+
+// Whether the condition's bound is how many messages there are.
+static bool counts_messages(struct slri_body *body, const struct slri_expr *test)
+{
+    const struct slri_variable *variable = register_of(body, test->right);
+    return variable && variable->is_messages;
+}
+
+bool slri_is_of_messages(struct slri_body *body, const struct slri_expr *expr)
+{
+    const struct slri_variable *variable = register_of(body, expr);
+    return variable && variable->is_of_messages;
+}
+
 void slri_range_loop(struct slri_body *body, const struct slri_stmt *loop)
 {
     const struct slri_symbol *symbol = loop->untouched;
@@ -302,4 +329,5 @@ void slri_range_loop(struct slri_body *body, const struct slri_stmt *loop)
     variable->is_ranged = true;
     variable->least = range.least;
     variable->most = range.most;
+    variable->is_of_messages = stride > 0 && op != SLRI_OP_LE && range.least >= 0 && counts_messages(body, loop->value);
 }

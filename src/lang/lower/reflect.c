@@ -125,7 +125,9 @@ static const char *name_use(const struct slri_instr *in, uint32_t use)
     case SLRI_USES_GLOBAL:
         return "a variable of the file";
     case SLRI_USES_REPLY:
-        return "ring_reply";
+        return in->op == SLRI_OP_SEND ? "ring_send" : "ring_reply";
+    case SLRI_USES_BATCH:
+        return "ring_reply_to";
     case SLRI_USES_INSTANCE:
         return "ring_instance";
     default:
@@ -138,6 +140,10 @@ static const char *advise_handler(const struct slri_entry *entry, uint32_t use)
     if (use == SLRI_USES_GLOBAL)
         return "keep it in the state, the handler's first parameter (struct state *self); or make it a parameter after "
                "the message, which the host gives";
+    if (use == SLRI_USES_REPLY)
+        return "write ring_reply_to(i, &answer), where i is the number of one of its messages";
+    if (use == SLRI_USES_BATCH)
+        return "write ring_reply(&answer), or __ring_batch__ for a handler of many messages";
     if (entry->kind == SLRI_ENTRY_RING && use != SLRI_USES_DYNAMIC)
         return "write __ring_block__ in place of __ring__, for a block of threads a message; ring_instance() is the "
                "number "
@@ -154,6 +160,8 @@ static void report_misuse(const struct misuse *m, const struct slri_instr *in, u
                           in_kernel ? "kernel" : "handler", m->entry->name,
                           in_kernel                            ? ", which has no message"
                           : use == SLRI_USES_GLOBAL            ? ": give it its state, or a binding"
+                          : use == SLRI_USES_REPLY             ? ", which has many messages"
+                          : use == SLRI_USES_BATCH             ? ", which has one message"
                           : m->entry->kind == SLRI_ENTRY_BLOCK ? ", which is never launched"
                                                                : ", which is one thread");
     if (!in_kernel)
@@ -186,7 +194,7 @@ void slri_reflect(struct slri_lowering *all)
         struct slri_entry *entry = &module->entry[i];
         if (entry->function->uses & ~slri_entry_may_use(entry->kind))
             check_uses(all, entry);
-        else if (entry->kind != SLRI_ENTRY_RING)
+        else if (!slri_is_of_one_thread(entry))
             lay_out_shared(all, entry, user);
     }
 }

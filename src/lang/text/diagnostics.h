@@ -114,7 +114,7 @@
     X(113, BAD_BINDING_PARAMETER,                                                                                      \
       "a binding is a number, a pointer to numbers or structs, or a ring_to(struct message)")                          \
     X(114, REPLY_TYPE_DIFFERS, "all ring_reply of one handler send the same struct")                                   \
-    X(115, BAD_REPLY, "write ring_reply(&variable)")                                                                   \
+    X(115, BAD_REPLY, "write ring_reply(&variable), or ring_reply_to(i, &variable) in a __ring_batch__ handler")       \
     X(116, HANDLER_RETURNS, "a handler is void: it replies with ring_reply")                                           \
     X(117, HANDLER_CALLED, "put shared code into a __device__ function: only the runtime calls handlers")              \
     X(118, BAD_KERNEL_PARAMETER, "a kernel takes numbers and structs by value, and pointers to numbers or structs")    \
@@ -131,6 +131,7 @@
     X(127, BAD_PRINT,                                                                                                  \
       "printf takes a text and a value for each conversion in it: %d %u %x %c of integers, %ld %lu of 64 bits, %f %e " \
       "%g of floats; without * and %s")                                                                                \
+    X(129, BAD_BATCH, "write __ring_batch__ void name(struct state *self, const struct message *in, unsigned n)")      \
     X(128, HALF_IN_HANDLER, "take an unsigned short and convert it inside, or a float: the host's C has no half")      \
     /* 130-: limits */                                                                                                 \
     X(130, KERNEL_TOO_LARGE, "split the handler, or call its functions with fewer different pointers")

@@ -488,3 +488,74 @@ __global__ void weigh(int n)
         printf("%d weights", n);
     }
 }
+
+//: batch_sum
+struct number { int value; };
+struct total { int sum; int calls; };
+struct place { int sum; int at; int of; int calls; };
+__ring_batch__ void batch_sum(struct total *self, const struct number *in, unsigned n)
+{
+    self->calls++;
+    for (unsigned i = 0; i < n; i++) {
+        self->sum += in[i].value;
+        struct place out = {self->sum, (int)i, (int)n, self->calls};
+        ring_reply_to(i, &out);
+    }
+}
+
+//: batch_backwards
+struct number { int value; };
+__device__ int halved(const struct number *m) { return m->value / 2; }
+__ring_batch__ void batch_backwards(const struct number *in, int n, const int *table, int add)
+{
+    const struct number *at = in + n;
+    for (int i = n - 1; i >= 0; i--) {
+        at--;
+        struct number out = {table[i & 3] + add + halved(&in[i]) + at->value * 1000};
+        ring_reply_to(i, &out);
+    }
+}
+
+//: batch_faults
+struct number { int value; };
+struct total { int sum; int calls; };
+__ring_batch__ void batch_faults(struct total *self, const struct number *in, unsigned n)
+{
+    struct number out;
+    for (unsigned i = 0; i < n; i++) {
+        self->sum += 100 / in[i].value;
+        out.value = self->sum;
+        ring_reply_to(i, &out);
+    }
+}
+
+//: batch_beyond
+struct number { int value; };
+__ring_batch__ void batch_beyond(const struct number *in, unsigned n)
+{
+    struct number out = {in[n - 1u + (unsigned)in[0].value].value};
+    ring_reply_to(in[0].value < 0 ? n : 0u, &out);
+}
+
+//: batch_twice
+struct number { int value; };
+__ring_batch__ void batch_twice(const struct number *in, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        for (int k = 0; k < in[i].value; k++) {
+            struct number out = {(int)i * 10 + k};
+            ring_reply_to(i, &out);
+        }
+}
+
+//: batch_spin
+struct number { int value; };
+__ring_batch__ void batch_spin(const struct number *in, unsigned n)
+{
+    unsigned x = 1u;
+    for (int i = 0; i < in[0].value; i++)
+        x = x * 1664525u + 1u;
+    struct number out = {x == 0u ? 0 : (int)n};
+    for (unsigned i = 0; i < n; i++)
+        ring_reply_to(i, &out);
+}

@@ -90,7 +90,7 @@ static const struct benchmark {
     bool (*parts[7])(bench *bench); // until NULL
 } benchmarks[] = {
     {"latency", {bench_latency, bench_payload, bench_wake}},
-    {"throughput", {bench_one_way, bench_reqrep, bench_relaunch, bench_nest, bench_keyed}},
+    {"throughput", {bench_one_way, bench_reqrep, bench_relaunch, bench_nest, bench_together, bench_keyed}},
     {"pipeline", {bench_pipeline}},
     {"ward", {bench_ward}},
     {"idle", {bench_idle, bench_many, bench_streams}},

@@ -81,6 +81,7 @@ bool bench_wake(bench *bench);
 bool bench_one_way(bench *bench);
 bool bench_relaunch(bench *bench);
 bool bench_nest(bench *bench);
+bool bench_together(bench *bench);
 bool bench_reqrep(bench *bench);
 bool bench_keyed(bench *bench);
 bool bench_idle(bench *bench);

@@ -24,7 +24,11 @@ static const char help[] = "Usage: slipring kernel list FILE.cu... [OPTION]...\n
 static const char *kind_name(slr_function_kind kind)
 {
     static const char *const names[] = {
-        [SLR_FUNCTION_RING] = "handler", [SLR_FUNCTION_RING_BLOCK] = "block handler", [SLR_FUNCTION_KERNEL] = "kernel"};
+        [SLR_FUNCTION_RING] = "handler",
+        [SLR_FUNCTION_RING_BLOCK] = "block handler",
+        [SLR_FUNCTION_RING_BATCH] = "batch handler",
+        [SLR_FUNCTION_KERNEL] = "kernel",
+    };
     return names[kind];
 }
 

@@ -25,6 +25,7 @@ enum {
     PARTIAL,
     ON_ERROR,
     REPLIES,
+    BATCH,
     STATS,
     PRODUCER,
     JSON,
@@ -69,6 +70,7 @@ static const struct option long_options[] = {
     {"partial", required_argument, NULL, PARTIAL},
     {"on-error", required_argument, NULL, ON_ERROR},
     {"replies", required_argument, NULL, REPLIES},
+    {"batch", required_argument, NULL, BATCH},
     REMOTE_LONG,
     {"producer", required_argument, NULL, PRODUCER},
     {"state", required_argument, NULL, STATE},
@@ -226,6 +228,7 @@ static int check_remote(const run_options *options)
         {options->output != NULL, "--output", "its replies do not come here. 'slipring cluster outputs' writes them"},
         {options->stats, "--stats", "the workers have the counts. 'slipring cluster show' prints them"},
         {options->instances > 0, "--instances", "the workers have the keys. Give it to 'slipring serve'"},
+        {options->batch > 0, "--batch", "the workers have the handler"},
         {options->replies > 0, "--replies", "the workers have the handler. Give it to 'slipring serve'"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given)
@@ -310,6 +313,8 @@ static int take_option(int option, char **argv, run_options *out)
         return take_choice(&out->skip_errors, "--on-error", optarg, "stop", "skip");
     case REPLIES:
         return take_number(&out->replies, "--replies", optarg, 64);
+    case BATCH:
+        return take_number(&out->batch, "--batch", optarg, 128);
     case STATS:
         return take_flag(&out->stats);
     case JSON:

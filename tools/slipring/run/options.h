@@ -36,6 +36,7 @@ typedef struct run_options {
     const format *input_format, *output_format;
     uint32_t instances; // 0: not given
     uint32_t replies;
+    uint32_t batch;                    // 0: the ring kernel's default
     uint32_t key_bytes;                // of the longest key, where keys are evicted
     uint32_t window;                   // 0: not given
     uint64_t fuel, handler_timeout_ns; // likewise

@@ -159,6 +159,15 @@ static int read_header(run *run)
     return run_read_header(run);
 }
 
+static bool takes_batches(const run *run)
+{
+    slr_function_info info;
+    bool is_batch = false;
+    for (uint32_t i = 0; slr_program_get_function(run->program, i, &info) == SLR_OK; i++)
+        is_batch |= info.kind == SLR_FUNCTION_RING_BATCH && strcmp(info.name, run->handler.name) == 0;
+    return is_batch;
+}
+
 static int launch(run *run)
 {
     slr_ring_desc desc = SLR_RING_DESC_INIT;
@@ -168,6 +177,7 @@ static int launch(run *run)
     desc.binding_count = run->bindings.count;
     desc.instances = run->options.instances;
     desc.max_replies = run->options.replies;
+    desc.max_batch = run->options.batch;
     desc.max_ports = 1;
     desc.queue_size = run->options.window;
     if (run->options.evict) {
@@ -177,7 +187,8 @@ static int launch(run *run)
     }
     desc.fuel = run->options.fuel;
     desc.handler_timeout_ns = run->options.handler_timeout_ns;
-    desc.publish_each = strcmp(run->device_info.backend, "cpu") == 0; // what is behind a handler that stays waits alone
+    // What is behind a handler that stays waits alone, unless it is in the same call.
+    desc.publish_each = strcmp(run->device_info.backend, "cpu") == 0 && !takes_batches(run);
     desc.latency_every = run->options.stats || run->options.json ? 1 : 0; // by default for a trace, if there is one
     interrupt_note();
     slr_status status = run->options.where.servers != NULL ? run_open_remote(run)
