@@ -399,7 +399,7 @@ endif()
 # The conformance suite. Compiling its 200 kernels takes 20 s of a core: `make cts` does, a test only looks at the host cases
 # and at what is hardest to compile.
 if(TARGET slipring_cts)
-    set(cts_host mailboxes/,priority/,references/,overflow/,instances/,keys/,streams/)
+    set(cts_host batches/,mailboxes/,priority/,references/,overflow/,instances/,keys/,streams/)
     slipring_register(tests/cts/interpreted slipring_cts --device cpu?engine=interpreted)
     if(SLIPRING_SANITIZE OR NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
         slipring_register(tests/cts/compiled slipring_cts --optimize 1 --device cpu?engine=compiled --filter ${cts_host})
@@ -429,10 +429,10 @@ if(TARGET slipring_cts)
     set_property(TEST tests/cuda/cts APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
         SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
     slipring_register(tests/cuda/cts_persistent slipring_cts --device cuda:0?ring=persistent
-        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/)
     slipring_register(tests/cuda/cts_relaunch slipring_cts --device cuda:0?ring=relaunch
         --device cuda:0?memory=mapped&ring=relaunch
-        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/)
     set_property(TEST tests/cuda/cts_persistent tests/cuda/cts_relaunch APPEND PROPERTY ENVIRONMENT
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
 endif()
@@ -442,10 +442,10 @@ endif()
 if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
     set(opencl_kernels launch/what_a_kernel_prints,memory/variables)
     slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent --timeout 30
-        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
+        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/,faults/)
     slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch --timeout 30
         --device opencl:0?memory=plain&ring=relaunch
-        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/,${opencl_kernels})
+        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/,faults/,${opencl_kernels})
 endif()
 
 # The suite, and ring kernels, on Vulkan, where a driver is installed.
@@ -491,7 +491,7 @@ if(TARGET slipring_fake_metal AND NOT SLIPRING_SANITIZE)
     set(metal_environment SLIPRING_METAL_LIB=$<TARGET_FILE:slipring_fake_metal>)
     if(TARGET slipring_cts)
         slipring_register(tests/metal/cts slipring_cts --device metal:0 --timeout 60
-            --filter launch/,streams/,faults/,mailboxes/,blocks/,routes/,keys/,instances/,overflow/,priority/,references/)
+            --filter launch/,streams/,faults/,mailboxes/,blocks/,batches/,routes/,keys/,instances/,overflow/,priority/,references/)
         set_property(TEST tests/metal/cts APPEND PROPERTY ENVIRONMENT ${metal_environment})
         set_tests_properties(tests/metal/cts PROPERTIES TIMEOUT 600) # a new build compiles its texts
     endif()
@@ -508,7 +508,7 @@ endif()
 set(vulkan_words /usr/lib/chromium/vk_swiftshader_icd.json)
 if(VULKAN_INCLUDE_DIR AND EXISTS ${vulkan_words} AND TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
     slipring_register(tests/vulkan/cts_words slipring_cts --device vulkan:0 --timeout 60
-        --filter language/,atomics/,ordering/,barriers/,warps/,memory/,launch/,streams/,mailboxes/,blocks/,routes/)
+        --filter language/,atomics/,ordering/,barriers/,warps/,memory/,launch/,streams/,mailboxes/,blocks/,batches/,routes/)
     # A kernel can be persistent there. Its compiler takes half a second for each: not all of the areas.
     slipring_register(tests/vulkan/cts_persistent slipring_cts --device vulkan:0?ring=persistent --timeout 100 --filter
         mailboxes/a_,mailboxes/structs,mailboxes/bindings,mailboxes/two,priority/,blocks/,routes/,keys/,overflow/drop_)
@@ -528,7 +528,7 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
         launch/,language/,math/,atomics/,barriers/,memory/,warps/,parameters/,faults/)
     slipring_register(tests/shim/cts_rings slipring_cts --device cuda:0?ring=persistent --device cuda:0?ring=relaunch
         --timeout 60 --optimize 1
-        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+        --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/)
     slipring_register(tests/shim/matrix tests_kernel_matrix_test)
     set_property(TEST tests/shim/matrix APPEND PROPERTY ENVIRONMENT SLIPRING_FAKE_CUDA_BY=text)
     set_property(TEST tests/shim/cts tests/shim/cts_rings APPEND PROPERTY ENVIRONMENT SLIPRING_FAKE_CUDA_BY=text
@@ -572,7 +572,7 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS AND EXIST
     slipring_register(tests/ptx/cts slipring_cts --device cuda:0 --timeout 60 --filter
         atomics/,barriers/,memory/,ordering/,parameters/,warps/)
     slipring_register(tests/ptx/cts_rings slipring_cts --device cuda:0?ring=persistent --device cuda:0?ring=relaunch
-        --timeout 60 --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/)
+        --timeout 60 --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/)
     slipring_register(tests/ptx/cts_watched slipring_cts --device cuda:0?ring=persistent --timeout 60 --filter mailboxes/,references/,routes/)
     set(ptx_environment SLIPRING_FAKE_CUDA_BY=ptx SLIPRING_PTX_NVRTC=${ptx_nvrtc}
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)

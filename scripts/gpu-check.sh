@@ -21,7 +21,7 @@ cd "$(dirname "$0")/.." || exit 1
 readonly device=${GPU_DEVICE:-cuda:0} results=${GPU_RESULTS:-bench/results} small=${GPU_SMALL:-}
 readonly all_parts='latency throughput suite persistent relaunch faults deadlocks claims kernels ward pipeline transfer soak sanitizer'
 kernels=language/,math/,atomics/,ordering/,barriers/,warps/,memory/,streams/,launch/
-rings=mailboxes/,priority/,overflow/,instances/,keys/,blocks/,routes/,limits/ # faults/ are a part of their own: what fails there may lose the device
+rings=mailboxes/,priority/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/ # faults/ are a part of their own: what fails there may lose the device
 if [[ $small ]]; then
     kernels=launch/,streams/
     rings=instances/
