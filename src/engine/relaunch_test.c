@@ -246,6 +246,7 @@ static void pack(struct slri_relaunch *relaunch)
 {
     relaunch->messages = PACKED;
     relaunch->chains = PACKED;
+    relaunch->packed_bytes = (uint64_t)PACKED * relaunch->message_stride;
 }
 
 // ---- tests ---------------------------------------------------------------------------------------------------------

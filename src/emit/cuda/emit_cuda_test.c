@@ -57,6 +57,24 @@ static void each_file_comes_back(const char *pattern)
     globfree(&found);
 }
 
+// Indices that are checked against their number, and by a function; replies that a test guards.
+static void handlers_of_many_messages_come_back(void **state)
+{
+    (void)state;
+    assert_true(comes_back("batch.cu",
+                           "struct m { int v; short at; };\nstruct s { int sum; };\n"
+                           "__device__ int second(const struct m *in) { return in[1].v; }\n"
+                           "__ring_batch__ void all(struct s *self, const struct m *in, int n, const int *w)\n"
+                           "{\n"
+                           "    for (int i = 0; i < n; i++) {\n"
+                           "        self->sum += in[i].v * w[i];\n"
+                           "        struct m out = in[in[i].at];\n"
+                           "        if (out.v) ring_reply_to(i, &out);\n"
+                           "    }\n"
+                           "    if (n > 1) ring_reply_to((unsigned)second(in), &in[n - 1]);\n"
+                           "}\n"));
+}
+
 static void files_come_back_as_the_same_ir(void **state)
 {
     (void)state;
@@ -250,6 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_back_as_the_same_ir),
+        cmocka_unit_test(handlers_of_many_messages_come_back),
         cmocka_unit_test(math_comes_back),
         cmocka_unit_test(handlers_of_threads_and_of_blocks_stand_in_one_file),
         cmocka_unit_test(a_blocks_handler_waits_for_no_lane_that_has_returned),
