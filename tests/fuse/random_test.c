@@ -142,11 +142,9 @@ static uint32_t type_of_value(const struct list *list, uint32_t value)
 
 static bool has_no_functions; // of maths: none that OpenCL's devices compute in their own ways
 
-// Of -0 and 0, fmin and fmax of an OpenCL device may give either.
 static bool is_function(slr_op op)
 {
-    return op == SLR_OP_SQRT || op == SLR_OP_EXP || op == SLR_OP_LOG || op == SLR_OP_SOFTMAX || op == SLR_OP_MINIMUM ||
-           op == SLR_OP_MAXIMUM || op == SLR_OP_CLAMP || op == SLR_OP_SMALLEST || op == SLR_OP_LARGEST;
+    return op == SLR_OP_SQRT || op == SLR_OP_EXP || op == SLR_OP_LOG || op == SLR_OP_SOFTMAX;
 }
 
 static slr_op pick_op(bool may_end)

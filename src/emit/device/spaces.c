@@ -25,9 +25,64 @@ void slri_d_put_arguments(struct slri_d_emitter *e, const struct slri_instr *in,
     }
 }
 
+// ---- minimum and maximum -------------------------------------------------------------------------------------------
+
+static bool is_minimum(uint64_t math)
+{
+    return math == SLRI_MATH_FMINF || math == SLRI_MATH_FMIN || math == SLRI_MATH_MIN_F32 || math == SLRI_MATH_MIN_F64;
+}
+
+static bool is_maximum(uint64_t math)
+{
+    return math == SLRI_MATH_FMAXF || math == SLRI_MATH_FMAX || math == SLRI_MATH_MAX_F32 || math == SLRI_MATH_MAX_F64;
+}
+
+// A literal number of the arguments; false: neither is one.
+static bool find_number(const struct slri_d_emitter *e, const struct slri_instr *in, uint32_t *number, bool *is_zero,
+                        bool *is_negative)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        uint64_t bits;
+        if (!slri_c_is_literal(&e->c, in->arg[i].reg, &bits))
+            continue;
+        bool is_double = e->c.function->reg_kind[in->arg[i].reg] == SLRI_F64;
+        uint64_t sign = is_double ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
+        uint64_t infinity = is_double ? UINT64_C(0x7ff) << 52 : UINT64_C(0xff) << 23;
+        *number = i;
+        *is_zero = (bits & (sign - 1)) == 0;
+        *is_negative = bits & sign;
+        return (bits & (sign - 1)) <= infinity;
+    }
+    return false;
+}
+
+// Beside a literal one comparison gives the interpreter's bits, of zeros and NaN, too: a NaN compares as false, and of
+// two zeros the comparison chooses the one that is wanted. Devices' own functions may give either zero.
+static bool put_extreme(struct slri_d_emitter *e, const struct slri_instr *in)
+{
+    uint32_t number;
+    bool is_zero, is_negative, least = is_minimum(in->imm);
+    if ((!least && !is_maximum(in->imm)) || !find_number(e, in, &number, &is_zero, &is_negative))
+        return false;
+    bool takes_equal = is_zero && least != is_negative; // the other zero, if it is one, is what is wanted
+    const slri_reg other = in->arg[1 - number].reg, literal = in->arg[number].reg;
+    slri_d_put(e, "(");
+    slri_d_register(e, other);
+    slri_text_printf(e->c.out, " %c%s ", least ? '<' : '>', takes_equal ? "=" : "");
+    slri_d_register(e, literal);
+    slri_d_put(e, " ? ");
+    slri_d_register(e, other);
+    slri_d_put(e, " : ");
+    slri_d_register(e, literal);
+    slri_d_put(e, ")");
+    return true;
+}
+
 void slri_d_put_math(struct slri_d_emitter *e, const struct slri_instr *in)
 {
     slri_d_spell(e, in, "$d");
+    if (put_extreme(e, in))
+        return;
     slri_text_printf(e->c.out, "%s(", slri_math_functions[in->imm].c_function);
     slri_d_put_arguments(e, in, 0);
     slri_d_put(e, ")");

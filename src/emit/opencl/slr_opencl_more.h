@@ -75,8 +75,22 @@ SLRI_SHUFFLES(F64, double, slri_word_8)
 #define slri_tan tan
 #define slri_atan atan
 #define slri_tanh tanh
-#define slri_fmin fmin
-#define slri_fmax fmax
+// The order of the operands says which of two zeros is chosen, and which number beside a NaN: both orders together are
+// the bits that are wanted.
+#define SLRI_EXTREME(name, T, bits, less, merge, as_bits, as_T) \
+    SLRI_FN T name(T a, T b) \
+    { \
+        bits r = as_bits(a less b ? a : b) merge as_bits(b less a ? b : a); \
+        return b != b ? a : a != a ? b : as_T(r); \
+    }
+#undef slri_fminf
+#undef slri_fmaxf
+SLRI_EXTREME(slri_fminf, float, uint, <, |, as_uint, as_float)
+SLRI_EXTREME(slri_fmaxf, float, uint, >, &, as_uint, as_float)
+#ifdef cl_khr_fp64
+SLRI_EXTREME(slri_fmin, double, ulong, <, |, as_ulong, as_double)
+SLRI_EXTREME(slri_fmax, double, ulong, >, &, as_ulong, as_double)
+#endif
 #define slri_copysign copysign
 #define slri_atan2 atan2
 #define slri_pow pow
