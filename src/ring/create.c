@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making a ring kernel: every field of its description is checked here, and nothing later checks it again.
 #include "base/alloc.h"
+#include "base/fence.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include "ring/keys.h"
@@ -283,6 +284,8 @@ static slr_status set_handler(slr_ring *ring, const slr_ring_desc *desc)
     SLRI_TRY(desc->program ? set_kernel_handler(ring, desc) : set_host_handler(ring, desc));
     if (ring->publish_each && (slri_takes_batches(ring) || desc->main))
         return SLRI_FAIL(INVALID, "ring kernel '%s': publish_each needs a handler of one message per call", ring->name);
+    if (ring->publish_each)
+        slri_fence_begin();
     if (ring->reply_bytes == 0)
         ring->max_replies = 0; // then no room is reserved, and no notice of a fault is sent
     return SLR_OK;
