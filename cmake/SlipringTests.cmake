@@ -152,7 +152,11 @@ if(SLIPRING_SANITIZE STREQUAL thread)
 endif()
 
 function(slipring_register name)
-    add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+    set(command ${ARGN})
+    if(command MATCHES "^slipring_cts" AND NOT "--timeout" IN_LIST command)
+        list(APPEND command --timeout 120) # of a case: likewise
+    endif()
+    add_test(NAME ${name} COMMAND ${command} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${test_timeout} SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
 endfunction()
 
@@ -441,9 +445,9 @@ endif()
 # suite: minutes of it.
 if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
     set(opencl_kernels launch/what_a_kernel_prints,memory/variables)
-    slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent --timeout 30
+    slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent
         --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/)
-    slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch --timeout 30
+    slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch
         --device opencl:0?memory=plain&ring=relaunch
         --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,routes/,limits/,faults/,${opencl_kernels})
 endif()
@@ -493,7 +497,6 @@ if(TARGET slipring_fake_metal AND NOT SLIPRING_SANITIZE)
         slipring_register(tests/metal/cts slipring_cts --device metal:0 --timeout 60
             --filter launch/,streams/,faults/,mailboxes/,blocks/,routes/,keys/,instances/,overflow/,priority/,references/)
         set_property(TEST tests/metal/cts APPEND PROPERTY ENVIRONMENT ${metal_environment})
-        set_tests_properties(tests/metal/cts PROPERTIES TIMEOUT 600) # a new build compiles its texts
     endif()
     foreach(name batch failure fault keys ring_send route slice_own state)
         slipring_register(tests/metal/ring_${name} tests_ring_${name}_test)

@@ -13,7 +13,7 @@ static void connect(cts *c, slr_ring *from, const char *outlet, slr_ring *to)
 
 static void wait_handled(cts *c, slr_ring *ring, uint64_t count)
 {
-    uint64_t end = cts_now_ns() + CTS_LONG;
+    uint64_t end = cts_now_ns() + CTS_LONG(c);
     while (cts_stats(c, ring).handled < count)
         if (cts_now_ns() > end)
             cts_leave(c, CTS_HUNG, "%llu of %llu messages handled", (unsigned long long)cts_stats(c, ring).handled,
@@ -64,10 +64,10 @@ static void a_handler_sends_through_its_outlets(cts *c)
     }
     wait_handled(c, even, 20);
     wait_handled(c, odd, 20);
-    CTS_OK(c, slr_ring_snapshot(even, 0, &state, sizeof state, CTS_LONG));
+    CTS_OK(c, slr_ring_snapshot(even, 0, &state, sizeof state, CTS_LONG(c)));
     CTS_SAME(c, state.sum, even_sum);
     for (uint32_t i = 0; i < 3; i++) {
-        CTS_OK(c, slr_ring_snapshot(odd, i, &state, sizeof state, CTS_LONG));
+        CTS_OK(c, slr_ring_snapshot(odd, i, &state, sizeof state, CTS_LONG(c)));
         CTS_SAME(c, state.sum, odd_sum[i]);
     }
     CTS_SAME(c, cts_stats_at_rest(c, from).routed, 40);
