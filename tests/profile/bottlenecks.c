@@ -79,10 +79,10 @@ static void queue_too_small(bool bad)
     desc.queue_size = bad ? 4 : 1024;
     TRY(slr_ring_create(device, &desc, &ring));
     TRY(slr_ring_launch(ring));
-    TRY(slr_ring_activate(ring, SECOND));
+    TRY(slr_ring_activate(ring, 60 * SECOND));
     TRY(slr_ring_get_address(ring, 0, &to));
     for (int i = 0; i < 500; ++i)
-        TRY(slr_send(NULL, to, &word, sizeof word, 10 * SECOND));
+        TRY(slr_send(NULL, to, &word, sizeof word, 60 * SECOND));
     TRY(slr_ring_close_input(ring));
     TRY(slr_ring_wait(ring, SLR_RING_TERMINATED, 60 * SECOND));
     slr_ring_destroy(ring);
@@ -315,10 +315,10 @@ static void queue_too_large(bool bad)
     desc.latency_every = 1;
     TRY(slr_ring_create(device, &desc, &ring));
     TRY(slr_ring_launch(ring));
-    TRY(slr_ring_activate(ring, SECOND));
+    TRY(slr_ring_activate(ring, 60 * SECOND));
     TRY(slr_ring_get_address(ring, 0, &to));
     for (int i = 0; i < 1500; ++i)
-        TRY(slr_send(NULL, to, &word, sizeof word, 10 * SECOND));
+        TRY(slr_send(NULL, to, &word, sizeof word, 60 * SECOND));
     TRY(slr_ring_close_input(ring));
     TRY(slr_ring_wait(ring, SLR_RING_TERMINATED, 60 * SECOND));
     slr_ring_destroy(ring);
