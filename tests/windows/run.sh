@@ -17,7 +17,8 @@ fail() {
     exit 1
 }
 ward=examples/ward
-"${tool[@]}" devices | grep -q '^cpu  *opens' || fail 'devices do not name the cpu'
+said=$("${tool[@]}" devices) || fail "devices end with $?"
+grep -q '^cpu  *opens' <<< "$said" || fail "devices do not name the cpu: $said"
 # The handlers' replies are the same bytes as Linux's, whose interpreter the tests compare with the compiled code.
 "${tool[@]}" run --device 'cpu?engine=interpreted' $ward/ward.cu --input $ward/mitdb-208-excerpt.csv --output "$build/file.csv"
 "${tool[@]}" run --device 'cpu?engine=interpreted' $ward/ward.cu < $ward/mitdb-208-excerpt.csv > "$build/pipe.csv"
