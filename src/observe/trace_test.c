@@ -68,7 +68,6 @@ static void a_process_that_is_killed_leaves_what_it_had(void **state)
             _exit(1);
         for (uint64_t i = 0; i < 1000; ++i)
             add("before", i, 1);
-        slri_sleep_ns(300 * MS); // many times what the writer waits
         for (;;) {
             add("later", 1, 1);
             if (write(ready[1], "", 1) != 1)
@@ -76,6 +75,9 @@ static void a_process_that_is_killed_leaves_what_it_had(void **state)
         }
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
+    uint64_t deadline = slri_deadline_after(LONG);
+    while (sum_of(file_in_folder("killed.json"), "region", "before").n < 1000 && !slri_passed(deadline))
+        slri_sleep_ns(MS);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     close(ready[0]);

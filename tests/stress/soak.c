@@ -545,18 +545,10 @@ static struct size measure(void)
 
 static uint32_t threads_at_start;
 
-static void do_nothing(void *arg)
-{
-    (void)arg;
-}
-
 // This thread, and one that a sanitizer starts with the first other.
 static uint32_t threads_of_nothing(void)
 {
-    slri_thread other;
-    must(slri_thread_start(&other, "nothing", do_nothing, NULL));
-    slri_thread_join(&other);
-    slri_sleep_ns(50 * MS);
+    start_what_stays();
     return measure().threads;
 }
 
