@@ -7,7 +7,7 @@ import { samplesOf, WARD_RATE_HZ, WARD_SAMPLES } from "./beats.mjs";
 
 const MESSAGE_MS = (1000 * WARD_SAMPLES) / WARD_RATE_HZ;
 const PREVIEW_MESSAGES = 80; // the strip is full at once: 8 s
-const PREVIEW_MS = 1000;     // at most
+const PREVIEW_MS = 30000;    // at most, on a machine with much else to do: a fault ends it, too
 const SLICE_MS = 30;         // of work before the page is told
 const LOOP_FUEL = 5e6;       // turns of loops a message: a handler without end faults, and the page lives on
 const CHECK_STEPS = 2e6;     // instructions a launch that is checked
@@ -93,6 +93,8 @@ async function play(most, slice = SLICE_MS) {
     while (out.latencies.length < most && at + WARD_SAMPLES <= samples.length && performance.now() < until) {
         const left = Math.floor((samples.length - at) / WARD_SAMPLES);
         await step(out, Math.min(together, left, most - out.latencies.length));
+        if (slice !== SLICE_MS && (await ring.stats).faulted > faulted)
+            break;
     }
     if (out.latencies.length)
         await tell(out);
