@@ -398,6 +398,7 @@ static void reply_too_replies_to_the_sender_as_well(void **state)
         assert_int_equal(receive_value(port, &value, LONG), i == 7 ? SLR_HANDLER_FAULT : SLR_OK);
     }
     wait_handled(b, MESSAGES - 1);
+    wait_handled(a, MESSAGES - 1);
     assert_int_equal(stats_of(a).routed, MESSAGES - 1);
     slr_port_close(port);
     end(a, MESSAGES - 1);
