@@ -584,6 +584,7 @@ static void subscriber_restarted_while_paused_and_full_gets_its_routes_when_reac
     assert_int_equal(b->grants.credits, 32);
     send_some(port, a, 0, 100);
     wait_handled(b, 164);
+    wait_handled(a, 100);
     assert_int_equal(stats_of(a).routed, 100);
     slr_port_close(port);
     end(a, 100);
