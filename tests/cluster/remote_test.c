@@ -397,7 +397,7 @@ static slr_worker *work_at(const nats_servers *own, slr_remote_desc *remote)
     slr_worker *worker = NULL;
     *remote = where();
     remote->servers = own->list;
-    remote->timeout_ns = 1000000000;
+    remote->timeout_ns = 3000000000;
     desc.partitions = PARTITIONS;
     must(slr_worker_open(device, &ring, remote, &desc, &worker));
     return worker;
