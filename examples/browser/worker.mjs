@@ -9,6 +9,7 @@ const MESSAGE_MS = (1000 * WARD_SAMPLES) / WARD_RATE_HZ;
 const PREVIEW_MESSAGES = 80; // the strip is full at once: 8 s
 const PREVIEW_MS = 30000;    // at most, on a machine with much else to do: a fault ends it, too
 const SLICE_MS = 30;         // of work before the page is told
+const PATIENCE_MS = 60000;   // of a call: a GPU's first launch compiles
 const LOOP_FUEL = 5e6;       // turns of loops a message: a handler without end faults, and the page lives on
 const CHECK_STEPS = 2e6;     // instructions a launch that is checked
 const GPU_MESSAGES = 16;     // at once, where several are due: a launch handles all that wait
@@ -27,7 +28,7 @@ async function textOf(name) {
 // ---- the ring kernel ------------------------------------------------------------------------------------------------
 
 async function stop() {
-    await ring?.close();
+    await ring?.close({ timeout: PATIENCE_MS });
     await program?.close();
     ring = program = undefined;
 }
@@ -71,7 +72,7 @@ async function drain(out) {
 async function step(out, count) {
     const sent = performance.now();
     for (let i = 0; i < count; i++, at += WARD_SAMPLES)
-        await ring.send({ adc: samples.subarray(at, at + WARD_SAMPLES) });
+        await ring.send({ adc: samples.subarray(at, at + WARD_SAMPLES) }, { timeout: PATIENCE_MS });
     do
         await drain(out);
     while ((await ring.stats).pending);
