@@ -27,7 +27,13 @@ __global__ void spin(unsigned *x)
 }
 END
 { echo a; seq 10000; } > rows.csv
-printf '#!/bin/sh\ncase "$*" in *--version*) ;; *) until [ -e %s/seen ]; do sleep 0.1; done ;; esac\nexec cc "$@"\n' "$folder" > slow-cc
+# A compiler that waits with a kernel, and with no handler or trial, until it has been seen.
+cat > slow-cc << END
+#!/bin/sh
+for source in "\$@"; do :; done
+if [ -e "\$source" ] && grep -q slrk_blocks "\$source"; then until [ -e $folder/seen ]; do sleep 0.1; done; fi
+exec cc "\$@"
+END
 chmod +x slow-cc
 
 # shows PATTERN COMMAND: on a terminal, some time or other. Then the command has done what it is there for.
@@ -45,7 +51,7 @@ shows() {
     kill "$running" 2> gone || true
     wait "$running" 2> gone || true
     tr '\r' '\n' < typed > said
-    grep -q "$line" said || { echo "'$2' does not show '$1':"; cat -v said script.out; exit 1; }
+    grep -q "$line" said || { echo "'$2' does not show '$1':"; tail -n 5 said script.out | cat -v; exit 1; }
     awk '{ sub(/\033\[K/, "") } length($0) > 80 { print "too long: " $0; found = 1 } END { exit found }' < <(grep "$line" said)
 }
 
