@@ -44,6 +44,7 @@ bool bench_await_handled(const bench_ring *ring, uint64_t messages)
             return true;
         sched_yield();
     }
-    say("after 60 s %llu messages of %llu are handled", (unsigned long long)stats.handled, (unsigned long long)messages);
+    say("after 60 s %llu messages of %llu are handled", (unsigned long long)stats.handled,
+        (unsigned long long)messages);
     return false;
 }
