@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server whose messages others append: a part of a name that machines share. What it takes in is a function of the
 // log alone: who handles a record again does with it what the first one did.
+#include "base/clock.h"
 #include "base/status.h"
 #include "cluster/server.h"
 
@@ -12,7 +13,8 @@ enum {
     RECORD_BYTES = 1 << 20, // longer ones are no frames of a sender
     AHEAD_MOST = 1 << 25,   // messages that a stored output may be ahead of the snapshot
     BATCHES_OF_RECORD = 20, // that one record can fill: they wait for places in the mailbox
-    REPLY_NS = 500 * 1000   // for the first reply to a call
+    REPLY_NS = 500 * 1000,  // for the first reply to a call
+    RECORD_NS = 1000 * 1000 // for a record that must come
 };
 
 // ---- what is stored behind the snapshot ----------------------------------------------------------------------------
@@ -206,6 +208,18 @@ slr_status slri_server_follow(slr_server *server, uint64_t timeout_ns, uint32_t 
         SLRI_TRY(slri_server_pump(server, REPLY_NS)); // somebody waits for that
     SLRI_TRY(slri_server_send_answers(server));
     return slri_server_snapshot_if_due(server);
+}
+
+slr_status slri_server_catch_up(slr_server *server, uint64_t deadline_ns)
+{
+    uint32_t records = 0;
+    while (server->messages < server->stored_until) {
+        if (slri_passed(deadline_ns))
+            return SLRI_FAIL(TIMEOUT, "messages %" PRIu64 " to %" PRIu64 " have outputs, and are not read yet",
+                             server->messages + 1, server->stored_until);
+        SLRI_TRY(slri_server_follow(server, RECORD_NS, &records));
+    }
+    return SLR_OK;
 }
 
 bool slri_server_is_behind(const slr_server *server)

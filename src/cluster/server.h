@@ -236,6 +236,9 @@ slr_status slri_server_load_stored(slr_server *server); // outputs and letters b
 /// Takes records that others have appended, hands over, stores outputs, makes a snapshot where one is due. Waits for
 /// the first record until `timeout_ns`. WRONG_STATE, TIMEOUT: the log is lost, the server only to be abandoned.
 slr_status slri_server_follow(slr_server *server, uint64_t timeout_ns, uint32_t *records);
+/// Takes the messages whose outputs another worker has stored: before that, there is no snapshot. TIMEOUT, and as
+/// above.
+slr_status slri_server_catch_up(slr_server *server, uint64_t deadline_ns);
 /// Whether messages that it has taken are not handled yet.
 bool slri_server_is_behind(const slr_server *server);
 

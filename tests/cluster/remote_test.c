@@ -234,24 +234,13 @@ static void messages_that_are_handled_again_are_counted_once(void **state)
     slr_remote_desc remote = where();
     slr_ring_desc ring = describe(add);
     slr_worker *worker;
-    slri_nats *nats;
     desc.partitions = PARTITIONS;
     desc.snapshot_ns = 100 * LONG;
     must(slr_worker_open(device, &ring, &remote, &desc, &worker));
     slr_sender *sender = open_sender(0);
     send_range(sender, 0, 200);
     turn_until(worker, 200);
-    must(slri_nats_open(&remote, &nats));
-    for (uint32_t i = 0; i < PARTITIONS; ++i) {
-        char key[32];
-        slri_owner owner;
-        size_t bytes;
-        uint64_t revision;
-        snprintf(key, sizeof key, "owner.%u", i);
-        must(slri_nats_get(nats, key, &owner, sizeof owner, &bytes, &revision));
-        must(slri_nats_cas(nats, key, &revision, &(slri_owner){"a stranger"}, sizeof owner));
-    }
-    slri_nats_close(nats);
+    give_to_a_stranger();
     while (stats_of(worker).lost < PARTITIONS || stats_of(worker).owned < PARTITIONS)
         must(slr_worker_turn(worker, 1000000));
     send_range(sender, 200, 300);
