@@ -69,7 +69,8 @@ uint32_t slri_partition_of(const slri_manifest *manifest, const slr_key *key)
     static const struct slri_key_secret fixed = {{0x736c697072696e67, 0x706172746974696f}}; // "slipring", "partitio"
     uint64_t hash =
         key->text ? slri_key_hash_bytes(&fixed, key->text, key->bytes) : slri_key_hash_u64(&fixed, key->number);
-    return (uint32_t)(hash % manifest->partitions);
+    const uint32_t partitions = manifest->partitions;
+    return (uint32_t)(partitions & (partitions - 1) ? hash % partitions : hash & (partitions - 1)); // a division costs
 }
 
 static slr_status read_some_head(slri_nats *nats, uint32_t partition, slri_head *out, uint64_t *revision)
