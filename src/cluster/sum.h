@@ -39,13 +39,13 @@ static inline uint64_t slri_sum_pair(uint64_t lane, uint32_t index, uint64_t fir
 {
     static const uint64_t secrets[SLRI_SUM_LANES] = {0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3,
                                                      0x589965cc75374cc3};
-    return slri_sum_mix(first ^ secrets[index], second ^ lane);
+    return slri_sum_mix(first ^ secrets[index], second ^ lane) + first; // a product of 0 forgets nothing
 }
 
 static inline slri_sum slri_sum_begin(uint64_t seed)
 {
     const uint64_t a = 0x9e3779b185ebca87, b = 0xc2b2ae3d27d4eb4f;
-    return (slri_sum){.lane = {seed + a, seed ^ b, seed, seed - a}};
+    return (slri_sum){.lane = {seed + a, seed ^ b, seed - b, seed - a}};
 }
 
 static inline void slri_sum_word(slri_sum *sum, const unsigned char *from)
@@ -75,7 +75,7 @@ static inline void slri_sum_add(slri_sum *sum, const void *data, size_t bytes)
     for (; bytes >= 8; bytes -= 8, from += 8)
         slri_sum_word(sum, from);
     for (; bytes > 0; --bytes, ++from)
-        sum->rest = sum->rest << 8 | *from | (uint64_t)1 << 56;
+        sum->rest = (sum->rest ? sum->rest : 1) << 8 | *from; // a one in front of the bytes
 }
 
 static inline uint64_t slri_sum_end(const slri_sum *sum)
