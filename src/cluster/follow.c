@@ -35,6 +35,18 @@ static slr_status refuse_stored(const slri_log_record *record)
                      record->sequence);
 }
 
+// The records of two writers may stand among one another: where a record is refused because another writer was faster,
+// the next one of the same writer may find the sequence that it expects. It follows a record that is not there.
+static slr_status note_void(slr_server *server, uint64_t sequence)
+{
+    slri_head *head = &server->head;
+    if (head->voids == SLRI_HEAD_VOIDS)
+        return SLRI_FAIL(INVALID, "more than %d records of outputs do not count: release outputs", SLRI_HEAD_VOIDS);
+    head->void_records[head->voids++] = sequence;
+    server->out_last = sequence;
+    return SLR_OK;
+}
+
 static slr_status take_outputs(void *user, const slri_log_record *record)
 {
     slr_server *server = user;
@@ -42,6 +54,8 @@ static slr_status take_outputs(void *user, const slri_log_record *record)
     slri_frame_output output;
     const void *payload;
     SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_OUT, record->data, record->bytes, &frame));
+    if (frame.head.number != server->out_id)
+        return note_void(server, record->sequence);
     if (frame.head.first != server->outputs + 1)
         return refuse_stored(record);
     for (size_t at = 0; slri_frame_next_output(&server->shape, &frame, &at, &output, &payload);) {
@@ -52,6 +66,7 @@ static slr_status take_outputs(void *user, const slri_log_record *record)
     }
     server->outputs += frame.head.count;
     server->out_last = record->sequence;
+    server->out_id = slri_output_id(frame.head.producer, record->sequence);
     return SLR_OK;
 }
 
@@ -71,8 +86,23 @@ static slr_status take_stored_letters(void *user, const slri_log_record *record)
     return SLR_OK;
 }
 
+// Those that are purged need no mention. Behind the head's last record all are found again.
+static void forget_voids(slr_server *server)
+{
+    slri_head *head = &server->head;
+    uint64_t first, last, kept = 0;
+    server->log->engine->last(server->log, SLRI_LOG_OUT, &first, &last);
+    for (uint64_t i = 0; i < head->voids; ++i) {
+        if (head->void_records[i] >= first && head->void_records[i] <= head->out_last)
+            head->void_records[kept++] = head->void_records[i];
+    }
+    head->voids = kept;
+}
+
 slr_status slri_server_load_stored(slr_server *server)
 {
+    forget_voids(server);
+    server->out_id = server->head.out_id;
     const slri_log_engine *engine = server->log->engine;
     server->in_last = server->head.in_last;
     server->messages = server->head.messages;

@@ -125,7 +125,7 @@ static bool is_on_way(const memory_log *log)
 
 void memory_log_deliver(bool all)
 {
-    for (uint64_t left = draw(8); server.way && (all || left > 0); left -= left > 0)
+    for (uint64_t left = draw(4); server.way && (all || left > 0); left -= left > 0)
         arrive();
 }
 
@@ -212,7 +212,8 @@ static slr_status append_on_way(slri_log *base, enum slri_log_stream at, uint64_
     server.way_end = &way->next;
     log->last[at]++;
     log->size[at] += way->record.bytes;
-    memory_log_deliver(false);
+    if (draw(4) == 0)
+        memory_log_deliver(false);
     return SLR_OK;
 }
 
