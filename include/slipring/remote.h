@@ -111,7 +111,8 @@ typedef struct slr_worker_stats {
     uint64_t replaced;    ///< handlers replaced by slr_worker_replace
     uint64_t rolled_back; ///< replacements that were undone after a fault
     char problem[256];    ///< the last problem; "" for none
-    /// 1: slr_remote_drain has asked this worker to end. When `owned` is 0, the worker may be closed.
+    /// 1: slr_remote_drain has asked this worker to end. When `owned` is 0, the worker may be closed. Then
+    /// slr_worker_close fails if a partition was handed over without a snapshot.
     uint64_t draining;
 } slr_worker_stats;
 

@@ -28,9 +28,14 @@ void slri_nats_stream_subject(const slri_nats *nats, enum slri_log_stream stream
     snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.%s.%u", nats->name, slri_log_stream_name(stream), partition);
 }
 
-void slri_nats_reply_subject(const slri_nats *nats, uint64_t producer, char out[SLRI_NATS_SUBJECT])
+void slri_nats_producer(uint64_t producer, char out[SLRI_NATS_PRODUCER])
 {
-    snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.reply.%016" PRIx64, nats->name, producer);
+    snprintf(out, SLRI_NATS_PRODUCER, "%016" PRIx64, producer);
+}
+
+void slri_nats_reply_subject(const slri_nats *nats, const char *producer, const char *log, char out[SLRI_NATS_SUBJECT])
+{
+    snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.reply.%s.%s", nats->name, producer, log);
 }
 
 void slri_nats_call_subject(const slri_nats *nats, const char *partition, char out[SLRI_NATS_SUBJECT])
@@ -103,10 +108,11 @@ slr_status slri_nats_stream_state(slri_nats *nats, const char *stream, uint64_t 
 
 // ---- values --------------------------------------------------------------------------------------------------------
 
-// While servers elect who leads the values, nobody answers: that is not a name that was never served.
+// While servers elect who leads the values, nobody answers: that is not a name that was never served. An election takes
+// up to 9 s, and longer on a loaded machine.
 static slr_status ask_for_value(slri_nats *nats, const char *subject, natsMsg **reply)
 {
-    const uint64_t deadline_ns = slri_deadline_after(nats->timeout_ns);
+    const uint64_t deadline_ns = slri_deadline_after(SLRI_NATS_TRIES * nats->timeout_ns);
     char stream[SLRI_NATS_SUBJECT];
     bool is_there;
     snprintf(stream, sizeof stream, "KV_slr-%s", nats->name);
@@ -114,8 +120,10 @@ static slr_status ask_for_value(slri_nats *nats, const char *subject, natsMsg **
         slr_status status = slri_nats_request(nats, subject, NULL, NULL, "", 0, reply);
         if (status != SLR_NOT_FOUND)
             return status;
-        SLRI_TRY(slri_nats_has_stream(nats, stream, &is_there));
-        if (!is_there)
+        status = slri_nats_has_stream(nats, stream, &is_there);
+        if (status != SLR_OK && status != SLR_TIMEOUT)
+            return status;
+        if (status == SLR_OK && !is_there)
             return SLRI_FAIL(NOT_FOUND, "nothing was ever served under the name '%s' there", nats->name);
         if (slri_passed(deadline_ns))
             return SLRI_FAIL(TIMEOUT, "no server answers for the values of '%s'", nats->name);
@@ -151,10 +159,7 @@ slr_status slri_nats_cas(slri_nats *nats, const char *key, uint64_t *revision, c
     snprintf(subject, sizeof subject, "$KV.slr-%s.%s", nats->name, key);
     snprintf(expected, sizeof expected, "%" PRIu64, *revision);
     SLRI_TRY(slri_nats_request(nats, subject, "Nats-Expected-Last-Subject-Sequence", expected, value, bytes, &reply));
-    size_t length = (size_t)nats->api->natsMsg_GetDataLength(reply);
-    length = length < sizeof text - 1 ? length : sizeof text - 1;
-    memcpy(text, nats->api->natsMsg_GetData(reply), length);
-    text[length] = '\0';
+    slri_nats_text(nats, reply, text, sizeof text);
     nats->api->natsMsg_Destroy(reply);
     uint64_t next;
     SLRI_TRY(slri_nats_answer(text, subject, &next));

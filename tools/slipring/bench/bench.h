@@ -86,6 +86,7 @@ bool bench_keyed(bench *bench);
 bool bench_idle(bench *bench);
 bool bench_many(bench *bench);
 bool bench_remote(bench *bench);
+bool bench_remote_pressure(bench *bench);
 bool bench_pressure(bench *bench);
 bool bench_state(bench *bench);
 bool bench_streams(bench *bench);
