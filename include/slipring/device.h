@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The header for kernel sources. Three kinds of compiler read it:
-///   - slipring's own front end. The words below are built in.
+/// This header is for kernel sources. Three kinds of compiler read this header:
+///   - slipring's own front end. The words below are built into slipring's front end.
 ///   - nvcc. `__ring__` and `__ring_block__` handlers become plain `__device__` functions.
 ///   - a host C or C++ compiler. Host and device can then share a header of structs, and the host can call a handler as
 ///     a plain C function.
