@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An application can supply the host memory that slipring uses, through the two functions of this struct. Contract:
-/// docs/contract/ownership.md.
+/// An application can supply the host memory that slipring uses, through the functions of the struct slr_allocator.
+/// Contract: docs/contract/ownership.md.
 #ifndef SLIPRING_ALLOCATOR_H
 #define SLIPRING_ALLOCATOR_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A buffer is device memory, together with a copy of this memory in the host's memory. Contract:
+/// A buffer is memory of a device, together with a copy of the bytes in the host's memory. Contract:
 /// docs/contract/memory.md.
 #ifndef SLIPRING_BUFFER_H
 #define SLIPRING_BUFFER_H
@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct slr_buffer slr_buffer;
 
-/// This mode says how bytes move between the device and the host copy, if the device has its own memory.
+/// The mode of a buffer says how bytes move between the device and the host copy, if the device has its own memory.
 typedef enum slr_buffer_mode {
     SLR_BUFFER_AUTOMATIC = 1, ///< slipring copies bytes only when they are needed
     SLR_BUFFER_EXPLICIT = 2,  ///< the program copies bytes, by slr_buffer_sync
@@ -43,16 +43,17 @@ typedef struct slr_buffer_desc {
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS]; ///< elements in each dimension; the last dimension is contiguous
     /// The program may pass host memory for the buffer, `bytes` long and aligned to 64 bytes. If host and device share
     /// memory, the memory at `import` becomes the buffer's memory; otherwise it becomes the host copy. The bytes at
-    /// `import` are the buffer's initial contents. The program may access this memory only while it is mapped by
-    /// slr_buffer_map.
+    /// `import` are the buffer's initial contents. The program may access the memory at `import` only while it is
+    /// mapped by slr_buffer_map.
     void *import;
     void (*release)(void *user); ///< called once when nothing uses `import` any more; may be NULL
     void *user;
     /// If `pinned` is 1, the buffer's memory on the host is page-locked from the start, so its pages are never swapped
     /// out. If host and device share memory (cpu), slipring locks the buffer's own memory, which then starts on a page.
-    /// Otherwise slipring allocates the host copy at once and locks this copy. A device with a copy engine (cuda) then
-    /// copies directly, without a staging buffer. `pinned` together with `import` works only on devices with their own
-    /// memory whose driver can lock pages (cuda, vulkan). The imported memory stays pinned until slipring releases it.
+    /// If the device has its own memory, slipring allocates the host copy at once and locks it. A device with a copy
+    /// engine (cuda) then copies directly, without a staging buffer. `pinned` together with `import` works only on
+    /// devices with their own memory whose driver can lock pages (cuda, vulkan). The imported memory stays pinned until
+    /// slipring releases it.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
     /// With SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly, and slr_buffer_map and
@@ -124,9 +125,9 @@ SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
-/// Copies `bytes` bytes from the program into the buffer, at byte `offset`. The call waits for work in flight that uses
-/// these bytes. A handler that runs during the copy may see any mixture of old and new bytes. A handler sees all bytes
-/// that were written before the handler's message was sent.
+/// Copies `bytes` bytes from the program into the buffer, at byte `offset`. The call waits until work in flight that
+/// uses the bytes has ended. A handler that runs during the copy may see any mixture of old and new bytes. A handler
+/// sees all bytes that were written before the handler's message was sent.
 ///
 /// Threads: any.  Blocks: for work in flight on the range, and while the call copies.
 /// Errors: INVALID (the range exceeds the buffer: the message has both sizes), WRONG_STATE (the range is mapped),
@@ -145,9 +146,9 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 
 /// Gives the host access to a range of the buffer until slr_buffer_unmap; `*out` gets the address. The call first waits
 /// until work in flight that conflicts with the mapping has ended. A mapping for reading conflicts with work that
-/// writes the range; a mapping for writing conflicts with all work on the range. Then the call copies to the host those
-/// bytes that are valid only on the device. While the range is mapped, slipring refuses work that conflicts with the
-/// mapping.
+/// writes the range; a mapping for writing conflicts with all work on the range. After this wait, the call copies to
+/// the host the bytes that are valid only on the device. While the range is mapped, slipring refuses work that
+/// conflicts with the mapping.
 ///
 /// Threads: any; several may read one range.  Blocks: until `timeout_ns`, and for the copy.
 /// Owns: the caller gets the mapping, and ends it by slr_buffer_unmap.

@@ -61,7 +61,7 @@ typedef enum slr_check_level {
     SLR_CHECK_NOTE       ///< correct, but could be faster
 } slr_check_level;
 
-/// A place in the source, and the first thread that reached this place.
+/// A place in the source, and the first thread that reached the place.
 typedef struct slr_check_place {
     const char *file; ///< NULL: no place
     uint32_t line, column;

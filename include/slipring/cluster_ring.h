@@ -52,7 +52,7 @@ SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_
 #define slr_cluster_ring_get_stats(ring, out) slr_cluster_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
 /// Gives the cluster ring's ring kernel on one device. All functions of <slipring/ring.h> except slr_ring_destroy
-/// accept this ring kernel. A route may use this ring kernel, too.
+/// accept the ring kernel of a cluster ring. A route may use the ring kernel of a cluster ring, too.
 /// Threads: any.  Blocks: no.  Owns: the cluster ring keeps it.  Errors: INVALID (a NULL argument), NOT_FOUND (index).
 SLR_API slr_status slr_cluster_ring_get(const slr_cluster_ring *ring, uint32_t index, slr_ring **out);
 
@@ -78,7 +78,7 @@ SLR_API slr_status slr_cluster_port_open(slr_cluster_ring *ring, slr_cluster_por
 /// Closes a port. For NULL the call does nothing.  Threads: the owner, once.  Blocks: no.
 SLR_API void slr_cluster_port_close(slr_cluster_port *port);
 
-/// Sends a message to an instance on any device, in the same way as slr_send_with.
+/// Sends a message to an instance on any device, as slr_send_with does for one device.
 /// Threads: the port's owner.  Blocks: until `timeout_ns` for credit.  Errors: those of slr_send; INVALID (no such
 /// instance).
 SLR_API slr_status slr_cluster_send(slr_cluster_port *port, uint32_t instance, const void *message, size_t bytes,

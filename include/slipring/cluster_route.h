@@ -44,9 +44,9 @@ typedef struct slr_cluster_route_stats {
 } slr_cluster_route_stats;
 
 /// Connects two ring kernels by a route. From now on, the replies of `from` become messages of `to`, in order, and no
-/// longer go to the sender. Each such message has the correlation and the priority of the message that `from` handled.
-/// If the mailbox of `to` is full, `from` waits. slipring discards the replies of `to` to these messages, unless `to`
-/// has routes of its own. `desc` may be NULL.
+/// longer go to the sender. Each message of a route has the correlation and the priority of the message that `from`
+/// handled. If the mailbox of `to` is full, `from` waits. slipring discards the replies of `to` to messages of the
+/// route, unless `to` has routes of its own. `desc` may be NULL.
 ///
 /// Threads: any; not from a handler.  Blocks: as slr_route_to_port.
 /// Owns: the caller frees the route by slr_cluster_route_destroy, before it closes either device.

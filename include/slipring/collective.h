@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/// This enum says how slr_all_reduce combines elements. slr_all_reduce combines the elements in the order of the ranks,
+/// The enum says how slr_all_reduce combines elements. slr_all_reduce combines the elements in the order of the ranks,
 /// so every rank gets the same bits in every run.
 typedef enum slr_reduce {
     SLR_REDUCE_SUM = 1, ///< integers wrap around

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// slr_decide finds the device, GPU or CPU, that does a piece of work fastest. slr_decide predicts the times from
-/// figures of the devices, and can measure on open devices. It predicts the times from figures of the devices, and can
-/// measure on open devices. Contract: docs/contract/decide.md.
+/// figures of the devices, and can measure on open devices. Contract: docs/contract/decide.md.
 ///
 ///     slr_work work = SLR_WORK_INIT;
 ///     work.kernel = saxpy; work.shape = SLR_1D(n); work.args = args; work.arg_count = 4;
@@ -23,7 +22,7 @@ extern "C" {
 
 #define SLR_DEVICE_MODEL_NAME_BYTES 64
 
-/// These figures of a device decide how long work takes there. slr_device_get_model gives the figures of an open
+/// The figures in this struct decide how long work takes on a device. slr_device_get_model gives the figures of an open
 /// device. For a device that this machine lacks, the program fills the struct itself.
 typedef struct slr_device_model {
     char name[SLR_DEVICE_MODEL_NAME_BYTES];
@@ -88,7 +87,7 @@ typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work)
 struct slr_work {
     uint32_t struct_size;
     uint32_t resident; ///< 1: the data stays on the device between calls, and nothing is copied
-    /// slr_decide counts the operations of this kernel. The kernel may belong to any device, also to one that
+    /// slr_decide counts the operations of the kernel `kernel`. The kernel may belong to any device, also to one that
     /// interprets kernels.
     slr_kernel *kernel;
     slr_shape shape;
@@ -100,7 +99,7 @@ struct slr_work {
     // that is 0. If `kernel` is NULL, the program must set `threads`.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
     double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0 with a kernel: counted
-    // The bytes that each call copies to and from the device, unless `resident` is set. If there is a kernel and these
+    // The bytes that each call copies to and from the device, unless `resident` is set. If there is a kernel and both
     // figures are 0, slr_decide takes the sizes of the buffers that the kernel reads and of those that it may write.
     uint64_t bytes_in, bytes_out;
     double wait_share; ///< 0 to below 1: part of a call that waits for input or output, on the slowest CPU candidate
@@ -165,7 +164,7 @@ typedef struct slr_decision {
     /// The number of threads at which `candidate` and `next` are equally fast; 0 means that one of them is faster at
     /// all sizes.
     double crossover_threads;
-    // slr_decide bases its prediction on these figures of one launch.
+    // slr_decide bases its prediction on the following figures of one launch.
     uint64_t threads, instructions, flops, flops64, memory_bytes, bytes_in, bytes_out;
     double divergence;
     char why[400];

@@ -4,8 +4,8 @@
 ///   - nvcc. `__ring__` and `__ring_block__` handlers become plain `__device__` functions.
 ///   - a host C or C++ compiler. Host and device can then share a header of structs, and the host can call a handler as
 ///     a plain C function.
-/// For a host compiler, define these functions or macros before the include:
-///   `slr_host_reply(const void *reply, size_t bytes)`, if the handler replies;
+/// For a host compiler, define the following functions or macros before the include: `slr_host_reply(const void *reply,
+///   size_t bytes)`, if the handler replies;
 /// `slr_host_send(const void *outlet, unsigned instance, const void *message, size_t bytes)`, if the handler sends.
 ///   ring_send passes instance 0xffffffff.
 #ifndef SLIPRING_DEVICE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How to open a device by its name, and how to read its properties. Contract: docs/contract/devices.md.
 ///
-/// A string gives the name of a device. The same string names the device in C, on the command line and in the variable
+/// A string gives the name of a device. A device has the same name in C, on the command line and in the variable
 /// SLIPRING_DEVICE:
 ///   "cpu"                     this machine's cores. Handlers are compiled if a C compiler is found, else interpreted
 /// "cpu?engine=compiled"     fails if there is no C compiler; "cpu?engine=interpreted" never uses a compiler
@@ -71,7 +71,7 @@ static inline slr_device_desc slr_device_desc_init(void)
     }
 #endif
 
-/// A text of this size holds any device's name with all options and the NUL.
+/// A text of SLR_DEVICE_NAME_BYTES bytes holds any device's name with all options and the NUL.
 #define SLR_DEVICE_NAME_BYTES 192
 
 /// The kinds of device, with the best kind first. "auto" tries them in this order.
@@ -111,7 +111,7 @@ typedef struct slr_device_info {
     uint64_t kept_bytes;   ///< memory that lost kernels or handlers may still access; freed when they end, or never
     uint32_t device_class; ///< slr_device_class
     uint32_t reserved2;
-    /// The reason why kernels are interpreted although the user did not ask for this: there is no C compiler, or it
+    /// The reason why kernels are interpreted although the user did not ask for it: there is no C compiler, or it
     /// fails. Otherwise the text is "".
     char engine_reason[256];
 } slr_device_info;
@@ -147,9 +147,9 @@ SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc 
 #define slr_device_open(spec, desc, out) slr_device_open_from((spec), (desc), SLR_VERSION_NUMBER, (out))
 
 /// Closes a device in three steps. The call first waits for all work that was submitted to the device's streams. Then
-/// the call terminates the remaining ring kernels at once; their pending messages are not delivered. At the end the
-/// call frees the device. After this call, the device's programs, buffers, streams, ports and ring kernels may only be
-/// destroyed. For NULL the call does nothing.
+/// slr_device_close terminates the remaining ring kernels at once; their pending messages are not delivered. At the end
+/// the call frees the device. After this call, the device's programs, buffers, streams, ports and ring kernels may only
+/// be destroyed. For NULL the call does nothing.
 /// Threads: any, once. In a host function that one of the device's streams runs, the call does nothing.
 /// Blocks: until running handlers and other work in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
@@ -163,10 +163,10 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 
 /// Opens a lost device again. After this call the device is in its initial state, and its memory is empty. Programs of
 /// the device remain valid. The device's ring kernels fail, but keep their addresses, ports and pending messages;
-/// slr_ring_restart resumes these ring kernels. Before this call, the program destroys the device's buffers, streams,
-/// graphs and heaps. After this call slr_stream_default gives a new stream. If the call fails, the device remains lost,
-/// and the program may repeat the call. On OpenCL, a kernel that has not ended may still run; slipring does not use its
-/// memory again (kept_bytes).
+/// slr_ring_restart resumes them. Before this call, the program destroys the device's buffers, streams, graphs and
+/// heaps. After this call slr_stream_default gives a new stream. If the call fails, the device remains lost, and the
+/// program may repeat the call. On OpenCL, a kernel that has not ended may still run; slipring does not use its memory
+/// again (kept_bytes).
 ///
 /// Threads: any, while other threads use the device only through ports and ring kernels.
 /// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.
@@ -187,7 +187,7 @@ SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 ///   kernels), INVALID (a NULL argument).
 SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 
-/// Undoes one call of slr_device_park. Persistent kernels run again when every such call has been undone.
+/// Undoes one call of slr_device_park. Persistent kernels run again when every call of slr_device_park has been undone.
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (there is no call of slr_device_park to undo), INVALID (a NULL
 /// argument).
 SLR_API slr_status slr_device_resume(slr_device *device);

@@ -54,8 +54,8 @@ typedef struct slr_timeline_depth {
     double median;
 } slr_timeline_depth;
 
-/// These figures follow from the order of events, so the profiler's rows do not have them. A program fills this struct
-/// from a trace, as `slipring profile` does. The value 0 means unknown; later versions only append fields.
+/// The figures in this struct follow from the order of events, so the profiler's rows do not have them. A program fills
+/// this struct from a trace, as `slipring profile` does. The value 0 means unknown; later versions only append fields.
 typedef struct slr_timeline {
     uint32_t struct_size;
     uint32_t streams;           ///< streams that did work

@@ -63,8 +63,8 @@ typedef enum slr_activation {
     SLR_LEAKY_RELU ///< v < 0 ? v / 100 : v
 } slr_activation;
 
-/// This enum says how many elements an input of the fused kernel has. If an input has rows or columns, the kernel's
-/// last argument is the number of columns.
+/// The enum slr_extent says how many elements an input of the fused kernel has. If an input has rows or columns, the
+/// kernel's last argument is the number of columns.
 typedef enum slr_extent {
     SLR_EACH = 1,    ///< one for each element
     SLR_NUMBER,      ///< one number for all elements

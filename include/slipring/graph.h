@@ -57,7 +57,7 @@ SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_in
 #define slr_graph_get_info(graph, out) slr_graph_get_info_sized((graph), (out), sizeof(slr_graph_info))
 
 /// Submits the graph as a unit: no other submission to the stream comes between its commands. The array `rebindings`
-/// replaces buffers of the graph, for this launch only. A replacement buffer must belong to this device and be at least
+/// replaces buffers of the graph, for one launch only. A replacement buffer must belong to this device and be at least
 /// as long as the recorded buffer. The launch uses the length of the recorded buffer. All rebindings apply at once, so
 /// two buffers can be exchanged. A slice counts as a buffer of its own: replacing the whole buffer does not affect
 /// commands that were recorded with the slice.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A heap gives out small pieces of device memory. Contract: docs/contract/pools.md.
 ///
-/// A heap allocates chunks of memory from its device and divides these chunks into spans. The heap keeps its own data
-/// in host memory, so a heap also works for memory that the host cannot access. A freed span is merged at once with its
+/// A heap allocates chunks of memory from its device and divides the chunks into spans. The heap keeps its own data in
+/// host memory, so a heap also works for memory that the host cannot access. A freed span is merged at once with its
 /// free neighbours.
 #ifndef SLIPRING_HEAP_H
 #define SLIPRING_HEAP_H
@@ -73,7 +73,7 @@ typedef struct slr_heap_stats {
 SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out);
 
 /// Gives the heap from which the device allocates its buffers, so that a program can allocate more spans there. The
-/// program must not call slr_heap_destroy for this heap.
+/// program must not call slr_heap_destroy for the device's own heap.
 /// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
@@ -120,7 +120,8 @@ SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t 
 #define slr_heap_take_on(heap, bytes, alignment, stream, out)                                                          \
     slr_heap_take_on_at((heap), (bytes), (alignment), (stream), __FILE__, __LINE__, (out))
 
-/// Returns all empty chunks of the heap to the device. The result is the size of these chunks in bytes, or 0 for NULL.
+/// Returns all empty chunks of the heap to the device. The result is the size of the returned chunks in bytes, or 0 for
+/// NULL.
 /// Threads: any.  Blocks: as slr_heap_take.
 SLR_API uint64_t slr_heap_trim(slr_heap *heap);
 

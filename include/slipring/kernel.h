@@ -67,9 +67,9 @@ typedef struct slr_shape {
 } slr_shape;
 
 /// A shape of `n` threads along x; slipring chooses the block size. slipring first looks for the block that slr_tune
-/// has found or that the source declares (docs/contract/tuning.md). Otherwise the block has 64 threads if `n` is below
-/// 512, 128 if `n` is below 1,024, 256 up to 100,000, and 512 above. If a smaller block gives the kernel a better
-/// occupancy, slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
+/// has found or that the source declares (docs/contract/tuning.md). If there is no such block, it has 64 threads if `n`
+/// is below 512, 128 if `n` is below 1,024, 256 up to 100,000, and 512 above. If a smaller block gives the kernel a
+/// better occupancy, slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -249,7 +249,7 @@ static inline slr_arg slr_arg_itself(slr_arg arg)
 #define SLR_VALUE(variable) slr_arg_bytes(&(variable), (uint32_t)sizeof(variable))
 
 #ifdef __cplusplus
-/// These overloads convert each C++ type for SLR_LAUNCH. A plain struct is passed by value.
+/// The overloads convert each C++ type for SLR_LAUNCH. A plain struct is passed by value.
 template <class T> slr_arg slr_arg_of(const T &value)
 {
     return slr_arg_bytes(&value, static_cast<uint32_t>(sizeof value));
@@ -319,7 +319,7 @@ inline slr_arg slr_arg_of(double value)
     return slr_arg_float(value);
 }
 
-/// This is the macro SLR_LAUNCH for C++. In C++, a plain struct needs no SLR_VALUE.
+/// The following macro is SLR_LAUNCH for C++. In C++, a plain struct needs no SLR_VALUE.
 template <class... Args>
 slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const Args &...args)
 {

@@ -16,9 +16,9 @@
 ///     }
 ///
 /// When the main function returns, the ring kernel accepts no more messages. If main returns SLR_OK and every accepted
-/// message has completed, the ring kernel has terminated. Otherwise the ring kernel has failed; its held and pending
-/// messages remain until slr_ring_terminate returns them. Only the thread of the main function may call the functions
-/// of this header.
+/// message has completed, the ring kernel has terminated. If main returns an error or leaves messages, the ring kernel
+/// has failed; its held and pending messages remain until slr_ring_terminate returns them. Only the thread of the main
+/// function may call the functions of this header.
 #ifndef SLIPRING_LOOP_H
 #define SLIPRING_LOOP_H
 
@@ -34,9 +34,9 @@ extern "C" {
 /// Each message is held until slr_done or slr_fail; the message and its state are valid until then. A ring kernel that
 /// is paused takes no messages.
 ///
-/// The result SLR_END means that no more messages will come. Either the input is closed and main has taken all
-/// messages, or the deadline of slr_ring_terminate has passed. The main function can still complete the messages that
-/// it holds.
+/// The result SLR_END means that no more messages will come. The result SLR_END has two possible reasons: the input is
+/// closed and main has taken all messages, or the deadline of slr_ring_terminate has passed. The main function can
+/// still complete the messages that it holds.
 ///
 /// Threads: the one that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` gets the number of messages
 /// in every case.
@@ -52,7 +52,8 @@ SLR_API slr_status slr_done(const slr_delivery *delivery);
 
 /// Completes a held message as faulted, with the reason `status`, which is not SLR_OK. slipring drops the message's
 /// replies, resets its instance to the initial state, and sends a notice to the sender. If a handler calls this
-/// function, the message fails when the handler returns. In a batch, only this message fails.
+/// function, the message fails when the handler returns. If a handler of a batch calls slr_fail, only the given message
+/// fails.
 /// Threads: the one that runs main or the handler.  Blocks: no.
 /// Errors: INVALID (the ring kernel does not hold the message, or no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
@@ -70,8 +71,8 @@ SLR_API int slr_is_active(slr_context *context);
 /// Threads: the one that runs main.  Blocks: no.
 SLR_API int slr_should_terminate(slr_context *context);
 
-/// Gives the loop's own port, which can send to other ring kernels and receive their replies. The first call opens the
-/// port.
+/// Gives the loop's own port, which can send to other ring kernels and receive their replies. The first call of the
+/// function opens the loop's port.
 /// Threads: the one that runs main.  Blocks: no.  Owns: nothing, because slipring closes the port after main returns.
 /// Errors: NO_MEMORY, SYSTEM.
 SLR_API slr_status slr_context_port(slr_context *context, slr_port **out);

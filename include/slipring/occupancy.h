@@ -94,9 +94,9 @@ typedef struct slr_best_block {
 } slr_best_block;
 
 /// Finds the block size that puts the most threads on a multiprocessor. If several sizes are equally good, the call
-/// takes the largest. The result is the same as that of cudaOccMaxPotentialOccupancyBlockSize. Every candidate is a
-/// multiple of `multiple`, except the largest block that the kernel allows, which is also a candidate. `multiple` is
-/// itself a multiple of 32; 0 means 32.
+/// takes the largest. The result equals that of cudaOccMaxPotentialOccupancyBlockSize. Every candidate is a multiple of
+/// `multiple`, except the largest block that the kernel allows, which is also a candidate. `multiple` is itself a
+/// multiple of 32; 0 means 32.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, struct_size, a `multiple` that is not a multiple of 32, a carve-out above 100),

@@ -43,9 +43,9 @@ typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 /// Threads: any.  Blocks: for the servers.  Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user);
 
-/// Asks a worker to hand over its partitions and to take no more; NULL asks all workers. Then the call waits until the
-/// worker has handed its partitions over. The worker's own program sees the request in slr_worker_stats.draining. If no
-/// worker is left, accepted messages wait on the servers.
+/// Asks a worker to hand over its partitions and to take no more; NULL asks all workers. Then slr_remote_drain waits
+/// until the worker has handed its partitions over. The worker's own program sees the request in
+/// slr_worker_stats.draining. If no worker is left, accepted messages wait on the servers.
 /// Threads: any.  Blocks: until `timeout_ns`, and for the servers.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request
 ///   remains), and those of slr_sender_open.
@@ -112,7 +112,7 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
     slr_remote_snapshot_sized((where), (folder), (out), sizeof(slr_remote_copy))
 
 /// Creates a name on the servers from a folder that slr_remote_snapshot wrote. Workers of the new name continue from
-/// the copy. The new name must be free on these servers; it may differ from the copied name. slr_remote_desc.replicas
+/// the copy. The new name must be free on the servers; it may differ from the copied name. slr_remote_desc.replicas
 /// applies to the new streams.
 /// Threads: any.  Blocks: for the servers.
 /// Errors: WRONG_STATE (the name is in use there), NOT_FOUND (the folder has no copy), INVALID (a damaged copy: the
@@ -129,7 +129,7 @@ SLR_API slr_status slr_remote_restore_sized(const slr_remote_desc *where, const 
 
 enum { SLR_REMOTE_SYNC_UNKNOWN = 0, SLR_REMOTE_SYNC_ALWAYS = 1, SLR_REMOTE_SYNC_INTERVAL = 2 };
 
-/// Which failures an accepted message survives on these servers.
+/// The failures that an accepted message survives on the servers.
 typedef struct slr_remote_safety {
     char version[32];     ///< version of the server that answered
     uint32_t replicas;    ///< replicas of the name's streams; if nobody has served the name, slr_remote_desc.replicas

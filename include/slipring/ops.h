@@ -191,7 +191,7 @@ SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, con
                                            const slr_tensor *dbias, slr_point *out);
 
 /// Measures the time of all algorithms that can do this call, and calls the visitor for each. The timed runs write
-/// their results to temporary buffers. Later calls with this shape use the algorithm that was chosen.
+/// their results to temporary buffers. Later calls with the same shape use the algorithm that was chosen.
 /// Blocks: while the algorithms run.
 SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                         slr_algorithm_visitor *visit, void *user);
@@ -261,7 +261,7 @@ typedef struct slr_pooling_desc {
     uint32_t window[2], stride[2], padding[2]; ///< stride 0: the window's size; padding: less than the window
     const slr_tensor *x, *y;
     /// A tensor with the shape of y and the type SLR_I32: the index of each largest element in its plane. The backward
-    /// call needs these indices. The tensor may be NULL.
+    /// call of a pooling needs the indices of the largest elements. The tensor may be NULL.
     const slr_tensor *indices;
 } slr_pooling_desc;
 #ifdef __cplusplus
@@ -408,7 +408,7 @@ SLR_API slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam
 // ---- loss scaling, for gradients that would be 0 in SLR_F16 --------------------------------------------------------
 
 /// A scaler gives a factor for the loss, so that small gradients do not become 0 in half precision. The scaler then
-/// divides the gradients by this factor in SLR_F32.
+/// divides the gradients by the same factor in SLR_F32.
 typedef struct slr_scaler slr_scaler;
 
 typedef struct slr_scaler_desc {
@@ -462,8 +462,9 @@ SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, co
 /// Appends one step of an optimiser to the stream.
 typedef slr_status slr_scaler_function(void *user, slr_stream *stream);
 
-/// Calls the function `step` if all gradients since the last step were finite. Otherwise the call skips the step and
-/// reduces the scale; this is not an error. `skipped` gets 1 if the step was skipped, else 0; it may be NULL.
+/// Calls the function `step` if all gradients since the last step were finite. If a gradient was not finite,
+/// slr_scaler_step skips the step and reduces the scale, and this is not an error. `skipped` gets 1 if the step was
+/// skipped, else 0; it may be NULL.
 ///
 /// Threads: one at a time per scaler.  Blocks: until the stream's work is done.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), WRONG_STATE (no slr_scaler_unscale since the last step), those of the stream and

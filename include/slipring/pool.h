@@ -23,9 +23,10 @@ typedef struct slr_pool_desc {
     const char *name;    ///< for messages and reports; copied, cut to 47 characters. NULL: "pool"
     uint64_t max_bytes;  ///< limit on the pool's buffers, in use and waiting. Default: the device's limit alone
     uint64_t keep_bytes; ///< limit on waiting buffers; the excess is freed to the device's heap. Default: 256 MiB
-    /// The pool divides this buffer of the device into slices. If a ring kernel is bound to this buffer, the pool's
-    /// buffers can move with messages (docs/contract/references.md). The pool keeps the buffer alive until the pool and
-    /// its buffers are released. Nothing else should use this buffer. By default the pool uses the device's heap.
+    /// The pool divides the buffer `within` of the device into slices. If a ring kernel is bound to `within`, the
+    /// pool's buffers can move with messages (docs/contract/references.md). The pool keeps the buffer alive until the
+    /// pool and its buffers are released. Nothing except the pool should use the buffer `within`. By default the pool
+    /// uses the device's heap.
     slr_buffer *within;
 } slr_pool_desc;
 #ifdef __cplusplus
@@ -65,7 +66,8 @@ SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_pool_destroy(slr_pool *pool);
 
-/// Gives the device's own pool, whose name is "pool". The program must not call slr_pool_destroy for this pool.
+/// Gives the device's own pool, whose name is "pool". The program must not call slr_pool_destroy for the device's own
+/// pool.
 /// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 
@@ -87,7 +89,7 @@ SLR_API slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scala
     slr_pool_acquire_at((pool), (count), (scalar), __FILE__, __LINE__, (out))
 
 /// Frees waiting buffers to the heap, the largest first, until the waiting buffers take at most `keep_bytes` bytes. The
-/// result is the number of bytes that were freed, or 0 for NULL. slr_heap_trim can then return this memory to the
+/// result is the number of bytes that were freed, or 0 for NULL. slr_heap_trim can then return the freed memory to the
 /// device.
 /// Threads: any.  Blocks: as slr_pool_acquire.
 SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);

@@ -74,8 +74,8 @@ typedef struct slr_reply {
     uint32_t reserved;
 } slr_reply;
 
-/// Receives the next reply to this port. `payload` gets the bytes of the reply and has room for `capacity` bytes. The
-/// function returns one of these results:
+/// Receives the next reply to this port. `payload` gets the bytes of the reply and has room for `capacity` bytes.
+/// slr_receive returns one of the following results:
 ///
 ///   SLR_OK: the port received a reply, or a notice (see reply->status).
 ///   SLR_END: a ring kernel that this port has used has ended. reply->from names the ring kernel. Each ring kernel

@@ -60,13 +60,13 @@ typedef struct slr_profile_row {
     uint32_t counted;          ///< for a kernel and a batch row: SLR_COUNTED_...
     const char *name, *device; ///< valid for the life of the process
     uint64_t n, total_ns, min_ns, mean_ns, p50_ns, p95_ns, p99_ns, max_ns;
-    /// The number of bytes copied. For a kernel, each buffer counts at most once, so this number is the minimum traffic
-    /// to memory. 0 means unknown.
+    /// The number of bytes copied. For a kernel, each buffer counts at most once, so `bytes` is the minimum traffic to
+    /// memory. 0 means unknown.
     uint64_t bytes;
     double bytes_per_second; ///< bytes / total_ns
-    // For a kernel, these figures are the sum of all launches. For a batch, these figures are the sum of all messages;
-    // each message counts as one call of the handler with unknown contents. If slipring could not count, all figures
-    // are 0 except threads and blocks.
+    // For a kernel, the counts are the sum of all launches. For a batch, the counts are the sum of all messages; each
+    // message counts as one call of the handler with unknown contents. If slipring could not count, all figures are 0
+    // except threads and blocks.
     uint64_t threads, blocks;
     uint64_t flops, flops64;                   ///< single precision; double precision
     uint64_t instructions;                     ///< instructions of the intermediate form
@@ -76,7 +76,7 @@ typedef struct slr_profile_row {
     slr_profile_line lines[SLR_PROFILE_LINES]; ///< the source's lines by falling share
     uint64_t messages;                         ///< for a batch or owner row: messages handled
     uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
-    /// For a caller row, this is the call's offset in bytes from the start of the mapped `file`, which has its machine
+    /// For a caller row, the offset of the call in bytes from the start of the mapped `file`, which has its machine
     /// code. If the offset is 0, `file` is a source, and lines[0] has the line.
     uint64_t offset;
 } slr_profile_row;
@@ -117,8 +117,8 @@ SLR_API void slr_profile_stop(void);
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_clear(void);
 
-/// Gives at most `most` of the rows that are not empty, sorted by falling time. `count` gets the total number of these
-/// rows. `out` may be NULL if `most` is 0.
+/// Gives at most `most` of the rows that are not empty, sorted by falling time. `count` gets the total number of rows
+/// that are not empty. `out` may be NULL if `most` is 0.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_t *count);
@@ -127,9 +127,9 @@ SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_
 SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count);
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
-/// Gives the best performance of a device. The first call runs kernels on the device for up to some seconds. slipring
-/// keeps the result in the cache folder, for each device, CPU and version. A program should make the first call before
-/// it starts the profiler.
+/// Gives the best performance of a device. The first call for a device runs kernels on it for up to some seconds.
+/// slipring keeps the result in the cache folder, for each device, CPU and version. A program should make the first
+/// call before it starts the profiler.
 ///
 /// Threads: any.  Blocks: while the call measures.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
@@ -198,8 +198,8 @@ typedef struct slr_timing {
 } slr_timing;
 
 /// Measures how long a kernel runs. The call makes some launches that do not count, and then the samples, on an
-/// internal stream. The kernel runs on the caller's buffers, so these buffers afterwards hold the results of all
-/// launches. `desc` may be NULL.
+/// internal stream. The kernel runs on the caller's buffers, which afterwards hold the results of all launches. `desc`
+/// may be NULL.
 ///
 /// Threads: any.  Blocks: while the call compiles and runs.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; more than 1,000,000 samples or launches), TIMEOUT, and those of slr_launch.

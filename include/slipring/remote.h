@@ -30,8 +30,8 @@ extern "C" {
 
 #define SLR_REMOTE_NAME_BYTES 33
 
-/// A name, the servers that store it, and how to connect to them. slipring reads the texts only during the call.
-/// slipring reads secrets from files, never from these texts.
+/// A name, the servers that store it, and how to connect to them. slipring reads the texts of the struct only during
+/// the call. slipring reads secrets from files, never from texts in the struct.
 typedef struct slr_remote_desc {
     uint32_t struct_size;
     uint32_t replicas;       ///< replicas of the streams that this call makes: 1 (default), 3 or 5
@@ -91,14 +91,14 @@ static inline slr_worker_desc slr_worker_desc_init(void)
     }
 #endif
 
-/// What this worker has done so far, as counts.
+/// What a worker has done so far, as counts.
 typedef struct slr_worker_stats {
     uint32_t partitions; ///< partitions of the name
     uint32_t owned;      ///< partitions that this worker has now
     uint32_t workers;    ///< workers that are alive, including this one
     uint32_t reserved;
-    /// The number of messages that this worker handled. If a worker loses a partition, the partition's next worker may
-    /// handle a message again. In this case only the next worker counts the message.
+    /// The number of messages that the worker handled. If a worker loses a partition, the partition's next worker may
+    /// handle a message again. If two workers handle a message, only the later worker counts it.
     uint64_t handled;
     uint64_t faulted;  ///< messages in the stream of dead letters, with the reason
     uint64_t outputs;  ///< outputs stored
@@ -113,7 +113,7 @@ typedef struct slr_worker_stats {
     uint64_t replaced;    ///< handlers replaced by slr_worker_replace
     uint64_t rolled_back; ///< replacements that were undone after a fault
     char problem[256];    ///< the last problem; "" for none
-    /// If 1, slr_remote_drain has asked this worker to end. When `owned` is 0, the program may close the worker.
+    /// If 1, slr_remote_drain has asked the worker to end. When `owned` is 0, the program may close the worker.
     uint64_t draining;
 } slr_worker_stats;
 
@@ -132,7 +132,7 @@ SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 
-/// Replaces the handler of this worker in each partition between two messages, as slr_server_replace does. If the new
+/// Replaces the handler of a worker in each partition between two messages, as slr_server_replace does. If the new
 /// handler faults in a partition before that partition's next snapshot, all partitions go back to the previous handler.
 /// The program must keep the program object of the previous handler until the next call or slr_worker_close.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.
@@ -163,8 +163,8 @@ typedef struct slr_sender_desc {
     uint32_t struct_size;
     uint32_t frame_bytes; ///< bytes of a partition's messages that are sent together, up to 524,288; default 65,536
     /// A number below 2^63 that identifies the sender; the sender keeps it over restarts. After a restart the sender
-    /// sends all its messages again from the first one, and slipring skips those that were accepted. 0 means that
-    /// slipring chooses a new number.
+    /// sends all its messages again from the first one, and slipring skips the messages that were accepted. 0 means
+    /// that slipring chooses a new number.
     uint64_t producer;
     slr_program *program; ///< slipring compares its message's layout with the name's; NULL: only the size
     const char *handler;  ///< the handler in the program; NULL: the first handler
@@ -258,8 +258,8 @@ SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver 
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,
                                         size_t capacity, uint64_t timeout_ns);
 
-/// Removes from the servers the outputs that the program received. The call removes only whole records, and only those
-/// that no snapshot still needs.
+/// Removes from the servers the outputs that the program received. The call removes only whole records that no snapshot
+/// still needs.
 /// Threads: the receiver's owner.  Blocks: for the servers.  Errors: SYSTEM, TIMEOUT.
 SLR_API slr_status slr_receiver_release(slr_receiver *receiver);
 

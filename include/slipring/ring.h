@@ -113,11 +113,11 @@ typedef struct slr_same {
 ///
 ///     1 KiB + shards * (33 KiB + I * state_bytes + queue_size * (M + 8) + max_ports * P), P = 3 KiB + Q * (M + R + 1)
 ///
-/// In this formula, M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up to a
-/// multiple of 16. Q is queue_size, rounded up to a power of two. The number of shards is the number of the device's
-/// workers, but at most the number of instances. I is the number of instances per shard, rounded up. slipring allocates
-/// the memory when it is first used. A ring kernel with a short queue uses 4 KB, also after a call. With a longer
-/// queue, each port that has called uses two or three more pages. max_ports uses no memory until ports connect.
+/// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up
+/// to a multiple of 16. Q is queue_size, rounded up to a power of two. The number of shards is the number of the
+/// device's workers, but at most the number of instances. I is the number of instances per shard, rounded up. slipring
+/// allocates the memory when it is first used. A ring kernel with a short queue uses 4 KB, also after a call. With a
+/// longer queue, each port that has called uses two or three more pages. max_ports uses no memory until ports connect.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// The capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired. With an
@@ -125,12 +125,12 @@ typedef struct slr_ring_desc {
     /// 4,096.
     uint32_t queue_size;
     const char *name; ///< unique per device; default: the handler's name
-    // For a handler in kernel source, set these fields:
+    // For a handler in kernel source, set the following fields:
     slr_program *program; ///< the program that has the handler
     const char *handler;  ///< the handler's name in the program; default: the only handler
     const slr_binding *bindings;
     uint32_t binding_count;
-    // For a host handler, set these fields instead:
+    // For a host handler, set the following fields instead:
     uint32_t reserved0;
     slr_on_message *on_message;
     void *user;
@@ -143,18 +143,18 @@ typedef struct slr_ring_desc {
     uint32_t instances;   ///< 1 to 16,777,216; default 1, with keys 65,536
     uint32_t priority;    ///< SLR_PRIORITY(0..255) for messages without a priority; default 128
     uint32_t overflow;    ///< an slr_overflow; default SLR_OVERFLOW_BLOCK
-    /// The maximum number of replies to one message, 1 to 64; the default is 1. slipring reserves space for these
-    /// replies before a handler takes the message.
+    /// The maximum number of replies to one message, 1 to 64; the default is 1. slipring reserves space for the replies
+    /// before a handler takes the message.
     uint32_t max_replies;
     uint32_t max_ports; ///< limit on ports that send to this ring kernel, 1 to 256; default 64
-    /// If 1, messages carry the time at which they were sent, and replies return this time. Each message then costs one
-    /// read of the clock.
+    /// If 1, messages carry the time at which they were sent, and replies return it. Each message then costs one read
+    /// of the clock.
     uint32_t time_stamps;
     /// The first state of each instance, also after a restart: state_bytes bytes, which slipring copies. By default all
     /// bytes are zero.
     const void *initial_state;
     uint64_t fuel; ///< limit on loop iterations per message in a kernel handler; default 2^32
-    // Set one of these fields instead of on_message, with the same `user`, sizes and other fields:
+    // Set one of the following fields instead of on_message, with the same `user`, sizes and other fields:
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
     // The following fields apply to host handlers and kernel handlers. A loop passes its own values to each slr_take
@@ -170,8 +170,8 @@ typedef struct slr_ring_desc {
     /// a shard keeps none.
     uint32_t dead_letters;
     /// The mode of a kernel handler: SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT. If the mode is not available,
-    /// slr_ring_create fails with UNSUPPORTED and the reason. The default is persistent, if this mode is available. On
-    /// a cpu device, SLR_RING_RELAUNCHED has no effect.
+    /// slr_ring_create fails with UNSUPPORTED and the reason. The default is persistent, if persistent mode is
+    /// available. On a cpu device, SLR_RING_RELAUNCHED has no effect.
     uint32_t mode;
     // The kind of the ring kernel's keys (docs/contract/keys.md). With keys, `instances` is the maximum number of keys
     // at a time.
@@ -182,30 +182,30 @@ typedef struct slr_ring_desc {
     slr_on_evicted *on_evicted; ///< called with each evicted key and its state; NULL: both are dropped
     void *evicted_user;
     /// The time limit of a handler on the host, in nanoseconds. slipring abandons a handler that exceeds the limit: its
-    /// message faults and the ring kernel fails. The limit is at least 1,000,000; by default there is no limit. With a
-    /// limit, each message costs two clock reads, and copies of the message and its replies. Handlers on a device have
-    /// a limit on loop iterations (`fuel`) instead.
+    /// message faults and the ring kernel fails. The limit is at least 1,000,000 ns; by default there is no limit. With
+    /// a limit, each message costs two clock reads, and copies of the message and its replies. Handlers on a device
+    /// have a limit on loop iterations (`fuel`) instead.
     uint64_t handler_timeout_ns;
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
     uint64_t fault_window_ns; ///< for SLR_FAULT_LIMIT; default 1 s
-    /// slipring times one of this many messages per port (docs/contract/telemetry.md): a power of two up to 65,536 (1:
+    /// slipring times one message in this many per port (docs/contract/telemetry.md): a power of two up to 65,536 (1:
     /// all), or SLR_LATENCY_OFF. The default is 256 messages.
     uint32_t latency_every;
     /// The most messages that a kernel handler may send through each output channel per message, 1 to 64. The default
-    /// is 1 message. slipring reserves space for these messages before the handler runs.
+    /// is 1 message for each channel. slipring reserves space for the messages before the handler runs.
     uint32_t max_sends;
     /// If 1, messages that are in doubt after a device loss stay pending, and a restart handles them, perhaps for the
     /// second time. By default, slipring handles no message twice.
     uint32_t redeliver;
     uint32_t reserved4;
-    /// The fields of messages and replies that are slices of buffers. slipring checks these fields at every send
-    /// (docs/contract/references.md). By default there are no such fields. slipring copies the array.
+    /// The fields of messages and replies that are slices of buffers. slipring checks the slices at every send
+    /// (docs/contract/references.md). By default no field is a slice. slipring copies the array.
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
     /// If 1, slipring publishes replies and counts after each message instead of each batch, so no reply waits for a
-    /// later slow handler. This option works only for host handlers of one message per call, and not with routes, whose
-    /// replies are published per batch. By default slipring publishes after each batch.
+    /// later slow handler. The option publish_each works only for host handlers of one message per call, and not with
+    /// routes, whose replies are published per batch. By default slipring publishes after each batch.
     uint32_t publish_each;
 } slr_ring_desc;
 #ifdef __cplusplus
@@ -263,11 +263,11 @@ typedef struct slr_ring_stats {
     char mode_reason[SLR_MODE_REASON_BYTES];
     uint64_t redelivered;     ///< messages in doubt that became pending again, each time counted
     uint64_t records_dropped; ///< batches of a persistent kernel missing from profile and trace, for lack of room
-    /// Description and place of the first fault since launch; "" if there was no fault. Later faults do not replace
-    /// this text.
+    /// Description and place of the first fault since launch; "" if there was no fault. Later faults do not replace the
+    /// text of the first fault.
     char first_fault[256];
-    /// The time from the first activation to the first fault. The time is 0 if the handler ran on a device, which lacks
-    /// this clock.
+    /// The time from the first activation to the first fault. The time of the first fault is 0 if the handler ran on a
+    /// device, which lacks this clock.
     uint64_t first_fault_ns;
     uint32_t first_fault_instance;
     /// The number of the message in the instance's shard: 1, 2, ..., modulo 2^32. A ring kernel with one instance has
@@ -318,12 +318,12 @@ SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Ends the pause of a ring kernel, which then handles messages again, in order. Before this call, the ring kernel must
-/// be in the state `paused`. The call also makes the routes that slr_ring_restart could not make. In that case the call
-/// may block as slr_route does, and fail with the errors of slr_route.
+/// be in the state `paused`. The call also makes the routes that slr_ring_restart could not make. While it makes such
+/// routes, the call may block as slr_route does, and fail with the errors of slr_route.
 /// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Refuses further messages with CLOSED, and handles the pending messages. Then every port that has used this ring
+/// Refuses further messages with CLOSED, and handles the pending messages. At the end every port that has used the ring
 /// kernel receives END, and the state becomes `terminated`. The state must be `active` or `paused`; the call ends a
 /// pause.
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
@@ -418,8 +418,8 @@ SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const voi
 SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out);
 
 /// Sends a reply from a host handler or a loop, at most max_replies for each message. `reply` is `reply_bytes` bytes
-/// long; the call copies these bytes. slipring publishes the reply when the message completes: when the handler
-/// returns, or at slr_done.
+/// long; the call copies it. slipring publishes the reply when the message completes: when the handler returns, or at
+/// slr_done.
 /// Threads: the thread that runs the handler, before the handler returns, or the thread that runs main.  Blocks: no.
 /// Errors: INVALID (more than max_replies; the ring kernel declared no reply; the loop no longer holds the message).
 SLR_API slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t bytes);

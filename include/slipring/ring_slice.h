@@ -10,14 +10,14 @@
 struct ring_slice {
     unsigned long long offset; ///< in bytes, from the beginning of the bound buffer
     unsigned long long bytes;
-    /// 0, or the buffer whose ownership moves with the message. slr_slice_own sets this member. A program may copy this
-    /// member but must never compute it.
+    /// 0, or the buffer whose ownership moves with the message. slr_slice_own sets this member. A program may copy the
+    /// member `owner` but must never compute it.
     unsigned owner;
     unsigned turn; ///< the number of transfers of that buffer. Copy this member, never compute it
 };
 
-/// These functions are for handlers. ring_slice_data gives a pointer to the slice's first element in the parameter
-/// `buffer`. ring_slice_count gives the number of elements in the slice.
+/// The functions ring_slice_data and ring_slice_count are for handlers. ring_slice_data gives a pointer to the slice's
+/// first element in the parameter `buffer`. ring_slice_count gives the number of elements in the slice.
 #define ring_slice_data(buffer, slice) ((buffer) + (slice).offset / sizeof *(buffer))
 #define ring_slice_count(buffer, slice) ((slice).bytes / sizeof *(buffer))
 

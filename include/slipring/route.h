@@ -13,7 +13,7 @@ extern "C" {
 /// How replies of one ring kernel become messages of another. A zero in any field means the default.
 typedef struct slr_route_desc {
     uint32_t struct_size;
-    /// SLR_INSTANCE_AT(struct beat, patient) is the offset of a u32 in the reply; this number selects the destination
+    /// SLR_INSTANCE_AT(struct beat, patient) is the offset of a u32 in the reply, which selects the destination
     /// instance. The default destination is the instance with the same number as the one that replied, or 0 if `to` has
     /// only one instance.
     uint32_t instance_at;
@@ -42,10 +42,10 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// The offset of a member in a reply, for a field where zero means "default".
 #define SLR_INSTANCE_AT(type, field) ((uint32_t)offsetof(type, field) + 1u)
 
-/// Makes a route: from now on, replies of `from` become messages of `to` and no longer go to the sender. These messages
-/// keep the correlation, the priority and the time of sending of the original message. If a ring kernel has several
-/// routes, each reply goes along all of them. If several routes lead to one ring kernel, each route keeps its own
-/// order. The handler of `from` runs only if `to` has space for all its possible replies. A full mailbox of `to`
+/// Makes a route: from now on, replies of `from` become messages of `to` and no longer go to the sender. The messages
+/// of a route keep the correlation, the priority and the time of sending of the original message. If a ring kernel has
+/// several routes, each reply goes along all of them. If several routes lead to one ring kernel, each route keeps its
+/// own order. The handler of `from` runs only if `to` has space for all its possible replies. A full mailbox of `to`
 /// therefore slows `from` down, and no reply is lost. If the overflow policy of `to` is to drop, `to` accepts every
 /// reply and drops messages.
 ///

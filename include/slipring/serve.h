@@ -56,7 +56,7 @@ static inline slr_serve_desc slr_serve_desc_init(void)
     }
 #endif
 
-/// Counts over all processes that have served this folder. At any time accepted = handled + faulted + pending.
+/// Counts over all processes that have served the folder. At any time accepted = handled + faulted + pending.
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are written
     uint64_t handled;
@@ -78,7 +78,7 @@ typedef struct slr_server_stats {
     uint64_t rolled_back; ///< replacements that were undone after a fault
 } slr_server_stats;
 
-/// Opens the folder of a durable ring kernel, the place, and restores the states. Then the call handles again the
+/// Opens the folder of a durable ring kernel, the place, and restores the states. Then slr_serve handles again the
 /// messages that no snapshot covers. The place belongs to this process until slr_server_close, or until the process
 /// ends.
 ///
@@ -112,8 +112,8 @@ SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64
                                    const void *message, size_t bytes, uint64_t timeout_ns);
 
 /// Writes all messages that were sent, and with SLR_SYNC_ALWAYS also syncs the disk; the messages are then accepted.
-/// Then the call waits until all of these messages are in the mailbox. After TIMEOUT, some accepted messages still
-/// wait, and later calls put them into the mailbox.
+/// Then slr_server_flush waits until all of the messages are in the mailbox. After TIMEOUT, some accepted messages
+/// still wait, and later calls put them into the mailbox.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns);
 
@@ -195,13 +195,14 @@ SLR_API slr_status slr_server_get_stats(slr_server *server, slr_server_stats *ou
 SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_stats *out, size_t bytes);
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
-/// Waits as slr_server_settle does, and writes a snapshot if the wait succeeded. Then the call releases the place and
-/// the server. With any result, the next slr_serve continues where this server stopped. For NULL the call does nothing.
+/// Waits as slr_server_settle does, and writes a snapshot if the wait succeeded. Then slr_server_close releases the
+/// place and the server. With any result, the next slr_serve continues where this server stopped. For NULL the call
+/// does nothing.
 /// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
 /// Errors: those of slr_server_flush. The call frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
 
-/// What the folder of a durable ring kernel holds. slr_place_get_info does not lock this place, so it may read a place
+/// What the folder of a durable ring kernel holds. slr_place_get_info does not lock the folder, so it may read a folder
 /// in use in the middle of a change.
 typedef struct slr_place_info {
     char handler[96];

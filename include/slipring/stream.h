@@ -52,7 +52,8 @@ SLR_API slr_status slr_stream_create(slr_device *device, const slr_stream_desc *
 /// Threads: any, once; also a host function.  Blocks: no.
 SLR_API void slr_stream_destroy(slr_stream *stream);
 
-/// Gives the device's default stream. The first call makes this stream, and slr_device_close destroys it.
+/// Gives the device's default stream. The first call of the function makes the default stream, and slr_device_close
+/// destroys it.
 /// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: those of slr_stream_create.
 SLR_API slr_status slr_stream_default(slr_device *device, slr_stream **out);
 
@@ -75,7 +76,8 @@ SLR_API int slr_point_passed(slr_point point);
 
 /// Waits until a point has passed. After the wait, the host sees all writes before the point.
 ///
-/// Threads: any; also a host function of a stream, but there a wait for work after that function is refused.
+/// Threads: any; also a host function of a stream, but slipring refuses a wait of a host function for work after the
+/// function.
 /// Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (the point is not submitted yet), WRONG_STATE (the caller would wait for itself), or the
 ///   stream's failure before the point, with its message.
@@ -146,8 +148,8 @@ typedef struct slr_stream_set slr_stream_set;
 SLR_API slr_status slr_stream_set_create(slr_device *device, uint32_t streams, const slr_stream_desc *desc,
                                          slr_stream_set **out);
 
-/// Returns the next stream of the set, in rotation. The result is NULL for NULL.  Threads: any.  Blocks: no.  Owns: the
-/// set keeps it.
+/// Returns the next stream of the set, in rotation. If `set` is NULL, the result is NULL.  Threads: any.  Blocks:
+/// no.  Owns: the set keeps it.
 SLR_API slr_stream *slr_stream_set_next(slr_stream_set *set);
 
 /// Waits until each stream of the set has completed all work submitted so far.

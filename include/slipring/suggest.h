@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/// Which rule decided the block size. An earlier rule in this list takes precedence over a later one.
+/// Which rule decided the block size. In the enum, an earlier rule takes precedence over a later one.
 typedef enum slr_block_rule {
     SLR_BLOCK_GIVEN = 1,    ///< the shape has a block
     SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured the block for this number of threads

@@ -4,8 +4,8 @@
 ///
 /// A supervisor has children in the order in which they were added: ring kernels or other supervisors. After a child's
 /// failure, the supervisor restarts the children that the strategy selects. After max_restarts restarts within
-/// window_ns, the supervisor itself fails with all its children. The supervisor above, if any, treats this as the
-/// failure of a child. Each tree of supervisors has one thread, which sleeps until a failure.
+/// window_ns, the supervisor itself fails with all its children. If a supervisor fails, the supervisor above it treats
+/// this as the failure of a child. Each tree of supervisors has one thread, which sleeps until a failure.
 #ifndef SLIPRING_SUPERVISOR_H
 #define SLIPRING_SUPERVISOR_H
 
@@ -100,7 +100,7 @@ SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (the supervisor has started, or is not the root), SYSTEM.
 SLR_API slr_status slr_supervisor_start(slr_supervisor *root);
 
-/// Waits until this supervisor, or a supervisor above it, has given up.
+/// Waits until the supervisor, or a supervisor above it, has given up.
 /// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT, INVALID (a NULL argument).
 SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64_t timeout_ns);
 

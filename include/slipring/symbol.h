@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a host program reads and writes the global variables of a program. All kernels of the program share these
+/// How a host program reads and writes the global variables of a program. All kernels of a program share its global
 /// variables, and the values stay from launch to launch. The variables are `__device__` variables, and `__constant__`
 /// variables without initial values, which the host writes. CUDA calls such variables symbols. Contract:
 /// docs/contract/kernels.md.
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/// Writes bytes to a global variable. Earlier launches of this stream see the old bytes, and later launches see the new
+/// Writes bytes to a global variable. Earlier launches of the stream see the old bytes, and later launches see the new
 /// bytes. The bytes at `from` must not change until the point has passed. `out` may be NULL.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the program alive until the work ends.

@@ -18,9 +18,9 @@ extern "C" {
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< one message in so many per port is timed; 0: none
-    /// Each time may be wrong by this much, plus or minus, because the device's clock differs from the clock of the
-    /// senders. This error is half the duration of the longest comparison of the two clocks on which the times are
-    /// based. 0 means that there is only one clock.
+    /// How much each time may be wrong, plus or minus, because the device's clock differs from the clock of the
+    /// senders. The error of a time is half the duration of the longest comparison of the two clocks on which the times
+    /// are based. 0 means that there is only one clock.
     uint32_t off_ns;
     uint64_t min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns;
 } slr_latency;
@@ -51,8 +51,8 @@ SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_buck
                                                 uint32_t *count);
 
 /// Summarises buckets as slr_ring_get_latency does. The buckets may be the difference of two readings, or come from
-/// several ring kernels. In this summary `min_ns` and `max_ns` are limits of buckets, and the mean comes from the
-/// middles of the buckets. All values may be wrong by 0.8 %. The field `every` is 0.
+/// several ring kernels. In a summary of buckets, `min_ns` and `max_ns` are limits of buckets, and the mean comes from
+/// the middles of the buckets. All values may be wrong by 0.8 %. The field `every` is 0.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);
 

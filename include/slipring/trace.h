@@ -57,9 +57,10 @@ SLR_API slr_status slr_trace_stop(slr_trace_stats *out);
 SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 #define slr_trace_stop(out) slr_trace_stop_sized((out), sizeof(slr_trace_stats))
 
-/// The two calls mark the begin and the end of a named region of the calling thread's time. slipring copies the name of
-/// the region. Regions nest at most 64 levels deep. The region appears in the trace and in the profile while these are
-/// on. If a tool of NVIDIA's NVTX is attached, the region always appears there.
+/// The functions slr_region_begin and slr_region_end mark a named region of the calling thread's time. slipring copies
+/// the name of the region. Regions nest at most 64 levels deep. The region appears in the trace while the trace is on,
+/// and in the profile while the profiler is on. If a tool of NVIDIA's NVTX is attached, the region always appears in
+/// the tool.
 ///
 /// Threads: any; begin and end on the same one.  Blocks: no.  A call of `end` without `begin` does nothing; a NULL name
 /// counts as "".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tuner finds the fastest launch of a kernel by measurement, and keeps this choice for later launches in any
+/// The tuner finds the fastest launch of a kernel by measurement, and keeps the choice for later launches in any
 /// process. Contract: docs/contract/tuning.md.
 #ifndef SLIPRING_TUNE_H
 #define SLIPRING_TUNE_H
@@ -151,8 +151,8 @@ typedef struct slr_tuned {
 ///
 /// A candidate is a combination of values of the source's tunable macros. A candidate includes a block if neither shape
 /// nor source sets the block, and a vector width if the device has vector widths. slipring compares the results of each
-/// candidate with the results of the default. Then the tuner measures the best candidates in turn with the default, and
-/// drops the worse half until one is left. slipring chooses this candidate if the 95 % interval of its speed-up is
+/// candidate with the results of the default. From all candidates the tuner measures the best in turn with the default,
+/// and drops the worse half until one is left. slipring chooses this candidate if the 95 % interval of its speed-up is
 /// above 1. After tuning, the buffers have the contents that they had before.
 ///
 /// Threads: any, while no other work uses the buffers.  Blocks: until done, see budget_ns.
@@ -168,7 +168,7 @@ SLR_API slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *pr
 #define slr_tune(kernel, problems, count, desc, out)                                                                   \
     slr_tune_sized((kernel), (problems), (count), (desc), (out), sizeof(slr_tuned))
 
-/// Gives the choice that a launch with the shape `shape` uses: what was tuned for this number of threads, else the
+/// Gives the choice that a launch with the shape `shape` uses: what was tuned for its number of threads, else the
 /// default.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument, an impossible shape).
 SLR_API slr_status slr_kernel_get_tuned(slr_kernel *kernel, slr_shape shape, slr_tuned *out);
@@ -186,7 +186,8 @@ typedef struct slr_tuned_entry {
 
 typedef void slr_tuned_visitor(void *user, const slr_tuned_entry *entry);
 
-/// Calls the visitor for what was tuned for this program's source, on all devices, by this version of the library.
+/// Calls the visitor for what was tuned for the program's source, on all devices, by the running version of the
+/// library.
 /// Threads: any.  Blocks: while the call reads files.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no cache folder), SYSTEM, NO_MEMORY.
 SLR_API slr_status slr_program_visit_tuned(const slr_program *program, slr_tuned_visitor *visit, void *user);
