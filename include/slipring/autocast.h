@@ -31,7 +31,7 @@ typedef struct slr_autocast slr_autocast;
 
 /// Makes the default policy of autocast. Matrix products and convolutions run in the type `low`: SLR_F16, SLR_BF16, or
 /// SLR_F32 for full precision. Operations that sum many terms or compute exponentials run in the type SLR_F32. All
-/// other operations run in the type of their operands.
+/// operations except those above run in the type of their operands.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the policy, and frees it by slr_autocast_destroy before
 /// slr_ops_destroy.
 /// Errors: INVALID (a NULL argument, no such type), NO_MEMORY.
@@ -48,7 +48,7 @@ SLR_API slr_status slr_autocast_set(slr_autocast *autocast, slr_operation operat
 
 /// slr_autocast_visit calls this function for each operation. `name` is the operation, such as "matmul". `type` is the
 /// operation's type, such as "f16"; the text is empty for SLR_TYPE_AS_IT_COMES. `why` is the reason for the default
-/// type, or "set" if slr_autocast_set changed the type. The three texts live as long as the process.
+/// type, or "set" if slr_autocast_set changed the type. The texts `name`, `type` and `why` live as long as the process.
 typedef void slr_autocast_visitor(void *user, slr_operation operation, const char *name, const char *type,
                                   const char *why);
 
@@ -58,14 +58,14 @@ SLR_API slr_status slr_autocast_visit(const slr_autocast *autocast, slr_autocast
 
 /// Converts the tensor `in` to the type that the policy has for `operation`. If `in` already has that type, `out` is
 /// `in` itself. If `in` has another type, `out` is a copy in memory of the device's pool, and the stream `stream`
-/// converts the elements. The copy lives until the program calls slr_autocast_clear.
+/// converts the elements. The converted copy lives until the program calls slr_autocast_clear.
 /// Threads: one at a time per policy.  Blocks: no.  Owns: the policy keeps the copy's buffer.
 /// Errors: those of the operations of <slipring/ops.h>; INVALID (no such operation).
 SLR_API slr_status slr_autocast_tensor(slr_autocast *autocast, slr_stream *stream, slr_operation operation,
                                        const slr_tensor *in, slr_tensor *out);
 
-/// Releases all copies that slr_autocast_tensor made. Call this function after each training step. Submitted work keeps
-/// the copies that it uses, until the work ends. For NULL the call does nothing.
+/// Releases all copies that slr_autocast_tensor made. A program should call this function after each training step.
+/// Submitted work keeps the copies that it uses, until the work ends. For NULL the call does nothing.
 /// Threads: one at a time per policy.  Blocks: no.
 SLR_API void slr_autocast_clear(slr_autocast *autocast);
 

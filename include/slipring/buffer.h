@@ -50,10 +50,10 @@ typedef struct slr_buffer_desc {
     void *user;
     /// If `pinned` is 1, the buffer's memory on the host is page-locked from the start, so its pages are never swapped
     /// out. If host and device share memory (cpu), slipring locks the buffer's own memory, which then starts on a page.
-    /// If the device has its own memory, slipring allocates the host copy at once and locks it. A device with a copy
-    /// engine (cuda) then copies directly, without a staging buffer. `pinned` together with `import` works only on
-    /// devices with their own memory whose driver can lock pages (cuda, vulkan). The imported memory stays pinned until
-    /// slipring releases it.
+    /// If the device has its own memory, slipring allocates the host copy at once and locks it. With pinned memory, a
+    /// device with a copy engine (cuda) copies directly, without a staging buffer. `pinned` together with `import`
+    /// works only on devices with their own memory whose driver can lock pages (cuda, vulkan). The imported memory
+    /// stays pinned until slipring releases it.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
     /// With SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly, and slr_buffer_map and
@@ -166,7 +166,7 @@ SLR_API slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped);
 typedef enum slr_place { SLR_AT_HOST = 1, SLR_AT_DEVICE = 2 } slr_place;
 
 /// Copies a range of a buffer in explicit mode to the side `to` (host or device) from the other side, even if `to` has
-/// the newer bytes. If host and device share memory, the call copies nothing.
+/// the newer bytes. If host and device share memory, slr_buffer_sync copies nothing.
 /// Threads: any.  Blocks: until `timeout_ns` for work in flight, and while the call copies.
 /// Errors: INVALID (a wrong range), WRONG_STATE (the buffer is not explicit, or is private or mapped), TIMEOUT,
 ///   NO_MEMORY.
@@ -185,8 +185,8 @@ SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
 
 // ---- as text ------------------------------------------------------------------------------------------------------
 
-/// This struct says how slr_buffer_format and slr_buffer_print show a buffer. A zero in any field means the default.
-/// Later versions only append fields.
+/// The struct slr_print_desc says how slr_buffer_format and slr_buffer_print show a buffer. A zero in any field means
+/// the default. Later versions only append fields.
 typedef struct slr_print_desc {
     uint32_t struct_size;
     slr_scalar dtype; ///< type of the elements; default: the buffer's. A different dtype is printed without a shape
@@ -194,7 +194,7 @@ typedef struct slr_print_desc {
     /// an empty line between matrices.
     uint64_t count;
     /// A dimension with more than twice `edge` elements shows only its first and last `edge` elements, with "..."
-    /// between them. By default all elements are shown.
+    /// between them. If `edge` is 0, all elements are shown.
     uint32_t edge;
     uint32_t reserved; ///< ignored
 } slr_print_desc;

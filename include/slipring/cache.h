@@ -35,9 +35,9 @@ typedef int slr_cache_visitor(void *user, const slr_cache_entry *entry);
 ///   NO_MEMORY.
 SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);
 
-/// Calls `visit` for every entry of the cache, in no particular order. The call reads and checks each entry in full.
-/// The call skips files that are not named like entries of the cache. Other processes may use the cache during the
-/// call.
+/// Calls `visit` for every entry of the cache, in no particular order. slr_cache_visit reads and checks each entry in
+/// full. The call skips files that are not named like entries of the cache. Other processes may use the cache during
+/// the call.
 /// Threads: any.  Blocks: while the call reads.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no folder, as for slr_cache_get_folder), SYSTEM (the folder cannot be
 ///   used: the message gives the reason; a file cannot be removed), NO_MEMORY.
@@ -54,7 +54,8 @@ typedef struct slr_cache_info {
     uint64_t evicted_bytes;
 } slr_cache_info;
 
-/// Reads the names, the sizes and the counts of the cache. The call does not read the contents of the entries.
+/// Reads the names, the sizes and the counts of the cache. slr_cache_get_info does not read the contents of the
+/// entries.
 /// Threads: any.  Blocks: while the call reads.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; an environment variable that is not a number: the message names the variable),
 ///   NOT_FOUND, SYSTEM, NO_MEMORY (as for slr_cache_visit).
@@ -65,11 +66,11 @@ SLR_API slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes);
 #define slr_cache_get_info(out) slr_cache_get_info_sized((out), sizeof(slr_cache_info))
 
 /// Removes the entries that nobody used for more than `unused_s` seconds. Then slr_cache_prune removes the least
-/// recently used entries, until the rest takes at most `bytes` bytes. The call also removes partial files that ended
-/// processes left in the folder. The value UINT64_MAX of `bytes` or `unused_s` means that there is no limit. `*removed`
-/// and `*removed_bytes` get the number of removed entries and their bytes; either pointer may be NULL. Whenever
-/// slipring stores a new entry, it removes others by the limits in slr_cache_info. Processes that already run the code
-/// of a removed entry continue to run.
+/// recently used entries, until the rest takes at most `bytes` bytes. slr_cache_prune also removes partial files that
+/// ended processes left in the folder. The value UINT64_MAX of `bytes` or `unused_s` means that there is no limit.
+/// `*removed` and `*removed_bytes` get the number of removed entries and their bytes; either pointer may be NULL.
+/// Whenever slipring stores a new entry, it removes others by the limits in slr_cache_info. Processes that already run
+/// the code of a removed entry continue to run.
 /// Threads: any.  Blocks: while the call reads and removes.  Owns: nothing.
 /// Errors: NOT_FOUND, SYSTEM, NO_MEMORY (as slr_cache_visit).
 SLR_API slr_status slr_cache_prune(uint64_t bytes, uint64_t unused_s, uint64_t *removed, uint64_t *removed_bytes);

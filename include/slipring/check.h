@@ -115,7 +115,7 @@ typedef struct slr_check_info {
 
 /// Runs a kernel in the interpreter, once or twice, and reports its defects. The checker runs the kernel a second time
 /// if it chose the sizes and the kernel compares its index with a size. In the second run, the sizes are not multiples
-/// of the block size. A finding does not make this call fail. `desc` may be NULL.
+/// of the block size. A finding does not make the call of slr_kernel_check fail. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: while the kernel runs; `fuel` and `steps` are the limits.
 /// Owns: the check keeps the kernel alive; the caller frees the check by slr_check_destroy.
@@ -129,7 +129,7 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 /// three launches: zeros, random values, and the smallest and largest values of each type. Each state of the handler
 /// starts as zero bytes. A fault that depends on values is an error if both zeros and random values cause the fault;
 /// otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed shape of threads, so the call ignores
-/// `grid` and `block`. The index 0 is the handler's first parameter after the message.
+/// `grid` and `block`. For a handler, the index of a parameter counts from 0 after the message.
 ///
 /// Threads: any.  Blocks: while the handler runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per
 /// launch, 0: 16 million).

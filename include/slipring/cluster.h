@@ -20,8 +20,8 @@ extern "C" {
 
 typedef struct slr_cluster slr_cluster;
 
-/// Makes a cluster of different devices, from 1 to SLR_CLUSTER_MOST_DEVICES. The program still owns the devices. The
-/// program closes the devices after slr_cluster_destroy.
+/// Makes a cluster of different devices, from 1 to SLR_CLUSTER_MOST_DEVICES. The program still owns the devices of the
+/// cluster. The program closes the devices after slr_cluster_destroy.
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the cluster, and frees it by slr_cluster_destroy.
 /// Errors: INVALID (a NULL argument, a wrong count, a device twice), NO_MEMORY, SYSTEM.
@@ -132,8 +132,9 @@ static inline slr_arg slr_arg_first(void)
 /// Launches a kernel on all devices at once, with one thread for each item. The shape is SLR_1D. `kernels` holds the
 /// same kernel once for each device, from a program of that device. `parts` holds one part of the items for each
 /// device. The cluster divides the buffers that slr_arg_split names. The cluster passes all other buffers whole, and
-/// only to parameters that the kernel does not write. Each device gets a copy of every number. A buffer may belong to
-/// any device. slipring copies the bytes that another device needs to that device, and copies written bytes back.
+/// only to parameters that the kernel does not write. Each device gets a copy of every argument that is a number. A
+/// buffer may belong to any device. slipring copies the bytes that another device needs to that device, and copies
+/// written bytes back.
 ///
 /// Only the thread of an item may read or write that item of a divided buffer. The point `out` passes when all parts
 /// have completed; `out` may be NULL.

@@ -41,9 +41,9 @@ SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeo
 /// Threads: any, once.  Blocks: as slr_ring_destroy.
 SLR_API void slr_cluster_ring_destroy(slr_cluster_ring *ring);
 
-/// Adds the counts of all devices. `state` is the latest state that every device has reached, or SLR_RING_IN_FAILURE if
-/// a device has failed. Each text comes from the first device that has a text. The field `mode` is the mode of the
-/// first device. `running_ns` is the longest running time of all devices.
+/// Gives counts of a cluster ring: the sums over all devices. `state` is the latest state that every device has
+/// reached, or SLR_RING_IN_FAILURE if a device has failed. Each text in the result comes from the first device that has
+/// a text. The field `mode` is the mode of the first device. `running_ns` is the longest running time of all devices.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_cluster_ring_get_stats(slr_cluster_ring *ring, slr_ring_stats *out);
 

@@ -66,8 +66,8 @@ SLR_API slr_status slr_cluster_route_get_stats_sized(const slr_cluster_route *ro
     slr_cluster_route_get_stats_sized((route), (out), sizeof(slr_cluster_route_stats))
 
 /// Ends the route between two ring kernels. The call first waits, at most `timeout_ns`, until the route has passed on
-/// all replies so far. The replies that the route still holds then are counted as unrouted. `stats` gets the last
-/// counts of the route; `stats` may be NULL. For NULL the call does nothing.
+/// all replies so far. If the route still holds replies at the deadline, they are counted as unrouted. `stats` gets the
+/// last counts of the route; `stats` may be NULL. For NULL the call does nothing.
 /// Threads: any, once; not from a handler.  Blocks: until `timeout_ns`.
 SLR_API void slr_cluster_route_destroy(slr_cluster_route *route, uint64_t timeout_ns, slr_cluster_route_stats *stats);
 

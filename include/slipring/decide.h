@@ -23,7 +23,7 @@ extern "C" {
 #define SLR_DEVICE_MODEL_NAME_BYTES 64
 
 /// The figures in this struct decide how long work takes on a device. slr_device_get_model gives the figures of an open
-/// device. For a device that this machine lacks, the program fills the struct itself.
+/// device. For a device that this machine lacks, the program fills slr_device_model itself.
 typedef struct slr_device_model {
     char name[SLR_DEVICE_MODEL_NAME_BYTES];
     uint32_t device_class;   ///< slr_device_class
@@ -78,8 +78,8 @@ typedef enum slr_decide_measure {
 typedef struct slr_work slr_work;
 
 /// Changes `work` to the same work with `threads` threads. slr_decide uses this function to find the size at which two
-/// candidates are equally fast. The function returns NOT_FOUND if the work cannot have so many threads. Any other error
-/// of the function ends slr_decide.
+/// candidates are equally fast. A slr_work_resize function returns NOT_FOUND if the work cannot have so many threads.
+/// Any other error of this function ends slr_decide.
 typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work);
 
 /// One call of the work whose device slr_decide chooses. A zero in any field means the default. Later versions only

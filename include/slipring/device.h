@@ -12,8 +12,8 @@
 #define SLIPRING_DEVICE_H
 
 #if defined(__SLIPRING__)
-// Built in: __ring__, __device__, ring_reply, ring_to, ring_send, ring_send_at, ring_instance, the math functions and
-// __nv_atomic_*.
+// The following words are built in: __ring__, __device__, ring_reply, ring_to, ring_send, ring_send_at, ring_instance,
+// the math functions and __nv_atomic_*.
 #else
 
 #if defined(__CUDACC__)

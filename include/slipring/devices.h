@@ -125,7 +125,7 @@ typedef struct slr_backend_info {
 } slr_backend_info;
 
 /// Returns the name of the backend with number `index` (counted from 0) as static text, or NULL after the last backend.
-/// The call does not start a driver.
+/// slr_backend_name does not start a driver.
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_backend_name(uint32_t index);
 
@@ -148,9 +148,9 @@ SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc 
 
 /// Closes a device in three steps. The call first waits for all work that was submitted to the device's streams. Then
 /// slr_device_close terminates the remaining ring kernels at once; their pending messages are not delivered. At the end
-/// the call frees the device. After this call, the device's programs, buffers, streams, ports and ring kernels may only
-/// be destroyed. For NULL the call does nothing.
-/// Threads: any, once. In a host function that one of the device's streams runs, the call does nothing.
+/// slr_device_close frees the device. After slr_device_close, the device's programs, buffers, streams, ports and ring
+/// kernels may only be destroyed. For NULL the call does nothing.
+/// Threads: any, once. In a host function that one of the device's streams runs, slr_device_close does nothing.
 /// Blocks: until running handlers and other work in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
 
@@ -161,12 +161,12 @@ SLR_API slr_status slr_device_get_info(const slr_device *device, slr_device_info
 SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_device_info *out, size_t bytes);
 #define slr_device_get_info(device, out) slr_device_get_info_sized((device), (out), sizeof(slr_device_info))
 
-/// Opens a lost device again. After this call the device is in its initial state, and its memory is empty. Programs of
-/// the device remain valid. The device's ring kernels fail, but keep their addresses, ports and pending messages;
-/// slr_ring_restart resumes them. Before this call, the program destroys the device's buffers, streams, graphs and
-/// heaps. After this call slr_stream_default gives a new stream. If the call fails, the device remains lost, and the
-/// program may repeat the call. On OpenCL, a kernel that has not ended may still run; slipring does not use its memory
-/// again (kept_bytes).
+/// Opens a lost device again. After slr_device_reopen the device is in its initial state, and its memory is empty.
+/// Programs of the device remain valid. The device's ring kernels fail, but keep their addresses, ports and pending
+/// messages; slr_ring_restart resumes them. Before slr_device_reopen, the program destroys the device's buffers,
+/// streams, graphs and heaps. After slr_device_reopen, slr_stream_default gives a new stream. If slr_device_reopen
+/// fails, the device remains lost, and the program may repeat the call. On OpenCL, a kernel that has not ended may
+/// still run; slipring does not use its memory again (kept_bytes).
 ///
 /// Threads: any, while other threads use the device only through ports and ring kernels.
 /// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.

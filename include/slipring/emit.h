@@ -50,8 +50,8 @@ static inline slr_emit_desc slr_emit_desc_init(void)
 #endif
 
 /// Writes the text with its final NUL to `text`, if `room` bytes suffice. `*needed` gets the size that the text
-/// requires, in any case. `text` may be NULL if `room` is 0. In the text, `#line` directives name the user's source
-/// file.
+/// requires, in any case. `text` may be NULL if `room` is 0. In the emitted text, `#line` directives name the user's
+/// source file.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (struct_size, language; no name for a language that takes one kernel, or with `batched`; `binary`

@@ -58,9 +58,9 @@ typedef struct slr_resources {
     uint32_t code_bytes;
 } slr_resources;
 
-/// Compiles a kernel for a compute capability, and reads the kernel's resources from the machine code. The call needs
-/// the CUDA compiler, but no GPU. The compiler is the library that SLIPRING_NVRTC_LIB names, else the newest
-/// libnvrtc.so on this machine.
+/// Compiles a kernel for a compute capability, and reads the kernel's resources from the machine code.
+/// slr_program_get_resources needs the CUDA compiler, but no GPU. The compiler is the library that SLIPRING_NVRTC_LIB
+/// names, else the newest libnvrtc.so on this machine.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
 /// Errors: NOT_FOUND (no such name), INVALID (a NULL argument), COMPILE, NO_MEMORY, UNSUPPORTED (no compiler; a

@@ -136,10 +136,10 @@ typedef struct slr_fusion_info {
 } slr_fusion_info;
 
 /// Makes one kernel from a list of operations. The first parameters of the new kernel are the inputs, in order: each is
-/// a `const T *` or a number. The outputs follow: the steps that the program keeps, then the last step. The parameter
-/// `int n` comes next, and then `int columns` if an input or an end has rows or columns. If the list has no end, launch
-/// the kernel with SLR_1D(n) threads or more. docs/contract/fusion.md describes the parameters and launch shapes of
-/// ends.
+/// a `const T *` or a number. The output buffers are the next parameters: the steps that the program keeps, then the
+/// last step. The parameter `int n` follows the buffers, and then `int columns` if an input or an end has rows or
+/// columns. If the list has no end, launch the kernel with SLR_1D(n) threads or more. docs/contract/fusion.md describes
+/// the parameters and launch shapes of ends.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.
@@ -195,11 +195,11 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
     }
 #endif
 
-/// Makes one kernel from several element-wise kernels; the new kernel has one index and one bounds check. The new
-/// kernel's results are the same bit for bit. A buffer is intermediate if one part writes it and a later part reads it.
-/// The new kernel has no parameter for an intermediate buffer and does not write it, unless `keep` names the buffer. If
-/// two adjacent parts have no parameter in common, slipring joins the only buffer that the first part writes with the
-/// only buffer that the second part reads.
+/// Makes one kernel from several element-wise kernels; the new kernel has one index and one bounds check. The results
+/// of the fused kernel are the same bit for bit. A buffer is intermediate if one part writes it and a later part reads
+/// it. The new kernel has no parameter for an intermediate buffer and does not write it, unless `keep` names the
+/// buffer. If two adjacent parts have no parameter in common, slipring joins the only buffer that the first part writes
+/// with the only buffer that the second part reads.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.

@@ -43,8 +43,8 @@ static inline slr_heap_desc slr_heap_desc_init(void)
     }
 #endif
 
-/// A span is a piece of device memory that a heap allocated. The caller may copy this struct. To free the span, the
-/// caller passes a struct with the same contents.
+/// A span is a piece of device memory that a heap allocated. The caller may copy the struct slr_span. To free the span,
+/// the caller passes a struct with the same contents.
 typedef struct slr_span {
     void *memory;    ///< the device's address; NULL on a device without storage
     uint64_t bytes;  ///< the requested size, rounded up to a multiple of 64

@@ -36,7 +36,7 @@ typedef struct slr_kernel_info {
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no such kernel: the message lists the kernels), NO_MEMORY.
 SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name, slr_kernel **out);
 
-/// Calls slr_program_load and then slr_program_get_kernel. Each call of this function makes a new program. If a file
+/// Calls slr_program_load and then slr_program_get_kernel. Each call of slr_kernel_load makes a new program. If a file
 /// has several kernels, load the file by one call of slr_program_load instead.
 /// Threads: any.  Blocks: while the call compiles.  Owns, Errors: those of slr_program_load and slr_program_get_kernel.
 SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const char *name, slr_kernel **out);
@@ -165,8 +165,8 @@ SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 /// Later versions only append fields.
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
-    /// The level of optimization: as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH. The default is the program's own
-    /// level. A level other than the program's own fills the disk cache for later programs.
+    /// The level of optimization: as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH. The default level is the
+    /// program's own level. A level other than the program's own fills the disk cache for later programs.
     uint32_t optimize;
     const char *kernel; ///< the kernel's name; default: all kernels of the program
     /// The shapes of the launches that will follow. Only the block size and the vector width of a shape matter. The
@@ -192,8 +192,9 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
 
 /// Compiles kernels as slr_kernel_prepare does, but in the background. If `desc` is NULL, slipring compiles all kernels
 /// of the program, for each block size that SLR_1D can choose. The point `out` passes when every compilation has ended;
-/// slr_point_wait then returns the first failure. A launch before that time waits only for the compilation of its own
-/// kernel. slr_device_close ends the compilations. The point `out` is valid as long as the program.
+/// slr_point_wait then returns the first failure. A launch of a kernel during slr_program_prefetch waits only for the
+/// compilation of its own kernel. slr_device_close ends the compilations. The point `out` is valid as long as the
+/// program.
 /// Threads: any.  Blocks: no.
 /// Owns: slipring keeps the program alive until the work ends, and copies `desc` in depth; `out` may be NULL.
 /// Errors: INVALID (a NULL argument, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no

@@ -15,7 +15,7 @@ extern "C" {
 
 /// Sends one message to the instance that has the key `key`. A new key gets a free instance in its initial state. If no
 /// instance is free, slr_ring_desc.key_limit decides what happens. The address `to` may name any instance of the ring
-/// kernel. In all other respects the call works like slr_send_with.
+/// kernel. In all respects other than the instance, the call works like slr_send_with.
 ///
 /// Threads: the port's owner (NULL is not allowed).
 /// Blocks: until `timeout_ns` for credit, or for an idle instance that can be evicted; slr_on_evicted may take longer.
@@ -40,8 +40,9 @@ SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_
 SLR_API slr_status slr_call_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes,
                                 void *reply, size_t reply_bytes, uint64_t timeout_ns);
 
-/// Gives a new key an instance with the state `state` of `bytes` bytes; NULL means the initial state. The call can
-/// restore a key that was evicted or forgotten. `instance` gets the number of the instance; the pointer may be NULL.
+/// Gives a new key an instance with the state `state` of `bytes` bytes; NULL means the initial state. slr_ring_add_key
+/// can restore a key that was evicted or forgotten. `instance` gets the number of the instance; the pointer may be
+/// NULL.
 /// Threads: any.  Blocks: until `timeout_ns`, as slr_send_key.
 /// Errors: WRONG_STATE (the key has an instance already; the ring kernel was not launched), FULL, TIMEOUT, INVALID (a
 ///   wrong size or kind of key).

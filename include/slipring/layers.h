@@ -68,8 +68,9 @@ SLR_API void slr_sequence_destroy(slr_sequence *sequence);
 SLR_API slr_status slr_sequence_forward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
                                         const slr_tensor *y);
 
-/// Appends the gradients of all layers, the last layer first. The call also appends the layers that must be computed
-/// again for the gradients. `x` and `y` must be the unchanged tensors of slr_sequence_forward. `dx` may be NULL.
+/// Appends the gradients of all layers, the last layer first. slr_sequence_backward also appends the layers that must
+/// be computed again for the gradients. `x` and `y` must be the unchanged tensors of slr_sequence_forward. `dx` may be
+/// NULL.
 /// Threads, Blocks: as for slr_sequence_forward.
 /// Errors: those of slr_sequence_forward; WRONG_STATE (no slr_sequence_forward since the last call).
 SLR_API slr_status slr_sequence_backward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
@@ -91,7 +92,7 @@ typedef struct slr_plan {
     slr_plan_bytes f32_half_batch, half_half_batch; ///< the same, with half of the first dimension, rounded up
 } slr_plan;
 
-/// Computes how much memory a sequence needs. The call needs no open device.
+/// Computes how much memory a sequence needs. slr_ops_plan needs no open device.
 /// Threads: any.  Blocks: no.  Errors: those of slr_sequence_create, without NO_MEMORY. The functions of the layers may
 /// be NULL.
 SLR_API slr_status slr_ops_plan(const slr_sequence_desc *desc, slr_plan *out);

@@ -29,8 +29,8 @@
 extern "C" {
 #endif
 
-/// Takes up to `most` messages from the mailbox, the highest priority first. The call waits for the first message, at
-/// most `timeout_ns`. If the call then has fewer than `most` messages, it waits up to `linger_ns` for more messages.
+/// Takes up to `most` messages from the mailbox, the highest priority first. slr_take waits for the first message, at
+/// most `timeout_ns`. If slr_take then has fewer than `most` messages, it waits up to `linger_ns` for more messages.
 /// Each message is held until slr_done or slr_fail; the message and its state are valid until then. A ring kernel that
 /// is paused takes no messages.
 ///
@@ -51,9 +51,8 @@ SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t mo
 SLR_API slr_status slr_done(const slr_delivery *delivery);
 
 /// Completes a held message as faulted, with the reason `status`, which is not SLR_OK. slipring drops the message's
-/// replies, resets its instance to the initial state, and sends a notice to the sender. If a handler calls this
-/// function, the message fails when the handler returns. If a handler of a batch calls slr_fail, only the given message
-/// fails.
+/// replies, resets its instance to the initial state, and sends a notice to the sender. If a handler calls slr_fail,
+/// the message fails when the handler returns. If a handler of a batch calls slr_fail, only the given message fails.
 /// Threads: the one that runs main or the handler.  Blocks: no.
 /// Errors: INVALID (the ring kernel does not hold the message, or no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);

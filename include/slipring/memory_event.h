@@ -28,7 +28,7 @@ typedef struct slr_memory_event {
 } slr_memory_event;
 
 /// slipring calls this function on the thread of the call that causes the event, and during that call. The event and
-/// its texts are valid only during the call. The function must not call any function of slipring.
+/// its texts are valid only during the call. The callback must not call any function of slipring.
 typedef void slr_on_memory(void *user, const slr_memory_event *event);
 
 #endif

@@ -99,7 +99,7 @@ typedef struct slr_remote_copy {
 } slr_remote_copy;
 
 /// Copies all that the servers store for a name into a new folder. Workers may serve the name during the copy. The copy
-/// shows each partition as it was at one moment.
+/// of a name shows each partition as it was at one moment.
 /// Threads: any.  Blocks: for the servers.
 /// Errors: INVALID (the folder holds a copy already), TIMEOUT (a partition changed faster than slipring could copy it),
 ///   and those of slr_sender_open.
@@ -143,8 +143,8 @@ typedef struct slr_remote_safety {
 
 /// Stores a few records in a temporary stream, reads what the servers report about that stream, and removes the stream.
 /// Only the system account of the servers may ask for the server setting sync_interval. The fields credentials, nkey
-/// and tls_... of `system` hold the credentials of that account. If `system` is NULL, the value of sync_interval stays
-/// unknown. `where->name` may be NULL.
+/// and tls_... of `system` hold the credentials of the system account. If `system` is NULL, the value of sync_interval
+/// stays unknown. `where->name` may be NULL.
 /// Threads: any.  Blocks: for the servers.  Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_remote_get_safety(const slr_remote_desc *where, const slr_remote_desc *system,
                                          slr_remote_safety *out);

@@ -145,8 +145,8 @@ typedef void slr_ops_source_visitor(void *user, const char *name, const char *te
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NO_MEMORY.
 SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *user);
 
-// Each operation below appends its work to the stream. `out` gets the point after that work; `out` may be NULL. The
-// following holds for all operations:
+// Each operation below appends its work to the stream. `out` gets the point after the work of the operation; `out` may
+// be NULL. The following holds for all operations:
 //
 // Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK also for the first call of a shape.
 // Owns: slipring keeps the buffers alive until the work ends, and copies tensors and descriptions.

@@ -17,17 +17,17 @@ typedef struct slr_port slr_port;
 /// SYSTEM.
 SLR_API slr_status slr_port_open(slr_device *device, slr_port **out);
 
-/// Closes a port. The ring kernels still handle the messages that were sent before. Replies that were not yet received
-/// are discarded. For NULL the call does nothing.
+/// Closes a port. After the port is closed, ring kernels still handle the messages that were sent before. Replies that
+/// were not yet received are discarded. For NULL the call does nothing.
 /// Threads: the owner, once.  Blocks: no.
 SLR_API void slr_port_close(slr_port *port);
 
 /// The options of a send. A zero in any field means the default.
 typedef struct slr_send_options {
     uint32_t priority; ///< SLR_PRIORITY(0..255); default: the ring kernel's
-    /// The correlation: a number that every reply to the message returns. The default is the port's next number. The
-    /// port's numbers start with 1 and count the accepted messages that had no correlation of their own; after 2^31 - 1
-    /// comes 0.
+    /// The correlation: a number that every reply to the message returns. The default correlation of a message is the
+    /// port's next number. The port's numbers start with 1 and count the accepted messages that had no correlation of
+    /// their own; after 2^31 - 1 comes 0.
     uint32_t correlation;
 } slr_send_options;
 
@@ -90,8 +90,8 @@ typedef struct slr_reply {
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than the reply; a call with more room can still receive the reply).
 SLR_API slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity, uint64_t timeout_ns);
 
-/// Receives up to `most` replies in one call. The call copies the payload of reply k to payloads + k * stride. The call
-/// waits only for the first of the replies. If the result is OK, `received` is at least 1.
+/// Receives up to `most` replies in one call. The call copies the payload of reply k to payloads + k * stride.
+/// slr_receive_many waits only for the first of the replies. If the result is OK, `received` is at least 1.
 /// Threads, Blocks, Errors: as for slr_receive.
 SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, size_t stride, uint32_t most,
                                     uint64_t timeout_ns, uint32_t *received);

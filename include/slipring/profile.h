@@ -77,7 +77,7 @@ typedef struct slr_profile_row {
     uint64_t messages;                         ///< for a batch or owner row: messages handled
     uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
     /// For a caller row, the offset of the call in bytes from the start of the mapped `file`, which has its machine
-    /// code. If the offset is 0, `file` is a source, and lines[0] has the line.
+    /// code. If the offset of a caller row is 0, `file` is a source, and lines[0] has the line.
     uint64_t offset;
 } slr_profile_row;
 
@@ -197,9 +197,9 @@ typedef struct slr_timing {
     uint32_t grid[3], block[3];                ///< grid and block of the launches
 } slr_timing;
 
-/// Measures how long a kernel runs. The call makes some launches that do not count, and then the samples, on an
-/// internal stream. The kernel runs on the caller's buffers, which afterwards hold the results of all launches. `desc`
-/// may be NULL.
+/// Measures how long a kernel runs. slr_profile_kernel makes some launches that do not count, and then the samples, on
+/// an internal stream. The kernel runs on the caller's buffers, which afterwards hold the results of all launches.
+/// `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: while the call compiles and runs.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; more than 1,000,000 samples or launches), TIMEOUT, and those of slr_launch.

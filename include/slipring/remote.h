@@ -126,8 +126,8 @@ typedef struct slr_worker_stats {
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 
-/// Takes partitions, handles messages and writes snapshots, once for each partition. If there is nothing to do, the
-/// call waits until `timeout_ns`. If a partition fails, the worker gives the partition up and tries again;
+/// Takes partitions, handles messages and writes snapshots, once for each partition. If there is nothing to do,
+/// slr_worker_turn waits until `timeout_ns`. If a partition fails, the worker gives the partition up and tries again;
 /// slr_worker_stats.problem gives the reason.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
@@ -149,8 +149,8 @@ SLR_API slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_sta
 /// Handles the messages that the worker has read, writes snapshots, and hands the partitions over at once. For NULL the
 /// call does nothing.
 /// Threads: the worker's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
-/// Errors: TIMEOUT, SYSTEM (other workers handle the messages since the last snapshot again). The call frees the worker
-///   also after an error.
+/// Errors: TIMEOUT, SYSTEM (other workers handle the messages since the last snapshot again). slr_worker_close frees
+///   the worker also after an error.
 SLR_API slr_status slr_worker_close(slr_worker *worker, uint64_t timeout_ns);
 
 // ---- senders -------------------------------------------------------------------------------------------------------
@@ -212,10 +212,10 @@ SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sende
 SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message, size_t bytes,
                                    uint64_t timeout_ns);
 
-/// Sends a message as slr_sender_send does, and waits for the first reply of the handler. The call also sends all
-/// earlier messages to the same partition. The call returns the reply after the servers have stored it, so the reply is
-/// as durable as the message. A reply may be lost on its way to the caller. Therefore, after TIMEOUT the message may
-/// have been handled or not; the stored outputs show which.
+/// Sends a message as slr_sender_send does, and waits for the first reply of the handler. slr_sender_call also sends
+/// all earlier messages to the same partition. slr_sender_call returns the reply after the servers have stored it, so
+/// the reply is as durable as the message. A reply may be lost on its way to the caller. Therefore, after TIMEOUT the
+/// message may have been handled or not; the stored outputs show which.
 /// Threads: the sender's owner.  Blocks: until `timeout_ns`.
 /// Errors: FULL, TIMEOUT, HANDLER_FAULT (the message is among the dead letters), END (the handler gave no reply),
 ///   INVALID (sizes), WRONG_STATE (the sender has a `producer` number, and this message was accepted before).
@@ -236,8 +236,8 @@ SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_sta
 
 /// Calls slr_sender_flush with the deadline `timeout_ns`, and frees the sender. For NULL the call does nothing.
 /// Threads: the sender's owner, once.  Blocks: until `timeout_ns`.
-/// Errors: those of slr_sender_flush: the messages that were not accepted are lost. The call frees the sender in any
-///   case.
+/// Errors: those of slr_sender_flush: the messages that were not accepted are lost. slr_sender_close frees the sender
+///   in any case.
 SLR_API slr_status slr_sender_close(slr_sender *sender, uint64_t timeout_ns);
 
 // ---- outputs -------------------------------------------------------------------------------------------------------
@@ -258,8 +258,8 @@ SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver 
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,
                                         size_t capacity, uint64_t timeout_ns);
 
-/// Removes from the servers the outputs that the program received. The call removes only whole records that no snapshot
-/// still needs.
+/// Removes from the servers the outputs that the program received. slr_receiver_release removes only whole records that
+/// no snapshot still needs.
 /// Threads: the receiver's owner.  Blocks: for the servers.  Errors: SYSTEM, TIMEOUT.
 SLR_API slr_status slr_receiver_release(slr_receiver *receiver);
 

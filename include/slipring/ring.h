@@ -76,14 +76,14 @@ typedef struct slr_delivery {
     uint64_t ticket;                ///< in a loop: identifies the slr_take that returned this message, never 0; else 0
 } slr_delivery;
 
-/// A host handler is a C function that runs on the device's worker threads. The function handles one message at a time
-/// per instance. If the function returns a result other than SLR_OK, the message faults: its instance is reset, its
-/// replies are dropped, and the fault is counted.
+/// A host handler is a C function that runs on the device's worker threads. A host handler handles one message at a
+/// time per instance. If a host handler returns a result other than SLR_OK, the message faults: its instance is reset,
+/// its replies are dropped, and the fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
 /// A host handler that handles up to max_batch messages per call, in the order of service. Several messages of the
-/// batch may be for one instance, and share its state. The handler may reply to any of the messages, in any order. A
-/// result other than SLR_OK faults all messages of the batch; slr_fail faults one message.
+/// batch may be for one instance, and share its state. A batch handler may reply to any of the messages, in any order.
+/// A result other than SLR_OK faults all messages of the batch; slr_fail faults one message.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
 /// The main function of a host ring kernel in loop form. The main function runs on its own thread from activation on,
@@ -121,8 +121,8 @@ typedef struct slr_same {
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// The capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired. With an
-    /// `overflow` policy that drops messages, only waiting messages count. The range is 1 to 1,048,576; the default is
-    /// 4,096.
+    /// `overflow` policy that drops messages, only waiting messages count. The range of queue_size is 1 to 1,048,576;
+    /// the default is 4,096.
     uint32_t queue_size;
     const char *name; ///< unique per device; default: the handler's name
     // For a handler in kernel source, set the following fields:
@@ -135,8 +135,8 @@ typedef struct slr_ring_desc {
     slr_on_message *on_message;
     void *user;
     // The sizes of messages, states and replies, in bytes. For a handler in kernel source: 0, or the sizes of the
-    // host's structs. If the kernel's sizes differ, slr_ring_create fails with LAYOUT. For a host handler: the sizes of
-    // a message (at least 1), a state (0: none) and a reply (0: the handler never replies).
+    // host's structs. If the sizes in the kernel differ, slr_ring_create fails with LAYOUT. For a host handler: the
+    // sizes of a message (at least 1), a state (0: none) and a reply (0: the handler never replies).
     uint32_t message_bytes, state_bytes, reply_bytes;
     uint32_t same_count;
     const slr_same *same; ///< offsets that slr_ring_create also compares
@@ -147,11 +147,11 @@ typedef struct slr_ring_desc {
     /// before a handler takes the message.
     uint32_t max_replies;
     uint32_t max_ports; ///< limit on ports that send to this ring kernel, 1 to 256; default 64
-    /// If 1, messages carry the time at which they were sent, and replies return it. Each message then costs one read
-    /// of the clock.
+    /// If 1, messages carry the time at which they were sent, and replies return it. If messages carry their time, each
+    /// message costs one read of the clock.
     uint32_t time_stamps;
     /// The first state of each instance, also after a restart: state_bytes bytes, which slipring copies. By default all
-    /// bytes are zero.
+    /// bytes of the first state are zero.
     const void *initial_state;
     uint64_t fuel; ///< limit on loop iterations per message in a kernel handler; default 2^32
     // Set one of the following fields instead of on_message, with the same `user`, sizes and other fields:
@@ -163,14 +163,14 @@ typedef struct slr_ring_desc {
     /// ring kernels claim at most 32.
     uint32_t max_batch;
     uint32_t reserved1;
-    /// How long the first message of a batch may wait while fewer than max_batch messages are present. The default is
-    /// 0, so no message waits. The worker thread polls during the wait.
+    /// How long the first message of a batch may wait while fewer than max_batch messages are present. The default of
+    /// linger_ns is 0, so no message waits. The worker thread polls while the first message waits.
     uint64_t linger_ns;
     /// The number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. By default
-    /// a shard keeps none.
+    /// a shard keeps no unhandled messages.
     uint32_t dead_letters;
     /// The mode of a kernel handler: SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT. If the mode is not available,
-    /// slr_ring_create fails with UNSUPPORTED and the reason. The default is persistent, if persistent mode is
+    /// slr_ring_create fails with UNSUPPORTED and the reason. The default mode is persistent, if persistent mode is
     /// available. On a cpu device, SLR_RING_RELAUNCHED has no effect.
     uint32_t mode;
     // The kind of the ring kernel's keys (docs/contract/keys.md). With keys, `instances` is the maximum number of keys
@@ -182,9 +182,9 @@ typedef struct slr_ring_desc {
     slr_on_evicted *on_evicted; ///< called with each evicted key and its state; NULL: both are dropped
     void *evicted_user;
     /// The time limit of a handler on the host, in nanoseconds. slipring abandons a handler that exceeds the limit: its
-    /// message faults and the ring kernel fails. The limit is at least 1,000,000 ns; by default there is no limit. With
-    /// a limit, each message costs two clock reads, and copies of the message and its replies. Handlers on a device
-    /// have a limit on loop iterations (`fuel`) instead.
+    /// message faults and the ring kernel fails. The limit for a handler is at least 1,000,000 ns; by default there is
+    /// no limit. If handlers have a time limit, each message costs two clock reads, and copies of the message and its
+    /// replies. Handlers on a device have a limit on loop iterations (`fuel`) instead.
     uint64_t handler_timeout_ns;
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
@@ -193,7 +193,7 @@ typedef struct slr_ring_desc {
     /// all), or SLR_LATENCY_OFF. The default is 256 messages.
     uint32_t latency_every;
     /// The most messages that a kernel handler may send through each output channel per message, 1 to 64. The default
-    /// is 1 message for each channel. slipring reserves space for the messages before the handler runs.
+    /// of max_sends is 1 message for each channel. slipring reserves space for the messages before the handler runs.
     uint32_t max_sends;
     /// If 1, messages that are in doubt after a device loss stay pending, and a restart handles them, perhaps for the
     /// second time. By default, slipring handles no message twice.
@@ -285,8 +285,8 @@ typedef struct slr_undelivered {
 } slr_undelivered;
 typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 
-/// Makes a ring kernel in state `created`: the call checks the description and reserves the name. The handler does not
-/// run yet.
+/// Makes a ring kernel in state `created`: the call checks the description and reserves the name. After slr_ring_create
+/// the handler does not run yet.
 ///
 /// Threads: any.  Blocks: no, with two exceptions: on opencl the first call tests persistent kernels, and on cuda the
 /// call compiles.
@@ -299,42 +299,43 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
 /// The first phase of the start: slr_ring_launch allocates memory, binds arguments, and sets every instance to its
-/// initial state. After this call the ring kernel accepts messages.
+/// initial state. After slr_ring_launch the ring kernel accepts messages.
 /// Threads: any.  Blocks: no. For a handler on a device, the call blocks while the device compiles the handler, except
 /// for persistent kernels on cuda, which slr_ring_create compiled.
 /// Errors: WRONG_STATE (the message names ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and COMPILE and
 ///   UNSUPPORTED from a device's compiler.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
-/// The second phase of the start: the ring kernel begins to handle messages. Before this call, the ring kernel must be
-/// in the state `launched`.
+/// The second phase of the start: the ring kernel begins to handle messages. Before slr_ring_activate, the ring kernel
+/// must be in the state `launched`.
 /// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Pauses the ring kernel. After OK, no handler runs and no loop takes a message until slr_ring_reactivate. The paused
-/// ring kernel still accepts messages. Before this call, the ring kernel must be in the state `active`.
+/// Pauses the ring kernel. After OK, no handler runs and no loop takes a message until slr_ring_reactivate. A paused
+/// ring kernel still accepts messages. Before slr_ring_deactivate, the ring kernel must be in the state `active`.
 /// Threads: any.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE, TIMEOUT (the pause still takes effect).
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Ends the pause of a ring kernel, which then handles messages again, in order. Before this call, the ring kernel must
-/// be in the state `paused`. The call also makes the routes that slr_ring_restart could not make. While it makes such
-/// routes, the call may block as slr_route does, and fail with the errors of slr_route.
+/// Ends the pause of a ring kernel, which then handles messages again, in order. Before slr_ring_reactivate, the ring
+/// kernel must be in the state `paused`. slr_ring_reactivate also makes the routes that slr_ring_restart could not
+/// make. While it makes such routes, slr_ring_reactivate may block as slr_route does, and fail with the errors of
+/// slr_route.
 /// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Refuses further messages with CLOSED, and handles the pending messages. At the end every port that has used the ring
-/// kernel receives END, and the state becomes `terminated`. The state must be `active` or `paused`; the call ends a
-/// pause.
+/// Refuses further messages with CLOSED, and handles the pending messages. When all messages are handled, every port
+/// that has used the ring kernel receives END, and the state becomes `terminated`. The state must be `active` or
+/// `paused`; the call ends a pause.
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
 /// Closes the input, handles pending messages until the deadline, and then stops the ring kernel. If `timeout_ns` is 0,
-/// the ring kernel stops after the messages in flight. The call passes each accepted message that was not handled to
-/// `on_undelivered` once, on this thread; the pointer may be NULL. Threads that are blocked in a send or a receive
-/// return. `stats` gets the final counts; `stats` may be NULL. The call works in any state, but a failed ring kernel
-/// handles no more messages. If the ring kernel has already terminated, or another thread terminates it, the result is
-/// OK with the final counts.
+/// the ring kernel stops after the messages in flight. slr_ring_terminate passes each accepted message that was not
+/// handled to `on_undelivered` once, on the calling thread; the pointer may be NULL. When a ring kernel terminates,
+/// threads that are blocked in a send or a receive return. `stats` gets the final counts; `stats` may be NULL.
+/// slr_ring_terminate works in any state, but a failed ring kernel handles no more messages. If the ring kernel has
+/// already terminated, or another thread terminates it, the result is OK with the final counts.
 ///
 /// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
 /// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s or the device's hang timeout, the
@@ -350,11 +351,11 @@ SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns,
 #define slr_ring_terminate(ring, timeout_ns, on_undelivered, user, stats)                                              \
     slr_ring_terminate_sized((ring), (timeout_ns), (on_undelivered), (user), (stats), sizeof(slr_ring_stats))
 
-/// Terminates the ring kernel at once, unless it has already terminated, and releases the handle. Addresses of the ring
-/// kernel are no longer valid. For NULL the call does nothing.
+/// Terminates the ring kernel at once, unless it has already terminated, and releases the handle. After
+/// slr_ring_destroy, the addresses of the ring kernel are no longer valid. For NULL the call does nothing.
 /// Threads: any, once, but not a handler of the same device.
 /// Blocks: until handlers in progress have returned, at most about 10 s or the device's hang timeout. A handler that
-/// has not returned by then keeps the memory that it may access.
+/// has not returned by the deadline keeps the memory that it may access.
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
 /// Copies the state of every instance for slr_ring_restart, and replaces the previous checkpoint. slipring takes the
@@ -366,9 +367,9 @@ SLR_API void slr_ring_destroy(slr_ring *ring);
 ///   continues), NO_MEMORY.
 SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
-/// Returns a failed ring kernel to its state before the failure: active, paused or draining. The ring kernel keeps its
-/// address, ports and pending messages, and handles the messages in order. The counts of the ring kernel continue.
-/// Every instance gets its initial state or the state of the last checkpoint.
+/// Returns a failed ring kernel to its state before the failure: active, paused or draining. A restarted ring kernel
+/// keeps its address, ports and pending messages, and handles the messages in order. The counts of a restarted ring
+/// kernel continue. At a restart every instance gets its initial state or the state of the last checkpoint.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is
@@ -399,16 +400,16 @@ SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out,
 /// launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
 
-/// Copies the state of an instance between two messages. `bytes` is the size of the whole state. The call does not wait
-/// for pending messages. The call works in every state from `launched` on, and does not pause the ring kernel. After
-/// the ring kernel has terminated, the call gives the last state.
+/// Copies the state of an instance between two messages. `bytes` is the size of the whole state. slr_ring_snapshot does
+/// not wait for pending messages. slr_ring_snapshot works in every state from `launched` on, and does not pause the
+/// ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the last state.
 /// Threads: any, but not from a handler of the same ring kernel.  Blocks: until `timeout_ns`, for handlers in progress.
 /// Errors: TIMEOUT, INVALID (size; instance out of range), NOT_FOUND (with keys: the instance has no key now),
 ///   WRONG_STATE (not launched), UNSUPPORTED (a loop, whose main controls messages and states).
 SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns);
 
-/// Replaces the state of an instance between two messages. If `state` is NULL and `bytes` is 0, the call sets the
-/// initial state.
+/// Replaces the state of an instance between two messages. If `state` is NULL and `bytes` is 0, slr_ring_restore sets
+/// the initial state.
 /// Threads, Blocks, Errors: as for slr_ring_snapshot.
 SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const void *state, size_t bytes,
                                     uint64_t timeout_ns);

@@ -19,9 +19,9 @@ typedef struct slr_route_desc {
     uint32_t instance_at;
     uint32_t reply_too;         ///< 1: the sender of the message also receives its replies
     uint32_t close_with_source; ///< 1: closes the input of `to` when every source of a route with this flag has ended
-    /// The name of an output channel, which is a parameter `ring_to(struct message)` of the handler of `from`. The
-    /// route then carries the messages that ring_send sends through that channel, instead of replies. With NULL, the
-    /// default, the route carries replies.
+    /// The name of an output channel, which is a parameter `ring_to(struct message)` of the handler of `from`. If
+    /// `outlet` is set, the route carries the messages that ring_send sends through that channel, instead of replies.
+    /// If `outlet` is NULL, the default, the route carries replies.
     const char *outlet;
 } slr_route_desc;
 #ifdef __cplusplus
@@ -53,8 +53,8 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// per handled message. instance_at applies to messages of ring_send, which names no instance. A route with `outlet`
 /// does not affect replies.
 ///
-/// The route lasts until slr_unroute or the destruction of `from`. The route uses one of the max_ports ports of `to`
-/// for each shard of `from`. If `desc` is NULL, every field has its default.
+/// A route lasts until slr_unroute or the destruction of `from`. The route uses one of the max_ports ports of `to` for
+/// each shard of `from`. If `desc` is NULL, every field has its default.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Owns: nothing; the route keeps the memory of `to` alive.
@@ -69,13 +69,13 @@ SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc 
 
 /// Sends all replies of `from` to `port`, no matter which port sent the message. The port receives the replies in
 /// addition to the destinations of slr_route. The ring kernel `from` handles messages only while the port has space for
-/// their replies. The route lasts until the port is closed.
+/// their replies. A route to a port lasts until the port is closed.
 ///
 /// Threads: the port's owner, but not from a handler of the same device.  Blocks, Errors: as for slr_route.
 SLR_API slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_desc *desc);
 
 /// Removes a route. The destination still handles the messages that were sent along the route. After the last route is
-/// removed, `from` replies to its senders again. The call works in any state of the two ring kernels, and on a lost
+/// removed, `from` replies to its senders again. slr_unroute works in any state of the two ring kernels, and on a lost
 /// device.
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: NOT_FOUND (no such route), INVALID (a NULL argument), TIMEOUT (as for slr_route).

@@ -79,7 +79,7 @@ typedef struct slr_server_stats {
 } slr_server_stats;
 
 /// Opens the folder of a durable ring kernel, the place, and restores the states. Then slr_serve handles again the
-/// messages that no snapshot covers. The place belongs to this process until slr_server_close, or until the process
+/// messages that no snapshot covers. The folder belongs to the process until slr_server_close, or until the process
 /// ends.
 ///
 /// The server manages the keys of the ring kernel (slr_ring_desc.keys). Each key gets an instance of its own, and
@@ -144,14 +144,14 @@ SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void 
 /// Threads: the server's owner.  Blocks: no.  Errors: SYSTEM, INVALID.
 SLR_API slr_status slr_server_get_fd(slr_server *server, int *out);
 
-/// Releases the outputs up to the number `sequence`, so no later process receives them again. The call also stores
-/// `note` (up to 64 bytes) for slr_server_get_note. For example, a note may be the length of an output file at that
-/// time.
+/// Releases the outputs up to the number `sequence`, so no later process receives them again. slr_server_release also
+/// stores `note` (up to 64 bytes) for slr_server_get_note. For example, a note may be the length of an output file at
+/// that time.
 /// Threads: the server's owner.  Blocks: for the disk.  Errors: INVALID (an output that was not yet received, or that
 /// comes before the last release), SYSTEM.
 SLR_API slr_status slr_server_release(slr_server *server, uint64_t sequence, const void *note, size_t bytes);
 
-/// Gives the note of the last slr_server_release. Before the first release all bytes are zero.
+/// Gives the note of the last slr_server_release. Before the first release, all bytes of the note are zero.
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_note(const slr_server *server, void *note, size_t bytes);
 
@@ -172,12 +172,12 @@ SLR_API slr_status slr_server_get_key(const slr_server *server, uint32_t instanc
 SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *state, size_t bytes,
                                         uint64_t timeout_ns);
 
-/// Replaces the handler between two messages. The call waits as slr_server_settle does, writes a snapshot, and
-/// continues with the ring kernel that `ring` describes, which has the new handler's program. The layouts of messages,
-/// states and replies must stay the same, and so must the handler's name. Until the next snapshot the new handler is on
-/// trial. If the new handler faults, the previous handler continues from the snapshot and handles the messages since
-/// then again. The outputs that were stored remain. The program must keep the previous handler's program until
-/// slr_server_close.
+/// Replaces the handler between two messages. slr_server_replace waits as slr_server_settle does, writes a snapshot,
+/// and continues with the ring kernel that `ring` describes, which has the new handler's program. The layouts of
+/// messages, states and replies must stay the same, and so must the handler's name. Until the next snapshot the new
+/// handler is on trial. If the new handler faults, the previous handler continues from the snapshot and handles the
+/// messages since then again. The outputs that the new handler stored remain. The program must keep the previous
+/// handler's program until slr_server_close.
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
 /// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of
@@ -196,10 +196,10 @@ SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_sta
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
 /// Waits as slr_server_settle does, and writes a snapshot if the wait succeeded. Then slr_server_close releases the
-/// place and the server. With any result, the next slr_serve continues where this server stopped. For NULL the call
-/// does nothing.
+/// place and the server. With any result of slr_server_close, the next slr_serve continues where this server stopped.
+/// For NULL the call does nothing.
 /// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
-/// Errors: those of slr_server_flush. The call frees the server also after an error.
+/// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
 
 /// What the folder of a durable ring kernel holds. slr_place_get_info does not lock the folder, so it may read a folder
@@ -218,7 +218,8 @@ typedef struct slr_place_info {
     char damage[256];   ///< the last damage that was found
 } slr_place_info;
 
-/// Reads all files of a place and checks them. The call succeeds also for a damaged place; `out` describes the damage.
+/// Reads all files in the folder of a durable ring kernel and checks them. slr_place_get_info succeeds also for a
+/// damaged folder; `out` describes the damage.
 /// Threads: any.  Blocks: for the disk.  Errors: NOT_FOUND (nothing was ever served there), INVALID, SYSTEM.
 SLR_API slr_status slr_place_get_info(const char *place, slr_place_info *out);
 

@@ -48,7 +48,8 @@ static inline slr_stream_desc slr_stream_desc_init(void)
 SLR_API slr_status slr_stream_create(slr_device *device, const slr_stream_desc *desc, slr_stream **out);
 
 /// Releases the stream object. Work that was submitted before this call still runs. The stream's points become invalid,
-/// but other streams that wait for them still wait. The call does nothing for NULL and for a device's default stream.
+/// but other streams that wait for them still wait. slr_stream_destroy does nothing for NULL and for a device's default
+/// stream.
 /// Threads: any, once; also a host function.  Blocks: no.
 SLR_API void slr_stream_destroy(slr_stream *stream);
 
@@ -91,16 +92,16 @@ SLR_API slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns);
 /// Errors: TIMEOUT, or the first failure that the call finds.
 SLR_API slr_status slr_device_finish(slr_device *device, uint64_t timeout_ns);
 
-/// Clears the failure of a stream. From a failure until this call, the stream does no work, and each wait returns the
-/// failure.
+/// Clears the failure of a stream. From a failure until slr_stream_recover, the stream does no work, and each wait
+/// returns the failure.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_stream_recover(slr_stream *stream);
 
 // ---- work. `out` may be NULL, and gets the point after the work. ---------------------------------------------------
 
-/// A host function that a stream calls. `status` is SLR_OK, or an earlier failure of the stream. After a failure, the
-/// data that the function expects may be missing. The function may call slipring and submit work to its own stream. The
-/// function should not wait long for anything else.
+/// A host function that a stream calls. The host function gets `status`: SLR_OK, or an earlier failure of the stream.
+/// After a failure of the stream, the data that the host function expects may be missing. The host function may call
+/// slipring and submit work to its own stream. The host function should not wait long for anything else.
 typedef void slr_stream_function(void *user, slr_status status);
 
 /// Calls `function(user, status)` once after all work submitted so far, also after a failure.
@@ -132,7 +133,7 @@ SLR_API slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint6
                                    const void *pattern, uint32_t pattern_bytes, slr_point *out);
 
 /// Copies bytes before they are needed: bytes that the host has written go to the device, and bytes that the device has
-/// written go to the host. If host and device share memory, the call copies nothing.
+/// written go to the host. If host and device share memory, slr_stream_prefetch copies nothing.
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffer alive until the work ends.
 /// Errors: INVALID (a NULL argument, a wrong range, a buffer of another device), WRONG_STATE (an explicit buffer;
 ///   mapped), NO_MEMORY.

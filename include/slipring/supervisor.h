@@ -40,7 +40,7 @@ typedef struct slr_supervised {
     slr_ring *ring;
     slr_supervisor *supervisor; ///< the parent of `ring`, or the supervisor that gave up
 } slr_supervised;
-/// The supervisor's thread calls this function; slipring holds no lock during the call. The function must not call
+/// The supervisor's thread calls this function; slipring holds no lock during the call. The callback must not call
 /// slr_supervisor_destroy.
 typedef void slr_on_supervised(void *user, const slr_supervised *supervised);
 
@@ -96,7 +96,7 @@ SLR_API slr_status slr_supervisor_add_ring(slr_supervisor *supervisor, slr_ring 
 ///   has started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr_supervisor *child);
 
-/// Starts the thread of a tree of supervisors. The program calls this function once, for the root of the tree.
+/// Starts the thread of a tree of supervisors. The program calls slr_supervisor_start once, for the root of the tree.
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (the supervisor has started, or is not the root), SYSTEM.
 SLR_API slr_status slr_supervisor_start(slr_supervisor *root);
 
@@ -112,8 +112,8 @@ SLR_API slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, sl
 #define slr_supervisor_get_stats(supervisor, out)                                                                      \
     slr_supervisor_get_stats_sized((supervisor), (out), sizeof(slr_supervisor_stats))
 
-/// Stops the thread of the tree and frees the whole tree; the ring kernels do not change. The program calls this
-/// function before it closes the devices of the ring kernels. For NULL the call does nothing.
+/// Stops the thread of the tree and frees the whole tree; the ring kernels do not change. The program calls
+/// slr_supervisor_destroy before it closes the devices of the ring kernels. For NULL the call does nothing.
 /// Threads: any, once; only for the root.  Blocks: until a restart in progress has ended.
 SLR_API void slr_supervisor_destroy(slr_supervisor *root);
 

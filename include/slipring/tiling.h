@@ -17,9 +17,9 @@
 extern "C" {
 #endif
 
-/// A problem, and the device on which it runs. If `kernel` is set, its device is the device. Without a kernel, `limits`
-/// describes the device. If neither is set, the field `device` names the device. The output of the problem has `planes`
-/// times `m` rows of `n` elements.
+/// A problem, and the device on which it runs. If `kernel` is set, the kernel's device is the device of the problem.
+/// Without a kernel, `limits` describes the device. If neither `kernel` nor `limits` is set, the field `device` names
+/// the device. The output of the problem has `planes` times `m` rows of `n` elements.
 typedef struct slr_tiling_desc {
     uint32_t struct_size;
     uint32_t element_bytes; ///< bytes of an element, 1 to 16. 0: 4
@@ -67,8 +67,8 @@ typedef struct slr_tiling {
 } slr_tiling;
 
 /// Chooses a tile for a problem. The tile is not larger than the problem, and respects the limits of the device. The
-/// call avoids partial tiles at the edges where whole tiles cost less. Every block has work to do. The same problem on
-/// the same device gives the same tile.
+/// call avoids partial tiles at the edges where whole tiles cost less. In a tiling, every block has work to do. The
+/// same problem on the same device gives the same tile.
 ///
 /// Threads: any.  Blocks: while the call compiles (`kernel`), else no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, struct_size, no elements, too many for a grid), UNSUPPORTED (no tile fits; none of
@@ -80,8 +80,8 @@ SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_til
 #define slr_tiling_compute(desc, out) slr_tiling_compute_sized((desc), (out), sizeof(slr_tiling))
 
 /// Works as slr_tiling_compute, for a kernel that makes one element per thread, over problem[0] columns, problem[1]
-/// rows and problem[2] planes. A count of 0 means 1. A problem of one dimension gets the block of slr_kernel_suggest,
-/// or one block of all its elements if they are fewer.
+/// rows and problem[2] planes. A count of rows or planes of 0 means 1. A problem of one dimension gets the block of
+/// slr_kernel_suggest, or one block of all its elements if they are fewer.
 /// Threads, Blocks, Owns, Errors: as for slr_tiling_compute.
 SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
 

@@ -30,7 +30,7 @@ SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 /// slr_publish, and also the messages that ring kernels publish, along a route from each. A ring kernel with two
 /// matching patterns receives each message once. The subscription lasts until `to` is destroyed. The subscription
 /// survives a failure of `to`: after the restart, `to` receives later messages. If a ring kernel advertises while `to`
-/// has failed, and `to` was paused and full, slr_ring_reactivate makes that route.
+/// has failed, and `to` was paused and full, slr_ring_reactivate makes the route later.
 ///
 /// Threads, Blocks, Errors: as for slr_advertise.
 SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);
@@ -44,8 +44,8 @@ SLR_API slr_status slr_topic_open(slr_device *device, const char *topic, slr_top
 SLR_API void slr_topic_close(slr_topic *topic);
 
 /// Sends a message to instance 0 of every subscriber of the topic, through `port`. `accepted` always gets the number of
-/// subscribers that accepted the message; `accepted` may be NULL. The call skips subscribers that have ended. The call
-/// succeeds also if the topic has no subscribers.
+/// subscribers that accepted the message; `accepted` may be NULL. slr_publish skips subscribers that have ended.
+/// slr_publish succeeds also if the topic has no subscribers.
 ///
 /// Threads: the port's owner; no other thread may use the topic during the call.
 /// Blocks: until `timeout_ns`, for all subscribers together.

@@ -86,8 +86,8 @@ typedef struct slr_tune_candidate {
 /// slipring calls this function after each candidate, on the caller's thread.
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
-/// Measures one sample instead of the device's events, such as the energy, or an invented cost in a test. Before this
-/// call the tuner has checked the candidate's results, and its kernel and arguments are ready to launch.
+/// Measures one sample instead of the device's events, such as the energy, or an invented cost in a test. When slipring
+/// calls the function, the tuner has checked the candidate's results, and its kernel and arguments are ready to launch.
 typedef slr_status slr_tune_meter(void *user, slr_stream *stream, slr_kernel *kernel,
                                   const slr_tune_candidate *candidate, double *cost);
 
@@ -101,8 +101,8 @@ typedef struct slr_tune_desc {
     uint32_t repeats;     ///< samples of a candidate before the next round; default: 5
     uint32_t flags;       ///< slr_tune_flag
     /// How much a candidate's result may differ from the default launch's result, relative to the larger magnitude. The
-    /// default 0 means that the results must be the same bit for bit. Only programs with slr_program_desc.tuned =
-    /// SLR_TUNED_ANY use a choice whose results differ.
+    /// default 0 of `tolerance` means that the results must be the same bit for bit. Only programs with
+    /// slr_program_desc.tuned = SLR_TUNED_ANY use a choice whose results differ.
     double tolerance;
     slr_tune_watcher *watch; ///< called after each candidate; or NULL
     slr_tune_meter *measure; ///< measures each sample; or NULL
