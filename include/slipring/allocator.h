@@ -12,7 +12,7 @@
 /// `release` may call a function of slipring.
 typedef struct slr_allocator {
     /// Returns at least `bytes` bytes of memory, aligned to `alignment`, or NULL if no memory is left. `alignment` is a
-    /// power of two, at most 4,096. The memory does not have to be zeroed.
+    /// power of two, at most 4,096. `allocate` does not have to zero the memory.
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
     /// Frees memory that `allocate` returned. `bytes` is the size that slipring requested from `allocate`. `memory` is
     /// never NULL.

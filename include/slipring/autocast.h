@@ -31,7 +31,7 @@ typedef struct slr_autocast slr_autocast;
 
 /// Makes the default policy of autocast. Matrix products and convolutions run in the type `low`: SLR_F16, SLR_BF16, or
 /// SLR_F32 for full precision. Operations that sum many terms or compute exponentials run in the type SLR_F32. All
-/// operations except those above run in the type of their operands.
+/// other operations run in the type of their operands.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the policy, and frees it by slr_autocast_destroy before
 /// slr_ops_destroy.
 /// Errors: INVALID (a NULL argument, no such type), NO_MEMORY.

@@ -67,7 +67,7 @@ typedef struct slr_comparison {
 /// tolerance). The verdict is REGRESSED if `speed` is below the lower bound, IMPROVED above the upper bound, and SAME
 /// between them. With one sample and an exact target, the value of `speed` itself decides the verdict. With several
 /// samples, the whole 95 % interval of `speed` must lie below, above or between the bounds. If the interval contains a
-/// bound, the verdict is UNDECIDED. The same samples always give the same result.
+/// bound, the verdict is UNDECIDED. slr_baseline_compare gives the same result each time for the same samples.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; a wrong struct_size; no sample; a number that is not finite and above 0; a

@@ -52,8 +52,8 @@ typedef struct slr_buffer_desc {
     /// out. If host and device share memory (cpu), slipring locks the buffer's own memory, which then starts on a page.
     /// If the device has its own memory, slipring allocates the host copy at once and locks it. With pinned memory, a
     /// device with a copy engine (cuda) copies directly, without a staging buffer. `pinned` together with `import`
-    /// works only on devices with their own memory whose driver can lock pages (cuda, vulkan). The imported memory
-    /// stays pinned until slipring releases it.
+    /// works only on devices with their own memory whose driver can lock pages (cuda, vulkan). Memory that is both
+    /// imported and pinned stays pinned until slipring releases it.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
     /// With SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly, and slr_buffer_map and
@@ -134,7 +134,7 @@ SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 ///   DEVICE_LOST, or the error of the work in flight.
 SLR_API slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes);
 
-/// Copies bytes from the buffer to the program, by the rules of slr_buffer_write. After the program has received a
+/// Copies bytes from the buffer to the program, by the same rules as slr_buffer_write. After the program has received a
 /// reply, this call sees the bytes that the handler of that reply wrote.
 SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes);
 
@@ -146,9 +146,9 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 
 /// Gives the host access to a range of the buffer until slr_buffer_unmap; `*out` gets the address. The call first waits
 /// until work in flight that conflicts with the mapping has ended. A mapping for reading conflicts with work that
-/// writes the range; a mapping for writing conflicts with all work on the range. After this wait, the call copies to
-/// the host the bytes that are valid only on the device. While the range is mapped, slipring refuses work that
-/// conflicts with the mapping.
+/// writes the range; a mapping for writing conflicts with all work on the range. After the wait for work in flight, the
+/// call copies to the host the bytes that are valid only on the device. While the range is mapped, slipring refuses
+/// work that conflicts with the mapping.
 ///
 /// Threads: any; several may read one range.  Blocks: until `timeout_ns`, and for the copy.
 /// Owns: the caller gets the mapping, and ends it by slr_buffer_unmap.
@@ -157,8 +157,8 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 SLR_API slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t access,
                                   uint64_t timeout_ns, void **out);
 
-/// Ends the mapping that begins at the address `mapped`. From now on, the bytes that the host wrote are the buffer's
-/// contents. slipring copies these bytes to the device when the device needs them.
+/// Ends the mapping that begins at the address `mapped`. After slr_buffer_unmap, the bytes that the host wrote are the
+/// buffer's contents. slipring copies these bytes to the device when the device needs them.
 /// Threads: any.  Blocks: for the copy, if a ring kernel is bound.
 /// Errors: INVALID (`mapped` is not a mapping of this buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped);

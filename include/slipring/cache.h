@@ -29,15 +29,15 @@ typedef struct slr_cache_entry {
 typedef int slr_cache_visitor(void *user, const slr_cache_entry *entry);
 
 /// Gives the path of the cache folder: the value of SLIPRING_CACHE_DIR, else a folder below XDG_CACHE_HOME or HOME. If
-/// the folder exists, the call resolves symbolic links in its path.
+/// the cache folder exists, the call resolves symbolic links in the folder's path.
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; a path longer than `bytes`), NOT_FOUND (none of the three variables is set),
 ///   NO_MEMORY.
 SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);
 
 /// Calls `visit` for every entry of the cache, in no particular order. slr_cache_visit reads and checks each entry in
-/// full. The call skips files that are not named like entries of the cache. Other processes may use the cache during
-/// the call.
+/// full. slr_cache_visit skips files that are not named like entries of the cache. Other processes may use the cache
+/// during the call.
 /// Threads: any.  Blocks: while the call reads.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no folder, as for slr_cache_get_folder), SYSTEM (the folder cannot be
 ///   used: the message gives the reason; a file cannot be removed), NO_MEMORY.

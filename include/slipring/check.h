@@ -80,8 +80,8 @@ typedef struct slr_check_finding {
     uint64_t count;        ///< number of occurrences
     uint32_t launch;       ///< index of the first launch with this finding, for slr_check_get_launch
     /// The options that give real values, such as "--arg n=..., --block ...", for a warning that generated values may
-    /// have caused. With real values, the checker can report an error instead of a warning. `give` is NULL for all
-    /// other findings.
+    /// have caused. When the caller gives real values, the checker can report an error instead of a warning. For
+    /// findings without generated values, `give` is NULL.
     const char *give;
 } slr_check_finding;
 
@@ -125,11 +125,11 @@ typedef struct slr_check_info {
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 
 /// Checks a handler, which begins with `__ring__` or `__ring_block__`, as slr_kernel_check checks a kernel. If `name`
-/// is NULL, the call checks the only handler of the program. The checker sends generated messages to the handler in
-/// three launches: zeros, random values, and the smallest and largest values of each type. Each state of the handler
-/// starts as zero bytes. A fault that depends on values is an error if both zeros and random values cause the fault;
-/// otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed shape of threads, so the call ignores
-/// `grid` and `block`. For a handler, the index of a parameter counts from 0 after the message.
+/// is NULL, slr_handler_check checks the only handler of the program. The checker sends generated messages to the
+/// handler in three launches: zeros, random values, and the smallest and largest values of each type. Each state of the
+/// handler starts as zero bytes. A fault that depends on values is an error if both zeros and random values cause the
+/// fault; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed shape of threads, so the call
+/// ignores `grid` and `block`. For a handler, the index of a parameter counts from 0 after the message.
 ///
 /// Threads: any.  Blocks: while the handler runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per
 /// launch, 0: 16 million).
@@ -170,7 +170,8 @@ SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t i
 #define slr_check_get_launch(check, index, out)                                                                        \
     slr_check_get_launch_sized((check), (index), (out), sizeof(slr_check_launch))
 
-/// Gives the counts of a source line that accesses memory or branches. The lines are sorted by file and line number.
+/// Gives the counts of a source line that accesses memory or branches. The source lines are sorted by file and line
+/// number.
 /// Threads, Blocks, Owns, Errors: as for slr_check_get_finding.
 SLR_API slr_status slr_check_get_line(const slr_check *check, uint32_t index, slr_check_line *out);
 

@@ -32,7 +32,7 @@ SLR_API slr_status slr_cluster_ring_create(slr_cluster *cluster, const slr_ring_
 SLR_API slr_status slr_cluster_ring_activate(slr_cluster_ring *ring, uint64_t timeout_ns);
 
 /// Calls slr_ring_close_input for the ring kernel on each device, and waits until all of them have terminated. When the
-/// call returns, every accepted message has been handled.
+/// call that closes the input returns, every accepted message has been handled.
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: those of slr_ring_close_input and slr_ring_wait.
 SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeout_ns);
 
@@ -103,8 +103,8 @@ SLR_API slr_status slr_cluster_call_key(slr_cluster_port *port, slr_key key, con
 
 /// Receives the next reply from any device, as slr_receive does. `device` gets the index of the device that replied;
 /// `device` may be NULL. `instance` gets the number of the instance in the cluster ring, or, with keys, in the device's
-/// ring kernel. `instance` may be NULL. The call asks the devices in rotation, so no device delays the replies of the
-/// others. The result is END when all ring kernels that the port has used have ended.
+/// ring kernel. `instance` may be NULL. slr_cluster_receive asks the devices in rotation, so no device delays the
+/// replies of the others. The result is END when all ring kernels that the port has used have ended.
 /// Threads: the port's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_receive.
 SLR_API slr_status slr_cluster_receive(slr_cluster_port *port, slr_reply *reply, uint32_t *device, uint32_t *instance,
                                        void *payload, size_t capacity, uint64_t timeout_ns);

@@ -43,10 +43,10 @@ typedef struct slr_cluster_route_stats {
     uint64_t unrouted; ///< replies not delivered: `to` had ended, or lacks the instance or the key
 } slr_cluster_route_stats;
 
-/// Connects two ring kernels by a route. From now on, the replies of `from` become messages of `to`, in order, and no
-/// longer go to the sender. Each message of a route has the correlation and the priority of the message that `from`
-/// handled. If the mailbox of `to` is full, `from` waits. slipring discards the replies of `to` to messages of the
-/// route, unless `to` has routes of its own. `desc` may be NULL.
+/// Connects two ring kernels by a route. Once the route exists, the replies of `from` become messages of `to`, in
+/// order, and no longer go to the sender. Each message of a route has the correlation and the priority of the message
+/// that `from` handled. If the mailbox of `to` is full, `from` waits. slipring discards the replies of `to` to messages
+/// of the route, unless `to` has routes of its own. `desc` may be NULL.
 ///
 /// Threads: any; not from a handler.  Blocks: as slr_route_to_port.
 /// Owns: the caller frees the route by slr_cluster_route_destroy, before it closes either device.
@@ -65,9 +65,9 @@ SLR_API slr_status slr_cluster_route_get_stats_sized(const slr_cluster_route *ro
 #define slr_cluster_route_get_stats(route, out)                                                                        \
     slr_cluster_route_get_stats_sized((route), (out), sizeof(slr_cluster_route_stats))
 
-/// Ends the route between two ring kernels. The call first waits, at most `timeout_ns`, until the route has passed on
-/// all replies so far. If the route still holds replies at the deadline, they are counted as unrouted. `stats` gets the
-/// last counts of the route; `stats` may be NULL. For NULL the call does nothing.
+/// Ends the route between two ring kernels. Before the route ends, the call waits, at most `timeout_ns`, until the
+/// route has passed on all replies so far. If the route still holds replies at the deadline, these replies are counted
+/// as unrouted. `stats` gets the last counts of the route; `stats` may be NULL. For NULL the call does nothing.
 /// Threads: any, once; not from a handler.  Blocks: until `timeout_ns`.
 SLR_API void slr_cluster_route_destroy(slr_cluster_route *route, uint64_t timeout_ns, slr_cluster_route_stats *stats);
 

@@ -79,7 +79,7 @@ typedef struct slr_work slr_work;
 
 /// Changes `work` to the same work with `threads` threads. slr_decide uses this function to find the size at which two
 /// candidates are equally fast. A slr_work_resize function returns NOT_FOUND if the work cannot have so many threads.
-/// Any other error of this function ends slr_decide.
+/// If a slr_work_resize function returns any other error, slr_decide fails with this error.
 typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work);
 
 /// One call of the work whose device slr_decide chooses. A zero in any field means the default. Later versions only
@@ -161,8 +161,8 @@ typedef struct slr_decision {
     uint32_t by;        ///< slr_decided_by: MEASUREMENT if `candidate` and `next` were measured
     uint32_t counted;   ///< SLR_COUNTED_...: accuracy of the kernel's figures; EXACT for given figures
     double ratio;       ///< time and wait of `next`, divided by time and wait of `candidate`
-    /// The number of threads at which `candidate` and `next` are equally fast; 0 means that one of them is faster at
-    /// all sizes.
+    /// The number of threads at which `candidate` and `next` are equally fast. The value 0 means that one of the two is
+    /// faster at all sizes.
     double crossover_threads;
     // slr_decide bases its prediction on the following figures of one launch.
     uint64_t threads, instructions, flops, flops64, memory_bytes, bytes_in, bytes_out;
@@ -171,8 +171,8 @@ typedef struct slr_decision {
 } slr_decision;
 
 /// Recommends the candidate that does the work fastest. slr_decide recommends a device other than the CPU only if it is
-/// faster than the best CPU by a quarter. A smaller gain does not pay for keeping data on a second device. slr_decide
-/// measures kernels on copies of the buffers.
+/// faster than the best CPU by a quarter. A gain of less than a quarter does not pay for keeping data on a second
+/// device. slr_decide measures kernels on copies of the buffers.
 ///
 /// Threads: any.  Blocks: while the call counts and measures.  Owns: nothing. `estimates` has `count` elements, or is
 /// NULL.

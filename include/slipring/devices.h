@@ -45,11 +45,11 @@ typedef struct slr_device slr_device;
 typedef struct slr_device_desc {
     uint32_t struct_size;
     uint32_t reserved;
-    /// The functions that supply host memory; NULL means malloc. slipring copies the struct. The struct's functions
-    /// must work until the device is closed.
+    /// The functions that supply host memory; NULL means malloc. slipring copies the struct. The functions that supply
+    /// host memory must work until the device is closed.
     const slr_allocator *allocator;
     uint64_t max_memory_bytes; ///< limit on the device's memory for buffers, a multiple of 64. 0: no limit
-    /// slipring calls this function at each allocation and free of buffer memory, and at close for each leak. The
+    /// slipring calls `on_memory` at each allocation and free of buffer memory, and at close for each leak. The
     /// function may be NULL.
     slr_on_memory *on_memory;
     void *memory_user;      ///< passed to on_memory
@@ -84,7 +84,7 @@ typedef enum slr_device_class {
     SLR_DEVICE_NOTHING         ///< "null"
 } slr_device_class;
 
-/// The properties of a device. All texts end with a NUL.
+/// The properties of a device. All texts in slr_device_info end with a NUL.
 typedef struct slr_device_info {
     char name[SLR_DEVICE_NAME_BYTES]; ///< the name that opens this device again: "cpu?engine=interpreted"
     char backend[16];                 ///< "cpu", "opencl", "cuda", "hip", "vulkan", "webgpu", "metal" or "null"
@@ -150,7 +150,7 @@ SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc 
 /// slr_device_close terminates the remaining ring kernels at once; their pending messages are not delivered. At the end
 /// slr_device_close frees the device. After slr_device_close, the device's programs, buffers, streams, ports and ring
 /// kernels may only be destroyed. For NULL the call does nothing.
-/// Threads: any, once. In a host function that one of the device's streams runs, slr_device_close does nothing.
+/// Threads: any, once. If a host function of one of the device's streams calls slr_device_close, the call does nothing.
 /// Blocks: until running handlers and other work in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
 
@@ -164,9 +164,9 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 /// Opens a lost device again. After slr_device_reopen the device is in its initial state, and its memory is empty.
 /// Programs of the device remain valid. The device's ring kernels fail, but keep their addresses, ports and pending
 /// messages; slr_ring_restart resumes them. Before slr_device_reopen, the program destroys the device's buffers,
-/// streams, graphs and heaps. After slr_device_reopen, slr_stream_default gives a new stream. If slr_device_reopen
-/// fails, the device remains lost, and the program may repeat the call. On OpenCL, a kernel that has not ended may
-/// still run; slipring does not use its memory again (kept_bytes).
+/// streams, graphs and heaps. After slr_device_reopen, slr_stream_default gives a new default stream. If
+/// slr_device_reopen fails, the device remains lost, and the program may repeat the call. On OpenCL, a kernel that has
+/// not ended may still run; slipring does not use its memory again (kept_bytes).
 ///
 /// Threads: any, while other threads use the device only through ports and ring kernels.
 /// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.

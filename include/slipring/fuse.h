@@ -22,7 +22,8 @@ extern "C" {
 // ---- from a list of operations ------------------------------------------------------------------------------------
 
 /// An operation on the elements of buffers. `v`, `w` and `x` are the first, second and third operand of an operation.
-/// An end is an operation that combines many elements, such as a sum. No operation may follow an end.
+/// An end is an operation that combines many elements, such as a sum. In a list of operations, no operation may follow
+/// an end.
 typedef enum slr_op {
     SLR_OP_ADD = 1,    ///< v + w
     SLR_OP_SUBTRACT,   ///< v - w
@@ -138,8 +139,8 @@ typedef struct slr_fusion_info {
 /// Makes one kernel from a list of operations. The first parameters of the new kernel are the inputs, in order: each is
 /// a `const T *` or a number. The output buffers are the next parameters: the steps that the program keeps, then the
 /// last step. The parameter `int n` follows the buffers, and then `int columns` if an input or an end has rows or
-/// columns. If the list has no end, launch the kernel with SLR_1D(n) threads or more. docs/contract/fusion.md describes
-/// the parameters and launch shapes of ends.
+/// columns. If the list of operations has no end, launch the kernel with SLR_1D(n) threads or more.
+/// docs/contract/fusion.md describes the parameters and launch shapes of ends.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.
@@ -161,8 +162,8 @@ typedef struct slr_fusion_part {
     const char *kernel; ///< NULL: the program's only kernel
 } slr_fusion_part;
 
-/// A join says that two parameters are the same buffer or number. The number of a part counts from 0. With a join, the
-/// buffers of `other_part` are joined only by joins, and no longer by equal names.
+/// A join says that two parameters are the same buffer or number. The parts of a fused kernel are numbered from 0. With
+/// a join, the buffers of `other_part` are joined only by joins, and no longer by equal names.
 typedef struct slr_fusion_join {
     uint32_t part, other_part;
     const char *parameter, *other;
@@ -195,11 +196,11 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
     }
 #endif
 
-/// Makes one kernel from several element-wise kernels; the new kernel has one index and one bounds check. The results
-/// of the fused kernel are the same bit for bit. A buffer is intermediate if one part writes it and a later part reads
-/// it. The new kernel has no parameter for an intermediate buffer and does not write it, unless `keep` names the
-/// buffer. If two adjacent parts have no parameter in common, slipring joins the only buffer that the first part writes
-/// with the only buffer that the second part reads.
+/// Makes one kernel from several element-wise kernels; the new kernel has one index and one bounds check. The fused
+/// kernel gives the same results as the separate kernels, bit for bit. A buffer is intermediate if one part writes it
+/// and a later part reads it. The new kernel has no parameter for an intermediate buffer and does not write it, unless
+/// `keep` names the buffer. If two adjacent parts have no parameter in common, slipring joins the only buffer that the
+/// first part writes with the only buffer that the second part reads.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.
@@ -214,9 +215,9 @@ SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, sl
 #define slr_fuse_kernels(desc, out, info) slr_fuse_kernels_sized((desc), (out), (info), sizeof(slr_fusion_info))
 
 /// Fuses adjacent launches of a recorded graph, if the results stay the same and a model predicts no loss of speed. The
-/// new graph no longer writes an intermediate buffer that the program has destroyed and that no other command uses. All
-/// other buffers get the same bytes as before the fusion. `info` may be NULL. The fields `launches` and
-/// `launches_apart` count the whole graph; the other fields describe the fused launches.
+/// new graph no longer writes an intermediate buffer that the program has destroyed and that no other command uses.
+/// After the fusion, the graph writes the same bytes as before to all other buffers. `info` may be NULL. The fields
+/// `launches` and `launches_apart` count the whole graph; the other fields describe the fused launches.
 ///
 /// After the fusion, a launch of the graph fails if its rebindings replace two buffers of a fused kernel by the same
 /// buffer.
@@ -224,9 +225,9 @@ SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, sl
 /// Threads: one at a time per graph, while no thread calls slr_graph_launch for the graph.  Blocks: while the call
 /// compiles.
 /// Owns: nothing.
-/// Errors: INVALID (a NULL argument), WRONG_STATE (the graph is recording), NO_MEMORY, COMPILE. After an error the
-///   graph is unchanged. The call succeeds even if some launches cannot be fused: slr_fusion_info.why_not has the
-///   reasons.
+/// Errors: INVALID (a NULL argument), WRONG_STATE (the graph is recording), NO_MEMORY, COMPILE. If slr_graph_fuse
+///   fails, the graph is unchanged. slr_graph_fuse succeeds even if some launches cannot be fused:
+///   slr_fusion_info.why_not has the reasons.
 SLR_API slr_status slr_graph_fuse(slr_graph *graph, slr_fusion_info *info);
 
 /// The macro slr_graph_fuse calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -104,7 +104,7 @@ SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t ali
 SLR_API slr_status slr_heap_give(slr_heap *heap, const slr_span *span);
 
 /// Frees a span as soon as the point `point` has passed. Until the point has passed, only slr_heap_take_on for the
-/// point's stream may use the memory again.
+/// point's stream may use the freed memory again.
 ///
 /// Threads: any.  Blocks: as slr_heap_take.
 /// Errors: those of slr_heap_give; INVALID (a point of another device's stream, or not submitted yet), NO_MEMORY (the

@@ -67,9 +67,9 @@ typedef struct slr_shape {
 } slr_shape;
 
 /// A shape of `n` threads along x; slipring chooses the block size. slipring first looks for the block that slr_tune
-/// has found or that the source declares (docs/contract/tuning.md). If there is no such block, it has 64 threads if `n`
-/// is below 512, 128 if `n` is below 1,024, 256 up to 100,000, and 512 above. If a smaller block gives the kernel a
-/// better occupancy, slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
+/// has found or that the source declares (docs/contract/tuning.md). Otherwise the block has 64 threads if `n` is below
+/// 512, 128 if `n` is below 1,024, 256 up to 100,000, and 512 above. If a smaller block gives the kernel a better
+/// occupancy, slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -85,8 +85,8 @@ static inline slr_shape slr_shape_1d_blocks(uint64_t n, uint32_t block)
 }
 #define SLR_1D_BLOCKS(n, block) slr_shape_1d_blocks(n, block)
 
-/// A shape of `width` by `height` threads, in blocks of 32 by 8 threads. If a side has fewer threads, the block is
-/// smaller.
+/// A shape of `width` by `height` threads, in blocks of 32 by 8 threads. If `width` or `height` is smaller than this
+/// block, the block is smaller, too.
 static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 {
     slr_shape shape = {{width, height, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};

@@ -15,7 +15,7 @@ extern "C" {
 
 /// Sends one message to the instance that has the key `key`. A new key gets a free instance in its initial state. If no
 /// instance is free, slr_ring_desc.key_limit decides what happens. The address `to` may name any instance of the ring
-/// kernel. In all respects other than the instance, the call works like slr_send_with.
+/// kernel. Except for the choice of the instance, the call works like slr_send_with.
 ///
 /// Threads: the port's owner (NULL is not allowed).
 /// Blocks: until `timeout_ns` for credit, or for an idle instance that can be evicted; slr_on_evicted may take longer.
@@ -29,7 +29,7 @@ SLR_API slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, con
 /// Sends `count` messages with default priority: message k goes to the instance of the key keys[k]. The messages lie
 /// one after another in memory, with `bytes` bytes each. slipring publishes all of them together, which costs less per
 /// message. `accepted` always gets a number n: the first n messages were accepted. The pointer `accepted` may be NULL.
-/// The messages get consecutive correlation numbers.
+/// The messages of one call get consecutive correlation numbers.
 /// Threads, Blocks, Errors: as for slr_send_key; after an error the remaining messages were not sent.
 SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *keys, const void *messages,
                                       size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/// Appends the work of one layer to the stream: the layer computes y from x. The layer must give the same bits each
-/// time.
+/// Appends the work of one layer to the stream: the layer computes y from x. A layer must give the same bits each time
+/// it is computed.
 typedef slr_status slr_layer_forward(void *user, slr_stream *stream, const slr_tensor *x, const slr_tensor *y);
 
 /// Appends the computation of the layer's gradients to the stream: dx, and the gradients of the layer's own weights.
@@ -82,8 +82,8 @@ typedef struct slr_plan_bytes {
     uint64_t checkpointed; ///< bytes with the activations that the description keeps
 } slr_plan_bytes;
 
-/// The memory that a sequence needs for activations and gradients. The figure does not include x, y, their gradients,
-/// the weights, and memory that the layers allocate themselves.
+/// The memory that a sequence needs for activations and gradients. The memory that slr_ops_plan reports does not
+/// include x, y, their gradients, the weights, and memory that the layers allocate themselves.
 typedef struct slr_plan {
     uint32_t every;      ///< slr_sequence_desc.every, or its default
     uint32_t recomputed; ///< layers that are computed twice
@@ -93,8 +93,8 @@ typedef struct slr_plan {
 } slr_plan;
 
 /// Computes how much memory a sequence needs. slr_ops_plan needs no open device.
-/// Threads: any.  Blocks: no.  Errors: those of slr_sequence_create, without NO_MEMORY. The functions of the layers may
-/// be NULL.
+/// Threads: any.  Blocks: no.  Errors: those of slr_sequence_create, without NO_MEMORY. For slr_ops_plan, the functions
+/// of the layers may be NULL.
 SLR_API slr_status slr_ops_plan(const slr_sequence_desc *desc, slr_plan *out);
 
 /// The macro slr_ops_plan calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -34,9 +34,9 @@ extern "C" {
 /// Each message is held until slr_done or slr_fail; the message and its state are valid until then. A ring kernel that
 /// is paused takes no messages.
 ///
-/// The result SLR_END means that no more messages will come. The result SLR_END has two possible reasons: the input is
-/// closed and main has taken all messages, or the deadline of slr_ring_terminate has passed. The main function can
-/// still complete the messages that it holds.
+/// The result SLR_END of slr_take means that no more messages will come. The result SLR_END has two possible reasons:
+/// the input is closed and main has taken all messages, or the deadline of slr_ring_terminate has passed. The main
+/// function can still complete the messages that it holds.
 ///
 /// Threads: the one that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` gets the number of messages
 /// in every case.
@@ -52,12 +52,14 @@ SLR_API slr_status slr_done(const slr_delivery *delivery);
 
 /// Completes a held message as faulted, with the reason `status`, which is not SLR_OK. slipring drops the message's
 /// replies, resets its instance to the initial state, and sends a notice to the sender. If a handler calls slr_fail,
-/// the message fails when the handler returns. If a handler of a batch calls slr_fail, only the given message fails.
+/// the message fails when the handler returns. If a batch handler calls slr_fail, only the given message of the batch
+/// fails.
 /// Threads: the one that runs main or the handler.  Blocks: no.
 /// Errors: INVALID (the ring kernel does not hold the message, or no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
 
-/// Waits until the ring kernel is no longer paused. The result SLR_OK means that the ring kernel is active or draining.
+/// Waits until the ring kernel is no longer paused. If slr_wait_until_active returns SLR_OK, the ring kernel is active
+/// or draining.
 /// Threads: the one that runs main.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (the ring kernel is still paused),
 /// END (as for slr_take).
 SLR_API slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns);

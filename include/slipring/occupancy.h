@@ -95,8 +95,8 @@ typedef struct slr_best_block {
 
 /// Finds the block size that puts the most threads on a multiprocessor. If several sizes are equally good, the call
 /// takes the largest. The result equals that of cudaOccMaxPotentialOccupancyBlockSize. Every candidate is a multiple of
-/// `multiple`, except the largest block that the kernel allows, which is also a candidate. `multiple` is itself a
-/// multiple of 32; 0 means 32.
+/// `multiple`, except the largest block that the kernel allows, which is also a candidate. The number `multiple` must
+/// be a multiple of 32; 0 means 32.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, struct_size, a `multiple` that is not a multiple of 32, a carve-out above 100),
@@ -119,8 +119,8 @@ typedef enum slr_occupancy_source {
     SLR_OCCUPANCY_MEASURED      ///< the blocks were counted while they ran: slr_kernel_measure_occupancy
 } slr_occupancy_source;
 
-/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. The value 0 means that the driver
-/// does not say.
+/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. A figure is 0 if the driver does
+/// not give it.
 typedef struct slr_kernel_occupancy {
     uint32_t source;                ///< slr_occupancy_source
     uint32_t block_threads;         ///< threads per block of the shape

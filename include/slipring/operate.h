@@ -35,16 +35,16 @@ typedef struct slr_remote_worker {
     uint32_t draining;   ///< 1: slr_remote_drain has asked the worker to end
 } slr_remote_worker;
 
-/// slr_remote_visit_workers calls this function for each worker. The size of the struct is that of the running library.
-/// The struct `worker` is valid during the call.
+/// slr_remote_visit_workers calls this function for each worker. The struct that the callback gets has the size of the
+/// running library's struct. The struct `worker` is valid during the call.
 typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 
 /// Calls `visit` for each worker that serves the name.
 /// Threads: any.  Blocks: for the servers.  Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user);
 
-/// Asks a worker to hand over its partitions and to take no more; NULL asks all workers. Then slr_remote_drain waits
-/// until the worker has handed its partitions over. The worker's own program sees the request in
+/// Asks a worker to hand over its partitions and to take no more; NULL asks all workers. After the request,
+/// slr_remote_drain waits until the worker has handed its partitions over. The worker's own program sees the request in
 /// slr_worker_stats.draining. If no worker is left, accepted messages wait on the servers.
 /// Threads: any.  Blocks: until `timeout_ns`, and for the servers.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request

@@ -146,7 +146,7 @@ typedef void slr_ops_source_visitor(void *user, const char *name, const char *te
 SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *user);
 
 // Each operation below appends its work to the stream. `out` gets the point after the work of the operation; `out` may
-// be NULL. The following holds for all operations:
+// be NULL. The following rules hold for all operations:
 //
 // Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK also for the first call of a shape.
 // Owns: slipring keeps the buffers alive until the work ends, and copies tensors and descriptions.
@@ -190,8 +190,9 @@ SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, con
                                            const slr_tensor *dc, const slr_tensor *da, const slr_tensor *db,
                                            const slr_tensor *dbias, slr_point *out);
 
-/// Measures the time of all algorithms that can do this call, and calls the visitor for each. The timed runs write
-/// their results to temporary buffers. Later calls with the same shape use the algorithm that was chosen.
+/// Measures the time of all algorithms that can do this call, and calls the visitor for each. The timed runs of the
+/// algorithms write their results to temporary buffers. Later calls with the same shape use the algorithm that was
+/// chosen.
 /// Blocks: while the algorithms run.
 SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                         slr_algorithm_visitor *visit, void *user);
@@ -316,8 +317,8 @@ typedef enum slr_reduction {
 
 #define SLR_EVERY_AXIS 0xFFFFFFFFu
 
-/// Reduces `x` along one axis, or along all axes with SLR_EVERY_AXIS. `y` has as many elements as `x` without that
-/// axis.
+/// Combines the elements of `x` along one axis, or along all axes with SLR_EVERY_AXIS. `y` has as many elements as `x`
+/// without that axis.
 SLR_API slr_status slr_ops_reduce(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
                                   const slr_tensor *x, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
@@ -407,8 +408,8 @@ SLR_API slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam
 
 // ---- loss scaling, for gradients that would be 0 in SLR_F16 --------------------------------------------------------
 
-/// A scaler gives a factor for the loss, so that small gradients do not become 0 in half precision. The scaler then
-/// divides the gradients by the same factor in SLR_F32.
+/// A scaler gives a factor for the loss, so that small gradients do not become 0 in half precision. After the backward
+/// calls, the scaler divides the gradients by the same factor in SLR_F32.
 typedef struct slr_scaler slr_scaler;
 
 typedef struct slr_scaler_desc {

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/// Which connection lies between two devices.
+/// The kinds of connection between two devices.
 typedef enum slr_link {
     SLR_LINK_SAME = 1, ///< nothing: both are one device, or both use the host's memory
     SLR_LINK_NVLINK,   ///< NVIDIA's NVLink, between GPUs

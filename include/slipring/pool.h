@@ -71,11 +71,11 @@ SLR_API void slr_pool_destroy(slr_pool *pool);
 /// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 
-/// Gets a buffer of `count` scalars from the pool. The buffer contains the bytes of its last user, or zeros.
-/// slr_buffer_destroy releases the buffer. When no ring kernel and no stream uses the buffer any more, the buffer waits
-/// in the pool for the next request.
+/// Gets a buffer of `count` scalars from the pool. A buffer from a pool contains the bytes of its last user, or zeros.
+/// slr_buffer_destroy releases the buffer. When no ring kernel and no stream uses a released buffer any more, the
+/// buffer waits in the pool for the next request.
 ///
-/// Threads: any.  Blocks: while other threads' calls use the pool. If no buffer waits, the call blocks like
+/// Threads: any.  Blocks: while other threads' calls use the pool. If no buffer waits in the pool, the call blocks like
 /// slr_buffer_create.
 /// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.
 /// Errors: INVALID (a NULL argument, no such scalar, size 0 or above 2^40), NO_MEMORY (the message has the pool, and

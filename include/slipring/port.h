@@ -55,7 +55,7 @@ SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *mes
 /// Sends `count` messages with default priority. Message k goes to instance `instances[k]`, or to `to.instance` if
 /// `instances` is NULL. The messages lie one after another in memory, with `bytes` bytes each. slipring publishes all
 /// of them together, which costs less per message. `accepted` always gets a number n: the first n messages were
-/// accepted. The pointer `accepted` may be NULL. The messages get consecutive correlation numbers.
+/// accepted. The pointer `accepted` may be NULL. The messages of one call get consecutive correlation numbers.
 ///
 /// Threads, Blocks: as for slr_send (NULL is not allowed).
 /// Errors: those of slr_send; after an error the remaining messages were not sent.
@@ -77,9 +77,9 @@ typedef struct slr_reply {
 /// Receives the next reply to this port. `payload` gets the bytes of the reply and has room for `capacity` bytes.
 /// slr_receive returns one of the following results:
 ///
-///   SLR_OK: the port received a reply, or a notice (see reply->status).
-///   SLR_END: a ring kernel that this port has used has ended. reply->from names the ring kernel. Each ring kernel
-///   gives one END; when no other ring kernel remains, every call returns END.
+///   SLR_OK: the port has received a reply, or a notice (see reply->status).
+///   SLR_END: a ring kernel that this port has used has ended. reply->from names the ring kernel. The port receives one
+///   END for each ring kernel. When no other ring kernel remains, every call returns END.
 ///   SLR_RING_FAILED: a ring kernel that this port uses has failed. reply->from names the ring kernel, once per
 ///   failure. The port stays connected to the failed ring kernel, because the ring kernel may be restarted.
 ///

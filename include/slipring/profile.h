@@ -65,8 +65,8 @@ typedef struct slr_profile_row {
     uint64_t bytes;
     double bytes_per_second; ///< bytes / total_ns
     // For a kernel, the counts are the sum of all launches. For a batch, the counts are the sum of all messages; each
-    // message counts as one call of the handler with unknown contents. If slipring could not count, all figures are 0
-    // except threads and blocks.
+    // message counts as one call of the handler with unknown contents. If slipring could not count the work of a
+    // kernel, all figures are 0 except threads and blocks.
     uint64_t threads, blocks;
     uint64_t flops, flops64;                   ///< single precision; double precision
     uint64_t instructions;                     ///< instructions of the intermediate form
@@ -109,7 +109,7 @@ typedef struct slr_roofline {
 /// Threads: any.  Blocks: 5 ms the first time, because slipring compares two clocks.  Owns: nothing.  Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
-/// Stops the profiler. Work in progress may still be counted.
+/// Stops the profiler. After slr_profile_stop, the profiler may still count work in progress.
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_stop(void);
 
@@ -161,8 +161,8 @@ SLR_API const char *slr_profile_kind_name(uint32_t kind);
 
 // ---- one kernel ----------------------------------------------------------------------------------------------------
 
-/// The options by which slr_profile_kernel measures. A zero in any field means the default. Later versions only append
-/// fields.
+/// The options for the measurement by slr_profile_kernel. A zero in any field means the default. Later versions only
+/// append fields.
 typedef struct slr_timing_desc {
     uint32_t struct_size;
     uint32_t warm_up;    ///< samples that do not count. Default 3

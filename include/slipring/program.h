@@ -83,7 +83,8 @@ typedef struct slr_field {
     uint8_t is_text;  ///< declared as an array of plain `char`: text up to its first NUL
 } slr_field;
 
-/// A struct that host and device share. If a reply is a plain scalar, its only field has the name "value".
+/// A struct that host and device share. If a reply is a plain scalar and not a struct, its only field has the name
+/// "value".
 typedef struct slr_layout {
     const char *name; ///< "" for none (no state, no reply)
     uint64_t bytes;   ///< 0 for none

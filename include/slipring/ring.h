@@ -116,13 +116,14 @@ typedef struct slr_same {
 /// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up
 /// to a multiple of 16. Q is queue_size, rounded up to a power of two. The number of shards is the number of the
 /// device's workers, but at most the number of instances. I is the number of instances per shard, rounded up. slipring
-/// allocates the memory when it is first used. A ring kernel with a short queue uses 4 KB, also after a call. With a
-/// longer queue, each port that has called uses two or three more pages. max_ports uses no memory until ports connect.
+/// allocates the memory when it is first used. A ring kernel with a short queue uses 4 KB of memory, also after a call.
+/// With a longer queue, each port that has called uses two or three more pages. max_ports uses no memory until ports
+/// connect.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// The capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired. With an
-    /// `overflow` policy that drops messages, only waiting messages count. The range of queue_size is 1 to 1,048,576;
-    /// the default is 4,096.
+    /// `overflow` policy that drops messages, only waiting messages count. The value of queue_size is from 1 to
+    /// 1,048,576; the default is 4,096.
     uint32_t queue_size;
     const char *name; ///< unique per device; default: the handler's name
     // For a handler in kernel source, set the following fields:
@@ -205,7 +206,8 @@ typedef struct slr_ring_desc {
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
     /// If 1, slipring publishes replies and counts after each message instead of each batch, so no reply waits for a
     /// later slow handler. The option publish_each works only for host handlers of one message per call, and not with
-    /// routes, whose replies are published per batch. By default slipring publishes after each batch.
+    /// routes, whose replies are published per batch. By default slipring publishes replies and counts after each
+    /// batch.
     uint32_t publish_each;
 } slr_ring_desc;
 #ifdef __cplusplus
@@ -231,8 +233,8 @@ typedef enum slr_ring_mode {
 } slr_ring_mode;
 #define SLR_MODE_REASON_BYTES 160
 
-/// Counts of the messages since launch. At any time accepted = handled + faulted + dropped + undelivered + in_doubt +
-/// pending.
+/// Counts of the messages since launch. The counts satisfy at any time: accepted = handled + faulted + dropped +
+/// undelivered + in_doubt + pending.
 typedef struct slr_ring_stats {
     uint64_t accepted;    ///< accepted by the mailbox
     uint64_t handled;     ///< the handler completed
@@ -277,7 +279,8 @@ typedef struct slr_ring_stats {
     uint64_t prints_lost; ///< printfs lost for lack of room: the handler never waits
 } slr_ring_stats;
 
-/// An accepted message that no handler will handle. The struct is valid only during the call.
+/// An accepted message that no handler will handle. The struct slr_undelivered is valid only during the call of
+/// `on_undelivered`.
 typedef struct slr_undelivered {
     const void *message;
     uint32_t bytes, instance, correlation, priority;
@@ -325,17 +328,17 @@ SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Refuses further messages with CLOSED, and handles the pending messages. When all messages are handled, every port
-/// that has used the ring kernel receives END, and the state becomes `terminated`. The state must be `active` or
-/// `paused`; the call ends a pause.
+/// that has used the ring kernel receives END, and the state becomes `terminated`. Before slr_ring_close_input, the
+/// state must be `active` or `paused`; the call ends a pause.
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
 /// Closes the input, handles pending messages until the deadline, and then stops the ring kernel. If `timeout_ns` is 0,
 /// the ring kernel stops after the messages in flight. slr_ring_terminate passes each accepted message that was not
-/// handled to `on_undelivered` once, on the calling thread; the pointer may be NULL. When a ring kernel terminates,
-/// threads that are blocked in a send or a receive return. `stats` gets the final counts; `stats` may be NULL.
-/// slr_ring_terminate works in any state, but a failed ring kernel handles no more messages. If the ring kernel has
-/// already terminated, or another thread terminates it, the result is OK with the final counts.
+/// handled to `on_undelivered` once, on the calling thread; `on_undelivered` may be NULL. When a ring kernel
+/// terminates, threads that are blocked in a send or a receive return. `stats` gets the final counts; `stats` may be
+/// NULL. slr_ring_terminate works in any state, but a failed ring kernel handles no more messages. If the ring kernel
+/// has already terminated, or another thread terminates it, the result is OK with the final counts.
 ///
 /// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
 /// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s or the device's hang timeout, the
@@ -400,9 +403,9 @@ SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out,
 /// launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
 
-/// Copies the state of an instance between two messages. `bytes` is the size of the whole state. slr_ring_snapshot does
-/// not wait for pending messages. slr_ring_snapshot works in every state from `launched` on, and does not pause the
-/// ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the last state.
+/// Copies the state of an instance between two messages. The argument `bytes` is the size of the whole state.
+/// slr_ring_snapshot does not wait for pending messages. slr_ring_snapshot works in every state from `launched` on, and
+/// does not pause the ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the last state.
 /// Threads: any, but not from a handler of the same ring kernel.  Blocks: until `timeout_ns`, for handlers in progress.
 /// Errors: TIMEOUT, INVALID (size; instance out of range), NOT_FOUND (with keys: the instance has no key now),
 ///   WRONG_STATE (not launched), UNSUPPORTED (a loop, whose main controls messages and states).

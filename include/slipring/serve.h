@@ -23,8 +23,8 @@ extern "C" {
 
 typedef struct slr_server slr_server;
 
-/// When an accepted message is safe from a power cut. With each policy, an accepted message survives a kill of the
-/// process.
+/// When an accepted message is safe from a power cut. With each of these policies, an accepted message survives a kill
+/// of the process.
 typedef enum slr_sync {
     SLR_SYNC_INTERVAL = 1, ///< after sync_interval_ns at the latest (the default)
     SLR_SYNC_ALWAYS = 2,   ///< when slr_server_flush returns OK
@@ -56,7 +56,8 @@ static inline slr_serve_desc slr_serve_desc_init(void)
     }
 #endif
 
-/// Counts over all processes that have served the folder. At any time accepted = handled + faulted + pending.
+/// Counts over all processes that have served the folder. For these counts, accepted = handled + faulted + pending at
+/// any time.
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are written
     uint64_t handled;
@@ -79,8 +80,8 @@ typedef struct slr_server_stats {
 } slr_server_stats;
 
 /// Opens the folder of a durable ring kernel, the place, and restores the states. Then slr_serve handles again the
-/// messages that no snapshot covers. The folder belongs to the process until slr_server_close, or until the process
-/// ends.
+/// messages that no snapshot covers. The folder of a durable ring kernel belongs to the process until slr_server_close,
+/// or until the process ends.
 ///
 /// The server manages the keys of the ring kernel (slr_ring_desc.keys). Each key gets an instance of its own, and
 /// `instances` is the maximum number of keys ever. slr_ring_desc.overflow must be SLR_OVERFLOW_BLOCK.
@@ -176,8 +177,8 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 /// and continues with the ring kernel that `ring` describes, which has the new handler's program. The layouts of
 /// messages, states and replies must stay the same, and so must the handler's name. Until the next snapshot the new
 /// handler is on trial. If the new handler faults, the previous handler continues from the snapshot and handles the
-/// messages since then again. The outputs that the new handler stored remain. The program must keep the previous
-/// handler's program until slr_server_close.
+/// messages since then again. Outputs that the new handler has stored remain in the folder. The program must keep the
+/// previous handler's program until slr_server_close.
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
 /// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of

@@ -51,7 +51,7 @@ typedef struct slr_reference {
 SLR_API slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_slice *out);
 
 /// Gives the buffer that moves with a message in a handler, or with a reply. The caller may use the buffer until the
-/// handler returns, or until slr_slice_take. The handler or the port must have received the slice.
+/// handler returns, or until slr_slice_take. The caller must have received the slice in a handler or from a port.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing; the library still owns the buffer.
 /// Errors: INVALID (a NULL argument; a slice without an owner), NOT_FOUND (the buffer has been released or taken).

@@ -70,7 +70,7 @@ SLR_API slr_status slr_stream_signal(slr_stream *stream, slr_point *out);
 /// Errors: INVALID (a NULL argument; a point that is not submitted yet, so a cycle of waits is impossible), NO_MEMORY.
 SLR_API slr_status slr_stream_wait(slr_stream *stream, slr_point point);
 
-/// Returns 1 if the point has passed or has no stream, and 0 otherwise. If the result is 1, the host sees all writes
+/// Returns 1 if the point has passed or has no stream, and 0 otherwise. If the call returns 1, the host sees all writes
 /// before the point.
 /// Threads: any.  Blocks: no.
 SLR_API int slr_point_passed(slr_point point);
@@ -92,8 +92,8 @@ SLR_API slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns);
 /// Errors: TIMEOUT, or the first failure that the call finds.
 SLR_API slr_status slr_device_finish(slr_device *device, uint64_t timeout_ns);
 
-/// Clears the failure of a stream. From a failure until slr_stream_recover, the stream does no work, and each wait
-/// returns the failure.
+/// Clears the failure of a stream, so that the stream runs later work again. From a failure until slr_stream_recover,
+/// the stream does no work, and each wait returns the failure.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_stream_recover(slr_stream *stream);
 
@@ -101,7 +101,7 @@ SLR_API slr_status slr_stream_recover(slr_stream *stream);
 
 /// A host function that a stream calls. The host function gets `status`: SLR_OK, or an earlier failure of the stream.
 /// After a failure of the stream, the data that the host function expects may be missing. The host function may call
-/// slipring and submit work to its own stream. The host function should not wait long for anything else.
+/// slipring and submit work to its own stream. Except for this, the host function should not wait long.
 typedef void slr_stream_function(void *user, slr_status status);
 
 /// Calls `function(user, status)` once after all work submitted so far, also after a failure.
@@ -149,15 +149,15 @@ typedef struct slr_stream_set slr_stream_set;
 SLR_API slr_status slr_stream_set_create(slr_device *device, uint32_t streams, const slr_stream_desc *desc,
                                          slr_stream_set **out);
 
-/// Returns the next stream of the set, in rotation. If `set` is NULL, the result is NULL.  Threads: any.  Blocks:
-/// no.  Owns: the set keeps it.
+/// Returns the next stream of the set, in rotation. If `set` is NULL, slr_stream_set_next returns NULL.  Threads: any.
+/// Blocks: no.  Owns: the set keeps it.
 SLR_API slr_stream *slr_stream_set_next(slr_stream_set *set);
 
 /// Waits until each stream of the set has completed all work submitted so far.
 /// Threads, Blocks, Errors: as for slr_stream_finish.
 SLR_API slr_status slr_stream_set_finish(slr_stream_set *set, uint64_t timeout_ns);
 
-/// Does the same as slr_stream_destroy, for each stream of the set.
+/// Destroys each stream of the set, as slr_stream_destroy does.
 SLR_API void slr_stream_set_destroy(slr_stream_set *set);
 
 #ifdef __cplusplus

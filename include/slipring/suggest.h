@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which block size a launch uses if its shape gives none, and the reason. Contract: docs/contract/occupancy.md.
+/// These functions give the block size that slipring chooses for a launch without a block size, and the reason.
+/// Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_SUGGEST_H
 #define SLIPRING_SUGGEST_H
 
@@ -12,7 +13,7 @@
 extern "C" {
 #endif
 
-/// Which rule decided the block size. In the enum, an earlier rule takes precedence over a later one.
+/// Which rule decided the block size. An earlier rule in this enum takes precedence over a later one.
 typedef enum slr_block_rule {
     SLR_BLOCK_GIVEN = 1,    ///< the shape has a block
     SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured the block for this number of threads

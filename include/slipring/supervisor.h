@@ -33,14 +33,14 @@ typedef enum slr_supervised_event {
     SLR_SUPERVISED_GAVE_UP = 3    ///< the supervisor has failed; `ring` is NULL
 } slr_supervised_event;
 
-/// An action of a supervisor, such as a restart. The struct is valid only during the call.
+/// An action of a supervisor, such as a restart. The struct with the action is valid only during the call.
 typedef struct slr_supervised {
     slr_supervised_event event;
     slr_status status;
     slr_ring *ring;
     slr_supervisor *supervisor; ///< the parent of `ring`, or the supervisor that gave up
 } slr_supervised;
-/// The supervisor's thread calls this function; slipring holds no lock during the call. The callback must not call
+/// The supervisor's thread calls this function; slipring holds no lock during the call. This function must not call
 /// slr_supervisor_destroy.
 typedef void slr_on_supervised(void *user, const slr_supervised *supervised);
 

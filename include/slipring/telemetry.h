@@ -12,9 +12,9 @@
 extern "C" {
 #endif
 
-/// The latency in nanoseconds, from a message's place in the mailbox to the publication of its replies. The values
-/// cover the timed messages that were handled or faulted since launch. Quantiles may be wrong by 0.8 %; other values
-/// are exact. All values of a latency are 0 if `count` is 0.
+/// The latency in nanoseconds, from a message's place in the mailbox to the publication of its replies. The struct
+/// slr_latency covers the timed messages that were handled or faulted since launch. Quantiles may be wrong by 0.8 %;
+/// other values are exact. All values of a latency are 0 if `count` is 0.
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< one message in so many per port is timed; 0: none
@@ -52,7 +52,7 @@ SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_buck
 
 /// Summarises buckets as slr_ring_get_latency does. The buckets may be the difference of two readings, or come from
 /// several ring kernels. In a summary of buckets, `min_ns` and `max_ns` are limits of buckets, and the mean comes from
-/// the middles of the buckets. All values of a summary may be wrong by 0.8 %. The field `every` is 0.
+/// the middles of the buckets. All values in a summary of buckets may be wrong by 0.8 %. The field `every` is 0.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);
 

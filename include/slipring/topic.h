@@ -26,8 +26,8 @@ typedef struct slr_topic slr_topic;
 ///   After NO_MEMORY and TIMEOUT some of the routes may exist.
 SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
-/// Subscribes `to` to all topics on its device that match the pattern. From now on, `to` gets the messages of
-/// slr_publish, and also the messages that ring kernels publish, along a route from each. A ring kernel with two
+/// Subscribes `to` to all topics on its device that match the pattern. After the subscription, `to` gets the messages
+/// of slr_publish, and also the messages that ring kernels publish, along a route from each. A ring kernel with two
 /// matching patterns receives each message once. The subscription lasts until `to` is destroyed. The subscription
 /// survives a failure of `to`: after the restart, `to` receives later messages. If a ring kernel advertises while `to`
 /// has failed, and `to` was paused and full, slr_ring_reactivate makes the route later.

@@ -39,9 +39,9 @@ typedef struct slr_trace_stats {
     uint64_t dropped; ///< events lost for lack of room; the file also gives this number
 } slr_trace_stats;
 
-/// Starts a trace that is written to a file. The trace replaces an existing file. In the path, `%p` is replaced by the
-/// process ID. A thread of slipring writes new events every 20 ms, so the file of a killed process has the events up to
-/// then. `desc` may be NULL.
+/// Starts a trace, which slipring writes to a file. The trace replaces a file that already exists. In the path, `%p` is
+/// replaced by the process ID. A thread of slipring writes new events every 20 ms, so the file of a killed process has
+/// the events up to then. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: 5 ms the first time, and while the call opens the file.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, the size), WRONG_STATE (a trace is already running), SYSTEM (the file, a pipe
@@ -58,9 +58,9 @@ SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 #define slr_trace_stop(out) slr_trace_stop_sized((out), sizeof(slr_trace_stats))
 
 /// The functions slr_region_begin and slr_region_end mark a named region of the calling thread's time. slipring copies
-/// the name of the region. Regions nest at most 64 levels deep. The region appears in the trace while the trace is on,
-/// and in the profile while the profiler is on. If a tool of NVIDIA's NVTX is attached, the region always appears in
-/// the tool.
+/// the name of the region. Regions nest at most 64 levels deep. A region appears in the trace while the trace is on,
+/// and in the profile while the profiler is on. If a tool of NVIDIA's NVTX is attached, a region always appears in the
+/// tool.
 ///
 /// Threads: any; begin and end on the same one.  Blocks: no.  A call of slr_region_end without slr_region_begin does
 /// nothing; a NULL name counts as "".

@@ -87,7 +87,8 @@ typedef struct slr_tune_candidate {
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
 /// Measures one sample instead of the device's events, such as the energy, or an invented cost in a test. When slipring
-/// calls the function, the tuner has checked the candidate's results, and its kernel and arguments are ready to launch.
+/// calls this measuring function, the tuner has checked the candidate's results, and the candidate's kernel and
+/// arguments are ready to launch.
 typedef slr_status slr_tune_meter(void *user, slr_stream *stream, slr_kernel *kernel,
                                   const slr_tune_candidate *candidate, double *cost);
 
@@ -123,7 +124,7 @@ static inline slr_tune_desc slr_tune_desc_init(void)
     }
 #endif
 
-/// What to tune for: a launch's threads and arguments. If the shape sets a block, the tuner does not change it.
+/// What to tune for: a launch's threads and arguments. If the shape sets a block, the tuner does not change the block.
 typedef struct slr_tune_problem {
     slr_shape shape;
     const slr_arg *args;
@@ -151,8 +152,8 @@ typedef struct slr_tuned {
 ///
 /// A candidate is a combination of values of the source's tunable macros. A candidate includes a block if neither shape
 /// nor source sets the block, and a vector width if the device has vector widths. slipring compares the results of each
-/// candidate with the results of the default. From all candidates the tuner measures the best in turn with the default,
-/// and drops the worse half until one is left. slipring chooses this candidate if the 95 % interval of its speed-up is
+/// candidate with the results of the default. The tuner measures the best candidates in turn with the default, and
+/// drops the worse half until one is left. slipring chooses this candidate if the 95 % interval of its speed-up is
 /// above 1. After tuning, the buffers have the contents that they had before.
 ///
 /// Threads: any, while no other work uses the buffers.  Blocks: until done, see budget_ns.
