@@ -238,10 +238,12 @@ endforeach()
 
 # Streams once more, on a driver that is simulated, with memory of its own and without.
 foreach(memory "" ?memory=mapped)
-    string(REPLACE ?memory= _ name tests/cuda/stream${memory})
-    slipring_register(${name} device_stream_test)
-    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
-        SLIPRING_TEST_DEVICE=cuda:0${memory})
+    foreach(kind event stream)
+        string(REPLACE ?memory= _ name tests/cuda/${kind}${memory})
+        slipring_register(${name} device_${kind}_test)
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
+            SLIPRING_TEST_DEVICE=cuda:0${memory})
+    endforeach()
 endforeach()
 
 # Fused kernels once more, on a driver that is simulated: their source goes through the emitter for CUDA.
@@ -260,9 +262,12 @@ slipring_register(tests/cuda/persistent_slice tests_ring_slice_test)
 set_property(TEST tests/cuda/persistent_slice APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
     SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
 
-slipring_register(tests/cuda/persistent_routes tests_opencl_routes_test)
-set_property(TEST tests/cuda/persistent_routes APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
-    SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
+foreach(name routes routes_change)
+    slipring_register(tests/cuda/persistent_${name} tests_opencl_${name}_test)
+    set_property(TEST tests/cuda/persistent_${name} APPEND PROPERTY ENVIRONMENT
+        SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
+        "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
+endforeach()
 
 # And with flags behind a bus, which is simulated, too.
 slipring_register(tests/cuda/persistent_flags tests_opencl_persistent_test)
@@ -380,8 +385,10 @@ set_target_properties(slipring_soak PROPERTIES OUTPUT_NAME soak RUNTIME_OUTPUT_D
 slipring_register(tests/stress/soak slipring_soak 5)
 
 # Random use of the public interface; `make api-stress` for as long as one likes and on any device.
-add_executable(slipring_api_stress ${PROJECT_SOURCE_DIR}/tests/stress/api_stress.c)
+slipring_glob(api_stress_sources tests/stress/api_stress*.c)
+add_executable(slipring_api_stress ${api_stress_sources})
 slipring_program_settings(slipring_api_stress)
+target_include_directories(slipring_api_stress PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(slipring_api_stress PRIVATE slipring_internal)
 set_target_properties(slipring_api_stress PROPERTIES OUTPUT_NAME api_stress
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
@@ -503,8 +510,10 @@ if(TARGET slipring_fake_metal AND NOT SLIPRING_SANITIZE)
         set_property(TEST tests/metal/ring_${name} APPEND PROPERTY ENVIRONMENT ${metal_environment}
             "SLIPRING_TEST_RING_DEVICE=metal:0")
     endforeach()
-    slipring_register(tests/metal/stream device_stream_test)
-    set_property(TEST tests/metal/stream APPEND PROPERTY ENVIRONMENT ${metal_environment} SLIPRING_TEST_DEVICE=metal:0)
+    foreach(name event stream)
+        slipring_register(tests/metal/${name} device_${name}_test)
+        set_property(TEST tests/metal/${name} APPEND PROPERTY ENVIRONMENT ${metal_environment} SLIPRING_TEST_DEVICE=metal:0)
+    endforeach()
 endif()
 
 # A driver with words of 32 bits only: SwiftShader, which is Chromium's. The handlers' kernels are words as well.
