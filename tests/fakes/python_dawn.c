@@ -81,10 +81,13 @@ static void *place_of(const char *name)
         return found;                                                                                                  \
     }                                                                                                                  \
     SEEN result wgpu##name parameters __attribute__((ifunc("resolve_" #name)));
-#define MARKS(X)                                                                                                       \
+// What the loader looks for alone, and what `slipring bench` calls by hand.
+#define OTHERS(X)                                                                                                      \
     X(uint32_t, GetInstanceLimits, (void *))                                                                           \
     X(void, InstanceGetWGSLLanguageFeatures, (WGPUInstance, void *))                                                   \
-    X(void, DeviceTick, (WGPUDevice))
+    X(void, InstanceRelease, (WGPUInstance))                                                                           \
+    X(void, DeviceTick, (WGPUDevice))                                                                                  \
+    X(WGPUBindGroupLayout, ComputePipelineGetBindGroupLayout, (WGPUComputePipeline, uint32_t))
 SLRI_WG_COMMON_FUNCTIONS(FUNCTION)
 SLRI_WG_DAWN_FUNCTIONS(FUNCTION)
-MARKS(FUNCTION)
+OTHERS(FUNCTION)
