@@ -85,6 +85,21 @@ target_include_directories(slipring_fake_webgpu PRIVATE ${PROJECT_SOURCE_DIR} sr
 target_link_libraries(slipring_fake_webgpu PRIVATE ${CMAKE_DL_LIBS})
 list(APPEND test_environment SLIPRING_FAKE_WEBGPU=$<TARGET_FILE:slipring_fake_webgpu>)
 
+# A Dawn of another generation; and the one that Python's package wgpudawn has, for C, where Python is a library.
+add_library(slipring_old_dawn MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/old_dawn.c)
+slipring_program_settings(slipring_old_dawn)
+list(APPEND test_environment SLIPRING_OLD_DAWN=$<TARGET_FILE:slipring_old_dawn>)
+file(GLOB python_library /usr/lib/*/libpython3.*.so.1.0)
+if(python_library AND EXISTS $ENV{SLIPRING_WEBGPU_PYTHON}/wgpudawn/_lib/__init__.py AND slipring_system STREQUAL linux)
+    list(GET python_library 0 first_python)
+    add_library(slipring_dawn MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/python_dawn.c)
+    slipring_program_settings(slipring_dawn)
+    target_compile_definitions(slipring_dawn PRIVATE SLIPRING_PYTHON_LIB="${first_python}")
+    target_include_directories(slipring_dawn PRIVATE src include)
+    target_link_libraries(slipring_dawn PRIVATE ${CMAKE_DL_LIBS})
+    list(APPEND test_environment SLIPRING_DAWN=$<TARGET_FILE:slipring_dawn>)
+endif()
+
 # A Metal without a device.
 if(slipring_system STREQUAL linux)
     slipring_glob(fake_metal_sources tests/fakes/metal/*.c)
@@ -488,6 +503,12 @@ if(EXISTS ${webgpu_library} AND vulkan_drivers AND NOT SLIPRING_SANITIZE)
             set_property(TEST tests/webgpu/cts_swiftshader APPEND PROPERTY ENVIRONMENT ${webgpu_environment}
                 VK_ICD_FILENAMES=${swiftshader})
         endif()
+    endif()
+    if(TARGET slipring_dawn AND TARGET slipring_cts AND swiftshader)
+        slipring_register(tests/webgpu/cts_dawn slipring_cts --device webgpu:0 --timeout 60)
+        set_property(TEST tests/webgpu/cts_dawn APPEND PROPERTY ENVIRONMENT SLIPRING_WEBGPU_LIB=$<TARGET_FILE:slipring_dawn>
+            XDG_RUNTIME_DIR=${PROJECT_BINARY_DIR} VK_ICD_FILENAMES=${swiftshader})
+        set_tests_properties(tests/webgpu/cts_dawn PROPERTIES TIMEOUT 600)
     endif()
     foreach(name batch failure fault route slice_own state) # `slice` has doubles; the suite has the others
         slipring_register(tests/webgpu/ring_${name} tests_ring_${name}_test)

@@ -48,7 +48,7 @@ function ringOf(compiled) {
 // A program that does not compile changes nothing: the one before goes on.
 async function take(text) {
     let compiled, made;
-    const began = performance.now();
+    const began = performance.now(), builtBefore = slipring.builtFound;
     try {
         compiled = await device.compile(text, { name: "ward.cu" });
         made = await ringOf(compiled);
@@ -59,7 +59,7 @@ async function take(text) {
     }
     await stop();
     [program, ring, source, faulted] = [compiled, made, text, 0];
-    return performance.now() - began;
+    return { milliseconds: performance.now() - began, ahead: slipring.builtFound > builtBefore };
 }
 
 async function drain(out) {
@@ -158,9 +158,9 @@ async function check(text) {
 }
 
 async function compile(text) {
-    const milliseconds = await take(text);
-    if (milliseconds !== undefined)
-        postMessage({ type: "compiled", milliseconds });
+    const taken = await take(text);
+    if (taken)
+        postMessage({ type: "compiled", ...taken });
     due = performance.now();
 }
 
@@ -179,8 +179,8 @@ async function change(name, begun) {
     await stop();
     await device.close();
     [device, at, epoch] = [opened, 0, begun];
-    const milliseconds = await take(source);
-    postMessage({ type: "opened", name, info: device.info, milliseconds });
+    const taken = await take(source);
+    postMessage({ type: "opened", name, info: device.info, ...taken });
     await play(PREVIEW_MESSAGES, PREVIEW_MS);
 }
 
@@ -198,14 +198,15 @@ onmessage = ({ data }) => {
 };
 
 async function begin() {
-    const [library, text, header, csv] =
-        await Promise.all([load(), textOf("ward.cu"), textOf("ward.h"), textOf("mitdb-208-excerpt.csv")]);
+    const [library, text, header, csv, built] = await Promise.all(
+        [load(), textOf("ward.cu"), textOf("ward.h"), textOf("mitdb-208-excerpt.csv"), textOf("built.json").then(JSON.parse)]);
     slipring = library;
+    await Promise.all(built.map((name) => slipring.addBuilt(new URL(name, import.meta.url))));
     slipring.file("ward.h", header);
     samples = samplesOf(csv);
     device = slipring.open("cpu");
-    const milliseconds = await take(text);
-    postMessage({ type: "ready", version: slipring.version, info: device.info, source: text, samples, milliseconds });
+    const taken = await take(text);
+    postMessage({ type: "ready", version: slipring.version, info: device.info, source: text, samples, ...taken });
     await play(PREVIEW_MESSAGES, PREVIEW_MS);
 }
 inTurn(begin);

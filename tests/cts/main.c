@@ -273,7 +273,5 @@ int main(int argc, char **argv)
         cts_print_matrix();
         return DONE;
     }
-    end = run(&asked);
-    fflush(NULL);
-    _exit(end); // no destructor waits for what may have hung
+    return cts_end(run(&asked));
 }
