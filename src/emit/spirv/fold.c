@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of 32-bit integers while they are written. Drivers that translate instruction by instruction take the
-// time of each: so sums and products with what is known are not written, and the offset of a word becomes its number.
+// What is known of integers while they are written. Drivers that translate instruction by instruction take the time of
+// each: so sums and products of 32 bits with what is known are not written, and the offset of a word becomes its
+// number. An offset of 64 bits into an array becomes one of 32, by its parts.
 #include "emit/spirv/internal.h"
 
 #include <string.h>
@@ -36,8 +37,13 @@ void slri_s_note_constant(struct slri_s *s, uint32_t id, uint32_t value)
 
 void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t type, uint32_t id, const uint32_t *operand)
 {
-    if (type == slri_s_uint(s, 4) && (op == SLRI_W_IAdd || op == SLRI_W_IMul))
+    const bool is_wide = !s->words && type == slri_s_uint(s, 8);
+    if (!is_wide && type != slri_s_uint(s, 4))
+        return;
+    if (op == SLRI_W_IAdd || op == SLRI_W_IMul)
         note(s, id, (struct slri_s_known){op == SLRI_W_IAdd ? SLRI_S_SUM : SLRI_S_PRODUCT, operand[0], operand[1]});
+    else if (is_wide && (op == SLRI_W_SConvert || op == SLRI_W_UConvert)) // there are none of less than 32 bits
+        note(s, id, (struct slri_s_known){.is = SLRI_S_WIDENED, .a = operand[0]});
 }
 
 static bool is_constant(struct slri_s *s, uint32_t id, uint32_t *out)
@@ -118,6 +124,27 @@ uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
         return with_constant(s, op, operand[0], b);
     const bool turns = op == SLRI_W_IAdd || op == SLRI_W_IMul || op == SLRI_W_BitwiseAnd || op == SLRI_W_BitwiseOr;
     return first && turns ? with_constant(s, op, operand[1], a) : 0;
+}
+
+// ---- the low word of 64 bits ---------------------------------------------------------------------------------------
+
+static uint32_t narrow_of(struct slri_s *s, uint32_t id, int depth)
+{
+    const struct slri_s_known known = *known_of(s, id);
+    const uint32_t u32 = slri_s_uint(s, 4);
+    if (known.is == SLRI_S_CONSTANT)
+        return slri_s_u32(s, known.a);
+    if (known.is == SLRI_S_WIDENED)
+        return known.a;
+    if (known.is == SLRI_S_UNKNOWN || depth == DEPTH)
+        return SLRI_MAKE(s, UConvert, u32, id);
+    const uint32_t a = narrow_of(s, known.a, depth + 1), b = narrow_of(s, known.b, depth + 1);
+    return known.is == SLRI_S_SUM ? SLRI_MAKE(s, IAdd, u32, a, b) : SLRI_MAKE(s, IMul, u32, a, b);
+}
+
+uint32_t slri_s_narrow_of(struct slri_s *s, uint32_t id)
+{
+    return narrow_of(s, id, 0);
 }
 
 // ---- the number of a word ------------------------------------------------------------------------------------------

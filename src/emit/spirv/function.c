@@ -260,10 +260,13 @@ static void begin_entry(struct slri_s *s)
 static void begin_function(struct slri_s *s)
 {
     uint32_t address = slri_s_address(s);
-    for (uint32_t i = 0; i < s->entry->bindings; i++)
+    for (uint32_t i = 0; i < s->entry->bindings; i++) {
         if (s->base[i])
             s->base[i] = SLRI_MAKE(s, Load, address, s->binding[i]);
+        s->pointer[i] = s->base[i] && s->words ? slri_s_words_at(s, s->base[i]) : 0;
+    }
     s->globals_base = s->uses_globals ? SLRI_MAKE(s, Load, address, s->globals) : 0;
+    s->globals_pointer = s->uses_globals && s->words ? slri_s_words_at(s, s->globals_base) : 0;
 }
 
 // ---- parameters ----------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value)
 {
     uint64_t mask = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
     uint32_t id = make_constant(s, slri_s_uint(s, bytes), bytes, value & mask);
-    if (bytes == 4)
+    if (bytes >= 4)
         slri_s_note_constant(s, id, (uint32_t)value);
     return id;
 }
