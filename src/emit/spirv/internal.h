@@ -17,6 +17,7 @@ struct slri_s_register {
     enum slri_s_mode mode;
     uint32_t id;                    // of the value, of the variable; 0: not yet
     uint32_t flag;                  // of a value that is 0 or 1: the bool, or 0
+    uint32_t held, held_in;         // of a variable: what it holds, and in which block that is known
     const struct slri_instr *given; // what assigns it, where one instruction does
     uint32_t assignments, scope;
 };
@@ -110,7 +111,8 @@ struct slri_s {
     uint32_t *base, *pointer, globals_base, globals_pointer;
     bool uses_globals;
     uint32_t line_file, line;
-    bool ended; // the block of SPIR-V has
+    bool ended;      // the block of SPIR-V has
+    uint32_t blocks; // so far, this one among them
 };
 
 // ---- instructions
