@@ -439,6 +439,45 @@ static void loops_within_loops_pay_their_fuel_once(void **unused)
         }
 }
 
+static void loops_of_a_few_turns_are_written_out(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *body;
+        bool has_loop;
+    } cases[] = {
+        {"for (int i = 0; i < 5; i++) s->sum += m->a + i;", false},
+        {"for (int i = 20; i >= 2; i -= 3) { if (i & 1) s->sum += i; else s->count ^= i; }", false},
+        {"for (unsigned i = 1; i < 16u; i++) { int k = m->b; s->sum += k * 3; }", false},
+        {"for (int i = 0; i < 17; i++) s->sum += i;", true},
+        {"for (int i = 0; i < m->a; i++) s->sum += i;", true},
+        {"for (int i = 0; i < 3; i++) s->sum += 10 / m->b;", true}, // a fault, which may come before that of the fuel
+        {"for (int i = 0; i < 3; i++) data[i] += m->a;", true},     // outlasts it
+        {"for (int i = 0; i < 3; i++) ring_reply(&i);", true},
+        {"for (int i = 0; i < 3; i++) { if (i == m->a) continue; s->sum += i; }", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        uint32_t faults[MESSAGES], out_of_fuel = 0;
+        struct setup setup = twelve;
+        setup.max_replies = 4;
+        setup.one_chain = true; // they share the buffer
+        snprintf(text, sizeof text, TYPES "__ring__ void h(struct st *s, const struct in *m, int *data) { %s }",
+                 cases[i].body);
+        for (setup.fuel = 1; setup.fuel < 20; setup.fuel++) {
+            expect_same(text, &setup, faults, NULL);
+            out_of_fuel += faults[0] == SLRI_FAULT_FUEL;
+        }
+        assert_in_range(out_of_fuel, 1, 18);
+        struct slri_module *module = compile_text(text), *made = NULL;
+        assert_int_equal(slri_handler_kernel(module, module->entry, &made), SLR_OK);
+        if (has_op(made->function[0]->body, SLRI_OP_LOOP) != cases[i].has_loop)
+            fail_msg("%s", cases[i].body);
+        slri_module_destroy(made);
+        slri_module_destroy(module);
+    }
+}
+
 // Whether a loop has an access to the states.
 static bool loops_over_states(const struct slri_block *block, bool in_loop)
 {
@@ -462,7 +501,7 @@ static void a_loop_keeps_words_of_the_state_in_registers(void **unused)
         bool keeps;
         uint32_t fault; // of message 4, whose b is -1
     } cases[] = {
-        {"for (int i = 0; i < 5; i++) s->sum += m->a + i;", true, 0},
+        {"for (int i = 0; i < 50; i++) s->sum += m->a + i;", true, 0},
         {"for (int i = 0; i < m->a; i++) { s->sum += i; if (s->sum > 40) break; s->count++; }", true, 0},
         {"for (int i = 0; i < m->a; i++) for (int k = 0; k < i; k++) { s->sum += k; if (s->count == 3) continue;\n"
          "s->count = k; }",
@@ -471,9 +510,9 @@ static void a_loop_keeps_words_of_the_state_in_registers(void **unused)
         {"while (1) { s->sum++; if (s->sum % 7 == m->a % 7) break; }", true, 0},
         // What leaves in the midst, is of another width, or not known before it runs, stays in memory.
         {"for (int i = 0; i < m->a; i++) { s->sum += i; if (i == 3) return; }", false, 0},
-        {"for (int i = 0; i < 4; i++) { s->sum += 7; s->last[1]++; }", false, 0},
-        {"for (int i = 0; i < 4; i++) { s->count += i; s->last[(i + m->a) & 3] += s->count; }", false, 0},
-        {"for (int i = 0; i < 4; i++) { s->count += i; struct st t = *s; t.sum++; *s = t; }", false, 0},
+        {"for (int i = 0; i < m->a; i++) { s->sum += 7; s->last[1]++; }", false, 0},
+        {"for (int i = 0; i < m->a; i++) { s->count += i; s->last[(i + m->a) & 3] += s->count; }", false, 0},
+        {"for (int i = 0; i < m->a; i++) { s->count += i; struct st t = *s; t.sum++; *s = t; }", false, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[512];
@@ -674,6 +713,7 @@ int main(void)
         cmocka_unit_test(faults_in_loops_leave_them),
         cmocka_unit_test(fuel_runs_out_where_the_handlers_does),
         cmocka_unit_test(loops_within_loops_pay_their_fuel_once),
+        cmocka_unit_test(loops_of_a_few_turns_are_written_out),
         cmocka_unit_test(a_loop_keeps_words_of_the_state_in_registers),
         cmocka_unit_test(nothing_that_only_handlers_have_is_left),
         cmocka_unit_test(a_block_leaves_what_the_handler_does),

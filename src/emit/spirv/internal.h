@@ -46,9 +46,9 @@ struct slri_s_unit {
 };
 
 // What is known of an id. CONSTANT: a is its value, or its low word; SUM, PRODUCT: of the ids a and b; WIDENED: of 64
-// bits, it was the id a of 32.
+// bits, it was the id a of 32; MULTIPLE: of 4, whose word's number is the id a in block b.
 struct slri_s_known {
-    enum { SLRI_S_UNKNOWN, SLRI_S_CONSTANT, SLRI_S_SUM, SLRI_S_PRODUCT, SLRI_S_WIDENED } is;
+    enum { SLRI_S_UNKNOWN, SLRI_S_CONSTANT, SLRI_S_SUM, SLRI_S_PRODUCT, SLRI_S_WIDENED, SLRI_S_MULTIPLE } is;
     uint32_t a, b;
 };
 

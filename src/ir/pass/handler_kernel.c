@@ -100,16 +100,16 @@ void slri_lower_call_handler(struct slri_lowering *l)
 // What is at byte `i` of it, from the constants, or 0.
 static void put_initial(struct slri_lowering *l, enum slri_kind kind, slri_reg initial, slri_reg state, slri_reg i)
 {
-    slri_reg value = slri_lower_variable(l, SLRI_U32, "value"), none = slri_lower_const(l, SLRI_U32, 0);
-    slri_lower_set_const(l, value, SLRI_U32, 0);
+    const enum slri_kind in_register = slri_kind_in_register(kind);
+    slri_reg value = slri_lower_variable(l, in_register, "value"), none = slri_lower_const(l, SLRI_U32, 0);
+    slri_lower_set_const(l, value, in_register, 0);
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_NE, SLRI_U32, initial, none), NULL);
     slri_reg at = slri_lower_convert(l, SLRI_I64, slri_lower_op(l, SLRI_OP_ADD, SLRI_U32, initial, i));
     slri_reg word = slri_lower_load(l, kind, slri_lower_root(SLRI_BATCH_CONSTANTS), at);
-    slri_lower_set(l, value, SLRI_OP_CONVERT, SLRI_U32, word, SLRI_NO_REG);
+    slri_lower_set(l, value, SLRI_OP_MOVE, in_register, word, SLRI_NO_REG);
     l->block = behind;
     at = slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, state, slri_lower_convert(l, SLRI_I64, i));
-    slri_reg bits = kind == SLRI_U8 ? slri_lower_convert(l, SLRI_I32, value) : value;
-    slri_lower_store(l, kind, slri_lower_root(SLRI_BATCH_STATES), at, bits);
+    slri_lower_store(l, kind, slri_lower_root(SLRI_BATCH_STATES), at, value);
 }
 
 // By whole words where it is of these.
