@@ -56,15 +56,11 @@ void slri_relaunch_constants(const struct slri_relaunch *relaunch, unsigned char
 {
     const struct slri_relaunch_desc *desc = &relaunch->desc;
     const uint32_t initial_at = RL_BINDING(desc->entry->bindings);
-    uint32_t words[16] = {[RL_MESSAGES_AT] = relaunch->messages_at,
-                          [RL_MESSAGE_STRIDE] = relaunch->message_stride,
-                          [RL_RESULT_STRIDE] = relaunch->result_stride,
-                          [RL_REPLIES_AT] = relaunch->replies_at,
+    uint32_t words[16] = {[RL_REPLIES_AT] = relaunch->replies_at,
                           [RL_REPLY_STRIDE] = relaunch->reply_stride,
                           [RL_MAX_REPLIES] = desc->max_replies,
                           [RL_MAX_SENDS] = desc->max_sends,
                           [RL_STOPS] = desc->stops,
-                          [RL_STATE_STRIDE] = (uint32_t)desc->state_stride,
                           [RL_STATE_BYTES] = (uint32_t)desc->state_bytes,
                           [RL_INITIAL_AT] = desc->initial_state ? initial_at : 0,
                           [RL_FUEL] = (uint32_t)desc->fuel,
@@ -279,10 +275,14 @@ struct lasts {
     uint8_t head[64], before[SLRI_MOST_BATCH]; // 1 + a message's number in the batch; 0: none
 };
 
+static uint32_t place_of(const struct slri_relaunch *relaunch, uint32_t record)
+{
+    return relaunch->messages_at + record * relaunch->message_stride;
+}
+
 static uint32_t *message_at(const struct slri_relaunch *relaunch, uint32_t record)
 {
-    return (uint32_t *)(void *)(relaunch->host_in + relaunch->messages_at +
-                                (uint64_t)record * relaunch->message_stride);
+    return (uint32_t *)(void *)(relaunch->host_in + place_of(relaunch, record));
 }
 
 // The record after which this one is handled, or RL_END.
@@ -313,11 +313,12 @@ void slri_relaunch_pack(struct slri_relaunch *relaunch, struct slri_shard *shard
         uint32_t before = find_before(relaunch, &lasts, first, k, number);
         message[RL_INSTANCE] = instance;
         message[RL_NEXT] = RL_END;
+        message[RL_RECORD] = (first + k) * relaunch->result_stride;
         memcpy((unsigned char *)message + RL_PAYLOAD, &S[slot + MB_PAYLOAD], desc->message_bytes);
         if (before == RL_END)
-            ((uint32_t *)(void *)relaunch->host_in)[relaunch->chains++] = first + k;
+            ((uint32_t *)(void *)relaunch->host_in)[relaunch->chains++] = place_of(relaunch, first + k);
         else
-            message_at(relaunch, before)[RL_NEXT] = first + k;
+            message_at(relaunch, before)[RL_NEXT] = place_of(relaunch, first + k);
     }
     for (uint32_t k = 0; k < ready; ++k) // from here on its place among all shards'
         message_at(relaunch, first + k)[RL_STATE] += shard->number * states;
