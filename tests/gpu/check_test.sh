@@ -70,7 +70,10 @@ printf '{\n  "bench": "latency",\n  "rows": [\n    {"name": "first"}'
 exec sleep 60
 END
 chmod +x "$folder/slow/slipring"
-printf '#!/bin/bash\necho "{\\"seconds\\": 1}"\n' > "$folder/slow/slipring-gpu" # it takes no time
+cat > "$folder/slow/slipring-gpu" << 'END' # it takes no time
+#!/bin/bash
+printf '{\n"seconds": 1\n}\n'
+END
 chmod +x "$folder/slow/slipring-gpu"
 ln -s "$GPU_BUILD/bin/slipring-cts" "$folder/slow"
 mkdir "$folder/bin"
