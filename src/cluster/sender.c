@@ -532,7 +532,7 @@ static void put_message(const slr_sender *sender, out_part *part, const slr_key 
         part->text_bytes += length;
     } else
         memcpy(keys_of(part->filling) + part->batched * sizeof key->number, &key->number, sizeof key->number);
-    memcpy(messages_of(sender, part->filling) + part->batched * bytes, message, bytes);
+    slri_copy_message(messages_of(sender, part->filling) + part->batched * bytes, message, bytes);
     part->batched++;
     part->number++;
 }
