@@ -273,7 +273,7 @@ slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t numbe
     if (number != 0 && number < next)
         return skip(server, known, number, message);
     SLRI_TRY(slri_server_find_instance(server, &key, &server->instances[server->batched]));
-    memcpy(server->payloads + server->batched * server->step, message, bytes);
+    slri_copy_message(server->payloads + server->batched * server->step, message, bytes);
     if (++server->batched < server->batch_most)
         return SLR_OK;
     slr_status status = slri_server_accept(server, slri_deadline_after(timeout_ns));

@@ -51,7 +51,7 @@ static slr_status answer_call(slr_server *server, uint32_t at, slr_status status
     slri_remote_calls *calls = &server->calls;
     SLRI_TRY(reserve_answer(server));
     const slri_remote_call call = calls->list[at];
-    const slri_remote_answer answer = {call.number, 0, server->partition, (uint32_t)status};
+    const slri_remote_answer answer = {call.number, server->partition, (uint32_t)status};
     unsigned char *to = calls->answers + calls->answer_count++ * answer_step(server);
     memset(to, 0, answer_step(server));
     memcpy(to, &call.producer, sizeof call.producer);
@@ -81,40 +81,6 @@ slr_status slri_server_end_calls(slr_server *server)
     return SLR_OK;
 }
 
-// The only answer that waits, where it is a reply. A handler on trial may be taken back: its replies wait here.
-static bool read_only_answer(const slr_server *server, uint64_t *producer, slri_remote_answer *answer)
-{
-    const slri_remote_calls *calls = &server->calls;
-    if (calls->answer_count != 1 || server->trial.is_on)
-        return false;
-    memcpy(producer, calls->answers, sizeof *producer);
-    memcpy(answer, calls->answers + sizeof *producer, sizeof *answer);
-    return answer->status == SLR_OK;
-}
-
-void slri_server_tell(slr_server *server)
-{
-    uint64_t producer;
-    slri_remote_answer answer;
-    server->calls.told = 0;
-    if (!read_only_answer(server, &producer, &answer))
-        return;
-    server->log->engine->tell(server->log, producer);
-    server->calls.told = server->out_last + 1;
-}
-
-// Its sender waits for the acknowledgement of the record as well: that saves two ways between servers and machines.
-static bool is_told(slr_server *server)
-{
-    uint64_t producer;
-    slri_remote_answer answer;
-    if (!server->calls.told || server->calls.told != server->out_last || !read_only_answer(server, &producer, &answer))
-        return false;
-    answer.stored = server->calls.told;
-    memcpy(server->calls.answers + sizeof producer, &answer, sizeof answer);
-    return true;
-}
-
 slr_status slri_server_send_answers(slr_server *server)
 {
     slri_remote_calls *calls = &server->calls;
@@ -122,10 +88,8 @@ slr_status slri_server_send_answers(slr_server *server)
     if (calls->answer_count == 0)
         return SLR_OK;
     SLRI_TRY(slri_server_store(server));
-    if (!is_told(server)) {
-        SLRI_TRY(engine->sync(server->log, SLRI_LOG_OUT));
-        SLRI_TRY(engine->sync(server->log, SLRI_LOG_DEAD));
-    }
+    SLRI_TRY(engine->sync(server->log, SLRI_LOG_OUT));
+    SLRI_TRY(engine->sync(server->log, SLRI_LOG_DEAD));
     for (uint32_t i = 0; i < calls->answer_count; ++i) {
         const unsigned char *from = calls->answers + i * answer_step(server);
         uint64_t producer;
@@ -134,7 +98,6 @@ slr_status slri_server_send_answers(slr_server *server)
         (void)engine->answer(server->log, producer, from + sizeof producer, answer_step(server) - sizeof producer);
     }
     calls->answer_count = 0;
-    calls->told = 0;
     return SLR_OK;
 }
 

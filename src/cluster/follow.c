@@ -154,7 +154,8 @@ static slr_status take_framed(slr_server *server, const slri_frame *frame, uint3
         SLRI_TRY(slri_server_note_call(server, server->messages + server->batched + 1, frame->head.producer,
                                        frame->head.number + index));
     SLRI_TRY(slri_server_find_instance(server, key, &server->instances[server->batched]));
-    memcpy(server->payloads + server->batched * server->step, frame->entries + index * server->step, server->step);
+    slri_copy_message(server->payloads + server->batched * server->step, frame->entries + index * server->step,
+                      server->step);
     if (++server->batched == server->batch_most) {
         server->messages += server->batched;
         SLRI_TRY(slri_server_end_batch(server));

@@ -89,8 +89,6 @@ typedef struct slri_log_engine {
     /// NULL where only the process with the lease appends.
     slr_status (*follow)(slri_log *log, uint64_t first, uint32_t most, slri_log_visit *visit, void *user,
                          uint64_t timeout_ns);
-    /// The next record of `out` tells a producer, too, that it is stored. NULL where producers are here.
-    void (*tell)(slri_log *log, uint64_t producer);
     /// Sends bytes to a producer that waits for them; they may be lost on the way. NULL where producers are here.
     slr_status (*answer)(slri_log *log, uint64_t producer, const void *data, size_t bytes);
 } slri_log_engine;

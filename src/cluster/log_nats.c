@@ -18,7 +18,7 @@ struct stream {
     uint64_t first, last, bytes; // of now, with what is in flight
     uint64_t stored;             // the last one that is acknowledged
     natsSubscription *acks;
-    char reply[SLRI_NATS_SUBJECT]; // where they come
+    char *inbox;
 };
 
 struct remote_log {
@@ -26,9 +26,7 @@ struct remote_log {
     slri_nats *nats;
     uint32_t partition;
     struct stream streams[SLRI_LOG_STREAMS];
-    char *inbox;                  // of this log alone
-    slri_nats_follower follower;  // of `in`
-    char told[SLRI_NATS_SUBJECT]; // where the next record of outputs is acknowledged; "": to nobody else
+    slri_nats_follower follower; // of `in`
     slr_status failed;
     void *buffer; // a record, with its parts joined
     size_t capacity;
@@ -53,8 +51,12 @@ static slr_status take_ack(struct remote_log *log, struct stream *stream, natsMs
 {
     char text[512];
     uint64_t sequence;
-    if (slri_nats_text(log->nats, message, text, sizeof text) == 0)
+    size_t bytes = (size_t)log->nats->api->natsMsg_GetDataLength(message);
+    bytes = bytes < sizeof text - 1 ? bytes : sizeof text - 1;
+    if (bytes == 0)
         return SLRI_FAIL(SYSTEM, "NATS: stream %s is gone", stream->name);
+    memcpy(text, log->nats->api->natsMsg_GetData(message), bytes);
+    text[bytes] = '\0';
     SLRI_TRY(slri_nats_answer(text, stream->name, &sequence));
     if (sequence != stream->stored + 1)
         return SLRI_FAIL(WRONG_STATE, "NATS: stream %s: record %" PRIu64 " was stored, not %" PRIu64, stream->name,
@@ -87,38 +89,25 @@ static slr_status await_acks(struct remote_log *log, struct stream *stream, uint
     return log->failed == SLR_OK ? SLR_OK : SLRI_FAIL(WRONG_STATE, "an earlier append to '%s' failed", stream->name);
 }
 
-// Names this log: no other one has it.
-static const char *name_of(const struct remote_log *log)
-{
-    const char *unique = strrchr(log->inbox, '.');
-    return unique ? unique + 1 : log->inbox;
-}
-
-// A record of outputs may be acknowledged to a caller as well: which of them is in the subject.
 static slr_status open_stream(struct remote_log *log, struct stream *stream)
 {
-    char all[SLRI_NATS_SUBJECT];
+    const slri_nats_api *api = log->nats->api;
     if (stream->acks)
         return SLR_OK;
     if (stream->last == 0)
         SLRI_TRY(slri_nats_make_stream(log->nats, stream->name, stream->subject, 0, 1));
-    snprintf(stream->reply, sizeof stream->reply, "%.100s.%d", log->inbox, (int)(stream - log->streams));
-    memcpy(all, stream->reply, sizeof all);
-    if (stream == &log->streams[SLRI_LOG_OUT]) {
-        slri_nats_reply_subject(log->nats, "*", name_of(log), all);
-        slri_nats_reply_subject(log->nats, "0", name_of(log), stream->reply);
-    }
-    int status = log->nats->api->natsConnection_SubscribeSync(&stream->acks, log->nats->connection, all);
-    return status ? slri_nats_fail(log->nats, status, all) : SLR_OK;
+    int status = api->natsInbox_Create(&stream->inbox);
+    status = status ? status : api->natsConnection_SubscribeSync(&stream->acks, log->nats->connection, stream->inbox);
+    return status ? slri_nats_fail(log->nats, status, "a subscription") : SLR_OK;
 }
 
-static slr_status publish(struct remote_log *log, const struct stream *stream, const char *reply, size_t bytes)
+static slr_status publish(struct remote_log *log, const struct stream *stream, size_t bytes)
 {
     const slri_nats_api *api = log->nats->api;
     natsMsg *message;
     char expected[24];
     snprintf(expected, sizeof expected, "%" PRIu64, stream->last);
-    int status = api->natsMsg_Create(&message, stream->subject, reply, log->buffer, (int)bytes);
+    int status = api->natsMsg_Create(&message, stream->subject, stream->inbox, log->buffer, (int)bytes);
     if (status)
         return slri_nats_fail(log->nats, status, "a record");
     status = api->natsMsgHeader_Set(message, "Nats-Expected-Last-Sequence", expected);
@@ -150,10 +139,7 @@ static slr_status remote_append(slri_log *base, enum slri_log_stream at, uint64_
     SLRI_TRY(open_stream(log, stream));
     uint64_t room = IN_FLIGHT_BYTES / (bytes + 1);
     SLRI_TRY(await_acks(log, stream, room < IN_FLIGHT ? room : IN_FLIGHT));
-    const bool is_told = log->told[0] && at == SLRI_LOG_OUT;
-    SLRI_TRY(publish(log, stream, is_told ? log->told : stream->reply, bytes));
-    if (is_told)
-        log->told[0] = '\0';
+    SLRI_TRY(publish(log, stream, bytes));
     stream->last++;
     stream->bytes += bytes;
     return SLR_OK;
@@ -227,25 +213,11 @@ static slr_status remote_follow(slri_log *base, uint64_t first, uint32_t most, s
 
 // ---- answers to calls ----------------------------------------------------------------------------------------------
 
-static void reply_subject(const struct remote_log *log, uint64_t producer, char out[SLRI_NATS_SUBJECT])
-{
-    char text[SLRI_NATS_PRODUCER];
-    slri_nats_producer(producer, text);
-    slri_nats_reply_subject(log->nats, text, name_of(log), out);
-}
-
-static void remote_tell(slri_log *base, uint64_t producer)
-{
-    struct remote_log *log = (struct remote_log *)base;
-    reply_subject(log, producer, log->told);
-}
-
 static slr_status remote_answer(slri_log *base, uint64_t producer, const void *data, size_t bytes)
 {
     struct remote_log *log = (struct remote_log *)base;
-    char reply[SLRI_NATS_SUBJECT], subject[SLRI_NATS_SUBJECT + sizeof SLRI_NATS_ANSWER];
-    reply_subject(log, producer, reply);
-    snprintf(subject, sizeof subject, "%s" SLRI_NATS_ANSWER, reply);
+    char subject[SLRI_NATS_SUBJECT];
+    slri_nats_reply_subject(log->nats, producer, subject);
     int status = log->nats->api->natsConnection_Publish(log->nats->connection, subject, data, (int)bytes);
     return status ? slri_nats_fail(log->nats, status, subject) : SLR_OK;
 }
@@ -276,9 +248,9 @@ static void remote_close(slri_log *base)
     for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
         if (log->streams[at].acks)
             api->natsSubscription_Destroy(log->streams[at].acks);
+        if (log->streams[at].inbox)
+            api->natsInbox_Destroy(log->streams[at].inbox);
     }
-    if (log->inbox)
-        api->natsInbox_Destroy(log->inbox);
     slri_nats_follower_end(&log->follower);
     free(log->buffer);
     free(log);
@@ -303,8 +275,7 @@ static slr_status remote_open(const slri_log_desc *desc, slri_log **out)
     log->nats = desc->nats;
     log->partition = desc->partition;
     log->follower.nats = desc->nats;
-    int got = log->nats->api->natsInbox_Create(&log->inbox);
-    slr_status status = got ? slri_nats_fail(log->nats, got, "an inbox") : SLR_OK;
+    slr_status status = SLR_OK;
     for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS && status == SLR_OK; ++at)
         status = find_stream(log, at);
     if (status != SLR_OK) {
@@ -338,6 +309,5 @@ const slri_log_engine slri_log_nats = {
     .cas = remote_cas,
     .size = remote_size,
     .follow = remote_follow,
-    .tell = remote_tell,
     .answer = remote_answer,
 };

@@ -55,7 +55,9 @@ slr_status slri_manifest_read(slri_nats *nats, slri_manifest *out)
 {
     size_t bytes;
     uint64_t revision;
-    slr_status status = slri_nats_get(nats, SLRI_MANIFEST_KEY, out, sizeof *out, &bytes, &revision);
+    slr_status status = SLR_TIMEOUT; // a request may go to a server that was just lost
+    for (uint32_t i = 0; i < SLRI_NATS_TRIES && status == SLR_TIMEOUT; ++i)
+        status = slri_nats_get(nats, SLRI_MANIFEST_KEY, out, sizeof *out, &bytes, &revision);
     if (status == SLR_NOT_FOUND)
         return SLRI_FAIL(NOT_FOUND,
                          "nobody has served the name '%s' on these servers: start a worker ('slipring serve')",

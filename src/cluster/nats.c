@@ -272,16 +272,6 @@ slr_status slri_nats_request(slri_nats *nats, const char *subject, const char *h
     return status ? slri_nats_fail(nats, status, subject) : SLR_OK;
 }
 
-size_t slri_nats_text(const slri_nats *nats, natsMsg *message, char *text, size_t capacity)
-{
-    size_t bytes = (size_t)nats->api->natsMsg_GetDataLength(message);
-    bytes = bytes < capacity - 1 ? bytes : capacity - 1;
-    if (bytes)
-        memcpy(text, nats->api->natsMsg_GetData(message), bytes);
-    text[bytes] = '\0';
-    return bytes;
-}
-
 uint64_t slri_nats_number(const char *text, const char *name)
 {
     char quoted[64];
@@ -317,7 +307,12 @@ slr_status slri_nats_ask(slri_nats *nats, const char *subject, const char *reque
     snprintf(whole, sizeof whole, "$JS.API.%s", subject);
     SLRI_TRY(slri_nats_request(nats, whole, NULL, NULL, request, strlen(request), &reply));
     char *to = answer ? answer : text;
-    slri_nats_text(nats, reply, to, answer ? capacity : sizeof text);
+    size_t room = answer ? capacity : sizeof text;
+    size_t bytes = (size_t)nats->api->natsMsg_GetDataLength(reply);
+    bytes = bytes < room - 1 ? bytes : room - 1;
+    if (bytes)
+        memcpy(to, nats->api->natsMsg_GetData(reply), bytes);
+    to[bytes] = '\0';
     nats->api->natsMsg_Destroy(reply);
     return slri_nats_answer(to, subject, NULL);
 }

@@ -41,9 +41,6 @@ slr_status slri_nats_request(slri_nats *nats, const char *subject, const char *h
 /// FULL, WRONG_STATE (another last sequence), SYSTEM. `answer` (may be NULL) gets the text, cut to `capacity`.
 slr_status slri_nats_ask(slri_nats *nats, const char *subject, const char *request, char *answer, size_t capacity);
 
-/// A message as a text, cut to `capacity`. Gives its bytes.
-size_t slri_nats_text(const slri_nats *nats, natsMsg *message, char *text, size_t capacity);
-
 /// The status of an answer's text. Gives `*sequence` where it has one. `what` is for the message.
 slr_status slri_nats_answer(const char *text, const char *what, uint64_t *sequence);
 
@@ -69,14 +66,9 @@ void slri_nats_stream_name(const slri_nats *nats, enum slri_log_stream stream, u
 void slri_nats_stream_subject(const slri_nats *nats, enum slri_log_stream stream, uint32_t partition,
                               char out[SLRI_NATS_SUBJECT]);
 
-/// The subject of what a log tells a producer that calls: "slr.NAME.reply.00c0ffee00c0ffee.LOG". There the server
-/// acknowledges records of outputs. An answer has ".answer" behind that. With "*" for either: of any, of all.
-void slri_nats_reply_subject(const slri_nats *nats, const char *producer, const char *log, char out[SLRI_NATS_SUBJECT]);
-enum { SLRI_NATS_PRODUCER = 20 };
-void slri_nats_producer(uint64_t producer, char out[SLRI_NATS_PRODUCER]);
-#define SLRI_NATS_ANSWER ".answer"
-
-/// The subject of the hint that a call is on its way to a partition (with "*": to any): "slr.NAME.call.3".
+/// The subject of replies to a producer's calls: "slr.NAME.reply.00c0ffee00c0ffee"; and of the hint that a call is on
+/// its way to a partition (with "*": to any): "slr.NAME.call.3".
+void slri_nats_reply_subject(const slri_nats *nats, uint64_t producer, char out[SLRI_NATS_SUBJECT]);
 void slri_nats_call_subject(const slri_nats *nats, const char *partition, char out[SLRI_NATS_SUBJECT]);
 
 /// A named value and its revision. Errors: NOT_FOUND, INVALID (longer than `capacity`), SYSTEM, TIMEOUT.

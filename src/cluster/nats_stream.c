@@ -28,14 +28,9 @@ void slri_nats_stream_subject(const slri_nats *nats, enum slri_log_stream stream
     snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.%s.%u", nats->name, slri_log_stream_name(stream), partition);
 }
 
-void slri_nats_producer(uint64_t producer, char out[SLRI_NATS_PRODUCER])
+void slri_nats_reply_subject(const slri_nats *nats, uint64_t producer, char out[SLRI_NATS_SUBJECT])
 {
-    snprintf(out, SLRI_NATS_PRODUCER, "%016" PRIx64, producer);
-}
-
-void slri_nats_reply_subject(const slri_nats *nats, const char *producer, const char *log, char out[SLRI_NATS_SUBJECT])
-{
-    snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.reply.%s.%s", nats->name, producer, log);
+    snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.reply.%016" PRIx64, nats->name, producer);
 }
 
 void slri_nats_call_subject(const slri_nats *nats, const char *partition, char out[SLRI_NATS_SUBJECT])
@@ -159,7 +154,10 @@ slr_status slri_nats_cas(slri_nats *nats, const char *key, uint64_t *revision, c
     snprintf(subject, sizeof subject, "$KV.slr-%s.%s", nats->name, key);
     snprintf(expected, sizeof expected, "%" PRIu64, *revision);
     SLRI_TRY(slri_nats_request(nats, subject, "Nats-Expected-Last-Subject-Sequence", expected, value, bytes, &reply));
-    slri_nats_text(nats, reply, text, sizeof text);
+    size_t length = (size_t)nats->api->natsMsg_GetDataLength(reply);
+    length = length < sizeof text - 1 ? length : sizeof text - 1;
+    memcpy(text, nats->api->natsMsg_GetData(reply), length);
+    text[length] = '\0';
     nats->api->natsMsg_Destroy(reply);
     uint64_t next;
     SLRI_TRY(slri_nats_answer(text, subject, &next));

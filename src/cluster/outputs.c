@@ -127,7 +127,6 @@ slr_status slri_server_store(slr_server *server)
     slri_append_part parts[] = {{&head, sizeof head}, {server->out, server->out_bytes}};
     const slri_log_engine *engine = server->log->engine;
     SLRI_TRY(slri_server_reserve(server, server->out_count)); // nothing may fail behind the append
-    slri_server_tell(server);
     SLRI_TRY(engine->append(server->log, SLRI_LOG_OUT, server->out_last, parts, 2));
     slri_server_note_record(server, ++server->out_last, head.first);
     server->out_id = slri_output_id(server->writer, server->out_last);

@@ -291,7 +291,11 @@ static slr_status take_answers(slr_sender *sender, uint64_t timeout_ns)
         const char *at = api->natsMsg_GetSubject(message) + strlen(sender->inbox) + 1;
         char *end;
         unsigned long partition = strtoul(at, &end, 10);
-        slri_nats_text(sender->nats, message, text, sizeof text);
+        size_t bytes = (size_t)api->natsMsg_GetDataLength(message);
+        bytes = bytes < sizeof text - 1 ? bytes : sizeof text - 1;
+        if (bytes)
+            memcpy(text, api->natsMsg_GetData(message), bytes);
+        text[bytes] = '\0';
         if (*end == '.' && partition < sender->manifest.partitions)
             take_answer(sender, &sender->parts[partition], strtoull(end + 1, NULL, 10), text);
         api->natsMsg_Destroy(message);
@@ -532,7 +536,7 @@ static void put_message(const slr_sender *sender, out_part *part, const slr_key 
         part->text_bytes += length;
     } else
         memcpy(keys_of(part->filling) + part->batched * sizeof key->number, &key->number, sizeof key->number);
-    memcpy(messages_of(sender, part->filling) + part->batched * bytes, message, bytes);
+    slri_copy_message(messages_of(sender, part->filling) + part->batched * bytes, message, bytes);
     part->batched++;
     part->number++;
 }
@@ -590,27 +594,17 @@ slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns)
 
 static slr_status open_replies(slr_sender *sender)
 {
-    char producer[SLRI_NATS_PRODUCER], subject[SLRI_NATS_SUBJECT];
+    char subject[SLRI_NATS_SUBJECT];
     const slri_nats_api *api = sender->nats->api;
     if (sender->replies)
         return SLR_OK;
-    slri_nats_producer(sender->producer, producer);
-    slri_nats_reply_subject(sender->nats, producer, ">", subject); // answers, and acknowledgements of their records
+    slri_nats_reply_subject(sender->nats, sender->producer, subject);
     int status = api->natsConnection_SubscribeSync(&sender->replies, sender->nats->connection, subject);
     return status ? slri_nats_fail(sender->nats, status, subject) : SLR_OK;
 }
 
-// What has come for a call. An answer may come before its record of outputs is stored: then it counts when the server
-// acknowledges that record of that worker, which may come first.
-typedef struct call_state {
-    slr_status status;
-    bool is_answered;
-    uint64_t stored, acknowledged; // records; stored 0: the answer counts at once
-    char log[SLRI_NATS_SUBJECT], acknowledging[SLRI_NATS_SUBJECT];
-} call_state;
-
-// Whether it is this call's: others are late.
-static bool read_answer(const slr_sender *sender, natsMsg *message, uint32_t partition, void *reply, call_state *call)
+// Whether a message is the answer to that call; others are late.
+static bool read_answer(const slr_sender *sender, natsMsg *message, uint32_t partition, void *reply, slr_status *status)
 {
     slri_remote_answer answer;
     const size_t bytes = (size_t)sender->nats->api->natsMsg_GetDataLength(message);
@@ -620,36 +614,10 @@ static bool read_answer(const slr_sender *sender, natsMsg *message, uint32_t par
     memcpy(&answer, data, sizeof answer);
     if (answer.partition != partition || answer.number != sender->parts[partition].number)
         return false;
-    call->is_answered = true;
-    call->stored = answer.stored;
-    call->status = answer.status == SLR_OK || answer.status == SLR_HANDLER_FAULT ? (slr_status)answer.status : SLR_END;
-    if (call->status == SLR_OK && sender->shape.reply_bytes)
+    *status = answer.status == SLR_OK || answer.status == SLR_HANDLER_FAULT ? (slr_status)answer.status : SLR_END;
+    if (*status == SLR_OK && sender->shape.reply_bytes)
         memcpy(reply, data + sizeof answer, sender->shape.reply_bytes);
     return true;
-}
-
-// A worker that has lost its partition is refused: another one answers then.
-static void read_acknowledgement(const slr_sender *sender, natsMsg *message, call_state *call)
-{
-    char text[512];
-    slri_nats_text(sender->nats, message, text, sizeof text);
-    if (slri_nats_answer(text, "a reply", &call->acknowledged) != SLR_OK)
-        call->acknowledged = 0;
-}
-
-// "slr.NAME.reply.PRODUCER.LOG", with or without ".answer" behind it. Whether the answer is here, and counts.
-static bool take_reply_message(const slr_sender *sender, natsMsg *message, uint32_t partition, void *reply,
-                               call_state *call)
-{
-    const char *subject = sender->nats->api->natsMsg_GetSubject(message);
-    const size_t length = strlen(subject), tail = strlen(SLRI_NATS_ANSWER);
-    if (length <= tail || strcmp(subject + length - tail, SLRI_NATS_ANSWER) != 0) {
-        snprintf(call->acknowledging, sizeof call->acknowledging, "%s", subject);
-        read_acknowledgement(sender, message, call);
-    } else if (read_answer(sender, message, partition, reply, call))
-        snprintf(call->log, sizeof call->log, "%.*s", (int)(length - tail), subject);
-    return call->is_answered &&
-           (call->stored == 0 || (call->stored == call->acknowledged && strcmp(call->log, call->acknowledging) == 0));
 }
 
 static slr_status fail_call(const slr_sender *sender, slr_status status)
@@ -665,15 +633,15 @@ static slr_status fail_call(const slr_sender *sender, slr_status status)
 static slr_status await_reply(slr_sender *sender, uint32_t partition, void *reply, uint64_t deadline_ns)
 {
     const slri_nats_api *api = sender->nats->api;
-    call_state call = {.is_answered = false};
     for (;;) {
         natsMsg *message;
+        slr_status answered;
         int status = api->natsSubscription_NextMsg(&message, sender->replies, REPLY_MS);
         if (status == 0) {
-            bool is_there = take_reply_message(sender, message, partition, reply, &call);
+            bool is_ours = read_answer(sender, message, partition, reply, &answered);
             api->natsMsg_Destroy(message);
-            if (is_there)
-                return fail_call(sender, call.status);
+            if (is_ours)
+                return fail_call(sender, answered);
         } else if (status != SLRI_NATS_TIMEOUT)
             return slri_nats_fail(sender->nats, status, "a reply");
         SLRI_TRY(take_answers(sender, 0));

@@ -100,7 +100,6 @@ typedef struct slri_remote_call {
 /// In front of a reply's bytes, on its way to who waits for it.
 typedef struct slri_remote_answer {
     uint64_t number; // of the message, as its sender counts in the partition
-    uint64_t stored; // the answer counts when the server has acknowledged this record of outputs, too; 0: at once
     uint32_t partition, status;
 } slri_remote_answer;
 
@@ -110,7 +109,6 @@ typedef struct slri_remote_calls {
     uint32_t count, capacity;
     unsigned char *answers; // each: the producer, a slri_remote_answer, the reply
     uint32_t answer_count, answer_capacity;
-    uint64_t told; // the record of outputs that the only answer's sender hears of; 0: none
 } slri_remote_calls;
 
 /// While a new handler is tried: what it goes back to. The ring kernel before it stands where the last snapshot does.
@@ -252,9 +250,7 @@ bool slri_server_is_behind(const slr_server *server);
 slr_status slri_server_note_call(slr_server *server, uint64_t message, uint64_t producer, uint64_t number);
 /// A message was handled, or has faulted (`payload` NULL): whoever waits for that is to be answered.
 slr_status slri_server_take_answer(slr_server *server, uint64_t message, slr_status status, const void *payload);
-/// In front of an append of outputs: where one sender waits for one of them, it hears of the append, too.
-void slri_server_tell(slr_server *server);
-/// Sends the answers, once what they say is stored; or at once where their sender hears of that by itself.
+/// Sends the answers, once what they say is stored.
 slr_status slri_server_send_answers(slr_server *server);
 /// Answers whoever waits for a message that was handled without a reply: a snapshot has it.
 slr_status slri_server_end_calls(slr_server *server);

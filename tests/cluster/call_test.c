@@ -4,8 +4,6 @@
 
 #include "tests/cluster/remote.h"
 
-#include "cluster/server.h"
-
 #include <pthread.h>
 
 // A worker that takes its turns on a thread while this one waits for replies.
@@ -176,8 +174,6 @@ static void a_call_waits_until_a_worker_comes(void **state)
     expect_outputs(1);
 }
 
-// ---- answers that come before their record is stored ---------------------------------------------------------------
-
 static uint64_t last_output(slri_nats *nats, uint32_t partition)
 {
     char stream[SLRI_NATS_SUBJECT];
@@ -187,106 +183,27 @@ static uint64_t last_output(slri_nats *nats, uint32_t partition)
     return last;
 }
 
-static uint32_t partition_of(slri_nats *nats, uint64_t key)
-{
-    slri_manifest manifest;
-    slr_key own = slr_key_u64(key);
-    must(slri_manifest_read(nats, &manifest));
-    return slri_partition_of(&manifest, &own);
-}
-
 static void a_reply_is_stored_before_its_caller_has_it(void **state)
 {
     (void)state;
     turning turning;
     struct total total;
     slri_nats *nats;
+    slri_manifest manifest;
+    slr_key key = slr_key_u64(3);
     slr_remote_desc remote = where();
     begin_turning(&turning, work(device, 0));
     slr_sender *sender = open_sender(0);
     must(slri_nats_open(&remote, &nats));
-    const uint32_t partition = partition_of(nats, 3);
+    must(slri_manifest_read(nats, &manifest));
     for (uint64_t i = 1; i <= 50; ++i) {
         must(call(sender, 3, i, &total, LONG));
         assert_int_equal(total.count, i);
-        assert_int_equal(last_output(nats, partition), i);
+        assert_int_equal(last_output(nats, slri_partition_of(&manifest, &key)), i);
     }
     slri_nats_close(nats);
     must(slr_sender_close(sender, LONG));
     end_turning(&turning);
-}
-
-// What is published until a call of message 1 ends: an answer from `log` that names a record, and an acknowledgement.
-typedef struct forged {
-    const char *acknowledging; // log; NULL: none
-    uint64_t stored, acknowledged;
-} forged;
-
-static void publish(slri_nats *nats, const char *producer, const char *log, const char *tail, const void *data,
-                    size_t bytes)
-{
-    char subject[SLRI_NATS_SUBJECT], whole[SLRI_NATS_SUBJECT + 16];
-    slri_nats_reply_subject(nats, producer, log, subject);
-    snprintf(whole, sizeof whole, "%s%s", subject, tail);
-    assert_int_equal(nats->api->natsConnection_Publish(nats->connection, whole, data, (int)bytes), 0);
-}
-
-typedef struct timed_call {
-    waiting_call call;
-    uint64_t timeout_ns;
-    uint32_t is_over; // atomic
-} timed_call;
-
-static void *call_for_a_while(void *user)
-{
-    timed_call *own = user;
-    own->call.status = call(own->call.sender, 3, 1, &own->call.total, own->timeout_ns);
-    __atomic_store_n(&own->is_over, 1, __ATOMIC_RELEASE);
-    return NULL;
-}
-
-static slr_status forge(uint64_t number, const forged *forged, uint64_t timeout_ns, struct total *total)
-{
-    pthread_t thread;
-    slri_nats *nats;
-    slr_remote_desc remote = where();
-    char producer[SLRI_NATS_PRODUCER], text[96];
-    timed_call own = {.call.sender = open_sender(number), .timeout_ns = timeout_ns};
-    must(slri_nats_open(&remote, &nats));
-    slri_nats_producer(number, producer);
-    struct {
-        slri_remote_answer answer;
-        struct total total;
-    } answer = {{1, forged->stored, partition_of(nats, 3), SLR_OK}, {3, 99, 0}};
-    int length = snprintf(text, sizeof text, "{\"stream\":\"any\",\"seq\":%d}", (int)forged->acknowledged);
-    assert_int_equal(pthread_create(&thread, NULL, call_for_a_while, &own), 0);
-    while (__atomic_load_n(&own.is_over, __ATOMIC_ACQUIRE) == 0) {
-        publish(nats, producer, "log", SLRI_NATS_ANSWER, &answer, sizeof answer);
-        if (forged->acknowledging)
-            publish(nats, producer, forged->acknowledging, "", text, (size_t)length);
-        nats_nap(5);
-    }
-    pthread_join(thread, NULL);
-    slri_nats_close(nats);
-    must(slr_sender_close(own.call.sender, LONG));
-    *total = own.call.total;
-    return own.call.status;
-}
-
-static void an_answer_counts_when_its_own_record_is_acknowledged(void **state)
-{
-    (void)state;
-    static const forged not_yet[] = {{NULL, 5, 0}, {"other", 5, 5}, {"log", 5, 4}},
-                        good[] = {{NULL, 0, 0}, {"log", 5, 5}};
-    struct total total;
-    uint64_t number = 100;
-    must(slr_worker_close(work(device, 0), LONG)); // nobody serves the name
-    for (uint32_t i = 0; i < sizeof not_yet / sizeof *not_yet; ++i)
-        assert_int_equal(forge(number++, &not_yet[i], 500000000, &total), SLR_TIMEOUT);
-    for (uint32_t i = 0; i < sizeof good / sizeof *good; ++i) {
-        assert_int_equal(forge(number++, &good[i], LONG, &total), SLR_OK);
-        assert_int_equal(total.count, 99);
-    }
 }
 
 int main(void)
@@ -298,7 +215,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_late_reply_is_not_taken_for_another, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_call_waits_until_a_worker_comes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_reply_is_stored_before_its_caller_has_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_answer_counts_when_its_own_record_is_acknowledged, set_up, tear_down),
     };
     RUN_WITH_SERVER(tests);
 }
