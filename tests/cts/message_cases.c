@@ -191,7 +191,8 @@ static void messages_wait_for_activation(cts *c)
     CTS_SAME(c, cts_receive_int(c, port, NULL), 5);
 }
 
-// More ports than a word has bits: what gathers before the start by priority, then what comes, then one message at a time.
+// More ports than a word has bits: what gathers before the start by priority, then what comes, then one message at a
+// time.
 static void forty_ports(cts *c)
 {
     enum { PORTS = 40 };
