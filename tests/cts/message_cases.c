@@ -192,6 +192,32 @@ static void messages_wait_for_activation(cts *c)
     CTS_SAME(c, cts_receive_int(c, port, NULL), 5);
 }
 
+// More ports than a word has bits: what gathers before the start by priority, then what comes, then one message at a
+// time.
+static void forty_ports(cts *c)
+{
+    enum { PORTS = 40 };
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    slr_ring *ring = cts_ring_launched(c, "echo", &desc);
+    slr_port *port[PORTS];
+    for (int i = 0; i < PORTS; i++) {
+        port[i] = cts_port(c);
+        cts_send_int(c, port[i], cts_address(c, ring, 0), i, 100 + i % 3);
+    }
+    CTS_OK(c, slr_ring_activate(ring, CTS_LONG));
+    for (int i = 0; i < PORTS; i++)
+        CTS_SAME(c, cts_receive_int(c, port[i], NULL), i);
+    for (int i = 0; i < PORTS; i++)
+        cts_send_int(c, port[i], cts_address(c, ring, 0), 100 + i, -1);
+    for (int i = 0; i < PORTS; i++)
+        CTS_SAME(c, cts_receive_int(c, port[i], NULL), 100 + i);
+    CTS_SAME(c, cts_stats_at_rest(c, ring).handled, 2 * PORTS);
+    for (int i = PORTS - 8; i < PORTS; i++) {
+        cts_send_int(c, port[i], cts_address(c, ring, 0), i, -1);
+        CTS_SAME(c, cts_receive_int(c, port[i], NULL), i);
+    }
+}
+
 static void a_pause_holds_messages_back(cts *c)
 {
     slr_ring_desc desc = SLR_RING_DESC_INIT;
@@ -493,6 +519,7 @@ const cts_case cts_message_cases[] = {
     CTS_HOST("mailboxes", the_host_may_change_a_bound_buffer),
     CTS_HOST("mailboxes", two_ports_get_their_own_replies),
     CTS_HOST("mailboxes", messages_wait_for_activation),
+    CTS_HOST("mailboxes", forty_ports),
     CTS_HOST("mailboxes", a_pause_holds_messages_back),
     CTS_HOST("mailboxes", closing_the_input_drains_and_ends),
     CTS_HOST("mailboxes", terminate_hands_back_what_was_not_handled),

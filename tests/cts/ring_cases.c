@@ -353,6 +353,28 @@ static void a_restart_from_a_checkpoint(cts *c)
     CTS_SAME(c, cts_call_int(c, ring, 0, 5), 2020);
 }
 
+// More messages than the queue has room for, one after the other, each of which gives its room back.
+static void room_comes_back_from_each_message_of_a_policy_that_fails(cts *c)
+{
+    enum { ROUNDS = 3, QUEUE = 4 };
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.queue_size = QUEUE;
+    slr_ring *ring = failing(c, &desc);
+    slr_port *port = cts_port(c);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < QUEUE; i++)
+            CTS_SAME(c, cts_call_int(c, ring, 0, 5), 1020 + 1000 * i);
+        cts_send_int(c, port, cts_address(c, ring, 0), 0, -1);
+        CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG));
+        CTS_OK(c, slr_ring_restart(ring, SLR_RESTART_INITIAL, CTS_LONG));
+    }
+    CTS_OK(c, slr_ring_close_input(ring));
+    CTS_OK(c, slr_ring_wait(ring, SLR_RING_TERMINATED, CTS_LONG));
+    CTS_SAME(c, cts_stats(c, ring).handled, ROUNDS * QUEUE);
+    CTS_SAME(c, cts_stats(c, ring).faulted, ROUNDS);
+    cts_check_sum(c, ring);
+}
+
 static void a_failed_stream_recovers(cts *c)
 {
     slr_buffer *buffer = cts_buffer(c, 64);
@@ -471,6 +493,7 @@ const cts_case cts_ring_cases[] = {
     CTS_HOST("faults", a_policy_fails_the_ring_kernel),
     CTS_HOST("faults", a_restart_begins_with_the_initial_state),
     CTS_HOST("faults", a_restart_from_a_checkpoint),
+    CTS_HOST("faults", room_comes_back_from_each_message_of_a_policy_that_fails),
     CTS_HOST("faults", a_failed_stream_recovers),
     CTS_HOST("faults", source_that_is_wrong_is_refused_with_its_place),
     CTS_HOST("limits", ten_thousand_instances),
