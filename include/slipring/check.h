@@ -20,7 +20,8 @@ extern "C" {
 /// The result of a check: the findings in a kernel, and the launches that ran.
 typedef struct slr_check slr_check;
 
-/// One argument of the kernel whose value the caller chooses. The checker chooses the values of all other arguments.
+/// One argument of the kernel whose value the caller chooses. If the caller does not choose an argument's value, the
+/// checker chooses it.
 typedef struct slr_check_argument {
     uint32_t parameter; ///< the parameter's index, from 0
     uint8_t is_unset;   ///< 1: the buffer's contents are uninitialised, and a read of them is a finding

@@ -131,8 +131,8 @@ static inline slr_arg slr_arg_first(void)
 
 /// Launches a kernel on all devices at once, with one thread for each item. The shape is SLR_1D. `kernels` holds the
 /// same kernel once for each device, from a program of that device. `parts` holds one part of the items for each
-/// device. The cluster divides the buffers that slr_arg_split names. The cluster passes all other buffers whole, and
-/// only to parameters that the kernel does not write. Each device gets a copy of every argument that is a number. A
+/// device. The cluster divides the buffers that slr_arg_split names. A buffer without slr_arg_split is passed whole,
+/// and only to parameters that the kernel does not write. Each device gets a copy of every argument that is a number. A
 /// buffer may belong to any device. slipring copies the bytes that another device needs to that device, and copies
 /// written bytes back.
 ///

@@ -99,8 +99,9 @@ struct slr_work {
     // that is 0. If `kernel` is NULL, the program must set `threads`.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
     double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0 with a kernel: counted
-    // The bytes that each call copies to and from the device, unless `resident` is set. If there is a kernel and both
-    // figures are 0, slr_decide takes the sizes of the buffers that the kernel reads and of those that it may write.
+    // The bytes that each call copies to and from the device, unless `resident` is set. If there is a kernel, and
+    // `bytes_in` and `bytes_out` are 0, slr_decide takes the sizes of the buffers that the kernel reads and of those
+    // that it may write.
     uint64_t bytes_in, bytes_out;
     double wait_share; ///< 0 to below 1: part of a call that waits for input or output, on the slowest CPU candidate
     double calls_per_second; ///< calls arrive at random, even while others wait. 0: each follows the last

@@ -74,7 +74,7 @@ static inline slr_device_desc slr_device_desc_init(void)
 /// A text of SLR_DEVICE_NAME_BYTES bytes holds any device's name with all options and the NUL.
 #define SLR_DEVICE_NAME_BYTES 192
 
-/// The kinds of device, with the best kind first. "auto" tries them in this order.
+/// The kinds of device, with the best kind first. "auto" tries the kinds in this order.
 typedef enum slr_device_class {
     SLR_DEVICE_GPU = 1,        ///< a GPU with its own memory
     SLR_DEVICE_INTEGRATED_GPU, ///< a GPU that shares the host's memory

@@ -24,7 +24,7 @@ typedef struct slr_emit_desc {
     slr_language language; ///< required
     const char *name;      ///< name of the kernel or handler. NULL: the whole program, if the language allows
     /// The number of threads per block. 0 means 256 along x and 1 along y and z in C, and any block in OpenCL, WGSL and
-    /// MSL. For all other languages, the caller must give the block.
+    /// MSL. For languages other than these, the caller must give the block.
     uint32_t block[3];
     uint32_t reserved; ///< ignored
     uint32_t batched;  ///< 1: the kernel of the handler's batched launches, not the handler. `block` 0: its own

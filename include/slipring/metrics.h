@@ -35,8 +35,8 @@ typedef struct slr_metrics {
 /// librocm_smi64, or from the library that SLIPRING_ROCM_SMI_LIB names; this library gives no clocks. On cpu, and on
 /// OpenCL devices that compute on the host's cores, the figures come from files of the operating system. On such
 /// devices "busy_percent" covers the cores that this process may use, since the last reading or since a device was
-/// opened. In the first 20 ms of this period, there is no "busy_percent". On other OpenCL devices the figures come from
-/// the GPU's folder in sysfs (amdgpu, i915, xe). slr_device_get_metrics does not wait for running work.
+/// opened. If the last reading is less than 20 ms ago, there is no "busy_percent". On other OpenCL devices the figures
+/// come from the GPU's folder in sysfs (amdgpu, i915, xe). slr_device_get_metrics does not wait for running work.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: UNSUPPORTED (no metrics for this kind of device; an OpenCL device that does not say where it is), NOT_FOUND

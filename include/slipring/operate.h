@@ -68,8 +68,8 @@ typedef struct slr_remote_letter {
 /// Errors: those of slr_sender_open.
 SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_receiver **out);
 
-/// Receives the next dead letter of any partition. `*partition` gets the number of that partition; `partition` may be
-/// NULL.
+/// Receives the next dead letter of any partition. `*partition` gets the number of the letter's partition; `partition`
+/// may be NULL.
 /// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a message; a receiver of outputs; a record that is no letter),
 ///   SYSTEM.

@@ -317,8 +317,8 @@ typedef enum slr_reduction {
 
 #define SLR_EVERY_AXIS 0xFFFFFFFFu
 
-/// Combines the elements of `x` along one axis, or along all axes with SLR_EVERY_AXIS. `y` has as many elements as `x`
-/// without that axis.
+/// Combines the elements of `x` along one axis, or along all axes with SLR_EVERY_AXIS. The tensor `y` has as many
+/// elements as `x` without the reduced axis.
 SLR_API slr_status slr_ops_reduce(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
                                   const slr_tensor *x, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,

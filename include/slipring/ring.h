@@ -190,8 +190,8 @@ typedef struct slr_ring_desc {
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
     uint64_t fault_window_ns; ///< for SLR_FAULT_LIMIT; default 1 s
-    /// slipring times one message in this many per port (docs/contract/telemetry.md): a power of two up to 65,536 (1:
-    /// all), or SLR_LATENCY_OFF. The default is 256 messages.
+    /// The distance of timed messages (docs/contract/telemetry.md): slipring times one message in latency_every per
+    /// port. latency_every is a power of two up to 65,536 (1: all), or SLR_LATENCY_OFF. The default is 256 messages.
     uint32_t latency_every;
     /// The most messages that a kernel handler may send through each output channel per message, 1 to 64. The default
     /// of max_sends is 1 message for each channel. slipring reserves space for the messages before the handler runs.
@@ -378,7 +378,7 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is
 ///   still running: the ring kernel remains failed), NO_MEMORY. Errors of slr_route mean that the ring kernel has
 ///   restarted, but a route failed that an advertisement or subscription during the failure required. A route to a
-///   full, paused ring kernel is no error: slr_ring_reactivate of that ring kernel makes the route later.
+///   full, paused ring kernel is no error: slr_ring_reactivate makes the route when the program ends the pause.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.
