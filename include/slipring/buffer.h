@@ -22,8 +22,8 @@ typedef enum slr_buffer_mode {
     SLR_BUFFER_UNIFIED = 3    ///< no copies: host and device must share memory, else creation fails
 } slr_buffer_mode;
 
-/// Which kind of memory a buffer uses. A device may have memory that it shares with the host, and also memory of its
-/// own.
+/// The enum says which kind of memory a buffer uses. A device may have memory that it shares with the host, and also
+/// memory of its own.
 typedef enum slr_storage {
     SLR_STORAGE_DEFAULT = 0, ///< the device's usual kind: shared if host and device share memory
     SLR_STORAGE_SHARED = 1,  ///< host and device use the same memory, without copies. Needs unified memory

@@ -150,7 +150,7 @@ SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *ou
 SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_info *out, size_t bytes);
 #define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
 
-/// Gives the finding with the index `index`. Findings are sorted by file and line. `index` counts from 0.
+/// Gives the finding with the index `index`. Findings are sorted by file and line. The first finding has the index 0.
 /// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: NOT_FOUND (`index` is past the last finding), INVALID
 /// (a NULL argument).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);

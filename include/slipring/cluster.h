@@ -129,12 +129,12 @@ static inline slr_arg slr_arg_first(void)
     return arg;
 }
 
-/// Launches a kernel on all devices at once, with one thread for each item. The shape is SLR_1D. `kernels` holds the
-/// same kernel once for each device, from a program of that device. `parts` holds one part of the items for each
-/// device. The cluster divides the buffers that slr_arg_split names. A buffer without slr_arg_split is passed whole,
-/// and only to parameters that the kernel does not write. Each device gets a copy of every argument that is a number. A
-/// buffer may belong to any device. slipring copies the bytes that another device needs to that device, and copies
-/// written bytes back.
+/// Launches a kernel on all devices at once, with one thread for each item. The launch has the shape SLR_1D on each
+/// device. `kernels` holds the same kernel once for each device, from a program of that device. `parts` holds one part
+/// of the items for each device. The cluster divides the buffers that slr_arg_split names. A buffer without
+/// slr_arg_split is passed whole, and only to parameters that the kernel does not write. Each device gets a copy of
+/// every argument that is a number. A buffer may belong to any device. slipring copies the bytes that another device
+/// needs to that device, and copies written bytes back.
 ///
 /// Only the thread of an item may read or write that item of a divided buffer. The point `out` passes when all parts
 /// have completed; `out` may be NULL.

@@ -57,7 +57,7 @@ SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_
 SLR_API slr_status slr_cluster_ring_get(const slr_cluster_ring *ring, uint32_t index, slr_ring **out);
 
 /// Finds the device of an instance. `device` gets the index of the instance's device. `local` gets the instance's
-/// number within the ring kernel on that device. Both pointers may be NULL.
+/// number within the ring kernel on that device. The pointers `device` and `local` may be NULL.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument, an instance out of range; a ring kernel with keys).
 SLR_API slr_status slr_cluster_ring_find(const slr_cluster_ring *ring, uint32_t instance, uint32_t *device,
                                          uint32_t *local);

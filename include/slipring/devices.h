@@ -50,7 +50,7 @@ typedef struct slr_device_desc {
     const slr_allocator *allocator;
     uint64_t max_memory_bytes; ///< limit on the device's memory for buffers, a multiple of 64. 0: no limit
     /// slipring calls `on_memory` at each allocation and free of buffer memory, and at close for each leak. The
-    /// function may be NULL.
+    /// function `on_memory` may be NULL.
     slr_on_memory *on_memory;
     void *memory_user;      ///< passed to on_memory
     slr_on_print *on_print; ///< called with the output of printf in kernels and handlers. May be NULL

@@ -21,8 +21,8 @@ extern "C" {
 /// slr_remote_visit_names calls this function for each name. The text `name` is valid during the call.
 typedef void slr_on_remote_name(void *user, const char *name);
 
-/// Calls `visit` for each name that was ever served on the servers, in alphabetical order of the names. The call
-/// ignores `where->name`.
+/// Calls `visit` for each name that was ever served on the servers, in alphabetical order of the names.
+/// slr_remote_visit_names ignores `where->name`.
 /// Threads: any.  Blocks: for the servers.  Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_remote_name *visit, void *user);
 

@@ -137,7 +137,7 @@ SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 /// handler faults in a partition before that partition's next snapshot, all partitions go back to the previous handler.
 /// The program must keep the program object of the previous handler until the next call or slr_worker_close.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.
-/// Errors: those of slr_server_replace. After an error the previous handler continues in all partitions.
+/// Errors: those of slr_server_replace. If slr_worker_replace fails, the previous handler continues in all partitions.
 SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *ring, uint64_t timeout_ns);
 
 /// Threads: the worker's owner.  Blocks: no.  Errors: INVALID.

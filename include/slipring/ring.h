@@ -158,10 +158,10 @@ typedef struct slr_ring_desc {
     // Set one of the following fields instead of on_message, with the same `user`, sizes and other fields:
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
-    // The following fields apply to host handlers and kernel handlers. A loop passes its own values to each slr_take
-    // instead.
+    // The following fields apply to host handlers and kernel handlers. A loop does not use these fields: it passes its
+    // own values to each call of slr_take.
     /// The most messages that a worker claims at once and passes to on_batch, 1 to 128; the default is 32. Persistent
-    /// ring kernels claim at most 32.
+    /// ring kernels claim at most 32 messages at once.
     uint32_t max_batch;
     uint32_t reserved1;
     /// How long the first message of a batch may wait while fewer than max_batch messages are present. The default of
@@ -191,7 +191,8 @@ typedef struct slr_ring_desc {
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
     uint64_t fault_window_ns; ///< for SLR_FAULT_LIMIT; default 1 s
     /// The distance of timed messages (docs/contract/telemetry.md): slipring times one message in latency_every per
-    /// port. latency_every is a power of two up to 65,536 (1: all), or SLR_LATENCY_OFF. The default is 256 messages.
+    /// port. latency_every is a power of two up to 65,536 (1: all), or SLR_LATENCY_OFF. latency_every is 256 by
+    /// default.
     uint32_t latency_every;
     /// The most messages that a kernel handler may send through each output channel per message, 1 to 64. The default
     /// of max_sends is 1 message for each channel. slipring reserves space for the messages before the handler runs.
@@ -398,7 +399,7 @@ SLR_API slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out);
 SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
-/// Gives the address of an instance of a ring kernel. The address is valid from slr_ring_launch on.
+/// Gives the address of an instance of a ring kernel. An instance's address is valid from slr_ring_launch on.
 /// Threads: any.  Blocks: no.  Errors: INVALID (an instance out of range: the message has the range), WRONG_STATE (not
 /// launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);

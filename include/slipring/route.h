@@ -74,9 +74,9 @@ SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc 
 /// Threads: the port's owner, but not from a handler of the same device.  Blocks, Errors: as for slr_route.
 SLR_API slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_desc *desc);
 
-/// Removes a route. After slr_unroute, the destination still handles the messages that were sent along the route. After
-/// the last route is removed, `from` replies to its senders again. slr_unroute works in any state of the two ring
-/// kernels, and on a lost device.
+/// Removes a route between two ring kernels. After slr_unroute, the destination still handles the messages that were
+/// sent along the route. After the last route is removed, `from` replies to its senders again. slr_unroute works in any
+/// state of the two ring kernels, and on a lost device.
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: NOT_FOUND (no such route), INVALID (a NULL argument), TIMEOUT (as for slr_route).
 SLR_API slr_status slr_unroute(slr_ring *from, slr_ring *to);

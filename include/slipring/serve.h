@@ -182,7 +182,7 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
 /// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of
-///   slr_ring_create and slr_server_snapshot. After an error the previous handler continues.
+///   slr_ring_create and slr_server_snapshot. If slr_server_replace fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
 /// Gives the server's ring kernel, for calls that only read. The caller may use the ring kernel until
