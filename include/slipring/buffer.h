@@ -135,7 +135,7 @@ SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 SLR_API slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes);
 
 /// Copies bytes from the buffer to the program, by the same rules as slr_buffer_write. After the program has received a
-/// reply, this call sees the bytes that the handler of that reply wrote.
+/// reply, slr_buffer_read sees the bytes that the handler of that reply wrote.
 SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes);
 
 // ---- the host copy -------------------------------------------------------------------------------------------------

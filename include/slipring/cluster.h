@@ -95,8 +95,8 @@ typedef struct slr_part {
 
 /// Divides `items` items among the devices of the cluster. `out` gets one part for each device, in the order of the
 /// devices, and the parts have no gaps between them. The cluster computes each part's exact size and rounds it down.
-/// The items left by rounding go to the parts with the largest remainders. `desc` may be NULL, except with
-/// SLR_BALANCE_GIVEN.
+/// The items that remain after the rounding go to the parts with the largest remainders. `desc` may be NULL, except
+/// with SLR_BALANCE_GIVEN.
 ///
 /// Threads: any.  Blocks: no.
 /// Errors: INVALID (a NULL argument, an unknown balance, no weights), NO_MEMORY (the limits leave no room for some
@@ -115,7 +115,7 @@ static inline slr_arg slr_arg_split(slr_buffer *buffer, uint32_t item_bytes)
     return arg;
 }
 
-/// The number of items in the part of the device.
+/// The number of items in the part of one device.
 static inline slr_arg slr_arg_items(void)
 {
     slr_arg arg = {SLR_ARG_ITEMS, 8, {0}};

@@ -12,9 +12,9 @@ typedef struct slr_print {
     const char *kernel; ///< the kernel's or handler's name
     const char *text;   ///< output of one printf, NUL-terminated
     size_t bytes;       ///< length of the text
-    /// The number of printf calls whose text was lost for lack of room. A report of lost printf calls has no text. For
-    /// a kernel, the number of lost calls covers one launch; for a handler, it covers its ring kernel since the last
-    /// report.
+    /// The number of printf calls whose text was lost because there was no room for it. A report of lost printf calls
+    /// has no text. For a kernel, the number of lost calls covers one launch; for a handler, it covers its ring kernel
+    /// since the last report.
     uint64_t lost;
     const char *ring;  ///< for a handler: the ring kernel's name. NULL: a kernel
     uint32_t instance; ///< for a handler: the instance of its message

@@ -113,8 +113,8 @@ typedef struct slr_worker_stats {
     uint64_t replaced;    ///< handlers replaced by slr_worker_replace
     uint64_t rolled_back; ///< replacements that were undone after a fault
     char problem[256];    ///< the last problem; "" for none
-    /// If 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program may close the
-    /// worker.
+    /// If this field is 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program
+    /// may close the worker.
     uint64_t draining;
 } slr_worker_stats;
 

@@ -48,15 +48,15 @@ typedef enum slr_overflow {
     SLR_OVERFLOW_DROP_LOWEST = 4
 } slr_overflow;
 
-/// What happens to a ring kernel when the handler of a message faults. If slipring abandons a handler
-/// (handler_timeout_ns), the ring kernel always fails.
+/// The fault policy says what happens to a ring kernel when the handler of a message faults. If slipring abandons a
+/// handler (handler_timeout_ns), the ring kernel always fails.
 typedef enum slr_fault_policy {
     SLR_FAULT_GO_ON = 1, ///< only the message fails, and the next one is handled (the default)
     SLR_FAULT_FAIL = 2,  ///< the ring kernel fails at the first fault
     SLR_FAULT_LIMIT = 3  ///< the ring kernel fails at more than fault_limit faults within fault_window_ns
 } slr_fault_policy;
 
-/// Which state the instances have after a restart.
+/// This enum says which state the instances have after a restart.
 typedef enum slr_restart_from {
     SLR_RESTART_INITIAL = 1,   ///< the initial state
     SLR_RESTART_CHECKPOINT = 2 ///< the state of the last slr_ring_checkpoint
@@ -135,9 +135,9 @@ typedef struct slr_ring_desc {
     uint32_t reserved0;
     slr_on_message *on_message;
     void *user;
-    // The sizes of messages, states and replies, in bytes. For a handler in kernel source: 0, or the sizes of the
-    // host's structs. If the sizes in the kernel differ, slr_ring_create fails with LAYOUT. For a host handler: the
-    // sizes of a message (at least 1), a state (0: none) and a reply (0: the handler never replies).
+    // The sizes of messages, states and replies, in bytes. For a handler in kernel source, these sizes are 0, or the
+    // sizes of the host's structs. If the sizes in the kernel differ, slr_ring_create fails with LAYOUT. For a host
+    // handler: the sizes of a message (at least 1), a state (0: none) and a reply (0: the handler never replies).
     uint32_t message_bytes, state_bytes, reply_bytes;
     uint32_t same_count;
     const slr_same *same; ///< offsets that slr_ring_create also compares
@@ -158,8 +158,8 @@ typedef struct slr_ring_desc {
     // Set one of the following fields instead of on_message, with the same `user`, sizes and other fields:
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
-    // The following fields apply to host handlers and kernel handlers. A loop does not use these fields: it passes its
-    // own values to each call of slr_take.
+    // The following fields apply to host handlers and to kernel handlers. A loop does not use these fields: it passes
+    // its own values to each call of slr_take.
     /// The most messages that a worker claims at once and passes to on_batch, 1 to 128; the default is 32. Persistent
     /// ring kernels claim at most 32 messages at once.
     uint32_t max_batch;
@@ -323,7 +323,7 @@ SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Ends the pause of a ring kernel, which then handles messages again, in order. Before slr_ring_reactivate, the ring
 /// kernel must be in the state `paused`. slr_ring_reactivate also makes the routes that slr_ring_restart could not
-/// make. While it makes such routes, slr_ring_reactivate may block as slr_route does, and fail with the errors of
+/// make. While slr_ring_reactivate makes such routes, it may block as slr_route does, and fail with the errors of
 /// slr_route.
 /// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
@@ -373,7 +373,7 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
 /// Returns a failed ring kernel to its state before the failure: active, paused or draining. A restarted ring kernel
 /// keeps its address, ports and pending messages, and handles the messages in order. The counts of a restarted ring
-/// kernel continue. At a restart every instance gets its initial state or the state of the last checkpoint.
+/// kernel continue. At a restart every instance gets its initial state or its state in the last checkpoint.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is

@@ -66,9 +66,9 @@ typedef struct slr_tiling {
     char why[200];
 } slr_tiling;
 
-/// Chooses a tile for a problem. The tile is not larger than the problem, and respects the limits of the device. The
-/// call avoids partial tiles at the edges where whole tiles cost less. In a tiling, every block has work to do. The
-/// same problem on the same device gives the same tile.
+/// Chooses a tile for a problem. The tile is not larger than the problem, and respects the limits of the device.
+/// slr_tiling_compute avoids partial tiles at the edges where whole tiles cost less. In a tiling, every block has work
+/// to do. The same problem on the same device gives the same tile.
 ///
 /// Threads: any.  Blocks: while the call compiles (`kernel`), else no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, struct_size, no elements, too many for a grid), UNSUPPORTED (no tile fits; none of
