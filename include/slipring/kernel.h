@@ -113,7 +113,7 @@ static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint
 // ---- arguments ------------------------------------------------------------------------------------------------------
 
 /// The kinds of argument that a kernel can have. Wrappers for other languages fill an array of slr_arg. C and C++
-/// programs use the macro SLR_LAUNCH instead of such an array.
+/// programs use the macro SLR_LAUNCH instead of an array of slr_arg.
 typedef enum slr_arg_kind {
     SLR_ARG_SIGNED = 1, ///< a number in `i`
     SLR_ARG_UNSIGNED,   ///< a number in `u`

@@ -270,7 +270,7 @@ typedef struct slr_ring_stats {
     /// text of the first fault.
     char first_fault[256];
     /// The time from the first activation to the first fault. The time of the first fault is 0 if the handler ran on a
-    /// device, which lacks this clock.
+    /// device, because a device lacks the host's clock.
     uint64_t first_fault_ns;
     uint32_t first_fault_instance;
     /// The number of the message in the instance's shard: 1, 2, ..., modulo 2^32. A ring kernel with one instance has
@@ -323,8 +323,7 @@ SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Ends the pause of a ring kernel, which then handles messages again, in order. Before slr_ring_reactivate, the ring
 /// kernel must be in the state `paused`. slr_ring_reactivate also makes the routes that slr_ring_restart could not
-/// make. While slr_ring_reactivate makes such routes, it may block as slr_route does, and fail with the errors of
-/// slr_route.
+/// make. While slr_ring_reactivate makes routes, it may block as slr_route does, and fail with the errors of slr_route.
 /// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
