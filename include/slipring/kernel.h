@@ -85,8 +85,8 @@ static inline slr_shape slr_shape_1d_blocks(uint64_t n, uint32_t block)
 }
 #define SLR_1D_BLOCKS(n, block) slr_shape_1d_blocks(n, block)
 
-/// A shape of `width` by `height` threads, in blocks of 32 by 8 threads. If `width` or `height` is smaller than this
-/// block, the block is smaller, too.
+/// A shape of `width` by `height` threads, in blocks of 32 by 8 threads. If `width` is below 32 or `height` below 8,
+/// the block is smaller.
 static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 {
     slr_shape shape = {{width, height, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
