@@ -14,8 +14,8 @@ typedef struct slr_allocator {
     /// Returns at least `bytes` bytes of memory, aligned to `alignment`, or NULL if no memory is left. `alignment` is a
     /// power of two, at most 4,096. `allocate` does not have to zero the memory.
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
-    /// Frees memory that `allocate` returned. `bytes` is the size that slipring requested from `allocate`. `memory` is
-    /// never NULL.
+    /// Frees memory that `allocate` returned. `bytes` is the size that slipring requested from `allocate`. slipring
+    /// never passes NULL as `memory`.
     void (*release)(void *user, void *memory, size_t bytes);
     /// slipring passes the pointer `user` unchanged to both functions.
     void *user;

@@ -30,8 +30,8 @@ typedef enum slr_operation {
 typedef struct slr_autocast slr_autocast;
 
 /// Makes the default policy of autocast. Matrix products and convolutions run in the type `low`: SLR_F16, SLR_BF16, or
-/// SLR_F32 for full precision. Operations that sum many terms or compute exponentials run in the type SLR_F32. All
-/// other operations run in the type of their operands.
+/// SLR_F32 for full precision. Operations that sum many terms or compute exponentials run in the type SLR_F32.
+/// Operations for which the policy sets no type run in the type of their operands.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the policy, and frees it by slr_autocast_destroy before
 /// slr_ops_destroy.
 /// Errors: INVALID (a NULL argument, no such type), NO_MEMORY.

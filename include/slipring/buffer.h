@@ -22,8 +22,8 @@ typedef enum slr_buffer_mode {
     SLR_BUFFER_UNIFIED = 3    ///< no copies: host and device must share memory, else creation fails
 } slr_buffer_mode;
 
-/// Which kind of memory a buffer uses. A device may have memory that it shares with the host, and also memory of its
-/// own.
+/// The enum says which kind of memory a buffer uses. A device may have memory that it shares with the host, and also
+/// memory of its own.
 typedef enum slr_storage {
     SLR_STORAGE_DEFAULT = 0, ///< the device's usual kind: shared if host and device share memory
     SLR_STORAGE_SHARED = 1,  ///< host and device use the same memory, without copies. Needs unified memory
@@ -135,7 +135,7 @@ SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 SLR_API slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes);
 
 /// Copies bytes from the buffer to the program, by the same rules as slr_buffer_write. After the program has received a
-/// reply, this call sees the bytes that the handler of that reply wrote.
+/// reply, slr_buffer_read sees the bytes that the handler of that reply wrote.
 SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes);
 
 // ---- the host copy -------------------------------------------------------------------------------------------------

@@ -20,12 +20,13 @@ extern "C" {
 /// The result of a check: the findings in a kernel, and the launches that ran.
 typedef struct slr_check slr_check;
 
-/// One argument of the kernel whose value the caller chooses. The checker chooses the values of all other arguments.
+/// One argument of the kernel whose value the caller chooses. If the caller does not choose an argument's value, the
+/// checker chooses it.
 typedef struct slr_check_argument {
     uint32_t parameter; ///< the parameter's index, from 0
     uint8_t is_unset;   ///< 1: the buffer's contents are uninitialised, and a read of them is a finding
     /// The argument's value, in the form that slr_launch takes. The checker works on a copy of a buffer's contents. If
-    /// the kind is 0, the checker chooses the value, and `is_unset` still applies.
+    /// the argument's kind is 0, the checker chooses the value, and `is_unset` still applies.
     slr_arg arg;
 } slr_check_argument;
 
@@ -114,7 +115,7 @@ typedef struct slr_check_info {
 } slr_check_info;
 
 /// Runs a kernel in the interpreter, once or twice, and reports its defects. The checker runs the kernel a second time
-/// if it chose the sizes and the kernel compares its index with a size. In the second run, the sizes are not multiples
+/// if it chose the sizes and the kernel compares its index with a size. In this second run, the sizes are not multiples
 /// of the block size. A finding does not make the call of slr_kernel_check fail. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: while the kernel runs; `fuel` and `steps` are the limits.
@@ -127,9 +128,10 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 /// Checks a handler, which begins with `__ring__` or `__ring_block__`, as slr_kernel_check checks a kernel. If `name`
 /// is NULL, slr_handler_check checks the only handler of the program. The checker sends generated messages to the
 /// handler in three launches: zeros, random values, and the smallest and largest values of each type. Each state of the
-/// handler starts as zero bytes. A fault that depends on values is an error if both zeros and random values cause the
-/// fault; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed shape of threads, so the call
-/// ignores `grid` and `block`. For a handler, the index of a parameter counts from 0 after the message.
+/// handler starts as zero bytes. A fault of a handler that depends on values is an error if both zeros and random
+/// values cause the fault; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed shape of
+/// threads, so the call ignores `grid` and `block`. In a check of a handler, the parameters count from 0, beginning
+/// after the message.
 ///
 /// Threads: any.  Blocks: while the handler runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per
 /// launch, 0: 16 million).
@@ -149,7 +151,7 @@ SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *ou
 SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_info *out, size_t bytes);
 #define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
 
-/// Gives the finding with the index `index`. Findings are sorted by file and line. `index` counts from 0.
+/// Gives the finding with the index `index`. Findings are sorted by file and line. The first finding has the index 0.
 /// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: NOT_FOUND (`index` is past the last finding), INVALID
 /// (a NULL argument).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);

@@ -95,8 +95,8 @@ typedef struct slr_part {
 
 /// Divides `items` items among the devices of the cluster. `out` gets one part for each device, in the order of the
 /// devices, and the parts have no gaps between them. The cluster computes each part's exact size and rounds it down.
-/// The items left by rounding go to the parts with the largest remainders. `desc` may be NULL, except with
-/// SLR_BALANCE_GIVEN.
+/// The items that remain after the rounding go to the parts with the largest remainders. `desc` may be NULL, except
+/// with SLR_BALANCE_GIVEN.
 ///
 /// Threads: any.  Blocks: no.
 /// Errors: INVALID (a NULL argument, an unknown balance, no weights), NO_MEMORY (the limits leave no room for some
@@ -115,7 +115,7 @@ static inline slr_arg slr_arg_split(slr_buffer *buffer, uint32_t item_bytes)
     return arg;
 }
 
-/// The number of items in the part of the device.
+/// The number of items in the part of one device.
 static inline slr_arg slr_arg_items(void)
 {
     slr_arg arg = {SLR_ARG_ITEMS, 8, {0}};
@@ -129,12 +129,12 @@ static inline slr_arg slr_arg_first(void)
     return arg;
 }
 
-/// Launches a kernel on all devices at once, with one thread for each item. The shape is SLR_1D. `kernels` holds the
-/// same kernel once for each device, from a program of that device. `parts` holds one part of the items for each
-/// device. The cluster divides the buffers that slr_arg_split names. The cluster passes all other buffers whole, and
-/// only to parameters that the kernel does not write. Each device gets a copy of every argument that is a number. A
-/// buffer may belong to any device. slipring copies the bytes that another device needs to that device, and copies
-/// written bytes back.
+/// Launches a kernel on all devices at once, with one thread for each item. The launch has the shape SLR_1D on each
+/// device. `kernels` holds the same kernel once for each device, from a program of that device. `parts` holds one part
+/// of the items for each device. The cluster divides the buffers that slr_arg_split names. A buffer without
+/// slr_arg_split is passed whole, and only to parameters that the kernel does not write. Each device gets a copy of
+/// every argument that is a number. A buffer may belong to any device. slipring copies the bytes that another device
+/// needs to that device, and copies written bytes back.
 ///
 /// Only the thread of an item may read or write that item of a divided buffer. The point `out` passes when all parts
 /// have completed; `out` may be NULL.

@@ -19,7 +19,7 @@ typedef struct slr_cluster_port slr_cluster_port;
 /// the first device gets the first instances, and each device gets at least one instance. With keys, a hash of the key
 /// selects the device, and each device has room for its part of desc->instances. For a handler in kernel source,
 /// `programs` holds one program for each device. For a host handler, `programs` is NULL, and the handler may run on
-/// several devices at once. The call ignores desc->program.
+/// several devices at once. slr_cluster_ring_create ignores desc->program.
 ///
 /// Threads: any.  Blocks: as slr_ring_create and slr_ring_launch.
 /// Owns: the caller gets the cluster ring, and frees it by slr_cluster_ring_destroy before slr_cluster_destroy.
@@ -41,9 +41,10 @@ SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeo
 /// Threads: any, once.  Blocks: as slr_ring_destroy.
 SLR_API void slr_cluster_ring_destroy(slr_cluster_ring *ring);
 
-/// Gives counts of a cluster ring: the sums over all devices. `state` is the latest state that every device has
-/// reached, or SLR_RING_IN_FAILURE if a device has failed. Each text in the result comes from the first device that has
-/// a text. The field `mode` is the mode of the first device. `running_ns` is the longest running time of all devices.
+/// Gives counts of a cluster ring: the sums over all devices. `state` is the latest state that the ring kernels on all
+/// devices have reached, or SLR_RING_IN_FAILURE if one of them has failed. Each text in the result comes from the first
+/// device that has a text. The field `mode` is the mode of the first device. `running_ns` is the longest running time
+/// of all devices.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_cluster_ring_get_stats(slr_cluster_ring *ring, slr_ring_stats *out);
 
@@ -57,7 +58,7 @@ SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_
 SLR_API slr_status slr_cluster_ring_get(const slr_cluster_ring *ring, uint32_t index, slr_ring **out);
 
 /// Finds the device of an instance. `device` gets the index of the instance's device. `local` gets the instance's
-/// number within the ring kernel on that device. Both pointers may be NULL.
+/// number within the ring kernel on that device. The pointers `device` and `local` may be NULL.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument, an instance out of range; a ring kernel with keys).
 SLR_API slr_status slr_cluster_ring_find(const slr_cluster_ring *ring, uint32_t instance, uint32_t *device,
                                          uint32_t *local);
@@ -96,7 +97,7 @@ SLR_API slr_status slr_cluster_call(slr_cluster_port *port, uint32_t instance, c
                                     void *reply, size_t reply_bytes, uint64_t timeout_ns);
 
 /// Sends a message to the instance of a key and waits for the reply, on the device that serves the key. The call works
-/// as slr_call_key.
+/// as slr_call_key does on one device.
 /// Threads: the port's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_call_key.
 SLR_API slr_status slr_cluster_call_key(slr_cluster_port *port, slr_key key, const void *message, size_t bytes,
                                         void *reply, size_t reply_bytes, uint64_t timeout_ns);

@@ -51,7 +51,7 @@ SLR_API slr_status slr_device_get_model(slr_device *device, slr_device_model *ou
 SLR_API slr_status slr_device_get_model_sized(slr_device *device, slr_device_model *out, size_t bytes);
 #define slr_device_get_model(device, out) slr_device_get_model_sized((device), (out), sizeof(slr_device_model))
 
-/// A plain C function that does the work once on the CPU. If the function returns something other than SLR_OK,
+/// A plain C function that does the work once on the CPU. If this function returns something other than SLR_OK,
 /// slr_decide fails.
 typedef slr_status slr_plain_call(void *user);
 
@@ -99,8 +99,9 @@ struct slr_work {
     // that is 0. If `kernel` is NULL, the program must set `threads`.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
     double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0 with a kernel: counted
-    // The bytes that each call copies to and from the device, unless `resident` is set. If there is a kernel and both
-    // figures are 0, slr_decide takes the sizes of the buffers that the kernel reads and of those that it may write.
+    // The bytes that each call copies to and from the device, unless `resident` is set. If there is a kernel, and
+    // `bytes_in` and `bytes_out` are 0, slr_decide takes the sizes of the buffers that the kernel reads and of those
+    // that it may write.
     uint64_t bytes_in, bytes_out;
     double wait_share; ///< 0 to below 1: part of a call that waits for input or output, on the slowest CPU candidate
     double calls_per_second; ///< calls arrive at random, even while others wait. 0: each follows the last
@@ -130,7 +131,7 @@ static inline slr_work slr_work_init(void)
 
 typedef enum slr_decided_by { SLR_BY_MODEL = 1, SLR_BY_MEASUREMENT } slr_decided_by;
 
-/// What limits the speed of a predicted kernel.
+/// This enum says what limits the speed of a predicted kernel.
 typedef enum slr_kernel_bound {
     SLR_BY_MEMORY = 1, ///< transfers to and from the device's memory
     SLR_BY_COMPUTING,  ///< operations
@@ -161,8 +162,8 @@ typedef struct slr_decision {
     uint32_t by;        ///< slr_decided_by: MEASUREMENT if `candidate` and `next` were measured
     uint32_t counted;   ///< SLR_COUNTED_...: accuracy of the kernel's figures; EXACT for given figures
     double ratio;       ///< time and wait of `next`, divided by time and wait of `candidate`
-    /// The number of threads at which `candidate` and `next` are equally fast. The value 0 means that one of the two is
-    /// faster at all sizes.
+    /// The number of threads at which `candidate` and `next` are equally fast. The value 0 means that one of the two
+    /// candidates is faster at all sizes.
     double crossover_threads;
     // slr_decide bases its prediction on the following figures of one launch.
     uint64_t threads, instructions, flops, flops64, memory_bytes, bytes_in, bytes_out;

@@ -50,7 +50,7 @@ typedef struct slr_device_desc {
     const slr_allocator *allocator;
     uint64_t max_memory_bytes; ///< limit on the device's memory for buffers, a multiple of 64. 0: no limit
     /// slipring calls `on_memory` at each allocation and free of buffer memory, and at close for each leak. The
-    /// function may be NULL.
+    /// function `on_memory` may be NULL.
     slr_on_memory *on_memory;
     void *memory_user;      ///< passed to on_memory
     slr_on_print *on_print; ///< called with the output of printf in kernels and handlers. May be NULL
@@ -74,7 +74,7 @@ static inline slr_device_desc slr_device_desc_init(void)
 /// A text of SLR_DEVICE_NAME_BYTES bytes holds any device's name with all options and the NUL.
 #define SLR_DEVICE_NAME_BYTES 192
 
-/// The kinds of device, with the best kind first. "auto" tries them in this order.
+/// The kinds of device, with the best kind first. "auto" tries the kinds in this order.
 typedef enum slr_device_class {
     SLR_DEVICE_GPU = 1,        ///< a GPU with its own memory
     SLR_DEVICE_INTEGRATED_GPU, ///< a GPU that shares the host's memory

@@ -24,13 +24,13 @@ typedef struct slr_emit_desc {
     slr_language language; ///< required
     const char *name;      ///< name of the kernel or handler. NULL: the whole program, if the language allows
     /// The number of threads per block. 0 means 256 along x and 1 along y and z in C, and any block in OpenCL, WGSL and
-    /// MSL. For all other languages, the caller must give the block.
+    /// MSL. For languages other than C, OpenCL, WGSL and MSL, the caller must give the block.
     uint32_t block[3];
     uint32_t reserved; ///< ignored
     uint32_t batched;  ///< 1: the kernel of the handler's batched launches, not the handler. `block` 0: its own
     uint32_t binary;   ///< 1: SPIR-V in binary form, without a NUL. Other languages have no binary form
-    /// If 1, the exported names of the C text contain a hash of the text, so that several texts can be linked into one
-    /// library.
+    /// If the field is 1, the exported names of the C text contain a hash of the text, so that several texts can be
+    /// linked into one library.
     uint32_t linked;
     uint32_t reserved_too; ///< ignored
 } slr_emit_desc;

@@ -24,8 +24,8 @@ typedef struct slr_rebinding {
 /// NULL argument), NO_MEMORY.
 SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 
-/// Releases the graph object. Launches of the graph that are in flight still complete. Do not call this function while
-/// the graph is recording. For NULL the call does nothing.
+/// Releases the graph object. Launches of the graph that are in flight still complete. Do not destroy a graph while it
+/// is recording. For NULL the call does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_graph_destroy(slr_graph *graph);
 

@@ -85,8 +85,8 @@ static inline slr_shape slr_shape_1d_blocks(uint64_t n, uint32_t block)
 }
 #define SLR_1D_BLOCKS(n, block) slr_shape_1d_blocks(n, block)
 
-/// A shape of `width` by `height` threads, in blocks of 32 by 8 threads. If `width` or `height` is smaller than this
-/// block, the block is smaller, too.
+/// A shape of `width` by `height` threads, in blocks of 32 by 8 threads. If `width` is below 32 or `height` below 8,
+/// the block is smaller.
 static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 {
     slr_shape shape = {{width, height, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -102,7 +102,7 @@ static inline slr_shape slr_shape_grid(uint32_t grid, uint32_t block, uint32_t s
 }
 #define SLR_GRID(grid, block, shared_bytes) slr_shape_grid(grid, block, shared_bytes)
 
-/// The same shape as slr_shape_grid, but in two dimensions.
+/// The same shape as slr_shape_grid makes, but in two dimensions.
 static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint32_t block_x, uint32_t block_y)
 {
     slr_shape shape = {{0, 0, 0}, {block_x, block_y, 1}, {grid_x, grid_y, 1}, 0, 0};
@@ -112,8 +112,8 @@ static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint
 
 // ---- arguments ------------------------------------------------------------------------------------------------------
 
-/// The kinds of a kernel argument. Wrappers for other languages fill an array of slr_arg. C and C++ programs use the
-/// macro SLR_LAUNCH instead.
+/// The kinds of argument that a kernel can have. Wrappers for other languages fill an array of slr_arg. C and C++
+/// programs use the macro SLR_LAUNCH instead of an array of slr_arg.
 typedef enum slr_arg_kind {
     SLR_ARG_SIGNED = 1, ///< a number in `i`
     SLR_ARG_UNSIGNED,   ///< a number in `u`
@@ -169,8 +169,8 @@ typedef struct slr_prefetch_desc {
     /// program's own level. A level other than the program's own fills the disk cache for later programs.
     uint32_t optimize;
     const char *kernel; ///< the kernel's name; default: all kernels of the program
-    /// The shapes of the launches that will follow. Only the block size and the vector width of a shape matter. The
-    /// default is each block size that SLR_1D can choose.
+    /// The shapes of the launches that will follow. For a compilation in advance, only the block size and the vector
+    /// width of a shape matter. The default is each block size that SLR_1D can choose.
     const slr_shape *shapes;
     uint32_t shape_count;
     uint32_t reserved; ///< ignored
@@ -351,8 +351,8 @@ slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape
         slr_arg: slr_arg_itself)(value)
 
 /// SLR_LAUNCH(stream, kernel, shape, arguments...) calls slr_launch with up to 16 arguments. The macro passes each
-/// argument by its C type: a number, an slr_buffer *, or SLR_VALUE(struct). An argument of any other type does not
-/// compile. The macro returns the status of slr_launch.
+/// argument by its C type: a number, an slr_buffer *, or SLR_VALUE(struct). With SLR_LAUNCH, an argument of any other
+/// type does not compile. The macro returns the status of slr_launch.
 #define SLR_LAUNCH(...)                                                                                                \
     SLR_LAUNCH_PICK_(__VA_ARGS__, SLR_LAUNCH_16_, SLR_LAUNCH_15_, SLR_LAUNCH_14_, SLR_LAUNCH_13_, SLR_LAUNCH_12_,      \
                      SLR_LAUNCH_11_, SLR_LAUNCH_10_, SLR_LAUNCH_9_, SLR_LAUNCH_8_, SLR_LAUNCH_7_, SLR_LAUNCH_6_,       \

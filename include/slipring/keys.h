@@ -62,8 +62,8 @@ SLR_API slr_status slr_ring_find_key(slr_ring *ring, slr_key key, uint32_t *inst
 SLR_API slr_status slr_ring_get_key(slr_ring *ring, uint32_t instance, slr_key *out, char *text, size_t capacity);
 
 /// Frees the instance of a key as soon as the key has no pending messages. slr_ring_forget_key copies the last state of
-/// the key's instance to `state` (`bytes` bytes); NULL drops the state. The next message to that key starts a new
-/// instance.
+/// the key's instance to `state` (`bytes` bytes); NULL drops the state. The next message to a forgotten key starts a
+/// new instance.
 /// Threads: any.  Blocks: until `timeout_ns`.
 /// Errors: NOT_FOUND, TIMEOUT (the key still had pending messages), WRONG_STATE (the ring kernel was not launched),
 ///   INVALID (a wrong size).

@@ -62,7 +62,7 @@ SLR_API slr_status slr_sequence_create(slr_ops *ops, const slr_sequence_desc *de
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_sequence_destroy(slr_sequence *sequence);
 
-/// Appends the work of all layers to the stream. `y` gets the output of the last layer.
+/// Appends the work of all layers to the stream. The tensor `y` gets the output of the last layer.
 /// Threads: one at a time per sequence.  Blocks: as its layers.
 /// Errors: INVALID (a NULL argument, a type or shape that does not fit), and those of the layers.
 SLR_API slr_status slr_sequence_forward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,

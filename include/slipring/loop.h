@@ -34,9 +34,9 @@ extern "C" {
 /// Each message is held until slr_done or slr_fail; the message and its state are valid until then. A ring kernel that
 /// is paused takes no messages.
 ///
-/// The result SLR_END of slr_take means that no more messages will come. The result SLR_END has two possible reasons:
-/// the input is closed and main has taken all messages, or the deadline of slr_ring_terminate has passed. The main
-/// function can still complete the messages that it holds.
+/// The result SLR_END of slr_take means that no more messages will come. slr_take gives SLR_END for two reasons: the
+/// input is closed and main has taken all messages, or the deadline of slr_ring_terminate has passed. After SLR_END,
+/// the main function can still complete the messages that it holds.
 ///
 /// Threads: the one that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` gets the number of messages
 /// in every case.

@@ -169,10 +169,10 @@ SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape 
 #define slr_kernel_get_occupancy(kernel, shape, out)                                                                   \
     slr_kernel_get_occupancy_sized((kernel), (shape), (out), sizeof(slr_kernel_occupancy))
 
-/// Works as slr_kernel_get_occupancy, but measures the number of blocks if the driver does not give it. A test kernel
-/// with as many threads and as much shared memory per block counts its blocks while they run. The test kernel may use
-/// other registers than `kernel`, and may miss blocks on a busy device, so the count is an estimate. For a measured
-/// number of blocks, `theoretical` is 0, because the maximum is unknown.
+/// Works as slr_kernel_get_occupancy, but measures the number of blocks if the driver does not give it. For this
+/// measurement, a test kernel with as many threads and as much shared memory per block counts its own blocks while they
+/// run. The test kernel may use other registers than `kernel`, and may miss blocks on a busy device, so the count is an
+/// estimate. For a measured number of blocks, `theoretical` is 0, because the maximum is unknown.
 ///
 /// Threads: any.  Blocks: while the call compiles and measures.  Owns: nothing.
 /// Errors: those of slr_kernel_get_occupancy and of slr_launch.

@@ -21,8 +21,8 @@ extern "C" {
 /// slr_remote_visit_names calls this function for each name. The text `name` is valid during the call.
 typedef void slr_on_remote_name(void *user, const char *name);
 
-/// Calls `visit` for each name that was ever served on the servers, in alphabetical order of the names. The call
-/// ignores `where->name`.
+/// Calls `visit` for each name that was ever served on the servers, in alphabetical order of the names.
+/// slr_remote_visit_names ignores `where->name`.
 /// Threads: any.  Blocks: for the servers.  Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_remote_name *visit, void *user);
 
@@ -68,8 +68,8 @@ typedef struct slr_remote_letter {
 /// Errors: those of slr_sender_open.
 SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_receiver **out);
 
-/// Receives the next dead letter of any partition. `*partition` gets the number of that partition; `partition` may be
-/// NULL.
+/// Receives the next dead letter of any partition. `*partition` gets the number of the letter's partition; `partition`
+/// may be NULL.
 /// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a message; a receiver of outputs; a record that is no letter),
 ///   SYSTEM.

@@ -185,14 +185,15 @@ static inline slr_matmul_desc slr_matmul_desc_init(void)
 SLR_API slr_status slr_ops_matmul(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, slr_point *out);
 
 /// Computes the gradients of a, b and bias from the gradient of c. Each of the three gradients may be NULL. `desc` is
-/// the description of the forward call, but with beta 0. If the product has an activation, the call needs desc->pre.
+/// the description of the forward call, but with beta 0. If the product has an activation, the call needs the tensor
+/// desc->pre.
 SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                            const slr_tensor *dc, const slr_tensor *da, const slr_tensor *db,
                                            const slr_tensor *dbias, slr_point *out);
 
 /// Measures the time of all algorithms that can do this call, and calls the visitor for each. The timed runs of the
-/// algorithms write their results to temporary buffers. Later calls with the same shape use the algorithm that was
-/// chosen.
+/// algorithms write their results to temporary buffers. Later calls with the same shape use the algorithm that this
+/// call has chosen.
 /// Blocks: while the algorithms run.
 SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                         slr_algorithm_visitor *visit, void *user);
@@ -243,7 +244,7 @@ SLR_API slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream
 SLR_API slr_status slr_ops_convolution_bench(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                              slr_algorithm_visitor *visit, void *user);
 /// Measures the time of the algorithms for one gradient of a convolution: that of x if `dx` is given, or that of the
-/// weights if `dweights` is given. The caller must give exactly one of `dx` and `dweights`.
+/// weights if `dweights` is given. The caller must give exactly one of the tensors `dx` and `dweights`.
 SLR_API slr_status slr_ops_convolution_backward_bench(slr_ops *ops, slr_stream *stream,
                                                       const slr_convolution_desc *desc, const slr_tensor *dy,
                                                       const slr_tensor *dx, const slr_tensor *dweights,
@@ -317,8 +318,8 @@ typedef enum slr_reduction {
 
 #define SLR_EVERY_AXIS 0xFFFFFFFFu
 
-/// Combines the elements of `x` along one axis, or along all axes with SLR_EVERY_AXIS. `y` has as many elements as `x`
-/// without that axis.
+/// Combines the elements of `x` along one axis, or along all axes with SLR_EVERY_AXIS. The tensor `y` has as many
+/// elements as `x` without the reduced axis.
 SLR_API slr_status slr_ops_reduce(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
                                   const slr_tensor *x, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
@@ -340,8 +341,8 @@ SLR_API slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_ten
 SLR_API slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
                                           const slr_tensor *dvalues, const slr_tensor *dx, slr_point *out);
 
-/// For each index (SLR_I32), copies the row of `table` with that index to `y`. If the table has no row with that index,
-/// the row of `y` is zeros.
+/// For each index (SLR_I32), copies the row of `table` with that index to `y`. If the table has no row with an index,
+/// the row of `y` for this index is zeros.
 SLR_API slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor *table,
                                      const slr_tensor *indices, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
@@ -352,8 +353,8 @@ SLR_API slr_status slr_ops_cast(slr_ops *ops, slr_stream *stream, const slr_tens
                                 slr_point *out);
 
 // ---- losses ---------------------------------------------------------------------------------------------------------
-// `loss` is one SLR_F32. The gradient is multiplied by `scale`, which is 1 or the factor by which the program
-// multiplied the loss.
+// `loss` is one SLR_F32. Before the update, the gradient is multiplied by `scale`, which is 1 or the factor by which
+// the program multiplied the loss.
 
 /// Computes the loss of a classifier: the mean of -log(softmax(logits)[label]) over the rows. A row whose label
 /// (SLR_I32) is not the number of a class counts as 0.

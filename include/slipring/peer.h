@@ -48,9 +48,9 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 
 /// Copies bytes from a buffer of one device to a buffer of another device. The stream `stream` belongs to the source
 /// device or to the destination device. A copy between devices runs after the stream's earlier work and before its
-/// later work. The device without the stream does its part of the copy in an internal stream. The copy keeps its order
-/// with other work on source and destination, as with slr_stream_copy. If source and destination are on one device, the
-/// call does the same as slr_stream_copy.
+/// later work. The device without the stream does its part of the copy in an internal stream. A copy between devices
+/// keeps its order with other work on source and destination, as with slr_stream_copy. If source and destination are on
+/// one device, the call does the same as slr_stream_copy.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers alive until the work ends.
 /// Errors: INVALID (a NULL argument, the range exceeds a buffer, a stream of neither device, an unknown way),
@@ -87,8 +87,8 @@ SLR_API slr_status slr_peer_copy_with(slr_stream *stream, slr_buffer *to, uint64
                                       uint64_t from_offset, uint64_t bytes, const slr_peer_desc *desc, slr_point *out);
 
 /// Measures the rate of copies of `bytes` bytes (0: 16 MiB) in one direction. `out` gets the best of five rates, in
-/// bytes per second; `out` may be NULL. slr_peer_get_info then reports the measured rate. If the copies of a pair are
-/// direct, a measured rate of SLR_PEER_STAGED is not reported.
+/// bytes per second; `out` may be NULL. slr_peer_get_info then reports the measured rate. If the copies of a pair of
+/// devices are direct, a measured rate of SLR_PEER_STAGED is not reported.
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: those of slr_peer_copy, and TIMEOUT.
 SLR_API slr_status slr_peer_measure(slr_device *from, slr_device *to, slr_peer_way way, uint64_t bytes,
                                     uint64_t timeout_ns, double *out);

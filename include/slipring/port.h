@@ -79,7 +79,7 @@ typedef struct slr_reply {
 ///
 ///   SLR_OK: the port has received a reply, or a notice (see reply->status).
 ///   SLR_END: a ring kernel that this port has used has ended. reply->from names the ring kernel. The port receives one
-///   END for each ring kernel. When no other ring kernel remains, every call returns END.
+///   END for each ring kernel. When the port uses no other ring kernel, every further call returns END.
 ///   SLR_RING_FAILED: a ring kernel that this port uses has failed. reply->from names the ring kernel, once per
 ///   failure. The port stays connected to the failed ring kernel, because the ring kernel may be restarted.
 ///

@@ -81,7 +81,7 @@ typedef struct slr_profile_row {
     uint64_t offset;
 } slr_profile_row;
 
-/// The best performance of a device that slipring's own kernels reached.
+/// The best performance of a device, as slipring's own kernels have reached it.
 typedef struct slr_ceilings {
     double bytes_per_second; ///< a[i] = b[i] + s * c[i] over 192 MiB, or over less if that takes long
     double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
@@ -105,7 +105,8 @@ typedef struct slr_roofline {
     double reached; ///< fraction of the device's peak at the kernel's intensity: 0 to about 1; more if caches help
 } slr_roofline;
 
-/// Starts the profiler, and keeps the counts of earlier periods. If the profiler is already on, the call does nothing.
+/// Starts the profiler, and keeps the counts of earlier periods. If the profiler is already on, slr_profile_start does
+/// nothing.
 /// Threads: any.  Blocks: 5 ms the first time, because slipring compares two clocks.  Owns: nothing.  Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
@@ -140,7 +141,7 @@ SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *
 #define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
 /// Measures the performance again, and keeps the better value of each figure, because a busy machine gives figures that
-/// are too low. In all other respects the call works like slr_profile_ceilings.
+/// are too low. Except for this, slr_profile_measure_ceilings works like slr_profile_ceilings.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
 
 /// The macro slr_profile_measure_ceilings calls this function, with the struct's size as `bytes`
@@ -151,7 +152,7 @@ SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ce
 
 /// Says whether memory or computation limits the kernel of a row. If `ceilings` is NULL, the call uses the last
 /// measurement of the row's device by any process. The result is UNKNOWN if there is no measurement, if the row is not
-/// a kernel's, or if the kernel was not counted.
+/// that of a kernel, or if the kernel was not counted.
 /// Threads: any.  Blocks: while the call reads a file, if `ceilings` is NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 

@@ -33,8 +33,8 @@ typedef struct slr_program_desc {
     /// is NULL, slipring reads the prototypes from the source, which must define each kernel as `extern "C" __global__
     /// void`.
     const char *raw_table;
-    /// If 1, slipring compiles for a debugger on a CPU: without optimisation, with the source's lines and variables
-    /// (docs/debugging.md). If 0, the environment variable SLIPRING_DEBUG=1 has the same effect.
+    /// If the field is 1, slipring compiles for a debugger on a CPU: without optimisation, with the source's lines and
+    /// variables (docs/debugging.md). If 0, the environment variable SLIPRING_DEBUG=1 has the same effect.
     uint32_t debug;
     /// A value of slr_tuned_use: whether launches with a block of slipring's choice use what slr_tune has found. The
     /// default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED is 0.
@@ -121,7 +121,8 @@ typedef struct slr_handler_info {
 SLR_API slr_status slr_program_load(slr_device *device, const char *path, const slr_program_desc *desc,
                                     slr_program **out);
 
-/// Compiles as slr_program_load does, but takes the source from memory. `name` replaces the file name in diagnostics;
+/// slr_program_from_text compiles as slr_program_load does, but takes the source from memory. `name` replaces the file
+/// name in diagnostics;
 /// "#include" searches the folder of `name` first.
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);

@@ -113,8 +113,9 @@ typedef struct slr_worker_stats {
     uint64_t replaced;    ///< handlers replaced by slr_worker_replace
     uint64_t rolled_back; ///< replacements that were undone after a fault
     char problem[256];    ///< the last problem; "" for none
-    /// If 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program may close the
+    /// If this field is 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program
     /// worker. Then slr_worker_close fails if a partition was handed over without a snapshot.
+
     uint64_t draining;
 } slr_worker_stats;
 
@@ -137,7 +138,7 @@ SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 /// handler faults in a partition before that partition's next snapshot, all partitions go back to the previous handler.
 /// The program must keep the program object of the previous handler until the next call or slr_worker_close.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.
-/// Errors: those of slr_server_replace. After an error the previous handler continues in all partitions.
+/// Errors: those of slr_server_replace. If slr_worker_replace fails, the previous handler continues in all partitions.
 SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *ring, uint64_t timeout_ns);
 
 /// Threads: the worker's owner.  Blocks: no.  Errors: INVALID.
@@ -251,9 +252,9 @@ typedef struct slr_receiver slr_receiver;
 /// Errors: those of slr_sender_open.
 SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out);
 
-/// Receives the next output of any partition. `*partition` gets the number of that partition; `partition` may be NULL.
-/// slr_output.sequence counts the outputs of the partition, and the key is empty. The outputs of one partition arrive
-/// in order.
+/// Receives the next output of any partition. `*partition` gets the number of the output's partition; `partition` may
+/// be NULL. slr_output.sequence counts the outputs of the partition, and the key is empty. The outputs of one partition
+/// arrive in order.
 /// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply; a record that is no output), SYSTEM.
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,

@@ -48,15 +48,15 @@ typedef enum slr_overflow {
     SLR_OVERFLOW_DROP_LOWEST = 4
 } slr_overflow;
 
-/// What happens to a ring kernel when the handler of a message faults. If slipring abandons a handler
-/// (handler_timeout_ns), the ring kernel always fails.
+/// The fault policy says what happens to a ring kernel when the handler of a message faults. If slipring abandons a
+/// handler (handler_timeout_ns), the ring kernel always fails.
 typedef enum slr_fault_policy {
     SLR_FAULT_GO_ON = 1, ///< only the message fails, and the next one is handled (the default)
     SLR_FAULT_FAIL = 2,  ///< the ring kernel fails at the first fault
     SLR_FAULT_LIMIT = 3  ///< the ring kernel fails at more than fault_limit faults within fault_window_ns
 } slr_fault_policy;
 
-/// Which state the instances have after a restart.
+/// This enum says which state the instances have after a restart.
 typedef enum slr_restart_from {
     SLR_RESTART_INITIAL = 1,   ///< the initial state
     SLR_RESTART_CHECKPOINT = 2 ///< the state of the last slr_ring_checkpoint
@@ -135,9 +135,9 @@ typedef struct slr_ring_desc {
     uint32_t reserved0;
     slr_on_message *on_message;
     void *user;
-    // The sizes of messages, states and replies, in bytes. For a handler in kernel source: 0, or the sizes of the
-    // host's structs. If the sizes in the kernel differ, slr_ring_create fails with LAYOUT. For a host handler: the
-    // sizes of a message (at least 1), a state (0: none) and a reply (0: the handler never replies).
+    // The sizes of messages, states and replies, in bytes. For a handler in kernel source, these sizes are 0, or the
+    // sizes of the host's structs. If the sizes in the kernel differ, slr_ring_create fails with LAYOUT. For a host
+    // handler: the sizes of a message (at least 1), a state (0: none) and a reply (0: the handler never replies).
     uint32_t message_bytes, state_bytes, reply_bytes;
     uint32_t same_count;
     const slr_same *same; ///< offsets that slr_ring_create also compares
@@ -158,10 +158,10 @@ typedef struct slr_ring_desc {
     // Set one of the following fields instead of on_message, with the same `user`, sizes and other fields:
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
-    // The following fields apply to host handlers and kernel handlers. A loop passes its own values to each slr_take
-    // instead.
+    // The following fields apply to host handlers and to kernel handlers. A loop does not use these fields: it passes
+    // its own values to each call of slr_take.
     /// The most messages that a worker claims at once and passes to on_batch, 1 to 128; the default is 32. Persistent
-    /// ring kernels claim at most 32.
+    /// ring kernels claim at most 32 messages at once.
     uint32_t max_batch;
     uint32_t reserved1;
     /// How long the first message of a batch may wait while fewer than max_batch messages are present. The default of
@@ -190,8 +190,9 @@ typedef struct slr_ring_desc {
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
     uint64_t fault_window_ns; ///< for SLR_FAULT_LIMIT; default 1 s
-    /// slipring times one message in this many per port (docs/contract/telemetry.md): a power of two up to 65,536 (1:
-    /// all), or SLR_LATENCY_OFF. The default is 256 messages.
+    /// The distance of timed messages (docs/contract/telemetry.md): slipring times one message in latency_every per
+    /// port. latency_every is a power of two up to 65,536 (1: all), or SLR_LATENCY_OFF. latency_every is 256 by
+    /// default.
     uint32_t latency_every;
     /// The most messages that a kernel handler may send through each output channel per message, 1 to 64. The default
     /// of max_sends is 1 message for each channel. slipring reserves space for the messages before the handler runs.
@@ -269,7 +270,7 @@ typedef struct slr_ring_stats {
     /// text of the first fault.
     char first_fault[256];
     /// The time from the first activation to the first fault. The time of the first fault is 0 if the handler ran on a
-    /// device, which lacks this clock.
+    /// device, because a device lacks the host's clock.
     uint64_t first_fault_ns;
     uint32_t first_fault_instance;
     /// The number of the message in the instance's shard: 1, 2, ..., modulo 2^32. A ring kernel with one instance has
@@ -322,8 +323,7 @@ SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Ends the pause of a ring kernel, which then handles messages again, in order. Before slr_ring_reactivate, the ring
 /// kernel must be in the state `paused`. slr_ring_reactivate also makes the routes that slr_ring_restart could not
-/// make. While it makes such routes, slr_ring_reactivate may block as slr_route does, and fail with the errors of
-/// slr_route.
+/// make. While slr_ring_reactivate makes routes, it may block as slr_route does, and fail with the errors of slr_route.
 /// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
@@ -372,13 +372,13 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
 /// Returns a failed ring kernel to its state before the failure: active, paused or draining. A restarted ring kernel
 /// keeps its address, ports and pending messages, and handles the messages in order. The counts of a restarted ring
-/// kernel continue. At a restart every instance gets its initial state or the state of the last checkpoint.
+/// kernel continue. At a restart every instance gets its initial state or its state in the last checkpoint.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is
 ///   still running: the ring kernel remains failed), NO_MEMORY. Errors of slr_route mean that the ring kernel has
 ///   restarted, but a route failed that an advertisement or subscription during the failure required. A route to a
-///   full, paused ring kernel is no error: slr_ring_reactivate of that ring kernel makes the route later.
+///   full, paused ring kernel is no error: slr_ring_reactivate makes the route when the program ends the pause.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.
@@ -398,7 +398,7 @@ SLR_API slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out);
 SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
-/// Gives the address of an instance of a ring kernel. The address is valid from slr_ring_launch on.
+/// Gives the address of an instance of a ring kernel. An instance's address is valid from slr_ring_launch on.
 /// Threads: any.  Blocks: no.  Errors: INVALID (an instance out of range: the message has the range), WRONG_STATE (not
 /// launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);

@@ -46,8 +46,8 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// of a route keep the correlation, the priority and the time of sending of the original message. If a ring kernel has
 /// several routes, each reply goes along all of them. If several routes lead to one ring kernel, each route keeps its
 /// own order. The handler of `from` runs only if `to` has space for all its possible replies. A full mailbox of `to`
-/// therefore slows `from` down, and no reply is lost. If the overflow policy of `to` is to drop, `to` accepts every
-/// reply and drops messages.
+/// therefore slows `from` down, and no reply is lost. If the overflow policy of `to` drops messages, `to` accepts every
+/// reply and drops messages instead.
 ///
 /// With `outlet`, the rules for replies hold for the messages that the handler sends through that output channel: at
 /// most max_sends per handled message. instance_at applies to messages of ring_send, which names no instance. A route
@@ -74,9 +74,9 @@ SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc 
 /// Threads: the port's owner, but not from a handler of the same device.  Blocks, Errors: as for slr_route.
 SLR_API slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_desc *desc);
 
-/// Removes a route. After slr_unroute, the destination still handles the messages that were sent along the route. After
-/// the last route is removed, `from` replies to its senders again. slr_unroute works in any state of the two ring
-/// kernels, and on a lost device.
+/// Removes a route between two ring kernels. After slr_unroute, the destination still handles the messages that were
+/// sent along the route. After the last route is removed, `from` replies to its senders again. slr_unroute works in any
+/// state of the two ring kernels, and on a lost device.
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: NOT_FOUND (no such route), INVALID (a NULL argument), TIMEOUT (as for slr_route).
 SLR_API slr_status slr_unroute(slr_ring *from, slr_ring *to);

@@ -133,8 +133,8 @@ typedef struct slr_output {
     uint32_t bytes;    ///< size of the payload
 } slr_output;
 
-/// Receives the next output, which is already stored. A new process first receives the output after the last one that
-/// slr_server_release named. The outputs of one key come in the order of the key's messages.
+/// Receives the next output, which is already stored. A new process first receives the output that follows the last one
+/// named by slr_server_release. The outputs of one key come in the order of the key's messages.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply), RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload, size_t capacity,
@@ -182,7 +182,7 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
 /// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of
-///   slr_ring_create and slr_server_snapshot. After an error the previous handler continues.
+///   slr_ring_create and slr_server_snapshot. If slr_server_replace fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
 /// Gives the server's ring kernel, for calls that only read. The caller may use the ring kernel until
@@ -196,9 +196,9 @@ SLR_API slr_status slr_server_get_stats(slr_server *server, slr_server_stats *ou
 SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_stats *out, size_t bytes);
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
-/// Waits as slr_server_settle does, and writes a snapshot if the wait succeeded. Then slr_server_close releases the
-/// place and the server. With any result of slr_server_close, the next slr_serve continues where this server stopped.
-/// For NULL the call does nothing.
+/// Waits as slr_server_settle does, and writes a snapshot if the wait succeeded. After this, slr_server_close releases
+/// the folder and the server. With any result of slr_server_close, the next slr_serve continues where this server
+/// stopped. For NULL the call does nothing.
 /// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
 /// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);

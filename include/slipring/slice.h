@@ -41,8 +41,9 @@ typedef struct slr_reference {
 /// that contains `buffer`, which is a slice of it (slr_buffer_slice) or comes from a pool within it. For a host handler
 /// `within` is NULL, because a host handler accepts any buffer.
 ///
-/// The caller owns the buffer until a message with the slice is accepted. After such a send the library owns the
-/// buffer, and the caller must no longer use its handle. If a send is refused, the caller still owns the buffer.
+/// The caller owns the buffer until a message with the slice is accepted. After the send of a slice with ownership, the
+/// library owns the buffer, and the caller must no longer use its handle. If a send is refused, the caller still owns
+/// the buffer.
 ///
 /// Threads: any; one at a time per buffer.  Blocks: the first call for a buffer waits while other threads make their
 /// first calls.

@@ -22,7 +22,8 @@ typedef struct slr_point {
 typedef struct slr_stream_desc {
     uint32_t struct_size;
     /// SLR_PRIORITY(0..255): if the device can choose, it starts the work of a stream with higher priority first. The
-    /// default priority is 128. The device ignores priorities if slr_device_info.features lacks "priorities".
+    /// default priority of a stream is 128. The device ignores priorities if slr_device_info.features lacks
+    /// "priorities".
     uint32_t priority;
 } slr_stream_desc;
 #ifdef __cplusplus
@@ -122,7 +123,7 @@ SLR_API slr_status slr_stream_write(slr_stream *stream, slr_buffer *buffer, uint
 SLR_API slr_status slr_stream_read(slr_stream *stream, slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes,
                                    slr_point *out);
 
-/// Copies bytes between two buffers on the device. The two ranges may overlap.
+/// Copies bytes between two buffers on the device. The source range and the destination range may overlap.
 /// Threads, Blocks, Owns, Errors: as for slr_stream_write.
 SLR_API slr_status slr_stream_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                    uint64_t from_offset, uint64_t bytes, slr_point *out);

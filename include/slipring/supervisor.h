@@ -5,7 +5,7 @@
 /// A supervisor has children in the order in which they were added: ring kernels or other supervisors. After a child's
 /// failure, the supervisor restarts the children that the strategy selects. After max_restarts restarts within
 /// window_ns, the supervisor itself fails with all its children. If a supervisor fails, the supervisor above it treats
-/// this as the failure of a child. Each tree of supervisors has one thread, which sleeps until a failure.
+/// the failure as the failure of a child. Each tree of supervisors has one thread, which sleeps until a failure.
 #ifndef SLIPRING_SUPERVISOR_H
 #define SLIPRING_SUPERVISOR_H
 

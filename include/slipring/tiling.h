@@ -66,9 +66,9 @@ typedef struct slr_tiling {
     char why[200];
 } slr_tiling;
 
-/// Chooses a tile for a problem. The tile is not larger than the problem, and respects the limits of the device. The
-/// call avoids partial tiles at the edges where whole tiles cost less. In a tiling, every block has work to do. The
-/// same problem on the same device gives the same tile.
+/// Chooses a tile for a problem. The tile is not larger than the problem, and respects the limits of the device.
+/// slr_tiling_compute avoids partial tiles at the edges where whole tiles cost less. In a tiling, every block has work
+/// to do. The same problem on the same device gives the same tile.
 ///
 /// Threads: any.  Blocks: while the call compiles (`kernel`), else no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, struct_size, no elements, too many for a grid), UNSUPPORTED (no tile fits; none of
@@ -89,8 +89,8 @@ SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3]
 SLR_API slr_status slr_tiling_plan_sized(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out, size_t bytes);
 #define slr_tiling_plan(kernel, problem, out) slr_tiling_plan_sized((kernel), (problem), (out), sizeof(slr_tiling))
 
-/// Gives the launch shape for a tiling: its grid and block. The shape's member shared_bytes is 0. For a kernel with
-/// `extern __shared__` memory, the program itself sets the shape's shared_bytes.
+/// Gives the launch shape for a tiling: its grid and block. In the launch shape, the member shared_bytes is 0. For a
+/// kernel with `extern __shared__` memory, the program itself sets the shape's shared_bytes.
 static inline slr_shape slr_tiling_shape(const slr_tiling *tiling)
 {
     slr_shape shape = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0};

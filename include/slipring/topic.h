@@ -18,7 +18,8 @@ extern "C" {
 typedef struct slr_topic slr_topic;
 
 /// Publishes the replies of `from` under `topic`: the call makes a route to every present and future subscriber on its
-/// device. The publication lasts until `from` is destroyed. One ring kernel may publish under several topics.
+/// device. Ring kernel `from` publishes under the topic until `from` is destroyed. One ring kernel may publish under
+/// several topics.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: as slr_route.
 /// Errors: INVALID (`topic` is not a topic: the message says what is wrong), WRONG_STATE (the ring kernel is not

@@ -83,7 +83,7 @@ typedef struct slr_tune_candidate {
     uint32_t space;      ///< candidates that the constraints allow, or that were drawn
 } slr_tune_candidate;
 
-/// slipring calls this function after each candidate, on the caller's thread.
+/// slipring calls this function after each candidate that it has tried, on the caller's thread.
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
 /// Measures one sample instead of the device's events, such as the energy, or an invented cost in a test. When slipring
@@ -154,7 +154,7 @@ typedef struct slr_tuned {
 /// nor source sets the block, and a vector width if the device has vector widths. slipring compares the results of each
 /// candidate with the results of the default. The tuner measures the best candidates in turn with the default, and
 /// drops the worse half until one is left. slipring chooses this candidate if the 95 % interval of its speed-up is
-/// above 1. After tuning, the buffers have the contents that they had before.
+/// above 1. After tuning, the buffers have the same contents as before.
 ///
 /// Threads: any, while no other work uses the buffers.  Blocks: until done, see budget_ns.
 /// Errors: INVALID (a NULL argument, a wrong argument; the default launch fails), UNSUPPORTED (energy; a raw program),
