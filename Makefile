@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate generate-vulkan sim sim-mutants cuda-text hip-text metal-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos wasm wasm-threads browser-demo browser-bench browser-cts format check-format clean
+.PHONY: all help demo test gpu-check cts generate generate-vulkan sim sim-mutants cuda-text hip-text metal-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos wasm browser-demo browser-bench browser-cts format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -171,10 +171,6 @@ wasm: ## slipring for JavaScript by Emscripten: build/wasm/slipring.mjs and slip
 	@$(call BUILD,wasm)
 	@printf 'slipring.wasm: %s KB, %s KB compressed\n' $$(($$(wc -c < build/wasm/slipring.wasm) / 1000)) \
 		$$(($$(gzip -9 < build/wasm/slipring.wasm | wc -c) / 1000))
-
-wasm-threads: ## the same with threads, for pages that their server isolates: build/wasm-threads/slipring-threads.*
-	@scripts/deps.sh wasm
-	@$(call BUILD,wasm-threads)
 
 PORT ?= 8000
 browser-demo: wasm all ## the heart monitor in your browser: serves build/wasm/browser on this machine alone; PORT=n

@@ -90,7 +90,8 @@ add_library(slipring_old_dawn MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/old_dawn.
 slipring_program_settings(slipring_old_dawn)
 list(APPEND test_environment SLIPRING_OLD_DAWN=$<TARGET_FILE:slipring_old_dawn>)
 file(GLOB python_library /usr/lib/*/libpython3.*.so.1.0)
-if(python_library AND EXISTS $ENV{SLIPRING_WEBGPU_PYTHON}/wgpudawn/_lib/__init__.py AND slipring_system STREQUAL linux)
+if(python_library AND EXISTS $ENV{SLIPRING_WEBGPU_PYTHON}/wgpudawn/_lib/__init__.py AND slipring_system STREQUAL linux
+   AND NOT SLIPRING_SANITIZE) # Python leaks
     list(GET python_library 0 first_python)
     add_library(slipring_dawn MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/python_dawn.c)
     slipring_program_settings(slipring_dawn)

@@ -6,33 +6,20 @@ add_executable(slipring_wasm ${wasm_sources})
 slipring_settings(slipring_wasm)
 target_link_libraries(slipring_wasm PRIVATE slipring)
 target_include_directories(slipring_wasm PRIVATE tools/wasm)
-set_target_properties(slipring_wasm PROPERTIES SUFFIX .mjs RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
-    # Emscripten's tools look for Debian's JavaScript libraries, which another node than Debian's does not find.
-    RULE_LAUNCH_LINK "${CMAKE_COMMAND} -E env NODE_PATH=/usr/share/nodejs")
-set(wasm_link -O2 -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker -sTOTAL_STACK=1048576 -sFILESYSTEM=1
-    -sEXPORTED_RUNTIME_METHODS=[])
-set(wasm_bridge --no-entry -sINCOMING_MODULE_JS_API=['wasmBinary','onPrint','print','printErr']
-    -sEXPORTED_FUNCTIONS=['_malloc','_free','_memcpy','_memmove','_memset'])
-
-# With threads: each is a worker, which is there before the first call. Their memory is shared, and does not grow.
-if(SLIPRING_WASM_THREADS)
-    set_target_properties(slipring_wasm PROPERTIES OUTPUT_NAME slipring-threads)
-    target_link_options(slipring_wasm PRIVATE ${wasm_link} ${wasm_bridge} -pthread -sINITIAL_MEMORY=536870912
-        -sPTHREAD_POOL_SIZE=2*navigator.hardwareConcurrency+8 -sPTHREAD_POOL_SIZE_STRICT=2)
-    add_custom_target(slipring_js ALL
-        COMMAND ${CMAKE_COMMAND} -E copy_if_different ${PROJECT_SOURCE_DIR}/tools/wasm/slipring.mjs .
-        WORKING_DIRECTORY ${PROJECT_BINARY_DIR} DEPENDS slipring_wasm VERBATIM)
-    return()
-endif()
-
 # Asyncify: tasks change places (src/base/wasm/sim_context.c). What never waits is left as it is: the front end, and the loop of the
 # interpreter.
 set(wasm_page ${PROJECT_SOURCE_DIR}/src/hal/webgpu/wasm/page.js)
-list(APPEND wasm_link -sASYNCIFY=1 -sASYNCIFY_STACK_SIZE=32768 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2147483648
+set(wasm_link -O2 -sASYNCIFY=1 -sASYNCIFY_STACK_SIZE=32768 -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
+    -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2147483648 -sTOTAL_STACK=1048576 -sFILESYSTEM=1 -sEXPORTED_RUNTIME_METHODS=[]
     -sALLOW_TABLE_GROWTH=1 --js-library ${wasm_page}
     -sASYNCIFY_IMPORTS=['slri_js_check','slri_js_turn','slri_js_adapter','slri_js_device'])
-set_target_properties(slipring_wasm PROPERTIES OUTPUT_NAME slipring-emscripten LINK_DEPENDS ${wasm_page})
-target_link_options(slipring_wasm PRIVATE ${wasm_link} ${wasm_bridge})
+set_target_properties(slipring_wasm PROPERTIES OUTPUT_NAME slipring-emscripten SUFFIX .mjs LINK_DEPENDS ${wasm_page}
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    # Emscripten's tools look for Debian's JavaScript libraries, which another node than Debian's does not find.
+    RULE_LAUNCH_LINK "${CMAKE_COMMAND} -E env NODE_PATH=/usr/share/nodejs")
+target_link_options(slipring_wasm PRIVATE ${wasm_link} --no-entry
+    -sINCOMING_MODULE_JS_API=['wasmBinary','onPrint','print','printErr']
+    -sEXPORTED_FUNCTIONS=['_malloc','_free','_memcpy','_memmove','_memset'])
 
 add_custom_target(slipring_js ALL
     COMMAND ${CMAKE_COMMAND} -E copy_if_different slipring-emscripten.wasm slipring.wasm

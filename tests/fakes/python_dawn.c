@@ -73,7 +73,7 @@ static void *place_of(const char *name)
 // ---- the functions: the loader asks where one is when it is looked up ----------------------------------------------
 
 #define FUNCTION(result, name, parameters)                                                                             \
-    static result(*resolve_##name(void)) parameters                                                                    \
+    __attribute__((used)) static result(*resolve_##name(void)) parameters                                              \
     {                                                                                                                  \
         result(*found) parameters;                                                                                     \
         void *place = place_of("wgpu" #name);                                                                          \

@@ -108,7 +108,7 @@ static size_t enumerate_adapters(WGPUInstance instance, const void *options, WGP
 // ---- devices -------------------------------------------------------------------------------------------------------
 
 // Of its time stamps Dawn gives as many bits as a page may see, unless it is told otherwise.
-static WGPUFuture request_device(WGPUAdapter adapter, const WGPUDeviceDescriptor *how,
+static WGPUFuture request_synchronised(WGPUAdapter adapter, const WGPUDeviceDescriptor *how,
                                  WGPURequestDeviceCallbackInfo then)
 {
     static const char lacks[] = "this Dawn lacks the feature ImplicitDeviceSynchronization, without which one thread "
@@ -181,7 +181,7 @@ slr_status slri_wg_dawn_fill(slri_dl *library, const char *path, struct slri_wg_
     out->refuses_overlap = true;
     dawn.library = out;
     dawn.AdapterRequestDevice = out->AdapterRequestDevice;
-    out->AdapterRequestDevice = request_device;
+    out->AdapterRequestDevice = request_synchronised;
     out->InstanceEnumerateAdapters = enumerate_adapters;
     out->DevicePoll = poll;
     out->QueueGetTimestampPeriod = timestamp_period;
