@@ -286,7 +286,7 @@ static void park_shared(struct slri_shared_port *shared, const struct waiter *wa
         announced = ++shared->announcements | 1u << 31; // never 0
         __atomic_store_n(&waker->asleep, announced, __ATOMIC_RELAXED);
     }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    slri_announced();
     deliver(shared);
     slri_mutex_unlock(&shared->lock);
     if (__atomic_load_n(&waiter->status, __ATOMIC_ACQUIRE) == SLR_TIMEOUT)

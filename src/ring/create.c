@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making a ring kernel: every field of its description is checked here, and nothing later checks it again.
 #include "base/alloc.h"
+#include "base/fence.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include "ring/keys.h"
@@ -57,6 +58,8 @@ static slr_status set_numbers(slr_ring *ring, const slr_ring_desc *desc)
                          ring->name, desc->mode);
     if (ring->publish_each && (desc->on_batch || desc->main))
         return SLRI_FAIL(INVALID, "ring kernel '%s': publish_each needs a handler of one message per call", ring->name);
+    if (ring->publish_each)
+        slri_fence_begin();
     ring->mode_asked = desc->mode;
     SLRI_TRY(slri_telemetry_describe(ring, desc));
     ring->linger_ns = desc->linger_ns;

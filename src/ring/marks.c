@@ -100,7 +100,7 @@ void slri_marks_begin(slr_port *port)
 {
     port->is_marked = true;
     __atomic_store_n(&port->waker->marking, 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); // before the looks at what was published by who has not seen it
+    slri_announced(); // before the looks at what was published by who has not seen it
     for (uint32_t i = 0; i < port->connections; ++i) {
         slri_marks_enter(port, port->connection[i]);
         note_failure(port, port->connection[i]);

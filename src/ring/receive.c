@@ -186,7 +186,7 @@ void slri_port_park(slr_port *port, const slr_ring *only, uint64_t deadline_ns)
     struct slri_waker *waker = port->waker;
     slri_unblock_shards(port);
     __atomic_store_n(&waker->asleep, 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); // announced, before the last look (wait.c)
+    slri_announced(); // before the last look (wait.c)
     if (!has_news(port, only))
         slri_futex_wait(&waker->asleep, 1, deadline_ns);
     __atomic_store_n(&waker->asleep, 0, __ATOMIC_RELAXED);
@@ -203,7 +203,7 @@ static bool may_give_up(slr_port *port)
         return true;
     slri_event_clear(&waker->event);
     __atomic_store_n(&waker->polled, 1, __ATOMIC_RELEASE); // the event itself, for the worker that signals it
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    slri_announced();
     return !has_news(port, NULL);
 }
 

@@ -168,9 +168,14 @@ void slri_ring_wake_host(slr_ring *ring)
 void slri_ring_shown(struct slri_shard *shard, uint32_t port)
 {
     slr_ring *ring = shard->ring;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); // as below
-    if (ring->max_replies)
-        slri_lane_tell(slri_lane_at(ring, port));
+    if (!ring->max_replies)
+        return;
+    const struct slri_lane *lane = slri_lane_at(ring, port);
+    slri_fence_light(); // what was published, before the look at who sleeps; the other half: ring.h, slri_announced
+    if (slri_lane_has_waiter(lane)) {
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); // what was published, before the look at a mark (marks.c)
+        slri_lane_tell(lane);
+    }
 }
 
 void slri_ring_tell(struct slri_shard *shard, uint32_t batch)

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/event.h"
+#include "base/fence.h"
 #include "base/key_hash.h"
 #include "base/links.h"
 #include "base/share.h"
@@ -469,16 +470,36 @@ struct slri_found;
 bool slri_marks_find(slr_port *port, struct slri_found *found, struct slri_connection **ended); // slri_find_reply
 struct slri_connection *slri_marks_find_failure(slr_port *port);
 
+static inline bool slri_waker_is_wanted(const struct slri_waker *waker)
+{
+    return (__atomic_load_n(&waker->asleep, __ATOMIC_RELAXED) | __atomic_load_n(&waker->polled, __ATOMIC_RELAXED) |
+            __atomic_load_n(&waker->marking, __ATOMIC_RELAXED)) != 0;
+}
+
+// Whether slri_lane_tell would do anything. The caller has published, and used slri_fence_light or a full fence.
+static inline bool slri_lane_has_waiter(const struct slri_lane *lane)
+{
+    // Acquire: the waker was made before its lane's first message.
+    const struct slri_waker *waker = __atomic_load_n(&lane->waker, __ATOMIC_ACQUIRE);
+    return waker && slri_waker_is_wanted(waker);
+}
+
+// After a store to `asleep`, `polled` or `marking` of a port's waker, before the last look at what was published.
+// Heavy: the owners of ring kernels with `publish_each` fence lightly after each message. slri_fence_begin happened
+// before such a ring kernel was created, so before the port's first message to it; what was announced before that
+// message, its owner sees.
+static inline void slri_announced(void)
+{
+    slri_fence_heavy();
+}
+
 // Marks the lane's connection where its port wants that, and wakes who sleeps there. The caller has published, and
 // fenced; the lane's waker stays meanwhile, for the caller is an owner that has not let go of it, or has the ring
 // kernel's lock.
 static inline void slri_lane_tell(const struct slri_lane *lane)
 {
-    // Acquire: the waker was made before its lane's first message.
-    struct slri_waker *waker = __atomic_load_n(&lane->waker, __ATOMIC_ACQUIRE);
-    if (!waker ||
-        !(__atomic_load_n(&waker->asleep, __ATOMIC_RELAXED) | __atomic_load_n(&waker->polled, __ATOMIC_RELAXED) |
-          __atomic_load_n(&waker->marking, __ATOMIC_RELAXED)))
+    struct slri_waker *waker = __atomic_load_n(&lane->waker, __ATOMIC_ACQUIRE); // as above
+    if (!waker || !slri_waker_is_wanted(waker))
         return;
     slri_lane_mark(lane, waker);
     slri_waker_wake(waker);

@@ -71,6 +71,12 @@
 #else
 #define receiver_fence(t) fence(t)
 #endif
+/* base/fence.h, for ring kernels that publish each message: UNEVEN. Their owner has no fence there; the port's owner makes
+ * every thread fence, in a step of its own for each, and then itself. */
+#ifdef UNEVEN
+#undef published_fence
+#define published_fence(t) skip
+#endif
 #ifndef PUSH
 #define PUSH REL
 #endif
@@ -149,6 +155,10 @@ proctype port()
         wake_shard(PORT, 0, kind == FOR_ROOM);
 #endif
         atomic { store(PORT, WAITING, 1, RLX); receiver_fence(PORT) };
+#if defined(UNEVEN) && !defined(M_NO_FENCE_OWNER)
+        atomic { fence(WORKER) };
+        atomic { receiver_fence(PORT) };
+#endif
         atomic {
             load(PORT, REPLIES, ACQ);
             if

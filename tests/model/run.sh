@@ -20,6 +20,7 @@ passes              | ports     | NA=2 NB=2 SHARDS=2 CAP=1
 passes              | ports     | NA=5 NB=1 CAP=1 COUNTS=6 DEPTH=8
 passes              | pending   |
 passes              | park      | REQUESTS=1
+passes              | park      | REQUESTS=1 UNEVEN
 passes              | close     | NA=2 NB=1
 passes              | close     | NA=1 NB=2
 passes              | granted   |
@@ -86,6 +87,8 @@ invalid_end_state   | park      | REQUESTS=1 M_NO_FENCE_UNPARK
 invalid_end_state   | park      | REQUESTS=1 M_NO_FENCE_PARK
 invalid_end_state   | park      | REQUESTS=1 M_NO_FENCE_PUBLISHED
 invalid_end_state   | park      | REQUESTS=1 M_NO_FENCE_RECEIVER
+invalid_end_state   | park      | REQUESTS=1 UNEVEN M_NO_FENCE_OWNER
+invalid_end_state   | park      | REQUESTS=1 UNEVEN M_NO_FENCE_RECEIVER
 invalid_end_state   | park      | REQUESTS=1 M_NO_LAST_LOOK_SHARD
 invalid_end_state   | park      | REQUESTS=1 M_NO_LAST_LOOK_WORKER
 invalid_end_state   | park      | REQUESTS=1 M_NO_LAST_LOOK_PORT
@@ -174,6 +177,7 @@ passes              | pending   | N=3 BATCH=3
 passes              | park      | REQUESTS=1 NO_REPLIES COMMANDED_END=1
 passes              | park      | REQUESTS=1 NO_REPLIES COMMANDED=1 COMMANDED_END=2
 passes              | park      | REQUESTS=2 DEPTH=16
+passes              | park      | REQUESTS=2 DEPTH=16 UNEVEN
 passes              | close     | NA=2 NB=2
 passes              | cluster   | LOG=4 LOSSES=2
 passes              | cluster   | LOG=4 TAKES=4
