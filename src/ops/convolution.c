@@ -16,24 +16,35 @@ struct call {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 
+#define BECAUSE_BYTES (2 * SLRI_SHAPE_BYTES + 32)
+
+static const char *because_of_weights(const slr_convolution_desc *d, char out[BECAUSE_BYTES])
+{
+    char x[SLRI_SHAPE_BYTES], w[SLRI_SHAPE_BYTES];
+    snprintf(out, BECAUSE_BYTES, "x %s and weights %s", slri_shape_text(d->x->rank, d->x->shape, x),
+             slri_shape_text(d->weights->rank, d->weights->shape, w));
+    return out;
+}
+
 static slr_status check_convolved(const struct call *call, const char *name)
 {
     const slr_convolution_desc *d = &call->desc;
-    char x[SLRI_SHAPE_BYTES], w[SLRI_SHAPE_BYTES];
+    char x[SLRI_SHAPE_BYTES], w[SLRI_SHAPE_BYTES], because[BECAUSE_BYTES];
     SLRI_TRY(SLRI_OPERANDS_CHECK(call->ops, call->stream, name, {"x", d->x, SLRI_REAL, false},
                                  {"weights", d->weights, SLRI_REAL, false}, {"y", d->y, SLRI_REAL, false},
                                  {"bias", d->bias, SLRI_REAL, true}, {"pre", d->pre, SLRI_REAL, true}));
     SLRI_TRY(slri_activation_check(name, d->activation));
-    slri_shape_text(d->x->rank, d->x->shape, x);
-    slri_shape_text(d->weights->rank, d->weights->shape, w);
     if ((d->x->rank != 3 && d->x->rank != 4) || d->weights->rank != d->x->rank)
-        return SLRI_FAIL(INVALID, "%s: x is %s and weights are %s; expected both of rank 3 or of rank 4", name, x, w);
+        return SLRI_FAIL(INVALID, "%s: x is %s and weights are %s; expected both of rank 3 or of rank 4", name,
+                         slri_shape_text(d->x->rank, d->x->shape, x),
+                         slri_shape_text(d->weights->rank, d->weights->shape, w));
     uint64_t groups = d->groups ? d->groups : 1;
     if (d->x->shape[1] % groups || d->weights->shape[0] % groups || d->weights->shape[1] != d->x->shape[1] / groups)
         return SLRI_FAIL(INVALID,
-                         "%s: x %s and weights %s do not fit: in %u groups, weights need %llu / %u channels, and "
+                         "%s: %s do not fit: in %u groups, weights need %llu / %u channels, and "
                          "channels and filters must be multiples of the groups",
-                         name, x, w, (uint32_t)groups, (unsigned long long)d->x->shape[1], (uint32_t)groups);
+                         name, because_of_weights(d, because), (uint32_t)groups, (unsigned long long)d->x->shape[1],
+                         (uint32_t)groups);
     for (int i = 0; i < 2; ++i)
         if (d->stride[i] > 0x7FFF || d->padding[i] > 0x7FFF || d->dilation[i] > 0x7FFF)
             return SLRI_FAIL(INVALID, "%s: stride, padding and dilation [%d] are %u, %u and %u; expected at most 32767",
@@ -49,7 +60,7 @@ static int32_t or_one(uint32_t number)
 static slr_status place_convolution(struct call *call, const char *name)
 {
     const slr_convolution_desc *d = &call->desc;
-    char x[SLRI_SHAPE_BYTES], w[SLRI_SHAPE_BYTES], because[2 * SLRI_SHAPE_BYTES + 32];
+    char because[BECAUSE_BYTES];
     bool is_flat = d->x->rank == 3;
     struct slri_window *to = &call->window;
     *to = (struct slri_window){.k = (int32_t)d->weights->shape[0],
@@ -66,11 +77,9 @@ static slr_status place_convolution(struct call *call, const char *name)
     const uint64_t shape[] = {d->x->shape[0], d->weights->shape[0], (uint64_t)(is_flat ? to->q : to->p),
                               (uint64_t)to->q};
     const uint64_t filters[] = {d->weights->shape[0]};
-    snprintf(because, sizeof because, "x %s and weights %s", slri_shape_text(d->x->rank, d->x->shape, x),
-             slri_shape_text(d->weights->rank, d->weights->shape, w));
-    SLRI_TRY(slri_tensor_shaped(name, "y", d->y, d->x->rank, shape, because));
-    SLRI_TRY(slri_tensor_shaped(name, "pre", d->pre, d->x->rank, shape, because));
-    return slri_tensor_shaped(name, "bias", d->bias, 1, filters, because);
+    SLRI_TRY(SLRI_TENSOR_SHAPED(name, "y", d->y, d->x->rank, shape, because_of_weights(d, because)));
+    SLRI_TRY(SLRI_TENSOR_SHAPED(name, "pre", d->pre, d->x->rank, shape, because_of_weights(d, because)));
+    return SLRI_TENSOR_SHAPED(name, "bias", d->bias, 1, filters, because_of_weights(d, because));
 }
 
 static slr_status begin_convolution(struct call *call, const slr_convolution_desc *desc, const char *name)

@@ -149,9 +149,18 @@ static void fill_own(const struct slri_convolution *c, struct slri_pick *out)
     out->contender[DIRECT] = (struct slri_contender){"own.direct", "own", 0, true, NULL, 0};
 }
 
-static void fill_convolution_pick(const struct slri_convolution *c, struct slri_pick *out)
+static void write_convolution_key(const void *problem, char *key)
 {
     static const char *const passes[] = {"", " to input", " to weights"};
+    const struct slri_convolution *c = problem;
+    const struct slri_window *d = &c->window;
+    snprintf(key, SLRI_PICK_KEY_BYTES, "ops.convolution%s %s %d>%d/%d %dx%d s%d,%d p%d,%d d%d,%d", passes[c->pass],
+             slri_real_name(c->dtype), d->c, d->k, d->groups, d->r, d->s, d->stride_h, d->stride_w, d->pad_h, d->pad_w,
+             d->dilation_h, d->dilation_w);
+}
+
+static void fill_convolution_pick(const struct slri_convolution *c, struct slri_pick *out)
+{
     const struct slri_window *d = &c->window;
     const char *why_not;
     uint64_t depth = (uint64_t)(d->c / d->groups) * (uint64_t)d->r * (uint64_t)d->s;
@@ -159,9 +168,7 @@ static void fill_convolution_pick(const struct slri_convolution *c, struct slri_
                               .flops = 2.0 * (double)slri_window_elements(d, Y) * (double)depth,
                               .count = ALGORITHMS,
                               .run = rehearse_convolution};
-    snprintf(out->key, sizeof out->key, "ops.convolution%s %s %d>%d/%d %dx%d s%d,%d p%d,%d d%d,%d", passes[c->pass],
-             slri_real_name(c->dtype), d->c, d->k, d->groups, d->r, d->s, d->stride_h, d->stride_w, d->pad_h, d->pad_w,
-             d->dilation_h, d->dilation_w);
+    out->write_key = write_convolution_key, out->problem = c;
     const slri_dnnl_plan *dnnl = dnnl_plan(c, &why_not);
     out->contender[ONEDNN] = (struct slri_contender){
         "onednn.convolution", "onednn", dnnl ? slri_dnnl_workspace(dnnl) : 0, false, why_not, 0};

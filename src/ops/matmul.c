@@ -31,25 +31,34 @@ static slr_status check_multiplied(const struct call *call, const char *name)
     return SLR_OK;
 }
 
+#define BECAUSE_BYTES (2 * SLRI_SHAPE_BYTES + 64)
+
+static const char *because_of_factors(const slr_matmul_desc *d, char out[BECAUSE_BYTES])
+{
+    char a[SLRI_SHAPE_BYTES], b[SLRI_SHAPE_BYTES];
+    snprintf(out, BECAUSE_BYTES, "a %s%s and b %s%s", slri_shape_text(d->a->rank, d->a->shape, a),
+             d->transpose_a ? " transposed" : "", slri_shape_text(d->b->rank, d->b->shape, b),
+             d->transpose_b ? " transposed" : "");
+    return out;
+}
+
 static slr_status check_shapes(struct call *call, const char *name)
 {
     const slr_matmul_desc *d = &call->desc;
     const slr_tensor *a = d->a, *b = d->b;
-    char a_text[SLRI_SHAPE_BYTES], b_text[SLRI_SHAPE_BYTES], because[2 * SLRI_SHAPE_BYTES + 64];
-    slri_shape_text(a->rank, a->shape, a_text);
-    slri_shape_text(b->rank, b->shape, b_text);
+    char because[BECAUSE_BYTES];
     uint32_t m = dimension(a, !d->transpose_a), k = dimension(a, d->transpose_a != 0);
     uint32_t n = dimension(b, d->transpose_b != 0), depth = dimension(b, !d->transpose_b);
-    snprintf(because, sizeof because, "a %s%s and b %s%s", a_text, d->transpose_a ? " transposed" : "", b_text,
-             d->transpose_b ? " transposed" : "");
     if (k != depth || (b->rank == 3 && a->shape[0] != b->shape[0]))
-        return SLRI_FAIL(INVALID, "%s: %s do not fit: %s", name, because,
+        return SLRI_FAIL(INVALID, "%s: %s do not fit: %s", name, because_of_factors(d, because),
                          k != depth ? "the inner dimensions differ" : "the batches differ");
     uint32_t batch = a->rank == 3 ? (uint32_t)a->shape[0] : 1;
     const uint64_t shape[] = {batch, m, n}, columns[] = {n};
-    SLRI_TRY(slri_tensor_shaped(name, "c", d->c, a->rank, a->rank == 3 ? shape : shape + 1, because));
-    SLRI_TRY(slri_tensor_shaped(name, "pre", d->pre, a->rank, a->rank == 3 ? shape : shape + 1, because));
-    SLRI_TRY(slri_tensor_shaped(name, "bias", d->bias, 1, columns, because));
+    SLRI_TRY(
+        SLRI_TENSOR_SHAPED(name, "c", d->c, a->rank, a->rank == 3 ? shape : shape + 1, because_of_factors(d, because)));
+    SLRI_TRY(SLRI_TENSOR_SHAPED(name, "pre", d->pre, a->rank, a->rank == 3 ? shape : shape + 1,
+                                because_of_factors(d, because)));
+    SLRI_TRY(SLRI_TENSOR_SHAPED(name, "bias", d->bias, 1, columns, because_of_factors(d, because)));
     call->product = (struct slri_product){.dtype = a->dtype,
                                           .m = m,
                                           .n = n,
@@ -169,12 +178,11 @@ static slr_status check_matmul_backward(const struct call *call, const char *nam
                                  {"dc", dc, SLRI_REAL, false}, {"da", da, SLRI_REAL, true}, {"db", db, SLRI_REAL, true},
                                  {"dbias", dbias, SLRI_REAL, true}));
     const uint64_t columns[] = {call->product.n};
-    char because[32];
-    snprintf(because, sizeof because, "%u columns of c", call->product.n);
+    char because[SLRI_SHAPE_BYTES + 32];
     SLRI_TRY(slri_tensor_same(name, "dc", dc, "c", d->c));
     SLRI_TRY(slri_tensor_same(name, "da", da, "a", d->a));
     SLRI_TRY(slri_tensor_same(name, "db", db, "b", d->b));
-    SLRI_TRY(slri_tensor_shaped(name, "dbias", dbias, 1, columns, because));
+    SLRI_TRY(SLRI_TENSOR_SHAPED(name, "dbias", dbias, 1, columns, slri_because_of("c", d->c, because)));
     if (d->beta != 0.0f)
         return SLRI_FAIL(INVALID, "%s: beta is %g; expected 0", name, (double)d->beta);
     if (d->activation && !d->pre)

@@ -150,14 +150,19 @@ static inline uint64_t slri_tensor_rows(const slr_tensor *tensor)
 slr_status slri_tensor_same(const char *call, const char *name, const slr_tensor *tensor, const char *than_name,
                             const slr_tensor *than);
 // INVALID with both shapes where `tensor` has other dimensions than these. A NULL `tensor` is fine. `because` is what
-// they follow from: "x [2, 3] and weights [4, 3]".
-slr_status slri_tensor_shaped(const char *call, const char *name, const slr_tensor *tensor, uint32_t rank,
+// they follow from: "x [2, 3] and weights [4, 3]"; an expression, evaluated only where they differ, for each call of an
+// operation comes by here, and text takes microseconds.
+#define SLRI_TENSOR_SHAPED(call, name, tensor, rank, shape, because)                                                   \
+    (slri_tensor_fits(tensor, rank, shape) ? SLR_OK : slri_tensor_misfit(call, name, tensor, rank, shape, because))
+#define SLRI_SHAPE_BYTES 192
+const char *slri_because_of(const char *name, const slr_tensor *tensor, char out[SLRI_SHAPE_BYTES + 32]); // "x [2, 3]"
+bool slri_tensor_fits(const slr_tensor *tensor, uint32_t rank, const uint64_t *shape);
+slr_status slri_tensor_misfit(const char *call, const char *name, const slr_tensor *tensor, uint32_t rank,
                               const uint64_t *shape, const char *because);
 // As slri_tensor_shaped, for a tensor of which only the number of elements counts.
 slr_status slri_tensor_sized(const char *call, const char *name, const slr_tensor *tensor, uint64_t elements,
                              const char *than_name, const slr_tensor *than);
 
-#define SLRI_SHAPE_BYTES 192
 const char *slri_shape_text(uint32_t rank, const uint64_t *shape, char out[SLRI_SHAPE_BYTES]);
 
 // INVALID where there is no such activation; 0 is one.

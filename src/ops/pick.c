@@ -18,7 +18,7 @@
 
 struct slri_picked {
     struct slri_picked *next;
-    char key[96];
+    char key[SLRI_PICK_KEY_BYTES];
     uint64_t sizes[3];
     char name[32];
 };
@@ -48,7 +48,7 @@ void slri_pick_restrict(const slr_ops *ops, struct slri_pick *pick)
 
 // ---- what is known --------------------------------------------------------------------------------------------------
 
-static bool is_usable(const struct slri_pick *pick, const char *name, uint32_t *out)
+static bool is_usable(struct slri_pick *pick, const char *name, uint32_t *out)
 {
     for (*out = 0; *out < pick->count; ++*out)
         if (strcmp(pick->contender[*out].name, name) == 0)
@@ -68,25 +68,25 @@ static void source_of(char out[SLRI_HASH_HEX_BYTES])
     slri_hash_hex(&hash, out);
 }
 
-static bool is_known(slr_ops *ops, const struct slri_pick *pick, uint32_t *out)
+static bool is_known(slr_ops *ops, struct slri_pick *pick, uint32_t *out)
 {
     bool found = false;
     slri_mutex_lock(&ops->lock);
     for (struct slri_picked *each = ops->picked; each && !found; each = each->next)
-        found = strcmp(each->key, pick->key) == 0 && memcmp(each->sizes, pick->sizes, sizeof each->sizes) == 0 &&
-                is_usable(pick, each->name, out);
+        found = strcmp(each->key, slri_pick_key(pick)) == 0 &&
+                memcmp(each->sizes, pick->sizes, sizeof each->sizes) == 0 && is_usable(pick, each->name, out);
     slri_mutex_unlock(&ops->lock);
     return found;
 }
 
 // In front of what was known before. Out of memory it is measured again.
-static void remember(slr_ops *ops, const struct slri_pick *pick, uint32_t winner)
+static void remember(slr_ops *ops, struct slri_pick *pick, uint32_t winner)
 {
     struct slri_picked *each = slri_alloc(ops->device->allocator, sizeof *each);
     if (!each)
         return;
     *each = (struct slri_picked){0};
-    memcpy(each->key, pick->key, sizeof each->key);
+    memcpy(each->key, slri_pick_key(pick), sizeof each->key);
     memcpy(each->sizes, pick->sizes, sizeof each->sizes);
     snprintf(each->name, sizeof each->name, "%s", pick->contender[winner].name);
     slri_mutex_lock(&ops->lock);
@@ -104,7 +104,7 @@ void slri_picked_free(slr_ops *ops)
     }
 }
 
-static bool is_recorded(slr_ops *ops, const struct slri_pick *pick, uint32_t *out)
+static bool is_recorded(slr_ops *ops, struct slri_pick *pick, uint32_t *out)
 {
     char source[SLRI_HASH_HEX_BYTES];
     struct slri_tuned_record *record = NULL;
@@ -114,7 +114,7 @@ static bool is_recorded(slr_ops *ops, const struct slri_pick *pick, uint32_t *ou
     if (slri_tuned_records(ops->device, source, &record, &count) != SLR_OK)
         return false;
     for (uint32_t i = 0; i < count && !found; ++i)
-        found = strcmp(record[i].kernel, pick->key) == 0 &&
+        found = strcmp(record[i].kernel, slri_pick_key(pick)) == 0 &&
                 memcmp(record[i].threads, pick->sizes, sizeof pick->sizes) == 0 &&
                 is_usable(pick, record[i].defines + strcspn(record[i].defines, "=") + 1, out);
     slri_free(NULL, record, count * sizeof *record);
@@ -124,13 +124,13 @@ static bool is_recorded(slr_ops *ops, const struct slri_pick *pick, uint32_t *ou
 }
 
 // Without a cache folder only this process knows.
-static void record_choice(slr_ops *ops, const struct slri_pick *pick, uint32_t winner)
+static void record_choice(slr_ops *ops, struct slri_pick *pick, uint32_t winner)
 {
     struct slri_tuned_place place;
     struct slri_tuned_record record = {.metric = "time", .low_permille = 1000, .high_permille = 1000};
     const struct slri_contender *best = &pick->contender[winner], *usual = &pick->contender[pick->heuristic];
     source_of(record.source);
-    snprintf(record.kernel, sizeof record.kernel, "%s", pick->key);
+    snprintf(record.kernel, sizeof record.kernel, "%s", slri_pick_key(pick));
     memcpy(record.threads, pick->sizes, sizeof record.threads);
     snprintf(record.defines, sizeof record.defines, "ALGORITHM=%s", best->name);
     record.default_ps = usual->ns * 1000;
@@ -156,15 +156,16 @@ static slr_status time_one(slr_stream *stream, struct slri_pick *pick, uint32_t 
 }
 
 // To the profiler: the fastest, and what deterministic mode costs.
-static void report(slr_device *device, const struct slri_pick *pick, uint32_t winner)
+static void report(slr_device *device, struct slri_pick *pick, uint32_t winner)
 {
     const struct slri_contender *out = NULL;
     for (uint32_t i = 0; i < pick->count; ++i)
         if (is_kept_out(&pick->contender[i]) && (!out || pick->contender[i].ns < out->ns))
             out = &pick->contender[i];
-    slri_observe_algorithm(device, pick->key, pick->contender[winner].name, false, pick->contender[winner].ns);
+    slri_observe_algorithm(device, slri_pick_key(pick), pick->contender[winner].name, false,
+                           pick->contender[winner].ns);
     if (out)
-        slri_observe_algorithm(device, pick->key, out->name, true, out->ns);
+        slri_observe_algorithm(device, slri_pick_key(pick), out->name, true, out->ns);
 }
 
 // In turn, so that what slows the machine slows all. The first round compiles. While somebody profiles, what
@@ -193,12 +194,12 @@ static bool is_recording(slr_stream *stream)
     return is;
 }
 
-static slr_status check_any(const struct slri_pick *pick)
+static slr_status check_any(struct slri_pick *pick)
 {
     const struct slri_contender *usual = &pick->contender[pick->heuristic];
-    return usual->why_not
-               ? SLRI_FAIL(UNSUPPORTED, "%s: no algorithm can do this; %s: %s", pick->key, usual->name, usual->why_not)
-               : SLR_OK;
+    return usual->why_not ? SLRI_FAIL(UNSUPPORTED, "%s: no algorithm can do this; %s: %s", slri_pick_key(pick),
+                                      usual->name, usual->why_not)
+                          : SLR_OK;
 }
 
 slr_status slri_pick_choose(slr_ops *ops, slr_stream *stream, struct slri_pick *pick, uint32_t *out)
@@ -229,7 +230,8 @@ slr_status slri_pick_bench(slr_ops *ops, slr_stream *stream, struct slri_pick *p
 {
     uint32_t winner;
     if (is_recording(stream))
-        return SLRI_FAIL(WRONG_STATE, "%s: the stream is recording a graph, and nothing can be timed", pick->key);
+        return SLRI_FAIL(WRONG_STATE, "%s: the stream is recording a graph, and nothing can be timed",
+                         slri_pick_key(pick));
     slri_pick_restrict(ops, pick);
     SLRI_TRY(check_any(pick));
     SLRI_TRY(measure(stream, pick, &winner));

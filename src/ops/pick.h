@@ -15,8 +15,14 @@ struct slri_contender {
     uint64_t ns;         // measured; 0: not
 };
 
+#define SLRI_PICK_KEY_BYTES 96
+
 struct slri_pick {
-    char key[96];       // of the record: the operation, and all that its speed depends on but the sizes
+    // Of the record: the operation, and all that its speed depends on but the sizes. Read by slri_pick_key, which
+    // writes it when it is first asked for: a call that takes the usual algorithm needs none.
+    char key[SLRI_PICK_KEY_BYTES];
+    void (*write_key)(const void *problem, char *key);
+    const void *problem;
     uint64_t sizes[3];  // of the problem
     double flops;       // of a call
     uint32_t count;     // of contenders
@@ -26,6 +32,13 @@ struct slri_pick {
     slr_status (*run)(void *user, uint32_t contender, slr_stream *stream);
     void *user;
 };
+
+static inline const char *slri_pick_key(struct slri_pick *pick)
+{
+    if (*pick->key == '\0')
+        pick->write_key(pick->problem, pick->key);
+    return pick->key;
+}
 
 // Rules out what the description of the operations does: workspace, determinism.
 void slri_pick_restrict(const slr_ops *ops, struct slri_pick *pick);

@@ -44,9 +44,19 @@ static uint32_t or_window(const slr_pooling_desc *d, int i)
     return d->stride[i] ? d->stride[i] : d->window[i];
 }
 
+#define BECAUSE_BYTES (SLRI_SHAPE_BYTES + 64)
+
+static const char *because_of_window(const slr_tensor *x, const struct slri_window *window, char out[BECAUSE_BYTES])
+{
+    char text[SLRI_SHAPE_BYTES];
+    snprintf(out, BECAUSE_BYTES, "x %s and a window of %d by %d", slri_shape_text(x->rank, x->shape, text), window->r,
+             window->s);
+    return out;
+}
+
 static slr_status place_pooling(const char *name, const slr_pooling_desc *d, struct slri_window *out)
 {
-    char text[SLRI_SHAPE_BYTES], because[SLRI_SHAPE_BYTES + 64];
+    char text[SLRI_SHAPE_BYTES], because[BECAUSE_BYTES];
     const slr_tensor *x = d->x;
     if (x->rank != 3 && x->rank != 4)
         return SLRI_FAIL(INVALID, "%s: x is %s; expected rank 3 or 4", name, slri_shape_text(x->rank, x->shape, text));
@@ -64,10 +74,8 @@ static slr_status place_pooling(const char *name, const slr_pooling_desc *d, str
                                 .groups = 1};
     SLRI_TRY(slri_window_place(name, x, out));
     const uint64_t shape[] = {x->shape[0], x->shape[1], (uint64_t)(is_flat ? out->q : out->p), (uint64_t)out->q};
-    snprintf(because, sizeof because, "x %s and a window of %d by %d", slri_shape_text(x->rank, x->shape, text), out->r,
-             out->s);
-    SLRI_TRY(slri_tensor_shaped(name, "y", d->y, x->rank, shape, because));
-    return slri_tensor_shaped(name, "indices", d->indices, x->rank, shape, because);
+    SLRI_TRY(SLRI_TENSOR_SHAPED(name, "y", d->y, x->rank, shape, because_of_window(x, out, because)));
+    return SLRI_TENSOR_SHAPED(name, "indices", d->indices, x->rank, shape, because_of_window(x, out, because));
 }
 
 static slr_status begin_pooling(slr_ops *ops, slr_stream *stream, const slr_pooling_desc *desc, const char *name,

@@ -212,6 +212,14 @@ static const char *why_no_blas(const slr_ops *ops, slr_scalar dtype)
     return slri_blas_is_there() ? NULL : slri_blas_describe()->why_not;
 }
 
+static void write_product_key(const void *problem, char *key)
+{
+    const struct slri_product *p = problem;
+    snprintf(key, SLRI_PICK_KEY_BYTES, "ops.matmul %s%s %s x%u/%u/%u%s", p->transpose_a ? "t" : "n",
+             p->transpose_b ? "t" : "n", slri_real_name(p->dtype), p->batch, p->a_count, p->b_count,
+             has_epilogue(p) ? " epilogue" : "");
+}
+
 // Packing costs memory traffic, and vectors of the host need it; a group of a GPU has shared memory.
 static void fill_product_pick(slr_ops *ops, const struct slri_product *p, struct slri_pick *out)
 {
@@ -220,9 +228,7 @@ static void fill_product_pick(slr_ops *ops, const struct slri_product *p, struct
     bool is_host = ops->device->backend->is_host;
     *out = (struct slri_pick){
         .sizes = {p->m, p->n, p->k}, .flops = 2.0 * p->m * p->n * p->k * p->batch, .count = ALGORITHMS};
-    snprintf(out->key, sizeof out->key, "ops.matmul %s%s %s x%u/%u/%u%s", p->transpose_a ? "t" : "n",
-             p->transpose_b ? "t" : "n", slri_real_name(p->dtype), p->batch, p->a_count, p->b_count,
-             has_epilogue(p) ? " epilogue" : "");
+    out->write_key = write_product_key, out->problem = p;
     out->contender[BLAS] =
         (struct slri_contender){"openblas.sgemm", "openblas", 0, false, why_no_blas(ops, p->dtype), 0};
     out->contender[PANEL] = (struct slri_contender){

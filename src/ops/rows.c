@@ -106,13 +106,12 @@ slr_status slr_ops_scan(slr_ops *ops, slr_stream *stream, uint32_t flags, const 
 static slr_status check_taken(const char *name, const slr_tensor *x, const char *what, const slr_tensor *taken)
 {
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS];
-    char text[SLRI_SHAPE_BYTES], because[SLRI_SHAPE_BYTES + 32];
-    snprintf(because, sizeof because, "x %s", slri_shape_text(x->rank, x->shape, text));
+    char because[SLRI_SHAPE_BYTES + 32];
     for (uint32_t i = 0; i < x->rank; ++i)
         shape[i] = x->shape[i];
     uint64_t k = taken->rank ? taken->shape[taken->rank - 1] : 0;
     shape[x->rank - 1] = k < slri_tensor_row(x) ? k : slri_tensor_row(x);
-    return slri_tensor_shaped(name, what, taken, x->rank, shape, because);
+    return SLRI_TENSOR_SHAPED(name, what, taken, x->rank, shape, slri_because_of("x", x, because));
 }
 
 slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *values,

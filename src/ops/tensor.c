@@ -102,27 +102,36 @@ slr_status slri_operands_check(const slr_ops *ops, const slr_stream *stream, con
     return SLR_OK;
 }
 
+const char *slri_because_of(const char *name, const slr_tensor *tensor, char out[SLRI_SHAPE_BYTES + 32])
+{
+    char shape[SLRI_SHAPE_BYTES];
+    snprintf(out, SLRI_SHAPE_BYTES + 32, "%s %s", name, slri_shape_text(tensor->rank, tensor->shape, shape));
+    return out;
+}
+
 slr_status slri_tensor_same(const char *call, const char *name, const slr_tensor *tensor, const char *than_name,
                             const slr_tensor *than)
 {
-    char shape[SLRI_SHAPE_BYTES], because[SLRI_SHAPE_BYTES + 32];
-    snprintf(because, sizeof because, "%s %s", than_name, slri_shape_text(than->rank, than->shape, shape));
-    return slri_tensor_shaped(call, name, tensor, than->rank, than->shape, because);
+    char because[SLRI_SHAPE_BYTES + 32];
+    return SLRI_TENSOR_SHAPED(call, name, tensor, than->rank, than->shape, slri_because_of(than_name, than, because));
 }
 
-slr_status slri_tensor_shaped(const char *call, const char *name, const slr_tensor *tensor, uint32_t rank,
-                              const uint64_t *shape, const char *because)
+bool slri_tensor_fits(const slr_tensor *tensor, uint32_t rank, const uint64_t *shape)
 {
-    char got[SLRI_SHAPE_BYTES], want[SLRI_SHAPE_BYTES];
     if (!tensor)
-        return SLR_OK;
+        return true;
     bool fits = tensor->rank == rank;
     for (uint32_t i = 0; fits && i < rank; ++i)
         fits = tensor->shape[i] == shape[i];
-    return fits ? SLR_OK
-                : SLRI_FAIL(INVALID, "%s: %s is %s; expected %s, because of %s", call, name,
-                            slri_shape_text(tensor->rank, tensor->shape, got), slri_shape_text(rank, shape, want),
-                            because);
+    return fits;
+}
+
+slr_status slri_tensor_misfit(const char *call, const char *name, const slr_tensor *tensor, uint32_t rank,
+                              const uint64_t *shape, const char *because)
+{
+    char got[SLRI_SHAPE_BYTES], want[SLRI_SHAPE_BYTES];
+    return SLRI_FAIL(INVALID, "%s: %s is %s; expected %s, because of %s", call, name,
+                     slri_shape_text(tensor->rank, tensor->shape, got), slri_shape_text(rank, shape, want), because);
 }
 
 slr_status slri_tensor_sized(const char *call, const char *name, const slr_tensor *tensor, uint64_t elements,
