@@ -367,7 +367,7 @@ static void words_name_nothing_of_64_bits(void **state)
 }
 
 // A driver takes it for +0, whatever the other factor is.
-static void a_product_with_a_written_zero_is_not_left_to_the_driver(void **state)
+static void what_is_made_of_a_written_zero_is_not_left_to_the_driver(void **state)
 {
     (void)state;
     const struct slri_spirv_options all = {.has = ALL};
@@ -375,6 +375,9 @@ static void a_product_with_a_written_zero_is_not_left_to_the_driver(void **state
     expect("__global__ void k(float *x)\n{\n    x[0] = x[1] * 0.0f;\n}\n", &all, computed, "OpFMul");
     expect("__global__ void k(double *x)\n{\n    x[0] = -0.0 * x[1];\n}\n", &all, computed, "OpFMul");
     expect("__global__ void k(float *x)\n{\n    x[0] = x[1] * 2.0f;\n}\n", &all, product, "OpBitwiseXor");
+    static const char *const quotient[] = {"OpFDiv", NULL};
+    expect("__global__ void k(float *x)\n{\n    x[0] = 0.0f / x[1];\n}\n", &all, computed, "OpFDiv");
+    expect("__global__ void k(float *x)\n{\n    x[0] = 2.0f / x[1];\n}\n", &all, quotient, "OpBitwiseXor");
 }
 
 static void only_a_kernel_with_a_loop_tells_of_ended_loops(void **state)
@@ -500,7 +503,7 @@ int main(void)
         cmocka_unit_test(handlers_are_refused_and_their_kernels_are_not),
         cmocka_unit_test(the_assembly_is_the_same_words),
         cmocka_unit_test(lines_orders_and_controls_are_in_it),
-        cmocka_unit_test(a_product_with_a_written_zero_is_not_left_to_the_driver),
+        cmocka_unit_test(what_is_made_of_a_written_zero_is_not_left_to_the_driver),
         cmocka_unit_test(only_a_kernel_with_a_loop_tells_of_ended_loops),
         cmocka_unit_test(arguments_are_pushed_as_far_as_they_fit),
         cmocka_unit_test(what_is_known_is_not_computed),

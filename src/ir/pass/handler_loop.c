@@ -189,7 +189,7 @@ static bool is_apart(struct slri_root root)
 }
 
 // Neither faults nor leaves anything that outlasts a fault, nor jumps.
-static bool is_harmless(const struct slri_block *block, uint32_t *count)
+static bool is_unseen(const struct slri_block *block, uint32_t *count)
 {
     bool is_so = true;
     for (uint32_t i = 0; block && i < block->count && is_so; i++) {
@@ -197,7 +197,7 @@ static bool is_harmless(const struct slri_block *block, uint32_t *count)
         const bool divides = (in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM) && !slri_kind_is_float(in->kind);
         ++*count;
         if (in->op == SLRI_OP_IF)
-            is_so = is_harmless(in->body[0], count) && is_harmless(in->body[1], count);
+            is_so = is_unseen(in->body[0], count) && is_unseen(in->body[1], count);
         else if (in->op == SLRI_OP_LOAD || in->op == SLRI_OP_STORE || in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO)
             is_so = is_apart(in->root) && is_apart(in->root2);
         else
@@ -222,8 +222,8 @@ static uint32_t few_trips(const struct slri_lowering *l, const struct slri_instr
     const int64_t stride = counted.stride < 0 ? -counted.stride : counted.stride;
     const int64_t span = (counted.stride < 0 ? first - end : end - first) + counted.inclusive;
     const int64_t trips = span > 0 ? (span - 1) / stride + 1 : 0;
-    return trips <= UNROLLED_TRIPS && is_harmless(loop->body[0], &count) && is_harmless(loop->body[1], &count) &&
-                   is_harmless(loop->body[2], &count) && count * (uint64_t)trips <= UNROLLED_INSTRS
+    return trips <= UNROLLED_TRIPS && is_unseen(loop->body[0], &count) && is_unseen(loop->body[1], &count) &&
+                   is_unseen(loop->body[2], &count) && count * (uint64_t)trips <= UNROLLED_INSTRS
                ? (uint32_t)trips
                : 0;
 }
