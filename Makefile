@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate sim sim-mutants cuda-text hip-text metal-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos wasm browser-demo browser-bench format check-format clean
+.PHONY: all help demo test gpu-check cts generate generate-vulkan sim sim-mutants cuda-text hip-text metal-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos wasm browser-demo browser-bench browser-cts format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -40,6 +40,16 @@ generate: ## 10,000 random kernels and handlers, compiled and interpreted; PROGR
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
 	build/dev/tests/generate --from $(or $(FROM),0) --programs $(PROGRAMS) $(GENERATE)
+
+VULKAN_PROGRAMS ?= 2000
+VULKAN_DRIVERS ?= $(wildcard /usr/share/vulkan/icd.d/lvp_icd*.json /usr/lib/chromium/vk_swiftshader_icd.json)
+generate-vulkan: ## 2,000 random kernels on each Vulkan driver of CPUs: by address and in words; VULKAN_PROGRAMS=n FROM=seed; minutes
+	@scripts/deps.sh test
+	@$(call BUILD,dev)
+	failed=0; for driver in $(VULKAN_DRIVERS); do \
+		case $$driver in *swiftshader*) words='--floats --normal' ;; *) words= ;; esac; \
+		VK_ICD_FILENAMES=$$driver build/dev/tests/generate --device vulkan:0 --from $(or $(FROM),0) --programs $(VULKAN_PROGRAMS) $$words || failed=1; \
+	done; exit $$failed
 
 cuda-text: ## tests/cuda with the CUDA text itself run, compiled by the host's compiler (tests/shim); some minutes
 	@scripts/deps.sh test
@@ -163,12 +173,16 @@ wasm: ## slipring for JavaScript by Emscripten: build/wasm/slipring.mjs and slip
 		$$(($$(gzip -9 < build/wasm/slipring.wasm | wc -c) / 1000))
 
 PORT ?= 8000
-browser-demo: wasm ## the heart monitor in your browser: serves build/wasm/browser on this machine alone; PORT=n
+browser-demo: wasm all ## the heart monitor in your browser: serves build/wasm/browser on this machine alone; PORT=n
+	@scripts/browser-ahead.sh build/release/bin/slipring build/wasm/browser
 	@echo 'the heart monitor: http://127.0.0.1:$(PORT)/'
 	@python3 -m http.server --bind 127.0.0.1 --directory build/wasm/browser $(PORT)
 
 browser-bench: wasm ## a message to a kernel on WebGPU in headless Chromium, beside JavaScript written by hand
 	@node tests/wasm/gpu_bench.mjs build/wasm/browser
+
+browser-cts: wasm ## the conformance suite on WebGPU in headless Chromium; CTS="--filter=F --verbose"
+	@node tests/wasm/cts_test.mjs build/wasm/cts --device=webgpu:0 --timeout=60 $(CTS)
 
 format: ## rewrites our C and C++ as .clang-format says
 	@scripts/format.sh

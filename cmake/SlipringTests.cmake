@@ -85,6 +85,22 @@ target_include_directories(slipring_fake_webgpu PRIVATE ${PROJECT_SOURCE_DIR} sr
 target_link_libraries(slipring_fake_webgpu PRIVATE ${CMAKE_DL_LIBS})
 list(APPEND test_environment SLIPRING_FAKE_WEBGPU=$<TARGET_FILE:slipring_fake_webgpu>)
 
+# A Dawn of another generation; and the one that Python's package wgpudawn has, for C, where Python is a library.
+add_library(slipring_old_dawn MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/old_dawn.c)
+slipring_program_settings(slipring_old_dawn)
+list(APPEND test_environment SLIPRING_OLD_DAWN=$<TARGET_FILE:slipring_old_dawn>)
+file(GLOB python_library /usr/lib/*/libpython3.*.so.1.0)
+if(python_library AND EXISTS $ENV{SLIPRING_WEBGPU_PYTHON}/wgpudawn/_lib/__init__.py AND slipring_system STREQUAL linux
+   AND NOT SLIPRING_SANITIZE) # Python leaks
+    list(GET python_library 0 first_python)
+    add_library(slipring_dawn MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/python_dawn.c)
+    slipring_program_settings(slipring_dawn)
+    target_compile_definitions(slipring_dawn PRIVATE SLIPRING_PYTHON_LIB="${first_python}")
+    target_include_directories(slipring_dawn PRIVATE src include)
+    target_link_libraries(slipring_dawn PRIVATE ${CMAKE_DL_LIBS})
+    list(APPEND test_environment SLIPRING_DAWN=$<TARGET_FILE:slipring_dawn>)
+endif()
+
 # A Metal without a device.
 if(slipring_system STREQUAL linux)
     slipring_glob(fake_metal_sources tests/fakes/metal/*.c)
@@ -152,7 +168,11 @@ if(SLIPRING_SANITIZE STREQUAL thread)
 endif()
 
 function(slipring_register name)
-    add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+    set(command ${ARGN})
+    if(command MATCHES "^slipring_cts" AND NOT "--timeout" IN_LIST command)
+        list(APPEND command --timeout 120) # of a case: likewise
+    endif()
+    add_test(NAME ${name} COMMAND ${command} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${test_timeout} SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
 endfunction()
 
@@ -234,10 +254,12 @@ endforeach()
 
 # Streams once more, on a driver that is simulated, with memory of its own and without.
 foreach(memory "" ?memory=mapped)
-    string(REPLACE ?memory= _ name tests/cuda/stream${memory})
-    slipring_register(${name} device_stream_test)
-    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
-        SLIPRING_TEST_DEVICE=cuda:0${memory})
+    foreach(kind event stream)
+        string(REPLACE ?memory= _ name tests/cuda/${kind}${memory})
+        slipring_register(${name} device_${kind}_test)
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
+            SLIPRING_TEST_DEVICE=cuda:0${memory})
+    endforeach()
 endforeach()
 
 # Fused kernels once more, on a driver that is simulated: their source goes through the emitter for CUDA.
@@ -256,9 +278,12 @@ slipring_register(tests/cuda/persistent_slice tests_ring_slice_test)
 set_property(TEST tests/cuda/persistent_slice APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
     SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
 
-slipring_register(tests/cuda/persistent_routes tests_opencl_routes_test)
-set_property(TEST tests/cuda/persistent_routes APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
-    SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
+foreach(name routes routes_change)
+    slipring_register(tests/cuda/persistent_${name} tests_opencl_${name}_test)
+    set_property(TEST tests/cuda/persistent_${name} APPEND PROPERTY ENVIRONMENT
+        SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
+        "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
+endforeach()
 
 # And with flags behind a bus, which is simulated, too.
 slipring_register(tests/cuda/persistent_flags tests_opencl_persistent_test)
@@ -376,8 +401,10 @@ set_target_properties(slipring_soak PROPERTIES OUTPUT_NAME soak RUNTIME_OUTPUT_D
 slipring_register(tests/stress/soak slipring_soak 5)
 
 # Random use of the public interface; `make api-stress` for as long as one likes and on any device.
-add_executable(slipring_api_stress ${PROJECT_SOURCE_DIR}/tests/stress/api_stress.c)
+slipring_glob(api_stress_sources tests/stress/api_stress*.c)
+add_executable(slipring_api_stress ${api_stress_sources})
 slipring_program_settings(slipring_api_stress)
+target_include_directories(slipring_api_stress PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(slipring_api_stress PRIVATE slipring_internal)
 set_target_properties(slipring_api_stress PROPERTIES OUTPUT_NAME api_stress
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
@@ -441,9 +468,9 @@ endif()
 # suite: minutes of it.
 if(TARGET slipring_cts AND opencl_drivers AND NOT SLIPRING_SANITIZE)
     set(opencl_kernels launch/what_a_kernel_prints,memory/variables)
-    slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent --timeout 30
+    slipring_register(tests/opencl/cts_persistent slipring_cts --device opencl:0?ring=persistent
         --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/,faults/)
-    slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch --timeout 30
+    slipring_register(tests/opencl/cts_relaunch slipring_cts --device opencl:0?ring=relaunch
         --device opencl:0?memory=plain&ring=relaunch
         --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/,faults/,${opencl_kernels})
 endif()
@@ -478,6 +505,12 @@ if(EXISTS ${webgpu_library} AND vulkan_drivers AND NOT SLIPRING_SANITIZE)
                 VK_ICD_FILENAMES=${swiftshader})
         endif()
     endif()
+    if(TARGET slipring_dawn AND TARGET slipring_cts AND swiftshader)
+        slipring_register(tests/webgpu/cts_dawn slipring_cts --device webgpu:0 --timeout 60)
+        set_property(TEST tests/webgpu/cts_dawn APPEND PROPERTY ENVIRONMENT SLIPRING_WEBGPU_LIB=$<TARGET_FILE:slipring_dawn>
+            XDG_RUNTIME_DIR=${PROJECT_BINARY_DIR} VK_ICD_FILENAMES=${swiftshader})
+        set_tests_properties(tests/webgpu/cts_dawn PROPERTIES TIMEOUT 600)
+    endif()
     foreach(name batch failure fault route slice_own state) # `slice` has doubles; the suite has the others
         slipring_register(tests/webgpu/ring_${name} tests_ring_${name}_test)
         set_property(TEST tests/webgpu/ring_${name} APPEND PROPERTY ENVIRONMENT ${webgpu_environment}
@@ -493,15 +526,16 @@ if(TARGET slipring_fake_metal AND NOT SLIPRING_SANITIZE)
         slipring_register(tests/metal/cts slipring_cts --device metal:0 --timeout 60
             --filter launch/,streams/,faults/,mailboxes/,blocks/,batches/,routes/,keys/,instances/,overflow/,priority/,references/)
         set_property(TEST tests/metal/cts APPEND PROPERTY ENVIRONMENT ${metal_environment})
-        set_tests_properties(tests/metal/cts PROPERTIES TIMEOUT 600) # a new build compiles its texts
     endif()
     foreach(name batch failure fault keys ring_send route slice_own state)
         slipring_register(tests/metal/ring_${name} tests_ring_${name}_test)
         set_property(TEST tests/metal/ring_${name} APPEND PROPERTY ENVIRONMENT ${metal_environment}
             "SLIPRING_TEST_RING_DEVICE=metal:0")
     endforeach()
-    slipring_register(tests/metal/stream device_stream_test)
-    set_property(TEST tests/metal/stream APPEND PROPERTY ENVIRONMENT ${metal_environment} SLIPRING_TEST_DEVICE=metal:0)
+    foreach(name event stream)
+        slipring_register(tests/metal/${name} device_${name}_test)
+        set_property(TEST tests/metal/${name} APPEND PROPERTY ENVIRONMENT ${metal_environment} SLIPRING_TEST_DEVICE=metal:0)
+    endforeach()
 endif()
 
 # A driver with words of 32 bits only: SwiftShader, which is Chromium's. The handlers' kernels are words as well.
@@ -587,6 +621,7 @@ if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
     foreach(file IN LISTS test_scripts)
         slipring_test_name(${file} name)
         slipring_register(${name} ${file})
+        set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT BASH_ENV=${PROJECT_SOURCE_DIR}/tests/say_failures.sh)
     endforeach()
     if(ptx_environment)
         set_property(TEST tests/ptx/ward APPEND PROPERTY ENVIRONMENT ${ptx_environment})

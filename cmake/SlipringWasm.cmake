@@ -6,19 +6,20 @@ add_executable(slipring_wasm ${wasm_sources})
 slipring_settings(slipring_wasm)
 target_link_libraries(slipring_wasm PRIVATE slipring)
 target_include_directories(slipring_wasm PRIVATE tools/wasm)
-set_target_properties(slipring_wasm PROPERTIES OUTPUT_NAME slipring-emscripten SUFFIX .mjs
+# Asyncify: tasks change places (src/base/wasm/sim_context.c). What never waits is left as it is: the front end, and the loop of the
+# interpreter.
+set(wasm_page ${PROJECT_SOURCE_DIR}/src/hal/webgpu/wasm/page.js)
+set(wasm_link -O2 -sASYNCIFY=1 -sASYNCIFY_STACK_SIZE=32768 -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
+    -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2147483648 -sTOTAL_STACK=1048576 -sFILESYSTEM=1 -sEXPORTED_RUNTIME_METHODS=[]
+    -sALLOW_TABLE_GROWTH=1 --js-library ${wasm_page}
+    -sASYNCIFY_IMPORTS=['slri_js_check','slri_js_turn','slri_js_adapter','slri_js_device'])
+set_target_properties(slipring_wasm PROPERTIES OUTPUT_NAME slipring-emscripten SUFFIX .mjs LINK_DEPENDS ${wasm_page}
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
     # Emscripten's tools look for Debian's JavaScript libraries, which another node than Debian's does not find.
     RULE_LAUNCH_LINK "${CMAKE_COMMAND} -E env NODE_PATH=/usr/share/nodejs")
-# Asyncify: tasks change places (src/base/wasm/sim_context.c). What never waits is left as it is: the front end, and the loop of the
-# interpreter.
-target_link_options(slipring_wasm PRIVATE -O2 -sASYNCIFY=1 -sASYNCIFY_STACK_SIZE=32768 -sMODULARIZE=1 -sEXPORT_ES6=1
-    -sENVIRONMENT=web,worker -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2147483648 -sTOTAL_STACK=1048576 -sFILESYSTEM=1
-    -sINCOMING_MODULE_JS_API=['wasmBinary','onPrint','print','printErr'] -sEXPORTED_RUNTIME_METHODS=[] --no-entry
-    -sALLOW_TABLE_GROWTH=1
-    -sEXPORTED_FUNCTIONS=['_malloc','_free','_memcpy','_memmove','_memset'] --js-library ${PROJECT_SOURCE_DIR}/src/hal/webgpu/wasm/page.js
-    -sASYNCIFY_IMPORTS=['slri_js_check','slri_js_turn','slri_js_adapter','slri_js_device'])
-set_property(TARGET slipring_wasm APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/hal/webgpu/wasm/page.js)
+target_link_options(slipring_wasm PRIVATE ${wasm_link} --no-entry
+    -sINCOMING_MODULE_JS_API=['wasmBinary','onPrint','print','printErr']
+    -sEXPORTED_FUNCTIONS=['_malloc','_free','_memcpy','_memmove','_memset'])
 
 add_custom_target(slipring_js ALL
     COMMAND ${CMAKE_COMMAND} -E copy_if_different slipring-emscripten.wasm slipring.wasm
@@ -27,10 +28,20 @@ add_custom_target(slipring_js ALL
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR} DEPENDS slipring_wasm VERBATIM)
 
 # The page of examples/browser with all that it loads: a folder of static files.
-slipring_glob(browser_files examples/browser/*.html examples/browser/*.css examples/browser/*.mjs)
+slipring_glob(browser_files examples/browser/*.html examples/browser/*.css examples/browser/*.json examples/browser/*.mjs)
 add_custom_target(slipring_browser
     COMMAND ${CMAKE_COMMAND} -E make_directory browser
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${browser_files} ${PROJECT_SOURCE_DIR}/examples/ward/ward.cu
             ${PROJECT_SOURCE_DIR}/examples/ward/ward.h ${PROJECT_SOURCE_DIR}/examples/ward/mitdb-208-excerpt.csv
             slipring.wasm slipring.mjs slipring-emscripten.mjs browser
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR} DEPENDS slipring_js VERBATIM)
+
+# The conformance suite as a page: a folder of static files, too.
+include(SlipringCts)
+target_link_options(slipring_cts PRIVATE ${wasm_link} -sINCOMING_MODULE_JS_API=['arguments','onEnd','print','printErr']
+    -sEXPORTED_FUNCTIONS=['_main','_malloc','_free'])
+set_target_properties(slipring_cts PROPERTIES SUFFIX .mjs RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cts
+    RULE_LAUNCH_LINK "${CMAKE_COMMAND} -E env NODE_PATH=/usr/share/nodejs" LINK_DEPENDS ${wasm_page})
+add_custom_target(slipring_browser_cts
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${PROJECT_SOURCE_DIR}/tests/wasm/cts.html cts/index.html
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR} DEPENDS slipring_cts VERBATIM)

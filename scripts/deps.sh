@@ -54,6 +54,7 @@ ci    | command clang | clang
 ci    | command clang-format | clang-format
 ci    | library libamdhip64.so.5 | libamdhip64-5
 ci    | library libhiprtc-builtins.so.5 | libhiprtc-builtins5
+ci    | library libpython3.11.so.1.0 | libpython3.11
 ci    | command oclgrind | oclgrind
 ci    | command pip3 | python3-pip
 ci    | command python3 | python3

@@ -14,11 +14,12 @@
 #
 # GPU_PARTS: some of these ("latency soak"). GPU_DEVICE (cuda:0): which. GPU_SECONDS (500): for all parts together; those
 # for which no time is left are named. GPU_PART_SECONDS: for each at most. GPU_RESULTS: another folder. GPU_BUILD: a folder where all is built already.
+# GPU_SLOWER=n: n times as long may each part take, on a device that is simulated.
 # GPU_COMMIT: what the tree is, where git does not say it. GPU_SMALL=1: sizes of a test, which measure nothing. SLIPRING_NVRTC_LIB: where NVRTC is, if it is not found.
 # Exit code: 0 all as it should be, 1 something was not, 3 no GPU that slipring can open.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-readonly device=${GPU_DEVICE:-cuda:0} results=${GPU_RESULTS:-bench/results} small=${GPU_SMALL:-}
+readonly device=${GPU_DEVICE:-cuda:0} results=${GPU_RESULTS:-bench/results} small=${GPU_SMALL:-} slower=${GPU_SLOWER:-1}
 readonly all_parts='latency throughput suite persistent relaunch faults deadlocks claims kernels ward pipeline transfer soak sanitizer'
 kernels=language/,math/,atomics/,ordering/,barriers/,warps/,memory/,streams/,launch/
 rings=mailboxes/,priority/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/ # faults/ are a part of their own: what fails there may lose the device
@@ -130,11 +131,11 @@ state() { # PART ENDED SECONDS SAID
 
 # part NAME SECONDS COMMAND...: its standard output is the part's result.
 part() {
-    local part=$1 limit=$2 left start=$SECONDS status=0 ended
+    local part=$1 limit=$(($2 * slower)) most=${GPU_PART_SECONDS:-$((600 * slower))} left start=$SECONDS status=0 ended
     shift 2
     part_wanted "$part" || return 0
     left=$((deadline - SECONDS))
-    if ((limit > ${GPU_PART_SECONDS:-600})); then limit=$GPU_PART_SECONDS; fi
+    if ((limit > most)); then limit=$most; fi
     if ((left < 5)); then
         state "$part" 'left out' 0 'no time was left'
         failed+=" $part"
@@ -173,7 +174,7 @@ sanitize() {
     return $((status != 0))
 }
 
-timeout -k 5 60 "$bin/slipring" doctor > "$folder/doctor" 2>&1
+timeout -k 5 $((60 * slower)) "$bin/slipring" doctor > "$folder/doctor" 2>&1
 description=$(sed -n "s/^${device%%\?*} *opens: //p" "$folder/doctor" | head -n 1)
 if [[ -z $description ]]; then
     echo "gpu-check: $device cannot be opened here, so nothing was run on a GPU. See 'slipring doctor':"

@@ -111,16 +111,17 @@ function verdictOf(findings, milliseconds) {
     showVerdict(`${said} (${shown(milliseconds)}).`, errors > 0, findings);
 }
 
-function showDevice(info, milliseconds) {
-    $("device").textContent = `slipring ${state.version} on ${info.name}: ${info.description.replace(/ #\w+/, "")}, ${info.engine}. ` +
-                              `The handler was compiled in ${shown(milliseconds)}.`;
+function showDevice(info, milliseconds, ahead) {
+    const engine = ahead ? "compiled ahead to WebAssembly" : info.engine;
+    $("device").textContent = `slipring ${state.version} on ${info.name}: ${info.description.replace(/ #\w+/, "")}, ${engine}. ` +
+                              `The handler was ${ahead ? "taken" : "compiled"} in ${shown(milliseconds)}.`;
 }
 
-function ready({ version, info, source, samples, milliseconds }) {
+function ready({ version, info, source, samples, milliseconds, ahead }) {
     state.samples = samples;
     state.original = source;
     state.version = version;
-    showDevice(info, milliseconds);
+    showDevice(info, milliseconds, ahead);
     $("length").textContent = minutes(samples.length / WARD_RATE_HZ);
     $("source").value = source;
     $("source").setSelectionRange(0, 0);
@@ -131,13 +132,13 @@ function ready({ version, info, source, samples, milliseconds }) {
     redraw();
 }
 
-function opened({ name, info, error, milliseconds }) {
+function opened({ name, info, error, milliseconds, ahead }) {
     $("on").value = name;
     $("on").disabled = false;
     if (error)
         showVerdict(`No other device: ${error}`, true, []);
     else if (milliseconds !== undefined)
-        showDevice(info, milliseconds);
+        showDevice(info, milliseconds, ahead);
     redraw();
 }
 
@@ -145,7 +146,7 @@ const told = {
     ready,
     progress,
     opened,
-    compiled: ({ milliseconds }) => showVerdict(`It runs (compiled in ${shown(milliseconds)}).`, false, []),
+    compiled: ({ milliseconds, ahead }) => showVerdict(`It runs (${ahead ? "compiled ahead" : `compiled in ${shown(milliseconds)}`}).`, false, []),
     refused: ({ message, diagnostics }) => showVerdict(diagnostics.length ? `It does not compile: ${diagnostics.length} ` +
         `${diagnostics.length === 1 ? "error" : "errors"}. The code before goes on.` : message, true, diagnostics),
     checked: ({ findings, milliseconds }) => verdictOf(findings, milliseconds),

@@ -7,8 +7,9 @@ import { samplesOf, WARD_RATE_HZ, WARD_SAMPLES } from "./beats.mjs";
 
 const MESSAGE_MS = (1000 * WARD_SAMPLES) / WARD_RATE_HZ;
 const PREVIEW_MESSAGES = 80; // the strip is full at once: 8 s
-const PREVIEW_MS = 1000;     // at most
+const PREVIEW_MS = 30000;    // at most, on a machine with much else to do: a fault ends it, too
 const SLICE_MS = 30;         // of work before the page is told
+const PATIENCE_MS = 60000;   // of a call: a GPU's first launch compiles
 const LOOP_FUEL = 5e6;       // turns of loops a message: a handler without end faults, and the page lives on
 const CHECK_STEPS = 2e6;     // instructions a launch that is checked
 const GPU_MESSAGES = 16;     // at once, where several are due: a launch handles all that wait
@@ -27,7 +28,7 @@ async function textOf(name) {
 // ---- the ring kernel ------------------------------------------------------------------------------------------------
 
 async function stop() {
-    await ring?.close();
+    await ring?.close({ timeout: PATIENCE_MS });
     await program?.close();
     ring = program = undefined;
 }
@@ -47,7 +48,7 @@ function ringOf(compiled) {
 // A program that does not compile changes nothing: the one before goes on.
 async function take(text) {
     let compiled, made;
-    const began = performance.now();
+    const began = performance.now(), builtBefore = slipring.builtFound;
     try {
         compiled = await device.compile(text, { name: "ward.cu" });
         made = await ringOf(compiled);
@@ -58,7 +59,7 @@ async function take(text) {
     }
     await stop();
     [program, ring, source, faulted] = [compiled, made, text, 0];
-    return performance.now() - began;
+    return { milliseconds: performance.now() - began, ahead: slipring.builtFound > builtBefore };
 }
 
 async function drain(out) {
@@ -71,7 +72,7 @@ async function drain(out) {
 async function step(out, count) {
     const sent = performance.now();
     for (let i = 0; i < count; i++, at += WARD_SAMPLES)
-        await ring.send({ adc: samples.subarray(at, at + WARD_SAMPLES) });
+        await ring.send({ adc: samples.subarray(at, at + WARD_SAMPLES) }, { timeout: PATIENCE_MS });
     do
         await drain(out);
     while ((await ring.stats).pending);
@@ -93,6 +94,8 @@ async function play(most, slice = SLICE_MS) {
     while (out.latencies.length < most && at + WARD_SAMPLES <= samples.length && performance.now() < until) {
         const left = Math.floor((samples.length - at) / WARD_SAMPLES);
         await step(out, Math.min(together, left, most - out.latencies.length));
+        if (slice !== SLICE_MS && (await ring.stats).faulted > faulted)
+            break;
     }
     if (out.latencies.length)
         await tell(out);
@@ -155,9 +158,9 @@ async function check(text) {
 }
 
 async function compile(text) {
-    const milliseconds = await take(text);
-    if (milliseconds !== undefined)
-        postMessage({ type: "compiled", milliseconds });
+    const taken = await take(text);
+    if (taken)
+        postMessage({ type: "compiled", ...taken });
     due = performance.now();
 }
 
@@ -176,8 +179,8 @@ async function change(name, begun) {
     await stop();
     await device.close();
     [device, at, epoch] = [opened, 0, begun];
-    const milliseconds = await take(source);
-    postMessage({ type: "opened", name, info: device.info, milliseconds });
+    const taken = await take(source);
+    postMessage({ type: "opened", name, info: device.info, ...taken });
     await play(PREVIEW_MESSAGES, PREVIEW_MS);
 }
 
@@ -195,14 +198,15 @@ onmessage = ({ data }) => {
 };
 
 async function begin() {
-    const [library, text, header, csv] =
-        await Promise.all([load(), textOf("ward.cu"), textOf("ward.h"), textOf("mitdb-208-excerpt.csv")]);
+    const [library, text, header, csv, built] = await Promise.all(
+        [load(), textOf("ward.cu"), textOf("ward.h"), textOf("mitdb-208-excerpt.csv"), textOf("built.json").then(JSON.parse)]);
     slipring = library;
+    await Promise.all(built.map((name) => slipring.addBuilt(new URL(name, import.meta.url))));
     slipring.file("ward.h", header);
     samples = samplesOf(csv);
     device = slipring.open("cpu");
-    const milliseconds = await take(text);
-    postMessage({ type: "ready", version: slipring.version, info: device.info, source: text, samples, milliseconds });
+    const taken = await take(text);
+    postMessage({ type: "ready", version: slipring.version, info: device.info, source: text, samples, ...taken });
     await play(PREVIEW_MESSAGES, PREVIEW_MS);
 }
 inTurn(begin);

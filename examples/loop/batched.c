@@ -91,7 +91,7 @@ int main(void)
     MUST(slr_device_open("cpu", NULL, &device));
     MUST(slr_ring_create(device, &desc, &ring));
     MUST(slr_ring_launch(ring));
-    MUST(slr_ring_activate(ring, SECOND));
+    MUST(slr_ring_activate(ring, 60 * SECOND));
     MUST(slr_ring_get_address(ring, 0, &to));
     MUST(slr_port_open(device, &port));
 
@@ -99,17 +99,17 @@ int main(void)
     for (uint32_t sent = 0, received = 0; received < VECTORS;) {
         for (; sent < VECTORS && sent < received + 100; ++sent) { // at most 100 under way
             struct vector vector = make_vector(sent);
-            MUST(slr_send(port, to, &vector, sizeof vector, SECOND));
+            MUST(slr_send(port, to, &vector, sizeof vector, 60 * SECOND));
         }
         slr_reply reply;
         struct verdict verdict;
-        MUST(slr_receive(port, &reply, &verdict, sizeof verdict, 10 * SECOND));
+        MUST(slr_receive(port, &reply, &verdict, sizeof verdict, 60 * SECOND));
         expect(&model, &verdict);
         check(judged[verdict.number]++ == 0, "each vector is judged once");
         ++received;
     }
     slr_ring_stats stats;
-    MUST(slr_ring_terminate(ring, SECOND, NULL, NULL, &stats));
+    MUST(slr_ring_terminate(ring, 60 * SECOND, NULL, NULL, &stats));
     check(stats.handled == VECTORS, "all were handled");
     check(model.calls < VECTORS && model.most > 1, "calls get several messages");
     printf("%d vectors in %u calls, the largest of %u\n", VECTORS, model.calls, model.most);

@@ -65,7 +65,7 @@ static slr_status unload(struct loop *loop, slr_port *port, uint32_t which)
 {
     slr_reply reply;
     struct work work;
-    TRY(slr_receive(port, &reply, &work, sizeof work, 10 * SECOND));
+    TRY(slr_receive(port, &reply, &work, sizeof work, 60 * SECOND));
     check(work.buffer == &loop->buffer[which], "the buffer comes back that was sent");
     for (uint32_t k = 0; k < work.buffer->count; ++k) {
         const slr_delivery *held = &loop->held[which][k];
@@ -85,7 +85,7 @@ static slr_status run(void *user, slr_context *context)
     slr_status status = load(loop, context, which, FOREVER);
     while (status == SLR_OK) {
         struct work work = {&loop->buffer[which]};
-        TRY(slr_send(port, loop->worker, &work, sizeof work, 10 * SECOND));
+        TRY(slr_send(port, loop->worker, &work, sizeof work, 60 * SECOND));
         loop->batches += 1;
         slr_status next = load(loop, context, !which, 0); // while it is worked on
         loop->loaded_meanwhile += next == SLR_OK;
@@ -137,23 +137,23 @@ int main(void)
         struct block block = {.number = n};
         for (uint32_t i = 0; i < SAMPLES; ++i)
             block.sample[i] = sample_of(n, i);
-        MUST(slr_send(port, to, &block, sizeof block, SECOND));
+        MUST(slr_send(port, to, &block, sizeof block, 60 * SECOND));
     }
-    MUST(slr_ring_activate(worker, SECOND));
-    MUST(slr_ring_activate(ring, SECOND));
+    MUST(slr_ring_activate(worker, 60 * SECOND));
+    MUST(slr_ring_activate(ring, 60 * SECOND));
     MUST(slr_ring_close_input(ring));
 
     for (uint32_t n = 0; n < BLOCKS; ++n) {
         slr_reply reply;
         struct power power;
-        MUST(slr_receive(port, &reply, &power, sizeof power, 10 * SECOND));
+        MUST(slr_receive(port, &reply, &power, sizeof power, 60 * SECOND));
         uint64_t sum = 0;
         for (uint32_t i = 0; i < SAMPLES; ++i)
             sum += (uint64_t)((int64_t)sample_of(power.number, i) * sample_of(power.number, i));
         check(power.sum == sum, "the power is right");
         check(answered[power.number]++ == 0, "each block is answered once");
     }
-    MUST(slr_ring_wait(ring, SLR_RING_TERMINATED, 10 * SECOND));
+    MUST(slr_ring_wait(ring, SLR_RING_TERMINATED, 60 * SECOND));
     // All blocks were there from the first, so every batch but the first was loaded while the one before was worked on.
     check(loop.loaded_meanwhile == loop.batches - 1, "the next batch is loaded while the last is worked on");
     printf("%d blocks in %u batches, %u of them loaded while another was worked on\n", BLOCKS, loop.batches,

@@ -72,15 +72,15 @@ int main(void)
     MUST(slr_port_open(device, &port));
     for (uint32_t i = 0; i < JOBS; ++i) {
         struct job job = {.n = i * 7919 % JOBS}; // every length once, in no order
-        MUST(slr_send(port, to, &job, sizeof job, SECOND));
+        MUST(slr_send(port, to, &job, sizeof job, 60 * SECOND));
     }
-    MUST(slr_ring_activate(ring, SECOND));
+    MUST(slr_ring_activate(ring, 60 * SECOND));
 
     uint32_t answered[JOBS] = {0}, overtaken = 0, latest = 0, last = 0;
     for (uint32_t i = 0; i < JOBS; ++i) {
         slr_reply reply;
         struct sum sum;
-        MUST(slr_receive(port, &reply, &sum, sizeof sum, 10 * SECOND));
+        MUST(slr_receive(port, &reply, &sum, sizeof sum, 60 * SECOND));
         check(sum.sum == (sum.n ? (uint64_t)sum.n * (sum.n - 1) / 2 : 0), "the sum is right");
         check(answered[sum.n]++ == 0, "each job is answered once");
         overtaken += reply.correlation < latest; // the port's running number of its message
@@ -89,7 +89,7 @@ int main(void)
     }
     check(last == JOBS - 1 && overtaken > 0, "the longest job comes last");
     MUST(slr_ring_close_input(ring));
-    MUST(slr_ring_wait(ring, SLR_RING_TERMINATED, 10 * SECOND));
+    MUST(slr_ring_wait(ring, SLR_RING_TERMINATED, 60 * SECOND));
     printf("%d jobs answered, %u of them overtaken by later ones\n", JOBS, overtaken);
     slr_port_close(port);
     slr_ring_destroy(ring);

@@ -40,7 +40,7 @@ static slr_ring *start(slr_device *device, slr_program *program, const char *han
     slr_ring *ring;
     MUST(slr_ring_create(device, &desc, &ring));
     MUST(slr_ring_launch(ring));
-    MUST(slr_ring_activate(ring, SECOND));
+    MUST(slr_ring_activate(ring, 60 * SECOND));
     return ring;
 }
 
@@ -60,7 +60,7 @@ static void feed(slr_device *device, slr_ring *first)
         struct reading reading = make_reading(i);
         slr_address to;
         MUST(slr_ring_get_address(first, reading.sensor, &to));
-        MUST(slr_send(port, to, &reading, sizeof reading, 10 * SECOND)); // waits while the pipeline is full
+        MUST(slr_send(port, to, &reading, sizeof reading, 60 * SECOND)); // waits while the pipeline is full
     }
     slr_port_close(port);
 }
@@ -72,7 +72,7 @@ static uint32_t read_alarms(slr_port *out)
     slr_reply reply;
     struct alarm alarm;
     slr_status status;
-    while ((status = slr_receive(out, &reply, &alarm, sizeof alarm, 10 * SECOND)) == SLR_OK) {
+    while ((status = slr_receive(out, &reply, &alarm, sizeof alarm, 60 * SECOND)) == SLR_OK) {
         if (alarm.sensor != 3 || alarm.number != ++count)
             exit(1);
     }

@@ -40,7 +40,7 @@ static slr_ring *start(slr_device *device, slr_program *program, const char *han
     slr_ring *ring;
     MUST(slr_ring_create(device, &desc, &ring));
     MUST(slr_ring_launch(ring));
-    MUST(slr_ring_activate(ring, SECOND));
+    MUST(slr_ring_activate(ring, 60 * SECOND));
     return ring;
 }
 
@@ -67,7 +67,7 @@ static void feed(slr_device *device, slr_ring *triage)
         struct measurement measurement = measure(i);
         slr_address to;
         MUST(slr_ring_get_address(triage, measurement.patient, &to));
-        MUST(slr_send(port, to, &measurement, sizeof measurement, 10 * SECOND));
+        MUST(slr_send(port, to, &measurement, sizeof measurement, 60 * SECOND));
     }
     slr_port_close(port);
     MUST(slr_ring_close_input(triage));
@@ -80,7 +80,7 @@ static uint32_t read_all(slr_port *port)
     slr_reply reply;
     struct tally tally;
     slr_status status;
-    while ((status = slr_receive(port, &reply, &tally, sizeof tally, 10 * SECOND)) == SLR_OK)
+    while ((status = slr_receive(port, &reply, &tally, sizeof tally, 60 * SECOND)) == SLR_OK)
         ++count;
     if (status != SLR_END)
         must(status, "slr_receive");

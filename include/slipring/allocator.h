@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The hook by which an application supplies slipring's host memory. Contract: docs/contract/ownership.md.
+/// An application can supply the host memory that slipring uses, through the functions of the struct slr_allocator.
+/// Contract: docs/contract/ownership.md.
 #ifndef SLIPRING_ALLOCATOR_H
 #define SLIPRING_ALLOCATOR_H
 
@@ -7,15 +8,16 @@
 
 #include <stddef.h>
 
-/// Any thread may call either function, and several threads may do so at once. Neither function may call slipring.
+/// Any thread may call `allocate` or `release`, and several threads may call them at once. Neither `allocate` nor
+/// `release` may call a function of slipring.
 typedef struct slr_allocator {
-    /// Returns at least `bytes` bytes, aligned to `alignment` (a power of two, at most 4,096), or NULL. The memory need
-    /// not be zeroed.
+    /// Returns at least `bytes` bytes of memory, aligned to `alignment`, or NULL if no memory is left. `alignment` is a
+    /// power of two, at most 4,096. `allocate` does not have to zero the memory.
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
-    /// Frees memory that `allocate` returned. `bytes` is the size that was requested from `allocate`. `memory` is never
-    /// NULL.
+    /// Frees memory that `allocate` returned. `bytes` is the size that slipring requested from `allocate`. slipring
+    /// never passes NULL as `memory`.
     void (*release)(void *user, void *memory, size_t bytes);
-    /// slipring passes this pointer to both functions unchanged.
+    /// slipring passes the pointer `user` unchanged to both functions.
     void *user;
 } slr_allocator;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Symbol visibility and the version. Every public header includes this one.
+/// This header has the macros for the visibility of symbols, and the version. Every public header includes
+/// <slipring/api.h>.
 #ifndef SLIPRING_API_H
 #define SLIPRING_API_H
 
@@ -7,7 +8,7 @@
 #define SLR_VERSION_MINOR 2
 #define SLR_VERSION_PATCH 0
 #define SLR_VERSION "0.2.0"
-/// The version of these headers as one number: 1,000,000 * major + 1,000 * minor + patch.
+/// The version of the headers as one number: 1,000,000 * major + 1,000 * minor + patch.
 #define SLR_VERSION_NUMBER (SLR_VERSION_MAJOR * 1000000u + SLR_VERSION_MINOR * 1000u + SLR_VERSION_PATCH)
 
 #if defined(_WIN32) && defined(SLIPRING_BUILDS_LIBRARY)
@@ -24,8 +25,8 @@
 extern "C" {
 #endif
 
-/// The version of the running library, such as "0.2.0". SLR_VERSION is the version of the headers. A later library runs
-/// programs that were compiled with earlier headers (docs/contract/abi.md). Never NULL.
+/// Returns the version of the running library, such as "0.2.0". SLR_VERSION is the version of the headers. A later
+/// library runs programs that were compiled with earlier headers (docs/contract/abi.md). Never NULL.
 /// Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_version(void);
 

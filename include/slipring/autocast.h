@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Autocast: a policy that says in which type each operation runs. A program can read and change the policy.
-/// Contract: docs/contract/ops.md.
+/// An autocast policy says in which number type (such as f16 or f32) each operation runs. A program can read the policy
+/// and change it. Contract: docs/contract/ops.md.
 #ifndef SLIPRING_AUTOCAST_H
 #define SLIPRING_AUTOCAST_H
 
@@ -29,40 +29,43 @@ typedef enum slr_operation {
 
 typedef struct slr_autocast slr_autocast;
 
-/// Makes the default policy. Products and convolutions run in `low`: SLR_F16 or SLR_BF16, or SLR_F32 for no reduced
-/// precision. Operations that sum many terms or take exponentials run in SLR_F32. All other operations run in the type
-/// of their operands.
-/// Threads: any.  Blocks: no.  Owns: the caller gets the policy: slr_autocast_destroy, before slr_ops_destroy.
-/// Errors: INVALID (NULL, no such type), NO_MEMORY.
+/// Makes the default policy of autocast. Matrix products and convolutions run in the type `low`: SLR_F16, SLR_BF16, or
+/// SLR_F32 for full precision. Operations that sum many terms or compute exponentials run in the type SLR_F32.
+/// Operations for which the policy sets no type run in the type of their operands.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the policy, and frees it by slr_autocast_destroy before
+/// slr_ops_destroy.
+/// Errors: INVALID (a NULL argument, no such type), NO_MEMORY.
 SLR_API slr_status slr_autocast_create(slr_ops *ops, slr_scalar low, slr_autocast **out);
 
-/// Releases the policy and its copies. Submitted work still runs. NULL does nothing.
+/// Releases the policy and the converted copies that it made. Work that was submitted before this call still runs. For
+/// NULL the call does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_autocast_destroy(slr_autocast *autocast);
 
-/// Changes the type of one operation to SLR_F32, SLR_F16, SLR_BF16 or SLR_TYPE_AS_IT_COMES.
-/// Threads: one at a time per policy.  Blocks: no.  Errors: INVALID (NULL, no such operation or type).
+/// Changes the type of one operation: SLR_F32, SLR_F16, SLR_BF16, or SLR_TYPE_AS_IT_COMES.
+/// Threads: one at a time per policy.  Blocks: no.  Errors: INVALID (a NULL argument, no such operation or type).
 SLR_API slr_status slr_autocast_set(slr_autocast *autocast, slr_operation operation, slr_scalar type);
 
-/// Called for each operation. `name` is the operation, such as "matmul". `type` is its type, such as "f16", or "" for
-/// SLR_TYPE_AS_IT_COMES. `why` is the reason for the default type, or "set" after slr_autocast_set. The texts live as
-/// long as the process.
+/// slr_autocast_visit calls this function for each operation. `name` is the operation, such as "matmul". `type` is the
+/// operation's type, such as "f16"; the text is empty for SLR_TYPE_AS_IT_COMES. `why` is the reason for the default
+/// type, or "set" if slr_autocast_set changed the type. The texts `name`, `type` and `why` live as long as the process.
 typedef void slr_autocast_visitor(void *user, slr_operation operation, const char *name, const char *type,
                                   const char *why);
 
-/// Visits all operations in the order of slr_operation.
-/// Threads: one at a time per policy.  Blocks: no.  Errors: INVALID (NULL).
+/// Calls `visit` for all operations, in the order of the enum slr_operation.
+/// Threads: one at a time per policy.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_autocast_visit(const slr_autocast *autocast, slr_autocast_visitor *visit, void *user);
 
-/// Gives `in` in the type of `operation`. If `in` has that type already, `out` is `in` itself. Otherwise `out` is a
-/// copy in memory of the device's pool, which work of `stream` converts. The copy lives until slr_autocast_clear.
+/// Converts the tensor `in` to the type that the policy has for `operation`. If `in` already has that type, `out` is
+/// `in` itself. If `in` has another type, `out` is a copy in memory of the device's pool, and the stream `stream`
+/// converts the elements. The converted copy lives until the program calls slr_autocast_clear.
 /// Threads: one at a time per policy.  Blocks: no.  Owns: the policy keeps the copy's buffer.
-/// Errors: as the operations of <slipring/ops.h>; INVALID (no such operation).
+/// Errors: those of the operations of <slipring/ops.h>; INVALID (no such operation).
 SLR_API slr_status slr_autocast_tensor(slr_autocast *autocast, slr_stream *stream, slr_operation operation,
                                        const slr_tensor *in, slr_tensor *out);
 
-/// Releases all copies of slr_autocast_tensor. Call this function after each training step. Submitted work keeps the
-/// copies that it uses. NULL does nothing.
+/// Releases all copies that slr_autocast_tensor made. A program should call this function after each training step.
+/// Submitted work keeps the copies that it uses, until the work ends. For NULL the call does nothing.
 /// Threads: one at a time per policy.  Blocks: no.
 SLR_API void slr_autocast_clear(slr_autocast *autocast);
 

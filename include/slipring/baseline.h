@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Baselines: a comparison with a baseline shows whether an operation has become slower.
-/// Contract: docs/contract/baseline.md.
+/// A comparison with a baseline shows whether an operation has become slower. Contract: docs/contract/baseline.md.
 ///
 ///     slr_baseline baseline = SLR_BASELINE_INIT;
 ///     slr_comparison result;
@@ -27,7 +26,7 @@ typedef enum slr_verdict {
     SLR_VERDICT_UNDECIDED ///< the samples scatter too much
 } slr_verdict;
 
-/// The speed that is expected of an operation. The library never changes a baseline.
+/// A baseline is the speed that is expected of an operation. The library never changes a baseline.
 typedef struct slr_baseline {
     uint32_t struct_size;
     uint32_t is_latency;   ///< 0: samples are throughputs, more is better. 1: samples are latencies, less is better
@@ -64,14 +63,15 @@ typedef struct slr_comparison {
     char why[200];
 } slr_comparison;
 
-/// Compares samples with a baseline. The lower bound of `speed` is 1 - tolerance, the upper bound 1 / (1 - tolerance).
-/// The verdict is REGRESSED below the lower bound, IMPROVED above the upper bound, and SAME between them. With one
-/// sample and an exact target, `speed` itself decides. Otherwise the whole 95 % interval must lie below, above or
-/// between the bounds; if it contains a bound, the verdict is UNDECIDED. The same samples always give the same result.
+/// Compares measured samples with a baseline. The lower bound of `speed` is 1 - tolerance; the upper bound is 1 / (1 -
+/// tolerance). The verdict is REGRESSED if `speed` is below the lower bound, IMPROVED above the upper bound, and SAME
+/// between them. With one sample and an exact target, the value of `speed` itself decides the verdict. With several
+/// samples, the whole 95 % interval of `speed` must lie below, above or between the bounds. If the interval contains a
+/// bound, the verdict is UNDECIDED. slr_baseline_compare gives the same result each time for the same samples.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL; struct_size; no sample; a number that is not finite and above 0; a tolerance outside its
-///   range; neither target nor samples), NO_MEMORY.
+/// Errors: INVALID (a NULL argument; a wrong struct_size; no sample; a number that is not finite and above 0; a
+///   tolerance outside its range; neither target nor samples), NO_MEMORY.
 SLR_API slr_status slr_baseline_compare(const slr_baseline *baseline, const double *samples, uint32_t count,
                                         slr_comparison *out);
 
@@ -81,7 +81,8 @@ SLR_API slr_status slr_baseline_compare_sized(const slr_baseline *baseline, cons
 #define slr_baseline_compare(baseline, samples, count, out)                                                            \
     slr_baseline_compare_sized((baseline), (samples), (count), (out), sizeof(slr_comparison))
 
-/// The name of a verdict: "same", "regressed", "improved" or "not decided"; "unknown" for another number.
+/// Returns the name of a verdict: "same", "regressed", "improved" or "not decided". For any other number the name is
+/// "unknown".
 SLR_API const char *slr_verdict_name(uint32_t verdict);
 
 #ifdef __cplusplus

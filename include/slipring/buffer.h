@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Buffers: device memory and its host copy. Contract: docs/contract/memory.md.
+/// A buffer is memory of a device, together with a copy of the bytes in the host's memory. Contract:
+/// docs/contract/memory.md.
 #ifndef SLIPRING_BUFFER_H
 #define SLIPRING_BUFFER_H
 
@@ -14,14 +15,15 @@ extern "C" {
 
 typedef struct slr_buffer slr_buffer;
 
-/// How bytes move between the device and the host copy, on a device with its own memory.
+/// The mode of a buffer says how bytes move between the device and the host copy, if the device has its own memory.
 typedef enum slr_buffer_mode {
     SLR_BUFFER_AUTOMATIC = 1, ///< slipring copies bytes only when they are needed
     SLR_BUFFER_EXPLICIT = 2,  ///< the program copies bytes, by slr_buffer_sync
     SLR_BUFFER_UNIFIED = 3    ///< no copies: host and device must share memory, else creation fails
 } slr_buffer_mode;
 
-/// The kind of memory of a buffer. A device may have memory that it shares with the host, and memory of its own.
+/// The enum says which kind of memory a buffer uses. A device may have memory that it shares with the host, and also
+/// memory of its own.
 typedef enum slr_storage {
     SLR_STORAGE_DEFAULT = 0, ///< the device's usual kind: shared if host and device share memory
     SLR_STORAGE_SHARED = 1,  ///< host and device use the same memory, without copies. Needs unified memory
@@ -30,7 +32,8 @@ typedef enum slr_storage {
 
 #define SLR_BUFFER_MOST_DIMENSIONS 8
 
-/// How to create a buffer. Zero means the default; fields are only appended.
+/// This struct describes the buffer that slr_buffer_create_with creates. A zero in any field means the default. Later
+/// versions only append fields.
 typedef struct slr_buffer_desc {
     uint32_t struct_size;
     slr_buffer_mode mode;                       ///< default: automatic
@@ -38,21 +41,23 @@ typedef struct slr_buffer_desc {
     slr_scalar dtype;                           ///< type of the elements; default: none
     uint32_t rank;                              ///< number of dimensions in `shape`, up to SLR_BUFFER_MOST_DIMENSIONS
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS]; ///< elements in each dimension; the last dimension is contiguous
-    /// Host memory for the buffer, `bytes` long and aligned to 64 bytes. If host and device share memory, it becomes
-    /// the buffer's memory; otherwise it becomes the host copy. The bytes at `import` are the buffer's initial
-    /// contents. Access this memory only through maps.
+    /// The program may pass host memory for the buffer, `bytes` long and aligned to 64 bytes. If host and device share
+    /// memory, the memory at `import` becomes the buffer's memory; otherwise it becomes the host copy. The bytes at
+    /// `import` are the buffer's initial contents. The program may access the memory at `import` only while it is
+    /// mapped by slr_buffer_map.
     void *import;
     void (*release)(void *user); ///< called once when nothing uses `import` any more; may be NULL
     void *user;
-    /// 1: the memory on the host's side is page-locked from the start, so its pages are never swapped out. If host and
-    /// device share memory (cpu), the buffer's own memory is locked, and starts on a page. Otherwise the host copy is
-    /// locked, and allocated at once. A device with a copy engine (cuda) then copies directly, without a staging
-    /// buffer. `pinned` with `import` is allowed only on a device with its own memory whose driver can lock pages
-    /// (cuda, vulkan). The imported memory stays pinned until it is released.
+    /// If `pinned` is 1, the buffer's memory on the host is page-locked from the start, so its pages are never swapped
+    /// out. If host and device share memory (cpu), slipring locks the buffer's own memory, which then starts on a page.
+    /// If the device has its own memory, slipring allocates the host copy at once and locks it. With pinned memory, a
+    /// device with a copy engine (cuda) copies directly, without a staging buffer. `pinned` together with `import`
+    /// works only on devices with their own memory whose driver can lock pages (cuda, vulkan). Memory that is both
+    /// imported and pinned stays pinned until slipring releases it.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
-    /// SLR_STORAGE_PRIVATE: slr_buffer_write and slr_buffer_read copy directly; slr_buffer_map and slr_buffer_sync
-    /// fail. Private storage excludes `import`, `pinned` and SLR_BUFFER_UNIFIED.
+    /// With SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly, and slr_buffer_map and
+    /// slr_buffer_sync fail. A private buffer cannot use `import`, `pinned` or SLR_BUFFER_UNIFIED.
     slr_storage storage;
     uint32_t reserved_too; ///< ignored
 } slr_buffer_desc;
@@ -71,7 +76,7 @@ static inline slr_buffer_desc slr_buffer_desc_init(void)
     }
 #endif
 
-/// A buffer's properties, and counts of its copies.
+/// The properties of a buffer, and counts of the copies between host and device.
 typedef struct slr_buffer_info {
     slr_buffer_mode mode;
     uint32_t unified; ///< 1: host and device share memory
@@ -85,51 +90,52 @@ typedef struct slr_buffer_info {
     slr_storage storage;                  ///< as requested
 } slr_buffer_info;
 
-/// Makes a buffer of `bytes` bytes (1 to 2^40). The buffer is zeroed, aligned to 64 bytes, and
-/// automatic (SLR_BUFFER_AUTOMATIC).
+/// Makes a buffer of `bytes` bytes (1 to 2^40). The new buffer is zeroed, aligned to 64 bytes, and in the mode
+/// SLR_BUFFER_AUTOMATIC.
 ///
-/// Threads: any.  Blocks: no.  Owns: the caller gets the buffer: slr_buffer_destroy.
-/// Errors: INVALID (size 0 or too large), NO_MEMORY (the message has the bytes requested and
-///   free: docs/contract/pools.md).
+/// Threads: any.  Blocks: no.  Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.
+/// Errors: INVALID (the size is 0 or too large), NO_MEMORY (the message has the bytes requested and the bytes free:
+///   docs/contract/pools.md).
 SLR_API slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **out);
 
-/// The macro slr_buffer_create calls this function, with its call site for slr_device_desc.on_memory. `file` must stay
-/// readable (a literal).
+/// The macro slr_buffer_create calls this function, with its call site for slr_device_desc.on_memory. The text `file`
+/// must stay readable, as a string literal does.
 SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *file, uint32_t line,
                                         slr_buffer **out);
 #define slr_buffer_create(device, bytes, out) slr_buffer_create_at((device), (bytes), __FILE__, __LINE__, (out))
 
-/// Makes a buffer from a description. The buffer is zeroed unless memory is imported.
-/// Threads, Blocks, Owns: as slr_buffer_create.
-/// Errors: INVALID (shape, dtype and bytes do not agree; `import` is misaligned or already pinned, or the device cannot
-///   pin it: then the program itself can lock the memory), UNSUPPORTED (unified or shared on a device with its own
-///   memory; pinned on a device whose pages move), NO_MEMORY (also if the process's limit on locked memory is too low
-///   for a pinned buffer: the message names the limit).
+/// Makes a buffer from the description `desc`. The new buffer is zeroed unless the program imports memory.
+/// Threads, Blocks, Owns: as for slr_buffer_create.
+/// Errors: INVALID (shape, dtype and bytes do not agree; `import` is misaligned or already pinned; the device cannot
+///   pin `import`: then the program itself can lock the memory), UNSUPPORTED (unified or shared on a device with its
+///   own memory; pinned on a device whose pages move), NO_MEMORY (also if the process's limit on locked memory is too
+///   low for a pinned buffer: the message names the limit).
 SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *desc, slr_buffer **out);
 
-/// Makes a slice: a part of a buffer that is used as a buffer. A slice shares its buffer's memory. slipring records
-/// each access with its range of the whole buffer, so work on disjoint slices is not ordered. A slice keeps its whole
-/// buffer alive. `offset` must be a multiple of 64.
-/// Threads: any.  Blocks: no.  Owns: the caller gets the slice: slr_buffer_destroy.
-/// Errors: INVALID (`offset`; the range is empty or leaves the buffer), NO_MEMORY.
+/// Makes a slice: a part of a buffer that the program can use like a buffer. A slice shares the memory of its buffer.
+/// slipring records which range of the whole buffer each access uses, so work on disjoint slices can run at the same
+/// time. The whole buffer lives as long as its slices. The byte offset `offset` must be a multiple of 64.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the slice, and frees it by slr_buffer_destroy.
+/// Errors: INVALID (`offset` is wrong; the range is empty or exceeds the buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);
 
-/// Releases the caller's reference. The memory is freed when no launched ring kernel is bound to the buffer, no
-/// submitted work uses the buffer, and no slice of it remains. Unmap every mapping first. NULL does nothing.
+/// Releases the caller's reference to the buffer. slipring frees the memory when no launched ring kernel, no submitted
+/// work and no slice uses the buffer any more. Before this call, the program must end every mapping by
+/// slr_buffer_unmap. For NULL the call does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
-/// Copies `bytes` bytes into the buffer at byte `offset`. The call waits for work in flight on these bytes. A handler
-/// of a ring kernel that runs at the same time may see any mixture of old and new bytes. A handler sees everything that
-/// was written before its message was sent.
+/// Copies `bytes` bytes from the program into the buffer, at byte `offset`. The call waits until work in flight that
+/// uses the bytes has ended. A handler that runs during the copy may see any mixture of old and new bytes. A handler
+/// sees all bytes that were written before the handler's message was sent.
 ///
-/// Threads: any.  Blocks: for work in flight on the range, and for the copy.
-/// Errors: INVALID (the range leaves the buffer: the message has both sizes), WRONG_STATE (the range is mapped),
+/// Threads: any.  Blocks: for work in flight on the range, and while the call copies.
+/// Errors: INVALID (the range exceeds the buffer: the message has both sizes), WRONG_STATE (the range is mapped),
 ///   DEVICE_LOST, or the error of the work in flight.
 SLR_API slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes);
 
-/// Copies bytes out of the buffer, by the rules of slr_buffer_write. After a reply has been received, the call sees
-/// what the handler of that reply wrote.
+/// Copies bytes from the buffer to the program, by the same rules as slr_buffer_write. After the program has received a
+/// reply, slr_buffer_read sees the bytes that the handler of that reply wrote.
 SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes);
 
 // ---- the host copy -------------------------------------------------------------------------------------------------
@@ -138,34 +144,36 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 #define SLR_MAP_WRITE 2u   ///< bytes that the host does not write keep their values
 #define SLR_MAP_DISCARD 4u ///< the host writes the whole range, so nothing is copied from the device
 
-/// Maps a range for the host at `*out`, until slr_buffer_unmap. First the call waits for conflicting work in flight. A
-/// mapping for reading conflicts with work that writes the range; a mapping for writing conflicts with all work on the
-/// range. Then the call copies bytes that are valid only on the device. While the range is mapped, conflicting work is
-/// refused.
+/// Gives the host access to a range of the buffer until slr_buffer_unmap; `*out` gets the address. The call first waits
+/// until work in flight that conflicts with the mapping has ended. A mapping for reading conflicts with work that
+/// writes the range; a mapping for writing conflicts with all work on the range. After the wait for work in flight, the
+/// call copies to the host the bytes that are valid only on the device. While the range is mapped, slipring refuses
+/// work that conflicts with the mapping.
 ///
 /// Threads: any; several may read one range.  Blocks: until `timeout_ns`, and for the copy.
-/// Owns: the caller gets the mapping: slr_buffer_unmap.
-/// Errors: INVALID (range, access), WRONG_STATE (the buffer is private; another mapping conflicts; the call would wait
-///   for itself), TIMEOUT, NO_MEMORY, or the error of the work in flight.
+/// Owns: the caller gets the mapping, and ends it by slr_buffer_unmap.
+/// Errors: INVALID (a wrong range or access), WRONG_STATE (the buffer is private; another mapping conflicts; the call
+///   would wait for itself), TIMEOUT, NO_MEMORY, or the error of the work in flight.
 SLR_API slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t access,
                                   uint64_t timeout_ns, void **out);
 
-/// Ends the mapping that begins at `mapped`. The bytes that the host wrote are then valid. The device gets these bytes
-/// when it needs them.
+/// Ends the mapping that begins at the address `mapped`. After slr_buffer_unmap, the bytes that the host wrote are the
+/// buffer's contents. slipring copies these bytes to the device when the device needs them.
 /// Threads: any.  Blocks: for the copy, if a ring kernel is bound.
-/// Errors: INVALID (not a mapping of this buffer), NO_MEMORY.
+/// Errors: INVALID (`mapped` is not a mapping of this buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped);
 
 typedef enum slr_place { SLR_AT_HOST = 1, SLR_AT_DEVICE = 2 } slr_place;
 
-/// Copies the range of an explicit buffer to the side `to` from the other side, even if `to` was written last. If host
-/// and device share memory, the call copies nothing.
-/// Threads: any.  Blocks: until `timeout_ns` for work in flight, and for the copy.
-/// Errors: INVALID (range), WRONG_STATE (not an explicit buffer; private; mapped), TIMEOUT, NO_MEMORY.
+/// Copies a range of a buffer in explicit mode to the side `to` (host or device) from the other side, even if `to` has
+/// the newer bytes. If host and device share memory, slr_buffer_sync copies nothing.
+/// Threads: any.  Blocks: until `timeout_ns` for work in flight, and while the call copies.
+/// Errors: INVALID (a wrong range), WRONG_STATE (the buffer is not explicit, or is private or mapped), TIMEOUT,
+///   NO_MEMORY.
 SLR_API slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_place to,
                                    uint64_t timeout_ns);
 
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_buffer_get_info(const slr_buffer *buffer, slr_buffer_info *out);
 
 /// The macro slr_buffer_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -177,15 +185,16 @@ SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
 
 // ---- as text ------------------------------------------------------------------------------------------------------
 
-/// How to print a buffer. Zero means the default; fields are only appended.
+/// The struct slr_print_desc says how slr_buffer_format and slr_buffer_print show a buffer. A zero in any field means
+/// the default. Later versions only append fields.
 typedef struct slr_print_desc {
     uint32_t struct_size;
     slr_scalar dtype; ///< type of the elements; default: the buffer's. A different dtype is printed without a shape
-    /// Number of elements to print, in one line. Default: all elements, one line per row of the shape and an empty line
-    /// between matrices.
+    /// The number of elements to print, all in one line. By default all elements are printed, with one line per row and
+    /// an empty line between matrices.
     uint64_t count;
-    /// Number of elements to print at each end of a dimension longer than twice `edge`, with "..." between the ends.
-    /// Default: all elements.
+    /// A dimension with more than twice `edge` elements shows only its first and last `edge` elements, with "..."
+    /// between them. If `edge` is 0, all elements are shown.
     uint32_t edge;
     uint32_t reserved; ///< ignored
 } slr_print_desc;
@@ -204,16 +213,18 @@ static inline slr_print_desc slr_print_desc_init(void)
     }
 #endif
 
-/// Formats the buffer's elements as text. Each element gets the shortest form that reads back as the same value, with a
-/// '.' in any locale. The buffer is read piece by piece (slr_buffer_read), so the text may show a part of a concurrent
-/// write. `out` gets at most `bytes` bytes, NUL included. `*length` (may be NULL) gets the full length without the NUL.
+/// Writes the buffer's elements as text into `out`. Each number is written in the shortest form that reads back as the
+/// same value, with a '.' in any locale. The call reads the buffer piece by piece, so the text may show a part of a
+/// concurrent write. `out` gets at most `bytes` bytes, including the final NUL. `*length` gets the length of the full
+/// text without the NUL; `length` may be NULL.
 ///
 /// Threads: any.  Blocks: for work in flight on the buffer.  Owns: nothing; `desc` may be NULL.
-/// Errors: INVALID (NULL, no dtype, more elements than the buffer has), or as slr_buffer_read.
+/// Errors: INVALID (a NULL argument, no dtype, more elements than the buffer has), and those of slr_buffer_read.
 SLR_API slr_status slr_buffer_format(slr_buffer *buffer, const slr_print_desc *desc, char *out, size_t bytes,
                                      size_t *length);
 
-/// As slr_buffer_format, but writes the text to a file. Errors: also SYSTEM (the file could not be written).
+/// Writes the same text as slr_buffer_format, but to the file `to`. Errors: also SYSTEM (the file could not be
+/// written).
 SLR_API slr_status slr_buffer_print(slr_buffer *buffer, const slr_print_desc *desc, FILE *to);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The user's cache of compiled kernels and its entries. Contract: docs/contract/launch.md.
+/// The cache of compiled kernels on the user's disk, and its entries. Contract: docs/contract/launch.md.
 #ifndef SLIPRING_CACHE_H
 #define SLIPRING_CACHE_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/// One entry. Its text is borrowed for the length of the visitor's call.
+/// One entry of the cache. The texts are valid only during the visitor's call.
 typedef struct slr_cache_entry {
     const char *name;   ///< the name of the entry's file
     const char *kernel; ///< the kernel's name, or the handlers' names separated by commas
@@ -19,29 +19,31 @@ typedef struct slr_cache_entry {
     const char *detail; ///< block, optimisation, compiler
     uint64_t bytes;     ///< the size of the entry's file
     uint64_t age_s;     ///< seconds since the entry was written
-    /// 0: the entry is damaged, truncated, or of another version. slipring does not use such an entry, and the three
-    /// texts after `name` are empty.
+    /// If `is_whole` is 0, the entry is damaged, truncated, or of another version. slipring does not use such an entry,
+    /// and the three texts after `name` are empty.
     uint8_t is_whole;
 } slr_cache_entry;
 
-/// Decides about an entry: returns 0 to keep the entry, and another value to remove its file. Processes that already
-/// run the entry's code continue.
+/// Decides whether slipring keeps an entry: the function returns 0 to keep the entry, and another value to remove its
+/// file. Processes that already run the entry's code continue to run.
 typedef int slr_cache_visitor(void *user, const slr_cache_entry *entry);
 
-/// Gives the cache folder: SLIPRING_CACHE_DIR, else a folder below XDG_CACHE_HOME or HOME. If the folder exists,
-/// symbolic links in its path are resolved.
+/// Gives the path of the cache folder: the value of SLIPRING_CACHE_DIR, else a folder below XDG_CACHE_HOME or HOME. If
+/// the cache folder exists, the call resolves symbolic links in the folder's path.
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (NULL; a path longer than `bytes`), NOT_FOUND (none of the three variables is set), NO_MEMORY.
+/// Errors: INVALID (a NULL argument; a path longer than `bytes`), NOT_FOUND (none of the three variables is set),
+///   NO_MEMORY.
 SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);
 
-/// Visits every entry, in no particular order. Each entry is read and checked in full. Files that are not named like
-/// entries are skipped. Other processes may use the cache at the same time.
-/// Threads: any.  Blocks: while it reads.  Owns: nothing.
-/// Errors: INVALID (NULL), NOT_FOUND (no folder, as slr_cache_get_folder), SYSTEM (the folder cannot be used: the
-///   message gives the reason; a file cannot be removed), NO_MEMORY.
+/// Calls `visit` for every entry of the cache, in no particular order. slr_cache_visit reads and checks each entry in
+/// full. slr_cache_visit skips files that are not named like entries of the cache. Other processes may use the cache
+/// during the call.
+/// Threads: any.  Blocks: while the call reads.  Owns: nothing.
+/// Errors: INVALID (a NULL argument), NOT_FOUND (no folder, as for slr_cache_get_folder), SYSTEM (the folder cannot be
+///   used: the message gives the reason; a file cannot be removed), NO_MEMORY.
 SLR_API slr_status slr_cache_visit(slr_cache_visitor *visit, void *user);
 
-/// The cache's contents, limits and use.
+/// What the cache contains, its limits, and how often it was used.
 typedef struct slr_cache_info {
     uint64_t entries, bytes; ///< all present files of entries, including damaged entries
     uint64_t limit_bytes;    ///< SLIPRING_CACHE_BYTES, 1 GiB by default. UINT64_MAX: no limit
@@ -52,22 +54,24 @@ typedef struct slr_cache_info {
     uint64_t evicted_bytes;
 } slr_cache_info;
 
-/// Reads the names and sizes in the cache, and its counts. The call does not read the entries.
-/// Threads: any.  Blocks: while it reads.  Owns: nothing.
-/// Errors: INVALID (NULL; a variable that is not a number, which the message names), NOT_FOUND, SYSTEM, NO_MEMORY (as
-///   slr_cache_visit).
+/// Reads the names, the sizes and the counts of the cache. slr_cache_get_info does not read the contents of the
+/// entries.
+/// Threads: any.  Blocks: while the call reads.  Owns: nothing.
+/// Errors: INVALID (a NULL argument; an environment variable that is not a number: the message names the variable),
+///   NOT_FOUND, SYSTEM, NO_MEMORY (as for slr_cache_visit).
 SLR_API slr_status slr_cache_get_info(slr_cache_info *out);
 
 /// The macro slr_cache_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes);
 #define slr_cache_get_info(out) slr_cache_get_info_sized((out), sizeof(slr_cache_info))
 
-/// Removes entries that were not used for more than `unused_s` seconds. Then it removes the least recently used entries
-/// until the rest takes at most `bytes` bytes. It also removes partial files that processes left when they ended.
-/// UINT64_MAX means no limit. `*removed` and `*removed_bytes` (may be NULL) get the totals. Whenever slipring stores an
-/// entry, it removes other entries in the same way, by the limits in slr_cache_info. Processes that already run an
-/// entry's code continue.
-/// Threads: any.  Blocks: while it reads and removes.  Owns: nothing.
+/// Removes the entries that nobody used for more than `unused_s` seconds. Then slr_cache_prune removes the least
+/// recently used entries, until the rest takes at most `bytes` bytes. slr_cache_prune also removes partial files that
+/// ended processes left in the folder. The value UINT64_MAX of `bytes` or `unused_s` means that there is no limit.
+/// `*removed` and `*removed_bytes` get the number of removed entries and their bytes; either pointer may be NULL.
+/// Whenever slipring stores a new entry, it removes others by the limits in slr_cache_info. Processes that already run
+/// the code of a removed entry continue to run.
+/// Threads: any.  Blocks: while the call reads and removes.  Owns: nothing.
 /// Errors: NOT_FOUND, SYSTEM, NO_MEMORY (as slr_cache_visit).
 SLR_API slr_status slr_cache_prune(uint64_t bytes, uint64_t unused_s, uint64_t *removed, uint64_t *removed_bytes);
 

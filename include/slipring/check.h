@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Checks a kernel without a GPU: runs the kernel in the interpreter and reports its defects. docs/contract/checker.md
-/// lists the checks and the meaning of each code.
+/// Finds the defects of a kernel without a GPU, by running the kernel in an interpreter. docs/contract/checker.md lists
+/// the checks and the meaning of each code.
 ///
 ///     slr_check *check;
 ///     slr_kernel_check(kernel, NULL, &check); // the checker chooses shape and arguments
@@ -17,15 +17,16 @@
 extern "C" {
 #endif
 
-/// The findings in a kernel, and the launches that were checked.
+/// The result of a check: the findings in a kernel, and the launches that ran.
 typedef struct slr_check slr_check;
 
-/// One argument that the caller gives. The checker generates all other arguments.
+/// One argument of the kernel whose value the caller chooses. If the caller does not choose an argument's value, the
+/// checker chooses it.
 typedef struct slr_check_argument {
     uint32_t parameter; ///< the parameter's index, from 0
     uint8_t is_unset;   ///< 1: the buffer's contents are uninitialised, and a read of them is a finding
-    /// The value, as for slr_launch. The checker copies a buffer's contents. Kind 0: the checker generates the
-    /// argument, and `is_unset` still applies.
+    /// The argument's value, in the form that slr_launch takes. The checker works on a copy of a buffer's contents. If
+    /// the argument's kind is 0, the checker chooses the value, and `is_unset` still applies.
     slr_arg arg;
 } slr_check_argument;
 
@@ -61,14 +62,15 @@ typedef enum slr_check_level {
     SLR_CHECK_NOTE       ///< correct, but could be faster
 } slr_check_level;
 
-/// A place in the source, and the first thread that reached it.
+/// A place in the source, and the first thread that reached the place.
 typedef struct slr_check_place {
     const char *file; ///< NULL: no place
     uint32_t line, column;
     uint32_t block[3], thread[3];
 } slr_check_place;
 
-/// A finding. Each code has at most one finding for a pair of lines. The text lives as long as the check.
+/// A finding is a defect or a remark that the checker reports. The checker reports each code at most once for a pair of
+/// lines. The texts of a finding live as long as the check.
 typedef struct slr_check_finding {
     uint32_t code;    ///< 10 for SLR-C010
     uint32_t level;   ///< slr_check_level
@@ -78,23 +80,25 @@ typedef struct slr_check_finding {
     slr_check_place other; ///< the other access of a race, or the other thread's barrier
     uint64_t count;        ///< number of occurrences
     uint32_t launch;       ///< index of the first launch with this finding, for slr_check_get_launch
-    /// For a warning that generated values may have caused: the options that give real values, such as "--arg n=...,
-    /// --block ...". With real values, the checker can report an error. NULL for all other findings.
+    /// The options that give real values, such as "--arg n=..., --block ...", for a warning that generated values may
+    /// have caused. When the caller gives real values, the checker can report an error instead of a warning. For
+    /// findings without generated values, `give` is NULL.
     const char *give;
 } slr_check_finding;
 
-/// A launch that was checked.
+/// A launch of the kernel that the checker ran.
 typedef struct slr_check_launch {
     uint32_t grid[3], block[3], shared_bytes;
     uint64_t instructions;        ///< executed by all threads together
     const char *const *arguments; ///< one per parameter: "n = 1000", "x = float[1000], random"
     const uint8_t *generated;     ///< one per parameter: 1 if the checker generated it
     uint32_t argument_count;
-    /// The launch in the file's host code that the checker followed: "line 42: scale<<<2, 256>>>(x, n)"; or NULL.
+    /// The launch in the file's host code that the checker imitated, as "line 42: scale<<<2, 256>>>(x, n)"; otherwise
+    /// NULL.
     const char *from;
 } slr_check_launch;
 
-/// How a source line uses a GPU's memory and warps in the first launch.
+/// How one line of the source uses a GPU's memory and warps in the first launch.
 typedef struct slr_check_line {
     const char *file;
     uint32_t line;
@@ -110,43 +114,46 @@ typedef struct slr_check_info {
     uint32_t findings, errors, warnings, notes, launches;
 } slr_check_info;
 
-/// Runs a kernel in the interpreter, once or twice. The checker makes the second run if it generates sizes and the
-/// kernel compares its index with a size. In the second run, sizes are not multiples of the block. A finding is not an
-/// error of this call. `desc` may be NULL.
+/// Runs a kernel in the interpreter, once or twice, and reports its defects. The checker runs the kernel a second time
+/// if it chose the sizes and the kernel compares its index with a size. In this second run, the sizes are not multiples
+/// of the block size. A finding does not make the call of slr_kernel_check fail. `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: while it runs; `fuel` and `steps` are the limits.
-/// Owns: the caller gets the check, which holds the kernel: slr_check_destroy.
-/// Errors: INVALID (NULL; an impossible shape; an argument as in slr_launch; the generated buffers exceed
-///   `memory_bytes`: the message names the buffer that does not fit), UNSUPPORTED (the kernel needs more stack than the
-///   interpreter has), NO_MEMORY.
+/// Threads: any.  Blocks: while the kernel runs; `fuel` and `steps` are the limits.
+/// Owns: the check keeps the kernel alive; the caller frees the check by slr_check_destroy.
+/// Errors: INVALID (a NULL argument; an impossible shape; an argument that slr_launch refuses; the generated buffers
+///   exceed `memory_bytes`: the message names the buffer that does not fit), UNSUPPORTED (the kernel needs more stack
+///   than the interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 
-/// Checks a handler, `__ring__`, `__ring_block__` or `__ring_batch__`, as slr_kernel_check checks a kernel. If `name`
-/// is NULL, the call checks the program's only handler. The handler gets generated messages in three launches: zeros,
-/// random values, and the smallest and largest values of each type. States start as zero. A fault that depends on
-/// values is an error if zeros and random values both cause it; otherwise it is a warning. `desc` may be NULL. A
-/// handler has its own shape, so `grid` and `block` are ignored. Parameters count from 0 after the message.
+/// Checks a handler, which begins with `__ring__`, `__ring_block__` or `__ring_batch__`, as slr_kernel_check checks a kernel. If `name`
+/// is NULL, slr_handler_check checks the only handler of the program. The checker sends generated messages to the
+/// handler in three launches: zeros, random values, and the smallest and largest values of each type. Each state of the
+/// handler starts as zero bytes. A fault of a handler that depends on values is an error if both zeros and random
+/// values cause the fault; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed shape of
+/// threads, so the call ignores `grid` and `block`. In a check of a handler, the parameters count from 0, beginning
+/// after the message.
 ///
-/// Threads: any.  Blocks: while it runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per launch, 0: 16
-/// million).
-/// Owns: the caller gets the check, which holds the program: slr_check_destroy.
-/// Errors: NOT_FOUND (no such handler, or several and no name), and as slr_kernel_check.
+/// Threads: any.  Blocks: while the handler runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per
+/// launch, 0: 16 million).
+/// Owns: the check keeps the program alive; the caller frees the check by slr_check_destroy.
+/// Errors: NOT_FOUND (no such handler, or no name and several handlers), and those of slr_kernel_check.
 SLR_API slr_status slr_handler_check(slr_program *program, const char *name, const slr_check_desc *desc,
                                      slr_check **out);
 
-/// Releases the check. NULL does nothing.
+/// Releases the check. For NULL the call does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_check_destroy(slr_check *check);
 
-/// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *out);
 
 /// The macro slr_check_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_info *out, size_t bytes);
 #define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
 
-/// Gives a finding. Findings are in the order of files and lines. `index` counts from 0.
-/// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+/// Gives the finding with the index `index`. Findings are sorted by file and line. The first finding has the index 0.
+/// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: NOT_FOUND (`index` is past the last finding), INVALID
+/// (a NULL argument).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);
 
 /// The macro slr_check_get_finding calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -155,8 +162,8 @@ SLR_API slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t 
 #define slr_check_get_finding(check, index, out)                                                                       \
     slr_check_get_finding_sized((check), (index), (out), sizeof(slr_check_finding))
 
-/// Gives a launch. Launches are in the order in which they ran.
-/// Threads, Blocks, Owns, Errors: as slr_check_get_finding.
+/// Gives a launch that the checker ran. Launches are in the order in which they ran.
+/// Threads, Blocks, Owns, Errors: as for slr_check_get_finding.
 SLR_API slr_status slr_check_get_launch(const slr_check *check, uint32_t index, slr_check_launch *out);
 
 /// The macro slr_check_get_launch calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -165,8 +172,9 @@ SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t i
 #define slr_check_get_launch(check, index, out)                                                                        \
     slr_check_get_launch_sized((check), (index), (out), sizeof(slr_check_launch))
 
-/// Gives a line that accesses memory or branches. Lines are in the order of files and lines.
-/// Threads, Blocks, Owns, Errors: as slr_check_get_finding.
+/// Gives the counts of a source line that accesses memory or branches. The source lines are sorted by file and line
+/// number.
+/// Threads, Blocks, Owns, Errors: as for slr_check_get_finding.
 SLR_API slr_status slr_check_get_line(const slr_check *check, uint32_t index, slr_check_line *out);
 
 /// The macro slr_check_get_line calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Clusters: several devices of one machine that share the items of a launch. Contract: docs/contract/cluster.md.
+/// A cluster is several devices of one machine that share the work of a launch. Contract: docs/contract/cluster.md.
 ///
 ///     slr_cluster *cluster;
 ///     slr_cluster_create_named("cpu?threads=1,cpu?threads=1", NULL, &cluster);
@@ -20,36 +20,37 @@ extern "C" {
 
 typedef struct slr_cluster slr_cluster;
 
-/// Makes a cluster of 1 to SLR_CLUSTER_MOST_DEVICES different devices. The devices remain the caller's. Close the
-/// devices after slr_cluster_destroy.
+/// Makes a cluster of different devices, from 1 to SLR_CLUSTER_MOST_DEVICES. The program still owns the devices of the
+/// cluster. The program closes the devices after slr_cluster_destroy.
 ///
-/// Threads: any.  Blocks: no.  Owns: the caller gets the cluster: slr_cluster_destroy.
-/// Errors: INVALID (NULL, count, a device twice), NO_MEMORY, SYSTEM.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the cluster, and frees it by slr_cluster_destroy.
+/// Errors: INVALID (a NULL argument, a wrong count, a device twice), NO_MEMORY, SYSTEM.
 SLR_API slr_status slr_cluster_create(slr_device *const *devices, uint32_t count, slr_cluster **out);
 
-/// Opens the devices that `names` lists, and makes a cluster of them: "cpu?threads=1,cpu?threads=1,opencl:0". A name
-/// that appears twice opens two devices. `desc` applies to each device, and may be NULL.
+/// Opens the devices that the text `names` lists, such as "cpu?threads=1,cpu?threads=1,opencl:0", and makes a cluster
+/// of them. A name that appears twice in the list opens two devices. `desc` applies to each device; it may be NULL.
 /// Threads: any.  Blocks: while backends start.
-/// Owns: the caller gets the cluster: slr_cluster_destroy, which also closes the devices.
-/// Errors: as slr_device_open and slr_cluster_create.
+/// Owns: the caller gets the cluster. slr_cluster_destroy frees the cluster and closes the devices.
+/// Errors: those of slr_device_open and slr_cluster_create.
 SLR_API slr_status slr_cluster_create_named(const char *names, const slr_device_desc *desc, slr_cluster **out);
 
-/// Waits for the launches of the cluster, and releases the cluster. NULL does nothing.
+/// Waits until the cluster's launches have completed, and releases the cluster. For NULL the call does nothing.
 /// Threads: any, once.  Blocks: until its launches have ended.
 SLR_API void slr_cluster_destroy(slr_cluster *cluster);
 
-/// The number of devices; 0 for NULL.
+/// Returns the number of devices in the cluster, or 0 for NULL.
 /// Threads: any.  Blocks: no.
 SLR_API uint32_t slr_cluster_size(const slr_cluster *cluster);
 
-/// Gives a device of the cluster by its index.
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL), NOT_FOUND (index).
-/// Owns: the device belongs to the cluster after slr_cluster_create_named, and to the program after slr_cluster_create.
+/// Gives the device with the index `index` in the cluster.
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (index).
+/// Owns: the cluster owns the devices that slr_cluster_create_named opened; the program owns the devices of
+/// slr_cluster_create.
 SLR_API slr_status slr_cluster_get_device(const slr_cluster *cluster, uint32_t index, slr_device **out);
 
 // ---- shares of the devices ----------------------------------------------------------------------------------------
 
-/// The rule by which a cluster divides items among its devices.
+/// How a cluster divides the items of a launch among its devices.
 typedef enum slr_balance {
     SLR_BALANCE_THROUGHPUT = 1, ///< by items per second, measured in earlier launches of the kernels; at first equal
     SLR_BALANCE_MEMORY,         ///< by the device's free memory for buffers
@@ -58,7 +59,7 @@ typedef enum slr_balance {
     SLR_BALANCE_GIVEN           ///< by slr_balance_desc.weights
 } slr_balance;
 
-/// Zero is the default in every field.
+/// A zero in any field means the default.
 typedef struct slr_balance_desc {
     uint32_t struct_size;
     uint32_t reserved;       ///< ignored
@@ -84,7 +85,7 @@ static inline slr_balance_desc slr_balance_desc_init(void)
     }
 #endif
 
-/// The items that one device gets.
+/// The range of items that one device gets.
 typedef struct slr_part {
     uint32_t device; ///< the device's index in the cluster
     uint32_t reserved;
@@ -92,20 +93,21 @@ typedef struct slr_part {
     uint64_t items;  ///< 0: nothing
 } slr_part;
 
-/// Divides `items` items among the devices. `out` gets one part for each device, in the order of the devices, without
-/// gaps. Each part's exact size is rounded down. The items left over go to the parts with the largest remainders.
-/// `desc` may be NULL, except for SLR_BALANCE_GIVEN.
+/// Divides `items` items among the devices of the cluster. `out` gets one part for each device, in the order of the
+/// devices, and the parts have no gaps between them. The cluster computes each part's exact size and rounds it down.
+/// The items that remain after the rounding go to the parts with the largest remainders. `desc` may be NULL, except
+/// with SLR_BALANCE_GIVEN.
 ///
 /// Threads: any.  Blocks: no.
-/// Errors: INVALID (NULL, an unknown balance, no weights), NO_MEMORY (the limits leave no room for some items: the
-///   message says how many).
+/// Errors: INVALID (a NULL argument, an unknown balance, no weights), NO_MEMORY (the limits leave no room for some
+///   items: the message says how many).
 SLR_API slr_status slr_cluster_balance(slr_cluster *cluster, uint64_t items, slr_balance balance,
                                        const slr_balance_desc *desc, slr_part *out);
 
 // ---- launches ------------------------------------------------------------------------------------------------------
 
-/// A buffer that is divided: each device gets its part, and the kernel's pointer points to the part's first item. If
-/// `item_bytes` is 0, an item is one element of the parameter.
+/// An argument whose buffer is divided among the devices: each device gets its part, and the kernel's pointer points to
+/// the part's first item. If `item_bytes` is 0, one item is one element of the kernel's parameter.
 static inline slr_arg slr_arg_split(slr_buffer *buffer, uint32_t item_bytes)
 {
     slr_arg arg = {SLR_ARG_SPLIT, item_bytes, {0}};
@@ -113,44 +115,46 @@ static inline slr_arg slr_arg_split(slr_buffer *buffer, uint32_t item_bytes)
     return arg;
 }
 
-/// The number of items in the device's part.
+/// The number of items in the part of one device.
 static inline slr_arg slr_arg_items(void)
 {
     slr_arg arg = {SLR_ARG_ITEMS, 8, {0}};
     return arg;
 }
 
-/// The index of the first item in the device's part.
+/// The index of the first item in the part of the device.
 static inline slr_arg slr_arg_first(void)
 {
     slr_arg arg = {SLR_ARG_FIRST, 8, {0}};
     return arg;
 }
 
-/// Launches a kernel on all devices at once, with one thread for each item, as SLR_1D. `kernels` holds the same kernel
-/// for each device, from a program of that device. `parts` holds one part for each device. Buffers of slr_arg_split are
-/// divided. All other buffers are passed whole, and only to parameters that the kernel does not write. Numbers are
-/// copied. A buffer may belong to any device. slipring moves the bytes that another device needs to that device, and
-/// moves written bytes back.
+/// Launches a kernel on all devices at once, with one thread for each item. The launch has the shape SLR_1D on each
+/// device. `kernels` holds the same kernel once for each device, from a program of that device. `parts` holds one part
+/// of the items for each device. The cluster divides the buffers that slr_arg_split names. A buffer without
+/// slr_arg_split is passed whole, and only to parameters that the kernel does not write. Each device gets a copy of
+/// every argument that is a number. A buffer may belong to any device. slipring copies the bytes that another device
+/// needs to that device, and copies written bytes back.
 ///
-/// Only the thread of an item may read or write that item of a divided buffer. The point `out` (may be NULL) passes
-/// when all parts have completed.
+/// Only the thread of an item may read or write that item of a divided buffer. The point `out` passes when all parts
+/// have completed; `out` may be NULL.
 ///
 /// Threads: one at a time per cluster.  Blocks: while kernels are compiled, else no.
-/// Owns: slipring holds buffers and kernels until the work ends; `kernels`, `parts` and `args` are copied.
-/// Errors: as slr_launch; INVALID (a part outside a buffer; overlapping parts; a parameter that is written and whose
-///   buffer is not split: the message names the parameter).
+/// Owns: slipring keeps buffers and kernels alive until the work ends, and copies `kernels`, `parts` and `args`.
+/// Errors: those of slr_launch; INVALID (a part outside a buffer; overlapping parts; a written parameter whose buffer
+///   is not divided: the message names the parameter).
 SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *kernels, const slr_part *parts,
                                       const slr_arg *args, uint32_t arg_count, slr_point *out);
 
-/// Waits for all launches. If a device was lost, the other devices do its unfinished parts again. The lost device's
-/// results of these parts reach no buffer, so each part takes effect once. A lost device gets no more items.
+/// Waits for all launches of the cluster. If a device was lost, the other devices repeat its unfinished parts. The
+/// results of the lost device's unfinished parts never reach a buffer, so each part takes effect once. slipring gives
+/// no more items to a lost device.
 /// Threads: one at a time per cluster.  Blocks: until `timeout_ns`.
-/// Errors: TIMEOUT, DEVICE_LOST (no device is left for the lost items, or a buffer was lost), or the first failure of a
+/// Errors: TIMEOUT, DEVICE_LOST (no device can repeat the lost items, or a buffer was lost), or the first failure of a
 ///   part, with its device's name.
 SLR_API slr_status slr_cluster_finish(slr_cluster *cluster, uint64_t timeout_ns);
 
-/// Counts of one device of a cluster.
+/// What one device of a cluster did, as counts.
 typedef struct slr_cluster_stats {
     uint64_t parts;          ///< parts that the device has completed
     uint64_t items;          ///< items of those parts
@@ -161,7 +165,7 @@ typedef struct slr_cluster_stats {
     double items_per_second; ///< measured with the kernels launched last, for SLR_BALANCE_THROUGHPUT; 0: not yet
 } slr_cluster_stats;
 
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL), NOT_FOUND (index).
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (index).
 SLR_API slr_status slr_cluster_get_stats(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out);
 
 /// The macro slr_cluster_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Routes between ring kernels of different devices. A thread of the host passes the messages on. On one device, use
-/// <slipring/route.h>, whose routes need no thread. Contract: docs/contract/cluster.md.
+/// Routes that connect ring kernels of different devices. A thread of the host carries the messages from one device to
+/// the other. On one device, use the routes of <slipring/route.h>, which need no thread. Contract:
+/// docs/contract/cluster.md.
 #ifndef SLIPRING_CLUSTER_ROUTE_H
 #define SLIPRING_CLUSTER_ROUTE_H
 
@@ -13,7 +14,7 @@ extern "C" {
 
 typedef struct slr_cluster_route slr_cluster_route;
 
-/// Zero is the default in every field.
+/// A zero in any field means the default.
 typedef struct slr_cluster_route_desc {
     uint32_t struct_size;
     uint32_t instance_at;       ///< as slr_route_desc.instance_at
@@ -42,18 +43,20 @@ typedef struct slr_cluster_route_stats {
     uint64_t unrouted; ///< replies not delivered: `to` had ended, or lacks the instance or the key
 } slr_cluster_route_stats;
 
-/// Makes a route. From now on, the replies of `from` become messages of `to`, in order, and no longer go to the sender.
-/// Each such message has the correlation and the priority of the original message. If `to` is full, `from` waits. The
-/// replies of `to` to these messages are discarded, unless `to` has routes of its own. `desc` may be NULL.
+/// Connects two ring kernels by a route. Once the route exists, the replies of `from` become messages of `to`, in
+/// order, and no longer go to the sender. Each message of a route has the correlation and the priority of the message
+/// that `from` handled. If the mailbox of `to` is full, `from` waits. slipring discards the replies of `to` to messages
+/// of the route, unless `to` has routes of its own. `desc` may be NULL.
 ///
 /// Threads: any; not from a handler.  Blocks: as slr_route_to_port.
-/// Owns: the caller gets the route: slr_cluster_route_destroy, before either device is closed.
-/// Errors: as slr_route_to_port; LAYOUT (a reply of `from` has another size than a message of `to`), INVALID (NULL;
-///   instance_at or key_at outside the reply; keys without key_at, or key_at without keys), SYSTEM (no thread).
+/// Owns: the caller frees the route by slr_cluster_route_destroy, before it closes either device.
+/// Errors: those of slr_route_to_port; LAYOUT (a reply of `from` has another size than a message of `to`), INVALID (a
+///   NULL argument; instance_at or key_at outside the reply; keys without key_at, or key_at without keys), SYSTEM (no
+///   thread).
 SLR_API slr_status slr_cluster_route_create(slr_ring *from, slr_ring *to, const slr_cluster_route_desc *desc,
                                             slr_cluster_route **out);
 
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_cluster_route_get_stats(const slr_cluster_route *route, slr_cluster_route_stats *out);
 
 /// The macro slr_cluster_route_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -62,9 +65,9 @@ SLR_API slr_status slr_cluster_route_get_stats_sized(const slr_cluster_route *ro
 #define slr_cluster_route_get_stats(route, out)                                                                        \
     slr_cluster_route_get_stats_sized((route), (out), sizeof(slr_cluster_route_stats))
 
-/// Ends the route. First the call waits, at most `timeout_ns`, until the route has passed on all replies so far.
-/// Replies that the route then still holds are counted as unrouted. `stats` (may be NULL) gets the last counts. NULL
-/// does nothing.
+/// Ends the route between two ring kernels. Before the route ends, the call waits, at most `timeout_ns`, until the
+/// route has passed on all replies so far. If the route still holds replies at the deadline, these replies are counted
+/// as unrouted. `stats` gets the last counts of the route; `stats` may be NULL. For NULL the call does nothing.
 /// Threads: any, once; not from a handler.  Blocks: until `timeout_ns`.
 SLR_API void slr_cluster_route_destroy(slr_cluster_route *route, uint64_t timeout_ns, slr_cluster_route_stats *stats);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Dead letters: accepted messages that were not handled, kept for the host. Contract: docs/contract/overflow.md.
+/// A dead letter is an accepted message that was not handled and is kept for the host. Contract:
+/// docs/contract/overflow.md.
 #ifndef SLIPRING_DEAD_LETTER_H
 #define SLIPRING_DEAD_LETTER_H
 
@@ -11,7 +12,7 @@
 extern "C" {
 #endif
 
-/// Why a message was not handled.
+/// The reason why a message was not handled.
 typedef enum slr_dead_letter_reason {
     SLR_DEAD_LETTER_FAULTED = 1,        ///< its handler faulted
     SLR_DEAD_LETTER_DROPPED_OLDEST = 2, ///< the mailbox was full, and this message was the earliest accepted
@@ -26,12 +27,13 @@ typedef struct slr_dead_letter {
     uint64_t sent_ns; ///< time of sending, if the ring kernel has time_stamps; else 0
 } slr_dead_letter;
 
-/// Takes up to `most` dead letters. Dead letters of one shard come in the order of their failure. The message of letter
-/// k goes to messages + k * stride; If `messages` is NULL, no message is copied. On OK, `taken` is the number of
-/// letters, which may be 0. A terminated ring kernel keeps its dead letters until it is destroyed.
+/// Takes up to `most` dead letters from a ring kernel. The dead letters of one shard come in the order in which the
+/// messages failed. The call copies the message of letter k to messages + k * stride. If `messages` is NULL, the call
+/// copies no message. If the call returns OK, `taken` is the number of letters, which may be 0. A terminated ring
+/// kernel keeps its dead letters until it is destroyed.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (NULL; `stride` smaller than a message; the ring kernel was made without
+/// Errors: INVALID (a NULL argument; a `stride` smaller than a message; the ring kernel was made without
 ///   slr_ring_desc.dead_letters).
 SLR_API slr_status slr_ring_take_dead_letters(slr_ring *ring, slr_dead_letter *letters, void *messages, size_t stride,
                                               uint32_t most, uint32_t *taken);
@@ -43,7 +45,7 @@ SLR_API slr_status slr_ring_take_dead_letters_sized(slr_ring *ring, slr_dead_let
 #define slr_ring_take_dead_letters(ring, letters, messages, stride, most, taken)                                       \
     slr_ring_take_dead_letters_sized((ring), (letters), sizeof(slr_dead_letter), (messages), (stride), (most), (taken))
 
-/// The name of a reason: "dropped: oldest".  Threads: any.  Blocks: no.  Owns: nothing (static text).
+/// Returns the name of a reason, such as "dropped: oldest".  Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_dead_letter_reason_name(slr_dead_letter_reason reason);
 
 #ifdef __cplusplus

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// GPU or CPU: finds the device that does a piece of work fastest. slr_decide predicts the times from figures of the
-/// devices, and can measure on open devices.
-/// Contract: docs/contract/decide.md.
+/// slr_decide finds the device, GPU or CPU, that does a piece of work fastest. slr_decide predicts the times from
+/// figures of the devices, and can measure on open devices. Contract: docs/contract/decide.md.
 ///
 ///     slr_work work = SLR_WORK_INIT;
 ///     work.kernel = saxpy; work.shape = SLR_1D(n); work.args = args; work.arg_count = 4;
@@ -23,8 +22,8 @@ extern "C" {
 
 #define SLR_DEVICE_MODEL_NAME_BYTES 64
 
-/// The figures that decide how long work takes on a device. slr_device_get_model gives the figures of an open device.
-/// For a device that is not on this machine, the program fills the struct.
+/// The figures in this struct decide how long work takes on a device. slr_device_get_model gives the figures of an open
+/// device. For a device that this machine lacks, the program fills slr_device_model itself.
 typedef struct slr_device_model {
     char name[SLR_DEVICE_MODEL_NAME_BYTES];
     uint32_t device_class;   ///< slr_device_class
@@ -44,18 +43,19 @@ typedef struct slr_device_model {
 
 /// Gives the figures of an open device. The figures come from slr_profile_ceilings, which measures each device once.
 ///
-/// Threads: any.  Blocks: while it measures, some seconds.  Owns: nothing.
-/// Errors: INVALID (a NULL), UNSUPPORTED (the device runs no kernels), and those of a launch.
+/// Threads: any.  Blocks: while the call measures, some seconds.  Owns: nothing.
+/// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
 SLR_API slr_status slr_device_get_model(slr_device *device, slr_device_model *out);
 
 /// The macro slr_device_get_model calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_model_sized(slr_device *device, slr_device_model *out, size_t bytes);
 #define slr_device_get_model(device, out) slr_device_get_model_sized((device), (out), sizeof(slr_device_model))
 
-/// A plain C function that does the work once. If the function does not return SLR_OK, slr_decide fails.
+/// A plain C function that does the work once on the CPU. If this function returns something other than SLR_OK,
+/// slr_decide fails.
 typedef slr_status slr_plain_call(void *user);
 
-/// A way to do the work. Exactly one of `device`, `model` and `call` is set.
+/// A candidate is one way to do the work. The program sets exactly one of `device`, `model` and `call`.
 typedef struct slr_candidate {
     slr_device *device;            ///< an open device: slr_decide predicts from its figures, and may measure
     const slr_device_model *model; ///< a device that is not here: slr_decide only predicts
@@ -68,7 +68,7 @@ typedef struct slr_candidate {
 
 // ---- work -----------------------------------------------------------------------------------------------------------
 
-/// When slr_decide measures on open devices.
+/// When slr_decide measures the work on open devices.
 typedef enum slr_decide_measure {
     SLR_MEASURE_CLOSE = 1, ///< if two predictions are within a factor of two (the default)
     SLR_MEASURE_ALWAYS,
@@ -77,28 +77,31 @@ typedef enum slr_decide_measure {
 
 typedef struct slr_work slr_work;
 
-/// Changes `work` to the same work with `threads` threads. slr_decide needs this for the crossover. NOT_FOUND means
-/// that no work is so large. Any other error ends slr_decide.
+/// Changes `work` to the same work with `threads` threads. slr_decide uses this function to find the size at which two
+/// candidates are equally fast. A slr_work_resize function returns NOT_FOUND if the work cannot have so many threads.
+/// If a slr_work_resize function returns any other error, slr_decide fails with this error.
 typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work);
 
-/// One call of the work. Zero means the default; fields are only appended.
+/// One call of the work whose device slr_decide chooses. A zero in any field means the default. Later versions only
+/// append fields.
 struct slr_work {
     uint32_t struct_size;
     uint32_t resident; ///< 1: the data stays on the device between calls, and nothing is copied
-    /// The kernel whose operations slr_decide counts. The kernel may belong to any device, including an
-    /// interpreted one.
+    /// slr_decide counts the operations of the kernel `kernel`. The kernel may belong to any device, also to one that
+    /// interprets kernels.
     slr_kernel *kernel;
     slr_shape shape;
     const slr_arg *args;
     const uint64_t *buffer_bytes; ///< one per argument: the size of a buffer that is NULL. Such work is not measured
     uint32_t arg_count;
     uint32_t launches; ///< launches per call, one after the other. 0: 1
-    // Figures of one launch. With a kernel, slr_decide counts each figure that is 0. Without a kernel, `threads`
-    // is required.
+    // The figures of one launch, such as its operations and bytes. If `kernel` is set, slr_decide counts each figure
+    // that is 0. If `kernel` is NULL, the program must set `threads`.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
     double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0 with a kernel: counted
-    // Bytes copied per call, unless `resident`. If there is a kernel and the figures are 0: the sizes of the buffers
-    // that the kernel reads, and of the buffers that it may write.
+    // The bytes that each call copies to and from the device, unless `resident` is set. If there is a kernel, and
+    // `bytes_in` and `bytes_out` are 0, slr_decide takes the sizes of the buffers that the kernel reads and of those
+    // that it may write.
     uint64_t bytes_in, bytes_out;
     double wait_share; ///< 0 to below 1: part of a call that waits for input or output, on the slowest CPU candidate
     double calls_per_second; ///< calls arrive at random, even while others wait. 0: each follows the last
@@ -128,7 +131,7 @@ static inline slr_work slr_work_init(void)
 
 typedef enum slr_decided_by { SLR_BY_MODEL = 1, SLR_BY_MEASUREMENT } slr_decided_by;
 
-/// What bounds a predicted kernel.
+/// This enum says what limits the speed of a predicted kernel.
 typedef enum slr_kernel_bound {
     SLR_BY_MEMORY = 1, ///< transfers to and from the device's memory
     SLR_BY_COMPUTING,  ///< operations
@@ -136,7 +139,7 @@ typedef enum slr_kernel_bound {
     SLR_BY_ONE_THREAD  ///< the instructions of one thread, one after the other
 } slr_kernel_bound;
 
-/// The estimate for one candidate. Times are for one call.
+/// The estimated times of one candidate. All times are for one call of the work.
 typedef struct slr_estimate {
     char name[SLR_DEVICE_MODEL_NAME_BYTES];
     uint32_t device_class;                         ///< slr_device_class
@@ -159,21 +162,25 @@ typedef struct slr_decision {
     uint32_t by;        ///< slr_decided_by: MEASUREMENT if `candidate` and `next` were measured
     uint32_t counted;   ///< SLR_COUNTED_...: accuracy of the kernel's figures; EXACT for given figures
     double ratio;       ///< time and wait of `next`, divided by time and wait of `candidate`
-    /// Number of threads at which `candidate` and `next` are equally fast; 0: one of them is faster at all sizes.
+    /// The number of threads at which `candidate` and `next` are equally fast. The value 0 means that one of the two
+    /// candidates is faster at all sizes.
     double crossover_threads;
-    // The figures of one launch on which the prediction is based.
+    // slr_decide bases its prediction on the following figures of one launch.
     uint64_t threads, instructions, flops, flops64, memory_bytes, bytes_in, bytes_out;
     double divergence;
     char why[400];
 } slr_decision;
 
-/// Recommends a candidate. A candidate that is no CPU must be faster than the best CPU by a quarter. A smaller gain
-/// does not pay for data on a second device. Measured kernels run on copies of the buffers.
+/// Recommends the candidate that does the work fastest. slr_decide recommends a device other than the CPU only if it is
+/// faster than the best CPU by a quarter. A gain of less than a quarter does not pay for keeping data on a second
+/// device. slr_decide measures kernels on copies of the buffers.
 ///
-/// Threads: any.  Blocks: while it counts and measures.  Owns: nothing. `estimates` has `count` elements, or is NULL.
-/// Errors: INVALID (NULL; struct_size; no candidates or more than 16; a candidate with none or several of `device`,
-///   `model` and `call`; no kernel and no threads; an argument as in slr_launch), UNSUPPORTED (the kernel's work cannot
-///   be counted or interpreted; ALWAYS with a buffer that is NULL), COMPILE, NO_MEMORY, and those of a launch.
+/// Threads: any.  Blocks: while the call counts and measures.  Owns: nothing. `estimates` has `count` elements, or is
+/// NULL.
+/// Errors: INVALID (a NULL argument; struct_size; no candidates or more than 16; a candidate with none or several of
+///   `device`, `model` and `call`; no kernel and no threads; an argument that slr_launch refuses), UNSUPPORTED (the
+///   kernel's work cannot be counted or interpreted; ALWAYS with a buffer that is NULL), COMPILE, NO_MEMORY, and those
+///   of slr_launch.
 SLR_API slr_status slr_decide(const slr_work *work, const slr_candidate *candidates, uint32_t count,
                               slr_estimate *estimates, slr_decision *out);
 

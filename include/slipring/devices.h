@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Devices: how to open a device by its name, and its properties.
-/// Contract: docs/contract/devices.md.
+/// How to open a device by its name, and how to read its properties. Contract: docs/contract/devices.md.
 ///
-/// A string names a device. The string is the same in C, on the command line and in SLIPRING_DEVICE:
+/// A string gives the name of a device. A device has the same name in C, on the command line and in the variable
+/// SLIPRING_DEVICE:
 ///   "cpu"                     this machine's cores. Handlers are compiled if a C compiler is found, else interpreted
 /// "cpu?engine=compiled"     fails if there is no C compiler; "cpu?engine=interpreted" never uses a compiler
 ///   "cpu?compiler=tried"      tests the compiler at open, and interprets kernels from the start if the compiler fails
@@ -35,21 +35,22 @@
 extern "C" {
 #endif
 
-/// A priority, 0 (lowest) to 255, in a field where zero means "default".
+/// A priority from 0 (lowest) to 255, for a field where zero means "default".
 #define SLR_PRIORITY(priority) ((uint32_t)(priority) + 1u)
 #define SLR_DEFAULT_PRIORITY 128u
 
 typedef struct slr_device slr_device;
 
-/// Options of slr_device_open. Zero means the default; fields are only appended.
+/// The options of slr_device_open. A zero in any field means the default. Later versions only append fields.
 typedef struct slr_device_desc {
     uint32_t struct_size;
     uint32_t reserved;
-    /// The source of host memory; NULL: malloc. The struct is copied. Its functions must work until the device is
-    /// closed.
+    /// The functions that supply host memory; NULL means malloc. slipring copies the struct. The functions that supply
+    /// host memory must work until the device is closed.
     const slr_allocator *allocator;
     uint64_t max_memory_bytes; ///< limit on the device's memory for buffers, a multiple of 64. 0: no limit
-    /// Called at each allocation and free of buffer memory, and at close for each leak. May be NULL.
+    /// slipring calls `on_memory` at each allocation and free of buffer memory, and at close for each leak. The
+    /// function `on_memory` may be NULL.
     slr_on_memory *on_memory;
     void *memory_user;      ///< passed to on_memory
     slr_on_print *on_print; ///< called with the output of printf in kernels and handlers. May be NULL
@@ -70,10 +71,10 @@ static inline slr_device_desc slr_device_desc_init(void)
     }
 #endif
 
-/// Size that holds any device's name with all options and the NUL.
+/// A text of SLR_DEVICE_NAME_BYTES bytes holds any device's name with all options and the NUL.
 #define SLR_DEVICE_NAME_BYTES 192
 
-/// Kinds of device, best first. "auto" tries them in this order.
+/// The kinds of device, with the best kind first. "auto" tries the kinds in this order.
 typedef enum slr_device_class {
     SLR_DEVICE_GPU = 1,        ///< a GPU with its own memory
     SLR_DEVICE_INTEGRATED_GPU, ///< a GPU that shares the host's memory
@@ -83,7 +84,7 @@ typedef enum slr_device_class {
     SLR_DEVICE_NOTHING         ///< "null"
 } slr_device_class;
 
-/// A device's properties. All text is NUL-terminated.
+/// The properties of a device. All texts in slr_device_info end with a NUL.
 typedef struct slr_device_info {
     char name[SLR_DEVICE_NAME_BYTES]; ///< the name that opens this device again: "cpu?engine=interpreted"
     char backend[16];                 ///< "cpu", "opencl", "cuda", "hip", "vulkan", "webgpu", "metal" or "null"
@@ -100,8 +101,8 @@ typedef struct slr_device_info {
     uint32_t kernels;        ///< 1: runs `__global__` kernels
     uint32_t compute_units;  ///< the device's count of its cores; 0: unknown
     uint32_t pauses;         ///< times that persistent kernels were quiesced: by slr_device_park, or for calls of CUDA
-    /// Why ring kernels use batched launches by default although they could be persistent, or why they cannot be
-    /// persistent; or "".
+    /// The reason why ring kernels use batched launches although they could be persistent, or why they cannot be
+    /// persistent; otherwise "".
     char relaunch_reason[160];
     uint32_t stalls;   ///< number of `pauses` for driver calls that did not return while persistent kernels ran
     char stalled[160]; ///< the driver calls of `stalls`: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
@@ -110,11 +111,12 @@ typedef struct slr_device_info {
     uint64_t kept_bytes;   ///< memory that lost kernels or handlers may still access; freed when they end, or never
     uint32_t device_class; ///< slr_device_class
     uint32_t reserved2;
-    /// Why kernels are interpreted without the user's request: there is no C compiler, or it fails. Otherwise "".
+    /// The reason why kernels are interpreted although the user did not ask for it: there is no C compiler, or it
+    /// fails. Otherwise the text is "".
     char engine_reason[256];
 } slr_device_info;
 
-/// A backend of this library, and whether it can run on this machine.
+/// One backend of this library, and whether this backend can run on this machine.
 typedef struct slr_backend_info {
     char name[16];
     slr_status status; ///< SLR_OK: the backend works here
@@ -122,33 +124,34 @@ typedef struct slr_backend_info {
     uint32_t devices;  ///< number of devices that the backend has here
 } slr_backend_info;
 
-/// The name of the backend with number `index`, from 0, as static text; NULL after the last. The call starts no driver.
+/// Returns the name of the backend with number `index` (counted from 0) as static text, or NULL after the last backend.
+/// slr_backend_name does not start a driver.
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_backend_name(uint32_t index);
 
-/// Opens a device. `spec` is described above; NULL means the value of SLIPRING_DEVICE, or "auto" if that variable is
-/// unset or empty. `desc` may be NULL. "auto" starts the GPU drivers, to ask for their devices. If the system shows no
-/// GPU, "auto" does not start OpenCL.
+/// Opens the device that `spec` names. The text above describes `spec`; NULL means the value of SLIPRING_DEVICE, or
+/// "auto" if that variable is unset or empty. `desc` may be NULL. "auto" starts the GPU drivers to ask for their
+/// devices. If the system shows no GPU, "auto" does not start OpenCL.
 ///
-/// Threads: any.  Blocks: while a backend starts (the cpu starts its workers with the first ring kernel).
-/// Owns: the caller gets the device: slr_device_close.
-/// Errors: INVALID (malformed spec, unknown option or value), NO_MEMORY,
-///   NO_DEVICE (no such backend, or it cannot run here; the message gives the reason).
+/// Threads: any.  Blocks: while a backend starts. The cpu starts its worker threads later, with the first ring kernel.
+/// Owns: the caller gets the device, and frees it by slr_device_close.
+/// Errors: INVALID (a malformed `spec`, an unknown option or value), NO_MEMORY, NO_DEVICE (no such backend, or the
+///   backend cannot run here; the message gives the reason).
 SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
 
 /// The macro slr_device_open calls this function, with the version of the program's headers as `headers`
-/// (SLR_VERSION_NUMBER; 0: unknown). If one of the program's structs is too new for the library, the message names both
-/// versions.
+/// (SLR_VERSION_NUMBER; 0: unknown). If one of the program's structs is too new for the library, the error message
+/// names both versions.
 SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc *desc, uint32_t headers,
                                         slr_device **out);
 #define slr_device_open(spec, desc, out) slr_device_open_from((spec), (desc), SLR_VERSION_NUMBER, (out))
 
-/// Closes a device in three steps. First the call waits for all work submitted to the device's streams. Then it
-/// terminates the remaining ring kernels at once; their pending messages are undelivered. Last, it frees the device.
-/// Afterwards, programs, buffers, streams, ports and ring kernels of the device may only be destroyed. NULL
-/// does nothing.
-/// Threads: any, once. In a host function of one of the device's streams the call does nothing.
-/// Blocks: until handlers and work in progress have returned.
+/// Closes a device in three steps. The call first waits for all work that was submitted to the device's streams. Then
+/// slr_device_close terminates the remaining ring kernels at once; their pending messages are not delivered. At the end
+/// slr_device_close frees the device. After slr_device_close, the device's programs, buffers, streams, ports and ring
+/// kernels may only be destroyed. For NULL the call does nothing.
+/// Threads: any, once. If a host function of one of the device's streams calls slr_device_close, the call does nothing.
+/// Blocks: until running handlers and other work in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
@@ -158,36 +161,40 @@ SLR_API slr_status slr_device_get_info(const slr_device *device, slr_device_info
 SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_device_info *out, size_t bytes);
 #define slr_device_get_info(device, out) slr_device_get_info_sized((device), (out), sizeof(slr_device_info))
 
-/// Reopens a lost device. Afterwards the device is in its initial state and its memory is empty. Programs remain valid.
-/// The device's ring kernels fail, but keep addresses, ports and pending messages; slr_ring_restart resumes them.
-/// Destroy the device's buffers, streams, graphs and heaps first. Afterwards slr_stream_default gives a new stream.
-/// After an error the device remains lost, and the call may be repeated. On OpenCL, a kernel that has not ended may
-/// continue to run; its memory is not reused (kept_bytes).
+/// Opens a lost device again. After slr_device_reopen the device is in its initial state, and its memory is empty.
+/// Programs of the device remain valid. The device's ring kernels fail, but keep their addresses, ports and pending
+/// messages; slr_ring_restart resumes them. Before slr_device_reopen, the program destroys the device's buffers,
+/// streams, graphs and heaps. After slr_device_reopen, slr_stream_default gives a new default stream. If
+/// slr_device_reopen fails, the device remains lost, and the program may repeat the call. On OpenCL, a kernel that has
+/// not ended may still run; slipring does not use its memory again (kept_bytes).
 ///
-/// Threads: any, while no other thread uses the device except through ports and ring kernels.
+/// Threads: any, while other threads use the device only through ports and ring kernels.
 /// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.
 /// Errors: WRONG_STATE (the device was not lost; an object still exists or has just been launched), UNSUPPORTED (a
-///   device that is never lost), TIMEOUT, INVALID (NULL), and those of opening it (DEVICE_LOST: the device still
-///   runs no kernel).
+///   device that is never lost), TIMEOUT, INVALID (a NULL argument), and those of slr_device_open (DEVICE_LOST: the
+///   device still runs no kernel).
 SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 
-/// Quiesces a device's persistent kernels until slr_device_resume has been called as often. Use these two calls around
-/// work that persistent kernels would block, such as another library's allocations on the same GPU. Messages are still
-/// accepted, and wait in the mailboxes. slipring quiesces persistent kernels automatically around its own driver calls,
-/// if necessary. Ring kernels with batched launches and on host threads continue to run.
+/// Quiesces the persistent kernels of a device until slr_device_resume has been called as often as this function. Use
+/// slr_device_park and slr_device_resume around work that persistent kernels would block, such as another library's
+/// allocations on the same GPU. Senders can still send messages, which wait in the mailboxes. slipring itself quiesces
+/// persistent kernels around its own driver calls, if necessary. Ring kernels with batched launches and ring kernels on
+/// host threads continue to run.
 ///
 /// Threads: any, except in a callback of a ring kernel.
-/// Blocks: until messages in flight are handled, at most `timeout_ns`.
+/// Blocks: until the handlers have handled the messages in flight, at most `timeout_ns`.
 /// Errors: TIMEOUT (a handler is still running; the device is not quiesced), UNSUPPORTED (the device has no persistent
-///   kernels), INVALID (NULL).
+///   kernels), INVALID (a NULL argument).
 SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 
-/// Undoes one call of slr_device_park. Persistent kernels run again when every such call has been undone.
-/// Threads: any.  Blocks: no.  Errors: WRONG_STATE (no call of slr_device_park to undo), INVALID (NULL).
+/// Undoes one call of slr_device_park. Persistent kernels run again when every call of slr_device_park has been undone.
+/// Threads: any.  Blocks: no.  Errors: WRONG_STATE (there is no call of slr_device_park to undo), INVALID (a NULL
+/// argument).
 SLR_API slr_status slr_device_resume(slr_device *device);
 
-/// Gives a backend of this library; `index` counts from 0.
-/// Threads: any.  Blocks: while the backend is probed.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+/// Gives one backend of this library; `index` counts from 0.
+/// Threads: any.  Blocks: while the backend is probed.  Errors: NOT_FOUND (`index` is past the last backend), INVALID
+/// (a NULL argument).
 SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);
 
 /// The macro slr_backend_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Finds a program's bottlenecks by rules over the profiler's rows. Each result has the figure that decided, and a line
-/// of code to change.
-/// Contract: docs/contract/profile.md.
+/// Finds the bottlenecks of a program, by rules over the profiler's figures. Each result names the figure that decided,
+/// and a line of code to change. Contract: docs/contract/profile.md.
 ///
 ///     slr_diagnosis found[SLR_BOTTLENECKS];
 ///     uint32_t count;
@@ -21,7 +20,7 @@
 extern "C" {
 #endif
 
-/// Kinds of bottleneck, in the order in which slr_diagnose gives them.
+/// The kinds of bottleneck, in the order in which slr_diagnose reports them.
 typedef enum slr_bottleneck {
     SLR_BOTTLENECK_TRANSFERS = 1,     ///< copies take longer than kernels
     SLR_BOTTLENECK_TRANSFERS_IN_LOOP, ///< each launch has a copy to the device and a copy back
@@ -49,14 +48,14 @@ typedef enum slr_bottleneck {
 } slr_bottleneck;
 #define SLR_BOTTLENECKS 23
 
-/// The median number of messages that a ring kernel's timed messages found in the mailbox.
+/// How many messages were in the mailbox when a timed message arrived: the median.
 typedef struct slr_timeline_depth {
     const char *ring;
     double median;
 } slr_timeline_depth;
 
-/// Figures that follow from the order of events, and that rows do not have. A program fills this struct from a trace,
-/// as `slipring profile` does. 0 means unknown; fields are only appended.
+/// The figures in this struct follow from the order of events, so the profiler's rows do not have them. A program fills
+/// this struct from a trace, as `slipring profile` does. The value 0 means unknown; later versions only append fields.
 typedef struct slr_timeline {
     uint32_t struct_size;
     uint32_t streams;           ///< streams that did work
@@ -121,11 +120,12 @@ typedef struct slr_diagnosis {
     uint64_t offset;      ///< the place in machine code, as in slr_profile_row; else 0
 } slr_diagnosis;
 
-/// Gives the bottlenecks that the rules find, at most `most`; `count` gets the total number. Each rule uses counts, or
-/// a ratio of two figures. `desc` may be NULL. `out` may be NULL if `most` is 0.
+/// Gives at most `most` of the bottlenecks that the rules find; `count` gets the number of all. Each rule compares
+/// counts, or the ratio of two figures. `desc` may be NULL. `out` may be NULL if `most` is 0.
 ///
-/// Threads: any.  Blocks: while the interpreter runs the busiest kernels' sources, unless `no_sources`.  Owns: nothing.
-/// Errors: INVALID (NULL; struct_size; row_bytes; rows without an array), NO_MEMORY.
+/// Threads: any.  Blocks: while the interpreter runs the sources of the busiest kernels, unless `no_sources` is set.
+/// Owns: nothing.
+/// Errors: INVALID (a NULL argument; struct_size; row_bytes; a row count without an array), NO_MEMORY.
 SLR_API slr_status slr_diagnose(const slr_diagnose_desc *desc, slr_diagnosis *out, uint32_t most, uint32_t *count);
 
 /// The macro slr_diagnose calls this function, with the size of a diagnosis as `bytes` (docs/contract/abi.md).
@@ -133,7 +133,7 @@ SLR_API slr_status slr_diagnose_sized(const slr_diagnose_desc *desc, slr_diagnos
                                       uint32_t *count);
 #define slr_diagnose(desc, out, most, count) slr_diagnose_sized((desc), (out), sizeof(slr_diagnosis), (most), (count))
 
-/// A bottleneck's name, such as "transfer-bound"; NULL for an unknown number.
+/// Returns the name of a bottleneck, such as "transfer-bound", or NULL for an unknown number.
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_bottleneck_name(uint32_t bottleneck);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Translates a program's kernels and handlers to a target language. Contract: docs/contract/kernels.md.
+/// Translates the kernels and handlers of a program to another language. Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_EMIT_H
 #define SLIPRING_EMIT_H
 
@@ -23,13 +23,14 @@ typedef struct slr_emit_desc {
     uint32_t struct_size;
     slr_language language; ///< required
     const char *name;      ///< name of the kernel or handler. NULL: the whole program, if the language allows
-    /// Threads per block. 0 means: in C, 256 along x and 1 along y and z; in OpenCL, WGSL and MSL, any block. The other
-    /// languages require a block.
+    /// The number of threads per block. 0 means 256 along x and 1 along y and z in C, and any block in OpenCL, WGSL and
+    /// MSL. For languages other than C, OpenCL, WGSL and MSL, the caller must give the block.
     uint32_t block[3];
     uint32_t reserved; ///< ignored
     uint32_t batched;  ///< 1: the kernel of the handler's batched launches, not the handler. `block` 0: its own
     uint32_t binary;   ///< 1: SPIR-V in binary form, without a NUL. Other languages have no binary form
-    /// 1: C whose exported names contain a hash of its text, so that several texts can be one library.
+    /// If the field is 1, the exported names of the C text contain a hash of the text, so that several texts can be
+    /// linked into one library.
     uint32_t linked;
     uint32_t reserved_too; ///< ignored
 } slr_emit_desc;
@@ -48,12 +49,13 @@ static inline slr_emit_desc slr_emit_desc_init(void)
     }
 #endif
 
-/// Writes the text with its NUL to `text`, if `room` bytes suffice. Sets `*needed` to the required size in any case.
-/// `text` may be NULL if `room` is 0. `#line` directives in the text name the user's source.
+/// Writes the text with its final NUL to `text`, if `room` bytes suffice. `*needed` gets the size that the text
+/// requires, in any case. `text` may be NULL if `room` is 0. In the emitted text, `#line` directives name the user's
+/// source file.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (struct_size, language; no name for a language that takes one kernel, or with `batched`; `binary`
-///   for a language without a binary form; `linked` for another language than C), NOT_FOUND (no such name), UNSUPPORTED
+///   for a language without a binary form; `linked` for a language other than C), NOT_FOUND (no such name), UNSUPPORTED
 ///   (the language cannot express an operation of the kernel: the message names the place in the source; with
 ///   `batched`: `name` is no handler, or the handler prints), NO_MEMORY.
 SLR_API slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *desc, char *text, size_t room,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Events: an event records the time at which a stream reaches a point.
-/// Contract: docs/contract/streams.md.
+/// An event records the time at which a stream reaches a point. Contract: docs/contract/streams.md.
 #ifndef SLIPRING_EVENT_H
 #define SLIPRING_EVENT_H
 
@@ -12,32 +11,37 @@ extern "C" {
 
 typedef struct slr_event slr_event;
 
-/// Makes an event of a device.
-/// Threads: any.  Blocks: no.  Owns: the caller gets the event: slr_event_destroy.  Errors: INVALID (NULL), NO_MEMORY.
+/// Makes an event for a device.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the event, and frees it by slr_event_destroy.  Errors: INVALID (a
+/// NULL argument), NO_MEMORY.
 SLR_API slr_status slr_event_create(slr_device *device, slr_event **out);
 
-/// Releases the event. A pending record has no effect. NULL does nothing.
+/// Releases the event object. If a program destroys an event before its record is made, the record has no effect. For
+/// NULL the call does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_event_destroy(slr_event *event);
 
-/// Records the time at which the stream has completed everything submitted so far. A new record replaces the
+/// Records the time at which the stream has completed all work submitted so far. A new record replaces the event's
 /// earlier record.
 /// Threads: one at a time per event.  Blocks: no.
-/// Errors: INVALID (NULL, a stream of another device), WRONG_STATE (the earlier record is pending), NO_MEMORY.
+/// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the earlier record is still pending),
+///   NO_MEMORY.
 SLR_API slr_status slr_event_record(slr_event *event, slr_stream *stream, slr_point *out);
 
-/// Waits until the record is complete.
+/// Waits until the event's record is complete.
 /// Threads: any.  Blocks: until `timeout_ns`.
-/// Errors: TIMEOUT, WRONG_STATE (never recorded; or as slr_point_wait).
+/// Errors: TIMEOUT, WRONG_STATE (the event was never recorded; or as for slr_point_wait).
 SLR_API slr_status slr_event_wait(slr_event *event, uint64_t timeout_ns);
 
-/// The time of the record, in nanoseconds of the machine's monotonic clock.
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL), WRONG_STATE (never recorded, or still pending).
+/// Gives the time of the event's record, in nanoseconds of the machine's monotonic clock.
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), WRONG_STATE (the event was never recorded, or its
+/// record is still pending).
 SLR_API slr_status slr_event_time_ns(const slr_event *event, uint64_t *out);
 
-/// Nanoseconds from one record to another; negative if `to` came first. For two records of one stream, the result
-/// excludes time in which the stream's next work was ready but the device was busy with other streams.
-/// Threads: any.  Blocks: no.  Errors: as slr_event_time_ns.
+/// Gives the nanoseconds from one event's record to another; the result is negative if `to` was recorded first. For two
+/// records of the same stream, the result excludes the time during which the stream had work but the device ran other
+/// streams.
+/// Threads: any.  Blocks: no.  Errors: those of slr_event_time_ns.
 SLR_API slr_status slr_event_elapsed_ns(const slr_event *from, const slr_event *to, int64_t *out);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Static figures of a kernel: operations per thread, counted in its source, and GPU resources, read from its machine
-/// code. Contract: docs/contract/kernels.md.
+/// Figures of a kernel that need no run: the operations per thread, counted in the source, and the GPU resources, read
+/// from the machine code. Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_EXPLAIN_H
 #define SLIPRING_EXPLAIN_H
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/// Operations of one thread that takes every branch: the larger side of an if, every case of a switch.
+/// Operations of one thread that takes every branch: the larger side of each `if`, and every case of a `switch`.
 typedef struct slr_counts {
     uint64_t flops;       ///< float and double additions, multiplications, divisions; a fused multiply-add is two
     uint64_t math_calls;  ///< math library calls, except fused multiply-adds, absolute values and the like
@@ -29,10 +29,10 @@ typedef struct slr_explanation {
     double intensity; ///< flops per byte of global memory, inside such loops if there are any. 0: no access
 } slr_explanation;
 
-/// Counts a kernel or handler, including the functions it calls.
+/// Counts the operations of a kernel or handler, and of the functions that it calls.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: NOT_FOUND (no such name), INVALID (a NULL), UNSUPPORTED (a raw program), NO_MEMORY.
+/// Errors: NOT_FOUND (no such name), INVALID (a NULL argument), UNSUPPORTED (a raw program), NO_MEMORY.
 SLR_API slr_status slr_program_explain(const slr_program *program, const char *name, slr_explanation *out);
 
 /// The macro slr_program_explain calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -43,7 +43,7 @@ SLR_API slr_status slr_program_explain_sized(const slr_program *program, const c
 
 #define SLR_RESOURCE_UNKNOWN UINT32_MAX
 
-/// Resources of an NVIDIA multiprocessor that a kernel uses.
+/// The resources of an NVIDIA multiprocessor that a kernel uses.
 typedef struct slr_resources {
     uint32_t compiler_major, compiler_minor; ///< version of the NVRTC that compiled it
     uint32_t capability;                     ///< compute capability: 90 is 9.0
@@ -58,12 +58,13 @@ typedef struct slr_resources {
     uint32_t code_bytes;
 } slr_resources;
 
-/// Compiles a kernel for a compute capability and reads its resources from the machine code. The call needs CUDA's
-/// compiler but no GPU. The compiler is the library that SLIPRING_NVRTC_LIB names, else the newest libnvrtc.so found.
+/// Compiles a kernel for a compute capability, and reads the kernel's resources from the machine code.
+/// slr_program_get_resources needs the CUDA compiler, but no GPU. The compiler is the library that SLIPRING_NVRTC_LIB
+/// names, else the newest libnvrtc.so on this machine.
 ///
-/// Threads: any.  Blocks: while it compiles.  Owns: nothing.
-/// Errors: NOT_FOUND (no such name), INVALID (a NULL), COMPILE, NO_MEMORY, UNSUPPORTED (no compiler; a capability that
-///   the compiler does not know; a handler instead of a kernel: the message gives the reason).
+/// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
+/// Errors: NOT_FOUND (no such name), INVALID (a NULL argument), COMPILE, NO_MEMORY, UNSUPPORTED (no compiler; a
+///   capability that the compiler does not know; a handler instead of a kernel: the message gives the reason).
 SLR_API slr_status slr_program_get_resources(const slr_program *program, const char *name, uint32_t capability,
                                              slr_resources *out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fusion: several element-wise operations, or several kernels, become one kernel in readable source.
-/// Contract: docs/contract/fusion.md.
+/// Fusion makes one kernel, in readable source, of several element-wise operations or several kernels. Contract:
+/// docs/contract/fusion.md.
 ///
 ///     static const slr_op ops[] = {SLR_OP_ADD, SLR_OP_MULTIPLY, SLR_OP_ACTIVATION};
 ///     slr_fusion_desc desc = SLR_FUSION_DESC_INIT;
@@ -21,8 +21,9 @@ extern "C" {
 
 // ---- from a list of operations ------------------------------------------------------------------------------------
 
-/// An operation on elements. `v`, `w` and `x` are its first, second and third operand. An end combines many elements,
-/// and no operation may follow it.
+/// An operation on the elements of buffers. `v`, `w` and `x` are the first, second and third operand of an operation.
+/// An end is an operation that combines many elements, such as a sum. In a list of operations, no operation may follow
+/// an end.
 typedef enum slr_op {
     SLR_OP_ADD = 1,    ///< v + w
     SLR_OP_SUBTRACT,   ///< v - w
@@ -63,8 +64,8 @@ typedef enum slr_activation {
     SLR_LEAKY_RELU ///< v < 0 ? v / 100 : v
 } slr_activation;
 
-/// How many elements an input has. If an input has rows or columns, the number of columns is the kernel's
-/// last argument.
+/// The enum slr_extent says how many elements an input of the fused kernel has. If an input has rows or columns, the
+/// kernel's last argument is the number of columns.
 typedef enum slr_extent {
     SLR_EACH = 1,    ///< one for each element
     SLR_NUMBER,      ///< one number for all elements
@@ -83,7 +84,7 @@ typedef enum slr_axis {
 #define SLR_INPUT(k) (1u + (k))         ///< operand: input `k`, counted from 0
 #define SLR_STEP(k) (0x80000000u + (k)) ///< operand: the result of the earlier step `k`
 
-/// A step of a list of operations that is not a chain. Zero means the default.
+/// One step of a list of operations that is not a simple chain. Zero means the default.
 typedef struct slr_fusion_step {
     slr_op op;
     slr_activation activation; ///< for SLR_OP_ACTIVATION; 0: slr_fusion_desc.activation
@@ -135,15 +136,17 @@ typedef struct slr_fusion_info {
     const char *why_not; ///< what was not fused, one line each, with the reason; lives as long as `source`
 } slr_fusion_info;
 
-/// Makes one kernel of a list of operations. The kernel's first parameters are the inputs in order: `const T *`, or a
-/// number. The outputs follow: kept steps, then the last step. Then comes `int n`, and `int columns` if an input or an
-/// end has rows or columns. Without an end, launch the kernel with SLR_1D(n) threads or more. docs/contract/fusion.md
-/// describes the parameters and shapes of ends.
+/// Makes one kernel from a list of operations. The first parameters of the new kernel are the inputs, in order: each is
+/// a `const T *` or a number. The output buffers are the next parameters: the steps that the program keeps, then the
+/// last step. The parameter `int n` follows the buffers, and then `int columns` if an input or an end has rows or
+/// columns. If the list of operations has no end, launch the kernel with SLR_1D(n) threads or more.
+/// docs/contract/fusion.md describes the parameters and launch shapes of ends.
 ///
-/// Threads: any.  Blocks: while it compiles.  Owns: the caller gets the kernel: slr_kernel_destroy. `info` may be NULL.
-/// Errors: INVALID (NULL; an unknown operation, activation or type; operands of different types: the message names the
-///   step), UNSUPPORTED (an operation after an end: an end is a barrier; the device runs no kernels), NO_MEMORY,
-///   COMPILE.
+/// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
+/// slr_kernel_destroy. `info` may be NULL.
+/// Errors: INVALID (a NULL argument; an unknown operation, activation or type; operands of different types: the message
+///   names the step), UNSUPPORTED (an operation after an end, because an end is a barrier; the device runs no kernels),
+///   NO_MEMORY, COMPILE.
 SLR_API slr_status slr_fuse(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
 /// The macro slr_fuse calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -153,14 +156,14 @@ SLR_API slr_status slr_fuse_sized(slr_device *device, const slr_fusion_desc *des
 
 // ---- from kernels -------------------------------------------------------------------------------------------------
 
-/// A kernel of a program.
+/// One kernel of a program, to be fused with others.
 typedef struct slr_fusion_part {
     slr_program *program;
     const char *kernel; ///< NULL: the program's only kernel
 } slr_fusion_part;
 
-/// Two parameters that are one buffer or number. Parts count from 0. The buffers of `other_part` are then joined only
-/// by joins, and no longer by equal names.
+/// A join says that two parameters are the same buffer or number. The parts of a fused kernel are numbered from 0. With
+/// a join, the buffers of `other_part` are joined only by joins, and no longer by equal names.
 typedef struct slr_fusion_join {
     uint32_t part, other_part;
     const char *parameter, *other;
@@ -193,14 +196,17 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
     }
 #endif
 
-/// Makes one kernel of element-wise kernels with one index and one guard. The results are the same bit for bit. A
-/// buffer that a part writes and a later part reads is intermediate. The new kernel neither takes nor writes an
-/// intermediate buffer, unless `keep` names it. If two adjacent parts have no parameter in common, the only buffer that
-/// the first part writes becomes the only buffer that the second part reads.
+/// Makes one kernel from several element-wise kernels; the new kernel has one index and one bounds check. The fused
+/// kernel gives the same results as the separate kernels, bit for bit. A buffer is intermediate if one part writes it
+/// and a later part reads it. The new kernel has no parameter for an intermediate buffer and does not write it, unless
+/// `keep` names the buffer. If two adjacent parts have no parameter in common, slipring joins the only buffer that the
+/// first part writes with the only buffer that the second part reads.
 ///
-/// Threads: any.  Blocks: while it compiles.  Owns: the caller gets the kernel: slr_kernel_destroy. `info` may be NULL.
-/// Errors: INVALID (NULL, a count, programs of different devices), NOT_FOUND (no such kernel, parameter or buffer),
-///   UNSUPPORTED (the result would be wrong, or slower by a model: the message gives the reason), NO_MEMORY, COMPILE.
+/// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
+/// slr_kernel_destroy. `info` may be NULL.
+/// Errors: INVALID (a NULL argument, a wrong count, programs of different devices), NOT_FOUND (no such kernel,
+///   parameter or buffer), UNSUPPORTED (the result would be wrong, or slower by a model: the message gives the reason),
+///   NO_MEMORY, COMPILE.
 SLR_API slr_status slr_fuse_kernels(const slr_kernel_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
 /// The macro slr_fuse_kernels calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -208,16 +214,21 @@ SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, sl
                                           size_t bytes);
 #define slr_fuse_kernels(desc, out, info) slr_fuse_kernels_sized((desc), (out), (info), sizeof(slr_fusion_info))
 
-/// Fuses adjacent launches of a recorded graph if the results are the same and a model predicts no loss of speed. The
-/// graph no longer writes an intermediate buffer that the program has destroyed and that no other command uses. All
-/// other buffers get the same bytes as before. `info` may be NULL. Its `launches` and `launches_apart` are of the whole
-/// graph; its other figures are of the fused launches.
+/// Fuses adjacent launches of a recorded graph, if the results stay the same and a model predicts no loss of speed. The
+/// new graph no longer writes an intermediate buffer that the program has destroyed and that no other command uses.
+/// After the fusion, the graph writes the same bytes as before to all other buffers. `info` may be NULL. The fields
+/// `launches` and `launches_apart` count the whole graph; all other fields of slr_fusion_info describe the fused
+/// launches.
 ///
-/// Afterwards a launch fails if its rebindings replace two buffers of a fused kernel by the same buffer.
+/// After the fusion, a launch of the graph fails if its rebindings replace two buffers of a fused kernel by the same
+/// buffer.
 ///
-/// Threads: one at a time per graph, and no slr_graph_launch meanwhile.  Blocks: while it compiles.  Owns: nothing.
-/// Errors: INVALID (NULL), WRONG_STATE (recording), NO_MEMORY, COMPILE. Then the graph is as it was. Launches that
-///   cannot be fused are no error: slr_fusion_info.why_not has the reasons.
+/// Threads: one at a time per graph, while no thread calls slr_graph_launch for the graph.  Blocks: while the call
+/// compiles.
+/// Owns: nothing.
+/// Errors: INVALID (a NULL argument), WRONG_STATE (the graph is recording), NO_MEMORY, COMPILE. If slr_graph_fuse
+///   fails, the graph is unchanged. slr_graph_fuse succeeds even if some launches cannot be fused:
+///   slr_fusion_info.why_not has the reasons.
 SLR_API slr_status slr_graph_fuse(slr_graph *graph, slr_fusion_info *info);
 
 /// The macro slr_graph_fuse calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Graphs: a graph is a sequence of a stream's work that is recorded once and submitted many times as a unit.
-/// Contract: docs/contract/streams.md.
+/// A graph is a sequence of a stream's work that is recorded once and then submitted many times as a unit. Contract:
+/// docs/contract/streams.md.
 #ifndef SLIPRING_GRAPH_H
 #define SLIPRING_GRAPH_H
 
@@ -14,30 +14,33 @@ extern "C" {
 
 typedef struct slr_graph slr_graph;
 
-/// A recorded buffer and its replacement.
+/// A buffer that was recorded, and the buffer that replaces it.
 typedef struct slr_rebinding {
     slr_buffer *recorded, *instead;
 } slr_rebinding;
 
-/// Makes an empty graph of a device.
-/// Threads: any.  Blocks: no.  Owns: the caller gets the graph: slr_graph_destroy.  Errors: INVALID (NULL), NO_MEMORY.
+/// Makes an empty graph for a device.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the graph, and frees it by slr_graph_destroy.  Errors: INVALID (a
+/// NULL argument), NO_MEMORY.
 SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 
-/// Releases the graph. Launches in flight still complete. Do not call this function during a recording. NULL
-/// does nothing.
+/// Releases the graph object. Launches of the graph that are in flight still complete. Do not destroy a graph while it
+/// is recording. For NULL the call does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
-/// Starts a recording. Until slr_graph_end, work submitted to the stream is appended to the graph and not executed.
-/// Points returned during the recording refer to the work before the recording. Waits, events and prefetches to the
-/// host cannot be recorded.
+/// Starts the recording of a stream's work. Until slr_graph_end, slipring appends work submitted to the stream to the
+/// graph, and does not run it. Points that are returned during the recording refer to the work before the recording. A
+/// graph cannot record waits, events and prefetches to the host.
 /// Threads: one at a time per stream.  Blocks: no.
-/// Errors: INVALID (NULL, another device), WRONG_STATE (the graph or the stream is recording).
+/// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the graph or the stream is recording
+///   already).
 SLR_API slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream);
 
-/// Ends the recording. If the device supports it, the graph becomes one unit of work (on cuda, a CUDA graph).
-/// Threads: as slr_graph_begin.  Blocks: while the device builds that unit.  Errors: INVALID (NULL), WRONG_STATE
-/// (not recording).
+/// Ends the recording of the graph. If the device supports units of work, the graph becomes one (on cuda, a CUDA
+/// graph).
+/// Threads: as slr_graph_begin.  Blocks: while the device builds that unit.  Errors: INVALID (a NULL argument),
+/// WRONG_STATE (the graph is not recording).
 SLR_API slr_status slr_graph_end(slr_graph *graph);
 
 typedef struct slr_graph_info {
@@ -46,22 +49,23 @@ typedef struct slr_graph_info {
     char reason[200];  ///< the reason for 0; else ""
 } slr_graph_info;
 
-/// Threads: any, not during a recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
+/// Threads: any, not during a recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out);
 
 /// The macro slr_graph_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_info *out, size_t bytes);
 #define slr_graph_get_info(graph, out) slr_graph_get_info_sized((graph), (out), sizeof(slr_graph_info))
 
-/// Submits the graph as a unit: no other submission to the stream comes between its commands. `rebindings` replace
-/// buffers for this launch. A replacement must belong to this device and be at least as long as the recorded buffer.
-/// The launch uses the recorded length. All rebindings apply at once, so two buffers can be exchanged. A slice counts
-/// as a buffer of its own: a rebinding of the whole buffer does not affect commands that were recorded with the slice.
+/// Submits the graph as a unit: no other submission to the stream comes between its commands. The array `rebindings`
+/// replaces buffers of the graph, for one launch only. A replacement buffer must belong to this device and be at least
+/// as long as the recorded buffer. If a replacement buffer is longer, the launch uses the length of the recorded
+/// buffer. All rebindings apply at once, so two buffers can be exchanged. A slice counts as a buffer of its own:
+/// replacing the whole buffer does not affect commands that were recorded with the slice.
 ///
-/// Threads: any.  Blocks: no.  Owns: slipring holds the buffers and the graph until the work ends.
-/// Errors: INVALID (NULL; another device; a buffer that was not recorded, is named twice or is too short; two
-///   `__restrict__` parameters of a kernel that become one buffer, or overlap), WRONG_STATE (recording; a range is
-///   mapped), NO_MEMORY.
+/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers and the graph alive until the work ends.
+/// Errors: INVALID (a NULL argument; another device; a buffer that was not recorded, is named twice or is too short;
+///   two `__restrict__` parameters of a kernel that become one buffer, or overlap), WRONG_STATE (the graph is
+///   recording; a range is mapped), NO_MEMORY.
 SLR_API slr_status slr_graph_launch(slr_graph *graph, slr_stream *stream, const slr_rebinding *rebindings,
                                     uint32_t rebinding_count, slr_point *out);
 

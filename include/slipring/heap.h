@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Heaps: suballocation of device memory. Contract: docs/contract/pools.md.
+/// A heap gives out small pieces of device memory. Contract: docs/contract/pools.md.
 ///
-/// A heap allocates chunks from its device and divides them into spans. Its bookkeeping is on the host, so a heap works
-/// for memory that the host cannot access. A freed span merges with its free neighbours at once.
+/// A heap allocates chunks of memory from its device and divides the chunks into spans. The heap keeps its own data in
+/// host memory, so a heap also works for memory that the host cannot access. A freed span is merged at once with its
+/// free neighbours.
 #ifndef SLIPRING_HEAP_H
 #define SLIPRING_HEAP_H
 
@@ -16,7 +17,7 @@ extern "C" {
 
 typedef struct slr_heap slr_heap;
 
-/// Options of a heap. Zero means the default; fields are only appended.
+/// The options of a heap. A zero in any field means the default. Later versions only append fields.
 typedef struct slr_heap_desc {
     uint32_t struct_size;
     uint32_t keep_apart;  ///< 1: freed spans do not merge with their neighbours (only to measure the effect of merging)
@@ -42,7 +43,8 @@ static inline slr_heap_desc slr_heap_desc_init(void)
     }
 #endif
 
-/// A piece of device memory. The caller may copy the struct. To free the span, pass a struct with the same contents.
+/// A span is a piece of device memory that a heap allocated. The caller may copy the struct slr_span. To free the span,
+/// the caller passes a struct with the same contents.
 typedef struct slr_span {
     void *memory;    ///< the device's address; NULL on a device without storage
     uint64_t bytes;  ///< the requested size, rounded up to a multiple of 64
@@ -51,7 +53,7 @@ typedef struct slr_span {
     void *piece;     ///< private to the heap
 } slr_span;
 
-/// A snapshot of a heap.
+/// The counts of a heap at one moment.
 typedef struct slr_heap_stats {
     uint64_t max_bytes;          ///< the heap's limit; UINT64_MAX: none
     uint64_t held_bytes;         ///< bytes of all chunks
@@ -65,50 +67,52 @@ typedef struct slr_heap_stats {
     double fragmentation;           ///< 1 - largest_free / free; 0 if nothing is free
 } slr_heap_stats;
 
-/// Makes a heap. `desc` may be NULL.
-/// Threads: any.  Blocks: no.  Owns: the caller gets the heap, which holds its device: slr_heap_destroy.
-/// Errors: INVALID (NULL, a size outside its range: the message names the size), NO_MEMORY.
+/// Makes a heap of a device. `desc` may be NULL.
+/// Threads: any.  Blocks: no.  Owns: the heap keeps its device alive; the caller frees the heap by slr_heap_destroy.
+/// Errors: INVALID (a NULL argument, a size outside its range: the message names the size), NO_MEMORY.
 SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out);
 
-/// Gives the heap of the device's buffers, for additional spans. Do not call slr_heap_destroy on that heap.
-/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (NULL).
+/// Gives the heap from which the device allocates its buffers, so that a program can allocate more spans there. The
+/// program must not call slr_heap_destroy for the device's own heap.
+/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
-/// Returns all chunks to the device. Spans that are still allocated become invalid. A chunk with spans freed after a
-/// point is returned when the point has passed. NULL does nothing.
+/// Returns all chunks of the heap to the device. Spans that are still allocated become invalid. If the program freed
+/// spans after a point, the heap returns their chunk when the point has passed. For NULL the call does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
 
-/// Allocates `bytes` bytes (1 to 2^40) at a multiple of `alignment` (0: 64; else a power of two up to 2^30).
+/// Allocates a span of `bytes` bytes (1 to 2^40) at a multiple of `alignment` (0: 64; else a power of two up to 2^30).
 ///
-/// Threads: any.  Blocks: for other threads' calls on the heap; while the device makes a chunk, if none has room.
-/// Owns: the caller gets the span: slr_heap_give.
+/// Threads: any.  Blocks: while other threads' calls use the heap, and while the device makes a chunk, if no chunk has
+/// room.
+/// Owns: the caller gets the span, and frees it by slr_heap_give.
 /// Errors: INVALID, NO_MEMORY (the message has the heap, the bytes requested and free, and the longest free piece).
 SLR_API slr_status slr_heap_take(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out);
 
-/// The macro slr_heap_take calls this function, with its call site for leak reports. `file` must stay readable (a
-/// literal).
+/// The macro slr_heap_take calls this function, with its call site for leak reports. The text `file` must stay
+/// readable, as a string literal does.
 SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
                                     slr_span *out);
 #define slr_heap_take(heap, bytes, alignment, out)                                                                     \
     slr_heap_take_at((heap), (bytes), (alignment), __FILE__, __LINE__, (out))
 
-/// Frees a span.
+/// Frees a span of the heap.
 ///
 /// Threads: any.  Blocks: as slr_heap_take.
-/// Errors: INVALID (NULL; a span that is not allocated, such as one freed twice, if the heap can detect it).
+/// Errors: INVALID (a NULL argument; a span that is not allocated, such as one freed twice, if the heap can detect it).
 SLR_API slr_status slr_heap_give(slr_heap *heap, const slr_span *span);
 
-/// Frees a span after `point`. Until the point has passed, only slr_heap_take_on for the point's stream may reuse
-/// the memory.
+/// Frees a span as soon as the point `point` has passed. Until the point has passed, only slr_heap_take_on for the
+/// point's stream may use the freed memory again.
 ///
 /// Threads: any.  Blocks: as slr_heap_take.
-/// Errors: as slr_heap_give; INVALID (a point of another device's stream, or not submitted yet), NO_MEMORY (the span is
-///   still allocated).
+/// Errors: those of slr_heap_give; INVALID (a point of another device's stream, or not submitted yet), NO_MEMORY (the
+///   span is still allocated).
 SLR_API slr_status slr_heap_give_behind(slr_heap *heap, const slr_span *span, slr_point point);
 
-/// As slr_heap_take, for memory that only later work of `stream` uses. The span may come from memory that was freed
-/// after a point of `stream`, even if the point has not passed.
+/// Works as slr_heap_take, but allocates memory that only later work of `stream` uses. The span may use memory that was
+/// freed after a point of `stream`, even if the point has not yet passed.
 SLR_API slr_status slr_heap_take_on(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream,
                                     slr_span *out);
 SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream,
@@ -116,18 +120,19 @@ SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t 
 #define slr_heap_take_on(heap, bytes, alignment, stream, out)                                                          \
     slr_heap_take_on_at((heap), (bytes), (alignment), (stream), __FILE__, __LINE__, (out))
 
-/// Returns all empty chunks to the device. The result is their size in bytes; 0 for NULL.
+/// Returns all empty chunks of the heap to the device. The result is the size of the returned chunks in bytes, or 0 for
+/// NULL.
 /// Threads: any.  Blocks: as slr_heap_take.
 SLR_API uint64_t slr_heap_trim(slr_heap *heap);
 
-/// Threads: any.  Blocks: as slr_heap_take.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: as slr_heap_take.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_heap_get_stats(slr_heap *heap, slr_heap_stats *out);
 
 /// The macro slr_heap_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_heap_get_stats_sized(slr_heap *heap, slr_heap_stats *out, size_t bytes);
 #define slr_heap_get_stats(heap, out) slr_heap_get_stats_sized((heap), (out), sizeof(slr_heap_stats))
 
-/// An allocated span, as slr_heap_visit reports it.
+/// A span that is allocated, as slr_heap_visit reports it.
 typedef struct slr_live_span {
     void *memory;
     uint64_t bytes, offset;
@@ -135,10 +140,11 @@ typedef struct slr_live_span {
     uint32_t line;
 } slr_live_span;
 
-/// Calls `visit` for every allocated span, chunk by chunk, by offset: a leak report.
+/// Calls `visit` for every allocated span, chunk by chunk and by offset, so that a program can report leaks.
 ///
-/// Threads: any.  Blocks: as slr_heap_take. `visit` runs with the heap locked and must not call slipring.
-/// Errors: INVALID (NULL).
+/// Threads: any.  Blocks: as slr_heap_take. The function `visit` runs while the heap is locked, so it must not call
+/// slipring.
+/// Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_heap_visit(slr_heap *heap, void (*visit)(void *user, const slr_live_span *span), void *user);
 
 #ifdef __cplusplus

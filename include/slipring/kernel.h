@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Kernels: the `__global__` functions of a program, and their launches over a grid. Contract: docs/contract/launch.md.
+/// Kernels are the `__global__` functions of a program. A launch runs a kernel with a grid of threads. Contract:
+/// docs/contract/launch.md.
 ///
 ///     slr_kernel *saxpy;
 ///     slr_kernel_load(device, "saxpy.cu", "saxpy", &saxpy);
@@ -18,7 +19,7 @@ extern "C" {
 
 typedef struct slr_kernel slr_kernel;
 
-/// A kernel's properties. The text and arrays live as long as the kernel.
+/// The properties of a kernel. The texts and arrays live as long as the kernel.
 typedef struct slr_kernel_info {
     const char *name;
     const slr_parameter *parameters;
@@ -28,22 +29,23 @@ typedef struct slr_kernel_info {
     uint8_t takes_dynamic_shared; ///< 1: has an `extern __shared__` object; the launch gives its size
 } slr_kernel_info;
 
-/// Finds a kernel by name. `name` may be NULL if the program has only one kernel.
+/// Finds a kernel of a program by its name. `name` may be NULL if the program has only one kernel.
 ///
-/// Threads: any.  Blocks: no.  Owns: the caller gets the kernel, which holds its program: slr_kernel_destroy.
-/// Errors: INVALID (NULL), NOT_FOUND (no such kernel: the message lists the kernels), NO_MEMORY.
+/// Threads: any.  Blocks: no.  Owns: the kernel keeps its program alive; the caller frees the kernel by
+/// slr_kernel_destroy.
+/// Errors: INVALID (a NULL argument), NOT_FOUND (no such kernel: the message lists the kernels), NO_MEMORY.
 SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name, slr_kernel **out);
 
-/// slr_program_load and slr_program_get_kernel in one call. Each call makes a new program. Load a file with several
-/// kernels by one call of slr_program_load instead.
-/// Threads: any.  Blocks: while it compiles.  Owns, Errors: as these two functions.
+/// Calls slr_program_load and then slr_program_get_kernel. Each call of slr_kernel_load makes a new program. If a file
+/// has several kernels, load the file by one call of slr_program_load instead.
+/// Threads: any.  Blocks: while the call compiles.  Owns, Errors: those of slr_program_load and slr_program_get_kernel.
 SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const char *name, slr_kernel **out);
 
-/// Releases the kernel. Submitted launches still run. NULL does nothing.
+/// Releases the kernel object. Launches that were submitted before this call still run. For NULL the call does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_kernel_destroy(slr_kernel *kernel);
 
-/// Threads: any.  Blocks: no.  Owns: the kernel keeps it.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: the kernel keeps it.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out);
 
 /// The macro slr_kernel_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -52,21 +54,22 @@ SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kerne
 
 // ---- the shape of a launch ------------------------------------------------------------------------------------------
 
-/// A launch's threads. SLR_1D and similar macros make a shape. A program may then change its members.
+/// The shape of a launch: how many threads it has, and how they form blocks. SLR_1D and similar macros make a shape. A
+/// program may then change the members of the shape.
 typedef struct slr_shape {
     uint64_t threads[3];   ///< minimum threads along x, y and z, if `grid` is 0
     uint32_t block[3];     ///< threads per block; 0: slipring chooses
     uint32_t grid[3];      ///< blocks; 0: as many as `threads` need
     uint32_t shared_bytes; ///< size of `extern __shared__` memory per block
-    /// Vector length on a CPU, in lanes of 4 bytes: 1, 4, 8 or 16. 0: the fastest by measurement. Ignored if
-    /// slr_device_info.features lacks "vector_width".
+    /// The number of 4-byte elements in a vector on a CPU: 1, 4, 8 or 16. 0 selects the fastest number by measurement.
+    /// slipring ignores this field if slr_device_info.features lacks "vector_width".
     uint32_t vector_width;
 } slr_shape;
 
-/// `n` threads along x. slipring chooses the block. The first choice is the block that slr_tune has found or that the
-/// source declares (docs/contract/tuning.md). Otherwise the block has 64 threads if `n` is below 512, 128 below 1,024,
-/// 256 up to 100,000, and 512 above. If a smaller block gives the kernel a better occupancy, slipring takes the smaller
-/// block. slr_kernel_suggest gives the block and the reason.
+/// A shape of `n` threads along x; slipring chooses the block size. slipring first looks for the block that slr_tune
+/// has found or that the source declares (docs/contract/tuning.md). Otherwise the block has 64 threads if `n` is below
+/// 512, 128 if `n` is below 1,024, 256 up to 100,000, and 512 above. If a smaller block gives the kernel a better
+/// occupancy, slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -74,7 +77,7 @@ static inline slr_shape slr_shape_1d(uint64_t n)
 }
 #define SLR_1D(n) slr_shape_1d(n)
 
-/// `n` threads in blocks of `block`.
+/// A shape of `n` threads in blocks of `block` threads.
 static inline slr_shape slr_shape_1d_blocks(uint64_t n, uint32_t block)
 {
     slr_shape shape = {{n, 1, 1}, {block, 1, 1}, {0, 0, 0}, 0, 0};
@@ -82,7 +85,8 @@ static inline slr_shape slr_shape_1d_blocks(uint64_t n, uint32_t block)
 }
 #define SLR_1D_BLOCKS(n, block) slr_shape_1d_blocks(n, block)
 
-/// `width` by `height` threads, in blocks of 32 by 8. If a side is shorter, the block is smaller.
+/// A shape of `width` by `height` threads, in blocks of 32 by 8 threads. If `width` is below 32 or `height` below 8,
+/// the block is smaller.
 static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 {
     slr_shape shape = {{width, height, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -90,7 +94,7 @@ static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 }
 #define SLR_2D(width, height) slr_shape_2d(width, height)
 
-/// The shape of `<<<grid, block, shared>>>` in CUDA: `grid` blocks of `block` threads, along x.
+/// The same shape as `<<<grid, block, shared>>>` in CUDA: `grid` blocks of `block` threads, along x.
 static inline slr_shape slr_shape_grid(uint32_t grid, uint32_t block, uint32_t shared_bytes)
 {
     slr_shape shape = {{0, 0, 0}, {block, 1, 1}, {grid, 1, 1}, shared_bytes, 0};
@@ -98,7 +102,7 @@ static inline slr_shape slr_shape_grid(uint32_t grid, uint32_t block, uint32_t s
 }
 #define SLR_GRID(grid, block, shared_bytes) slr_shape_grid(grid, block, shared_bytes)
 
-/// As slr_shape_grid, in two dimensions.
+/// The same shape as slr_shape_grid makes, but in two dimensions.
 static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint32_t block_x, uint32_t block_y)
 {
     slr_shape shape = {{0, 0, 0}, {block_x, block_y, 1}, {grid_x, grid_y, 1}, 0, 0};
@@ -108,7 +112,8 @@ static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint
 
 // ---- arguments ------------------------------------------------------------------------------------------------------
 
-/// Kinds of argument. Wrappers for other languages fill an array of slr_arg. C and C++ programs use SLR_LAUNCH.
+/// The kinds of argument that a kernel can have. Wrappers for other languages fill an array of slr_arg. C and C++
+/// programs use the macro SLR_LAUNCH instead of an array of slr_arg.
 typedef enum slr_arg_kind {
     SLR_ARG_SIGNED = 1, ///< a number in `i`
     SLR_ARG_UNSIGNED,   ///< a number in `u`
@@ -132,37 +137,40 @@ typedef struct slr_arg {
     } value;
 } slr_arg;
 
-/// Launches a kernel: appends it to the stream. A launch of no threads does nothing.
+/// Launches a kernel: the call appends the launch to the stream and does not wait for it. A launch without threads does
+/// nothing.
 ///
-/// A number is converted to the parameter's type if this preserves its value: 2.0 becomes a float, a small size_t an
-/// int. The first launch with a block shape compiles the kernel for that shape, and caches the result on disk.
-/// slr_kernel_prepare compiles in advance.
+/// slipring converts a number to the parameter's type if the value stays the same: 2.0 becomes a float, a small size_t
+/// an int. The first launch with a block size compiles the kernel for that size, and stores the result in the disk
+/// cache. slr_kernel_prepare compiles in advance.
 ///
 /// If a buffer belongs to another device, the kernel uses a copy on this device. slipring updates the copy before the
-/// launch, and afterwards copies back what the kernel may have written (docs/contract/cluster.md).
-/// Threads: any.  Blocks: while it compiles, else no.
-/// Owns: slipring holds buffers and kernel until the work ends; `args` is copied.
-/// Errors: INVALID (NULL; wrong count, type or size of an argument; a value out of range; an explicit buffer of another
-///   device; an impossible block, grid or shared size: the message names the parameter),
-///   UNSUPPORTED (the device runs no kernels, or not this one: the message gives the reason), COMPILE, NO_MEMORY.
-/// A fault during the run is a failure of the stream (docs/contract/streams.md): HANDLER_FAULT.
+/// launch, and afterwards copies back the bytes that the kernel may have written (docs/contract/cluster.md).
+/// Threads: any.  Blocks: while the call compiles, else no.
+/// Owns: slipring keeps buffers and kernel alive until the work ends; `args` is copied.
+/// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; an explicit buffer
+///   of another device; an impossible block, grid or shared size: the message names the parameter), UNSUPPORTED (the
+///   device runs no kernels, or not this one: the message gives the reason), COMPILE, NO_MEMORY.
+/// If the kernel faults while it runs, the stream fails with HANDLER_FAULT (docs/contract/streams.md).
 SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args,
                               uint32_t count, slr_point *out);
 
-/// Compiles the kernel for the block of `shape`, as the first launch with that block would.
-/// Threads: any.  Blocks: while it compiles.  Errors: as slr_launch.
+/// Compiles the kernel for the block size of `shape`, as the first launch with that block size would do.
+/// Threads: any.  Blocks: while the call compiles.  Errors: those of slr_launch.
 SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 
 #define SLR_OPTIMIZE_BOTH 3u
 
-/// What to compile in advance. Zero means the default; fields are only appended.
+/// This struct says which kernels to compile in advance, and for which blocks. A zero in any field means the default.
+/// Later versions only append fields.
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
-    /// As slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH; default: the program's own. Any other level fills the disk
-    /// cache for later programs.
+    /// The level of optimization: as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH. The default level is the
+    /// program's own level. A level other than the program's own fills the disk cache for later programs.
     uint32_t optimize;
     const char *kernel; ///< the kernel's name; default: all kernels of the program
-    /// Shapes of later launches. Only block and vector width count. Default: each block that SLR_1D chooses.
+    /// The shapes of the launches that will follow. For a compilation in advance, only the block size and the vector
+    /// width of a shape matter. The default is each block size that SLR_1D can choose.
     const slr_shape *shapes;
     uint32_t shape_count;
     uint32_t reserved; ///< ignored
@@ -182,15 +190,16 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
     }
 #endif
 
-/// Compiles kernels as slr_kernel_prepare, but in the background. If `desc` is NULL, slipring compiles all kernels of
-/// the program, for each block size that SLR_1D can choose. The point passes when every compilation has ended;
-/// slr_point_wait then returns the first failure. A launch before that time waits only for its own kernel.
-/// slr_device_close ends the compilations. The point is valid as long as the program.
+/// Compiles kernels as slr_kernel_prepare does, but in the background. If `desc` is NULL, slipring compiles all kernels
+/// of the program, for each block size that SLR_1D can choose. The point `out` passes when every compilation has ended;
+/// slr_point_wait then returns the first failure. A launch of a kernel during slr_program_prefetch waits only for the
+/// compilation of its own kernel. slr_device_close ends the compilations. The point `out` is valid as long as the
+/// program.
 /// Threads: any.  Blocks: no.
-/// Owns: slipring holds the program until the work ends; `desc` is copied in depth; `out` may be NULL.
-/// Errors: INVALID (NULL, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no kernels),
-///   WRONG_STATE (the device is closed), NO_MEMORY. At the point: those of slr_kernel_prepare, and WRONG_STATE (the
-///   device was closed).
+/// Owns: slipring keeps the program alive until the work ends, and copies `desc` in depth; `out` may be NULL.
+/// Errors: INVALID (a NULL argument, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no
+///   kernels), WRONG_STATE (the device is closed), NO_MEMORY. The point fails with the errors of slr_kernel_prepare,
+///   and with WRONG_STATE if the device was closed.
 SLR_API slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *desc, slr_point *out);
 
 static inline slr_arg slr_arg_signed(int64_t value)
@@ -241,7 +250,7 @@ static inline slr_arg slr_arg_itself(slr_arg arg)
 #define SLR_VALUE(variable) slr_arg_bytes(&(variable), (uint32_t)sizeof(variable))
 
 #ifdef __cplusplus
-/// Converts each C++ type for SLR_LAUNCH. A plain struct is passed by value.
+/// The overloads convert each C++ type for SLR_LAUNCH. A plain struct is passed by value.
 template <class T> slr_arg slr_arg_of(const T &value)
 {
     return slr_arg_bytes(&value, static_cast<uint32_t>(sizeof value));
@@ -311,7 +320,7 @@ inline slr_arg slr_arg_of(double value)
     return slr_arg_float(value);
 }
 
-/// SLR_LAUNCH in C++. A plain struct needs no SLR_VALUE.
+/// The following macro is SLR_LAUNCH for C++. In C++, a plain struct needs no SLR_VALUE.
 template <class... Args>
 slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const Args &...args)
 {
@@ -341,8 +350,9 @@ slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape
         slr_buffer *: slr_arg_buffer,                                                                                  \
         slr_arg: slr_arg_itself)(value)
 
-/// SLR_LAUNCH(stream, kernel, shape, arguments...): slr_launch with up to 16 arguments. Each argument is passed by its
-/// C type: numbers, slr_buffer *, SLR_VALUE(struct). Any other type does not compile. Returns the status.
+/// SLR_LAUNCH(stream, kernel, shape, arguments...) calls slr_launch with up to 16 arguments. The macro passes each
+/// argument by its C type: a number, an slr_buffer *, or SLR_VALUE(struct). With SLR_LAUNCH, an argument of any other
+/// type does not compile. The macro returns the status of slr_launch.
 #define SLR_LAUNCH(...)                                                                                                \
     SLR_LAUNCH_PICK_(__VA_ARGS__, SLR_LAUNCH_16_, SLR_LAUNCH_15_, SLR_LAUNCH_14_, SLR_LAUNCH_13_, SLR_LAUNCH_12_,      \
                      SLR_LAUNCH_11_, SLR_LAUNCH_10_, SLR_LAUNCH_9_, SLR_LAUNCH_8_, SLR_LAUNCH_7_, SLR_LAUNCH_6_,       \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Keys: names for the instances of a keyed ring kernel. Contract: docs/contract/keys.md.
+/// Keys are names for the instances of a keyed ring kernel. Contract: docs/contract/keys.md.
 #ifndef SLIPRING_KEY_H
 #define SLIPRING_KEY_H
 
@@ -12,19 +12,20 @@
 extern "C" {
 #endif
 
-/// Kinds of key: slr_ring_desc.keys. 0: no keys; instances are addressed by number.
+/// The kinds of key, for slr_ring_desc.keys. 0 means that the ring kernel has no keys: programs address instances by
+/// number.
 typedef enum slr_keys {
     SLR_KEYS_U64 = 1, ///< 64-bit numbers
     SLR_KEYS_TEXT = 2 ///< any bytes, up to slr_ring_desc.key_bytes of them
 } slr_keys;
 
-/// Policy for a new key when every instance already has a key.
+/// What slipring does with a new key when every instance already has a key.
 typedef enum slr_key_limit {
     SLR_KEY_LIMIT_REFUSE = 1,    ///< returns SLR_FULL at once (the default)
     SLR_KEY_LIMIT_EVICT_IDLE = 2 ///< takes the instance of an idle key: one not recently used, with no pending message
 } slr_key_limit;
 
-/// One key: a number, or text (which need not be NUL-terminated).
+/// One key: a number, or a text, which does not have to end with a NUL.
 typedef struct slr_key {
     uint64_t number; ///< used if `text` is NULL
     const char *text;
@@ -49,9 +50,10 @@ static inline slr_key slr_key_text(const char *text, size_t bytes)
     return key;
 }
 
-/// Called for each evicted key, with the last state of its instance (NULL if the handler has no state). `key` and
-/// `state` are borrowed for the length of the call. The call runs on the thread whose send needed the instance, without
-/// locks. The key has no pending messages. A message to the key during the call starts a new instance.
+/// slipring calls this function for each evicted key, with the last state of its instance (NULL if the handler has no
+/// state). The arguments `key` and `state` are valid only during the call. slipring calls the function without locks,
+/// on the thread whose send needed the instance. The evicted key has no pending messages. If a message to the same key
+/// is sent during the call, the key gets a new instance.
 typedef void slr_on_evicted(void *user, const slr_key *key, const void *state, size_t bytes);
 
 #ifdef __cplusplus

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Sequences of layers: a sequence keeps few activations and computes the others again. slr_ops_plan gives the memory
-/// that a sequence needs.
-/// Contract: docs/contract/ops.md.
+/// A sequence of layers keeps few activations in memory and computes the others again. slr_ops_plan gives the memory
+/// that a sequence needs. Contract: docs/contract/ops.md.
 #ifndef SLIPRING_LAYERS_H
 #define SLIPRING_LAYERS_H
 
@@ -11,11 +10,12 @@
 extern "C" {
 #endif
 
-/// Appends a layer to the stream: the layer computes y from x. The layer must give the same bits each time.
+/// Appends the work of one layer to the stream: the layer computes y from x. A layer must give the same bits each time
+/// it is computed.
 typedef slr_status slr_layer_forward(void *user, slr_stream *stream, const slr_tensor *x, const slr_tensor *y);
 
-/// Appends the layer's gradients to the stream: dx, and the gradients of its own weights. `dx` is NULL if it is
-/// not needed.
+/// Appends the computation of the layer's gradients to the stream: dx, and the gradients of the layer's own weights.
+/// `dx` is NULL if nobody needs this gradient.
 typedef slr_status slr_layer_backward(void *user, slr_stream *stream, const slr_tensor *x, const slr_tensor *y,
                                       const slr_tensor *dy, const slr_tensor *dx);
 
@@ -26,7 +26,7 @@ typedef struct slr_layer {
     slr_tensor output; ///< type and shape of the layer's output; the buffer is ignored
 } slr_layer;
 
-/// A sequence of layers. slr_sequence_create copies the description and its layers.
+/// This struct describes a sequence of layers. slr_sequence_create copies the description and its layers.
 typedef struct slr_sequence_desc {
     uint32_t struct_size;
     uint32_t count; ///< number of layers, 1 to 65,536
@@ -50,38 +50,40 @@ static inline slr_sequence_desc slr_sequence_desc_init(void)
     }
 #endif
 
-/// A sequence with the memory for its activations and gradients, from the device's pool.
+/// Makes a sequence; its activations and gradients use memory of the device's pool.
 typedef struct slr_sequence slr_sequence;
 
-/// Threads: any.  Blocks: no.  Owns: the caller gets the sequence: slr_sequence_destroy, before slr_ops_destroy.
-/// Errors: INVALID (NULL; no layer or too many; a shape or type that no operation takes), NO_MEMORY.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the sequence, and frees it by slr_sequence_destroy before
+/// slr_ops_destroy.
+/// Errors: INVALID (a NULL argument; no layer or too many; a shape or type that no operation takes), NO_MEMORY.
 SLR_API slr_status slr_sequence_create(slr_ops *ops, const slr_sequence_desc *desc, slr_sequence **out);
 
-/// Releases the sequence. Submitted work still runs. NULL does nothing.
+/// Releases the sequence object. Work that was submitted before this call still runs. For NULL the call does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_sequence_destroy(slr_sequence *sequence);
 
-/// Appends all layers to the stream. `y` gets the last layer's output.
+/// Appends the work of all layers to the stream. The tensor `y` gets the output of the last layer.
 /// Threads: one at a time per sequence.  Blocks: as its layers.
-/// Errors: INVALID (NULL, a type or shape that does not fit), those of the layers.
+/// Errors: INVALID (a NULL argument, a type or shape that does not fit), and those of the layers.
 SLR_API slr_status slr_sequence_forward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
                                         const slr_tensor *y);
 
-/// Appends the gradients of all layers, the last layer first, and the layers that must be computed again for the
-/// gradients. `x` and `y` must be those of slr_sequence_forward, unchanged. `dx` may be NULL.
-/// Threads, Blocks: as slr_sequence_forward.
-/// Errors: as slr_sequence_forward; WRONG_STATE (no slr_sequence_forward since the last call).
+/// Appends the gradients of all layers, the last layer first. slr_sequence_backward also appends the layers that must
+/// be computed again for the gradients. `x` and `y` must be the unchanged tensors of slr_sequence_forward. `dx` may be
+/// NULL.
+/// Threads, Blocks: as for slr_sequence_forward.
+/// Errors: those of slr_sequence_forward; WRONG_STATE (no slr_sequence_forward since the last call).
 SLR_API slr_status slr_sequence_backward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
                                          const slr_tensor *y, const slr_tensor *dy, const slr_tensor *dx);
 
-/// Bytes of the device's pool, as its high-water mark counts them (docs/contract/pools.md).
+/// The bytes that a sequence takes from the device's pool at most (docs/contract/pools.md).
 typedef struct slr_plan_bytes {
     uint64_t plain;        ///< bytes with every activation kept
     uint64_t checkpointed; ///< bytes with the activations that the description keeps
 } slr_plan_bytes;
 
-/// The memory that a sequence needs for activations and gradients. Not included are x, y, their gradients, the weights,
-/// and memory that the layers allocate themselves.
+/// The memory that a sequence needs for activations and gradients. The memory that slr_ops_plan reports does not
+/// include x, y, their gradients, the weights, and memory that the layers allocate themselves.
 typedef struct slr_plan {
     uint32_t every;      ///< slr_sequence_desc.every, or its default
     uint32_t recomputed; ///< layers that are computed twice
@@ -90,8 +92,9 @@ typedef struct slr_plan {
     slr_plan_bytes f32_half_batch, half_half_batch; ///< the same, with half of the first dimension, rounded up
 } slr_plan;
 
-/// Computes the plan of a sequence. The call needs no device.
-/// Threads: any.  Blocks: no.  Errors: as slr_sequence_create, without NO_MEMORY. Functions of layers may be NULL.
+/// Computes how much memory a sequence needs. slr_ops_plan needs no open device.
+/// Threads: any.  Blocks: no.  Errors: those of slr_sequence_create, without NO_MEMORY. For slr_ops_plan, the functions
+/// of the layers may be NULL.
 SLR_API slr_status slr_ops_plan(const slr_sequence_desc *desc, slr_plan *out);
 
 /// The macro slr_ops_plan calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The limits of a device that decide blocks and tiles. Contract: docs/contract/occupancy.md.
+/// The limits of a device that decide the size of blocks and tiles. Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_LIMITS_H
 #define SLIPRING_LIMITS_H
 
@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, a core of a CPU. All figures come from the driver or
-/// the system. 0 means that the driver or the system does not say.
+/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. All figures come from the driver
+/// or the system. The figure 0 means that driver and system do not give the limit.
 typedef struct slr_device_limits {
     uint32_t units;
     uint32_t lanes;              ///< threads that run in step: a warp, or the 4-byte lanes of a CPU's vector
@@ -27,17 +27,17 @@ typedef struct slr_device_limits {
     uint64_t l1_bytes, l2_bytes; ///< data caches: a unit's cache, and the next level
 } slr_device_limits;
 
-/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL).
+/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_limits(const slr_device *device, slr_device_limits *out);
 
 /// The macro slr_device_get_limits calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_limits_sized(const slr_device *device, slr_device_limits *out, size_t bytes);
 #define slr_device_get_limits(device, out) slr_device_get_limits_sized((device), (out), sizeof(slr_device_limits))
 
-/// Gives the limits of NVIDIA's GPUs of one compute capability: 90 is 9.0. `units`, `l1_bytes` and `l2_bytes` are 0,
-/// because they differ from GPU to GPU.
+/// Gives the limits of NVIDIA's GPUs with one compute capability; 90 means capability 9.0. `units`, `l1_bytes` and
+/// `l2_bytes` are 0, because they differ from GPU to GPU.
 ///
-/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL), UNSUPPORTED (an unknown capability).
+/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument), UNSUPPORTED (an unknown capability).
 SLR_API slr_status slr_capability_get_limits(uint32_t capability, slr_device_limits *out);
 
 /// The macro slr_capability_get_limits calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Host ring kernels in loop form: a main function runs on its own thread. The function takes messages, holds any
-/// number of them, and completes them in any order.
-/// Contract: docs/contract/loops.md.
+/// A ring kernel in loop form has a main function that runs on its own host thread. The main function takes messages,
+/// holds any number of them, and completes them in any order. Contract: docs/contract/loops.md.
 ///
 ///     static slr_status echo(void *user, slr_context *context)
 ///     {
@@ -16,9 +15,10 @@
 ///         return status == SLR_END ? SLR_OK : status;
 ///     }
 ///
-/// When main returns, the input is closed. If main returns SLR_OK and every accepted message has completed, the ring
-/// kernel has terminated. Otherwise the ring kernel has failed; its held and pending messages remain until
-/// slr_ring_terminate returns them. Only main's own thread may call the functions of this header.
+/// When the main function returns, the ring kernel accepts no more messages. If main returns SLR_OK and every accepted
+/// message has completed, the ring kernel has terminated. If main returns an error or leaves messages, the ring kernel
+/// has failed; its held and pending messages remain until slr_ring_terminate returns them. Only the thread of the main
+/// function may call the functions of this header.
 #ifndef SLIPRING_LOOP_H
 #define SLIPRING_LOOP_H
 
@@ -29,44 +29,52 @@
 extern "C" {
 #endif
 
-/// Takes up to `most` messages, the highest priority first. The call waits for the first message until `timeout_ns`. If
-/// the call then has fewer than `most` messages, it waits up to `linger_ns` for more. Each message is held until
-/// slr_done or slr_fail; its message and state are valid until then. A paused ring kernel takes no messages.
+/// Takes up to `most` messages from the mailbox, the highest priority first. slr_take waits for the first message, at
+/// most `timeout_ns`. If slr_take then has fewer than `most` messages, it waits up to `linger_ns` for more messages.
+/// Each message is held until slr_done or slr_fail; the message and its state are valid until then. A ring kernel that
+/// is paused takes no messages.
 ///
-/// SLR_END: no more messages will come. Either the input is closed and everything has been taken, or the deadline of
-/// slr_ring_terminate has passed. Held messages can still be completed.
+/// The result SLR_END of slr_take means that no more messages will come. slr_take gives SLR_END for two reasons: the
+/// input is closed and main has taken all messages, or the deadline of slr_ring_terminate has passed. After SLR_END,
+/// the main function can still complete the messages that it holds.
 ///
-/// Threads: the one that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` is always set.
+/// Threads: the one that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` gets the number of messages
+/// in every case.
 /// Errors: TIMEOUT (no message came; the ring kernel is paused; no space is left for possible replies: held messages
 ///   and replies not yet received use the space), INVALID.
 SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns,
                             uint64_t timeout_ns, uint32_t *taken);
 
-/// Completes a held message as handled and publishes its replies.
-/// Threads: the one that runs main.  Blocks: no.  Errors: INVALID (the message is not held, or no longer).
+/// Completes a held message as handled, and publishes the message's replies.
+/// Threads: the one that runs main.  Blocks: no.  Errors: INVALID (the ring kernel does not hold the message, or no
+/// longer).
 SLR_API slr_status slr_done(const slr_delivery *delivery);
 
-/// Completes a held message as faulted, with the reason `status` (not SLR_OK). Its replies are dropped, its instance is
-/// reset to the initial state, and its sender receives a notice. In a handler, the call takes effect when the handler
-/// returns; in a batch, only for this message.
+/// Completes a held message as faulted, with the reason `status`, which is not SLR_OK. slipring drops the message's
+/// replies, resets its instance to the initial state, and sends a notice to the sender. If a handler calls slr_fail,
+/// the message fails when the handler returns. If a batch handler calls slr_fail, only the given message of the batch
+/// fails.
 /// Threads: the one that runs main or the handler.  Blocks: no.
-/// Errors: INVALID (the message is not held, or no longer; `status` is SLR_OK).
+/// Errors: INVALID (the ring kernel does not hold the message, or no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
 
-/// Waits for the end of a pause. SLR_OK means that the ring kernel is active or draining.
-/// Threads: the one that runs main.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (still paused), END (as slr_take).
+/// Waits until the ring kernel is no longer paused. If slr_wait_until_active returns SLR_OK, the ring kernel is active
+/// or draining.
+/// Threads: the one that runs main.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (the ring kernel is still paused),
+/// END (as for slr_take).
 SLR_API slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns);
 
-/// Returns 1 if the ring kernel is active or draining, and 0 if it is paused or asked to stop.
+/// Returns 1 if the ring kernel is active or draining, and 0 if the ring kernel is paused or must stop.
 /// Threads: the one that runs main.  Blocks: no.
 SLR_API int slr_is_active(slr_context *context);
 
-/// Returns 1 if main should return at once, because the deadline of slr_ring_terminate has passed.
+/// Returns 1 if the main function should return at once, because the deadline of slr_ring_terminate has passed.
 /// Threads: the one that runs main.  Blocks: no.
 SLR_API int slr_should_terminate(slr_context *context);
 
-/// The loop's own port, for sends to other ring kernels and for their replies. The first call opens the port.
-/// Threads: the one that runs main.  Blocks: no.  Owns: nothing: the port is closed after main returns.
+/// Gives the loop's own port, which can send to other ring kernels and receive their replies. The first call of the
+/// function opens the loop's port.
+/// Threads: the one that runs main.  Blocks: no.  Owns: nothing, because slipring closes the port after main returns.
 /// Errors: NO_MEMORY, SYSTEM.
 SLR_API slr_status slr_context_port(slr_context *context, slr_port **out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory events of a device or a heap: each allocation and free with its call site, and leaks at the end. Contract:
-/// docs/contract/pools.md.
+/// Memory events report each allocation and free of a device or a heap with its call site, and leaks at the end.
+/// Contract: docs/contract/pools.md.
 #ifndef SLIPRING_MEMORY_EVENT_H
 #define SLIPRING_MEMORY_EVENT_H
 
@@ -27,8 +27,8 @@ typedef struct slr_memory_event {
     uint64_t number;     ///< the event's number in its heap, from 1. Threads may report in another order. 0: a leak
 } slr_memory_event;
 
-/// slipring calls this function during the call that causes the event, on the same thread. The event and its text are
-/// borrowed for the length of the call. The function must not call slipring.
+/// slipring calls this function on the thread of the call that causes the event, and during that call. The event and
+/// its texts are valid only during the call. The callback must not call any function of slipring.
 typedef void slr_on_memory(void *user, const slr_memory_event *event);
 
 #endif

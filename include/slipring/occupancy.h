@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Occupancy: the number of a kernel's blocks that run at once on a multiprocessor. slipring computes the occupancy
-/// without a GPU for NVIDIA's compute capabilities, or asks the driver of an open device.
-/// Contract: docs/contract/occupancy.md.
+/// The occupancy is the number of a kernel's blocks that run at once on a multiprocessor. slipring computes the
+/// occupancy without a GPU for NVIDIA's compute capabilities, or asks the driver of an open device. Contract:
+/// docs/contract/occupancy.md.
 #ifndef SLIPRING_OCCUPANCY_H
 #define SLIPRING_OCCUPANCY_H
 
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/// Limits on the number of blocks. A set of flags.
+/// What limits the number of blocks. The limits on the number of blocks are a set of flags.
 typedef enum slr_occupancy_limit {
     SLR_LIMITED_BY_WARPS = 1,
     SLR_LIMITED_BY_REGISTERS = 2,
@@ -25,7 +25,8 @@ typedef enum slr_occupancy_limit {
 
 typedef struct slr_occupancy_desc {
     uint32_t struct_size;
-    /// Compute capability: 90 is 9.0. Known: 70, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120 and 121.
+    /// The compute capability of the GPU; 90 means capability 9.0. slipring knows the capabilities 70, 75, 80, 86, 87,
+    /// 89, 90, 100, 103, 110, 120 and 121.
     uint32_t capability;
     uint32_t block_threads;                             ///< 1 to 1,024. slr_occupancy_best ignores this field
     uint32_t registers;                                 ///< per thread
@@ -64,10 +65,10 @@ typedef struct slr_occupancy {
     double theoretical;           ///< 0 to 1: `warps` / `max_warps`
 } slr_occupancy;
 
-/// Computes the occupancy.
+/// Computes the occupancy from the figures in `desc`.
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL, struct_size, no threads, a carve-out above 100), UNSUPPORTED (an unknown capability:
-///   slipring does not substitute another).
+/// Errors: INVALID (a NULL argument, struct_size, no threads, a carve-out above 100), UNSUPPORTED (an unknown
+///   capability: slipring does not use the figures of another).
 SLR_API slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occupancy *out);
 
 /// The macro slr_occupancy_compute calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -92,13 +93,14 @@ typedef struct slr_best_block {
     slr_block_candidate candidates[SLR_BLOCK_CANDIDATES]; ///< every block that was compared, the largest first
 } slr_best_block;
 
-/// Finds the block size that gives the most threads on a multiprocessor. Of several such sizes, the largest wins. The
-/// result is that of cudaOccMaxPotentialOccupancyBlockSize. Every candidate is a multiple of `multiple`, except the
-/// kernel's own limit, which is a candidate too. `multiple` is a multiple of 32; 0 means 32.
+/// Finds the block size that puts the most threads on a multiprocessor. If several sizes are equally good, the call
+/// takes the largest. The result equals that of cudaOccMaxPotentialOccupancyBlockSize. Every candidate is a multiple of
+/// `multiple`, except the largest block that the kernel allows, which is also a candidate. The number `multiple` must
+/// be a multiple of 32; 0 means 32.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL, struct_size, a `multiple` that is not one of 32, a carve-out above 100), UNSUPPORTED (an
-///   unknown capability).
+/// Errors: INVALID (a NULL argument, struct_size, a `multiple` that is not a multiple of 32, a carve-out above 100),
+///   UNSUPPORTED (an unknown capability).
 SLR_API slr_status slr_occupancy_best(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out);
 
 /// The macro slr_occupancy_best calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -109,7 +111,7 @@ SLR_API slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint
 
 // ---- a kernel on its device -----------------------------------------------------------------------------------------
 
-/// Where figures of occupancy come from.
+/// Where the figures of an occupancy come from.
 typedef enum slr_occupancy_source {
     SLR_OCCUPANCY_COMPUTED = 1, ///< from the machine code, or from the machine's cores, and known limits
     SLR_OCCUPANCY_DRIVER,       ///< the driver counts the blocks
@@ -117,8 +119,8 @@ typedef enum slr_occupancy_source {
     SLR_OCCUPANCY_MEASURED      ///< the blocks were counted while they ran: slr_kernel_measure_occupancy
 } slr_occupancy_source;
 
-/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. 0 means that the driver does
-/// not say.
+/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. A figure is 0 if the driver does
+/// not give it.
 typedef struct slr_kernel_occupancy {
     uint32_t source;                ///< slr_occupancy_source
     uint32_t block_threads;         ///< threads per block of the shape
@@ -139,12 +141,12 @@ typedef struct slr_kernel_occupancy {
     char why[160];              ///< what limits the occupancy, in words
 } slr_kernel_occupancy;
 
-/// As slr_occupancy_best, for a kernel on its own device. The driver gives the kernel's registers and shared memory.
-/// `shared_bytes` is the dynamic shared memory of a block.
+/// Works as slr_occupancy_best, for a kernel on its own device. The device's driver gives the registers and the shared
+/// memory of the kernel. `shared_bytes` is the dynamic shared memory of a block.
 ///
-/// Threads: any.  Blocks: while it compiles.  Owns: nothing.
-/// Errors: INVALID (a NULL), COMPILE, UNSUPPORTED (the device does not say what the kernel takes: all but cuda; an
-///   unknown capability), NO_MEMORY.
+/// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
+/// Errors: INVALID (a NULL argument), COMPILE, UNSUPPORTED (the device does not say what the kernel takes: all but
+///   cuda; an unknown capability), NO_MEMORY.
 SLR_API slr_status slr_kernel_best_block(slr_kernel *kernel, uint32_t shared_bytes, slr_best_block *out);
 
 /// The macro slr_kernel_best_block calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -153,11 +155,12 @@ SLR_API slr_status slr_kernel_best_block_sized(slr_kernel *kernel, uint32_t shar
 #define slr_kernel_best_block(kernel, shared_bytes, out)                                                               \
     slr_kernel_best_block_sized((kernel), (shared_bytes), (out), sizeof(slr_best_block))
 
-/// Gives the occupancy of a kernel on its own device, for a launch of `shape`. If the shape has no block, the call uses
-/// slipring's choice (slr_kernel_suggest).
+/// Gives the occupancy of a kernel on its own device, for a launch with the shape `shape`. If the shape has no block
+/// size, the call uses the size that slipring would choose (slr_kernel_suggest).
 ///
-/// Threads: any.  Blocks: while it compiles.  Owns: nothing.
-/// Errors: INVALID (a NULL; an impossible shape), COMPILE, UNSUPPORTED (the device cannot run such a block), NO_MEMORY.
+/// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
+/// Errors: INVALID (a NULL argument; an impossible shape), COMPILE, UNSUPPORTED (the device cannot run such a block),
+///   NO_MEMORY.
 SLR_API slr_status slr_kernel_get_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
 
 /// The macro slr_kernel_get_occupancy calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -166,13 +169,13 @@ SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape 
 #define slr_kernel_get_occupancy(kernel, shape, out)                                                                   \
     slr_kernel_get_occupancy_sized((kernel), (shape), (out), sizeof(slr_kernel_occupancy))
 
-/// As slr_kernel_get_occupancy, but measures the count of blocks where the driver gives none. A test kernel with as
-/// many threads and as much shared memory per block counts its blocks while they run. The test kernel may use other
-/// registers than `kernel`, and may miss blocks on a busy device, so the count is an estimate. `theoretical` then stays
-/// 0, because the maximum is unknown.
+/// Works as slr_kernel_get_occupancy, but measures the number of blocks if the driver does not give it. For this
+/// measurement, a test kernel with as many threads and as much shared memory per block counts its own blocks while they
+/// run. The test kernel may use other registers than `kernel`, and may miss blocks on a busy device, so the count is an
+/// estimate. For a measured number of blocks, `theoretical` is 0, because the maximum is unknown.
 ///
-/// Threads: any.  Blocks: while it compiles and measures.  Owns: nothing.
-/// Errors: as slr_kernel_get_occupancy, and those of a launch.
+/// Threads: any.  Blocks: while the call compiles and measures.  Owns: nothing.
+/// Errors: those of slr_kernel_get_occupancy and of slr_launch.
 SLR_API slr_status slr_kernel_measure_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
 
 /// The macro slr_kernel_measure_occupancy calls this function, with the struct's size as `bytes`

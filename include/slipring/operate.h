@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operations on the names that machines share (<slipring/remote.h>), for operators.
-/// Contract: docs/contract/remote.md.
+/// Functions for operators of the names that several machines serve (<slipring/remote.h>). Contract:
+/// docs/contract/remote.md.
 ///
 ///     slr_remote_desc where = SLR_REMOTE_DESC_INIT;
 ///     where.servers = "nats://127.0.0.1:4222";
@@ -18,15 +18,15 @@
 extern "C" {
 #endif
 
-/// Called for each name. `name` stays valid during the call.
+/// slr_remote_visit_names calls this function for each name. The text `name` is valid during the call.
 typedef void slr_on_remote_name(void *user, const char *name);
 
-/// Calls `visit` for each name that was ever served on the servers, in the order of their texts. `where->name` is not
-/// used.
+/// Calls `visit` for each name that was ever served on the servers, in alphabetical order of the names.
+/// slr_remote_visit_names ignores `where->name`.
 /// Threads: any.  Blocks: for the servers.  Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_remote_name *visit, void *user);
 
-/// A worker that the servers know. A killed worker stays in the list for ten leases.
+/// A worker process that the servers know. A worker that was killed stays in the list for ten leases.
 typedef struct slr_remote_worker {
     char id[24];         ///< 16 hexadecimal digits
     char host[64];       ///< the name of its machine
@@ -35,24 +35,25 @@ typedef struct slr_remote_worker {
     uint32_t draining;   ///< 1: slr_remote_drain has asked the worker to end
 } slr_remote_worker;
 
-/// Called for each worker. The struct's size is that of the running library. `worker` stays valid during the call.
+/// slr_remote_visit_workers calls this function for each worker. The struct that the callback gets has the size of the
+/// running library's struct. The struct `worker` is valid during the call.
 typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 
-/// Calls `visit` for each worker of the name.
-/// Threads: any.  Blocks: for the servers.  Errors: as slr_sender_open.
+/// Calls `visit` for each worker that serves the name.
+/// Threads: any.  Blocks: for the servers.  Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user);
 
-/// Asks a worker (NULL: all workers) to hand over its partitions and to take no more. Then the call waits until the
-/// worker has done so. The worker's program sees slr_worker_stats.draining. If no worker is left, accepted
-/// messages wait.
+/// Asks a worker to hand over its partitions and to take no more; NULL asks all workers. After the request,
+/// slr_remote_drain waits until the worker has handed its partitions over. The worker's own program sees the request in
+/// slr_worker_stats.draining. If no worker is left, accepted messages wait on the servers.
 /// Threads: any.  Blocks: until `timeout_ns`, and for the servers.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request
-///   remains), and as slr_sender_open.
+///   remains), and those of slr_sender_open.
 SLR_API slr_status slr_remote_drain(const slr_remote_desc *where, const char *worker, uint64_t timeout_ns);
 
 // ---- dead letters --------------------------------------------------------------------------------------------------
 
-/// A dead letter: a message that faulted.
+/// A dead letter is a message whose handler faulted.
 typedef struct slr_remote_letter {
     uint64_t sequence; ///< number of the letter in its partition, from 1
     uint64_t message;  ///< number of the message in the partition, from 1
@@ -62,12 +63,13 @@ typedef struct slr_remote_letter {
 } slr_remote_letter;
 
 /// Opens a receiver for the dead letters of a name, from the first letter that is still stored. slr_receiver_release
-/// removes the letters that were received. slr_receiver_receive refuses this receiver.
-/// Threads: any.  Blocks: for the servers.  Owns: the caller gets the receiver: slr_receiver_close.
-/// Errors: as slr_sender_open.
+/// removes the letters that the program received. slr_receiver_receive refuses this receiver.
+/// Threads: any.  Blocks: for the servers.  Owns: the caller gets the receiver, and frees it by slr_receiver_close.
+/// Errors: those of slr_sender_open.
 SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_receiver **out);
 
-/// Receives the next letter of any partition. `*partition` (may be NULL) gets that partition.
+/// Receives the next dead letter of any partition. `*partition` gets the number of the letter's partition; `partition`
+/// may be NULL.
 /// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a message; a receiver of outputs; a record that is no letter),
 ///   SYSTEM.
@@ -85,7 +87,7 @@ SLR_API slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr
 
 // ---- copies --------------------------------------------------------------------------------------------------------
 
-/// What a copy of a name holds.
+/// What a copy of a name contains, as counts.
 typedef struct slr_remote_copy {
     uint32_t partitions, reserved;
     uint64_t states;   ///< states in the last snapshots
@@ -96,11 +98,11 @@ typedef struct slr_remote_copy {
     uint64_t bytes;    ///< bytes of all records
 } slr_remote_copy;
 
-/// Copies what the servers store of a name into a new folder. Workers may serve the name during the copy. The copy has
-/// each partition as it was at one moment.
+/// Copies all that the servers store for a name into a new folder. Workers may serve the name during the copy. The copy
+/// of a name shows each partition as it was at one moment.
 /// Threads: any.  Blocks: for the servers.
-/// Errors: INVALID (the folder holds a copy already), TIMEOUT (a partition changed faster than it could be copied), and
-///   as slr_sender_open.
+/// Errors: INVALID (the folder holds a copy already), TIMEOUT (a partition changed faster than slipring could copy it),
+///   and those of slr_sender_open.
 SLR_API slr_status slr_remote_snapshot(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
 /// The macro slr_remote_snapshot calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -109,11 +111,12 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
 #define slr_remote_snapshot(where, folder, out)                                                                        \
     slr_remote_snapshot_sized((where), (folder), (out), sizeof(slr_remote_copy))
 
-/// Makes a name from a folder of slr_remote_snapshot. Workers then continue from the copy. The name must be free on
-/// these servers, and may differ from the copied name. slr_remote_desc.replicas applies to the new streams.
+/// Creates a name on the servers from a folder that slr_remote_snapshot wrote. Workers of the new name continue from
+/// the copy. The new name must be free on the servers; it may differ from the copied name. slr_remote_desc.replicas
+/// applies to the new streams.
 /// Threads: any.  Blocks: for the servers.
 /// Errors: WRONG_STATE (the name is in use there), NOT_FOUND (the folder has no copy), INVALID (a damaged copy: the
-///   message names the file), and as slr_sender_open.
+///   message names the file), and those of slr_sender_open.
 SLR_API slr_status slr_remote_restore(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
 /// The macro slr_remote_restore calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -126,7 +129,7 @@ SLR_API slr_status slr_remote_restore_sized(const slr_remote_desc *where, const 
 
 enum { SLR_REMOTE_SYNC_UNKNOWN = 0, SLR_REMOTE_SYNC_ALWAYS = 1, SLR_REMOTE_SYNC_INTERVAL = 2 };
 
-/// What an accepted message survives on these servers.
+/// The failures that an accepted message survives on the servers.
 typedef struct slr_remote_safety {
     char version[32];     ///< version of the server that answered
     uint32_t replicas;    ///< replicas of the name's streams; if nobody has served the name, slr_remote_desc.replicas
@@ -138,10 +141,10 @@ typedef struct slr_remote_safety {
     char words[320];      ///< the answer in a sentence
 } slr_remote_safety;
 
-/// Stores a few records in a temporary stream, reads what the servers report about that stream, and removes it. Only
-/// the servers' system account may ask for their sync_interval. `system` has the credentials for that account, in the
-/// fields credentials, nkey and tls_... If `system` is NULL, the sync_interval stays unknown. `where->name` may
-/// be NULL.
+/// Stores a few records in a temporary stream, reads what the servers report about that stream, and removes the stream.
+/// Only the system account of the servers may ask for the server setting sync_interval. The fields credentials, nkey
+/// and tls_... of `system` hold the credentials of the system account. If `system` is NULL, the value of sync_interval
+/// stays unknown. `where->name` may be NULL.
 /// Threads: any.  Blocks: for the servers.  Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_remote_get_safety(const slr_remote_desc *where, const slr_remote_desc *system,
                                          slr_remote_safety *out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operations of neural networks on tensors, forward and backward: products, convolutions, norms, losses, optimisers.
-/// Contract: docs/contract/ops.md.
+/// Operations of neural networks on tensors, forward and backward: products, convolutions, norms, losses and
+/// optimisers. Contract: docs/contract/ops.md.
 ///
 ///     slr_ops *ops;
 ///     slr_ops_create(device, NULL, &ops);
@@ -23,10 +23,11 @@ extern "C" {
 
 // ---- tensors --------------------------------------------------------------------------------------------------------
 
-/// A buffer with a type and a shape. The type is SLR_F32, SLR_F16 or SLR_BF16. All tensors of a call have the same
-/// type, except where a function names another type: indices and labels are SLR_I32. All sums are computed in SLR_F32.
-/// The elements are the first elements of the buffer, at most 2^31 - 1. The last dimension is contiguous; its elements
-/// are a row. The dimensions of images are n, channels, height and width; those of signals are n, channels and length.
+/// A tensor is a buffer with a type and a shape. The type of the elements is SLR_F32, SLR_F16 or SLR_BF16. All tensors
+/// of a call have the same type, except where a function names another type: indices and labels are SLR_I32. All
+/// operations compute sums in SLR_F32. The tensor's elements are the first elements of the buffer, at most 2^31 - 1.
+/// The elements along the last dimension are contiguous and form a row. The dimensions of an image are n, channels,
+/// height and width; the dimensions of a signal are n, channels and length.
 typedef struct slr_tensor {
     slr_buffer *buffer;
     slr_scalar dtype;
@@ -61,10 +62,10 @@ static inline slr_tensor slr_tensor_1d(slr_scalar dtype, slr_buffer *buffer, uin
 
 // ---- the operations of a device -------------------------------------------------------------------------------------
 
-/// The operations of a device: compiled kernels, and measurements of their speed.
+/// The operations of one device: the compiled kernels, and measurements of their speed.
 typedef struct slr_ops slr_ops;
 
-/// How slipring chooses an algorithm if an operation has several.
+/// How slipring chooses an algorithm if an operation has several algorithms.
 typedef enum slr_choice {
     SLR_CHOICE_HEURISTIC = 1, ///< the backend and the shape decide
     SLR_CHOICE_BENCHMARK      ///< the first call of a shape times all algorithms; later processes use the winner
@@ -92,17 +93,19 @@ static inline slr_ops_desc slr_ops_desc_init(void)
     }
 #endif
 
-/// Makes the operations of a device. `desc` may be NULL. Kernels are compiled when they are first used.
+/// Makes the object that holds the operations of a device. `desc` may be NULL. slipring compiles each kernel at its
+/// first use.
 ///
-/// Threads: any.  Blocks: no.  Owns: the caller gets the operations: slr_ops_destroy, before the device closes.
-/// Errors: INVALID (NULL, no such choice), NO_MEMORY.
+/// Threads: any.  Blocks: no.  Owns: the caller frees the operations by slr_ops_destroy, before the device closes.
+/// Errors: INVALID (a NULL argument, no such choice), NO_MEMORY.
 SLR_API slr_status slr_ops_create(slr_device *device, const slr_ops_desc *desc, slr_ops **out);
 
-/// Releases the operations. Submitted work still runs. NULL does nothing.
+/// Releases the operations of a device. Work that was submitted before this call still runs. For NULL the call does
+/// nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_ops_destroy(slr_ops *ops);
 
-/// An algorithm that was timed, or only considered.
+/// An algorithm that slipring timed, or only considered.
 typedef struct slr_algorithm {
     const char *name;     ///< such as "own.panel"
     const char *provider; ///< "own", "openblas" or "onednn"
@@ -114,7 +117,7 @@ typedef struct slr_algorithm {
     const char *why_not;    ///< why the algorithm cannot do this call; else ""
 } slr_algorithm;
 
-/// The texts are valid during the call.
+/// The texts are valid during the call of the visitor.
 typedef void slr_algorithm_visitor(void *user, const slr_algorithm *algorithm);
 
 /// A library that operations may use. slipring opens the library at its first use.
@@ -128,37 +131,38 @@ typedef struct slr_provider {
 /// The texts live as long as the process.
 typedef void slr_provider_visitor(void *user, const slr_provider *provider);
 
-/// Visits the libraries that operations may use. The variable SLIPRING_OPENBLAS_LIB replaces libopenblas.so.0 by
-/// another file, and SLIPRING_ONEDNN_LIB replaces libdnnl.so.2.
-/// Threads: any.  Blocks: while a library is opened.  Errors: INVALID (NULL).
+/// Calls the visitor for each library that operations may use. The variable SLIPRING_OPENBLAS_LIB names a file to use
+/// instead of libopenblas.so.0, and SLIPRING_ONEDNN_LIB a file instead of libdnnl.so.2.
+/// Threads: any.  Blocks: while a library is opened.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *user);
 
-/// The kernel source of a group of operations, as it is compiled. The texts are valid during the call.
+/// The kernel source of a group of operations, as slipring compiles it. The texts are valid during the call of the
+/// visitor.
 typedef void slr_ops_source_visitor(void *user, const char *name, const char *text);
 
-/// Visits the kernel sources of all operations. The sources use only the language of docs/contract/kernels.md, so they
-/// run on every device.
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL), NO_MEMORY.
+/// Calls the visitor for each kernel source of the operations. The sources use only the language of
+/// docs/contract/kernels.md, so they run on every device.
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NO_MEMORY.
 SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *user);
 
-// Each operation below appends its work to the stream. `out` (may be NULL) gets the point after that work. For
-// all operations:
+// Each operation below appends its work to the stream. `out` gets the point after the work of the operation; `out` may
+// be NULL. The following rules hold for all operations:
 //
-// Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK for the first call of a shape.
-// Owns: slipring holds the buffers until the work ends; tensors and descriptions are copied.
-// Errors: INVALID (NULL; a shape or type that does not fit: the message has both; a buffer too small), UNSUPPORTED (the
-//   type or device), COMPILE, NO_MEMORY.
+// Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK also for the first call of a shape.
+// Owns: slipring keeps the buffers alive until the work ends, and copies tensors and descriptions.
+// Errors: INVALID (a NULL argument; a shape or type that does not fit: the message has both; a buffer too small),
+//   UNSUPPORTED (the type or device), COMPILE, NO_MEMORY.
 
 // ---- matrix product -------------------------------------------------------------------------------------------------
 
-/// c = activation(alpha * op(a) op(b) + beta * c + bias).
+/// Computes the matrix product c = activation(alpha * op(a) op(b) + beta * c + bias).
 typedef struct slr_matmul_desc {
     uint32_t struct_size;
     uint32_t transpose_a, transpose_b;
     slr_activation activation; ///< 0: none
     float alpha;               ///< 0: 1
     float beta;                ///< default 0: c is only written
-    /// All of rank 2, or all of rank 3 with the batch as the first dimension. b may have rank 2 for a whole batch.
+    /// All tensors have rank 2, or rank 3 with the batch as the first dimension. b may have rank 2 for a whole batch.
     const slr_tensor *a, *b, *c;
     const slr_tensor *bias; ///< of rank 1, one number per column; or NULL
     const slr_tensor *pre;  ///< shaped as c: gets the values before the activation; or NULL
@@ -180,23 +184,26 @@ static inline slr_matmul_desc slr_matmul_desc_init(void)
 
 SLR_API slr_status slr_ops_matmul(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, slr_point *out);
 
-/// Computes the gradients of a, b and bias from the gradient of c. Each of the three may be NULL. `desc` is the
-/// description of the forward call, with beta 0. If there is an activation, the call needs desc->pre.
+/// Computes the gradients of a, b and bias from the gradient of c. Each of the three gradients may be NULL. `desc` is
+/// the description of the forward call, but with beta 0. If the product has an activation, the call needs the tensor
+/// desc->pre.
 SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                            const slr_tensor *dc, const slr_tensor *da, const slr_tensor *db,
                                            const slr_tensor *dbias, slr_point *out);
 
-/// Times all algorithms for this call, and visits each. The results go to temporary buffers. Later calls of this shape
-/// use the chosen algorithm.
+/// Measures the time of all algorithms that can do this call, and calls the visitor for each. The timed runs of the
+/// algorithms write their results to temporary buffers. Later calls with the same shape use the algorithm that this
+/// call has chosen.
 /// Blocks: while the algorithms run.
 SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                         slr_algorithm_visitor *visit, void *user);
 
 // ---- convolution and pooling ----------------------------------------------------------------------------------------
 
-/// y = activation(x * weights + bias); the weights are not flipped. With rank 4, the dimensions of x are n, c, h, w;
-/// those of the weights are k, c / groups, r, s; those of y are n, k, p, q. With rank 3, h, r and p are left out, and
-/// the first value of each pair below is ignored. groups = c makes a depth-wise convolution.
+/// Computes the convolution y = activation(x * weights + bias); the weights are not flipped. With rank 4, the
+/// dimensions of x are n, c, h, w; those of the weights are k, c / groups, r, s; those of y are n, k, p, q. With rank
+/// 3, the dimensions h, r and p are left out, and the call ignores the first value of each pair below. groups = c makes
+/// a depth-wise convolution.
 typedef struct slr_convolution_desc {
     uint32_t struct_size;
     uint32_t stride[2];        ///< down and across; 0: 1
@@ -227,17 +234,17 @@ static inline slr_convolution_desc slr_convolution_desc_init(void)
 SLR_API slr_status slr_ops_convolution(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                        slr_point *out);
 
-/// Computes the gradients of x, weights and bias from the gradient of y. Each of the three may be NULL. If there is an
-/// activation, the call needs desc->pre.
+/// Computes the gradients of x, weights and bias from the gradient of y. Each of the three gradients may be NULL. If
+/// the convolution has an activation, the call needs desc->pre.
 SLR_API slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                                 const slr_tensor *dy, const slr_tensor *dx, const slr_tensor *dweights,
                                                 const slr_tensor *dbias, slr_point *out);
 
-/// As slr_ops_matmul_bench.
+/// Measures the time of the algorithms of a convolution, as slr_ops_matmul_bench does for products.
 SLR_API slr_status slr_ops_convolution_bench(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                              slr_algorithm_visitor *visit, void *user);
-/// As slr_ops_matmul_bench, for one gradient: that of x if `dx` is given, or that of the weights if `dweights` is
-/// given. Exactly one of the two must be given.
+/// Measures the time of the algorithms for one gradient of a convolution: that of x if `dx` is given, or that of the
+/// weights if `dweights` is given. The caller must give exactly one of the tensors `dx` and `dweights`.
 SLR_API slr_status slr_ops_convolution_backward_bench(slr_ops *ops, slr_stream *stream,
                                                       const slr_convolution_desc *desc, const slr_tensor *dy,
                                                       const slr_tensor *dx, const slr_tensor *dweights,
@@ -248,15 +255,15 @@ typedef enum slr_pool_kind {
     SLR_POOL_MEAN ///< the mean of the window's elements, without padding
 } slr_pool_kind;
 
-/// With rank 4, the dimensions of x are n, c, h, w, and those of y are n, c, p, q. With rank 3, h and p are left out,
-/// and the first value of each pair below is ignored.
+/// With rank 4, the dimensions of x are n, c, h, w, and those of y are n, c, p, q. With rank 3, the dimensions h and p
+/// are left out, and the call ignores the first value of each pair below.
 typedef struct slr_pooling_desc {
     uint32_t struct_size;
     slr_pool_kind kind;
     uint32_t window[2], stride[2], padding[2]; ///< stride 0: the window's size; padding: less than the window
     const slr_tensor *x, *y;
-    /// Shaped as y, SLR_I32: the index of each largest element in its plane. The gradient needs these indices. May
-    /// be NULL.
+    /// A tensor with the shape of y and the type SLR_I32: the index of each largest element in its plane. The backward
+    /// call of a pooling needs the indices of the largest elements. The tensor may be NULL.
     const slr_tensor *indices;
 } slr_pooling_desc;
 #ifdef __cplusplus
@@ -282,7 +289,7 @@ SLR_API slr_status slr_ops_pooling_backward(slr_ops *ops, slr_stream *stream, co
 
 SLR_API slr_status slr_ops_activation(slr_ops *ops, slr_stream *stream, slr_activation kind, const slr_tensor *x,
                                       const slr_tensor *y, slr_point *out);
-/// `x` is the input of the forward call.
+/// The tensor `x` is the input of the forward call.
 SLR_API slr_status slr_ops_activation_backward(slr_ops *ops, slr_stream *stream, slr_activation kind,
                                                const slr_tensor *x, const slr_tensor *dy, const slr_tensor *dx,
                                                slr_point *out);
@@ -292,8 +299,8 @@ SLR_API slr_status slr_ops_softmax(slr_ops *ops, slr_stream *stream, const slr_t
 SLR_API slr_status slr_ops_softmax_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *y, const slr_tensor *dy,
                                             const slr_tensor *dx, slr_point *out);
 
-/// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, by rows. `means` and `scales` (SLR_F32, one number per
-/// row) get each row's mean and 1 / sqrt(variance + epsilon).
+/// Normalizes each row: y = (x - mean) / sqrt(variance + epsilon) * gamma + beta. `means` and `scales` get each row's
+/// mean and 1 / sqrt(variance + epsilon), as one SLR_F32 number per row.
 SLR_API slr_status slr_ops_layer_norm(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *gamma,
                                       const slr_tensor *beta, float epsilon, const slr_tensor *y,
                                       const slr_tensor *means, const slr_tensor *scales, slr_point *out);
@@ -311,7 +318,8 @@ typedef enum slr_reduction {
 
 #define SLR_EVERY_AXIS 0xFFFFFFFFu
 
-/// Reduces `x` along one axis, or along all with SLR_EVERY_AXIS. `y` has as many elements as `x` without that axis.
+/// Combines the elements of `x` along one axis, or along all axes with SLR_EVERY_AXIS. The tensor `y` has as many
+/// elements as `x` without the reduced axis.
 SLR_API slr_status slr_ops_reduce(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
                                   const slr_tensor *x, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
@@ -321,39 +329,42 @@ SLR_API slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr
 #define SLR_SCAN_REVERSE 1u   ///< from the last element to the first
 #define SLR_SCAN_EXCLUSIVE 2u ///< without the element itself
 
-/// Running sums along rows. The gradient of a scan is the same scan of the gradient, with SLR_SCAN_REVERSE inverted.
+/// Computes running sums along each row. The gradient of a scan is a scan of the gradient, with the flag
+/// SLR_SCAN_REVERSE inverted.
 SLR_API slr_status slr_ops_scan(slr_ops *ops, slr_stream *stream, uint32_t flags, const slr_tensor *x,
                                 const slr_tensor *y, slr_point *out);
 
-/// Gives the k largest elements of each row, in falling order, and their indices in the row (SLR_I32). Equal elements
-/// keep their order.
+/// Gives the k largest elements of each row in falling order, and their indices in the row as SLR_I32. Equal elements
+/// keep the order that they have in the row.
 SLR_API slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *values,
                                  const slr_tensor *indices, slr_point *out);
 SLR_API slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
                                           const slr_tensor *dvalues, const slr_tensor *dx, slr_point *out);
 
-/// For each index (SLR_I32), copies the row of `table` with that index to `y`. If the table has no such row, the row of
-/// `y` is zeros.
+/// For each index (SLR_I32), copies the row of `table` with that index to `y`. If the table has no row with an index,
+/// the row of `y` for this index is zeros.
 SLR_API slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor *table,
                                      const slr_tensor *indices, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
                                               const slr_tensor *dy, const slr_tensor *dtable, slr_point *out);
 
-/// Converts elements between SLR_F32, SLR_F16 and SLR_BF16, rounded to nearest even.
+/// Converts elements between SLR_F32, SLR_F16 and SLR_BF16, and rounds to the nearest value, with ties to even.
 SLR_API slr_status slr_ops_cast(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *y,
                                 slr_point *out);
 
 // ---- losses ---------------------------------------------------------------------------------------------------------
-// `loss` is one SLR_F32. The gradient is multiplied by `scale`: 1, or the factor by which the loss was multiplied.
+// `loss` is one SLR_F32. Before the update, the gradient is multiplied by `scale`, which is 1 or the factor by which
+// the program multiplied the loss.
 
-/// The mean of -log(softmax(logits)[label]) over the rows. A row whose label (SLR_I32) is no class counts as 0.
+/// Computes the loss of a classifier: the mean of -log(softmax(logits)[label]) over the rows. A row whose label
+/// (SLR_I32) is not the number of a class counts as 0.
 SLR_API slr_status slr_ops_cross_entropy(slr_ops *ops, slr_stream *stream, const slr_tensor *logits,
                                          const slr_tensor *labels, const slr_tensor *loss, slr_point *out);
 SLR_API slr_status slr_ops_cross_entropy_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *logits,
                                                   const slr_tensor *labels, float scale, const slr_tensor *dlogits,
                                                   slr_point *out);
 
-/// The mean of (x - target)^2.
+/// Computes the mean of (x - target)^2 over all elements.
 SLR_API slr_status slr_ops_mean_square(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *target,
                                        const slr_tensor *loss, slr_point *out);
 SLR_API slr_status slr_ops_mean_square_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *x,
@@ -362,12 +373,12 @@ SLR_API slr_status slr_ops_mean_square_backward(slr_ops *ops, slr_stream *stream
 
 // ---- optimisers: weights and their state are SLR_F32 ---------------------------------------------------------------
 
-/// d = gradient + decay * weights; velocity = momentum * velocity + d; weights -= rate * velocity. If `velocity` is
-/// NULL, there is no momentum.
+/// Updates weights: d = gradient + decay * weights; velocity = momentum * velocity + d; weights -= rate * velocity. If
+/// `velocity` is NULL, the update uses no momentum.
 SLR_API slr_status slr_ops_sgd(slr_ops *ops, slr_stream *stream, const slr_tensor *weights, const slr_tensor *gradient,
                                const slr_tensor *velocity, float rate, float momentum, float decay, slr_point *out);
 
-/// Adam with decoupled weight decay.
+/// Updates weights by the method Adam with decoupled weight decay.
 typedef struct slr_adam_desc {
     uint32_t struct_size;
     uint32_t step; ///< the number of the step, from 1
@@ -398,8 +409,8 @@ SLR_API slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam
 
 // ---- loss scaling, for gradients that would be 0 in SLR_F16 --------------------------------------------------------
 
-/// A scaler gives a factor for the loss, so that small gradients do not become 0 in half precision. Then the scaler
-/// divides the gradients by this factor in SLR_F32.
+/// A scaler gives a factor for the loss, so that small gradients do not become 0 in half precision. After the backward
+/// calls, the scaler divides the gradients by the same factor in SLR_F32.
 typedef struct slr_scaler slr_scaler;
 
 typedef struct slr_scaler_desc {
@@ -433,33 +444,37 @@ typedef struct slr_scaler_info {
     const char *advice;     ///< advice if half of these elements or more were 0; else "". Lives as long as the process
 } slr_scaler_info;
 
-/// Makes a scaler. `desc` may be NULL.
-/// Threads: any.  Blocks: no.  Owns: the caller gets the scaler: slr_scaler_destroy, before slr_ops_destroy.
-/// Errors: INVALID (NULL, a number out of range), NO_MEMORY.
+/// Makes a scaler for the loss. `desc` may be NULL.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the scaler, and frees it by slr_scaler_destroy before
+/// slr_ops_destroy.
+/// Errors: INVALID (a NULL argument, a number out of range), NO_MEMORY.
 SLR_API slr_status slr_scaler_create(slr_ops *ops, const slr_scaler_desc *desc, slr_scaler **out);
 
-/// Releases the scaler. Submitted work still runs. NULL does nothing.
+/// Releases the scaler object. Work that was submitted before this call still runs. For NULL the call does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_scaler_destroy(slr_scaler *scaler);
 
-/// Computes to = gradient / scale in SLR_F32, and records whether all results are finite, in one pass. Call this
-/// function for each gradient of a step. `to` may be `gradient` if `gradient` is of SLR_F32.
-/// Threads: one at a time per scaler.  Errors: as operations.
+/// Computes to = gradient / scale in SLR_F32, and records in the same pass whether all results are finite. The program
+/// calls this function for each gradient of a training step. `to` may be the same tensor as `gradient` if `gradient`
+/// has the type SLR_F32.
+/// Threads: one at a time per scaler.  Errors: those of all operations above.
 SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, const slr_tensor *gradient,
                                       const slr_tensor *to, slr_point *out);
 
-/// Appends a step of an optimiser to the stream.
+/// Appends one step of an optimiser to the stream.
 typedef slr_status slr_scaler_function(void *user, slr_stream *stream);
 
-/// Calls `step` if all gradients since the last step were finite. Otherwise the step is skipped and the scale is
-/// reduced, which is no error. `skipped` (may be NULL) gets 1 or 0.
+/// Calls the function `step` if all gradients since the last step were finite. If a gradient was not finite,
+/// slr_scaler_step skips the step and reduces the scale, and this is not an error. `skipped` gets 1 if the step was
+/// skipped, else 0; it may be NULL.
 ///
 /// Threads: one at a time per scaler.  Blocks: until the stream's work is done.  Owns: nothing.
-/// Errors: INVALID (NULL), WRONG_STATE (no slr_scaler_unscale since the last step), those of the stream and of `step`.
+/// Errors: INVALID (a NULL argument), WRONG_STATE (no slr_scaler_unscale since the last step), those of the stream and
+///   of `step`.
 SLR_API slr_status slr_scaler_step(slr_scaler *scaler, slr_stream *stream, slr_scaler_function *step, void *user,
                                    uint32_t *skipped);
 
-/// Threads: one at a time per scaler.  Blocks: no.  Errors: INVALID (NULL).
+/// Threads: one at a time per scaler.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_scaler_get_info(const slr_scaler *scaler, slr_scaler_info *out);
 
 /// The macro slr_scaler_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

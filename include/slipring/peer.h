@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Peers: copies from the memory of one device to the memory of another device.
-/// Contract: docs/contract/cluster.md.
+/// Peers are two devices of one process; the functions below copy memory from one to the other. Contract:
+/// docs/contract/cluster.md.
 #ifndef SLIPRING_PEER_H
 #define SLIPRING_PEER_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/// What lies between two devices.
+/// The kinds of connection between two devices.
 typedef enum slr_link {
     SLR_LINK_SAME = 1, ///< nothing: both are one device, or both use the host's memory
     SLR_LINK_NVLINK,   ///< NVIDIA's NVLink, between GPUs
@@ -18,7 +18,7 @@ typedef enum slr_link {
     SLR_LINK_HOST      ///< the host's memory
 } slr_link;
 
-/// How bytes get from one device to another.
+/// The way in which bytes get from one device to another.
 typedef enum slr_peer_way {
     SLR_PEER_ANY = 1, ///< direct if possible, else staged
     SLR_PEER_DIRECT,  ///< one copy, without memory in between
@@ -39,26 +39,27 @@ typedef struct slr_peer_info {
     uint64_t moves, moved_bytes; ///< the part of these copies that launches needed for buffers of the other device
 } slr_peer_info;
 
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_peer_get_info(slr_device *from, slr_device *to, slr_peer_info *out);
 
 /// The macro slr_peer_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr_peer_info *out, size_t bytes);
 #define slr_peer_get_info(from, to, out) slr_peer_get_info_sized((from), (to), (out), sizeof(slr_peer_info))
 
-/// Copies from a buffer of one device to a buffer of another device. `stream` belongs to one of the two devices. The
-/// copy comes after the stream's earlier work and before its later work. The other device does its part in an internal
-/// stream. Both buffers keep their order with other work, as in slr_stream_copy. If both buffers are on one device, the
-/// call is slr_stream_copy.
+/// Copies bytes from a buffer of one device to a buffer of another device. The stream `stream` belongs to the source
+/// device or to the destination device. A copy between devices runs after the stream's earlier work and before its
+/// later work. The device without the stream does its part of the copy in an internal stream. A copy between devices
+/// keeps its order with other work on source and destination, as with slr_stream_copy. If source and destination are on
+/// one device, the call does the same as slr_stream_copy.
 ///
-/// Threads: any.  Blocks: no.  Owns: slipring holds the buffers until the work ends.
-/// Errors: INVALID (NULL, the range leaves a buffer, a stream of neither device, an unknown way), UNSUPPORTED
-///   (SLR_PEER_DIRECT if direct copies are impossible: the message gives the reason; a stream that is being recorded),
-///   WRONG_STATE (mapped), NO_MEMORY.
+/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers alive until the work ends.
+/// Errors: INVALID (a NULL argument, the range exceeds a buffer, a stream of neither device, an unknown way),
+///   UNSUPPORTED (SLR_PEER_DIRECT if direct copies are impossible: the message gives the reason; a stream that is being
+///   recorded), WRONG_STATE (mapped), NO_MEMORY.
 SLR_API slr_status slr_peer_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                  uint64_t from_offset, uint64_t bytes, slr_peer_way way, slr_point *out);
 
-/// Zero is the default in every field.
+/// A zero in any field means the default.
 typedef struct slr_peer_desc {
     uint32_t struct_size;
     uint32_t way;         ///< slr_peer_way; default SLR_PEER_ANY
@@ -80,15 +81,15 @@ static inline slr_peer_desc slr_peer_desc_init(void)
     }
 #endif
 
-/// As slr_peer_copy, with options. `desc` may be NULL.
-/// Threads, Blocks, Owns, Errors: as slr_peer_copy.
+/// Copies as slr_peer_copy does, but with options. `desc` may be NULL.
+/// Threads, Blocks, Owns, Errors: as for slr_peer_copy.
 SLR_API slr_status slr_peer_copy_with(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                       uint64_t from_offset, uint64_t bytes, const slr_peer_desc *desc, slr_point *out);
 
-/// Measures the rate of copies of `bytes` bytes (0: 16 MiB) in one direction. `out` (may be NULL) gets the best of five
-/// rates, in bytes per second. slr_peer_get_info then reports this rate. A rate of SLR_PEER_STAGED is not reported for
-/// a pair whose copies are direct.
-/// Threads: any.  Blocks: until `timeout_ns`.  Errors: as slr_peer_copy, TIMEOUT.
+/// Measures the rate of copies of `bytes` bytes (0: 16 MiB) in one direction. `out` gets the best of five rates, in
+/// bytes per second; `out` may be NULL. slr_peer_get_info then reports the measured rate. If the copies of a pair of
+/// devices are direct, a measured rate of SLR_PEER_STAGED is not reported.
+/// Threads: any.  Blocks: until `timeout_ns`.  Errors: those of slr_peer_copy, and TIMEOUT.
 SLR_API slr_status slr_peer_measure(slr_device *from, slr_device *to, slr_peer_way way, uint64_t bytes,
                                     uint64_t timeout_ns, double *out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Pools: reuse of buffers. A released buffer waits in its pool, with its memory, for the next request of its size.
-/// Contract: docs/contract/pools.md.
+/// A pool keeps released buffers, so that a program can use them again. A released buffer waits in its pool, with its
+/// memory, for the next request of the same size. Contract: docs/contract/pools.md.
 #ifndef SLIPRING_POOL_H
 #define SLIPRING_POOL_H
 
@@ -16,16 +16,17 @@ extern "C" {
 
 typedef struct slr_pool slr_pool;
 
-/// Options of a pool. Zero means the default; fields are only appended.
+/// The options of a pool. A zero in any field means the default. Later versions only append fields.
 typedef struct slr_pool_desc {
     uint32_t struct_size;
     uint32_t reserved;
     const char *name;    ///< for messages and reports; copied, cut to 47 characters. NULL: "pool"
     uint64_t max_bytes;  ///< limit on the pool's buffers, in use and waiting. Default: the device's limit alone
     uint64_t keep_bytes; ///< limit on waiting buffers; the excess is freed to the device's heap. Default: 256 MiB
-    /// A buffer of the device that the pool divides into slices. If that buffer is bound to a ring kernel, the pool's
-    /// buffers can move with messages (docs/contract/references.md). The pool holds that buffer until the pool and its
-    /// buffers are released. Nothing else should use that buffer. Default: the device's heap.
+    /// The pool divides the buffer `within` of the device into slices. If a ring kernel is bound to `within`, the
+    /// pool's buffers can move with messages (docs/contract/references.md). The pool keeps the buffer alive until the
+    /// pool and its buffers are released. Nothing except the pool should use the buffer `within`. By default the pool
+    /// uses the device's heap.
     slr_buffer *within;
 } slr_pool_desc;
 #ifdef __cplusplus
@@ -43,7 +44,7 @@ static inline slr_pool_desc slr_pool_desc_init(void)
     }
 #endif
 
-/// A snapshot of a pool. Each buffer counts with the size of its size class.
+/// The counts of a pool at one moment. Each buffer counts with the size of its size class.
 typedef struct slr_pool_stats {
     uint64_t max_bytes;        ///< the pool's limit; UINT64_MAX: none
     uint64_t live_bytes, live; ///< buffers in use: bytes; count
@@ -54,29 +55,31 @@ typedef struct slr_pool_stats {
     double hit_rate;           ///< hits / (hits + misses); 0 without requests
 } slr_pool_stats;
 
-/// Makes a pool of buffers in the device's heap. `desc` may be NULL.
+/// Makes a pool whose buffers come from the device's heap. `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: no.  Owns: the caller gets the pool, which holds its device: slr_pool_destroy.
-/// Errors: INVALID (NULL; `within` is of another device), NO_MEMORY.
+/// Threads: any.  Blocks: no.  Owns: the pool keeps its device alive; the caller frees the pool by slr_pool_destroy.
+/// Errors: INVALID (a NULL argument; `within` is of another device), NO_MEMORY.
 SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc, slr_pool **out);
 
-/// Releases the pool. Waiting buffers are freed to the heap; buffers in use follow when they are released. NULL
-/// does nothing.
+/// Releases the pool object. The call frees waiting buffers to the heap; buffers in use are freed when they are
+/// released. For NULL the call does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_pool_destroy(slr_pool *pool);
 
-/// Gives the device's own pool, named "pool". Do not call slr_pool_destroy on that pool.
-/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (NULL).
+/// Gives the device's own pool, whose name is "pool". The program must not call slr_pool_destroy for the device's own
+/// pool.
+/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 
-/// Gets a buffer of `count` scalars. The buffer holds the bytes of its last user, or zeros. slr_buffer_destroy releases
-/// the buffer. When no ring kernel and no work of a stream uses the buffer any more, it waits in the pool for the
-/// next request.
+/// Gets a buffer of `count` scalars from the pool. A buffer from a pool contains the bytes of its last user, or zeros.
+/// slr_buffer_destroy releases the buffer. When no ring kernel and no stream uses a released buffer any more, the
+/// buffer waits in the pool for the next request.
 ///
-/// Threads: any.  Blocks: for other threads' calls on the pool; without a waiting buffer, as slr_buffer_create.
-/// Owns: the caller gets the buffer: slr_buffer_destroy.
-/// Errors: INVALID (NULL, no such scalar, size 0 or above 2^40), NO_MEMORY (the message has the pool, and the bytes
-///   requested and free).
+/// Threads: any.  Blocks: while other threads' calls use the pool. If no buffer waits in the pool, the call blocks like
+/// slr_buffer_create.
+/// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.
+/// Errors: INVALID (a NULL argument, no such scalar, size 0 or above 2^40), NO_MEMORY (the message has the pool, and
+///   the bytes requested and free).
 SLR_API slr_status slr_pool_acquire(slr_pool *pool, uint64_t count, slr_scalar scalar, slr_buffer **out);
 
 /// The macro slr_pool_acquire calls this function, with its call site for slr_device_desc.on_memory.
@@ -85,12 +88,13 @@ SLR_API slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scala
 #define slr_pool_acquire(pool, count, scalar, out)                                                                     \
     slr_pool_acquire_at((pool), (count), (scalar), __FILE__, __LINE__, (out))
 
-/// Frees waiting buffers to the heap, the largest first, until at most `keep_bytes` wait. Returns the bytes freed; 0
-/// for NULL. slr_heap_trim can then return this memory to the device.
+/// Frees waiting buffers to the heap, the largest first, until the waiting buffers take at most `keep_bytes` bytes. The
+/// result is the number of bytes that were freed, or 0 for NULL. slr_heap_trim can then return the freed memory to the
+/// device.
 /// Threads: any.  Blocks: as slr_pool_acquire.
 SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 
-/// Threads: any.  Blocks: as slr_pool_acquire.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: as slr_pool_acquire.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_pool_get_stats(slr_pool *pool, slr_pool_stats *out);
 
 /// The macro slr_pool_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ports: a sender's connection to ring kernels, for messages and replies. Contract: docs/contract/delivery.md.
+/// A port connects a sender with ring kernels: it carries the sender's messages, and the replies. Contract:
+/// docs/contract/delivery.md.
 #ifndef SLIPRING_PORT_H
 #define SLIPRING_PORT_H
 
@@ -12,52 +13,56 @@ extern "C" {
 typedef struct slr_port slr_port;
 
 /// Opens a port. A port belongs to one thread at a time: its owner.
-/// Threads: any.  Blocks: no.  Owns: the caller gets the port: slr_port_close.  Errors: NO_MEMORY, SYSTEM.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the port, and frees it by slr_port_close.  Errors: NO_MEMORY,
+/// SYSTEM.
 SLR_API slr_status slr_port_open(slr_device *device, slr_port **out);
 
-/// Closes a port. Messages sent earlier are still handled. Replies not yet received are discarded. NULL does nothing.
+/// Closes a port. After the port is closed, ring kernels still handle the messages that were sent before. Replies that
+/// were not yet received are discarded. For NULL the call does nothing.
 /// Threads: the owner, once.  Blocks: no.
 SLR_API void slr_port_close(slr_port *port);
 
-/// Options of a send. Zero is the default in every field.
+/// The options of a send. A zero in any field means the default.
 typedef struct slr_send_options {
     uint32_t priority; ///< SLR_PRIORITY(0..255); default: the ring kernel's
-    /// Returned in every reply to the message. Default: the port's next number. The port's numbers start with 1 and
-    /// count the accepted messages without a correlation of their own; after 2^31 - 1 comes 0.
+    /// The correlation: a number that every reply to the message returns. The default correlation of a message is the
+    /// port's next number. The port's numbers start with 1 and count the accepted messages that had no correlation of
+    /// their own; after 2^31 - 1 comes 0.
     uint32_t correlation;
 } slr_send_options;
 
 /// Sends one message to an instance of a ring kernel.
 ///
-/// `message` is copied; `bytes` must equal the ring kernel's message size. On OK the message is accepted. The message
-/// ends as handled, faulted, dropped, undelivered or in doubt, and slr_ring_stats counts it. Messages from one port to
-/// one instance with one priority are handled in the order of sending. If `port` is NULL, the call uses the device's
-/// shared port, which a lock protects. On the shared port, only slr_call gets its replies; all others are discarded.
+/// slipring copies `message`; `bytes` must equal the ring kernel's message size. If the result is OK, the message was
+/// accepted. The message ends as handled, faulted, dropped, undelivered or in doubt, and slr_ring_stats counts each
+/// outcome. Messages from one port to one instance with the same priority are handled in the order of sending. If
+/// `port` is NULL, the call uses the device's shared port, which a lock protects. On the shared port, only slr_call
+/// gets the replies to its messages; all other replies are discarded.
 ///
 /// Threads: the port's owner (NULL: any).
-/// Blocks: until `timeout_ns` (0: never) for credit (backpressure); never if the ring kernel's policy is to reject.
+/// Blocks: until `timeout_ns` (0: never) while the mailbox is full; never if the ring kernel's policy is to reject.
 /// Owns: nothing.
-/// Errors: FULL (no credit, and the call must not wait), TIMEOUT (no credit by the deadline), RING_DEAD (stale
-///   address), CLOSED (input closed), RING_FAILED, WRONG_STATE (not launched), INVALID (size, instance or priority out
-///   of range; more ports than max_ports). The first message of a port also gives FULL or TIMEOUT if max_ports other
-///   ports use the ring kernel. A closed port counts until its messages have completed.
+/// Errors: FULL (the mailbox is full, and the call must not wait), TIMEOUT (the mailbox is still full at the deadline),
+///   RING_DEAD (stale address), CLOSED (input closed), RING_FAILED, WRONG_STATE (not launched), INVALID (size, instance
+///   or priority out of range; more ports than max_ports). The first message of a port also gives FULL or TIMEOUT if
+///   max_ports other ports use the ring kernel. A closed port counts as in use until its messages have completed.
 SLR_API slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint64_t timeout_ns);
 
-/// As slr_send, with options (NULL: defaults).
+/// Sends a message as slr_send does, but with options; NULL means the defaults.
 SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
                                  const slr_send_options *options, uint64_t timeout_ns);
 
 /// Sends `count` messages with default priority. Message k goes to instance `instances[k]`, or to `to.instance` if
-/// `instances` is NULL. The messages are contiguous in memory, `bytes` bytes each. slipring publishes the messages
-/// together, which costs less per message. `accepted` (may be NULL) always gets a number n: the first n messages were
-/// accepted. Correlations are consecutive numbers.
+/// `instances` is NULL. The messages lie one after another in memory, with `bytes` bytes each. slipring publishes all
+/// of them together, which costs less per message. `accepted` always gets a number n: the first n messages were
+/// accepted. The pointer `accepted` may be NULL. The messages of one call get consecutive correlation numbers.
 ///
-/// Threads, Blocks: as slr_send (NULL is not allowed).
-/// Errors: as slr_send; after an error the remaining messages were not sent.
+/// Threads, Blocks: as for slr_send (NULL is not allowed).
+/// Errors: those of slr_send; after an error the remaining messages were not sent.
 SLR_API slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instances, const void *messages,
                                  size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);
 
-/// Describes a reply.
+/// This struct describes a reply that the port received.
 typedef struct slr_reply {
     slr_address from;     ///< the ring kernel and instance that replied
     slr_status status;    ///< SLR_OK; for a notice, which has no payload: SLR_HANDLER_FAULT, SLR_DROPPED
@@ -69,42 +74,44 @@ typedef struct slr_reply {
     uint32_t reserved;
 } slr_reply;
 
-/// Receives the next reply to this port. `payload` (`capacity` bytes) gets the reply's bytes. The results:
+/// Receives the next reply to this port. `payload` gets the bytes of the reply and has room for `capacity` bytes.
+/// slr_receive returns one of the following results:
 ///
-///   SLR_OK: a reply, or a notice (see reply->status).
-///   SLR_END: a ring kernel that this port has used has ended. reply->from names it. Each ring kernel gives one END;
-///   when no other remains, every call returns END.
-///   SLR_RING_FAILED: a ring kernel that this port uses has failed. reply->from names it, once per failure. The port
-///   stays connected, because the ring kernel may be restarted.
+///   SLR_OK: the port has received a reply, or a notice (see reply->status).
+///   SLR_END: a ring kernel that this port has used has ended. reply->from names the ring kernel. The port receives one
+///   END for each ring kernel. When the port uses no other ring kernel, every further call returns END.
+///   SLR_RING_FAILED: a ring kernel that this port uses has failed. reply->from names the ring kernel, once per
+///   failure. The port stays connected to the failed ring kernel, because the ring kernel may be restarted.
 ///
-/// An ended ring kernel keeps the port's replies until END is received or the port is closed. A port that never
-/// receives keeps the mailboxes of all ended ring kernels.
+/// A ring kernel that has ended keeps the port's replies until the port receives END or is closed. If a port never
+/// receives, the mailboxes of all ended ring kernels stay in memory.
 ///
 /// Threads: the owner.  Blocks: until `timeout_ns`.  Owns: nothing.
-/// Errors: TIMEOUT, INVALID (`capacity` is smaller than the reply, which can still be received).
+/// Errors: TIMEOUT, INVALID (`capacity` is smaller than the reply; a call with more room can still receive the reply).
 SLR_API slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity, uint64_t timeout_ns);
 
-/// Receives up to `most` replies. The payload of reply k goes to payloads + k * stride. The call waits only for the
-/// first reply. On OK, `received` is at least 1.
-/// Threads, Blocks, Errors: as slr_receive.
+/// Receives up to `most` replies in one call. The call copies the payload of reply k to payloads + k * stride.
+/// slr_receive_many waits only for the first of the replies. If the result is OK, `received` is at least 1.
+/// Threads, Blocks, Errors: as for slr_receive.
 SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, size_t stride, uint32_t most,
                                     uint64_t timeout_ns, uint32_t *received);
 
-/// Sends a message and waits for its reply. Other replies to the port are kept for slr_receive, including those of
-/// slr_route_to_port. On the shared port, they are kept for their own callers. A reply that arrives after its caller's
-/// deadline is discarded. If `port` is NULL, the call uses the device's shared port, and any number of threads may
-/// call at once.
+/// Sends a message and waits for its reply. The port keeps other replies for slr_receive, including those that arrive
+/// by slr_route_to_port. The shared port keeps each reply for the thread that waits for it. A reply that arrives after
+/// its caller's deadline is discarded. If `port` is NULL, the call uses the device's shared port, and any number of
+/// threads may call at once.
 ///
 /// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns`, for sending and receiving together.
-/// Errors: as slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before the message was handled), INVALID
+/// Errors: those of slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before the message was handled), INVALID
 ///   (reply size), RING_FAILED (the ring kernel failed during the call; a pending message remains pending, and its late
 ///   reply is discarded).
 SLR_API slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
                             size_t reply_bytes, uint64_t timeout_ns);
 
-/// Gives a file descriptor for poll(2). The descriptor is readable if a reply has arrived since the last slr_receive
-/// that returned TIMEOUT. On Windows, the call gives the handle of an event object, for WaitForMultipleObjects. First
-/// receive with a timeout of 0 until TIMEOUT, then poll. The port owns the descriptor: do not read or close it.
+/// Gives a file descriptor on which the system call poll(2) can wait for replies. The descriptor becomes readable when
+/// a reply arrives after slr_receive has returned TIMEOUT. On Windows, the call gives the handle of an event object,
+/// for WaitForMultipleObjects. A program first receives with a timeout of 0 until the result is TIMEOUT, and then
+/// polls. The port owns the descriptor: the program must not read or close it.
 /// Threads: the owner.  Blocks: no.  Errors: SYSTEM, INVALID.
 SLR_API slr_status slr_port_get_fd(slr_port *port, int *out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The output of printf in kernels and handlers. Contract: docs/contract/launch.md.
+/// How a program gets the output of printf in kernels and handlers. Contract: docs/contract/launch.md.
 #ifndef SLIPRING_PRINT_H
 #define SLIPRING_PRINT_H
 
@@ -12,18 +12,20 @@ typedef struct slr_print {
     const char *kernel; ///< the kernel's or handler's name
     const char *text;   ///< output of one printf, NUL-terminated
     size_t bytes;       ///< length of the text
-    /// Number of printfs that were lost for lack of room. If this number is not 0, there is no text. For a kernel, the
-    /// number is of this launch; for a handler, of this ring kernel since the last report.
+    /// The number of printf calls whose text was lost because there was no room for it. A report of lost printf calls
+    /// has no text. For a kernel, the number of lost calls covers one launch; for a handler, it covers its ring kernel
+    /// since the last report.
     uint64_t lost;
     const char *ring;  ///< for a handler: the ring kernel's name. NULL: a kernel
     uint32_t instance; ///< for a handler: the instance of its message
     uint32_t thread;   ///< for a `__ring_block__` handler: the thread's number in the block
 } slr_print;
 
-/// Called once per printf. For a kernel: by the stream's thread, before the launch completes. For a handler: by a
-/// thread of the ring kernel, in order per instance, soon after the printf (docs/contract/launch.md). `print` and its
-/// text are borrowed for the length of the call. The function must not wait for the stream, and must not end or destroy
-/// the ring kernel. Several streams and ring kernels may call the function at the same time.
+/// slipring calls the program's print function once for each printf. For a kernel, the stream's thread calls the
+/// function before the launch completes. For a handler, a thread of the ring kernel calls the function soon after the
+/// printf, in order for each instance (docs/contract/launch.md). `print` and its text are valid only during the call.
+/// The print function must not wait for the stream, and must not end or destroy the ring kernel. Several streams and
+/// ring kernels may call the print function at the same time.
 typedef void slr_on_print(void *user, const slr_print *print);
 
 #endif

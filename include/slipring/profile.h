@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The profiler: the cost of each kernel and each kind of copy so far. There is one profiler per process, for all
-/// devices. The profiler is off until slr_profile_start, or until the first device opens with SLIPRING_PROFILE=FILE.
-/// Contract: docs/contract/profile.md.
+/// The profiler reports how long each kernel and each kind of copy has taken so far. A process has one profiler for all
+/// its devices. The profiler is off until the program calls slr_profile_start, or opens the first device with
+/// SLIPRING_PROFILE=FILE. Contract: docs/contract/profile.md.
 #ifndef SLIPRING_PROFILE_H
 #define SLIPRING_PROFILE_H
 
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/// Kinds of row.
+/// The kinds of row in a profile.
 enum {
     SLR_PROFILE_KERNEL = 1, ///< a kernel's launches
     SLR_PROFILE_UPLOAD,     ///< copies from the host to the device
@@ -38,8 +38,8 @@ enum {
     SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode keeps out
 };
 
-/// How accurate a kernel's counts of bytes and operations are. slipring counts before a launch runs: it interprets the
-/// intermediate form for some threads, with the launch's numbers (docs/contract/profile.md).
+/// How accurate a kernel's counts of bytes and operations are. Before a launch, slipring counts by interpreting the
+/// kernel for some threads, with the launch's arguments (docs/contract/profile.md).
 enum {
     SLR_COUNTED_NOT = 0, ///< not counted: a loop's trip count depends on memory
     SLR_COUNTED_AT_MOST, ///< upper limit: both sides of each branch that depends on memory count
@@ -54,18 +54,19 @@ typedef struct slr_profile_line {
     float share;   ///< the line's part of the operations of the kernel's first launch, 0 to 1
 } slr_profile_line;
 
-/// Times are exact, except that quantiles are within 0.8 %.
+/// Times in a row are exact, except that quantiles may be wrong by 0.8 %.
 typedef struct slr_profile_row {
     uint32_t kind;
     uint32_t counted;          ///< for a kernel and a batch row: SLR_COUNTED_...
     const char *name, *device; ///< valid for the life of the process
     uint64_t n, total_ns, min_ns, mean_ns, p50_ns, p95_ns, p99_ns, max_ns;
-    /// Bytes copied. For a kernel: each buffer counts at most once, so this is the minimum traffic to memory. 0:
-    /// unknown.
+    /// The number of bytes copied. For a kernel, each buffer counts at most once, so `bytes` is the minimum traffic to
+    /// memory. 0 means unknown.
     uint64_t bytes;
     double bytes_per_second; ///< bytes / total_ns
-    // For a kernel row, the sum of all launches. For a batch row, the sum of all messages; each counts as one call of
-    // the handler with unknown contents. Without counts, all are 0 except threads and blocks.
+    // For a kernel, the counts are the sum of all launches. For a batch, the counts are the sum of all messages; each
+    // message counts as one call of the handler with unknown contents. If slipring could not count the work of a
+    // kernel, all figures are 0 except threads and blocks.
     uint64_t threads, blocks;
     uint64_t flops, flops64;                   ///< single precision; double precision
     uint64_t instructions;                     ///< instructions of the intermediate form
@@ -75,12 +76,12 @@ typedef struct slr_profile_row {
     slr_profile_line lines[SLR_PROFILE_LINES]; ///< the source's lines by falling share
     uint64_t messages;                         ///< for a batch or owner row: messages handled
     uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
-    /// For a caller row: the call's offset in bytes from the start of the mapped `file`, which has its machine code. 0:
-    /// `file` is a source, and lines[0] has the line.
+    /// For a caller row, the offset of the call in bytes from the start of the mapped `file`, which has its machine
+    /// code. If the offset of a caller row is 0, `file` is a source, and lines[0] has the line.
     uint64_t offset;
 } slr_profile_row;
 
-/// The peak performance of a device, as measured with slipring's own kernels.
+/// The best performance of a device, as slipring's own kernels have reached it.
 typedef struct slr_ceilings {
     double bytes_per_second; ///< a[i] = b[i] + s * c[i] over 192 MiB, or over less if that takes long
     double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
@@ -93,8 +94,9 @@ typedef struct slr_ceilings {
     double instruction_ns;          ///< time per instruction of one thread, if each instruction needs the last result
 } slr_ceilings;
 
-/// What bounds a kernel, by the roofline model (S. Williams and others, "Roofline", 2009). If the kernel's intensity is
-/// below the ratio of the ceilings' flops to bytes, the bound is memory; otherwise it is computation.
+/// What limits a kernel's speed, by the roofline model ("Roofline", Williams and others, 2009). The intensity of a
+/// kernel is its operations per byte. If the intensity is below the ratio of the device's flops to its bytes, memory is
+/// the limit; otherwise computation is.
 enum { SLR_BOUND_UNKNOWN = 0, SLR_BOUND_MEMORY, SLR_BOUND_COMPUTE };
 
 typedef struct slr_roofline {
@@ -103,41 +105,43 @@ typedef struct slr_roofline {
     double reached; ///< fraction of the device's peak at the kernel's intensity: 0 to about 1; more if caches help
 } slr_roofline;
 
-/// Starts counting and keeps earlier counts. If the profiler is already on, the call does nothing.
-/// Threads: any.  Blocks: 5 ms the first time (two clocks are compared).  Owns: nothing.  Errors: none.
+/// Starts the profiler, and keeps the counts of earlier periods. If the profiler is already on, slr_profile_start does
+/// nothing.
+/// Threads: any.  Blocks: 5 ms the first time, because slipring compares two clocks.  Owns: nothing.  Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
-/// Stops counting. Work in progress may still be counted.
+/// Stops the profiler. After slr_profile_stop, the profiler may still count work in progress.
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_stop(void);
 
-/// Clears the counts.
+/// Sets all counts to zero.
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_clear(void);
 
-/// Reads the rows that are not empty, by falling time, at most `most`. `count` gets the total number. `out` may be NULL
-/// if `most` is 0.
+/// Gives at most `most` of the rows that are not empty, sorted by falling time. `count` gets the total number of rows
+/// that are not empty. `out` may be NULL if `most` is 0.
 ///
-/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_t *count);
 
 /// The macro slr_profile_read calls this function, with the size of a row as `row_bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count);
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
-/// Gives the device's peak performance. The first call runs kernels for up to some seconds. The cache folder keeps the
-/// result per device, CPU and version. Make the first call before you start the profiler.
+/// Gives the best performance of a device. The first call for a device runs kernels on it for up to some seconds.
+/// slipring keeps the result in the cache folder, for each device, CPU and version. A program should make the first
+/// call before it starts the profiler.
 ///
-/// Threads: any.  Blocks: while it measures.  Owns: nothing.
-/// Errors: INVALID (NULL), UNSUPPORTED (the device runs no kernels), and those of a launch.
+/// Threads: any.  Blocks: while the call measures.  Owns: nothing.
+/// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
 SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 
 /// The macro slr_profile_ceilings calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// Measures again and keeps the better value of each figure, since a busy machine gives figures that are too low.
-/// Otherwise as slr_profile_ceilings.
+/// Measures the performance again, and keeps the better value of each figure, because a busy machine gives figures that
+/// are too low. Except for this, slr_profile_measure_ceilings works like slr_profile_ceilings.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
 
 /// The macro slr_profile_measure_ceilings calls this function, with the struct's size as `bytes`
@@ -146,19 +150,20 @@ SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ce
 #define slr_profile_measure_ceilings(device, out)                                                                      \
     slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// Tells what bounds the kernel of a row. If `ceilings` is NULL, the call uses the last measurement of the row's device
-/// by any process. The result is UNKNOWN if there is no measurement, the row is not a kernel's, or the kernel was
-/// not counted.
-/// Threads: any.  Blocks: while it reads a file, with `ceilings` NULL.  Owns: nothing.
+/// Says whether memory or computation limits the kernel of a row. If `ceilings` is NULL, the call uses the last
+/// measurement of the row's device by any process. The result is UNKNOWN if there is no measurement, if the row is not
+/// that of a kernel, or if the kernel was not counted.
+/// Threads: any.  Blocks: while the call reads a file, if `ceilings` is NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 
-/// A kind's name in files: "kernel", "upload", ...; NULL for an unknown kind.
+/// Returns the name of a kind as files show it, such as "kernel" or "upload"; NULL for an unknown kind.
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_profile_kind_name(uint32_t kind);
 
 // ---- one kernel ----------------------------------------------------------------------------------------------------
 
-/// How slr_profile_kernel times. Zero means the default; fields are only appended.
+/// The options for the measurement by slr_profile_kernel. A zero in any field means the default. Later versions only
+/// append fields.
 typedef struct slr_timing_desc {
     uint32_t struct_size;
     uint32_t warm_up;    ///< samples that do not count. Default 3
@@ -183,7 +188,7 @@ static inline slr_timing_desc slr_timing_desc_init(void)
     }
 #endif
 
-/// Times of one launch, by the device's events.
+/// The times of one launch, as the device's events measured them.
 typedef struct slr_timing {
     uint32_t n;       ///< samples
     uint32_t counted; ///< SLR_COUNTED_...: how accurate `bytes` and `flops` are
@@ -193,11 +198,12 @@ typedef struct slr_timing {
     uint32_t grid[3], block[3];                ///< grid and block of the launches
 } slr_timing;
 
-/// Times a kernel. The call makes some launches that do not count, and then the samples, on an internal stream. The
-/// kernel runs on the caller's buffers, so afterwards they hold the results of all launches. `desc` may be NULL.
+/// Measures how long a kernel runs. slr_profile_kernel makes some launches that do not count, and then the samples, on
+/// an internal stream. The kernel runs on the caller's buffers, which afterwards hold the results of all launches.
+/// `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: while it compiles and runs.  Owns: nothing.
-/// Errors: INVALID (a NULL; more than 1,000,000 samples or launches), TIMEOUT, and those of slr_launch.
+/// Threads: any.  Blocks: while the call compiles and runs.  Owns: nothing.
+/// Errors: INVALID (a NULL argument; more than 1,000,000 samples or launches), TIMEOUT, and those of slr_launch.
 SLR_API slr_status slr_profile_kernel(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                       const slr_timing_desc *desc, slr_timing *out);
 
@@ -207,12 +213,13 @@ SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape,
 #define slr_profile_kernel(kernel, shape, args, count, desc, out)                                                      \
     slr_profile_kernel_sized((kernel), (shape), (args), (count), (desc), (out), sizeof(slr_timing))
 
-/// Writes the rows to a file as one JSON object, completely or not at all. `%p` in the path becomes the process ID. If
-/// the path names a device, a pipe, a link or a file with several names, the call writes to that file and does
-/// not replace it.
+/// Writes the rows of the profile to a file as one JSON object, completely or not at all. In the path, `%p` is replaced
+/// by the process ID. If the path names a device, a pipe, a link or a file with several names, the call writes to that
+/// file and does not replace it.
 ///
-/// Threads: any.  Blocks: while it writes, and up to 10 s for a pipe's reader.  Owns: nothing.
-/// Errors: INVALID (NULL), NOT_FOUND (the folder), SYSTEM (also: a pipe without a reader), TIMEOUT, NO_MEMORY.
+/// Threads: any.  Blocks: while the call writes, and up to 10 s until a pipe has a reader.  Owns: nothing.
+/// Errors: INVALID (a NULL argument), NOT_FOUND (the folder), SYSTEM (also: a pipe without a reader), TIMEOUT,
+///   NO_MEMORY.
 SLR_API slr_status slr_profile_write(const char *path);
 
 #ifdef __cplusplus

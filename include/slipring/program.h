@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Programs: compiled kernel sources and their properties. Contract: docs/contract/kernels.md.
+/// A program is a compiled kernel source, with the properties of its kernels and handlers. Contract:
+/// docs/contract/kernels.md.
 #ifndef SLIPRING_PROGRAM_H
 #define SLIPRING_PROGRAM_H
 
@@ -13,7 +14,7 @@ extern "C" {
 
 typedef struct slr_program slr_program;
 
-/// Which of the tuner's choices a program's launches use (docs/contract/tuning.md).
+/// Which of the tuner's choices the launches of a program use (docs/contract/tuning.md).
 typedef enum slr_tuned_use {
     SLR_TUNED_EXACT = 1, ///< choices whose results were the default's, bit for bit
     SLR_TUNED_ANY,       ///< also choices within the tolerance that slr_tune was given
@@ -28,14 +29,15 @@ typedef struct slr_program_desc {
     uint32_t include_path_count;
     uint32_t optimize; ///< `__global__` kernels on a CPU: 1 compiles four times as fast, 2 (the default) runs faster
     uint32_t raw; ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts such a source, for launches
-    /// The prototypes of a raw source's kernels: "__global__ void k(const float *x, int n);". NULL: slipring reads them
-    /// from the source, which must define each kernel as `extern "C" __global__ void`.
+    /// The prototypes of the kernels in a raw source, such as "__global__ void k(const float *x, int n);". If the field
+    /// is NULL, slipring reads the prototypes from the source, which must define each kernel as `extern "C" __global__
+    /// void`.
     const char *raw_table;
-    /// 1: on a CPU, slipring compiles for a debugger: without optimisation, with the source's lines and variables
-    /// (docs/debugging.md). 0: the same if the environment variable SLIPRING_DEBUG is 1.
+    /// If the field is 1, slipring compiles for a debugger on a CPU: without optimisation, with the source's lines and
+    /// variables (docs/debugging.md). If 0, the environment variable SLIPRING_DEBUG=1 has the same effect.
     uint32_t debug;
-    /// slr_tuned_use: whether launches with a block of slipring's choice use what slr_tune has found. Default:
-    /// SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED is 0.
+    /// A value of slr_tuned_use: whether launches with a block of slipring's choice use what slr_tune has found. The
+    /// default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED is 0.
     uint32_t tuned;
 } slr_program_desc;
 #ifdef __cplusplus
@@ -53,7 +55,7 @@ static inline slr_program_desc slr_program_desc_init(void)
     }
 #endif
 
-/// Scalar types in messages, replies, states, bindings and buffers.
+/// The scalar types in messages, replies, states, bindings and buffers.
 typedef enum slr_scalar {
     SLR_BOOL = 1,
     SLR_I8,
@@ -70,8 +72,8 @@ typedef enum slr_scalar {
     SLR_BF16 ///< the upper half of an SLR_F32
 } slr_scalar;
 
-/// One scalar, or array of scalars, of a struct. Nested structs are flattened: "pos.x". An array of structs has entries
-/// for each element: "leg[0].angle".
+/// One member of a struct that is a scalar or an array of scalars. Members of nested structs have names such as
+/// "pos.x". An array of structs has one entry for each member of each element, such as "leg[0].angle".
 typedef struct slr_field {
     const char *name;
     slr_scalar scalar;
@@ -81,7 +83,8 @@ typedef struct slr_field {
     uint8_t is_text;  ///< declared as an array of plain `char`: text up to its first NUL
 } slr_field;
 
-/// A struct that host and device share. A reply that is a plain scalar has one field named "value".
+/// A struct that host and device share. If a reply is a plain scalar and not a struct, its only field has the name
+/// "value".
 typedef struct slr_layout {
     const char *name; ///< "" for none (no state, no reply)
     uint64_t bytes;   ///< 0 for none
@@ -100,7 +103,7 @@ typedef struct slr_parameter {
     slr_layout message; ///< for an output channel: the message that the channel takes
 } slr_parameter;
 
-/// A handler's properties. The text and arrays live as long as the program.
+/// The properties of a `__ring__` handler. The texts and arrays live as long as the program.
 typedef struct slr_handler_info {
     const char *name;
     slr_layout state, message, reply;
@@ -108,26 +111,30 @@ typedef struct slr_handler_info {
     uint32_t parameter_count;
 } slr_handler_info;
 
-/// Compiles a kernel source file for a device.
+/// Compiles a file of kernel source for a device.
 ///
-/// Threads: any.  Blocks: while it compiles (cached on disk: milliseconds).
-/// Owns: the caller gets the program: slr_program_destroy.
+/// Threads: any.  Blocks: while the device compiles. If the compiled code is in the disk cache, slr_program_load takes
+/// milliseconds.
+/// Owns: the caller gets the program, and frees it by slr_program_destroy.
 /// Errors: NOT_FOUND (no such file), UNSUPPORTED (the device runs no kernels), SYSTEM, NO_MEMORY,
 ///   COMPILE (the message holds every diagnostic: file, line, column, caret, number, advice).
 SLR_API slr_status slr_program_load(slr_device *device, const char *path, const slr_program_desc *desc,
                                     slr_program **out);
 
-/// As slr_program_load, for source in memory. `name` replaces the file name in diagnostics; "#include" searches the
-/// folder of `name` first.
+/// slr_program_from_text compiles as slr_program_load does, but takes the source from memory. `name` replaces the file
+/// name in diagnostics;
+/// "#include" searches the folder of `name` first.
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);
 
-/// Releases the caller's reference. Ring kernels of the program continue to work. NULL does nothing.
+/// Releases the caller's reference to the program. Ring kernels of the program continue to work. For NULL the call does
+/// nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_program_destroy(slr_program *program);
 
-/// Gives a handler of a program. `index` counts from 0, in source order.
-/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+/// Gives a handler of a program. `index` counts from 0, in the order of the source.
+/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (`index` is past the last handler),
+/// INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
 
 /// The macro slr_program_get_handler calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -163,7 +170,7 @@ typedef struct slr_function_info {
     uint32_t items[3]; ///< threads of a launch that a block covers, from "#pragma slipring items"; else as `block`
 } slr_function_info;
 
-/// A part of a source that is not in the program: host code, C++, missing headers.
+/// A part of a source that is not in the program, such as host code, C++ or a missing header.
 typedef struct slr_skipped_info {
     const char *name;
     const char *what; ///< "the host function", "the template", "the header"
@@ -174,8 +181,9 @@ typedef struct slr_skipped_info {
     uint8_t is_kernel; ///< 1: a `__global__` function
 } slr_skipped_info;
 
-/// Gives a handler or kernel of a program. `index` counts from 0, in source order.
-/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+/// Gives a handler or kernel of a program. `index` counts from 0, in the order of the source.
+/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (`index` is past the last one), INVALID
+/// (a NULL argument).
 SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
 
 /// The macro slr_program_get_function calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -184,8 +192,9 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
 #define slr_program_get_function(program, index, out)                                                                  \
     slr_program_get_function_sized((program), (index), (out), sizeof(slr_function_info))
 
-/// Gives a part of the source that was skipped, in the order of discovery. `index` counts from 0.
-/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+/// Gives a part of the source that the compiler skipped, in the order of discovery. `index` counts from 0.
+/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (`index` is past the last part), INVALID
+/// (a NULL argument).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 
 /// The macro slr_program_get_skipped calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ring kernels that several machines serve together, over NATS JetStream. Contract: docs/contract/remote.md.
+/// Several machines can serve one ring kernel together, over the message system NATS JetStream. Contract:
+/// docs/contract/remote.md.
 ///
 ///     slr_remote_desc where = SLR_REMOTE_DESC_INIT;
 ///     where.servers = "tls://a:4222,tls://b:4222";
@@ -15,9 +16,9 @@
 ///     slr_sender_send(sender, key, &message, sizeof message, timeout_ns);
 ///     slr_sender_flush(sender, timeout_ns); // OK: what was sent is accepted
 ///
-/// The keys of a name are divided into partitions. Each worker has some partitions. When a worker ends, the others take
-/// over its partitions. No accepted message is lost. Stored states and outputs count no message twice. Messages of one
-/// sender and one key keep their order.
+/// slipring divides the keys of a name into partitions. Each worker serves some of the partitions. When a worker ends,
+/// the other workers take over its partitions. No accepted message is lost when a worker or a machine fails. Stored
+/// states and outputs count no message twice. Messages from one sender with one key keep their order.
 #ifndef SLIPRING_REMOTE_H
 #define SLIPRING_REMOTE_H
 
@@ -29,8 +30,8 @@ extern "C" {
 
 #define SLR_REMOTE_NAME_BYTES 33
 
-/// A name, its servers, and how to connect. slipring reads the texts only during the call. slipring reads secrets from
-/// files, never from these texts.
+/// A name, the servers that store it, and how to connect to them. slipring reads the texts of the struct only during
+/// the call. slipring reads secrets from files, never from texts in the struct.
 typedef struct slr_remote_desc {
     uint32_t struct_size;
     uint32_t replicas;       ///< replicas of the streams that this call makes: 1 (default), 3 or 5
@@ -61,10 +62,11 @@ static inline slr_remote_desc slr_remote_desc_init(void)
 
 // ---- workers -------------------------------------------------------------------------------------------------------
 
-/// A worker belongs to one thread at a time: its owner.
+/// A worker object belongs to one thread at a time: its owner.
 typedef struct slr_worker slr_worker;
 
-/// Zero is the default in every field. The first worker of a name sets partitions, capacity and lease for all workers.
+/// A zero in any field means the default. The first worker of a name sets partitions, capacity and lease for all
+/// workers.
 typedef struct slr_worker_desc {
     uint32_t struct_size;
     uint32_t partitions;  ///< 1 to 1,024; default 64
@@ -89,14 +91,14 @@ static inline slr_worker_desc slr_worker_desc_init(void)
     }
 #endif
 
-/// Counts of this worker.
+/// What a worker has done so far, as counts.
 typedef struct slr_worker_stats {
     uint32_t partitions; ///< partitions of the name
     uint32_t owned;      ///< partitions that this worker has now
     uint32_t workers;    ///< workers that are alive, including this one
     uint32_t reserved;
-    /// Messages that were handled. After the loss of a partition, its next worker may handle a message again. Then only
-    /// that worker counts the message.
+    /// The number of messages that the worker handled. If a worker loses a partition, the partition's next worker may
+    /// handle a message again. If two workers handle a message, only the later worker counts it.
     uint64_t handled;
     uint64_t faulted;  ///< messages in the stream of dead letters, with the reason
     uint64_t outputs;  ///< outputs stored
@@ -111,30 +113,31 @@ typedef struct slr_worker_stats {
     uint64_t replaced;    ///< handlers replaced by slr_worker_replace
     uint64_t rolled_back; ///< replacements that were undone after a fault
     char problem[256];    ///< the last problem; "" for none
-    /// 1: slr_remote_drain has asked this worker to end. When `owned` is 0, the worker may be closed.
+    /// If this field is 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program
+    /// may close the worker. Then slr_worker_close fails if a partition was handed over without a snapshot.
     uint64_t draining;
 } slr_worker_stats;
 
 /// Begins to serve a name. The worker makes the ring kernel once for each of its partitions. Therefore
-/// slr_ring_desc.instances is the maximum number of keys of a partition.
+/// slr_ring_desc.instances is the maximum number of keys of one partition.
 ///
-/// Threads: any.  Blocks: for the servers.  Owns: the caller gets the worker: slr_worker_close.
+/// Threads: any.  Blocks: for the servers.  Owns: the caller gets the worker, and frees it by slr_worker_close.
 /// Errors: INVALID, LAYOUT (the name is served with another handler or layout: the message names both), UNSUPPORTED (no
 ///   libnats, an old server, a loop), SYSTEM (no connection), TIMEOUT.
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 
-/// Takes partitions, handles messages and makes snapshots, once for each partition. If there is nothing to do, the call
-/// waits until `timeout_ns`. If a partition fails, the worker gives the partition up and tries again;
+/// Takes partitions, handles messages and writes snapshots, once for each partition. If there is nothing to do,
+/// slr_worker_turn waits until `timeout_ns`. If a partition fails, the worker gives the partition up and tries again;
 /// slr_worker_stats.problem gives the reason.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 
-/// Replaces the handler of this worker in each partition between two messages, as slr_server_replace does. If the new
+/// Replaces the handler of a worker in each partition between two messages, as slr_server_replace does. If the new
 /// handler faults in a partition before that partition's next snapshot, all partitions go back to the previous handler.
-/// Keep the program of the previous handler until the next call or slr_worker_close.
+/// The program must keep the program object of the previous handler until the next call or slr_worker_close.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.
-/// Errors: as slr_server_replace. After an error the previous handler continues in all partitions.
+/// Errors: those of slr_server_replace. If slr_worker_replace fails, the previous handler continues in all partitions.
 SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *ring, uint64_t timeout_ns);
 
 /// Threads: the worker's owner.  Blocks: no.  Errors: INVALID.
@@ -144,23 +147,25 @@ SLR_API slr_status slr_worker_get_stats(slr_worker *worker, slr_worker_stats *ou
 SLR_API slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out, size_t bytes);
 #define slr_worker_get_stats(worker, out) slr_worker_get_stats_sized((worker), (out), sizeof(slr_worker_stats))
 
-/// Handles the messages that were read, writes snapshots, and hands the partitions over at once. NULL does nothing.
-/// Threads: the worker's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy.
-/// Errors: TIMEOUT, SYSTEM (messages since the last snapshot are handled again elsewhere). After an error the worker is
-///   freed, too.
+/// Handles the messages that the worker has read, writes snapshots, and hands the partitions over at once. For NULL the
+/// call does nothing.
+/// Threads: the worker's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
+/// Errors: TIMEOUT, SYSTEM (other workers handle the messages since the last snapshot again). slr_worker_close frees
+///   the worker also after an error.
 SLR_API slr_status slr_worker_close(slr_worker *worker, uint64_t timeout_ns);
 
 // ---- senders -------------------------------------------------------------------------------------------------------
 
-/// A sender belongs to one thread at a time: its owner.
+/// A sender object belongs to one thread at a time: its owner.
 typedef struct slr_sender slr_sender;
 
-/// Zero is the default in every field.
+/// A zero in any field means the default.
 typedef struct slr_sender_desc {
     uint32_t struct_size;
     uint32_t frame_bytes; ///< bytes of a partition's messages that are sent together, up to 524,288; default 65,536
-    /// A number below 2^63 that the sender keeps over restarts. After a restart the sender sends all its messages again
-    /// from the first one, and slipring skips those that were accepted. 0: a new number.
+    /// A number below 2^63 that identifies the sender; the sender keeps it over restarts. After a restart the sender
+    /// sends all its messages again from the first one, and slipring skips the messages that were accepted. 0 means
+    /// that slipring chooses a new number.
     uint64_t producer;
     slr_program *program; ///< slipring compares its message's layout with the name's; NULL: only the size
     const char *handler;  ///< the handler in the program; NULL: the first handler
@@ -193,32 +198,34 @@ typedef struct slr_sender_stats {
 } slr_sender_stats;
 
 /// Opens a sender for a name that a worker has begun to serve.
-/// Threads: any.  Blocks: for the servers, with `producer` also to read what was accepted.
-/// Owns: the caller gets the sender: slr_sender_close.
+/// Threads: any.  Blocks: for the servers; if `producer` is set, also while the call reads what was accepted.
+/// Owns: the caller gets the sender, and frees it by slr_sender_close.
 /// Errors: NOT_FOUND (nobody has served this name), LAYOUT, INVALID, FULL (512 senders have a `producer` of their own),
 ///   UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sender_desc *desc, slr_sender **out);
 
-/// Sends a message to the instance of a key, or to instance `key.number` if the ring kernel has no keys. The message is
-/// copied. The message leaves when its frame is full or slr_sender_flush is called.
-/// Threads: the sender's owner.  Blocks: until `timeout_ns` while too much is in flight.
-/// Errors: FULL (the partition has no room: its worker does not keep up), TIMEOUT, INVALID (size, a text that is too
+/// Sends a message to the instance of a key, or to instance `key.number` if the ring kernel has no keys. slipring
+/// copies the message. slipring collects messages in a frame, and sends the frame when it is full or when the program
+/// calls slr_sender_flush.
+/// Threads: the sender's owner.  Blocks: until `timeout_ns` while too many messages are in flight.
+/// Errors: FULL (the partition has no room, because its worker is too slow), TIMEOUT, INVALID (size, a text that is too
 ///   long).
 SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message, size_t bytes,
                                    uint64_t timeout_ns);
 
-/// Sends a message as slr_sender_send, and waits for the first reply of its handler. All earlier messages to the same
-/// partition leave, too. The call returns the reply after the servers have stored it, so the reply is as durable as the
-/// message. A reply may be lost on its way. Therefore the message may be handled or not after TIMEOUT; the stored
-/// outputs show which.
+/// Sends a message as slr_sender_send does, and waits for the first reply of the handler. slr_sender_call also sends
+/// all earlier messages to the same partition. slr_sender_call returns the reply after the servers have stored it, so
+/// the reply is as durable as the message. A reply may be lost on its way to the caller. Therefore, after TIMEOUT the
+/// message may have been handled or not; the stored outputs show which.
 /// Threads: the sender's owner.  Blocks: until `timeout_ns`.
 /// Errors: FULL, TIMEOUT, HANDLER_FAULT (the message is among the dead letters), END (the handler gave no reply),
 ///   INVALID (sizes), WRONG_STATE (the sender has a `producer` number, and this message was accepted before).
 SLR_API slr_status slr_sender_call(slr_sender *sender, slr_key key, const void *message, size_t bytes, void *reply,
                                    size_t reply_bytes, uint64_t timeout_ns);
 
-/// Waits until all messages that were sent are accepted.
-/// Threads: the sender's owner.  Blocks: until `timeout_ns`.  Errors: FULL, TIMEOUT: call slr_sender_flush again.
+/// Waits until the servers have accepted all messages that were sent.
+/// Threads: the sender's owner.  Blocks: until `timeout_ns`.  Errors: FULL, TIMEOUT: after these errors the program can
+/// call slr_sender_flush again.
 SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);
 
 /// Threads: the sender's owner.  Blocks: no.  Errors: INVALID.
@@ -228,33 +235,36 @@ SLR_API slr_status slr_sender_get_stats(slr_sender *sender, slr_sender_stats *ou
 SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_stats *out, size_t bytes);
 #define slr_sender_get_stats(sender, out) slr_sender_get_stats_sized((sender), (out), sizeof(slr_sender_stats))
 
-/// Flushes until `timeout_ns`, and frees the sender. NULL does nothing.
+/// Calls slr_sender_flush with the deadline `timeout_ns`, and frees the sender. For NULL the call does nothing.
 /// Threads: the sender's owner, once.  Blocks: until `timeout_ns`.
-/// Errors: as slr_sender_flush: the messages that were not accepted are lost. The sender is freed in any case.
+/// Errors: those of slr_sender_flush: the messages that were not accepted are lost. slr_sender_close frees the sender
+///   in any case.
 SLR_API slr_status slr_sender_close(slr_sender *sender, uint64_t timeout_ns);
 
 // ---- outputs -------------------------------------------------------------------------------------------------------
 
-/// A receiver belongs to one thread at a time: its owner.
+/// A receiver object belongs to one thread at a time: its owner.
 typedef struct slr_receiver slr_receiver;
 
 /// Opens a receiver for the outputs of a name, from the first output that is still stored.
-/// Threads: any.  Blocks: for the servers.  Owns: the caller gets the receiver: slr_receiver_close.
-/// Errors: as slr_sender_open.
+/// Threads: any.  Blocks: for the servers.  Owns: the caller gets the receiver, and frees it by slr_receiver_close.
+/// Errors: those of slr_sender_open.
 SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out);
 
-/// Receives the next output of any partition. `*partition` (may be NULL) gets that partition. slr_output.sequence
-/// counts the outputs of the partition, and the key is empty. Outputs of one partition come in order.
+/// Receives the next output of any partition. `*partition` gets the number of the output's partition; `partition` may
+/// be NULL. slr_output.sequence counts the outputs of the partition, and the key is empty. The outputs of one partition
+/// arrive in order.
 /// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply; a record that is no output), SYSTEM.
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,
                                         size_t capacity, uint64_t timeout_ns);
 
-/// Removes the outputs that were received. The call removes whole records, and only those that no snapshot still needs.
+/// Removes from the servers the outputs that the program received. slr_receiver_release removes only whole records that
+/// no snapshot still needs.
 /// Threads: the receiver's owner.  Blocks: for the servers.  Errors: SYSTEM, TIMEOUT.
 SLR_API slr_status slr_receiver_release(slr_receiver *receiver);
 
-/// Frees the receiver. NULL does nothing.
+/// Frees the receiver object. For NULL the call does nothing.
 /// Threads: the receiver's owner, once.  Blocks: no.
 SLR_API void slr_receiver_close(slr_receiver *receiver);
 
@@ -272,8 +282,8 @@ typedef struct slr_remote_info {
     uint64_t bytes; ///< bytes of all streams
 } slr_remote_info;
 
-/// Gives what the servers store for a name.
-/// Threads: any.  Blocks: for the servers.  Errors: as slr_sender_open.
+/// Gives counts of what the servers store for a name.
+/// Threads: any.  Blocks: for the servers.  Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_get_info(const slr_remote_desc *where, slr_remote_info *out);
 
 /// The macro slr_remote_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ring kernels: persistent message handlers with a mailbox and state.
-/// Contracts: docs/contract/lifecycle.md, docs/contract/delivery.md, docs/contract/failure.md.
+/// A ring kernel is a persistent message handler with a mailbox and state. Contracts: docs/contract/lifecycle.md,
+/// docs/contract/delivery.md, docs/contract/failure.md.
 ///
 ///     created --launch--> launched --activate--> active <--deactivate/reactivate--> paused
 ///     active or paused --close_input--> draining --(nothing pending)--> terminated
@@ -22,8 +22,8 @@ extern "C" {
 
 typedef struct slr_ring slr_ring;
 
-/// The destination of a message: a ring kernel and one of its instances. Valid on host and device. A stale address
-/// gives RING_DEAD.
+/// The destination of a message: a ring kernel and one of its instances. An address is valid on host and device. A send
+/// to the address of a destroyed ring kernel gives RING_DEAD.
 typedef struct slr_address {
     uint32_t place, slot, generation, instance;
 } slr_address;
@@ -38,30 +38,31 @@ typedef enum slr_ring_state {
     SLR_RING_IN_FAILURE = 64
 } slr_ring_state;
 
-/// Overflow policy: what happens to a message when the mailbox is full.
+/// The overflow policy says what happens to a new message when the mailbox is full.
 typedef enum slr_overflow {
     SLR_OVERFLOW_BLOCK = 1,       ///< backpressure: the sender waits until its deadline (the default)
     SLR_OVERFLOW_REJECT = 2,      ///< returns SLR_FULL at once
     SLR_OVERFLOW_DROP_OLDEST = 3, ///< accepts the message, and drops the earliest accepted message that waits
-    /// Accepts the message, and drops the earliest message of the lowest priority, which may be the new one.
+    /// slipring accepts the message, and drops the earliest message of the lowest priority, which may be the new
+    /// message.
     SLR_OVERFLOW_DROP_LOWEST = 4
 } slr_overflow;
 
-/// What happens to a ring kernel when a message faults. If a handler is abandoned (handler_timeout_ns), the ring
-/// kernel always fails.
+/// The fault policy says what happens to a ring kernel when the handler of a message faults. If slipring abandons a
+/// handler (handler_timeout_ns), the ring kernel always fails.
 typedef enum slr_fault_policy {
     SLR_FAULT_GO_ON = 1, ///< only the message fails, and the next one is handled (the default)
     SLR_FAULT_FAIL = 2,  ///< the ring kernel fails at the first fault
     SLR_FAULT_LIMIT = 3  ///< the ring kernel fails at more than fault_limit faults within fault_window_ns
 } slr_fault_policy;
 
-/// The state of instances after a restart.
+/// This enum says which state the instances have after a restart.
 typedef enum slr_restart_from {
     SLR_RESTART_INITIAL = 1,   ///< the initial state
     SLR_RESTART_CHECKPOINT = 2 ///< the state of the last slr_ring_checkpoint
 } slr_restart_from;
 
-/// A value of slr_ring_desc.latency_every: no message is timed.
+/// The value of slr_ring_desc.latency_every with which slipring measures the latency of no message.
 #define SLR_LATENCY_OFF UINT32_MAX
 
 /// The argument of a host handler: one message, the state of its instance, and a way to reply.
@@ -75,18 +76,18 @@ typedef struct slr_delivery {
     uint64_t ticket;                ///< in a loop: identifies the slr_take that returned this message, never 0; else 0
 } slr_delivery;
 
-/// A host handler: a C function that runs on the device's worker threads. The function handles one message at a time
-/// per instance. Any result but SLR_OK faults the message: its instance is reset, its replies are dropped, and the
-/// fault is counted.
+/// A host handler is a C function that runs on the device's worker threads. A host handler handles one message at a
+/// time per instance. If a host handler returns a result other than SLR_OK, the message faults: its instance is reset,
+/// its replies are dropped, and the fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
-/// A host handler for up to max_batch messages per call, in the order of service. Several messages may be of one
-/// instance, and share its state. The handler may reply to any of the messages, in any order. Any result but SLR_OK
-/// faults all messages; slr_fail faults one message.
+/// A host handler that handles up to max_batch messages per call, in the order of service. Several messages of the
+/// batch may be for one instance, and share its state. A batch handler may reply to any of the messages, in any order.
+/// A result other than SLR_OK faults all messages of the batch; slr_fail faults one message.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
-/// The main function of a host ring kernel in loop form. The function runs on its own thread from activation on, and
-/// takes messages by slr_take. <slipring/loop.h> has the rules, and the meaning of the result.
+/// The main function of a host ring kernel in loop form. The main function runs on its own thread from activation on,
+/// and takes messages by slr_take. <slipring/loop.h> has the rules, and the meaning of the result.
 typedef struct slr_context slr_context;
 typedef slr_status slr_main(void *user, slr_context *context);
 
@@ -98,7 +99,7 @@ typedef struct slr_binding {
     uint64_t bytes;
 } slr_binding;
 
-/// An offset that must be the same in host and kernel: SLR_SAME(struct beat, rr_s).
+/// An offset that must be the same in the host's struct and the kernel's struct: SLR_SAME(struct beat, rr_s).
 typedef struct slr_same {
     const char *type, *field;
     uint64_t offset, bytes;
@@ -108,94 +109,106 @@ typedef struct slr_same {
 #type, #field, offsetof(type, field), sizeof(((type *)0)->field)                                               \
     }
 
-/// A ring kernel needs at most this much memory on the host, in bytes (docs/contract/memory.md):
+/// The formula below gives the most host memory, in bytes, that a ring kernel needs (docs/contract/memory.md):
 ///
 ///     1 KiB + shards * (33 KiB + I * state_bytes + queue_size * (M + 8) + max_ports * P), P = 3 KiB + Q * (M + R + 1)
 ///
-/// M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up to a multiple of 16. Q is
-/// queue_size, rounded up to a power of two. The number of shards is the number of the device's workers, but at most
-/// the number of instances. I is the number of instances per shard, rounded up. The memory is allocated on use. With a
-/// short queue a ring kernel uses 4 KB, also after a call. With a longer queue, each port that has called uses two or
-/// three more pages. max_ports uses no memory until ports connect.
+/// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up
+/// to a multiple of 16. Q is queue_size, rounded up to a power of two. The number of shards is the number of the
+/// device's workers, but at most the number of instances. I is the number of instances per shard, rounded up. slipring
+/// allocates the memory when it is first used. A ring kernel with a short queue uses 4 KB of memory, also after a call.
+/// With a longer queue, each port that has called uses two or three more pages. max_ports uses no memory until ports
+/// connect.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
-    /// Capacity: the exact maximum of messages that are accepted and not yet retired. With a dropping `overflow`, only
-    /// waiting messages count. 1 to 1,048,576; default 4,096.
+    /// The capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired. With an
+    /// `overflow` policy that drops messages, only waiting messages count. The value of queue_size is from 1 to
+    /// 1,048,576; the default is 4,096.
     uint32_t queue_size;
     const char *name; ///< unique per device; default: the handler's name
-    // A kernel handler:
+    // For a handler in kernel source, set the following fields:
     slr_program *program; ///< the program that has the handler
     const char *handler;  ///< the handler's name in the program; default: the only handler
     const slr_binding *bindings;
     uint32_t binding_count;
-    // Or a host handler:
+    // For a host handler, set the following fields instead:
     uint32_t reserved0;
     slr_on_message *on_message;
     void *user;
-    // Sizes, in bytes. For a kernel handler: 0, or the host's sizes; if the kernel's sizes differ, slr_ring_create
-    // fails with LAYOUT. For a host handler: the sizes of a message (at least 1), a state (0: none) and a reply (0: the
-    // handler never replies).
+    // The sizes of messages, states and replies, in bytes. For a handler in kernel source, these sizes are 0, or the
+    // sizes of the host's structs. If the sizes in the kernel differ, slr_ring_create fails with LAYOUT. For a host
+    // handler: the sizes of a message (at least 1), a state (0: none) and a reply (0: the handler never replies).
     uint32_t message_bytes, state_bytes, reply_bytes;
     uint32_t same_count;
     const slr_same *same; ///< offsets that slr_ring_create also compares
     uint32_t instances;   ///< 1 to 16,777,216; default 1, with keys 65,536
     uint32_t priority;    ///< SLR_PRIORITY(0..255) for messages without a priority; default 128
     uint32_t overflow;    ///< an slr_overflow; default SLR_OVERFLOW_BLOCK
-    /// Limit on replies per message, 1 to 64; default 1. Space for the replies is reserved before the message is taken.
+    /// The maximum number of replies to one message, 1 to 64; the default is 1. slipring reserves space for the replies
+    /// before a handler takes the message.
     uint32_t max_replies;
     uint32_t max_ports; ///< limit on ports that send to this ring kernel, 1 to 256; default 64
-    /// 1: messages carry their time of sending, and replies return it. This costs one clock read per message.
+    /// If 1, messages carry the time at which they were sent, and replies return it. If messages carry their time, each
+    /// message costs one read of the clock.
     uint32_t time_stamps;
-    /// The first state of each instance, also after a restart: state_bytes bytes, copied. Default: all zero.
+    /// The first state of each instance, also after a restart: state_bytes bytes, which slipring copies. By default all
+    /// bytes of the first state are zero.
     const void *initial_state;
     uint64_t fuel; ///< limit on loop iterations per message in a kernel handler; default 2^32
-    // Instead of on_message, with the same `user`, sizes and other fields:
+    // Set one of the following fields instead of on_message, with the same `user`, sizes and other fields:
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
-    // For host handlers and kernel handlers. A loop passes its own values to each slr_take instead.
-    /// Limit on messages claimed at once, and passed to on_batch or a `__ring_batch__` handler, 1 to 128; default 32.
-    /// Persistent ring kernels claim at most 32.
+    // The following fields apply to host handlers and to kernel handlers. A loop does not use these fields: it passes
+    // its own values to each call of slr_take.
+    /// The most messages that a worker claims at once and passes to on_batch or to a `__ring_batch__` handler, 1 to 128; the default is 32. Persistent
+    /// ring kernels claim at most 32 messages at once.
     uint32_t max_batch;
     uint32_t reserved1;
-    /// How long the first message of a batch may wait while fewer than max_batch messages are present. Default 0. The
-    /// worker polls during the wait.
+    /// How long the first message of a batch may wait while fewer than max_batch messages are present. The default of
+    /// linger_ns is 0, so no message waits. The worker thread polls while the first message waits.
     uint64_t linger_ns;
-    /// Number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. Default: none.
+    /// The number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. By default
+    /// a shard keeps no unhandled messages.
     uint32_t dead_letters;
-    /// SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT, for a kernel handler. UNSUPPORTED, with the reason, if the mode is
-    /// not available. Default: persistent if available. On a cpu, SLR_RING_RELAUNCHED has no effect.
+    /// The mode of a kernel handler: SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT. If the mode is not available,
+    /// slr_ring_create fails with UNSUPPORTED and the reason. The default mode is persistent, if persistent mode is
+    /// available. On a cpu device, SLR_RING_RELAUNCHED has no effect.
     uint32_t mode;
-    // Keys (docs/contract/keys.md). `instances` is then the maximum number of keys at a time.
+    // The kind of the ring kernel's keys (docs/contract/keys.md). With keys, `instances` is the maximum number of keys
+    // at a time.
     uint32_t keys;      ///< an slr_keys; default 0: instances are addressed by number
     uint32_t key_limit; ///< an slr_key_limit; default SLR_KEY_LIMIT_REFUSE
     uint32_t key_bytes; ///< length of the longest text, 1 to 4,092; default 60
     uint32_t reserved3;
     slr_on_evicted *on_evicted; ///< called with each evicted key and its state; NULL: both are dropped
     void *evicted_user;
-    /// Time limit of a handler on the host. A handler that exceeds the limit is abandoned: its message faults and the
-    /// ring kernel fails. At least 1,000,000; default: no limit. A limit costs two clock reads per message, and copies
-    /// of the message and its replies. Handlers on a device have `fuel` instead.
+    /// The time limit of a handler on the host, in nanoseconds. slipring abandons a handler that exceeds the limit: its
+    /// message faults and the ring kernel fails. The limit for a handler is at least 1,000,000 ns; by default there is
+    /// no limit. If handlers have a time limit, each message costs two clock reads, and copies of the message and its
+    /// replies. Handlers on a device have a limit on loop iterations (`fuel`) instead.
     uint64_t handler_timeout_ns;
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
     uint64_t fault_window_ns; ///< for SLR_FAULT_LIMIT; default 1 s
-    /// One message in so many per port is timed (docs/contract/telemetry.md): a power of two up to 65,536 (1: all), or
-    /// SLR_LATENCY_OFF. Default 256.
+    /// The distance of timed messages (docs/contract/telemetry.md): slipring times one message in latency_every per
+    /// port. latency_every is a power of two up to 65,536 (1: all), or SLR_LATENCY_OFF. latency_every is 256 by
+    /// default.
     uint32_t latency_every;
-    /// Messages that a kernel handler may send through each output channel per message, 1 to 64. Default 1. Space for
-    /// these messages is reserved before the handler runs.
+    /// The most messages that a kernel handler may send through each output channel per message, 1 to 64. The default
+    /// of max_sends is 1 message for each channel. slipring reserves space for the messages before the handler runs.
     uint32_t max_sends;
-    /// 1: messages in doubt after a device loss stay pending, and a restart handles them, perhaps for the second time.
-    /// Default: no message is handled twice.
+    /// If 1, messages that are in doubt after a device loss stay pending, and a restart handles them, perhaps for the
+    /// second time. By default, slipring handles no message twice.
     uint32_t redeliver;
     uint32_t reserved4;
-    /// Fields of messages and replies that are slices of buffers, checked at every send (docs/contract/references.md).
-    /// Default: none. Copied.
+    /// The fields of messages and replies that are slices of buffers. slipring checks the slices at every send
+    /// (docs/contract/references.md). By default no field is a slice. slipring copies the array.
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
-    /// 1: publishes replies and counts after each message instead of each batch, so no reply waits for a later slow
-    /// handler. Only for host handlers of one message per call, and not with routes, whose replies are published per
-    /// batch. Default: after each batch.
+    /// If 1, slipring publishes replies and counts after each message instead of each batch, so no reply waits for a
+    /// later slow handler. The option publish_each works only for host handlers of one message per call, and not with
+    /// routes, whose replies are published per batch. By default slipring publishes replies and counts after each
+    /// batch.
     uint32_t publish_each;
 } slr_ring_desc;
 #ifdef __cplusplus
@@ -213,7 +226,7 @@ static inline slr_ring_desc slr_ring_desc_init(void)
     }
 #endif
 
-/// How a ring kernel runs (docs/contract/modes.md).
+/// The mode of a ring kernel says where and how its handler runs (docs/contract/modes.md).
 typedef enum slr_ring_mode {
     SLR_RING_ON_HOST = 1,    ///< on host threads: the handler is a C function, or the device is a cpu
     SLR_RING_RELAUNCHED = 2, ///< batched launches: each handles a batch of messages; the state stays on the device
@@ -221,8 +234,8 @@ typedef enum slr_ring_mode {
 } slr_ring_mode;
 #define SLR_MODE_REASON_BYTES 160
 
-/// Counts of messages since launch. At any time
-/// accepted = handled + faulted + dropped + undelivered + in_doubt + pending.
+/// Counts of the messages since launch. The counts satisfy at any time: accepted = handled + faulted + dropped +
+/// undelivered + in_doubt + pending.
 typedef struct slr_ring_stats {
     uint64_t accepted;    ///< accepted by the mailbox
     uint64_t handled;     ///< the handler completed
@@ -248,23 +261,27 @@ typedef struct slr_ring_stats {
     /// output channel has no route.
     uint64_t unrouted;
     uint64_t running_ns; ///< from the first activation to this reading, or to the end
-    /// Why the ring kernel is not persistent although the device has its own memory or persistent kernels; else "".
+    /// The reason why the ring kernel is not persistent although the device has its own memory or persistent kernels;
+    /// otherwise "".
     char mode_reason[SLR_MODE_REASON_BYTES];
     uint64_t redelivered;     ///< messages in doubt that became pending again, each time counted
     uint64_t records_dropped; ///< batches of a persistent kernel missing from profile and trace, for lack of room
-    /// The first fault since launch: description and place; "" before it. Later faults do not replace it.
+    /// Description and place of the first fault since launch; "" if there was no fault. Later faults do not replace the
+    /// text of the first fault.
     char first_fault[256];
-    /// Time from the first activation to the first fault. 0 if the owner is a device, which lacks this clock.
+    /// The time from the first activation to the first fault. The time of the first fault is 0 if the handler ran on a
+    /// device, because a device lacks the host's clock.
     uint64_t first_fault_ns;
     uint32_t first_fault_instance;
-    /// Index of the message in the instance's shard: 1, 2, ..., modulo 2^32. A ring kernel with one instance has one
-    /// shard.
+    /// The number of the message in the instance's shard: 1, 2, ..., modulo 2^32. A ring kernel with one instance has
+    /// one shard.
     uint32_t first_fault_message;
     uint64_t printed;     ///< printfs of its handler that were passed to slr_device_desc.on_print
     uint64_t prints_lost; ///< printfs lost for lack of room: the handler never waits
 } slr_ring_stats;
 
-/// An accepted message that will not be handled. Borrowed for the length of the call.
+/// An accepted message that no handler will handle. The struct slr_undelivered is valid only during the call of
+/// `on_undelivered`.
 typedef struct slr_undelivered {
     const void *message;
     uint32_t bytes, instance, correlation, priority;
@@ -272,55 +289,62 @@ typedef struct slr_undelivered {
 } slr_undelivered;
 typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 
-/// Makes a ring kernel in state `created`: checks the description and reserves the name. Nothing runs yet.
+/// Makes a ring kernel in state `created`: the call checks the description and reserves the name. After slr_ring_create
+/// the handler does not run yet.
 ///
-/// Threads: any.  Blocks: no, with two exceptions: the first call on opencl tests persistent kernels; cuda compiles.
-/// Owns: the caller gets the ring kernel: slr_ring_destroy. `desc` is copied in depth, except for the program and the
-/// buffers, which are held.
+/// Threads: any.  Blocks: no, with two exceptions: on opencl the first call tests persistent kernels, and on cuda the
+/// call compiles.
+/// Owns: the caller gets the ring kernel, and frees it by slr_ring_destroy. slipring copies `desc` in depth, except for
+/// the program and the buffers, which slipring keeps alive.
 /// Errors: INVALID (a field out of range: the message has its name, value and range; the ring kernel's name is taken),
 ///   NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: the message has both), COMPILE (cuda), NO_MEMORY,
-///   UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: the message gives
-///   the reason).
+///   UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: the message gives the
+///   reason).
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
-/// Phase 1: allocates memory, binds arguments, sets every instance to its initial state. Afterwards messages are
-/// accepted.
-/// Threads: any.  Blocks: no; a handler on a device: while the device compiles it (a persistent kernel on cuda was
-/// compiled in slr_ring_create).
+/// The first phase of the start: slr_ring_launch allocates memory, binds arguments, and sets every instance to its
+/// initial state. After slr_ring_launch the ring kernel accepts messages.
+/// Threads: any.  Blocks: no. For a handler on a device, the call blocks while the device compiles the handler, except
+/// for persistent kernels on cuda, which slr_ring_create compiled.
 /// Errors: WRONG_STATE (the message names ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and COMPILE and
 ///   UNSUPPORTED from a device's compiler.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
-/// Phase 2: starts to handle messages. The state must be `launched`.
+/// The second phase of the start: the ring kernel begins to handle messages. Before slr_ring_activate, the ring kernel
+/// must be in the state `launched`.
 /// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Pauses the ring kernel. After OK, no handler runs and no loop takes a message until slr_ring_reactivate. Messages
-/// are still accepted. The state must be `active`.
+/// Pauses the ring kernel. After OK, no handler runs and no loop takes a message until slr_ring_reactivate. A paused
+/// ring kernel still accepts messages. Before slr_ring_deactivate, the ring kernel must be in the state `active`.
 /// Threads: any.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE, TIMEOUT (the pause still takes effect).
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Ends the pause: messages are handled again, in order. The state must be `paused`. The call also makes the routes
-/// that slr_ring_restart left to this call. Then it may block as slr_route, and give the errors of slr_route.
+/// Ends the pause of a ring kernel, which then handles messages again, in order. Before slr_ring_reactivate, the ring
+/// kernel must be in the state `paused`. slr_ring_reactivate also makes the routes that slr_ring_restart could not
+/// make. While slr_ring_reactivate makes routes, it may block as slr_route does, and fail with the errors of slr_route.
 /// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Refuses further messages (CLOSED) and handles the pending ones. Then every port that has used this ring kernel
-/// receives END, and the state becomes `terminated`. The state must be `active` or `paused`; the call ends a pause.
+/// Refuses further messages with CLOSED, and handles the pending messages. When all messages are handled, every port
+/// that has used the ring kernel receives END, and the state becomes `terminated`. Before slr_ring_close_input, the
+/// state must be `active` or `paused`; the call ends a pause.
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
 /// Closes the input, handles pending messages until the deadline, and then stops the ring kernel. If `timeout_ns` is 0,
-/// the ring kernel stops after the messages in flight. Each accepted message that was not handled is passed to
-/// `on_undelivered` (may be NULL), once, on this thread. Blocked senders and receivers return. `stats` (may be NULL)
-/// gets the final counts. The call works in any state, but a failed ring kernel handles no more messages. If the ring
-/// kernel has already terminated, or another thread terminates it, the result is OK with the final counts.
+/// the ring kernel stops after the messages in flight. slr_ring_terminate passes each accepted message that was not
+/// handled to `on_undelivered` once, on the calling thread; `on_undelivered` may be NULL. When a ring kernel
+/// terminates, threads that are blocked in a send or a receive return. `stats` gets the final counts; `stats` may be
+/// NULL. slr_ring_terminate works in any state, but a failed ring kernel handles no more messages. If the ring kernel
+/// has already terminated, or another thread terminates it, the result is OK with the final counts.
 ///
-/// Threads: any, several at once; not from a handler of the same device.
+/// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
 /// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s or the device's hang timeout, the
 /// option `patience` (docs/contract/opencl.md).
-/// Errors: INVALID (NULL), TIMEOUT (a handler or a sender has not returned by then; try again).
+/// Errors: INVALID (a NULL argument), TIMEOUT (a handler or a sender has not returned by then; the program can try
+///   again).
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                       void *user, slr_ring_stats *stats);
 
@@ -330,66 +354,66 @@ SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns,
 #define slr_ring_terminate(ring, timeout_ns, on_undelivered, user, stats)                                              \
     slr_ring_terminate_sized((ring), (timeout_ns), (on_undelivered), (user), (stats), sizeof(slr_ring_stats))
 
-/// Terminates the ring kernel at once, unless it has terminated, and releases the handle. Its addresses become stale.
-/// NULL does nothing.
-/// Threads: any, once; not from a handler of the same device.
+/// Terminates the ring kernel at once, unless it has already terminated, and releases the handle. After
+/// slr_ring_destroy, the addresses of the ring kernel are no longer valid. For NULL the call does nothing.
+/// Threads: any, once, but not a handler of the same device.
 /// Blocks: until handlers in progress have returned, at most about 10 s or the device's hang timeout. A handler that
-/// has not returned by then keeps the memory that it may access.
+/// has not returned by the deadline keeps the memory that it may access.
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
-/// Copies every instance's state for slr_ring_restart, and replaces the previous checkpoint. The copy is taken between
-/// messages: an active ring kernel pauses for the copy and then continues.
+/// Copies the state of every instance for slr_ring_restart, and replaces the previous checkpoint. slipring takes the
+/// copy between messages: an active ring kernel pauses for the copy and then continues.
 ///
-/// Threads: any.  Blocks: until handlers in progress have returned, and for the copy.
+/// Threads: any.  Blocks: until handlers in progress have returned, and while the call copies.
 /// Errors: WRONG_STATE (the ring kernel is not launched, active, paused or failed, or leaves that state during the
-///   call; its instances have no state; a handler was abandoned since the last restart), TIMEOUT (an active ring
-///   kernel continues), NO_MEMORY.
+///   call; its instances have no state; a handler was abandoned since the last restart), TIMEOUT (an active ring kernel
+///   continues), NO_MEMORY.
 SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
-/// Returns a failed ring kernel to its state before the failure: active, paused or draining. Its address, ports and
-/// pending messages remain; the messages are handled in order. Its counts continue. Every instance is set to the
-/// initial state or to the last checkpoint.
+/// Returns a failed ring kernel to its state before the failure: active, paused or draining. A restarted ring kernel
+/// keeps its address, ports and pending messages, and handles the messages in order. The counts of a restarted ring
+/// kernel continue. At a restart every instance gets its initial state or its state in the last checkpoint.
 ///
-/// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
+/// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is
-///   still running: the ring kernel remains failed), NO_MEMORY. Errors of slr_route: the ring kernel has restarted, but
-///   a route failed that an advertisement or subscription during the failure required. A route to a full, paused ring
-///   kernel is no error: that ring kernel's slr_ring_reactivate makes it.
+///   still running: the ring kernel remains failed), NO_MEMORY. Errors of slr_route mean that the ring kernel has
+///   restarted, but a route failed that an advertisement or subscription during the failure required. A route to a
+///   full, paused ring kernel is no error: slr_ring_reactivate makes the route when the program ends the pause.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
-/// Waits until the state is one of `states` (slr_ring_state values combined with |).
+/// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.
 /// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT (the message has the current state), INVALID.
 SLR_API slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns);
 
 /// Threads: any.  Blocks: no.
 SLR_API slr_ring_state slr_ring_get_state(const slr_ring *ring);
 
-/// The name of a state: "active".  Threads: any.  Blocks: no.
+/// Returns the name of a state, such as "active".  Threads: any.  Blocks: no.
 SLR_API const char *slr_ring_state_name(slr_ring_state state);
 
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out);
 
 /// The macro slr_ring_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
-/// Gives the address of an instance. The address is valid from slr_ring_launch on.
-/// Threads: any.  Blocks: no.  Errors: INVALID (instance out of range: the message has the range), WRONG_STATE
-/// (not launched).
+/// Gives the address of an instance of a ring kernel. An instance's address is valid from slr_ring_launch on.
+/// Threads: any.  Blocks: no.  Errors: INVALID (an instance out of range: the message has the range), WRONG_STATE (not
+/// launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
 
-/// Copies the state of an instance between two messages (`bytes` bytes: the whole state). The call does not wait for
-/// pending messages. The call works in every state from `launched` on, without a pause. After termination it gives
-/// the last state.
-/// Threads: any; not from a handler of the same ring kernel.  Blocks: until `timeout_ns`, for handlers in progress.
+/// Copies the state of an instance between two messages. The argument `bytes` is the size of the whole state.
+/// slr_ring_snapshot does not wait for pending messages. slr_ring_snapshot works in every state from `launched` on, and
+/// does not pause the ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the last state.
+/// Threads: any, but not from a handler of the same ring kernel.  Blocks: until `timeout_ns`, for handlers in progress.
 /// Errors: TIMEOUT, INVALID (size; instance out of range), NOT_FOUND (with keys: the instance has no key now),
 ///   WRONG_STATE (not launched), UNSUPPORTED (a loop, whose main controls messages and states).
 SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns);
 
-/// Replaces the state of an instance between two messages. If `state` is NULL and `bytes` is 0, the call sets
+/// Replaces the state of an instance between two messages. If `state` is NULL and `bytes` is 0, slr_ring_restore sets
 /// the initial state.
-/// Threads, Blocks, Errors: as slr_ring_snapshot.
+/// Threads, Blocks, Errors: as for slr_ring_snapshot.
 SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const void *state, size_t bytes,
                                     uint64_t timeout_ns);
 
@@ -397,9 +421,10 @@ SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const voi
 /// Threads: any.  Blocks: no.  Errors: NOT_FOUND.
 SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out);
 
-/// Sends a reply from a host handler or a loop, at most max_replies per message. `reply` is `reply_bytes` bytes and is
-/// copied. The reply is published when the message completes: when the handler returns, or at slr_done.
-/// Threads: the one that runs the handler, before it returns, or the one that runs main.  Blocks: no.
+/// Sends a reply from a host handler or a loop, at most max_replies for each message. `reply` is `reply_bytes` bytes
+/// long; the call copies it. slipring publishes the reply when the message completes: when the handler returns, or at
+/// slr_done.
+/// Threads: the thread that runs the handler, before the handler returns, or the thread that runs main.  Blocks: no.
 /// Errors: INVALID (more than max_replies; the ring kernel declared no reply; the loop no longer holds the message).
 SLR_API slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t bytes);
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A reference from a message to a payload. Kernel sources and host programs may share a header of messages that uses
-/// this struct. slipring's front end has this header built in.
-/// Contract: docs/contract/references.md.
+/// A slice refers from a message to its payload in a buffer. Kernel sources and host programs may share a header of
+/// messages that uses this struct. slipring's front end has this header built in. Contract:
+/// docs/contract/references.md.
 #ifndef SLIPRING_RING_SLICE_H
 #define SLIPRING_RING_SLICE_H
 
-/// Bytes of a buffer, as a field of a message or a reply. If all members are zero, there is no payload.
+/// A slice names bytes of a buffer, as a field of a message or a reply. If all members are zero, the slice has no
+/// payload.
 struct ring_slice {
     unsigned long long offset; ///< in bytes, from the beginning of the bound buffer
     unsigned long long bytes;
-    /// 0, or the buffer whose ownership moves with the message. slr_slice_own sets this member. Copy this member,
-    /// never compute it.
+    /// 0, or the buffer whose ownership moves with the message. slr_slice_own sets this member. A program may copy the
+    /// member `owner` but must never compute it.
     unsigned owner;
     unsigned turn; ///< the number of transfers of that buffer. Copy this member, never compute it
 };
 
-/// For handlers. ring_slice_data gives a pointer to the slice's first element in the parameter `buffer`.
-/// ring_slice_count gives the number of elements in the slice.
+/// The functions ring_slice_data and ring_slice_count are for handlers. ring_slice_data gives a pointer to the slice's
+/// first element in the parameter `buffer`. ring_slice_count gives the number of elements in the slice.
 #define ring_slice_data(buffer, slice) ((buffer) + (slice).offset / sizeof *(buffer))
 #define ring_slice_count(buffer, slice) ((slice).bytes / sizeof *(buffer))
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Routes: ring kernels that send to one another without host code. Contract: docs/contract/routes.md.
+/// Routes connect ring kernels, so that one ring kernel sends to another without host code. Contract:
+/// docs/contract/routes.md.
 #ifndef SLIPRING_ROUTE_H
 #define SLIPRING_ROUTE_H
 
@@ -9,17 +10,18 @@
 extern "C" {
 #endif
 
-/// How replies of one ring kernel become messages of another. Zero is the default in every field.
+/// How replies of one ring kernel become messages of another. A zero in any field means the default.
 typedef struct slr_route_desc {
     uint32_t struct_size;
-    /// SLR_INSTANCE_AT(struct beat, patient): the offset of a u32 in the reply, which names the destination instance.
-    /// Default: the instance that replied, or 0 if `to` has only one instance.
+    /// SLR_INSTANCE_AT(struct beat, patient) is the offset of a u32 in the reply, which selects the destination
+    /// instance. The default destination is the instance with the same number as the one that replied, or 0 if `to` has
+    /// only one instance.
     uint32_t instance_at;
     uint32_t reply_too;         ///< 1: the sender of the message also receives its replies
     uint32_t close_with_source; ///< 1: closes the input of `to` when every source of a route with this flag has ended
-    /// The name of an output channel: a parameter `ring_to(struct message)` of the handler of `from`. The route then
-    /// carries the messages that ring_send sends through that channel, instead of replies. Default NULL: the
-    /// route carries replies.
+    /// The name of an output channel, which is a parameter `ring_to(struct message)` of the handler of `from`. If
+    /// `outlet` is set, the route carries the messages that ring_send sends through that channel, instead of replies.
+    /// If `outlet` is NULL, the default, the route carries replies.
     const char *outlet;
 } slr_route_desc;
 #ifdef __cplusplus
@@ -37,25 +39,26 @@ static inline slr_route_desc slr_route_desc_init(void)
     }
 #endif
 
-/// An offset in a reply, in a field where zero means "default".
+/// The offset of a member in a reply, for a field where zero means "default".
 #define SLR_INSTANCE_AT(type, field) ((uint32_t)offsetof(type, field) + 1u)
 
-/// Makes a route: from now on, replies of `from` become messages of `to` and no longer go to the sender. These messages
-/// keep the correlation, the priority and the time of sending of the original message. With several routes from one
-/// ring kernel, each reply goes along all of them. With several routes to one ring kernel, each route has its own
-/// order. A handler runs only if `to` has space for all its possible replies. A full `to` therefore slows `from`, and
-/// no reply is lost. If the overflow policy of `to` is to drop, `to` accepts every reply and drops messages.
+/// Makes a route: from now on, replies of `from` become messages of `to` and no longer go to the sender. The messages
+/// of a route keep the correlation, the priority and the time of sending of the original message. If a ring kernel has
+/// several routes, each reply goes along all of them. If several routes lead to one ring kernel, each route keeps its
+/// own order. The handler of `from` runs only if `to` has space for all its possible replies. A full mailbox of `to`
+/// therefore slows `from` down, and no reply is lost. If the overflow policy of `to` drops messages, `to` accepts every
+/// reply and drops messages instead.
 ///
-/// With `outlet`, the same holds for the messages that the handler sends through that output channel: at most max_sends
-/// per handled message. instance_at applies to messages of ring_send, which names no instance. Replies are
-/// not affected.
+/// With `outlet`, the rules for replies hold for the messages that the handler sends through that output channel: at
+/// most max_sends per handled message. instance_at applies to messages of ring_send, which names no instance. A route
+/// with `outlet` does not affect replies.
 ///
-/// The route lasts until slr_unroute or the destruction of `from`. The route uses one of `to`'s max_ports for each
-/// shard of `from`. If `desc` is NULL, every field has its default.
+/// A route lasts until slr_unroute or the destruction of `from`. The route uses one of the max_ports ports of `to` for
+/// each shard of `from`. If `desc` is NULL, every option of the route has its default.
 ///
-/// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
-/// Owns: nothing; the route holds the memory of `to`.
-/// Errors: INVALID (NULL; another device; `from` never replies or has a main; `to` is keyed; already routed;
+/// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
+/// Owns: nothing; the route keeps the memory of `to` alive.
+/// Errors: INVALID (a NULL argument; another device; `from` never replies or has a main; `to` is keyed; already routed;
 ///   max_replies or max_sends above `to`'s queue_size; instance_at outside the reply; no port left; no share of a
 ///   queue_size left for a persistent `from`: the message names the ring kernel), UNSUPPORTED (`from` is persistent and
 ///   `to` is not; persistent ring kernels would form a cycle), NOT_FOUND (`from` has no such output channel), LAYOUT
@@ -64,17 +67,18 @@ static inline slr_route_desc slr_route_desc_init(void)
 ///   returned within 10 s or the device's hang timeout; the route takes effect afterwards).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
-/// Routes all replies of `from` to `port`, no matter which port sent the message. The port is one more destination
-/// besides those of slr_route. `from` handles messages only while the port has space for their replies. The route lasts
-/// until the port is closed.
+/// Sends all replies of `from` to `port`, no matter which port sent the message. The port receives the replies in
+/// addition to the destinations of slr_route. The ring kernel `from` handles messages only while the port has space for
+/// their replies. A route to a port lasts until the port is closed.
 ///
-/// Threads: the port's owner; not from a handler of the same device.  Blocks, Errors: as slr_route.
+/// Threads: the port's owner, but not from a handler of the same device.  Blocks, Errors: as for slr_route.
 SLR_API slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_desc *desc);
 
-/// Removes a route. Messages already sent along the route are handled. After the last route is removed, `from` replies
-/// to its senders again. The call works in any state of the two ring kernels, and on a lost device.
-/// Threads: any; not from a handler of the same device.  Blocks: until handlers in progress have returned.
-/// Errors: NOT_FOUND (no such route), INVALID (NULL), TIMEOUT (as slr_route).
+/// Removes a route between two ring kernels. After slr_unroute, the destination still handles the messages that were
+/// sent along the route. After the last route is removed, `from` replies to its senders again. slr_unroute works in any
+/// state of the two ring kernels, and on a lost device.
+/// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
+/// Errors: NOT_FOUND (no such route), INVALID (a NULL argument), TIMEOUT (as for slr_route).
 SLR_API slr_status slr_unroute(slr_ring *from, slr_ring *to);
 
 #ifdef __cplusplus

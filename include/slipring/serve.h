@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Durable ring kernels: accepted messages, states and outputs survive any end of the process.
+/// Durable ring kernels keep accepted messages, states and outputs in a folder, also if the process is killed.
 /// Contract: docs/contract/state.md.
 ///
 ///     slr_serve_desc serve = SLR_SERVE_DESC_INIT;
@@ -8,9 +8,10 @@
 ///     slr_server_send(server, 1, 0, key, &message, sizeof message, timeout_ns);
 ///     slr_server_flush(server, timeout_ns); // OK: what was sent is accepted
 ///
-/// A server belongs to one thread at a time: its owner. A producer numbers its messages, so a message that is sent
-/// again after a restart is not handled twice. A handler must be deterministic, because after a restart it handles the
-/// messages since the last snapshot again. Outputs that were already stored are not stored again.
+/// A server object belongs to one thread at a time: its owner. A producer numbers its messages, so slipring does not
+/// handle a message twice if the producer sends it again after a restart. A handler must be deterministic, because
+/// after a restart it handles the messages since the last snapshot again. slipring does not store an output again that
+/// it has already stored.
 #ifndef SLIPRING_SERVE_H
 #define SLIPRING_SERVE_H
 
@@ -22,7 +23,8 @@ extern "C" {
 
 typedef struct slr_server slr_server;
 
-/// When an accepted message is safe from a power cut. With each policy, the message survives a kill of the process.
+/// When an accepted message is safe from a power cut. With each of these policies, an accepted message survives a kill
+/// of the process.
 typedef enum slr_sync {
     SLR_SYNC_INTERVAL = 1, ///< after sync_interval_ns at the latest (the default)
     SLR_SYNC_ALWAYS = 2,   ///< when slr_server_flush returns OK
@@ -54,8 +56,8 @@ static inline slr_serve_desc slr_serve_desc_init(void)
     }
 #endif
 
-/// Counts over all processes that have served the place. At any time
-/// accepted = handled + faulted + pending.
+/// Counts over all processes that have served the folder. For these counts, accepted = handled + faulted + pending at
+/// any time.
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are written
     uint64_t handled;
@@ -77,14 +79,15 @@ typedef struct slr_server_stats {
     uint64_t rolled_back; ///< replacements that were undone after a fault
 } slr_server_stats;
 
-/// Opens the place and restores its states. Then the call handles the messages again that no snapshot has. The place
-/// belongs to this process until slr_server_close, or until the process ends.
+/// Opens the folder of a durable ring kernel, the place, and restores the states. Then slr_serve handles again the
+/// messages that no snapshot covers. The folder of a durable ring kernel belongs to the process until slr_server_close,
+/// or until the process ends.
 ///
-/// The server manages the keys (slr_ring_desc.keys). Each key gets an instance of its own, and `instances` is the
-/// maximum number of keys ever. slr_ring_desc.overflow must be SLR_OVERFLOW_BLOCK.
+/// The server manages the keys of the ring kernel (slr_ring_desc.keys). Each key gets an instance of its own, and
+/// `instances` is the maximum number of keys ever. slr_ring_desc.overflow must be SLR_OVERFLOW_BLOCK.
 ///
 /// Threads: any.  Blocks: for the messages that are handled again.
-/// Owns: the caller gets the server: slr_server_close.
+/// Owns: the caller gets the server, and frees it by slr_server_close.
 /// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired: the message names
 ///   file and byte), WRONG_STATE (another process has the place: the message names that process), LAYOUT (the place
 ///   holds states of another layout or another handler: the message names both), UNSUPPORTED (a loop; keys that
@@ -93,16 +96,16 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
                              slr_server **out);
 
 /// Sends a message to the instance of a key, or to instance `key.number` of a ring kernel without keys. `producer` is
-/// any number that the sender keeps over restarts. `number` counts the sender's messages from 1; 0 means the next
-/// number. A message whose number was accepted before is skipped. A number above the next one is refused. If a producer
-/// sends again from number 1 on, slipring compares its messages with the accepted ones, as soon as all of these
-/// were sent again.
+/// any number that identifies the sender and that the sender keeps over restarts. `number` counts the sender's messages
+/// from 1; 0 means the next number. slipring skips a message whose number was accepted before. slipring refuses a
+/// number above the next one. If a producer sends again from number 1 on, slipring compares the new messages with the
+/// accepted ones, once all accepted ones were sent again.
 ///
-/// Messages are written in frames: when a frame is full, or at slr_server_flush. Up to 16 MiB of accepted messages wait
-/// for space in the mailbox.
+/// slipring writes messages in groups (frames): when a frame is full, or when the program calls slr_server_flush. Up to
+/// 16 MiB of accepted messages wait for space in the mailbox.
 ///
 /// Threads: the server's owner.
-/// Blocks: until `timeout_ns` if 16 MiB wait, and up to 1 s for a snapshot that is due.
+/// Blocks: until `timeout_ns` if 16 MiB of messages wait, and up to 1 s for a snapshot that is due.
 /// Errors: FULL (65,536 outputs wait to be received; one key more than `instances`), TIMEOUT, INVALID (size, a number
 ///   with a gap, an instance out of range, other messages than those that were accepted), RING_FAILED, SYSTEM (a full
 ///   disk: nothing of the frame is accepted).
@@ -110,16 +113,16 @@ SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64
                                    const void *message, size_t bytes, uint64_t timeout_ns);
 
 /// Writes all messages that were sent, and with SLR_SYNC_ALWAYS also syncs the disk; the messages are then accepted.
-/// Then the call waits until all of them are in the mailbox. After TIMEOUT, some accepted messages still wait, and
-/// later calls put them into the mailbox.
+/// Then slr_server_flush waits until all of the messages are in the mailbox. After TIMEOUT, some accepted messages
+/// still wait, and later calls put them into the mailbox.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns);
 
-/// Gives the number of the producer's last accepted message; 0 for none.
-/// Threads: the server's owner.  Blocks: no.  Errors: INVALID (NULL).
+/// Gives the number of the last message that was accepted from the producer, or 0 if there is none.
+/// Threads: the server's owner.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_server_get_producer(const slr_server *server, uint64_t producer, uint64_t *number);
 
-/// An output, or the notice of a message that faulted.
+/// An output of a handler, or the notice of a message that faulted.
 typedef struct slr_output {
     uint64_t sequence; ///< number of the output, from 1 over all restarts; 0 for a notice
     uint64_t message;  ///< number of the message that caused the output, from 1 over all restarts
@@ -130,34 +133,35 @@ typedef struct slr_output {
     uint32_t bytes;    ///< size of the payload
 } slr_output;
 
-/// Receives the next output, which is already stored. A process first receives the output after the last one that
-/// slr_server_release named. Outputs of one key come in the order of its messages.
+/// Receives the next output, which is already stored. A new process first receives the output that follows the last one
+/// named by slr_server_release. The outputs of one key come in the order of the key's messages.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply), RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload, size_t capacity,
                                       uint64_t timeout_ns);
 
-/// Gives a file descriptor for poll(2). The descriptor is readable if an output has come since the last
-/// slr_server_receive that returned TIMEOUT.
+/// Gives a file descriptor on which the system call poll(2) can wait for outputs. The descriptor becomes readable when
+/// an output comes after slr_server_receive has returned TIMEOUT.
 /// Threads: the server's owner.  Blocks: no.  Errors: SYSTEM, INVALID.
 SLR_API slr_status slr_server_get_fd(slr_server *server, int *out);
 
-/// Releases the outputs up to `sequence`: no later process receives them. The call also stores `note` (up to 64 bytes)
-/// for slr_server_get_note. A note may be the length of an output file at that time, for example.
-/// Threads: the server's owner.  Blocks: for the disk.  Errors: INVALID (not yet received, or before the last one),
-/// SYSTEM.
+/// Releases the outputs up to the number `sequence`, so no later process receives them again. slr_server_release also
+/// stores `note` (up to 64 bytes) for slr_server_get_note. For example, a note may be the length of an output file at
+/// that time.
+/// Threads: the server's owner.  Blocks: for the disk.  Errors: INVALID (an output that was not yet received, or that
+/// comes before the last release), SYSTEM.
 SLR_API slr_status slr_server_release(slr_server *server, uint64_t sequence, const void *note, size_t bytes);
 
-/// Gives the note of the last slr_server_release; all zero before the first.
+/// Gives the note of the last slr_server_release. Before the first release, all bytes of the note are zero.
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_note(const slr_server *server, void *note, size_t bytes);
 
 /// Waits until all messages that were sent have been handled and their outputs are stored.
-/// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: as slr_server_flush.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_settle(slr_server *server, uint64_t timeout_ns);
 
-/// Waits as slr_server_settle, and then writes a snapshot.
-/// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.  Errors: as slr_server_flush.
+/// Waits as slr_server_settle does, and then writes a snapshot.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.  Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 
 /// Gives the key of an instance.
@@ -169,19 +173,20 @@ SLR_API slr_status slr_server_get_key(const slr_server *server, uint32_t instanc
 SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *state, size_t bytes,
                                         uint64_t timeout_ns);
 
-/// Replaces the handler between two messages. The call waits as slr_server_settle, writes a snapshot, and continues
-/// with a ring kernel of `ring`, which has the new handler's program. The layouts of messages, states and replies must
-/// stay the same, and so must the handler's name. Until the next snapshot the new handler is on trial. If the new
-/// handler faults, the previous handler continues from the replacement, and handles the messages since then. Stored
-/// outputs remain. Do not destroy the previous handler's program before slr_server_close.
+/// Replaces the handler between two messages. slr_server_replace waits as slr_server_settle does, writes a snapshot,
+/// and continues with the ring kernel that `ring` describes, which has the new handler's program. The layouts of
+/// messages, states and replies must stay the same, and so must the handler's name. Until the next snapshot the new
+/// handler is on trial. If the new handler faults, the previous handler continues from the snapshot and handles the
+/// messages since then again. Outputs that the new handler has stored remain in the folder. The program must keep the
+/// previous handler's program until slr_server_close.
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
 /// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of
-///   slr_ring_create and slr_server_snapshot. After an error the previous handler continues.
+///   slr_ring_create and slr_server_snapshot. If slr_server_replace fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
-/// Gives the server's ring kernel, for calls that only read. The ring kernel is borrowed until slr_server_replace or
-/// slr_server_close. A message that is sent to the ring kernel directly is not durable.
+/// Gives the server's ring kernel, for calls that only read. The caller may use the ring kernel until
+/// slr_server_replace or slr_server_close. A message that the program sends directly to the ring kernel is not durable.
 SLR_API slr_ring *slr_server_get_ring(slr_server *server);
 
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
@@ -191,14 +196,15 @@ SLR_API slr_status slr_server_get_stats(slr_server *server, slr_server_stats *ou
 SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_stats *out, size_t bytes);
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
-/// Waits as slr_server_settle, and writes a snapshot if the wait succeeded. Then the call releases the place and the
-/// server. With any result, the next slr_serve continues where this server stopped. NULL does nothing.
-/// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy.
-/// Errors: as slr_server_flush. After an error the server is freed, too.
+/// Waits as slr_server_settle does, and writes a snapshot if the wait succeeded. After this, slr_server_close releases
+/// the folder and the server. With any result of slr_server_close, the next slr_serve continues where this server
+/// stopped. For NULL the call does nothing.
+/// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
+/// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
 
-/// What a place holds. slr_place_get_info does not take the place, so it may read a place in use in the middle of
-/// a change.
+/// What the folder of a durable ring kernel holds. slr_place_get_info does not lock the folder, so it may read a folder
+/// in use in the middle of a change.
 typedef struct slr_place_info {
     char handler[96];
     uint64_t layout;
@@ -213,7 +219,8 @@ typedef struct slr_place_info {
     char damage[256];   ///< the last damage that was found
 } slr_place_info;
 
-/// Reads all of a place and checks it. Damage is no error of the call; `out` describes it.
+/// Reads all files in the folder of a durable ring kernel and checks them. slr_place_get_info succeeds also for a
+/// damaged folder; `out` describes the damage.
 /// Threads: any.  Blocks: for the disk.  Errors: NOT_FOUND (nothing was ever served there), INVALID, SYSTEM.
 SLR_API slr_status slr_place_get_info(const char *place, slr_place_info *out);
 

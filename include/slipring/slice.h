@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Payloads by reference (zero-copy): a message refers to bytes of a buffer, which are not copied. Ownership of the
-/// buffer may move with the message. Contract: docs/contract/references.md.
+/// With zero-copy payloads, a message refers to bytes of a buffer, which are not copied. The ownership of the buffer
+/// may move with the message. Contract: docs/contract/references.md.
 #ifndef SLIPRING_SLICE_H
 #define SLIPRING_SLICE_H
 
@@ -13,10 +13,10 @@
 extern "C" {
 #endif
 
-/// Bytes of a buffer, as a field of a message or a reply. <slipring/ring_slice.h> describes the members.
+/// A slice names bytes of a buffer, as a field of a message or a reply. <slipring/ring_slice.h> describes the members.
 typedef struct ring_slice slr_slice;
 
-/// Describes a field of type slr_slice, for slr_ring_desc.references.
+/// This struct describes a field of type slr_slice, for slr_ring_desc.references.
 typedef struct slr_reference {
     const char *field;   ///< the field's name, for error messages
     uint64_t offset;     ///< offset in bytes of the slr_slice in the message or reply; a multiple of 8
@@ -26,40 +26,43 @@ typedef struct slr_reference {
 } slr_reference;
 #define SLR_MOST_REFERENCES 16
 
-/// A field of a message: SLR_REFERENCE(struct frame, pixels, "frames", 0).
+/// Describes a field of a message: SLR_REFERENCE(struct frame, pixels, "frames", 0).
 #define SLR_REFERENCE(type, field, binding, owns)                                                                      \
     {                                                                                                                  \
 #field, offsetof(type, field), binding, 0, owns                                                                \
     }
-/// A field of a reply, in the same form as SLR_REFERENCE.
+/// Describes a field of a reply, in the same form as SLR_REFERENCE.
 #define SLR_REFERENCE_IN_REPLY(type, field, binding, owns)                                                             \
     {                                                                                                                  \
 #field, offsetof(type, field), binding, 1, owns                                                                \
     }
 
 /// Makes a slice of all of `buffer`, so that a message can carry the buffer's ownership. `within` is the bound buffer
-/// that contains `buffer` (slr_buffer_slice, or a pool within it). For a host handler `within` is NULL, because a host
-/// handler accepts any buffer.
+/// that contains `buffer`, which is a slice of it (slr_buffer_slice) or comes from a pool within it. For a host handler
+/// `within` is NULL, because a host handler accepts any buffer.
 ///
-/// The caller owns the buffer until a message with the slice is accepted. From then on the library owns the buffer, and
-/// the caller's handle must not be used. A refused send changes nothing.
+/// The caller owns the buffer until a message with the slice is accepted. After the send of a slice with ownership, the
+/// library owns the buffer, and the caller must no longer use its handle. If a send is refused, the caller still owns
+/// the buffer.
 ///
-/// Threads: any; one at a time per buffer.  Blocks: the first time for a buffer, for other threads' first times.
-/// Owns: nothing.  Errors: INVALID (NULL; `buffer` is not in `within`), WRONG_STATE (a message has it), NO_MEMORY.
+/// Threads: any; one at a time per buffer.  Blocks: the first call for a buffer waits while other threads make their
+/// first calls.
+/// Owns: nothing.  Errors: INVALID (a NULL argument; `buffer` is not in `within`), WRONG_STATE (a message already
+/// carries the buffer), NO_MEMORY.
 SLR_API slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_slice *out);
 
-/// Gives the buffer that moves with a message in a handler, or with a reply. The buffer is borrowed until the handler
-/// returns, or until slr_slice_take. The handler or the port must have received the slice.
+/// Gives the buffer that moves with a message in a handler, or with a reply. The caller may use the buffer until the
+/// handler returns, or until slr_slice_take. The caller must have received the slice in a handler or from a port.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing; the library still owns the buffer.
-/// Errors: INVALID (NULL; a slice without an owner), NOT_FOUND (the buffer has been released or taken).
+/// Errors: INVALID (a NULL argument; a slice without an owner), NOT_FOUND (the buffer has been released or taken).
 SLR_API slr_status slr_slice_get(slr_device *device, const slr_slice *slice, slr_buffer **out);
 
 /// Takes the buffer: from now on the caller owns the buffer, and the buffer no longer moves with the message. Take the
-/// buffer of a reply before the next receive. Take the buffer of a message while its handler runs, or
-/// in slr_on_undelivered.
-/// Threads: any; if several threads try, one succeeds.  Blocks: no.
-/// Owns: the caller gets the buffer: slr_buffer_destroy.  Errors: as slr_slice_get.
+/// buffer of a reply before the next receive. Take the buffer of a message while its handler runs, or in
+/// slr_on_undelivered.
+/// Threads: any; if several threads try to take the buffer, one succeeds.  Blocks: no.
+/// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.  Errors: those of slr_slice_get.
 SLR_API slr_status slr_slice_take(slr_device *device, const slr_slice *slice, slr_buffer **out);
 
 #ifdef __cplusplus

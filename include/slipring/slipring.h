@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// All of slipring's host API. Kernel sources include <slipring/device.h> instead.
+/// This header includes all of slipring's API for host programs. Kernel sources include <slipring/device.h> instead of
+/// this header.
 #ifndef SLIPRING_SLIPRING_H
 #define SLIPRING_SLIPRING_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Status codes and the last error message. Contract: docs/contract/status.md.
+/// The status codes, and the text of the last error. Contract: docs/contract/status.md.
 #ifndef SLIPRING_STATUS_H
 #define SLIPRING_STATUS_H
 
@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Every function that can fail returns a status code. The integers are the same on a device and never change.
+/// Every function that can fail returns a status code. The integers of the status codes are the same on a device and
+/// never change.
 typedef int32_t slr_status;
 
-/// X(name, integer, meaning), grouped by what failed: the request, the ring kernel, the device, or slipring.
+/// X(name, integer, meaning) lists each code, grouped by what failed: the request, the ring kernel, the device, or
+/// slipring.
 #define SLR_STATUS_LIST(X)                                                                                             \
     X(OK, 0, "done")                                                                                                   \
     X(INVALID, 1, "an argument is outside its range or of the wrong size")                                             \
@@ -44,25 +46,28 @@ enum {
 extern "C" {
 #endif
 
-/// The code's name ("SLR_FULL"), or "SLR_?" for an integer that is not a code. Never NULL.
+/// Returns the name of a code, such as "SLR_FULL", or "SLR_?" for an integer that is not a code. The result is never
+/// NULL.
 /// Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_status_name(slr_status status);
 
-/// The code's meaning in a few words. Never NULL.
+/// Returns the meaning of a code in a few words. The result is never NULL.
 /// Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_status_meaning(slr_status status);
 
-/// The calling thread's last error message: what failed, where, and what to do. Never NULL; empty before the first
-/// error. The message is valid until the thread's next failing call. The text is always printable, even if it quotes
-/// sources, files or drivers: see slr_text_printable.
+/// Returns the last error message of the calling thread: what failed, where, and what to do. The result of
+/// slr_error_message is never NULL; the text is empty before the first error. The error message is valid until the
+/// thread's next call that fails. The text is always printable, even if it quotes sources, files or drivers: see
+/// slr_text_printable.
 /// Threads: any.  Blocks: no.  Owns: nothing (the library's, per thread).
 SLR_API const char *slr_error_message(void);
 
-/// Makes untrusted text safe for a terminal, such as names of kernels, files and devices. Writes the result and a NUL
-/// to `out`, which has room for `room` bytes. If `out` is NULL and `room` is 0, nothing is written. Returns the length
-/// of the whole result without the NUL. If that length is `room` or more, `out` holds the part that fits. Three kinds
-/// of bytes become \xNN each: control characters (C0 except tab and line feed, DEL, C1), characters that change the
-/// direction of text, and bytes that are not UTF-8. All other bytes are copied.
+/// Makes text from an unknown source, such as names of kernels, files and devices, safe for a terminal.
+/// slr_text_printable writes the result and a NUL to `out`, which has room for `room` bytes. If `out` is NULL and
+/// `room` is 0, slr_text_printable writes nothing. slr_text_printable returns the length of the whole result without
+/// the NUL. If the length of the result is `room` or more, `out` holds the part that fits. Three kinds of bytes become
+/// \xNN each: control characters (C0 except tab and line feed, DEL, C1), characters that change the direction of text,
+/// and bytes that are not UTF-8. slr_text_printable copies all other bytes unchanged.
 /// Threads: any.  Blocks: no.  Owns: nothing.
 SLR_API size_t slr_text_printable(const char *text, size_t bytes, char *out, size_t room);
 

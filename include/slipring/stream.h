@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Streams: work that a device does in order, concurrently with the caller and with other streams. A point (stream,
+/// A stream is work that a device does in order, concurrently with the caller and with other streams. A point (stream,
 /// value) marks a place in a stream. Contract: docs/contract/streams.md.
 #ifndef SLIPRING_STREAM_H
 #define SLIPRING_STREAM_H
@@ -21,8 +21,9 @@ typedef struct slr_point {
 
 typedef struct slr_stream_desc {
     uint32_t struct_size;
-    /// SLR_PRIORITY(0..255): work of a stream with higher priority starts first if there is a choice. Default 128. The
-    /// device itself ignores priorities if slr_device_info.features lacks "priorities".
+    /// SLR_PRIORITY(0..255): if the device can choose, it starts the work of a stream with higher priority first. The
+    /// default priority of a stream is 128. The device ignores priorities if slr_device_info.features lacks
+    /// "priorities".
     uint32_t priority;
 } slr_stream_desc;
 #ifdef __cplusplus
@@ -40,115 +41,124 @@ static inline slr_stream_desc slr_stream_desc_init(void)
     }
 #endif
 
-/// Makes a stream. `desc` may be NULL.
+/// Makes a stream of a device. `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: no (the cpu starts a thread with the device's first stream).
-/// Owns: the caller gets the stream: slr_stream_destroy.
-/// Errors: INVALID (NULL, priority out of range), NO_MEMORY, SYSTEM (no thread).
+/// Threads: any.  Blocks: no. The cpu starts a thread with the device's first stream.
+/// Owns: the caller gets the stream, and frees it by slr_stream_destroy.
+/// Errors: INVALID (a NULL argument, a priority out of range), NO_MEMORY, SYSTEM (no thread).
 SLR_API slr_status slr_stream_create(slr_device *device, const slr_stream_desc *desc, slr_stream **out);
 
-/// Releases the stream. Submitted work still runs. The stream's points become invalid, but other streams that wait for
-/// them still wait. Nothing happens for NULL and for a device's default stream.
+/// Releases the stream object. Work that was submitted before this call still runs. The stream's points become invalid,
+/// but other streams that wait for them still wait. slr_stream_destroy does nothing for NULL and for a device's default
+/// stream.
 /// Threads: any, once; also a host function.  Blocks: no.
 SLR_API void slr_stream_destroy(slr_stream *stream);
 
-/// Gives the device's default stream. The first call makes this stream, and slr_device_close destroys it.
-/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: as slr_stream_create.
+/// Gives the device's default stream. The first call of the function makes the default stream, and slr_device_close
+/// destroys it.
+/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: those of slr_stream_create.
 SLR_API slr_status slr_stream_default(slr_device *device, slr_stream **out);
 
 // ---- points --------------------------------------------------------------------------------------------------------
 
-/// Gives the point after everything submitted so far.
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
+/// Gives the point that passes when the stream has completed all work submitted so far.
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_stream_signal(slr_stream *stream, slr_point *out);
 
-/// Makes later work of the stream start after `point`. The point may be of any stream of any device in this process.
+/// Makes later work of the stream start only after `point` has passed. The point may belong to any stream of any device
+/// in this process.
 /// Threads: any.  Blocks: no.
-/// Errors: INVALID (NULL; a point that is not submitted yet, so a cycle of waits is impossible), NO_MEMORY.
+/// Errors: INVALID (a NULL argument; a point that is not submitted yet, so a cycle of waits is impossible), NO_MEMORY.
 SLR_API slr_status slr_stream_wait(slr_stream *stream, slr_point point);
 
-/// Returns 1 if the point has passed or has no stream, and 0 otherwise. If the result is 1, earlier writes are visible.
+/// Returns 1 if the point has passed or has no stream, and 0 otherwise. If the call returns 1, the host sees all writes
+/// before the point.
 /// Threads: any.  Blocks: no.
 SLR_API int slr_point_passed(slr_point point);
 
-/// Waits for a point. Earlier writes are visible afterwards.
+/// Waits until a point has passed. After the wait, the host sees all writes before the point.
 ///
-/// Threads: any; also a host function of a stream, where a wait for work after that function is refused.
+/// Threads: any; also a host function of a stream, but slipring refuses a wait of a host function for work after the
+/// function.
 /// Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (the point is not submitted yet), WRONG_STATE (the caller would wait for itself), or the
 ///   stream's failure before the point, with its message.
 SLR_API slr_status slr_point_wait(slr_point point, uint64_t timeout_ns);
 
-/// Waits for everything submitted to the stream so far. Threads, Blocks, Errors: as slr_point_wait.
+/// Waits until the stream has completed all work submitted so far. Threads, Blocks, Errors: as for slr_point_wait.
 SLR_API slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns);
 
-/// Waits for everything submitted so far to all streams of the device.
-/// Threads: any, except a host function of one of its streams (WRONG_STATE).  Blocks: until `timeout_ns`.
-/// Errors: TIMEOUT, or the first failure found.
+/// Waits until all streams of the device have completed the work submitted so far.
+/// Threads: any, except a host function of one of the device's streams (WRONG_STATE).  Blocks: until `timeout_ns`.
+/// Errors: TIMEOUT, or the first failure that the call finds.
 SLR_API slr_status slr_device_finish(slr_device *device, uint64_t timeout_ns);
 
-/// Clears a stream's failure. From a failure until this call, the stream does no work, and each wait returns
-/// the failure.
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
+/// Clears the failure of a stream, so that the stream runs later work again. From a failure until slr_stream_recover,
+/// the stream does no work, and each wait returns the failure.
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_stream_recover(slr_stream *stream);
 
 // ---- work. `out` may be NULL, and gets the point after the work. ---------------------------------------------------
 
-/// A host function that a stream calls. `status` is SLR_OK, or an earlier failure. After a failure, the expected data
-/// may be missing. The function may call slipring and submit to its own stream. The function should not wait long
-/// for anything else.
+/// A host function that a stream calls. The host function gets `status`: SLR_OK, or an earlier failure of the stream.
+/// After a failure of the stream, the data that the host function expects may be missing. The host function may call
+/// slipring and submit work to its own stream. Except for this, the host function should not wait long.
 typedef void slr_stream_function(void *user, slr_status status);
 
-/// Calls `function(user, status)` once after everything submitted so far, also after a failure.
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL), NO_MEMORY.
+/// Calls `function(user, status)` once after all work submitted so far, also after a failure.
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NO_MEMORY.
 SLR_API slr_status slr_stream_call(slr_stream *stream, slr_stream_function *function, void *user, slr_point *out);
 
-/// Copies into a buffer. `from` must not change until the point has passed.
-/// Threads: any.  Blocks: no.  Owns: slipring holds the buffer until the work ends.
-/// Errors: INVALID (NULL, the range leaves the buffer, a buffer of another device), WRONG_STATE (the range is mapped),
-///   NO_MEMORY.
+/// Copies bytes from the host into a buffer, as work of the stream. The bytes at `from` must not change until the point
+/// has passed.
+/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffer alive until the work ends.
+/// Errors: INVALID (a NULL argument, the range exceeds the buffer, a buffer of another device), WRONG_STATE (the range
+///   is mapped), NO_MEMORY.
 SLR_API slr_status slr_stream_write(slr_stream *stream, slr_buffer *buffer, uint64_t offset, const void *from,
                                     uint64_t bytes, slr_point *out);
 
-/// Copies out of a buffer. `to` is complete when the point has passed.
-/// Threads, Blocks, Owns, Errors: as slr_stream_write.
+/// Copies bytes from a buffer to the host, as work of the stream. The bytes at `to` are complete when the point has
+/// passed.
+/// Threads, Blocks, Owns, Errors: as for slr_stream_write.
 SLR_API slr_status slr_stream_read(slr_stream *stream, slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes,
                                    slr_point *out);
 
-/// Copies between buffers on the device. The ranges may overlap.
-/// Threads, Blocks, Owns, Errors: as slr_stream_write.
+/// Copies bytes between two buffers on the device. The source range and the destination range may overlap.
+/// Threads, Blocks, Owns, Errors: as for slr_stream_write.
 SLR_API slr_status slr_stream_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                    uint64_t from_offset, uint64_t bytes, slr_point *out);
 
 /// Fills a range on the device with a pattern of 1, 2, 4, 8 or 16 bytes. `bytes` must be a multiple of `pattern_bytes`.
-/// Threads, Blocks, Owns, Errors: as slr_stream_write.
+/// Threads, Blocks, Owns, Errors: as for slr_stream_write.
 SLR_API slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes,
                                    const void *pattern, uint32_t pattern_bytes, slr_point *out);
 
-/// Copies bytes before they are needed: to the device, bytes that the host has written; to the host, bytes that the
-/// device has written. If host and device share memory, the call copies nothing.
-/// Threads: any.  Blocks: no.  Owns: slipring holds the buffer until the work ends.
-/// Errors: INVALID (NULL, range, a buffer of another device), WRONG_STATE (an explicit buffer; mapped), NO_MEMORY.
+/// Copies bytes before they are needed: bytes that the host has written go to the device, and bytes that the device has
+/// written go to the host. If host and device share memory, slr_stream_prefetch copies nothing.
+/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffer alive until the work ends.
+/// Errors: INVALID (a NULL argument, a wrong range, a buffer of another device), WRONG_STATE (an explicit buffer;
+///   mapped), NO_MEMORY.
 SLR_API slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes,
                                        slr_place to, slr_point *out);
 
 // ---- several streams -----------------------------------------------------------------------------------------------
 
-/// Several streams of one device, used in rotation.
+/// A set of streams of one device, which the program uses in rotation.
 typedef struct slr_stream_set slr_stream_set;
 
-/// Makes 1 to 64 streams. Threads, Blocks, Errors: as slr_stream_create.  Owns: slr_stream_set_destroy.
+/// Makes a set of 1 to 64 streams. Threads, Blocks, Errors: as for slr_stream_create.  Owns: slr_stream_set_destroy.
 SLR_API slr_status slr_stream_set_create(slr_device *device, uint32_t streams, const slr_stream_desc *desc,
                                          slr_stream_set **out);
 
-/// Gives the next stream in rotation. NULL for NULL.  Threads: any.  Blocks: no.  Owns: the set keeps it.
+/// Returns the next stream of the set, in rotation. If `set` is NULL, slr_stream_set_next returns NULL.  Threads: any.
+/// Blocks: no.  Owns: the set keeps it.
 SLR_API slr_stream *slr_stream_set_next(slr_stream_set *set);
 
-/// Waits for everything submitted so far to each stream.
-/// Threads, Blocks, Errors: as slr_stream_finish.
+/// Waits until each stream of the set has completed all work submitted so far.
+/// Threads, Blocks, Errors: as for slr_stream_finish.
 SLR_API slr_status slr_stream_set_finish(slr_stream_set *set, uint64_t timeout_ns);
 
-/// As slr_stream_destroy, for each stream.
+/// Destroys each stream of the set, as slr_stream_destroy does.
 SLR_API void slr_stream_set_destroy(slr_stream_set *set);
 
 #ifdef __cplusplus

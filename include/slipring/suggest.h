@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The block that a launch uses if its shape gives no block, and the reason.
+/// These functions give the block size that slipring chooses for a launch without a block size, and the reason.
 /// Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_SUGGEST_H
 #define SLIPRING_SUGGEST_H
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/// What decided the block. An earlier rule in this list takes precedence over a later one.
+/// Which rule decided the block size. An earlier rule in this enum takes precedence over a later one.
 typedef enum slr_block_rule {
     SLR_BLOCK_GIVEN = 1,    ///< the shape has a block
     SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured the block for this number of threads
@@ -34,10 +34,10 @@ typedef struct slr_suggestion {
     char why[200];
 } slr_suggestion;
 
-/// Gives the block and grid that a launch of `shape` uses.
+/// Gives the block and the grid that a launch with the shape `shape` uses.
 ///
-/// Threads: any.  Blocks: while it compiles.  Owns: nothing.
-/// Errors: INVALID (a NULL; a shape without threads; an impossible shape), COMPILE, UNSUPPORTED, NO_MEMORY.
+/// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
+/// Errors: INVALID (a NULL argument; a shape without threads; an impossible shape), COMPILE, UNSUPPORTED, NO_MEMORY.
 SLR_API slr_status slr_kernel_suggest(slr_kernel *kernel, slr_shape shape, slr_suggestion *out);
 
 /// The macro slr_kernel_suggest calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -45,12 +45,12 @@ SLR_API slr_status slr_kernel_suggest_sized(slr_kernel *kernel, slr_shape shape,
 #define slr_kernel_suggest(kernel, shape, out)                                                                         \
     slr_kernel_suggest_sized((kernel), (shape), (out), sizeof(slr_suggestion))
 
-/// Gives the block and grid that SLR_1D(threads) uses on an NVIDIA GPU that is not in this machine. `desc` is as
-/// for slr_occupancy_best.
+/// Gives the block and the grid that SLR_1D(threads) uses on an NVIDIA GPU that is not in this machine. The struct
+/// `desc` is the same as for slr_occupancy_best.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL, struct_size, no threads, more than 2^31 - 1 blocks), UNSUPPORTED (an unknown capability; a
-///   kernel of which no block can be launched).
+/// Errors: INVALID (a NULL argument, struct_size, no threads, more than 2^31 - 1 blocks), UNSUPPORTED (an unknown
+///   capability; a kernel of which no block can be launched).
 SLR_API slr_status slr_occupancy_suggest(const slr_occupancy_desc *desc, uint64_t threads, slr_suggestion *out);
 
 /// The macro slr_occupancy_suggest calls this function, with the struct's size as `bytes` (docs/contract/abi.md).

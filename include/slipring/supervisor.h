@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Supervision: automatic, limited restarts of failed ring kernels and of the ring kernels that depend on them.
+/// A supervisor restarts failed ring kernels, and the ring kernels that depend on them, a limited number of times.
 /// Contract: docs/contract/failure.md.
 ///
-/// A supervisor has children, ordered by their addition: ring kernels or supervisors. After a child's failure, the
-/// supervisor restarts the children that the strategy selects. After max_restarts restarts within window_ns, the
-/// supervisor itself fails with all its children. The supervisor above, if any, treats this as the failure of a child.
-/// Each tree of supervisors has one thread, which sleeps until a failure.
+/// A supervisor has children in the order in which they were added: ring kernels or other supervisors. After a child's
+/// failure, the supervisor restarts the children that the strategy selects. After max_restarts restarts within
+/// window_ns, the supervisor itself fails with all its children. If a supervisor fails, the supervisor above it treats
+/// the failure as the failure of a child. Each tree of supervisors has one thread, which sleeps until a failure.
 #ifndef SLIPRING_SUPERVISOR_H
 #define SLIPRING_SUPERVISOR_H
 
@@ -19,8 +19,8 @@ extern "C" {
 
 typedef struct slr_supervisor slr_supervisor;
 
-/// Which children are restarted after a failure. First the supervisor makes the selected children fail that have not
-/// failed, the last added first. Then it restarts all selected children, the first added first.
+/// Which children the supervisor restarts after a failure. First the supervisor makes the selected children fail that
+/// have not failed, the last added first. Then the supervisor restarts all selected children, the first added first.
 typedef enum slr_strategy {
     SLR_ONE_FOR_ONE = 1, ///< the failed child (the default)
     SLR_ONE_FOR_ALL = 2, ///< all children
@@ -33,15 +33,15 @@ typedef enum slr_supervised_event {
     SLR_SUPERVISED_GAVE_UP = 3    ///< the supervisor has failed; `ring` is NULL
 } slr_supervised_event;
 
-/// An action of a supervisor. The struct is borrowed for the length of the call.
+/// An action of a supervisor, such as a restart. The struct with the action is valid only during the call.
 typedef struct slr_supervised {
     slr_supervised_event event;
     slr_status status;
     slr_ring *ring;
     slr_supervisor *supervisor; ///< the parent of `ring`, or the supervisor that gave up
 } slr_supervised;
-/// Called on the supervisor's thread; slipring holds no lock during the call. The function must not
-/// call slr_supervisor_destroy.
+/// The supervisor's thread calls this function; slipring holds no lock during the call. This function must not call
+/// slr_supervisor_destroy.
 typedef void slr_on_supervised(void *user, const slr_supervised *supervised);
 
 typedef struct slr_supervisor_desc {
@@ -75,32 +75,36 @@ typedef struct slr_supervisor_stats {
     uint32_t children;
 } slr_supervisor_stats;
 
-/// Makes a supervisor. `desc` may be NULL.
+/// Makes a supervisor without children. `desc` may be NULL.
 /// Threads: any.  Blocks: no.
-/// Owns: the caller gets the supervisor: slr_supervisor_destroy, or slr_supervisor_add_supervisor to another.
+/// Owns: the caller frees the supervisor by slr_supervisor_destroy, or passes it to another one by
+/// slr_supervisor_add_supervisor.
 /// Errors: INVALID (a field out of range: the message names the field), NO_MEMORY.
 SLR_API slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_supervisor **out);
 
-/// Adds a ring kernel, which may already have failed. The supervisor holds the ring kernel until
-/// slr_supervisor_destroy; the caller still owns the ring kernel. A terminated ring kernel is skipped.
+/// Adds a ring kernel to the supervisor; the ring kernel may already have failed. The supervisor uses the ring kernel
+/// until slr_supervisor_destroy; the caller still owns the ring kernel. The supervisor skips a ring kernel that has
+/// terminated.
 /// Threads: one at a time per tree, before the start.  Blocks: no.
-/// Errors: INVALID (the ring kernel has a supervisor already; NULL), WRONG_STATE (started), NO_MEMORY.
+/// Errors: INVALID (the ring kernel has a supervisor already; a NULL argument), WRONG_STATE (the supervisor has
+///   started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_ring(slr_supervisor *supervisor, slr_ring *ring);
 
 /// Adds the supervisor `child`, which then belongs to `supervisor`.
 /// Threads: one at a time per tree, before the start.  Blocks: no.
-/// Errors: INVALID (`child` has a supervisor already, or is `supervisor`; NULL), WRONG_STATE (started), NO_MEMORY.
+/// Errors: INVALID (`child` has a supervisor already, or is `supervisor`; a NULL argument), WRONG_STATE (the supervisor
+///   has started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr_supervisor *child);
 
-/// Starts the tree's thread. Call this function once, for the root.
-/// Threads: any.  Blocks: no.  Errors: WRONG_STATE (started; not the root), SYSTEM.
+/// Starts the thread of a tree of supervisors. The program calls slr_supervisor_start once, for the root of the tree.
+/// Threads: any.  Blocks: no.  Errors: WRONG_STATE (the supervisor has started, or is not the root), SYSTEM.
 SLR_API slr_status slr_supervisor_start(slr_supervisor *root);
 
-/// Waits until this supervisor, or a supervisor above it, has given up.
-/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT, INVALID (NULL).
+/// Waits until the supervisor, or a supervisor above it, has given up.
+/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT, INVALID (a NULL argument).
 SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64_t timeout_ns);
 
-/// Threads: any.  Blocks: no.  Errors: INVALID (NULL).
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_supervisor_get_stats(slr_supervisor *supervisor, slr_supervisor_stats *out);
 
 /// The macro slr_supervisor_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -108,8 +112,8 @@ SLR_API slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, sl
 #define slr_supervisor_get_stats(supervisor, out)                                                                      \
     slr_supervisor_get_stats_sized((supervisor), (out), sizeof(slr_supervisor_stats))
 
-/// Stops the tree's thread and frees the whole tree; the ring kernels do not change. Call this function before the
-/// devices of the ring kernels are closed. NULL does nothing.
+/// Stops the thread of the tree and frees the whole tree; the ring kernels do not change. The program calls
+/// slr_supervisor_destroy before it closes the devices of the ring kernels. For NULL the call does nothing.
 /// Threads: any, once; only for the root.  Blocks: until a restart in progress has ended.
 SLR_API void slr_supervisor_destroy(slr_supervisor *root);
 

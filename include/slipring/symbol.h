@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Global variables of a program. All kernels of the program share these variables, and the values stay from launch to
-/// launch. The variables are `__device__` variables, and `__constant__` variables without initial values, which the
-/// host writes. CUDA calls such variables symbols.
-/// Contract: docs/contract/kernels.md.
+/// How a host program reads and writes the global variables of a program. All kernels of a program share its global
+/// variables, and the values stay from launch to launch. The global variables are `__device__` variables, and
+/// `__constant__` variables without initial values, which the host writes. In CUDA, the global variables of a program
+/// are called symbols. Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_SYMBOL_H
 #define SLIPRING_SYMBOL_H
 
@@ -13,17 +13,17 @@
 extern "C" {
 #endif
 
-/// Writes to a variable. Earlier launches of this stream see the old bytes, and later launches see the new bytes.
-/// `from` must not change until the point has passed. `out` may be NULL.
+/// Writes bytes to a global variable. Earlier launches of the stream see the old bytes, and later launches see the new
+/// bytes. The bytes at `from` must not change until the point has passed. `out` may be NULL.
 ///
-/// Threads: any.  Blocks: no.  Owns: slipring holds the program until the work ends.
-/// Errors: INVALID (NULL, the range leaves the variable, a program of another device, a `__constant__` variable with
-///   initial values in the source), NOT_FOUND (no such variable), NO_MEMORY.
+/// Threads: any.  Blocks: no.  Owns: slipring keeps the program alive until the work ends.
+/// Errors: INVALID (a NULL argument, the range exceeds the variable, a program of another device, a `__constant__`
+///   variable with initial values in the source), NOT_FOUND (no such variable), NO_MEMORY.
 SLR_API slr_status slr_stream_write_symbol(slr_stream *stream, slr_program *program, const char *name, uint64_t offset,
                                            const void *from, uint64_t bytes, slr_point *out);
 
-/// Reads from a variable. `to` is complete when the point has passed.
-/// Threads, Blocks, Owns, Errors: as slr_stream_write_symbol.
+/// Reads bytes from a global variable. The bytes at `to` are complete when the point has passed.
+/// Threads, Blocks, Owns, Errors: as for slr_stream_write_symbol.
 SLR_API slr_status slr_stream_read_symbol(slr_stream *stream, slr_program *program, const char *name, uint64_t offset,
                                           void *to, uint64_t bytes, slr_point *out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A ring kernel's telemetry: rates and latency of its messages. Counts are in slr_ring_stats. Contract:
-/// docs/contract/telemetry.md.
+/// The telemetry of a ring kernel: the rates and the latency of its messages. The counts of messages are in
+/// slr_ring_stats. Contract: docs/contract/telemetry.md.
 #ifndef SLIPRING_TELEMETRY_H
 #define SLIPRING_TELEMETRY_H
 
@@ -12,29 +12,30 @@
 extern "C" {
 #endif
 
-/// Latency in nanoseconds: from a message's place in the mailbox to the publication of its replies. The values cover
-/// timed messages that were handled or faulted since launch. Quantiles are within 0.8 %; other values are exact. All
-/// values are 0 if `count` is 0.
+/// The latency in nanoseconds, from a message's place in the mailbox to the publication of its replies. The struct
+/// slr_latency covers the timed messages that were handled or faulted since launch. Quantiles may be wrong by 0.8 %;
+/// other values are exact. All values of a latency are 0 if `count` is 0.
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< one message in so many per port is timed; 0: none
-    /// The error of each time, plus or minus, because the owner's clock differs from the senders'. This error is half
-    /// the duration of the longest comparison of the two clocks on which the times are based. 0: there is only
-    /// one clock.
+    /// How much each time may be wrong, plus or minus, because the device's clock differs from the clock of the
+    /// senders. The error of a time is half the duration of the longest comparison of the two clocks on which the times
+    /// are based. 0 means that there is only one clock.
     uint32_t off_ns;
     uint64_t min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns;
 } slr_latency;
 
-/// A bucket of the histogram: latencies from `first_ns` to `last_ns`.
+/// A bucket of the histogram counts the latencies from `first_ns` to `last_ns`.
 typedef struct slr_latency_bucket {
     uint64_t first_ns, last_ns, count;
 } slr_latency_bucket;
 
-/// The maximum number of buckets.
+/// The maximum number of buckets in a histogram.
 #define SLR_LATENCY_BUCKETS 3776u
 
-/// Gives the latency so far. Before launch all values are 0. This function and the next two use 30 KiB of stack.
-/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
+/// Gives the latency of a ring kernel's messages so far. Before launch all values of the latency are 0.
+/// slr_ring_get_latency and the next two functions use 30 KiB of stack.
+/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);
 
 /// The macro slr_ring_get_latency calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -44,15 +45,16 @@ SLR_API slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, 
 /// Gives the latency histogram: the buckets that are not empty, in order. The limits of a bucket never change, so the
 /// difference of two readings is the histogram of the time between them.
 ///
-/// Threads: any.  Blocks: no.  Owns: nothing.  `count` is set on OK.
-/// Errors: INVALID (NULL; more than `most` buckets are not empty: SLR_LATENCY_BUCKETS is always enough).
+/// Threads: any.  Blocks: no.  Owns: nothing.  If the result is OK, `count` gets the number of buckets.
+/// Errors: INVALID (a NULL argument; more than `most` buckets are not empty: SLR_LATENCY_BUCKETS is always enough).
 SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_bucket *out, uint32_t most,
                                                 uint32_t *count);
 
-/// Summarises buckets as slr_ring_get_latency does: for the difference of two readings, or for several ring kernels.
-/// `min_ns` and `max_ns` are then limits of buckets, and the mean is computed from the buckets' middles. All values are
-/// within 0.8 %. `every` is 0.
-/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL).
+/// Summarises buckets as slr_ring_get_latency does. The buckets that slr_latency_summarise gets may be the difference
+/// of two readings, or come from several ring kernels. In a summary of buckets, `min_ns` and `max_ns` are limits of
+/// buckets, and the mean comes from the middles of the buckets. All values in a summary of buckets may be wrong by 0.8
+/// %. In a summary of buckets, the field `every` is 0.
+/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);
 
 /// The macro slr_latency_summarise calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -61,8 +63,8 @@ SLR_API slr_status slr_latency_summarise_sized(const slr_latency_bucket *buckets
 #define slr_latency_summarise(buckets, count, out)                                                                     \
     slr_latency_summarise_sized((buckets), (count), (out), sizeof(slr_latency))
 
-/// Messages handled or faulted per second, from one reading to a later reading. If `from` is NULL, the rate is
-/// since activation.
+/// Gives the messages handled or faulted per second, from one reading to a later reading. If `from` is NULL, the rate
+/// covers the time since activation.
 /// Threads: any.  Blocks: no.
 SLR_API double slr_ring_rate(const slr_ring_stats *from, const slr_ring_stats *to);
 

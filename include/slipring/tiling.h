@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tiles: how a problem of one to three dimensions is cut into blocks that fit a device. Contract:
-/// docs/contract/tiling.md.
+/// A tiling cuts a problem of one to three dimensions into blocks that fit a device. Contract: docs/contract/tiling.md.
 ///
 ///     slr_tiling tiling;
 ///     const uint64_t problem[3] = {width, height, 1};
@@ -18,8 +17,9 @@
 extern "C" {
 #endif
 
-/// A problem, and the device on which it runs. `kernel` determines the device. Without a kernel, `limits` describes the
-/// device. Without both, `device` is the device. The output has `planes` times `m` rows of `n` elements.
+/// A problem, and the device on which it runs. If `kernel` is set, the kernel's device is the device of the problem.
+/// Without a kernel, `limits` describes the device. If neither `kernel` nor `limits` is set, the field `device` names
+/// the device. The output of the problem has `planes` times `m` rows of `n` elements.
 typedef struct slr_tiling_desc {
     uint32_t struct_size;
     uint32_t element_bytes; ///< bytes of an element, 1 to 16. 0: 4
@@ -66,12 +66,12 @@ typedef struct slr_tiling {
     char why[200];
 } slr_tiling;
 
-/// Chooses a tile. The tile is not larger than the problem, and respects the limits of the device. The tile causes no
-/// partial tiles where whole tiles cost less. No block is without work. The same problem on the same device gives
-/// the same tile.
+/// Chooses a tile for a problem. The tile is not larger than the problem, and respects the limits of the device.
+/// slr_tiling_compute avoids partial tiles at the edges where whole tiles cost less. In a tiling, every block has work
+/// to do. The same problem on the same device gives the same tile.
 ///
-/// Threads: any.  Blocks: while it compiles (`kernel`), else no.  Owns: nothing.
-/// Errors: INVALID (a NULL, struct_size, no elements, too many for a grid), UNSUPPORTED (no tile fits; none of
+/// Threads: any.  Blocks: while the call compiles (`kernel`), else no.  Owns: nothing.
+/// Errors: INVALID (a NULL argument, struct_size, no elements, too many for a grid), UNSUPPORTED (no tile fits; none of
 ///   `kernel`, `limits` and `device` is given), COMPILE, NO_MEMORY.
 SLR_API slr_status slr_tiling_compute(const slr_tiling_desc *desc, slr_tiling *out);
 
@@ -79,18 +79,18 @@ SLR_API slr_status slr_tiling_compute(const slr_tiling_desc *desc, slr_tiling *o
 SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_tiling *out, size_t bytes);
 #define slr_tiling_compute(desc, out) slr_tiling_compute_sized((desc), (out), sizeof(slr_tiling))
 
-/// As slr_tiling_compute, for a kernel that makes one element per thread, over problem[0] columns, problem[1] rows and
-/// problem[2] planes. A count of 0 means 1. A problem of one dimension gets the block of slr_kernel_suggest, or one
-/// block of all its elements if there are fewer elements.
-/// Threads, Blocks, Owns, Errors: as slr_tiling_compute.
+/// Works as slr_tiling_compute, for a kernel that makes one element per thread, over problem[0] columns, problem[1]
+/// rows and problem[2] planes. If the number of rows or planes in `problem` is 0, it counts as 1. A problem of one
+/// dimension gets the block of slr_kernel_suggest, or one block of all its elements if they are fewer.
+/// Threads, Blocks, Owns, Errors: as for slr_tiling_compute.
 SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
 
 /// The macro slr_tiling_plan calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_tiling_plan_sized(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out, size_t bytes);
 #define slr_tiling_plan(kernel, problem, out) slr_tiling_plan_sized((kernel), (problem), (out), sizeof(slr_tiling))
 
-/// Gives the shape of a launch: the grid and block of a tiling. The shape's shared_bytes is 0. For a kernel with
-/// `extern __shared__` memory, set this member.
+/// Gives the launch shape for a tiling: its grid and block. In the launch shape, the member shared_bytes is 0. For a
+/// kernel with `extern __shared__` memory, the program itself sets the shape's shared_bytes.
 static inline slr_shape slr_tiling_shape(const slr_tiling *tiling)
 {
     slr_shape shape = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Publish and subscribe: routes by name. Contract: docs/contract/routes.md.
+/// Publish and subscribe: ring kernels and threads that find each other by the name of a topic. Contract:
+/// docs/contract/routes.md.
 ///
-/// A topic is a list of parts separated by dots: "ward.7.alarms". In a pattern `*` matches one part, and a final `#`
-/// matches all parts that follow, or none: "ward.*.alarms", "ward.#". Names are resolved at slr_subscribe and
-/// slr_advertise, never while a message is sent.
+/// A topic is a list of parts separated by dots, such as "ward.7.alarms". In a pattern `*` matches one part, and a
+/// final `#` matches all parts that follow, or none: "ward.*.alarms", "ward.#". slipring resolves names at
+/// slr_subscribe and slr_advertise, never while a message is sent.
 #ifndef SLIPRING_TOPIC_H
 #define SLIPRING_TOPIC_H
 
@@ -13,40 +14,43 @@
 extern "C" {
 #endif
 
-/// A topic under which a host thread publishes.
+/// A topic under which a thread of the host publishes messages.
 typedef struct slr_topic slr_topic;
 
-/// Publishes the replies of `from` under `topic`: makes a route to every present and future subscriber on its device.
-/// The publication lasts until `from` is destroyed. One ring kernel may have several topics.
+/// Publishes the replies of `from` under `topic`: the call makes a route to every present and future subscriber on its
+/// device. Ring kernel `from` publishes under the topic until `from` is destroyed. One ring kernel may publish under
+/// several topics.
 ///
-/// Threads: any; not from a handler of the same device.  Blocks: as slr_route.
-/// Errors: INVALID (not a topic: the message gives the defect), WRONG_STATE (not launched, or has ended). Errors of
-///   slr_route: a subscriber does not fit, and nothing has changed. After NO_MEMORY and TIMEOUT some routes may exist.
+/// Threads: any, but not a handler of the same device.  Blocks: as slr_route.
+/// Errors: INVALID (`topic` is not a topic: the message says what is wrong), WRONG_STATE (the ring kernel is not
+///   launched, or has ended). Errors of slr_route mean that a subscriber does not fit, and that nothing has changed.
+///   After NO_MEMORY and TIMEOUT some of the routes may exist.
 SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
-/// Subscribes `to` to all topics on its device that match the pattern. From now on, `to` gets what slr_publish sends,
-/// and what ring kernels publish, along a route from each. A ring kernel with two matching patterns receives each
-/// message once. The subscription lasts until `to` is destroyed. The subscription survives a failure of `to`: after the
-/// restart, `to` receives later messages. If a ring kernel advertises during the failure, and `to` was paused and full,
-/// slr_ring_reactivate makes that route.
+/// Subscribes `to` to all topics on its device that match the pattern. After the subscription, `to` gets the messages
+/// of slr_publish, and also the messages that ring kernels publish, along a route from each. A ring kernel with two
+/// matching patterns receives each message once. The subscription lasts until `to` is destroyed. The subscription
+/// survives a failure of `to`: after the restart, `to` receives later messages. If a ring kernel advertises while `to`
+/// has failed, and `to` was paused and full, slr_ring_reactivate makes the route later.
 ///
-/// Threads, Blocks, Errors: as slr_advertise.
+/// Threads, Blocks, Errors: as for slr_advertise.
 SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);
 
 /// Makes a topic for slr_publish.
-/// Threads: any.  Blocks: no.  Owns: the caller gets the topic: slr_topic_close.  Errors: INVALID, NO_MEMORY.
+/// Threads: any.  Blocks: no.  Owns: the caller gets the topic, and frees it by slr_topic_close.  Errors: INVALID,
+/// NO_MEMORY.
 SLR_API slr_status slr_topic_open(slr_device *device, const char *topic, slr_topic **out);
 
-/// Closes a topic. NULL does nothing.  Threads: any, once.  Blocks: no.
+/// Closes a topic that slr_topic_open made. For NULL the call does nothing.  Threads: any, once.  Blocks: no.
 SLR_API void slr_topic_close(slr_topic *topic);
 
-/// Sends a message to instance 0 of every subscriber of the topic, through `port`. `accepted` (may be NULL) always gets
-/// the number of subscribers that accepted the message. Ended subscribers are skipped. A topic without subscribers
-/// is no error.
+/// Sends a message to instance 0 of every subscriber of the topic, through `port`. `accepted` always gets the number of
+/// subscribers that accepted the message; `accepted` may be NULL. slr_publish skips subscribers that have ended.
+/// slr_publish succeeds also if the topic has no subscribers.
 ///
 /// Threads: the port's owner; no other thread may use the topic during the call.
 /// Blocks: until `timeout_ns`, for all subscribers together.
-/// Errors: as slr_send (the first error; the message is still sent to the others), NO_MEMORY.
+/// Errors: those of slr_send (the first error; the call still sends the message to the others), NO_MEMORY.
 SLR_API slr_status slr_publish(slr_port *port, slr_topic *topic, const void *message, size_t bytes, uint64_t timeout_ns,
                                uint32_t *accepted);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The trace: start and duration of each event, in a file for Perfetto and chrome://tracing. There is one trace per
-/// process. SLIPRING_TRACE=FILE starts the trace when the first device opens.
-/// Contract: docs/contract/profile.md.
+/// A trace is a file with the start and the duration of each event, for Perfetto and chrome://tracing. A process can
+/// write one trace at a time. The variable SLIPRING_TRACE=FILE starts the trace when the first device opens. Contract:
+/// docs/contract/profile.md.
 #ifndef SLIPRING_TRACE_H
 #define SLIPRING_TRACE_H
 
@@ -39,15 +39,16 @@ typedef struct slr_trace_stats {
     uint64_t dropped; ///< events lost for lack of room; the file also gives this number
 } slr_trace_stats;
 
-/// Starts a trace in a file. The trace replaces an existing file. `%p` in the path becomes the process ID. A thread of
-/// slipring writes new events every 20 ms, so a killed process leaves the events up to then. `desc` may be NULL.
+/// Starts a trace, which slipring writes to a file. The trace replaces a file that already exists. In the path, `%p` is
+/// replaced by the process ID. A thread of slipring writes new events every 20 ms, so the file of a killed process has
+/// the events up to then. `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: 5 ms the first time, and while the file is opened.  Owns: nothing.
-/// Errors: INVALID (NULL, the size), WRONG_STATE (a trace is already running), SYSTEM (the file, a pipe without a
-///   reader, the thread).
+/// Threads: any.  Blocks: 5 ms the first time, and while the call opens the file.  Owns: nothing.
+/// Errors: INVALID (a NULL argument, the size), WRONG_STATE (a trace is already running), SYSTEM (the file, a pipe
+///   without a reader, the thread).
 SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc);
 
-/// Ends the trace and its file; exit() does the same. `out` may be NULL.
+/// Ends the trace and closes its file; exit() does the same. `out` may be NULL.
 /// Threads: any.  Blocks: while the call writes the file.  Owns: nothing.
 /// Errors: WRONG_STATE (no trace is running), SYSTEM (the data did not fit on the disk and is lost).
 SLR_API slr_status slr_trace_stop(slr_trace_stats *out);
@@ -56,11 +57,13 @@ SLR_API slr_status slr_trace_stop(slr_trace_stats *out);
 SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 #define slr_trace_stop(out) slr_trace_stop_sized((out), sizeof(slr_trace_stats))
 
-/// Begin and end of a named region of the calling thread's time. The name is copied. Regions nest at most 64 levels
-/// deep. The region appears in the trace and the profile while these are on. It always appears in NVTX if a tool of
-/// NVTX is attached.
+/// The functions slr_region_begin and slr_region_end mark a named region of the calling thread's time. slipring copies
+/// the name of the region. Regions nest at most 64 levels deep. A region appears in the trace while the trace is on,
+/// and in the profile while the profiler is on. If a tool of NVIDIA's NVTX is attached, a region always appears in the
+/// tool.
 ///
-/// Threads: any; begin and end on the same one.  Blocks: no.  `end` without `begin` does nothing; a NULL name is "".
+/// Threads: any; begin and end on the same one.  Blocks: no.  A call of slr_region_end without slr_region_begin does
+/// nothing; a NULL name counts as "".
 SLR_API void slr_region_begin(const char *name);
 SLR_API void slr_region_end(void);
 

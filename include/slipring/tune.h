@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tuner: finds the fastest launch of a kernel by measurement, and keeps this choice for later launches in
-/// any process.
-/// Contract: docs/contract/tuning.md.
+/// The tuner finds the fastest launch of a kernel by measurement, and keeps the choice for later launches in any
+/// process. Contract: docs/contract/tuning.md.
 #ifndef SLIPRING_TUNE_H
 #define SLIPRING_TUNE_H
 
@@ -15,8 +14,8 @@ extern "C" {
 
 // ---- tunable macros ------------------------------------------------------------------------------------------------
 
-/// A macro that a source declares tunable: "#pragma slipring tune TILE = 8, 16, 32". The text and array live as long as
-/// the program.
+/// A macro that a source declares tunable, such as "#pragma slipring tune TILE = 8, 16, 32". The text and the array
+/// live as long as the program.
 typedef struct slr_tunable {
     const char *name;
     const int64_t *values; ///< the values, in ascending order
@@ -25,8 +24,9 @@ typedef struct slr_tunable {
     int64_t value; ///< the macro's value in this program
 } slr_tunable;
 
-/// Gives a tunable macro of a program. `index` counts from 0, in source order.
-/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (index past the last), INVALID (NULL).
+/// Gives a tunable macro of a program. `index` counts from 0, in the order of the source.
+/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (`index` is past the last macro), INVALID
+/// (a NULL argument).
 SLR_API slr_status slr_program_get_tunable(const slr_program *program, uint32_t index, slr_tunable *out);
 
 /// The macro slr_program_get_tunable calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
@@ -37,7 +37,7 @@ SLR_API slr_status slr_program_get_tunable_sized(const slr_program *program, uin
 
 // ---- tuning ---------------------------------------------------------------------------------------------------------
 
-/// The figure that the tuner minimises.
+/// The figure that the tuner makes as small as possible.
 typedef enum slr_tune_metric {
     SLR_TUNE_TIME = 1,   ///< median time of one launch
     SLR_TUNE_THROUGHPUT, ///< median time per launch of 16 in a row
@@ -45,7 +45,7 @@ typedef enum slr_tune_metric {
     SLR_TUNE_ENERGY      ///< not measured on any device: UNSUPPORTED, unless `measure` is given
 } slr_tune_metric;
 
-/// The order in which candidates are tried.
+/// The order in which the tuner tries the candidates.
 typedef enum slr_tune_strategy {
     SLR_TUNE_MODEL = 1,  ///< the default: by a cost model, which learns from each measurement
     SLR_TUNE_EXHAUSTIVE, ///< all candidates
@@ -60,7 +60,7 @@ typedef enum slr_tune_state {
     SLR_TUNE_FAILED   ///< the candidate does not compile, or has faulted
 } slr_tune_state;
 
-/// Flags of slr_tune_desc.flags.
+/// The flags for slr_tune_desc.flags.
 typedef enum slr_tune_flag {
     SLR_TUNE_DISCARD = 1,       ///< the result is not kept for later launches
     SLR_TUNE_KEEP_MACROS = 2,   ///< the macros stay as they are
@@ -69,7 +69,7 @@ typedef enum slr_tune_flag {
     SLR_TUNE_KEEP_BRANCHES = 16 ///< short branches stay branches, or without jumps if SLIPRING_SELECT says so
 } slr_tune_flag;
 
-/// A launch that was tried.
+/// A launch that the tuner tried.
 typedef struct slr_tune_candidate {
     const char *defines; ///< "TILE=16 ROWS=2"; "": the source as it is
     slr_shape shape;     ///< the candidate's block, grid and vector width
@@ -83,11 +83,12 @@ typedef struct slr_tune_candidate {
     uint32_t space;      ///< candidates that the constraints allow, or that were drawn
 } slr_tune_candidate;
 
-/// Called after each candidate, on the caller's thread.
+/// slipring calls this function after each candidate that it has tried, on the caller's thread.
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
-/// Measures one sample, instead of the device's events: energy, or an invented cost in a test. The candidate's results
-/// have been checked, and its kernel and arguments are ready to launch.
+/// Measures one sample instead of the device's events, such as the energy, or an invented cost in a test. When slipring
+/// calls this measuring function, the tuner has checked the candidate's results, and the candidate's kernel and
+/// arguments are ready to launch.
 typedef slr_status slr_tune_meter(void *user, slr_stream *stream, slr_kernel *kernel,
                                   const slr_tune_candidate *candidate, double *cost);
 
@@ -100,8 +101,9 @@ typedef struct slr_tune_desc {
     uint64_t seed;        ///< seed of all random choices
     uint32_t repeats;     ///< samples of a candidate before the next round; default: 5
     uint32_t flags;       ///< slr_tune_flag
-    /// A result may differ from the default's by this much, relative to the larger magnitude. Default 0: bit for bit.
-    /// A choice that is not bit for bit is used only by programs with slr_program_desc.tuned = SLR_TUNED_ANY.
+    /// How much a candidate's result may differ from the default launch's result, relative to the larger magnitude. The
+    /// default 0 of `tolerance` means that the results must be the same bit for bit. Only programs with
+    /// slr_program_desc.tuned = SLR_TUNED_ANY use a choice whose results differ.
     double tolerance;
     slr_tune_watcher *watch; ///< called after each candidate; or NULL
     slr_tune_meter *measure; ///< measures each sample; or NULL
@@ -122,7 +124,7 @@ static inline slr_tune_desc slr_tune_desc_init(void)
     }
 #endif
 
-/// What to tune for: a launch's threads and arguments. A block that the shape sets stays.
+/// What to tune for: a launch's threads and arguments. If the shape sets a block, the tuner does not change the block.
 typedef struct slr_tune_problem {
     slr_shape shape;
     const slr_arg *args;
@@ -131,7 +133,7 @@ typedef struct slr_tune_problem {
 
 #define SLR_TUNED_DEFINES_BYTES 256
 
-/// The choice for a problem.
+/// What the tuner chose for a problem.
 typedef struct slr_tuned {
     slr_shape shape;                           ///< the shape of the launch, with block and grid set
     char defines[SLR_TUNED_DEFINES_BYTES];     ///< "TILE=16 ROWS=2"; "": the source as it is
@@ -150,13 +152,14 @@ typedef struct slr_tuned {
 ///
 /// A candidate is a combination of values of the source's tunable macros. A candidate includes a block if neither shape
 /// nor source sets the block, and a vector width if the device has vector widths. slipring compares the results of each
-/// candidate with the results of the default. Then it measures the best candidates in turn with the default, and drops
-/// the worse half until one candidate is left. slipring chooses this candidate if the 95 % interval of its speed-up is
-/// above 1. Afterwards the buffers have their old contents.
+/// candidate with the results of the default. The tuner measures the best candidates in turn with the default, and
+/// drops the worse half until one is left. slipring chooses this candidate if the 95 % interval of its speed-up is
+/// above 1. After tuning, the buffers have the same contents as before.
 ///
 /// Threads: any, while no other work uses the buffers.  Blocks: until done, see budget_ns.
-/// Errors: INVALID (NULL, a wrong argument; the default fails), UNSUPPORTED (energy; a raw program), WRONG_STATE (the
-///   source file has changed since it was loaded), COMPILE, NO_MEMORY, and those of the default's launch.
+/// Errors: INVALID (a NULL argument, a wrong argument; the default launch fails), UNSUPPORTED (energy; a raw program),
+///   WRONG_STATE (the source file has changed since it was loaded), COMPILE, NO_MEMORY, and those of the default
+///   launch.
 SLR_API slr_status slr_tune(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count,
                             const slr_tune_desc *desc, slr_tuned *out);
 
@@ -166,15 +169,16 @@ SLR_API slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *pr
 #define slr_tune(kernel, problems, count, desc, out)                                                                   \
     slr_tune_sized((kernel), (problems), (count), (desc), (out), sizeof(slr_tuned))
 
-/// Gives the choice that a launch of `shape` uses: what was tuned for this number of threads, else the default.
-/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (NULL, an impossible shape).
+/// Gives the choice that a launch with the shape `shape` uses: what was tuned for its number of threads, else the
+/// default.
+/// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument, an impossible shape).
 SLR_API slr_status slr_kernel_get_tuned(slr_kernel *kernel, slr_shape shape, slr_tuned *out);
 
 /// The macro slr_kernel_get_tuned calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shape, slr_tuned *out, size_t bytes);
 #define slr_kernel_get_tuned(kernel, shape, out) slr_kernel_get_tuned_sized((kernel), (shape), (out), sizeof(slr_tuned))
 
-/// A choice in the cache folder. The text is valid during the call.
+/// A tuner's choice that is stored in the cache folder. The text is valid during the call.
 typedef struct slr_tuned_entry {
     const char *kernel, *device; ///< `device` is the name that opens the device
     const char *model, *compiler, *driver;
@@ -183,9 +187,10 @@ typedef struct slr_tuned_entry {
 
 typedef void slr_tuned_visitor(void *user, const slr_tuned_entry *entry);
 
-/// Visits what was tuned for this program's source, on all devices, by this version of the library.
-/// Threads: any.  Blocks: while it reads files.  Owns: nothing.
-/// Errors: INVALID (NULL), NOT_FOUND (no cache folder), SYSTEM, NO_MEMORY.
+/// Calls the visitor for what was tuned for the program's source, on all devices, by the running version of the
+/// library.
+/// Threads: any.  Blocks: while the call reads files.  Owns: nothing.
+/// Errors: INVALID (a NULL argument), NOT_FOUND (no cache folder), SYSTEM, NO_MEMORY.
 SLR_API slr_status slr_program_visit_tuned(const slr_program *program, slr_tuned_visitor *visit, void *user);
 
 #ifdef __cplusplus

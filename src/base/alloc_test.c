@@ -2,6 +2,8 @@
 // The allocator hook.
 #include "base/alloc.h"
 
+#include "base/aligned_test.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,14 +22,14 @@ static void *counting_allocate(void *user, size_t bytes, size_t alignment)
     struct seen *seen = user;
     seen->bytes = bytes;
     seen->alignment = alignment;
-    char *memory = aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+    char *memory = aligned_take(alignment, bytes);
     return memory ? memset(memory, 0xff, bytes) : NULL;
 }
 
 static void counting_release(void *user, void *memory, size_t bytes)
 {
     ((struct seen *)user)->released = bytes;
-    free(memory);
+    aligned_give(memory);
 }
 
 static void *refusing_allocate(void *user, size_t bytes, size_t alignment)

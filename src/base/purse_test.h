@@ -3,9 +3,10 @@
 #ifndef SLRI_BASE_PURSE_TEST_H
 #define SLRI_BASE_PURSE_TEST_H
 
+#include "base/aligned_test.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Gives `left` allocations, then none; counts what is out.
@@ -20,7 +21,7 @@ static inline void *purse_give(void *user, size_t bytes, size_t alignment)
     while (left != 0 &&
            !__atomic_compare_exchange_n(&purse->left, &left, left - 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
-    void *memory = left != 0 ? aligned_alloc(alignment, (bytes / alignment + 1) * alignment) : NULL;
+    void *memory = left != 0 ? aligned_take(alignment, bytes) : NULL;
     if (!memory)
         return NULL;
     memset(memory, 0xa5, bytes); // it need not be zeroed
@@ -31,7 +32,7 @@ static inline void *purse_give(void *user, size_t bytes, size_t alignment)
 static inline void purse_take(void *user, void *memory, size_t bytes)
 {
     __atomic_fetch_sub(&((struct purse *)user)->out, bytes, __ATOMIC_RELAXED);
-    free(memory);
+    aligned_give(memory);
 }
 
 #endif

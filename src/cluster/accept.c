@@ -154,6 +154,19 @@ slr_status slri_server_end_batch(slr_server *server)
     return slri_server_open_batch(server);
 }
 
+// The oldest frame is in the mailbox. Its memory, which caches still have, is for the frame after the one that is being
+// filled: a mailbox that keeps up needs no more than two.
+static void end_sent(slr_server *server)
+{
+    slri_batch *sent = &server->batches[server->batch_first];
+    slri_batch *next = &server->batches[(server->batch_first + server->waiting + 1) % server->batch_slots];
+    slri_batch memory = *next;
+    *next = *sent;
+    *sent = memory;
+    server->batch_first = (server->batch_first + 1) % server->batch_slots;
+    server->waiting--;
+}
+
 // What has a place in the mailbox goes there.
 static slr_status send_some(slr_server *server, uint64_t patience_ns)
 {
@@ -171,8 +184,7 @@ static slr_status send_some(slr_server *server, uint64_t patience_ns)
             return status;
         if (batch->sent < batch->count)
             return SLR_OK;
-        server->batch_first = (server->batch_first + 1) % server->batch_slots;
-        server->waiting--;
+        end_sent(server);
         patience_ns = 0;
     }
     return SLR_OK;
@@ -261,7 +273,7 @@ slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t numbe
     if (number != 0 && number < next)
         return skip(server, known, number, message);
     SLRI_TRY(slri_server_find_instance(server, &key, &server->instances[server->batched]));
-    memcpy(server->payloads + server->batched * server->step, message, bytes);
+    slri_copy_message(server->payloads + server->batched * server->step, message, bytes);
     if (++server->batched < server->batch_most)
         return SLR_OK;
     slr_status status = slri_server_accept(server, slri_deadline_after(timeout_ns));

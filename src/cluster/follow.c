@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server whose messages others append: a part of a name that machines share. What it takes in is a function of the
 // log alone: who handles a record again does with it what the first one did.
+#include "base/clock.h"
 #include "base/status.h"
 #include "cluster/server.h"
 
@@ -12,7 +13,8 @@ enum {
     RECORD_BYTES = 1 << 20, // longer ones are no frames of a sender
     AHEAD_MOST = 1 << 25,   // messages that a stored output may be ahead of the snapshot
     BATCHES_OF_RECORD = 20, // that one record can fill: they wait for places in the mailbox
-    REPLY_NS = 500 * 1000   // for the first reply to a call
+    REPLY_NS = 500 * 1000,  // for the first reply to a call
+    RECORD_NS = 1000 * 1000 // for a record that must come
 };
 
 // ---- what is stored behind the snapshot ----------------------------------------------------------------------------
@@ -33,6 +35,18 @@ static slr_status refuse_stored(const slri_log_record *record)
                      record->sequence);
 }
 
+// The records of two writers may stand among one another: where a record is refused because another writer was faster,
+// the next one of the same writer may find the sequence that it expects. It follows a record that is not there.
+static slr_status note_void(slr_server *server, uint64_t sequence)
+{
+    slri_head *head = &server->head;
+    if (head->voids == SLRI_HEAD_VOIDS)
+        return SLRI_FAIL(INVALID, "more than %d records of outputs do not count: release outputs", SLRI_HEAD_VOIDS);
+    head->void_records[head->voids++] = sequence;
+    server->out_last = sequence;
+    return SLR_OK;
+}
+
 static slr_status take_outputs(void *user, const slri_log_record *record)
 {
     slr_server *server = user;
@@ -40,6 +54,8 @@ static slr_status take_outputs(void *user, const slri_log_record *record)
     slri_frame_output output;
     const void *payload;
     SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_OUT, record->data, record->bytes, &frame));
+    if (frame.head.number != server->out_id)
+        return note_void(server, record->sequence);
     if (frame.head.first != server->outputs + 1)
         return refuse_stored(record);
     for (size_t at = 0; slri_frame_next_output(&server->shape, &frame, &at, &output, &payload);) {
@@ -50,6 +66,7 @@ static slr_status take_outputs(void *user, const slri_log_record *record)
     }
     server->outputs += frame.head.count;
     server->out_last = record->sequence;
+    server->out_id = slri_output_id(frame.head.producer, record->sequence);
     return SLR_OK;
 }
 
@@ -69,8 +86,23 @@ static slr_status take_stored_letters(void *user, const slri_log_record *record)
     return SLR_OK;
 }
 
+// Those that are purged need no mention. Behind the head's last record all are found again.
+static void forget_voids(slr_server *server)
+{
+    slri_head *head = &server->head;
+    uint64_t first, last, kept = 0;
+    server->log->engine->last(server->log, SLRI_LOG_OUT, &first, &last);
+    for (uint64_t i = 0; i < head->voids; ++i) {
+        if (head->void_records[i] >= first && head->void_records[i] <= head->out_last)
+            head->void_records[kept++] = head->void_records[i];
+    }
+    head->voids = kept;
+}
+
 slr_status slri_server_load_stored(slr_server *server)
 {
+    forget_voids(server);
+    server->out_id = server->head.out_id;
     const slri_log_engine *engine = server->log->engine;
     server->in_last = server->head.in_last;
     server->messages = server->head.messages;
@@ -122,7 +154,8 @@ static slr_status take_framed(slr_server *server, const slri_frame *frame, uint3
         SLRI_TRY(slri_server_note_call(server, server->messages + server->batched + 1, frame->head.producer,
                                        frame->head.number + index));
     SLRI_TRY(slri_server_find_instance(server, key, &server->instances[server->batched]));
-    memcpy(server->payloads + server->batched * server->step, frame->entries + index * server->step, server->step);
+    slri_copy_message(server->payloads + server->batched * server->step, frame->entries + index * server->step,
+                      server->step);
     if (++server->batched == server->batch_most) {
         server->messages += server->batched;
         SLRI_TRY(slri_server_end_batch(server));
@@ -206,6 +239,18 @@ slr_status slri_server_follow(slr_server *server, uint64_t timeout_ns, uint32_t 
         SLRI_TRY(slri_server_pump(server, REPLY_NS)); // somebody waits for that
     SLRI_TRY(slri_server_send_answers(server));
     return slri_server_snapshot_if_due(server);
+}
+
+slr_status slri_server_catch_up(slr_server *server, uint64_t deadline_ns)
+{
+    uint32_t records = 0;
+    while (server->messages < server->stored_until) {
+        if (slri_passed(deadline_ns))
+            return SLRI_FAIL(TIMEOUT, "messages %" PRIu64 " to %" PRIu64 " have outputs, and are not read yet",
+                             server->messages + 1, server->stored_until);
+        SLRI_TRY(slri_server_follow(server, RECORD_NS, &records));
+    }
+    return SLR_OK;
 }
 
 bool slri_server_is_behind(const slr_server *server)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define HEAD_MAGIC "\x89SLRPOS\n"
-enum { HEAD_VERSION = 1, HEAD_ORDER = 0x01020304 };
+enum { HEAD_VERSION = 2, HEAD_ORDER = 0x01020304 };
 
 _Static_assert(sizeof(slri_head) <= SLRI_LOG_VALUE_MAX, "the head is one value of the log");
 
@@ -98,8 +98,24 @@ slr_status slri_head_check(const slri_head *head, size_t bytes, const char *plac
         return SLRI_FAIL(INVALID, "%s: another version of slipring, or a machine of another byte order, wrote it",
                          place);
     bool right = memchr(head->handler, '\0', sizeof head->handler) && head->producers <= SLRI_HEAD_PRODUCERS &&
-                 bytes >= slri_head_bytes(head) && head->snap_first > 0 && head->snap_last + 1 >= head->snap_first;
+                 head->voids <= SLRI_HEAD_VOIDS && bytes >= slri_head_bytes(head) && head->snap_first > 0 &&
+                 head->snap_last + 1 >= head->snap_first;
     return right ? SLR_OK : SLRI_FAIL(INVALID, "%s: its head says what no program writes", place);
+}
+
+uint64_t slri_output_id(uint64_t writer, uint64_t sequence)
+{
+    const uint64_t id = slri_sum_mix(writer ^ 0x6f75747075747320, sequence ^ 0x9e3779b185ebca87);
+    return id ? id : 1;
+}
+
+bool slri_is_void(const uint64_t *voids, uint64_t count, uint64_t sequence)
+{
+    for (uint64_t i = 0; i < count; ++i) {
+        if (voids[i] == sequence)
+            return true;
+    }
+    return false;
 }
 
 slr_status slri_head_compare(const slri_head *head, const slri_head *now, const char *place)

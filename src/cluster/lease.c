@@ -159,7 +159,8 @@ static slr_status look_for_drain(slr_worker *worker)
     uint64_t revision;
     slri_worker_key(key, SLRI_DRAIN_KEY, worker->id);
     slr_status status = slri_nats_get(worker->nats, key, &value, sizeof value, &bytes, &revision);
-    worker->is_ending = worker->is_ending || status == SLR_OK;
+    if (status == SLR_OK && !worker->is_ending)
+        slri_worker_begin_to_end(worker);
     worker->stats.draining = worker->stats.draining || status == SLR_OK;
     return status == SLR_NOT_FOUND ? SLR_OK : status;
 }
@@ -187,12 +188,25 @@ uint32_t slri_worker_share(const slr_worker *worker)
     return worker->is_ending ? 0 : (worker->manifest.partitions + live - 1) / live;
 }
 
+bool slri_worker_has(const slr_worker *worker, uint32_t partition)
+{
+    return strcmp(worker->parts[partition].owner.worker, worker->id) == 0;
+}
+
+uint32_t slri_worker_count(const slr_worker *worker)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < worker->manifest.partitions; ++i)
+        count += slri_worker_has(worker, i);
+    return count;
+}
+
 bool slri_worker_is_free(const slr_worker *worker, uint32_t partition)
 {
     const slri_part *part = &worker->parts[partition];
     if (part->server || slri_now_ns() < part->retry_ns)
         return false;
-    if (!part->owner.worker[0] || strcmp(part->owner.worker, worker->id) == 0)
+    if (!part->owner.worker[0] || slri_worker_has(worker, partition))
         return true;
     const slri_peer *peer = find_peer((slr_worker *)worker, part->owner.worker);
     return !peer || !is_alive(worker, peer);
@@ -210,9 +224,9 @@ static slr_status set_owner(slr_worker *worker, uint32_t partition, const char *
     return SLR_OK;
 }
 
-bool slri_worker_claim(slr_worker *worker, uint32_t partition)
+slr_status slri_worker_claim(slr_worker *worker, uint32_t partition)
 {
-    return set_owner(worker, partition, worker->id) == SLR_OK;
+    return set_owner(worker, partition, worker->id);
 }
 
 slr_status slri_worker_unclaim(slr_worker *worker, uint32_t partition)

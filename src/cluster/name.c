@@ -2,15 +2,18 @@
 // What is written down of a name, and what its servers hold of it.
 #include "cluster/name.h"
 
+#include "base/clock.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "base/thread.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MANIFEST_MAGIC "\x89SLRNAM\n"
-enum { MANIFEST_VERSION = 1, MANIFEST_ORDER = 0x01020304 };
+enum { MANIFEST_VERSION = 1, MANIFEST_ORDER = 0x01020304, HEAD_NAP_NS = 20 * 1000 * 1000 };
 
 void slri_manifest_begin(slri_manifest *manifest, const slri_head *head, const slr_worker_desc *desc,
                          const slr_ring_desc *ring, uint32_t replicas)
@@ -52,7 +55,9 @@ slr_status slri_manifest_read(slri_nats *nats, slri_manifest *out)
 {
     size_t bytes;
     uint64_t revision;
-    slr_status status = slri_nats_get(nats, SLRI_MANIFEST_KEY, out, sizeof *out, &bytes, &revision);
+    slr_status status = SLR_TIMEOUT; // a request may go to a server that was just lost
+    for (uint32_t i = 0; i < SLRI_NATS_TRIES && status == SLR_TIMEOUT; ++i)
+        status = slri_nats_get(nats, SLRI_MANIFEST_KEY, out, sizeof *out, &bytes, &revision);
     if (status == SLR_NOT_FOUND)
         return SLRI_FAIL(NOT_FOUND,
                          "nobody has served the name '%s' on these servers: start a worker ('slipring serve')",
@@ -66,16 +71,42 @@ uint32_t slri_partition_of(const slri_manifest *manifest, const slr_key *key)
     static const struct slri_key_secret fixed = {{0x736c697072696e67, 0x706172746974696f}}; // "slipring", "partitio"
     uint64_t hash =
         key->text ? slri_key_hash_bytes(&fixed, key->text, key->bytes) : slri_key_hash_u64(&fixed, key->number);
-    return (uint32_t)(hash % manifest->partitions);
+    const uint32_t partitions = manifest->partitions;
+    return (uint32_t)(partitions & (partitions - 1) ? hash % partitions : hash & (partitions - 1)); // a division costs
 }
 
-slr_status slri_partition_head(slri_nats *nats, uint32_t partition, slri_head *out, uint64_t *revision)
+static slr_status read_some_head(slri_nats *nats, uint32_t partition, slri_head *out, uint64_t *revision)
 {
     char key[48];
     size_t bytes;
     snprintf(key, sizeof key, "%u." SLRI_HEAD_KEY, partition);
     SLRI_TRY(slri_nats_get(nats, key, out, sizeof *out, &bytes, revision));
     return slri_head_check(out, bytes, nats->name);
+}
+
+// A replica that is behind gives an old head. Who leads the stream of messages says which of them were purged: the head
+// of now has those.
+slr_status slri_partition_head(slri_nats *nats, uint32_t partition, slri_head *out, uint64_t *revision)
+{
+    const uint64_t deadline_ns = slri_deadline_after(nats->timeout_ns);
+    char stream[SLRI_NATS_SUBJECT];
+    uint64_t first, last, bytes;
+    slri_nats_stream_name(nats, SLRI_LOG_IN, partition, stream);
+    for (;;) {
+        slr_status status = read_some_head(nats, partition, out, revision);
+        if (status != SLR_OK && status != SLR_NOT_FOUND)
+            return status;
+        const uint64_t in_last = status == SLR_OK ? out->in_last : 0;
+        SLRI_TRY(slri_nats_stream_state(nats, stream, &first, &last, &bytes));
+        if (in_last + 1 >= first)
+            return status == SLR_OK ? SLR_OK : SLRI_FAIL(NOT_FOUND, "partition %u has no snapshot", partition);
+        if (slri_passed(deadline_ns))
+            return SLRI_FAIL(TIMEOUT,
+                             "stream %s begins with record %" PRIu64 ", but the servers' newest snapshot ends with "
+                             "record %" PRIu64,
+                             stream, first, in_last);
+        slri_sleep_ns(HEAD_NAP_NS);
+    }
 }
 
 // ---- looking -------------------------------------------------------------------------------------------------------

@@ -57,7 +57,8 @@ void slri_manifest_begin(slri_manifest *manifest, const slri_head *head, const s
 /// The partition of a key: a fixed hash, whichever version of slipring computes it.
 uint32_t slri_partition_of(const slri_manifest *manifest, const slr_key *key);
 
-/// The head of a partition's last snapshot. Errors: NOT_FOUND (it has none yet), INVALID.
+/// The head of a partition's last snapshot: at least of the last one whose messages were purged. Errors: NOT_FOUND (it
+/// has none yet), INVALID, TIMEOUT.
 slr_status slri_partition_head(slri_nats *nats, uint32_t partition, slri_head *out, uint64_t *revision);
 
 static inline slri_frame_shape slri_manifest_shape(const slri_manifest *manifest)

@@ -184,7 +184,9 @@ static slr_status check_name(const char *name)
 static slr_status check_server_level(slri_nats *nats)
 {
     char answer[1 << 15]; // the level comes after the limits of all tiers
-    slr_status status = slri_nats_ask(nats, "INFO", "", answer, sizeof answer);
+    slr_status status = SLR_TIMEOUT;
+    for (uint32_t i = 0; i < SLRI_NATS_TRIES && status == SLR_TIMEOUT; ++i)
+        status = slri_nats_ask(nats, "INFO", "", answer, sizeof answer);
     if (status == SLR_NOT_FOUND)
         return SLRI_FAIL(UNSUPPORTED, "the NATS server has no JetStream: start it with -js, or set jetstream in its "
                                       "configuration");

@@ -26,6 +26,9 @@ slr_status slri_nats_open(const slr_remote_desc *desc, slri_nats **out);
 slr_status slri_nats_open_any(const slr_remote_desc *desc, const char *name, slri_nats **out);
 void slri_nats_close(slri_nats *nats);
 
+/// So many times what opens a name asks where nobody answers: servers may be electing a leader.
+enum { SLRI_NATS_TRIES = 3 };
+
 /// Fails with what libnats says of `status`.
 slr_status slri_nats_fail(const slri_nats *nats, int status, const char *what);
 

@@ -103,10 +103,11 @@ slr_status slri_nats_stream_state(slri_nats *nats, const char *stream, uint64_t 
 
 // ---- values --------------------------------------------------------------------------------------------------------
 
-// While servers elect who leads the values, nobody answers: that is not a name that was never served.
+// While servers elect who leads the values, nobody answers: that is not a name that was never served. An election takes
+// up to 9 s, and longer on a loaded machine.
 static slr_status ask_for_value(slri_nats *nats, const char *subject, natsMsg **reply)
 {
-    const uint64_t deadline_ns = slri_deadline_after(nats->timeout_ns);
+    const uint64_t deadline_ns = slri_deadline_after(SLRI_NATS_TRIES * nats->timeout_ns);
     char stream[SLRI_NATS_SUBJECT];
     bool is_there;
     snprintf(stream, sizeof stream, "KV_slr-%s", nats->name);
@@ -114,8 +115,10 @@ static slr_status ask_for_value(slri_nats *nats, const char *subject, natsMsg **
         slr_status status = slri_nats_request(nats, subject, NULL, NULL, "", 0, reply);
         if (status != SLR_NOT_FOUND)
             return status;
-        SLRI_TRY(slri_nats_has_stream(nats, stream, &is_there));
-        if (!is_there)
+        status = slri_nats_has_stream(nats, stream, &is_there);
+        if (status != SLR_OK && status != SLR_TIMEOUT)
+            return status;
+        if (status == SLR_OK && !is_there)
             return SLRI_FAIL(NOT_FOUND, "nothing was ever served under the name '%s' there", nats->name);
         if (slri_passed(deadline_ns))
             return SLRI_FAIL(TIMEOUT, "no server answers for the values of '%s'", nats->name);

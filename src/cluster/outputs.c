@@ -120,6 +120,8 @@ slr_status slri_server_store(slr_server *server)
     if (server->out_count == 0)
         return SLR_OK;
     slri_frame_head head = slri_frame_head_of(&server->shape, SLRI_FRAME_OUT);
+    head.producer = server->writer;
+    head.number = server->out_id;
     head.first = server->outputs + 1;
     head.count = server->out_count;
     slri_append_part parts[] = {{&head, sizeof head}, {server->out, server->out_bytes}};
@@ -127,6 +129,7 @@ slr_status slri_server_store(slr_server *server)
     SLRI_TRY(slri_server_reserve(server, server->out_count)); // nothing may fail behind the append
     SLRI_TRY(engine->append(server->log, SLRI_LOG_OUT, server->out_last, parts, 2));
     slri_server_note_record(server, ++server->out_last, head.first);
+    server->out_id = slri_output_id(server->writer, server->out_last);
     const size_t step = sizeof(slri_frame_output) + server->reply_step;
     for (uint32_t i = 0; i < server->out_count; ++i) {
         slri_frame_output output;

@@ -23,6 +23,8 @@ typedef struct in_part {
     size_t capacity, at;
     slri_frame frame;
     uint32_t taken; // entries of it
+    // Of outputs: which of them do not count, up to the last record of a head; and the last one that counts.
+    uint64_t out_last, voids, *void_records, out_id;
 } in_part;
 
 struct slr_receiver {
@@ -38,6 +40,18 @@ struct keeping {
     const slr_receiver *receiver;
     in_part *part;
 };
+
+// A record that follows one that is not there does not count: another worker has written in between.
+static bool counts(in_part *part, const slri_log_record *record)
+{
+    const slri_frame_head *frame = &part->frame.head;
+    if (record->sequence <= part->out_last)
+        return !slri_is_void(part->void_records, part->voids, record->sequence);
+    if (frame->number != part->out_id)
+        return false;
+    part->out_id = slri_output_id(frame->producer, record->sequence);
+    return true;
+}
 
 static slr_status keep_record(void *user, const slri_log_record *record)
 {
@@ -56,8 +70,43 @@ static slr_status keep_record(void *user, const slri_log_record *record)
     const enum slri_frame_kind kind = keeping->receiver->from == SLRI_LOG_OUT ? SLRI_FRAME_OUT : SLRI_FRAME_DEAD;
     SLRI_TRY(slri_frame_read(&keeping->receiver->shape, kind, part->record, record->bytes, &part->frame));
     part->next = record->sequence + 1;
-    part->at = 0;
+    part->at = keeping->receiver->from == SLRI_LOG_OUT && !counts(part, record) ? part->frame.bytes : 0;
     part->taken = 0;
+    return SLR_OK;
+}
+
+static slr_status keep_head(in_part *part, const slri_head *head)
+{
+    free(part->void_records);
+    part->void_records = head->voids ? malloc(head->voids * sizeof *part->void_records) : NULL;
+    if (head->voids && !part->void_records)
+        return SLRI_FAIL(NO_MEMORY, "no memory for the numbers of records");
+    if (head->voids)
+        memcpy(part->void_records, head->void_records, head->voids * sizeof *part->void_records);
+    part->voids = head->voids;
+    part->out_last = head->out_last;
+    part->out_id = head->out_id;
+    return SLR_OK;
+}
+
+// Where reading begins. No record behind a head is released: where the first one is, the head was an earlier one.
+static slr_status begin_part(slr_receiver *receiver, in_part *part)
+{
+    slri_head head;
+    uint64_t last, bytes, revision;
+    slr_status status = receiver->from == SLRI_LOG_OUT
+                            ? slri_partition_head(receiver->nats, (uint32_t)(part - receiver->parts), &head, &revision)
+                            : SLR_NOT_FOUND;
+    if (status == SLR_NOT_FOUND)
+        head = (slri_head){.snap_first = 1};
+    else
+        SLRI_TRY(status);
+    SLRI_TRY(keep_head(part, &head));
+    SLRI_TRY(slri_nats_stream_state(receiver->nats, part->stream, &part->next, &last, &bytes));
+    if (receiver->from == SLRI_LOG_OUT && part->next > part->out_last + 1) {
+        part->next = 0;
+        part->retry_ns = slri_now_ns() + ABSENT_NS;
+    }
     return SLR_OK;
 }
 
@@ -72,10 +121,10 @@ static slr_status follow_part(slr_receiver *receiver, in_part *part)
     if (part->retry_ns && slri_now_ns() < part->retry_ns)
         return SLR_OK;
     part->retry_ns = 0;
-    if (part->next == 0) {
-        uint64_t last, bytes;
-        SLRI_TRY(slri_nats_stream_state(receiver->nats, part->stream, &part->next, &last, &bytes));
-    }
+    if (part->next == 0)
+        SLRI_TRY(begin_part(receiver, part));
+    if (part->next == 0)
+        return SLR_OK;
     slr_status status = slri_nats_follow(&part->follower, part->stream, part->next, 1, keep_record, &keeping, 0);
     if (status != SLR_NOT_FOUND)
         return status;
@@ -224,6 +273,7 @@ void slr_receiver_close(slr_receiver *receiver)
     for (uint32_t i = 0; receiver->parts && i < receiver->manifest.partitions; ++i) {
         slri_nats_follower_end(&receiver->parts[i].follower);
         free(receiver->parts[i].record);
+        free(receiver->parts[i].void_records);
     }
     free(receiver->parts);
     slri_nats_close(receiver->nats);

@@ -207,6 +207,7 @@ static slr_status find_outputs(void *user, const slri_log_record *record)
         mark->sum += slri_output_sum(mark->stored++, payload, server->shape.reply_bytes);
     }
     server->out_last = record->sequence;
+    server->out_id = slri_output_id(frame.head.producer, record->sequence);
     return SLR_OK;
 }
 
@@ -215,6 +216,7 @@ static slr_status load_outputs(slr_server *server)
     const slri_log_engine *engine = server->log->engine;
     server->out_last = server->head.out_last;
     server->outputs = server->head.outputs;
+    server->out_id = server->head.out_id;
     SLRI_TRY(engine->read_from(server->log, SLRI_LOG_OUT, 1, find_outputs, server));
     if (server->out_last < server->head.out_last || server->outputs < server->head.outputs) {
         if (server->released.outputs < server->head.outputs)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SEGMENT_MAGIC "\x89SLRLOG\n" // 8 bytes; 0x89: a file that lost its eighth bits is no segment
-enum { SEGMENT_VERSION = 2, SEGMENT_REUSED = 3, SEGMENT_ORDER = 0x01020304 };
+enum { SEGMENT_VERSION = 4, SEGMENT_REUSED = 5, SEGMENT_ORDER = 0x01020304 }; // those before had other checksums
 enum { RECORD_MAGIC = 0x67726c73, FILLER_MAGIC = 0x70726c73, END_MAGIC = 0x65726c73 };
 
 _Static_assert(sizeof(slri_segment_head) == 32 && sizeof(slri_record_head) == 24, "no padding: they are files' bytes");
@@ -130,7 +130,7 @@ static const char *check_head(const void *content, size_t bytes, slri_segment_he
         return "it does not begin as a log does";
     if (head->order != right.order)
         return "a machine of another byte order wrote it";
-    if (head->version == 0 || head->version > right.version) // version 1 had no fillers
+    if (head->version < SEGMENT_VERSION || head->version > right.version)
         return "another version wrote it";
     right.version = head->version;
     right.sum = slri_sum_of(0, &right, offsetof(slri_segment_head, sum));

@@ -48,9 +48,9 @@ typedef struct out_part {
     uint32_t frames;
     uint64_t resume_ns; // not before this
     bool is_full;
-    // The frame that is being filled.
+    // The frame that is being filled: there is room for a full one, but for the texts of its keys.
     uint32_t batched;
-    unsigned char *keys, *messages;
+    sent_frame *filling; // NULL: none yet
     char *texts;
     size_t text_bytes, text_capacity;
 } out_part;
@@ -153,6 +153,17 @@ static void give_frame_back(slr_sender *sender, sent_frame *frame)
     sender->spare = frame;
 }
 
+static unsigned char *keys_of(sent_frame *frame)
+{
+    return frame->data + sizeof(slri_frame_head);
+}
+
+// Where the messages are while the frame is being filled.
+static unsigned char *messages_of(const slr_sender *sender, sent_frame *frame)
+{
+    return keys_of(frame) + slri_pad(sender->batch_most * sender->key_step);
+}
+
 static void free_frames(sent_frame *frame)
 {
     while (frame) {
@@ -171,6 +182,32 @@ static unsigned char *put_padded(unsigned char *to, const void *from, size_t byt
     return to + slri_pad(bytes);
 }
 
+// What was filled becomes a frame as it lies there, where little is to be moved, and little of its memory stays unused.
+static sent_frame *take_filled(slr_sender *sender, out_part *part, size_t bytes)
+{
+    const size_t keys = part->batched * sender->key_step, texts = part->text_bytes,
+                 messages = (size_t)part->batched * sender->shape.message_bytes;
+    sent_frame *filled = part->filling, *frame = filled;
+    if (texts > 0 || bytes <= sender->frame_room / 2) {
+        frame = new_frame(sender, bytes);
+        if (!frame)
+            return NULL;
+        unsigned char *to = put_padded(keys_of(frame), keys_of(filled), keys);
+        to = put_padded(to, part->texts, texts);
+        put_padded(to, messages_of(sender, filled), messages);
+        return frame;
+    }
+    unsigned char *to = keys_of(frame) + slri_pad(keys);
+    memset(keys_of(frame) + keys, 0, slri_pad(keys) - keys);
+    memmove(to, messages_of(sender, frame), messages);
+    memset(to + messages, 0, slri_pad(messages) - messages);
+    frame->next = NULL;
+    frame->id = frame->sent_ns = 0;
+    frame->bytes = bytes;
+    part->filling = NULL;
+    return frame;
+}
+
 // `flags`: SLRI_FRAME_CALLS, or 0.
 static slr_status end_frame(slr_sender *sender, uint32_t partition, uint32_t flags)
 {
@@ -181,7 +218,7 @@ static slr_status end_frame(slr_sender *sender, uint32_t partition, uint32_t fla
                  messages = (size_t)part->batched * sender->shape.message_bytes;
     slri_frame_head head = slri_frame_head_of(&sender->shape, SLRI_FRAME_SENT);
     const size_t bytes = sizeof head + slri_pad(keys) + slri_pad(texts) + slri_pad(messages);
-    sent_frame *frame = new_frame(sender, bytes);
+    sent_frame *frame = take_filled(sender, part, bytes);
     if (!frame)
         return SLRI_FAIL(NO_MEMORY, "no memory for a frame of %zu B", bytes);
     head.producer = sender->producer;
@@ -189,10 +226,7 @@ static slr_status end_frame(slr_sender *sender, uint32_t partition, uint32_t fla
     head.first = 1; // until it is published
     head.count = frame->count = part->batched;
     head.extra = sender->manifest.keys | flags;
-    unsigned char *to = put_padded(frame->data, &head, sizeof head);
-    to = put_padded(to, part->keys, keys);
-    to = put_padded(to, part->texts, texts);
-    put_padded(to, part->messages, messages);
+    memcpy(frame->data, &head, sizeof head);
     if (part->end)
         part->end->next = frame;
     else
@@ -412,8 +446,7 @@ static void release_sender(slr_sender *sender)
     for (uint32_t i = 0; sender->parts && i < sender->manifest.partitions; ++i) {
         out_part *part = &sender->parts[i];
         free_frames(part->head);
-        free(part->keys);
-        free(part->messages);
+        free(part->filling);
         free(part->texts);
     }
     free(sender->parts);
@@ -477,12 +510,10 @@ static slr_status check_message(const slr_sender *sender, const slr_key *key, co
     return SLR_OK;
 }
 
-static slr_status reserve_message(const slr_sender *sender, out_part *part, const slr_key *key)
+static slr_status reserve_message(slr_sender *sender, out_part *part, const slr_key *key)
 {
-    if (!part->keys)
-        part->keys = calloc(sender->batch_most, sender->key_step);
-    if (!part->messages)
-        part->messages = calloc(sender->batch_most, sender->shape.message_bytes);
+    if (!part->filling)
+        part->filling = new_frame(sender, sender->frame_room);
     if (key->text && part->text_bytes + key->bytes > part->text_capacity) {
         size_t capacity = 2 * (part->text_bytes + key->bytes) + 64;
         char *grown = realloc(part->texts, capacity);
@@ -491,7 +522,7 @@ static slr_status reserve_message(const slr_sender *sender, out_part *part, cons
         part->texts = grown;
         part->text_capacity = capacity;
     }
-    return part->keys && part->messages ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a frame");
+    return part->filling ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a frame");
 }
 
 static void put_message(const slr_sender *sender, out_part *part, const slr_key *key, const void *message)
@@ -499,13 +530,13 @@ static void put_message(const slr_sender *sender, out_part *part, const slr_key 
     const size_t bytes = sender->shape.message_bytes;
     uint32_t length = (uint32_t)key->bytes;
     if (sender->manifest.keys == SLR_KEYS_TEXT) {
-        memcpy(part->keys + part->batched * sizeof length, &length, sizeof length);
+        memcpy(keys_of(part->filling) + part->batched * sizeof length, &length, sizeof length);
         if (length)
             memcpy(part->texts + part->text_bytes, key->text, length);
         part->text_bytes += length;
     } else
-        memcpy(part->keys + part->batched * sizeof key->number, &key->number, sizeof key->number);
-    memcpy(part->messages + part->batched * bytes, message, bytes);
+        memcpy(keys_of(part->filling) + part->batched * sizeof key->number, &key->number, sizeof key->number);
+    slri_copy_message(messages_of(sender, part->filling) + part->batched * bytes, message, bytes);
     part->batched++;
     part->number++;
 }
@@ -533,11 +564,11 @@ slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message,
         sender->stats.skipped++;
         return SLR_OK;
     }
-    SLRI_TRY(reserve_message(sender, part, &key));
     if (part->batched == sender->batch_most || part->text_bytes + key.bytes > TEXT_BYTES_MOST) {
         SLRI_TRY(await_room(sender, part, slri_deadline_after(timeout_ns)));
         SLRI_TRY(end_frame(sender, partition, 0));
     }
+    SLRI_TRY(reserve_message(sender, part, &key));
     put_message(sender, part, &key, message);
     sender->stats.sent++;
     return SLR_OK;

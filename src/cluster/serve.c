@@ -176,6 +176,9 @@ static slr_status open_all(slr_server *server, slr_device *device, const slr_rin
     SLRI_TRY(take_desc(server, desc));
     if (!engine)
         SLRI_TRY(slri_place_parse(server->desc.place, &known, &rest)); // before a compiler is asked for anything
+    struct slri_key_secret random;
+    slri_key_secret_make(&random);
+    server->writer = random.word[0];
     SLRI_TRY(create_ring(server, device, ring));
     SLRI_TRY(allocate(server));
     SLRI_TRY(engine ? engine->open(log, &server->log) : open_place(server));

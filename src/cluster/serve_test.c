@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define LONG 10000000000u
+#define LONG 60000000000u
 enum { KEYS = 7, PRODUCER = 5, FAULT = 666 };
 
 struct message {

@@ -21,7 +21,8 @@
 
 enum {
     SLRI_HEAD_PRODUCERS = 1024,
-    SLRI_HEAD_NAMED = 512, // of those: that begin again, and so must not be forgotten
+    SLRI_HEAD_VOIDS = 128,
+    SLRI_HEAD_NAMED = 512, // of the producers: that begin again, and so must not be forgotten
     SLRI_NOTE_BYTES = 64,
     SLRI_KEY_BYTES = 60,          // of a text, by default
     SLRI_REPLIES = 256,           // received together
@@ -53,6 +54,8 @@ typedef struct slri_head {
     uint64_t dead_last;             // likewise
     uint64_t snap_first, snap_last; // its records; snap_first is that of the last full one
     uint64_t snapshots, handled, faulted, states;
+    uint64_t out_id;                               // of the last record of outputs that counts; 0: there is none
+    uint64_t voids, void_records[SLRI_HEAD_VOIDS]; // records of outputs up to out_last that do not count
     uint64_t producers;
     slri_head_producer producer[SLRI_HEAD_PRODUCERS];
 } slri_head;
@@ -132,7 +135,8 @@ struct slr_server {
     uint32_t generation;     // of handlers: a ring kernel's name is unique on its device
     slri_frame_shape shape;
     uint32_t queue_size, key_bytes;
-    slri_head head; // of the last snapshot; its producers are those of now
+    slri_head head;          // of the last snapshot; its producers and its voids are those of now
+    uint64_t writer, out_id; // writer: of its records of outputs, like no other's; out_id: of the last one that counts
     uint64_t head_revision, released_revision;
     slri_released released;
     slri_keytable keys;                    // empty without keys
@@ -236,6 +240,9 @@ slr_status slri_server_load_stored(slr_server *server); // outputs and letters b
 /// Takes records that others have appended, hands over, stores outputs, makes a snapshot where one is due. Waits for
 /// the first record until `timeout_ns`. WRONG_STATE, TIMEOUT: the log is lost, the server only to be abandoned.
 slr_status slri_server_follow(slr_server *server, uint64_t timeout_ns, uint32_t *records);
+/// Takes the messages whose outputs another worker has stored: before that, there is no snapshot. TIMEOUT, and as
+/// above.
+slr_status slri_server_catch_up(slr_server *server, uint64_t deadline_ns);
 /// Whether messages that it has taken are not handled yet.
 bool slri_server_is_behind(const slr_server *server);
 
@@ -262,6 +269,9 @@ void slri_head_begin(slri_head *head, const slr_ring *ring, const slr_ring_desc 
 slr_status slri_head_layout_of(const slr_program *program, const char *handler, uint32_t keys, uint64_t *layout);
 size_t slri_head_bytes(const slri_head *head);
 slr_status slri_head_check(const slri_head *head, size_t bytes, const char *place);
+/// Names a record of outputs by who wrote it and where it stands: the next one says that it follows that one.
+uint64_t slri_output_id(uint64_t writer, uint64_t sequence);
+bool slri_is_void(const uint64_t *voids, uint64_t count, uint64_t sequence);
 slr_status slri_head_compare(const slri_head *head, const slri_head *now, const char *place);
 slr_status slri_place_parse(const char *place, const slri_log_engine **engine, const char **rest);
 

@@ -182,6 +182,7 @@ slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns)
     next.messages = server->messages;
     next.out_last = server->out_last;
     next.outputs = server->outputs;
+    next.out_id = server->out_id;
     next.dead_last = server->dead_last;
     next.states = server->touched_count;
     next.snap_last = part.sequence;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A 64-bit checksum that keeps up with a file's pages: four lanes of multiplications, as in xxHash (Y. Collet). It
-/// finds accidents (torn writes, flipped bits), not an attacker.
+/// A 64-bit checksum that keeps up with a file's pages: four lanes, each of which multiplies two words to 128 bits and
+/// folds the product, as in wyhash (Wang Yi). It finds accidents (torn writes, flipped bits), not an attacker.
 #ifndef SLRI_CLUSTER_SUM_H
 #define SLRI_CLUSTER_SUM_H
 
@@ -8,58 +8,82 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SLRI_SUM_A 0x9e3779b185ebca87u
-#define SLRI_SUM_B 0xc2b2ae3d27d4eb4fu
+enum { SLRI_SUM_LANES = 4 };
 
 typedef struct slri_sum {
-    uint64_t lane[4], words, rest;
+    uint64_t lane[SLRI_SUM_LANES];
+    uint64_t words, rest;
+    uint64_t half; // the first word of a pair whose second one has not come
 } slri_sum;
 
-static inline uint64_t slri_sum_mix(uint64_t lane, uint64_t word)
+static inline uint64_t slri_sum_mix(uint64_t a, uint64_t b)
 {
-    lane += word * SLRI_SUM_B;
-    lane = lane << 31 | lane >> 33;
-    return lane * SLRI_SUM_A;
+#ifdef __SIZEOF_INT128__
+    __extension__ const unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    const uint64_t low_a = a & UINT32_MAX, high_a = a >> 32, low_b = b & UINT32_MAX, high_b = b >> 32;
+    const uint64_t low = low_a * low_b, one = high_a * low_b + (low >> 32), other = low_a * high_b + (one & UINT32_MAX);
+    return ((other << 32) | (low & UINT32_MAX)) ^ (high_a * high_b + (one >> 32) + (other >> 32));
+#endif
+}
+
+static inline uint64_t slri_sum_read(const unsigned char *from)
+{
+    uint64_t word;
+    memcpy(&word, from, sizeof word);
+    return word;
+}
+
+static inline uint64_t slri_sum_pair(uint64_t lane, uint32_t index, uint64_t first, uint64_t second)
+{
+    static const uint64_t secrets[SLRI_SUM_LANES] = {0xa0761d6478bd642f, 0xe7037ed1a0b428db, 0x8ebc6af09c88c6e3,
+                                                     0x589965cc75374cc3};
+    return slri_sum_mix(first ^ secrets[index], second ^ lane) + first; // a product of 0 forgets nothing
 }
 
 static inline slri_sum slri_sum_begin(uint64_t seed)
 {
-    return (slri_sum){.lane = {seed + SLRI_SUM_A, seed ^ SLRI_SUM_B, seed, seed - SLRI_SUM_A}};
+    const uint64_t a = 0x9e3779b185ebca87, b = 0xc2b2ae3d27d4eb4f;
+    return (slri_sum){.lane = {seed + a, seed ^ b, seed - b, seed - a}};
 }
 
-static inline void slri_sum_word(slri_sum *sum, uint32_t lane, const unsigned char *from)
+static inline void slri_sum_word(slri_sum *sum, const unsigned char *from)
 {
-    uint64_t word;
-    memcpy(&word, from, sizeof word);
-    sum->lane[lane] = slri_sum_mix(sum->lane[lane], word);
+    const uint32_t index = (uint32_t)(sum->words / 2 % SLRI_SUM_LANES);
+    const uint64_t word = slri_sum_read(from);
+    if (sum->words++ % 2 == 0)
+        sum->half = word;
+    else
+        sum->lane[index] = slri_sum_pair(sum->lane[index], index, sum->half, word);
 }
 
 /// Adds bytes: a multiple of 8, or the last ones. How they are divided into calls makes no difference.
 static inline void slri_sum_add(slri_sum *sum, const void *data, size_t bytes)
 {
+    enum { ALL = 16 * SLRI_SUM_LANES };
     const unsigned char *from = data;
-    for (; bytes >= 8 && (sum->words & 3) != 0; bytes -= 8, from += 8)
-        slri_sum_word(sum, (uint32_t)(sum->words++ & 3), from);
+    for (; bytes >= 8 && sum->words % (2 * SLRI_SUM_LANES) != 0; bytes -= 8, from += 8)
+        slri_sum_word(sum, from);
     slri_sum local = *sum; // so that the lanes stay in registers
-    for (; bytes >= 32; bytes -= 32, from += 32, local.words += 4) {
-        for (uint32_t i = 0; i < 4; ++i)
-            slri_sum_word(&local, i, from + 8 * i);
+    for (; bytes >= ALL; bytes -= ALL, from += ALL, local.words += 2 * SLRI_SUM_LANES) {
+        for (uint32_t i = 0; i < SLRI_SUM_LANES; ++i)
+            local.lane[i] =
+                slri_sum_pair(local.lane[i], i, slri_sum_read(from + 16 * i), slri_sum_read(from + 16 * i + 8));
     }
     *sum = local;
     for (; bytes >= 8; bytes -= 8, from += 8)
-        slri_sum_word(sum, (uint32_t)(sum->words++ & 3), from);
+        slri_sum_word(sum, from);
     for (; bytes > 0; --bytes, ++from)
-        sum->rest = sum->rest << 8 | *from | (uint64_t)1 << 56;
+        sum->rest = (sum->rest ? sum->rest : 1) << 8 | *from; // a one in front of the bytes
 }
 
 static inline uint64_t slri_sum_end(const slri_sum *sum)
 {
-    uint64_t end = slri_sum_mix(sum->rest, sum->words);
-    for (uint32_t i = 0; i < 4; ++i)
-        end = slri_sum_mix(end, sum->lane[i]);
-    end ^= end >> 33;
-    end *= SLRI_SUM_B;
-    return end ^ end >> 29;
+    uint64_t end = slri_sum_pair(sum->rest, 0, sum->words, sum->words % 2 ? sum->half : 0);
+    for (uint32_t i = 0; i < SLRI_SUM_LANES; ++i)
+        end = slri_sum_pair(end, i, sum->lane[i], i);
+    return end;
 }
 
 static inline uint64_t slri_sum_of(uint64_t seed, const void *data, size_t bytes)

@@ -123,7 +123,7 @@ static uint64_t look_ns(const slr_worker *worker)
 
 // ---- partitions ----------------------------------------------------------------------------------------------------
 
-static void note_problem(slr_worker *worker, uint32_t partition)
+void slri_worker_note_problem(slr_worker *worker, uint32_t partition)
 {
     snprintf(worker->stats.problem, sizeof worker->stats.problem, "partition %u: %.220s", partition,
              slr_error_message());
@@ -170,60 +170,48 @@ static slr_status open_server(slr_worker *worker, uint32_t partition, slr_server
 }
 
 // Each failure doubles the time until the next try.
-static void put_off(slr_worker *worker, slri_part *part)
+void slri_worker_put_off(slr_worker *worker, slri_part *part)
 {
     uint32_t doublings = part->failures < DOUBLINGS_MOST ? part->failures : DOUBLINGS_MOST;
     part->retry_ns = slri_now_ns() + (look_ns(worker) << doublings);
     part->failures++;
 }
 
-static void give_up(slr_worker *worker, uint32_t partition)
+// Ends its server here: what was handled since the last snapshot is handled again, here or elsewhere.
+void slri_worker_abandon(slr_worker *worker, uint32_t partition)
 {
     slri_part *part = &worker->parts[partition];
     add_counts(worker, part->server, true);
     slri_server_abandon(part->server);
     part->server = NULL;
-    part->retry_ns = slri_now_ns() + look_ns(worker);
     worker->owned--;
+}
+
+void slri_worker_give_up(slr_worker *worker, uint32_t partition)
+{
+    slri_worker_abandon(worker, partition);
+    worker->parts[partition].retry_ns = slri_now_ns() + look_ns(worker);
     worker->stats.lost++;
 }
 
-static slr_status drain(slr_worker *worker, uint32_t partition, uint64_t timeout_ns)
+slr_status slri_worker_take(slr_worker *worker, uint32_t partition)
 {
     slri_part *part = &worker->parts[partition];
-    slr_server *server = part->server;
-    slr_status status = worker->is_cut_off ? SLRI_FAIL(TIMEOUT, "no server answers: the others take over after a lease")
-                                           : slr_server_snapshot(server, timeout_ns);
-    if (status != SLR_OK)
-        note_problem(worker, partition);
-    add_counts(worker, server, true);
-    slri_server_abandon(server);
-    part->server = NULL;
-    worker->owned--;
-    slr_status given = worker->is_cut_off ? status : slri_worker_unclaim(worker, partition);
-    worker->is_cut_off = given != SLR_OK;
-    worker->stats.drained += given == SLR_OK;
-    if (status == SLR_OK && given != SLR_OK)
-        note_problem(worker, partition);
-    return status == SLR_OK ? given : status;
-}
-
-static void take_partition(slr_worker *worker, uint32_t partition)
-{
-    slri_part *part = &worker->parts[partition];
-    if (!slri_worker_claim(worker, partition)) {
+    slr_status status = slri_worker_claim(worker, partition);
+    if (status != SLR_OK) {
         part->retry_ns = slri_now_ns() + look_ns(worker);
-        return;
+        return status;
     }
-    if (open_server(worker, partition, &part->server) == SLR_OK) {
+    status = open_server(worker, partition, &part->server);
+    if (status == SLR_OK) {
         worker->owned++;
         worker->stats.taken++;
-        return;
+        return SLR_OK;
     }
-    note_problem(worker, partition);
+    slri_worker_note_problem(worker, partition);
     part->server = NULL;
-    put_off(worker, part);
-    (void)slri_worker_unclaim(worker, partition);
+    slri_worker_put_off(worker, part);
+    return status;
 }
 
 // One at a time, so that those that it has go on meanwhile.
@@ -233,24 +221,11 @@ static bool take_one(slr_worker *worker)
         uint32_t partition = (worker->first + i) % worker->manifest.partitions;
         if (!slri_worker_is_free(worker, partition))
             continue;
-        take_partition(worker, partition);
+        if (slri_worker_take(worker, partition) != SLR_OK && slri_worker_has(worker, partition))
+            (void)slri_worker_unclaim(worker, partition);
         return true;
     }
     return false;
-}
-
-// Another worker has taken what was ours, or is to get some of it.
-static void give_back(slr_worker *worker)
-{
-    for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
-        if (worker->parts[i].server && strcmp(worker->parts[i].owner.worker, worker->id) != 0)
-            give_up(worker, i);
-    }
-    for (uint32_t i = worker->manifest.partitions; i-- > 0 && worker->owned > slri_worker_share(worker);) {
-        uint32_t partition = (worker->first + i) % worker->manifest.partitions;
-        if (worker->parts[partition].server)
-            (void)drain(worker, partition, SECOND_NS);
-    }
 }
 
 static void look(slr_worker *worker)
@@ -263,8 +238,8 @@ static void look(slr_worker *worker)
         return;
     }
     worker->is_cut_off = false;
-    give_back(worker);
-    if (worker->is_ending && worker->owned == 0)
+    slri_worker_give_back(worker);
+    if (worker->is_ending && slri_worker_count(worker) == 0)
         slri_worker_leave(worker); // the others count without it
 }
 
@@ -296,7 +271,7 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
         for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
             slr_server *server = worker->parts[i].server;
             uint32_t records = 0;
-            if (!server)
+            if (!server || worker->is_ending) // takes no more: its last snapshot waits for what it has
                 continue;
             slr_status status = slri_server_follow(server, i == called ? CALL_NS : 0, &records);
             worker->stats.records += records;
@@ -304,9 +279,9 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
             if (server->stats.rolled_back > 0)
                 slri_worker_go_back(worker);
             if (status != SLR_OK) {
-                note_problem(worker, i);
-                give_up(worker, i);
-                put_off(worker, &worker->parts[i]);
+                slri_worker_note_problem(worker, i);
+                slri_worker_give_up(worker, i);
+                slri_worker_put_off(worker, &worker->parts[i]);
                 continue;
             }
             if (server->stats.snapshots > 0)
@@ -325,7 +300,7 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
     }
 }
 
-static void release_worker(slr_worker *worker)
+void slri_worker_free(slr_worker *worker)
 {
     if (worker->nats) {
         slri_worker_end_listening(worker);
@@ -390,30 +365,11 @@ slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const 
     worker->device = device;
     slr_status status = open_worker(worker, ring, where, desc);
     if (status != SLR_OK) {
-        release_worker(worker);
+        slri_worker_free(worker);
         return status;
     }
     *out = worker;
     return SLR_OK;
-}
-
-slr_status slr_worker_close(slr_worker *worker, uint64_t timeout_ns)
-{
-    const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
-    slr_status status = SLR_OK;
-    if (!worker)
-        return SLR_OK;
-    worker->is_ending = true;
-    for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
-        uint64_t now_ns = slri_now_ns();
-        slr_status drained =
-            !worker->parts[i].server ? SLR_OK : drain(worker, i, deadline_ns > now_ns ? deadline_ns - now_ns : 0);
-        status = status == SLR_OK ? drained : status;
-    }
-    char why[256];
-    snprintf(why, sizeof why, "%s", worker->stats.problem);
-    release_worker(worker);
-    return status == SLR_OK ? SLR_OK : slri_fail(status, "%s", why);
 }
 
 slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out, size_t bytes)
@@ -428,7 +384,7 @@ slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out,
     slr_worker_stats stats = worker->stats;
     worker->stats = before;
     stats.partitions = worker->manifest.partitions;
-    stats.owned = worker->owned;
+    stats.owned = worker->is_ending ? slri_worker_count(worker) : worker->owned;
     return SLRI_GIVE_REPORT(slr_worker_stats, out, bytes, &stats);
 }
 

@@ -37,8 +37,10 @@ struct slr_worker {
     uint32_t owned, peers, first; // first: where looking for partitions begins
     slri_peer peer[SLRI_PEERS];
     uint64_t looked_ns, nap_ns;
-    bool is_ending;  // takes none
-    bool is_cut_off; // the server did not answer: the next partition does not wait for it as well
+    bool is_ending;   // takes none
+    uint64_t end_ns;  // after a request to end: until then, a snapshot that fails is tried again
+    slr_status ended; // of the first partition that was then given away without its snapshot
+    bool is_cut_off;  // the server did not answer: the next partition does not wait for it as well
     slri_thread beating, listening;
     bool has_beating, has_listening;
     natsSubscription *hints;
@@ -54,6 +56,18 @@ void slri_worker_part_name(const slr_worker *worker, uint32_t partition, char ou
 slr_status slri_worker_describe(slr_device *device, const slr_ring_desc *desc, slri_head *head);
 slr_status slri_worker_compare(const slr_worker *worker, const slri_head *now);
 char *slri_worker_copy(const char *text);
+
+void slri_worker_note_problem(slr_worker *worker, uint32_t partition); // the last error is one of this partition
+void slri_worker_put_off(slr_worker *worker, slri_part *part);       // each failure doubles the time until the next try
+slr_status slri_worker_take(slr_worker *worker, uint32_t partition); // claims it, and opens its server
+void slri_worker_abandon(slr_worker *worker, uint32_t partition);
+void slri_worker_give_up(slr_worker *worker, uint32_t partition); // which is lost; it may be taken again soon
+void slri_worker_free(slr_worker *worker);
+
+// worker_end.c
+void slri_worker_begin_to_end(slr_worker *worker);
+/// What another worker has taken, what is more than its share, and all where it is to end.
+void slri_worker_give_back(slr_worker *worker);
 
 // worker_replace.c
 /// A new handler has faulted in one partition, and was taken back there: the others follow.
@@ -71,9 +85,11 @@ void slri_worker_end_listening(slr_worker *worker);
 void slri_worker_sleep(slr_worker *worker, uint64_t until_ns);
 
 slr_status slri_worker_look(slr_worker *worker); // who is alive, who has what
-bool slri_worker_claim(slr_worker *worker, uint32_t partition);
+slr_status slri_worker_claim(slr_worker *worker, uint32_t partition);
 slr_status slri_worker_unclaim(slr_worker *worker, uint32_t partition);
-uint32_t slri_worker_share(const slr_worker *worker); // partitions that it should have
+bool slri_worker_has(const slr_worker *worker, uint32_t partition); // it is its owner, also where no server runs
+uint32_t slri_worker_count(const slr_worker *worker);               // of those
+uint32_t slri_worker_share(const slr_worker *worker);               // partitions that it should have
 bool slri_worker_is_free(const slr_worker *worker, uint32_t partition);
 
 #endif

@@ -15,11 +15,8 @@ static slr_status replace_part(slr_worker *worker, uint32_t partition, const slr
 {
     char name[SLRI_PART_NAME];
     slr_server *server = worker->parts[partition].server;
-    uint32_t records = 0;
     slri_worker_part_name(worker, partition, name);
-    // Messages that another worker has handled, and whose outputs are stored, are read first.
-    while (server->messages < server->stored_until && !slri_passed(deadline_ns))
-        SLRI_TRY(slri_server_follow(server, 0, &records));
+    SLRI_TRY(slri_server_catch_up(server, deadline_ns));
     return slri_server_replace(server, ring, name, deadline_ns);
 }
 

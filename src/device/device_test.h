@@ -19,7 +19,7 @@
 
 #define MS 1000000ull
 #define SECOND 1000000000ull
-#define LONG (20 * SECOND) // a wait that a passing test never uses up
+#define LONG (60 * SECOND) // a wait that a passing test never uses up
 
 // ---- statuses -----------------------------------------------------------------------------------------------------
 

@@ -126,6 +126,40 @@ static void more_streams_than_workers_can_serve_are_named(void **state)
     assert_false(gives(a, SLR_BOTTLENECK_OVERSUBSCRIBED));
 }
 
+static void a_wait_for_each_launch_is_named(void **state)
+{
+    (void)state;
+    struct asked *a = make();
+    add(a, SLR_PROFILE_KERNEL, 150, 75 * MS);
+    slr_profile_row *waits = add(a, SLR_PROFILE_WAIT, 120, 80 * MS);
+    const slr_diagnosis *told = find(a, SLR_BOTTLENECK_STALLS);
+    assert_non_null(told);
+    assert_true(told->figure == 0.8 && told->limit == 0.8);
+    waits->n = 119;
+    assert_false(gives(a, SLR_BOTTLENECK_STALLS));
+    a->rows[0].n = 99;
+    waits->n = 99; // for each, and too few of them to tell
+    assert_false(gives(a, SLR_BOTTLENECK_STALLS));
+}
+
+static void fewer_blocks_than_workers_are_named(void **state)
+{
+    (void)state;
+    struct asked *a = make();
+    slr_profile_row *kernel = add(a, SLR_PROFILE_KERNEL, 5, 500 * MS);
+    kernel->counted = SLR_COUNTED_EXACT;
+    kernel->instructions = 5 * 1000000;
+    kernel->blocks = 9; // in five launches on two workers
+    const slr_diagnosis *told = find(a, SLR_BOTTLENECK_FEW_BLOCKS);
+    assert_non_null(told);
+    assert_true(told->figure == 1.8 && told->limit == 2);
+    kernel->blocks = 10;
+    assert_false(gives(a, SLR_BOTTLENECK_FEW_BLOCKS));
+    kernel->blocks = 9;
+    kernel->instructions = 5 * 1000; // short: small launches are what is wrong
+    assert_false(gives(a, SLR_BOTTLENECK_FEW_BLOCKS));
+}
+
 static void a_quarter_of_the_time_with_too_much_work_is_contention(void **state)
 {
     (void)state;
@@ -347,6 +381,8 @@ int main(void)
         cmocka_unit_test(a_mailbox_is_too_large_by_its_depth_and_not_by_time_alone),
         cmocka_unit_test(a_device_that_idles_is_named),
         cmocka_unit_test(more_streams_than_workers_can_serve_are_named),
+        cmocka_unit_test(a_wait_for_each_launch_is_named),
+        cmocka_unit_test(fewer_blocks_than_workers_are_named),
         cmocka_unit_test(a_quarter_of_the_time_with_too_much_work_is_contention),
         cmocka_unit_test(a_run_that_compiles_is_named),
         cmocka_unit_test(a_heap_in_pieces_is_named),

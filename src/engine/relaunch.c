@@ -68,15 +68,11 @@ void slri_relaunch_constants(const struct slri_relaunch *relaunch, unsigned char
 {
     const struct slri_relaunch_desc *desc = &relaunch->desc;
     const uint32_t initial_at = RL_BINDING(desc->entry->bindings);
-    uint32_t words[16] = {[RL_MESSAGES_AT] = relaunch->messages_at,
-                          [RL_MESSAGE_STRIDE] = relaunch->message_stride,
-                          [RL_RESULT_STRIDE] = relaunch->result_stride,
-                          [RL_REPLIES_AT] = relaunch->replies_at,
+    uint32_t words[16] = {[RL_REPLIES_AT] = relaunch->replies_at,
                           [RL_REPLY_STRIDE] = relaunch->reply_stride,
                           [RL_MAX_REPLIES] = desc->max_replies,
                           [RL_MAX_SENDS] = desc->max_sends,
                           [RL_STOPS] = desc->stops,
-                          [RL_STATE_STRIDE] = (uint32_t)desc->state_stride,
                           [RL_STATE_BYTES] = (uint32_t)desc->state_bytes,
                           [RL_INITIAL_AT] = desc->initial_state ? initial_at : 0,
                           [RL_FUEL] = (uint32_t)desc->fuel,
@@ -286,10 +282,15 @@ slr_status slri_shard_store(const struct slri_shard *shard, void *state, const v
 
 // ---- packing -------------------------------------------------------------------------------------------------------
 
-static uint32_t *message_at(const struct slri_relaunch *relaunch, uint32_t record)
+static uint32_t place_of(const struct slri_relaunch *relaunch, uint32_t record)
 {
-    return (uint32_t *)(void *)(relaunch->host_in + relaunch->messages_at +
-                                (uint64_t)record * relaunch->message_stride);
+    return relaunch->messages_at + record * relaunch->message_stride;
+}
+
+// A message, or a batch.
+static uint32_t *packed_at(const struct slri_relaunch *relaunch, uint32_t place)
+{
+    return (uint32_t *)(void *)(relaunch->host_in + place);
 }
 
 static const uint32_t *slot_of(const struct slri_shard *shard, uint32_t k)
@@ -306,13 +307,13 @@ static void put_head(const struct slri_relaunch *relaunch, const struct slri_sha
     to[RL_STATE] = instance / relaunch->desc.shards + shard->number * relaunch->states_a_shard;
 }
 
-// `record` is handled behind `before`, or first of a chain.
-static void link_up(struct slri_relaunch *relaunch, uint32_t before, uint32_t record)
+// What lies at `place` is handled behind what lies at `before`, or first of a chain.
+static void link_up(struct slri_relaunch *relaunch, uint32_t before, uint32_t place)
 {
     if (before == RL_END)
-        ((uint32_t *)(void *)relaunch->host_in)[relaunch->chains++] = record;
+        packed_at(relaunch, 0)[relaunch->chains++] = place;
     else
-        message_at(relaunch, before)[RL_NEXT] = record;
+        packed_at(relaunch, before)[RL_NEXT] = place;
 }
 
 static void pack_messages(struct slri_relaunch *relaunch, const struct slri_shard *shard, uint32_t ready)
@@ -323,11 +324,12 @@ static void pack_messages(struct slri_relaunch *relaunch, const struct slri_shar
     slri_instances_begin(&instances);
     for (uint32_t k = 0; k < ready; ++k) {
         const uint32_t *slot = slot_of(shard, k);
-        uint32_t *message = message_at(relaunch, first + k);
+        uint32_t place = place_of(relaunch, first + k), *message = packed_at(relaunch, place);
         put_head(relaunch, shard, slot[MB_INSTANCE], message);
+        message[RL_RECORD] = (first + k) * relaunch->result_stride;
         memcpy((unsigned char *)message + RL_PAYLOAD, &slot[MB_PAYLOAD], desc->message_bytes);
         uint32_t before = desc->stops ? k - 1 : slri_instances_add(&instances, k, slot[MB_INSTANCE]);
-        link_up(relaunch, before == SLRI_NO_MESSAGE ? RL_END : first + before, first + k);
+        link_up(relaunch, before == SLRI_NO_MESSAGE ? RL_END : place_of(relaunch, first + before), place);
     }
     relaunch->packed_bytes += (uint64_t)ready * relaunch->message_stride;
 }
@@ -336,11 +338,11 @@ static void pack_messages(struct slri_relaunch *relaunch, const struct slri_shar
 static uint32_t pack_batch(struct slri_relaunch *relaunch, const struct slri_shard *shard,
                            const struct slri_instances *instances, uint32_t k)
 {
-    const uint32_t bytes = relaunch->desc.message_bytes, at = (uint32_t)(relaunch->packed_bytes / RL_BATCH_UNIT);
-    uint32_t *head = message_at(relaunch, at), count = 0;
+    const uint32_t bytes = relaunch->desc.message_bytes, at = relaunch->messages_at + (uint32_t)relaunch->packed_bytes;
+    uint32_t *head = packed_at(relaunch, at), count = 0;
     put_head(relaunch, shard, slot_of(shard, k)[MB_INSTANCE], head);
     for (uint32_t each = k; each != SLRI_NO_MESSAGE; each = slri_instances_next(instances, each))
-        head[RL_PAYLOAD / 4 + count++] = relaunch->messages + each;
+        head[RL_PAYLOAD / 4 + count++] = (relaunch->messages + each) * relaunch->result_stride;
     head[RL_COUNT] = count;
     unsigned char *to = (unsigned char *)head + RL_PAYLOAD + slri_round_up(UINT64_C(4) * count, RL_BATCH_UNIT);
     for (uint32_t each = k; each != SLRI_NO_MESSAGE; each = slri_instances_next(instances, each), to += bytes)

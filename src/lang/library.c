@@ -8,8 +8,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-extern const char slri_embedded_slr_math_self_h[], slri_embedded_slr_math_h[], slri_embedded_slr_math_double_h[];
-extern const char slri_embedded_slr_math_more_h[], slri_embedded_slr_half_h[], slri_embedded_slr_soft_h[];
+extern const char slri_embedded_slr_math_self_h[], slri_embedded_slr_math_h[], slri_embedded_slr_math_angles_h[];
+extern const char slri_embedded_slr_math_double_h[], slri_embedded_slr_math_more_h[], slri_embedded_slr_half_h[];
+extern const char slri_embedded_slr_fma_h[], slri_embedded_slr_soft_h[];
 
 #define HEAD "__global__ void slri_all(float *f, double *d, int *i, unsigned *u, long *l, unsigned long *m)\n{\n"
 
@@ -46,7 +47,8 @@ static void put_calls(struct slri_text *text)
 
 static slr_status make(struct slri_module **out)
 {
-    const char *const parts[] = {slri_embedded_slr_math_self_h, slri_embedded_slr_math_h,
+    const char *const parts[] = {slri_embedded_slr_math_self_h,   slri_embedded_slr_fma_h,
+                                 slri_embedded_slr_math_h,        slri_embedded_slr_math_angles_h,
                                  slri_embedded_slr_math_double_h, slri_embedded_slr_math_more_h,
                                  slri_embedded_slr_half_h};
     struct slri_text text = SLRI_TEXT_INIT;

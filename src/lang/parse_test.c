@@ -8,11 +8,16 @@
 // ---- layout --------------------------------------------------------------------------------------------------------
 
 // The same text for the host and for the front end.
-#define LAYOUTS(...)                                                                                                   \
+#define LAYOUTS(name, ...)                                                                                             \
     __VA_ARGS__                                                                                                        \
-    static const char layout_text[] = #__VA_ARGS__;
+    static const char name[] = #__VA_ARGS__;
+
+#ifdef _WIN32
+#define long long long // as in kernels, whose text keeps the word
+#endif
 
 LAYOUTS(
+    first_layouts,
     struct small {
         char a;
         short b;
@@ -33,7 +38,12 @@ LAYOUTS(
             unsigned short z;
         } inner;
         struct wide w;
-    };
+    };)
+
+#undef long
+
+LAYOUTS(
+    other_layouts,
     struct sized {
         int8_t a;
         uint16_t b;
@@ -59,8 +69,8 @@ LAYOUTS(
 static const struct slri_type *state_of(struct slri_module **module, const char *tag)
 {
     char text[4096];
-    snprintf(text, sizeof text, "%s struct in { int a; };\n__ring__ void h(struct %s *s, const struct in *m) {}",
-             layout_text, tag);
+    snprintf(text, sizeof text, "%s %s struct in { int a; };\n__ring__ void h(struct %s *s, const struct in *m) {}",
+             first_layouts, other_layouts, tag);
     *module = compile_text(text);
     return (*module)->entry[0].state;
 }

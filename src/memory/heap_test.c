@@ -2,6 +2,8 @@
 // Heaps: joining, limits, chunks, alignment, what is refused and what is said then.
 #include "memory/heap_test.h"
 
+#include "base/aligned_test.h"
+
 // ---- joining ------------------------------------------------------------------------------------------------------
 
 static void two_neighbours_given_back_serve_one_twice_as_large(void **state)
@@ -301,13 +303,13 @@ static void what_is_taken_is_told_with_the_place_that_took_it(void **state)
 static void *allocate_some(void *user, size_t bytes, size_t alignment)
 {
     int *left = user;
-    return *left > 0 ? --*left, aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment) : NULL;
+    return *left > 0 ? --*left, aligned_take(alignment, bytes) : NULL;
 }
 
 static void release_some(void *user, void *memory, size_t bytes)
 {
     (void)user, (void)bytes;
-    free(memory);
+    aligned_give(memory);
 }
 
 static void host_short_of_memory_refuses_and_harms_nothing(void **state)

@@ -193,10 +193,11 @@ static inline uint32_t slri_ports_opened(const slr_ring *ring)
     return __atomic_load_n(&ring->ports_opened, __ATOMIC_ACQUIRE);
 }
 
-// How late the ring kernel's owners may wake a thread that waits for them.
+// So long a thread that waits for the ring kernel looks before it sleeps: its owners may wake it as late, and a launch
+// takes so long that asleep the thread would be woken for each reply.
 static inline uint64_t slri_late_ns(const slr_ring *ring)
 {
-    return ring->mode == SLR_RING_PERSISTENT ? SLRI_RESIDENT_LOOK_NS : 0;
+    return ring->mode == SLR_RING_PERSISTENT || ring->mode == SLR_RING_RELAUNCHED ? SLRI_RESIDENT_LOOK_NS : 0;
 }
 
 static inline slr_ring_state slri_ring_state(const slr_ring *ring)

@@ -66,15 +66,11 @@ static inline uint32_t batch_sent_at(const struct batch_layout *l, const struct 
 static inline void batch_put_constants(struct batch_layout *l, const struct slri_entry *handler)
 {
     const uint32_t initial_at = RL_BINDING(handler->bindings);
-    uint32_t words[16] = {[RL_MESSAGES_AT] = l->messages_at,
-                          [RL_MESSAGE_STRIDE] = l->message_stride,
-                          [RL_RESULT_STRIDE] = l->result_stride,
-                          [RL_REPLIES_AT] = l->replies_at,
+    uint32_t words[16] = {[RL_REPLIES_AT] = l->replies_at,
                           [RL_REPLY_STRIDE] = l->reply_stride,
                           [RL_MAX_REPLIES] = l->max_replies,
                           [RL_MAX_SENDS] = l->max_sends,
                           [RL_STOPS] = l->stops,
-                          [RL_STATE_STRIDE] = l->state_stride,
                           [RL_STATE_BYTES] = l->state_bytes,
                           [RL_INITIAL_AT] = l->initial ? initial_at : 0};
     memcpy(&words[RL_FUEL], &l->fuel, sizeof l->fuel);
@@ -115,9 +111,14 @@ static inline void batch_free(struct batch_layout *l)
     free(l->constants);
 }
 
+static inline uint32_t batch_place(const struct batch_layout *l, uint32_t number)
+{
+    return l->messages_at + number * l->message_stride;
+}
+
 static inline uint32_t *batch_message(const struct batch_layout *l, uint32_t number)
 {
-    return (uint32_t *)(void *)(l->in + l->messages_at + (size_t)number * l->message_stride);
+    return (uint32_t *)(void *)(l->in + batch_place(l, number));
 }
 
 static inline uint32_t *batch_result(const struct batch_layout *l, uint32_t number)
@@ -164,6 +165,7 @@ static inline uint32_t batch_handle(void *self, struct slri_call *call)
     uint32_t *message = batch_message(&l, 0), *result = batch_result(&l, 0);
     message[RL_INSTANCE] = call->instance;
     message[RL_NEXT] = RL_END;
+    memcpy(l.in, &(uint32_t){batch_place(&l, 0)}, 4);
     memcpy((unsigned char *)message + RL_PAYLOAD, call->message, b->handler->message->bytes);
     uint32_t fault = batch_run(b, &l, call->state, l.state_bytes);
     call->replies = result[RL_REPLIES];

@@ -60,11 +60,12 @@ static void put_messages(struct way *way, const struct setup *setup)
         message[RL_INSTANCE] = 100 + instance;
         message[RL_STATE] = instance;
         message[RL_NEXT] = RL_END;
+        message[RL_RECORD] = k * way->layout.result_stride;
         memcpy((unsigned char *)message + RL_PAYLOAD, &setup->message[k], sizeof setup->message[k]);
         if (before == RL_END)
-            chain[way->layout.chains++] = k;
+            chain[way->layout.chains++] = batch_place(&way->layout, k);
         else
-            batch_message(&way->layout, before)[RL_NEXT] = k;
+            batch_message(&way->layout, before)[RL_NEXT] = batch_place(&way->layout, k);
         last[instance] = k;
     }
 }
@@ -136,7 +137,9 @@ static void handle_chains(struct way *way, const struct slri_module *module, con
     const uint32_t *first = (const uint32_t *)(const void *)way->layout.in;
     for (uint32_t chain = 0; chain < way->layout.chains; chain++) {
         bool stopped = false;
-        for (uint32_t k = first[chain]; k != RL_END; k = batch_message(&way->layout, k)[RL_NEXT]) {
+        for (uint32_t at = first[chain]; at != RL_END;) {
+            const uint32_t k = (at - way->layout.messages_at) / way->layout.message_stride;
+            at = batch_message(&way->layout, k)[RL_NEXT];
             uint32_t *result = batch_result(&way->layout, k);
             if (stopped) {
                 result[RL_FAULT] = RL_NOT_RUN;
@@ -436,6 +439,98 @@ static void loops_within_loops_pay_their_fuel_once(void **unused)
         }
 }
 
+static void loops_of_a_few_turns_are_written_out(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *body;
+        bool has_loop;
+    } cases[] = {
+        {"for (int i = 0; i < 5; i++) s->sum += m->a + i;", false},
+        {"for (int i = 20; i >= 2; i -= 3) { if (i & 1) s->sum += i; else s->count ^= i; }", false},
+        {"for (unsigned i = 1; i < 16u; i++) { int k = m->b; s->sum += k * 3; }", false},
+        {"for (int i = 0; i < 17; i++) s->sum += i;", true},
+        {"for (int i = 0; i < m->a; i++) s->sum += i;", true},
+        {"for (int i = 0; i < 3; i++) s->sum += 10 / m->b;", true}, // a fault, which may come before that of the fuel
+        {"for (int i = 0; i < 3; i++) data[i] += m->a;", true},     // outlasts it
+        {"for (int i = 0; i < 3; i++) ring_reply(&i);", true},
+        {"for (int i = 0; i < 3; i++) { if (i == m->a) continue; s->sum += i; }", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        uint32_t faults[MESSAGES], out_of_fuel = 0;
+        struct setup setup = twelve;
+        setup.max_replies = 4;
+        setup.one_chain = true; // they share the buffer
+        snprintf(text, sizeof text, TYPES "__ring__ void h(struct st *s, const struct in *m, int *data) { %s }",
+                 cases[i].body);
+        for (setup.fuel = 1; setup.fuel < 20; setup.fuel++) {
+            expect_same(text, &setup, faults, NULL);
+            out_of_fuel += faults[0] == SLRI_FAULT_FUEL;
+        }
+        assert_in_range(out_of_fuel, 1, 18);
+        struct slri_module *module = compile_text(text), *made = NULL;
+        assert_int_equal(slri_handler_kernel(module, module->entry, &made), SLR_OK);
+        if (has_op(made->function[0]->body, SLRI_OP_LOOP) != cases[i].has_loop)
+            fail_msg("%s", cases[i].body);
+        slri_module_destroy(made);
+        slri_module_destroy(module);
+    }
+}
+
+// Whether a loop has an access to the states.
+static bool loops_over_states(const struct slri_block *block, bool in_loop)
+{
+    bool found = false;
+    for (uint32_t i = 0; block && i < block->count && !found; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        found = in_loop && in->root.kind == SLRI_ROOT_BINDING && in->root.index == SLRI_BATCH_STATES;
+        for (int part = 0; part < 3; part++)
+            found |= loops_over_states(in->body[part], in_loop || in->op == SLRI_OP_LOOP);
+        for (uint32_t k = 0; k < in->cases; k++)
+            found |= loops_over_states(in->match[k].body, in_loop);
+    }
+    return found;
+}
+
+static void a_loop_keeps_words_of_the_state_in_registers(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *body;
+        bool keeps;
+        uint32_t fault; // of message 4, whose b is -1
+    } cases[] = {
+        {"for (int i = 0; i < 50; i++) s->sum += m->a + i;", true, 0},
+        {"for (int i = 0; i < m->a; i++) { s->sum += i; if (s->sum > 40) break; s->count++; }", true, 0},
+        {"for (int i = 0; i < m->a; i++) for (int k = 0; k < i; k++) { s->sum += k; if (s->count == 3) continue;\n"
+         "s->count = k; }",
+         true, 0},
+        {"for (int i = 0; i < 4; i++) { s->sum += 7; s->count += 100 / (m->b + 1); }", true, SLRI_FAULT_DIVIDE},
+        {"while (1) { s->sum++; if (s->sum % 7 == m->a % 7) break; }", true, 0},
+        // What leaves in the midst, is of another width, or not known before it runs, stays in memory.
+        {"for (int i = 0; i < m->a; i++) { s->sum += i; if (i == 3) return; }", false, 0},
+        {"for (int i = 0; i < m->a; i++) { s->sum += 7; s->last[1]++; }", false, 0},
+        {"for (int i = 0; i < m->a; i++) { s->count += i; s->last[(i + m->a) & 3] += s->count; }", false, 0},
+        {"for (int i = 0; i < m->a; i++) { s->count += i; struct st t = *s; t.sum++; *s = t; }", false, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        uint32_t faults[MESSAGES];
+        struct setup setup = twelve;
+        snprintf(text, sizeof text, TYPES "__ring__ void h(struct st *s, const struct in *m) { %s }", cases[i].body);
+        setup.has_initial = i % 2;
+        expect_same(text, &setup, faults, NULL);
+        assert_int_equal(faults[4], cases[i].fault);
+        struct slri_module *module = compile_text(text), *made = NULL;
+        assert_int_equal(slri_handler_kernel(module, module->entry, &made), SLR_OK);
+        if (loops_over_states(made->function[0]->body, false) == cases[i].keeps)
+            fail_msg("%s", cases[i].body);
+        slri_module_destroy(made);
+        slri_module_destroy(module);
+    }
+}
+
 static void nothing_that_only_handlers_have_is_left(void **unused)
 {
     (void)unused;
@@ -618,6 +713,8 @@ int main(void)
         cmocka_unit_test(faults_in_loops_leave_them),
         cmocka_unit_test(fuel_runs_out_where_the_handlers_does),
         cmocka_unit_test(loops_within_loops_pay_their_fuel_once),
+        cmocka_unit_test(loops_of_a_few_turns_are_written_out),
+        cmocka_unit_test(a_loop_keeps_words_of_the_state_in_registers),
         cmocka_unit_test(nothing_that_only_handlers_have_is_left),
         cmocka_unit_test(a_block_leaves_what_the_handler_does),
         cmocka_unit_test(a_fault_of_a_thread_is_the_blocks),

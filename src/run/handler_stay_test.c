@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A handler in a kernel that stays (ir/pass/handler_kernel.h), interpreted: each call of the kernel's own function
-// handles the message whose slot it names, with its state, its bindings and its record.
+// handles the message whose slot it names, with its state, its bindings and its record. Its replies lie in two slots.
 #include "abi/mailbox_layout.h"
 #include "run/batch_test.h"
 #include "run/grid_test.h"
 
-enum { SLOT = 8, MESSAGES = 3, STATES = 2, RECORD = SLRI_STAY_RECORD_AT / 4 };
+enum { SLOT = 8, MESSAGES = 3, STATES = 2, REPLIES = 64 };
 
-// Notes of each message its fault, its replies and the first word of the first, in P behind the slots.
+// Notes of each message its fault, its replies and the first word of the first.
 static const char around[] =
     "__device__ void slr_handle(unsigned *R) { R[16] = 0u; }\n"
     "__device__ unsigned adds(unsigned a) { return a + 1u; }\n"
@@ -17,8 +17,9 @@ static const char around[] =
     "    for (unsigned k = 0u; k < P[0]; ++k) {\n"
     "        R[0] = P[1u + k];\n"
     "        R[1] = S[P[1u + k] + 2u] & 1u;\n"
+    "        R[6] = 64u * 4u; R[7] = k;\n"
     "        slr_handle(R);\n"
-    "        table[3u * k] = R[16]; table[3u * k + 1u] = R[19]; table[3u * k + 2u] = R[16u + C[3] / 4u];\n"
+    "        table[3u * k] = R[16]; table[3u * k + 1u] = R[19]; table[3u * k + 2u] = S[64u + (k & 1u) * 4u];\n"
     "    }\n"
     "    table[3u * P[0]] = adds(table[3u * P[0]]);\n"
     "}\n";
@@ -43,7 +44,7 @@ static const char handler[] =
     "}\n";
 
 struct played {
-    uint32_t S[(MESSAGES + 1) * SLOT], R[64], states[STATES * 4], P[8], table[16];
+    uint32_t S[REPLIES + 8], R[64], states[STATES * 4], P[8], table[16];
     unsigned char constants[256];
 };
 
@@ -66,11 +67,10 @@ static void play(const char *name, const uint32_t (*message)[2], uint32_t messag
         memcpy(slot + MB_PAYLOAD, message[k], sizeof message[k]);
     }
     struct batch_layout l = {.max_replies = 1, .state_bytes = 4, .state_stride = 16, .fuel = 1000, .bound = bound};
-    l.replies_at = 32;
     l.reply_stride = 16;
-    l.message_stride = 4;
     l.constants = p->constants;
     batch_put_constants(&l, entry);
+    memcpy(p->constants + 4 * RL_REPLY_MASK, &(uint32_t){1}, 4);
     if (slri_handler_stay(of, entry, text, &made) != SLR_OK)
         fail_msg("%s", slr_error_message());
     assert_int_equal(made->entries, 1);
@@ -102,7 +102,8 @@ static void each_call_handles_the_message_that_is_named(void **state)
     assert_memory_equal(p.table, expected, sizeof expected);
     assert_int_equal(p.states[0], 20); // of instances 4 and 6, whose state is the first
     assert_int_equal(p.states[4], 10);
-    assert_int_equal(p.R[RECORD + 9], 6); // who replied last
+    assert_int_equal(p.S[REPLIES + 1], 6); // who replied last, and who before
+    assert_int_equal(p.S[REPLIES + 4 + 1], 5);
 }
 
 static void a_fault_is_in_the_record_and_its_state_begins_anew(void **state)

@@ -64,7 +64,7 @@ static void atomics_of_every_type(void **unused)
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_int_equal(made.out[i], expected[i]);
     assert_int_equal((unsigned)made.out[11], 4000000000u);
-    long wide;
+    int64_t wide;
     unsigned long long sum;
     double d;
     memcpy(&wide, made.out + 16, 8), memcpy(&sum, made.out + 24, 8), memcpy(&d, made.real + 8, 8);

@@ -46,6 +46,10 @@ struct deep {
 
 #define SHARED_TYPES "struct point { short x; int y; }; struct deep { char tag; struct point at[3]; double weight; };"
 
+#ifdef _WIN32
+#define long long long // as in kernels, whose text keeps the word
+#endif
+
 // CASE(name, { body of a function of `long a, long b` that returns long }): compiled by the host here and kept as text.
 #define CASE(name, ...)                                                                                                \
     static int64_t host_##name(int64_t a, int64_t b) __VA_ARGS__ static const char text_##name[] = #__VA_ARGS__;
@@ -263,6 +267,7 @@ CASE(comma_and_scope, {
 })
 
 #pragma GCC diagnostic pop
+#undef long
 
 struct both {
     const char *name, *text;

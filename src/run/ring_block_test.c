@@ -8,7 +8,7 @@ struct in {
     int n, values[256];
 };
 struct state {
-    long total;
+    int64_t total; // a kernel's long
 };
 
 #define TEXT                                                                                                           \

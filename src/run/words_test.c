@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels as words of 32 bits (ir/pass/words.h), and with threads that meet (meet.h): what they leave is what the
 // kernel leaves. `tests/generate --level 4` does the same with random programs.
+#include "ir/format.h"
 #include "ir/pass/meet.h"
 #include "ir/pass/words.h"
 #include "run/grid_test.h"
@@ -151,14 +152,19 @@ static void only_words_are_left(void **state)
     done(&w);
 }
 
-static void refuses(const char *text, const char *words)
+static void refuses_with(const struct slri_words_options *options, const char *text, const char *words)
 {
     struct slri_module *source = compile_text(text), *made = NULL;
-    assert_int_equal(slri_words_kernel(source, source->entry, NULL, &made), SLR_UNSUPPORTED);
+    assert_int_equal(slri_words_kernel(source, source->entry, options, &made), SLR_UNSUPPORTED);
     assert_null(made);
     if (!strstr(slr_error_message(), words))
         fail_msg("'%s' does not say '%s'", slr_error_message(), words);
     slri_module_destroy(source);
+}
+
+static void refuses(const char *text, const char *words)
+{
+    refuses_with(NULL, text, words);
 }
 
 static void what_a_word_cannot_hold_is_refused_with_its_place(void **state)
@@ -168,6 +174,8 @@ static void what_a_word_cannot_hold_is_refused_with_its_place(void **state)
     refuses("__global__ void k(float *a)\n{\n  a[0] = a[0] * 0.1;\n}", "use float");
     refuses("__global__ void k(unsigned long long *a)\n{\n  atomicAdd(a, 1ull);\n}", ":3: an atomic of 64 bits");
     refuses("__global__ void k(int *a)\n{\n  printf(\"%d\", a[0]);\n}", ":3: printf is");
+    const struct slri_words_options prints = {.prints = true, .doubles = true};
+    refuses_with(&prints, "__global__ void k(double *a)\n{\n  printf(\"%g\", a[0]);\n}", ":3: printf of a double is");
     struct words w = words_of("__global__ void k(float *a) { a[0] = a[0] * 0.1f; }", false);
     done(&w);
 }
@@ -187,6 +195,37 @@ static void doubles_stay_where_the_device_has_them(void **state)
     assert_int_equal(slri_interp_create(made, &interp), SLR_OK);
     assert_int_equal(slri_interpret_grid(interp, &grid, &end), SLR_OK);
     assert_true(a[1] == -123456789012.75 * 0.1 + -123456789012.0);
+    slri_interp_destroy(interp);
+    slri_module_destroy(made);
+    slri_module_destroy(source);
+}
+
+static void keep_print(void *user, uint32_t format, const union slri_scalar *value, uint32_t count)
+{
+    (void)format, (void)count;
+    slri_format_fill("%d %u %lld %c %llx %5d|", value, user);
+}
+
+static void what_is_printed_goes_as_two_words_a_value(void **state)
+{
+    (void)state;
+    const struct slri_words_options options = {.prints = true};
+    struct slri_module *source = compile_text("__global__ void k(int *a) {"
+                                              "printf(\"%d %u %lld %c %llx %5d|\", a[0], 7u, a[0] * 10000000000ll,"
+                                              "'x', ~0ull >> a[1], -2); }"),
+                       *made;
+    struct slri_interp *interp;
+    struct slri_grid_end end;
+    struct slri_text text = SLRI_TEXT_INIT;
+    int a[2] = {-3, 4};
+    const struct slri_bound arg = {a, sizeof a};
+    const struct slri_grid grid = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .arg = &arg, .args = 1, .fuel = 100, .print = keep_print, .user = &text};
+    assert_int_equal(slri_words_kernel(source, source->entry, &options, &made), SLR_OK);
+    assert_int_equal(slri_interp_create(made, &interp), SLR_OK);
+    assert_int_equal(slri_interpret_grid(interp, &grid, &end), SLR_OK);
+    assert_string_equal(slri_text_view(&text), "-3 7 -30000000000 x fffffffffffffff    -2|");
+    slri_text_free(&text);
     slri_interp_destroy(interp);
     slri_module_destroy(made);
     slri_module_destroy(source);
@@ -270,6 +309,7 @@ int main(void)
         cmocka_unit_test(only_words_are_left),
         cmocka_unit_test(what_a_word_cannot_hold_is_refused_with_its_place),
         cmocka_unit_test(doubles_stay_where_the_device_has_them),
+        cmocka_unit_test(what_is_printed_goes_as_two_words_a_value),
         cmocka_unit_test(threads_that_have_returned_come_along),
         cmocka_unit_test(some_lanes_vote_and_others_have_left_the_loop),
         cmocka_unit_test(what_meets_stays_as_it_is),

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LONG 20000000000ull
+#define LONG 60000000000ull
 
 static const char source[] = "#include <slipring/device.h>\n"
                              "#include \"not_there.h\"\n"

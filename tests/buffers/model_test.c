@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { PROGRAMS = 60, PATIENCE_S = 60 };
+enum { PROGRAMS = 60, PATIENCE_S = 300 };
 
 static const char *const specs[] = {"cpu?engine=interpreted&threads=2", "cpu?engine=interpreted&threads=2&unified=0"};
 enum { SPECS = sizeof specs / sizeof *specs };

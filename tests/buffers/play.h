@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 enum { HANDLES = 8, STREAMS = 3, READS = 64, WHY_BYTES = 400 };
-#define LONG 20000000000ull
+#define LONG 60000000000ull
 
 struct pending_read { // that a stream has been asked for
     unsigned char got[MOST_BYTES], want[MOST_BYTES];

@@ -3,7 +3,7 @@
 // their repaired twins (NAME_fixed.cu), nor any error in the example kernels.
 #include <slipring/slipring.h>
 
-#include <dirent.h>
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -82,24 +82,17 @@ static slr_check *check_file(const char *path, const struct source *source)
     return check_kernel(kernel, path, source);
 }
 
-static int is_kernel_file(const struct dirent *entry)
-{
-    const char *dot = strrchr(entry->d_name, '.');
-    return dot != NULL && strcmp(dot, ".cu") == 0;
-}
-
 static int each_file(const char *folder, void (*check)(const char *path, const char *name))
 {
-    struct dirent **names;
-    int count = scandir(folder, &names, is_kernel_file, alphasort);
+    char pattern[512];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/*.cu", folder);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    int count = (int)found.gl_pathc;
     assert_in_range(count, 1, FILES_MAX);
-    for (int i = 0; i < count; i++) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
-        check(path, names[i]->d_name);
-        free(names[i]);
-    }
-    free(names);
+    for (int i = 0; i < count; i++)
+        check(found.gl_pathv[i], strrchr(found.gl_pathv[i], '/') + 1);
+    globfree(&found);
     return count;
 }
 

@@ -13,7 +13,7 @@ static void a_signal_in_the_first_part_ends_it_early(void **state)
 {
     (void)state;
     gives("\"$S\" demo ward --patients 10 --seconds 3 >out 2>err & "
-          "for i in $(seq 2000); do grep -q recording out && break; sleep 0.01; done; kill -INT $!; wait $!; echo $?; "
+          "await 'grep -q recording out'; kill -INT $!; wait $!; echo $?; "
           "cat err; grep -c OTHER out",
           1, "130\n0\n"); // 1 is grep's
 }

@@ -293,9 +293,10 @@ static void json_gives_a_line_each_second_while_the_input_stays_open(void **stat
     // Two rows, then nothing for as long as two lines take.
     gives("mkfifo slow; { \"$S\" run total.cu --input slow --output s.csv --json >lines 2>&1 & } ; exec 3>slow; "
           "printf 'a,b\\n5,1\\n6,2\\n' >&3; "
-          "for i in $(seq 2000); do [ $(wc -l <lines) -ge 2 ] && break; sleep 0.01; done; exec 3>&-; wait $!; rm slow; "
-          "sed -n '2s/.*\"state\": \\(\"[a-z]*\"\\).*\"received\": \\([0-9]*\\).*/\\1 \\2/p' lines; "
-          "sed -n '2s/.*\"last\": {\"seconds\": .*, \"messages_per_s\": \\([0-9.]*\\), .*/\\1/p' lines; "
+          "await '[ $(wc -l <lines) -ge 2 ] && tail -n 1 lines >line && "
+          "grep -q \"received.: 2,.*last.*per_s.: 0.0,\" line'; exec 3>&-; wait $!; rm slow; "
+          "sed -n 's/.*\"state\": \\(\"[a-z]*\"\\).*\"received\": \\([0-9]*\\).*/\\1 \\2/p' line; "
+          "sed -n 's/.*\"last\": {\"seconds\": .*, \"messages_per_s\": \\([0-9.]*\\), .*/\\1/p' line; "
           "grep -c '\"ended\": \"end of input\"' lines; tail -n 1 lines | grep -c ended",
           0, "\"active\" 2\n0.0\n1\n1\n");
 }
@@ -305,7 +306,7 @@ static void a_signal_ends_the_input_and_what_was_read_is_handled(void **state)
     (void)state;
     const char *input = "mkfifo pipe; { \"$S\" run total.cu --input pipe --output o.csv 2>err & } ; exec 3>pipe;"
                         "printf 'a,b\\n1,1\\n2,2\\n' >&3;"
-                        "for i in $(seq 1000); do grep -q ^3,2 o.csv 2>/dev/null && break; sleep 0.01; done; kill -%s "
+                        "await 'grep -qs ^3,2 o.csv'; kill -%s "
                         "$!; wait $!; echo $?; cat o.csv; cat err; rm pipe";
     // SIGTERM asks for an orderly end, and all was drained.
     static const char *const signals[] = {"INT", "TERM"}, *const codes[] = {"130", "0"};
@@ -324,7 +325,7 @@ static void rows_are_answered_while_the_input_stays_open(void **state)
 {
     (void)state;
     gives("mkfifo live; { \"$S\" run total.cu --input live --output l.csv & } ; exec 3>live; printf 'a,b\\n5,1\\n' >&3;"
-          "for i in $(seq 1000); do grep -q ^5,1 l.csv 2>/dev/null && break; sleep 0.01; done; "
+          "await 'grep -qs ^5,1 l.csv'; "
           "grep -q ^5,1 l.csv && printf '6,2\\n' >&3; "
           "exec 3>&-; wait $!; cat l.csv",
           0, "total,b\n5,1\n11,2\n");

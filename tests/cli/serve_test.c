@@ -144,10 +144,8 @@ static void a_name_is_listed_and_copied(void **state)
     is_told("READY=1", NULL);
     write_file("in.csv", "key,value\n1,0\n2,0\n3,1\n1,0\n");
     says("$S run counts.cu $U --name first --key key --input in.csv --json 2>&1", 0, "\"messages\": 4");
-    says(
-        "for i in $(seq 600); do $S cluster ls $U --json > ls; grep -q '\"messages\": 4' ls && break; sleep 0.1; done; "
-        "cat ls",
-        0, "\"name\": \"first\"");
+    says("await '$S cluster ls $U --json > ls; grep -q messages.:.4, ls && grep -q owned.:.3 ls'; cat ls", 0,
+         "\"name\": \"first\"");
     says("cat ls", 0, "\"faulted\": 1");
     says("$S cluster ls $U", 0, "3/3 partitions");
     says("$S cluster show $U --name first --json", 0, "\"partitions\": 3,\n      \"draining\": false");

@@ -40,12 +40,16 @@ static inline int shell_end(void **state)
     return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
-// Runs a shell command in which $S is the program; what it prints on standard output, and its exit code.
+// Runs a shell command in which $S is the program, and `await COMMAND` waits until that succeeds; what it prints on
+// standard output, and its exit code.
 static inline const char *shell(const char *command, int *code)
 {
     static char out[1 << 16];
     char line[4096];
-    snprintf(line, sizeof line, "S=\"$SLIPRING_TOOL\"; %s", command);
+    snprintf(line, sizeof line,
+             "S=\"$SLIPRING_TOOL\"; "
+             "await() { for i in $(seq 6000); do eval \"$1\" && return; sleep 0.02; done; echo \"in vain: $1\"; }; %s",
+             command);
     fflush(NULL);
     FILE *pipe = popen(line, "r");
     assert_non_null(pipe);

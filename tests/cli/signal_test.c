@@ -35,7 +35,7 @@ static void a_signal_after_the_end_of_the_input_ends_a_stuck_handler(void **stat
         snprintf(command, sizeof command,
                  "rm -f o.csv; "
                  "\"$S\" $R --fuel 18446744073709551615 --input in.csv --output o.csv --json --drain 50ms >out 2>err & "
-                 "p=$!; for i in $(seq 1000); do grep -q '\"received\": 10' out && break; sleep 0.01; done; "
+                 "p=$!; await \"grep -q '\\\"received\\\": 10, \\\"handled\\\": 6,' out\"; "
                  "kill -%s $p; wait $p; echo $?",
                  signals[i].name);
         snprintf(expected, sizeof expected, "%d\n", signals[i].code);
@@ -62,8 +62,7 @@ static void replies_come_while_a_later_handler_runs(void **state)
 {
     (void)state;
     gives("rm -f o.csv; mkfifo in; \"$S\" $R --fuel 18446744073709551615 --output o.csv <in 2>err & p=$!; exec 3>in; "
-          "cat in.csv >&3; for i in $(seq 1000); do [ \"$(tail -n 1 o.csv 2>/dev/null)\" = 6 ] && break; sleep 0.01; "
-          "done; "
+          "cat in.csv >&3; await '[ \"$(tail -n 1 o.csv 2>/dev/null)\" = 6 ]'; "
           "cat o.csv; while kill -INT $p 2>/dev/null; do sleep 0.05; done; wait $p; echo $?",
           0, "a\n1\n2\n3\n4\n5\n6\n130\n");
 }
@@ -74,7 +73,7 @@ static void a_second_signal_ends_at_once(void **state)
     (void)state;
     gives(
         "\"$S\" $R --fuel 18446744073709551615 --input in.csv --output o.csv --json >out 2>err & p=$!; "
-        "for i in $(seq 1000); do grep -q '\"received\": 10' out && break; sleep 0.01; done; "
+        "await \"grep -q '\\\"received\\\": 10' out\"; "
         "while kill -TERM $p 2>/dev/null; do sleep 0.05; done; wait $p; echo $?; wc -c <err", // no counts: it was ended
         0, "143\n0\n");
 }

@@ -128,7 +128,7 @@ static void a_late_reply_is_not_taken_for_another(void **state)
     slr_worker *worker = work(device, 0);
     slr_sender *sender = open_sender(7);
     refuses(call(sender, 3, 1, &total, 1), SLR_TIMEOUT, "");
-    refuses(call(sender, 3, 2, &total, 300000000), SLR_TIMEOUT, "will be among the outputs");
+    refuses(call(sender, 3, 2, &total, 3000000000), SLR_TIMEOUT, "will be among the outputs"); // accepted by then
     begin_turning(&turning, worker);
     must(call(sender, 3, 3, &total, LONG));
     assert_int_equal(total.count, 3);
@@ -174,6 +174,38 @@ static void a_call_waits_until_a_worker_comes(void **state)
     expect_outputs(1);
 }
 
+static uint64_t last_output(slri_nats *nats, uint32_t partition)
+{
+    char stream[SLRI_NATS_SUBJECT];
+    uint64_t first, last, bytes;
+    slri_nats_stream_name(nats, SLRI_LOG_OUT, partition, stream);
+    must(slri_nats_stream_state(nats, stream, &first, &last, &bytes));
+    return last;
+}
+
+static void a_reply_is_stored_before_its_caller_has_it(void **state)
+{
+    (void)state;
+    turning turning;
+    struct total total;
+    slri_nats *nats;
+    slri_manifest manifest;
+    slr_key key = slr_key_u64(3);
+    slr_remote_desc remote = where();
+    begin_turning(&turning, work(device, 0));
+    slr_sender *sender = open_sender(0);
+    must(slri_nats_open(&remote, &nats));
+    must(slri_manifest_read(nats, &manifest));
+    for (uint64_t i = 1; i <= 50; ++i) {
+        must(call(sender, 3, i, &total, LONG));
+        assert_int_equal(total.count, i);
+        assert_int_equal(last_output(nats, slri_partition_of(&manifest, &key)), i);
+    }
+    slri_nats_close(nats);
+    must(slr_sender_close(sender, LONG));
+    end_turning(&turning);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +214,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_call_of_a_handler_without_a_reply_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_late_reply_is_not_taken_for_another, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_call_waits_until_a_worker_comes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_reply_is_stored_before_its_caller_has_it, set_up, tear_down),
     };
     RUN_WITH_SERVER(tests);
 }

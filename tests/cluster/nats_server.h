@@ -34,17 +34,32 @@ static inline void nats_nap(unsigned ms)
     nanosleep(&time, NULL);
 }
 
-// A port that was free a moment ago.
-static inline uint16_t nats_free_port(void)
+static inline bool nats_is_free(uint16_t port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
     int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    bool good = descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, length) == 0 &&
-                getsockname(descriptor, (struct sockaddr *)&address, &length) == 0;
+    bool good = descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
     if (descriptor >= 0)
         close(descriptor);
-    return good ? ntohs(address.sin_port) : 0;
+    return good;
+}
+
+// A port that was free a moment ago, below those that the system gives to whoever connects: a server that is killed and
+// started again finds it free, too. Each process begins elsewhere.
+static inline uint16_t nats_free_port(void)
+{
+    static uint32_t next;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (next == 0)
+        next = (uint32_t)getpid() * 7919u + (uint32_t)now.tv_nsec / 1000u;
+    for (uint32_t tries = 0; tries < 1000; ++tries) {
+        uint16_t port = (uint16_t)(10240 + next++ % 22000);
+        if (nats_is_free(port))
+            return port;
+    }
+    return 0;
 }
 
 static inline bool nats_answers(uint16_t port)
@@ -56,6 +71,17 @@ static inline bool nats_answers(uint16_t port)
     if (descriptor >= 0)
         close(descriptor);
     return good;
+}
+
+static inline void nats_show(const char *path)
+{
+    char line[512];
+    FILE *file = fopen(path, "r");
+    fprintf(stderr, "a server does not start: %s\n", path);
+    while (file && fgets(line, sizeof line, file))
+        fputs(line, stderr);
+    if (file)
+        fclose(file);
 }
 
 // The server ends with the test, however that ends. `extra`: one more option, or NULL.
@@ -90,12 +116,15 @@ static inline bool nats_start(nats_servers *servers, uint32_t which, const char 
     }
     servers->process[which] = process;
     for (unsigned i = 0; process > 0 && i < 3000; ++i) {
+        if (waitpid(process, NULL, WNOHANG) == process) {
+            servers->process[which] = 0;
+            break;
+        }
         if (nats_answers(servers->port[which]))
             return true;
-        if (waitpid(process, NULL, WNOHANG) == process)
-            break;
         nats_nap(20);
     }
+    nats_show(log);
     return false;
 }
 
@@ -106,6 +135,24 @@ static inline void nats_kill(nats_servers *servers, uint32_t which)
     kill(servers->process[which], SIGKILL);
     waitpid(servers->process[which], NULL, 0);
     servers->process[which] = 0;
+}
+
+static inline bool nats_open_all(nats_servers *servers, const char *configuration)
+{
+    servers->list[0] = '\0';
+    for (uint32_t i = 0; i < servers->count; ++i) {
+        nats_kill(servers, i);
+        servers->port[i] = nats_free_port();
+        servers->route[i] = nats_free_port();
+    }
+    for (uint32_t i = 0; i < servers->count; ++i) {
+        size_t length = strlen(servers->list);
+        snprintf(servers->list + length, sizeof servers->list - length, "%snats://127.0.0.1:%u", i ? "," : "",
+                 servers->port[i]);
+        if (!nats_start(servers, i, configuration))
+            return false;
+    }
+    return true;
 }
 
 /// False, with the reason printed: there is no server here.
@@ -119,20 +166,11 @@ static inline bool nats_open(nats_servers *servers, uint32_t count, const char *
     snprintf(servers->folder, sizeof servers->folder, "/tmp/slipring-nats-XXXXXX");
     if (!mkdtemp(servers->folder))
         return false;
-    for (uint32_t i = 0; i < count; ++i) {
-        servers->port[i] = nats_free_port();
-        servers->route[i] = nats_free_port();
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        size_t length = strlen(servers->list);
-        snprintf(servers->list + length, sizeof servers->list - length, "%snats://127.0.0.1:%u", i ? "," : "",
-                 servers->port[i]);
-        if (!nats_start(servers, i, configuration)) {
-            printf("skipped: %s does not start\n", servers->program);
-            return false;
-        }
-    }
-    return true;
+    for (uint32_t tries = 0; tries < 3; ++tries) // another program may have taken a port meanwhile
+        if (nats_open_all(servers, configuration))
+            return true;
+    printf("skipped: %s does not start\n", servers->program);
+    return false;
 }
 
 static inline void nats_close(nats_servers *servers)

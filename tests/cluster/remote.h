@@ -177,6 +177,24 @@ static inline void expect_outputs(uint64_t messages)
     slr_receiver_close(receiver);
 }
 
+// Another worker takes all partitions, and is not alive: who had them loses them, and takes them again.
+static inline void give_to_a_stranger(void)
+{
+    slri_nats *nats;
+    slr_remote_desc remote = where();
+    must(slri_nats_open(&remote, &nats));
+    for (uint32_t i = 0; i < PARTITIONS; ++i) {
+        char key[32];
+        slri_owner owner;
+        size_t bytes;
+        uint64_t revision;
+        snprintf(key, sizeof key, "owner.%u", i);
+        must(slri_nats_get(nats, key, &owner, sizeof owner, &bytes, &revision));
+        must(slri_nats_cas(nats, key, &revision, &(slri_owner){"a stranger"}, sizeof owner));
+    }
+    slri_nats_close(nats);
+}
+
 static inline void write_file(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");

@@ -27,7 +27,8 @@ static void a_block_works_on_one_message(cts *c)
             sum[instance] += list.value[i];
             most = list.value[i] > most ? list.value[i] : most;
         }
-        CTS_OK(c, slr_call(NULL, cts_address(c, ring, instance), &list, sizeof list, &answer, sizeof answer, CTS_LONG));
+        CTS_OK(c,
+               slr_call(NULL, cts_address(c, ring, instance), &list, sizeof list, &answer, sizeof answer, CTS_LONG(c)));
         CTS_SAME(c, answer.sum, sum[instance]);
         CTS_SAME(c, answer.most, most);
     }
@@ -51,7 +52,7 @@ static void threads_of_a_block_reply_together(cts *c)
     slr_reply reply;
     int value = 0;
     cts_send_int(c, port, cts_address(c, ring, 0), 41, -1);
-    CTS_OK(c, slr_receive(port, &reply, &value, sizeof value, CTS_LONG));
+    CTS_OK(c, slr_receive(port, &reply, &value, sizeof value, CTS_LONG(c)));
     CTS_SAME(c, reply.status, SLR_HANDLER_FAULT);
 }
 
@@ -63,7 +64,7 @@ static void a_fault_of_one_thread_fails_the_message(cts *c)
     CTS_SAME(c, cts_call_int(c, ring, 0, 64), 1);
     CTS_SAME(c, cts_call_int(c, ring, 0, -1), 2);
     CTS_GIVES(c, SLR_HANDLER_FAULT,
-              slr_call(NULL, cts_address(c, ring, 0), &value, sizeof value, &back, sizeof back, CTS_LONG));
+              slr_call(NULL, cts_address(c, ring, 0), &value, sizeof value, &back, sizeof back, CTS_LONG(c)));
     CTS_TRUE(c, strstr(cts_stats_at_rest(c, ring).last_fault, "division by zero") != NULL);
     CTS_SAME(c, cts_call_int(c, ring, 0, 64), 1);
     cts_check_sum(c, ring);
@@ -77,7 +78,7 @@ static void threads_of_a_block_share_the_fuel(cts *c)
     slr_ring *ring = cts_ring(c, "block_spin", &desc);
     CTS_TRUE(c, cts_call_int(c, ring, 0, 99) != 0);
     CTS_GIVES(c, SLR_HANDLER_FAULT,
-              slr_call(NULL, cts_address(c, ring, 0), &value, sizeof value, &back, sizeof back, CTS_LONG));
+              slr_call(NULL, cts_address(c, ring, 0), &value, sizeof value, &back, sizeof back, CTS_LONG(c)));
     CTS_TRUE(c, strstr(cts_stats_at_rest(c, ring).last_fault, "fuel") != NULL);
 }
 

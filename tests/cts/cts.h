@@ -99,6 +99,10 @@ bool cts_matches(const char *pattern, const char *name);
 /// Calls `then` when so many seconds have passed, whatever the process does; 0: not any more. There is one alarm.
 void cts_alarm(unsigned seconds, void (*then)(void));
 
+/// Ends the process, without destructors that would wait for what may have hung. In a page: tells the page, and
+/// returns.
+int cts_end(int status);
+
 /// Ends the case with a result and why; does not return.
 _Noreturn void cts_leave(cts *c, cts_result result, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -60,7 +60,7 @@ slr_ring *cts_ring_launched(cts *c, const char *handler, slr_ring_desc *desc)
 slr_ring *cts_ring(cts *c, const char *handler, slr_ring_desc *desc)
 {
     slr_ring *made = cts_ring_launched(c, handler, desc);
-    CTS_OK(c, slr_ring_activate(made, CTS_COMPILED));
+    CTS_OK(c, slr_ring_activate(made, CTS_COMPILED(c)));
     return made;
 }
 
@@ -80,7 +80,7 @@ slr_ring_stats cts_stats(cts *c, slr_ring *ring)
 
 slr_ring_stats cts_stats_at_rest(cts *c, slr_ring *ring)
 {
-    uint64_t end = cts_now_ns() + CTS_LONG;
+    uint64_t end = cts_now_ns() + CTS_LONG(c);
     slr_ring_stats stats = cts_stats(c, ring);
     while (stats.pending != 0 && cts_now_ns() < end)
         stats = cts_stats(c, ring);
@@ -100,7 +100,7 @@ void cts_send_int(cts *c, slr_port *port, slr_address to, int value, int priorit
     slr_send_options options = {0};
     if (priority >= 0)
         options.priority = SLR_PRIORITY(priority);
-    CTS_OK(c, slr_send_with(port, to, &value, sizeof value, &options, CTS_LONG));
+    CTS_OK(c, slr_send_with(port, to, &value, sizeof value, &options, CTS_LONG(c)));
 }
 
 int cts_receive_int(cts *c, slr_port *port, slr_reply *reply)
@@ -109,7 +109,7 @@ int cts_receive_int(cts *c, slr_port *port, slr_reply *reply)
     slr_reply unused;
     if (!reply)
         reply = &unused;
-    CTS_OK(c, slr_receive(port, reply, &value, sizeof value, CTS_LONG));
+    CTS_OK(c, slr_receive(port, reply, &value, sizeof value, CTS_LONG(c)));
     CTS_SAME(c, reply->status, SLR_OK);
     CTS_SAME(c, reply->bytes, sizeof value);
     return value;
@@ -128,6 +128,6 @@ void cts_read_ints(cts *c, slr_buffer *buffer, int *to, uint32_t count)
 int cts_call_int(cts *c, slr_ring *ring, uint32_t instance, int value)
 {
     int back = 0;
-    CTS_OK(c, slr_call(NULL, cts_address(c, ring, instance), &value, sizeof value, &back, sizeof back, CTS_LONG));
+    CTS_OK(c, slr_call(NULL, cts_address(c, ring, instance), &value, sizeof value, &back, sizeof back, CTS_LONG(c)));
     return back;
 }

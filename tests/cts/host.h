@@ -5,9 +5,10 @@
 
 #include "cts.h"
 
-/// How long a host case waits for anything: long, because only what is broken takes it.
-#define CTS_LONG (5 * CTS_SECOND)
-#define CTS_COMPILED (25 * CTS_SECOND) // the first ring kernel of a handler waits for the device's compiler
+/// How long a host case waits for anything, as --timeout says: only what is broken takes so long.
+#define CTS_LONG(c) ((c)->options->patience_ns)
+/// The first ring kernel of a handler also waits for the device's compiler.
+#define CTS_COMPILED(c) (CTS_LONG(c) > 25 * CTS_SECOND ? CTS_LONG(c) : 25 * CTS_SECOND)
 
 /// The program of a section of kernels/host.cu.
 slr_program *cts_program(cts *c, const char *section);

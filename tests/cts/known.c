@@ -13,7 +13,6 @@
 #define FLUSHES "Vulkan lets a device take subnormal floats for 0"
 #define NO_DOUBLES "without doubles a kernel computes no more than 32 of them, with integers"
 #define NO_ATOMICS_OF_64 "a device with words of 32 bits has no atomics of 64"
-#define NO_PRINTF "printf needs 64-bit integers on Vulkan"
 #define ENDS_LOOPS "some drivers end a thread's loops after 65,535 turns, which is told"
 
 #define NO_WGSL_DOUBLES "WGSL has no double"
@@ -47,6 +46,7 @@ const cts_known cts_known_list[] = {
     {"vulkan/*/persistent", "overflow/drop_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"vulkan/*/persistent", "overflow/a_dropped_call_says_so", CTS_MUST_REFUSE, NEEDS_HOST},
     {"vulkan/*/persistent", "routes/replies_go_along_a_route", CTS_MUST_REFUSE, ONE_GROUP},
+    {"vulkan/*/persistent", "routes/a_route_of_one", CTS_MUST_REFUSE, ONE_GROUP},
     {"vulkan/*/persistent", "routes/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"vulkan/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MUST_REFUSE, ONE_GROUP},
     {"vulkan/*", "ordering/message_passing_*", CTS_MAY_REFUSE, ENDS_LOOPS},
@@ -81,8 +81,6 @@ const cts_known cts_known_list[] = {
     {"vulkan/words*", "math/gamma_and_normal_distribution", CTS_MAY_REFUSE, NO_DOUBLES},
     {"vulkan/words*", "atomics/doubles_add_in_any_order", CTS_MUST_REFUSE, NO_ATOMICS_OF_64},
     {"vulkan/words*", "atomics/64_bits_*", CTS_MUST_REFUSE, NO_ATOMICS_OF_64},
-    {"vulkan/words*", "memory/variables_keep_what_kernels_and_the_host_write", CTS_MUST_REFUSE, NO_PRINTF},
-    {"vulkan/words*", "launch/what_a_kernel_prints_is_told", CTS_MUST_REFUSE, NO_PRINTF},
     {"vulkan/*", "launch/the_largest_block", CTS_MAY_REFUSE, "some devices have blocks of 256 threads at most"},
     {"webgpu/WGSL", "memory/copies_of_floats", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
     {"webgpu/WGSL", "launch/numbers_of_every_type", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},

@@ -18,7 +18,7 @@ static const char help[] =
     "\n"
     "  --device D      only this device; may be given several times\n"
     "  --filter F,...  only cases whose AREA/NAME matches a pattern F, or contains it\n"
-    "  --timeout S     seconds that a case may take (default 10)\n"
+    "  --timeout S     seconds that a case may wait for anything (default 10)\n"
     "  --optimize N    how kernels are compiled: 1, or 2 (default)\n"
     "  --rounds N      launches of each memory-model case (default 20)\n"
     "  --perf          also prints the time of a launch (median of 15), or the whole time of a host case\n"
@@ -273,7 +273,5 @@ int main(int argc, char **argv)
         cts_print_matrix();
         return DONE;
     }
-    end = run(&asked);
-    fflush(NULL);
-    _exit(end); // no destructor waits for what may have hung
+    return cts_end(run(&asked));
 }

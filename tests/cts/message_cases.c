@@ -13,7 +13,7 @@ static void a_call_gets_its_reply(cts *c)
     slr_ring *ring = cts_ring(c, "echo", &desc);
     for (int i = 0; i < 50; i++) {
         int back = 0;
-        CTS_OK(c, slr_call(NULL, cts_address(c, ring, 0), &i, sizeof i, &back, sizeof back, CTS_LONG));
+        CTS_OK(c, slr_call(NULL, cts_address(c, ring, 0), &i, sizeof i, &back, sizeof back, CTS_LONG(c)));
         CTS_SAME(c, back, i);
     }
     CTS_SAME(c, cts_stats_at_rest(c, ring).handled, 50);
@@ -38,7 +38,7 @@ static void a_reply_names_what_it_answers(cts *c)
     slr_send_options options = {.priority = SLR_PRIORITY(77), .correlation = 4711};
     slr_reply reply;
     int value = 9;
-    CTS_OK(c, slr_send_with(port, cts_address(c, ring, 0), &value, sizeof value, &options, CTS_LONG));
+    CTS_OK(c, slr_send_with(port, cts_address(c, ring, 0), &value, sizeof value, &options, CTS_LONG(c)));
     CTS_SAME(c, cts_receive_int(c, port, &reply), 9);
     CTS_SAME(c, reply.correlation, 4711);
     CTS_SAME(c, reply.priority, 77);
@@ -70,11 +70,12 @@ static void a_batch_arrives_whole_and_in_order(cts *c)
     uint32_t accepted = 0, got = 0;
     for (int i = 0; i < COUNT; i++)
         values[i] = i * 3;
-    CTS_OK(c, slr_send_many(port, cts_address(c, ring, 0), NULL, values, sizeof *values, COUNT, CTS_LONG, &accepted));
+    CTS_OK(c,
+           slr_send_many(port, cts_address(c, ring, 0), NULL, values, sizeof *values, COUNT, CTS_LONG(c), &accepted));
     CTS_SAME(c, accepted, COUNT);
     while (got < COUNT) {
         uint32_t more = 0;
-        CTS_OK(c, slr_receive_many(port, replies + got, back + got, sizeof *back, COUNT - got, CTS_LONG, &more));
+        CTS_OK(c, slr_receive_many(port, replies + got, back + got, sizeof *back, COUNT - got, CTS_LONG(c), &more));
         got += more;
     }
     for (int i = 0; i < COUNT; i++)
@@ -111,7 +112,7 @@ static void structs_keep_the_hosts_layout(cts *c)
     desc.same_count = 2;
     slr_ring *ring = cts_ring(c, "wide", &desc);
     struct wide in = {'x', INT64_C(1) << 40, 1.25, {1, 2, 3, 4, 500}}, out;
-    CTS_OK(c, slr_call(NULL, cts_address(c, ring, 0), &in, sizeof in, &out, sizeof out, CTS_LONG));
+    CTS_OK(c, slr_call(NULL, cts_address(c, ring, 0), &in, sizeof in, &out, sizeof out, CTS_LONG(c)));
     CTS_SAME(c, out.tag, 'x');
     CTS_SAME(c, out.number, (INT64_C(1) << 40) + 500);
     CTS_TRUE(c, out.real == 2.5);
@@ -141,7 +142,7 @@ static void bindings_reach_the_handler(cts *c)
     desc.binding_count = 3;
     slr_ring *ring = cts_ring(c, "table", &desc);
     for (int i = 0; i < 12; i++) {
-        CTS_OK(c, slr_call(NULL, cts_address(c, ring, 0), &i, sizeof i, &back, sizeof back, CTS_LONG));
+        CTS_OK(c, slr_call(NULL, cts_address(c, ring, 0), &i, sizeof i, &back, sizeof back, CTS_LONG(c)));
         CTS_SAME(c, back, weights[i % 8] * 10);
     }
     cts_read_ints(c, to, counts, 8);
@@ -161,7 +162,7 @@ static void the_host_may_change_a_bound_buffer(cts *c)
     for (int i = 1; i <= 20; i++) {
         weights[1] = i * i;
         cts_write_ints(c, from, weights, 8);
-        CTS_OK(c, slr_call(NULL, cts_address(c, ring, 0), &one, sizeof one, &back, sizeof back, CTS_LONG));
+        CTS_OK(c, slr_call(NULL, cts_address(c, ring, 0), &one, sizeof one, &back, sizeof back, CTS_LONG(c)));
         CTS_SAME(c, back, i * i);
     }
 }
@@ -187,8 +188,34 @@ static void messages_wait_for_activation(cts *c)
     cts_send_int(c, port, cts_address(c, ring, 0), 5, -1);
     CTS_GIVES(c, SLR_TIMEOUT, slr_receive(port, &reply, &value, sizeof value, CTS_SECOND / 200));
     CTS_SAME(c, cts_stats(c, ring).pending, 1);
-    CTS_OK(c, slr_ring_activate(ring, CTS_LONG));
+    CTS_OK(c, slr_ring_activate(ring, CTS_LONG(c)));
     CTS_SAME(c, cts_receive_int(c, port, NULL), 5);
+}
+
+// More ports than a word has bits: what gathers before the start by priority, then what comes, then one message at a
+// time.
+static void forty_ports(cts *c)
+{
+    enum { PORTS = 40 };
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    slr_ring *ring = cts_ring_launched(c, "echo", &desc);
+    slr_port *port[PORTS];
+    for (int i = 0; i < PORTS; i++) {
+        port[i] = cts_port(c);
+        cts_send_int(c, port[i], cts_address(c, ring, 0), i, 100 + i % 3);
+    }
+    CTS_OK(c, slr_ring_activate(ring, CTS_LONG));
+    for (int i = 0; i < PORTS; i++)
+        CTS_SAME(c, cts_receive_int(c, port[i], NULL), i);
+    for (int i = 0; i < PORTS; i++)
+        cts_send_int(c, port[i], cts_address(c, ring, 0), 100 + i, -1);
+    for (int i = 0; i < PORTS; i++)
+        CTS_SAME(c, cts_receive_int(c, port[i], NULL), 100 + i);
+    CTS_SAME(c, cts_stats_at_rest(c, ring).handled, 2 * PORTS);
+    for (int i = PORTS - 8; i < PORTS; i++) {
+        cts_send_int(c, port[i], cts_address(c, ring, 0), i, -1);
+        CTS_SAME(c, cts_receive_int(c, port[i], NULL), i);
+    }
 }
 
 static void a_pause_holds_messages_back(cts *c)
@@ -198,11 +225,11 @@ static void a_pause_holds_messages_back(cts *c)
     slr_port *port = cts_port(c);
     slr_reply reply;
     int value = 0;
-    CTS_OK(c, slr_ring_deactivate(ring, CTS_LONG));
+    CTS_OK(c, slr_ring_deactivate(ring, CTS_LONG(c)));
     for (int i = 0; i < 10; i++)
         cts_send_int(c, port, cts_address(c, ring, 0), i, -1);
     CTS_GIVES(c, SLR_TIMEOUT, slr_receive(port, &reply, &value, sizeof value, CTS_SECOND / 200));
-    CTS_OK(c, slr_ring_reactivate(ring, CTS_LONG));
+    CTS_OK(c, slr_ring_reactivate(ring, CTS_LONG(c)));
     for (int i = 0; i < 10; i++)
         CTS_SAME(c, cts_receive_int(c, port, NULL), i);
 }
@@ -221,8 +248,8 @@ static void closing_the_input_drains_and_ends(cts *c)
     CTS_TRUE(c, late == SLR_CLOSED || late == SLR_RING_DEAD);
     for (int i = 0; i < 40; i++)
         CTS_SAME(c, cts_receive_int(c, port, NULL), i);
-    CTS_GIVES(c, SLR_END, slr_receive(port, &reply, &value, sizeof value, CTS_LONG));
-    CTS_OK(c, slr_ring_wait(ring, SLR_RING_TERMINATED, CTS_LONG));
+    CTS_GIVES(c, SLR_END, slr_receive(port, &reply, &value, sizeof value, CTS_LONG(c)));
+    CTS_OK(c, slr_ring_wait(ring, SLR_RING_TERMINATED, CTS_LONG(c)));
     cts_check_sum(c, ring);
 }
 
@@ -246,7 +273,7 @@ static void terminate_hands_back_what_was_not_handled(cts *c)
     slr_port *port = cts_port(c);
     slr_ring_stats stats;
     handed h = {0};
-    CTS_OK(c, slr_ring_deactivate(ring, CTS_LONG));
+    CTS_OK(c, slr_ring_deactivate(ring, CTS_LONG(c)));
     for (int i = 1; i <= 10; i++)
         cts_send_int(c, port, cts_address(c, ring, 0), i, -1);
     CTS_OK(c, slr_ring_terminate(ring, 0, note_undelivered, &h, &stats));
@@ -273,12 +300,12 @@ static void a_call_gives_up_at_its_deadline(cts *c)
     slr_ring *ring = cts_ring(c, "echo", &desc);
     slr_port *port = cts_port(c);
     int value = 1, back = 0;
-    CTS_OK(c, slr_ring_deactivate(ring, CTS_LONG));
+    CTS_OK(c, slr_ring_deactivate(ring, CTS_LONG(c)));
     CTS_GIVES(c, SLR_TIMEOUT,
               slr_call(port, cts_address(c, ring, 0), &value, sizeof value, &back, sizeof back, CTS_SECOND / 200));
-    CTS_OK(c, slr_ring_reactivate(ring, CTS_LONG));
+    CTS_OK(c, slr_ring_reactivate(ring, CTS_LONG(c)));
     value = 2; // the late reply to 1 is not taken for this one's
-    CTS_OK(c, slr_call(port, cts_address(c, ring, 0), &value, sizeof value, &back, sizeof back, CTS_LONG));
+    CTS_OK(c, slr_call(port, cts_address(c, ring, 0), &value, sizeof value, &back, sizeof back, CTS_LONG(c)));
     CTS_SAME(c, back, 2);
 }
 
@@ -316,7 +343,7 @@ static void check_order(cts *c, const int (*sent)[2], int count, const int *want
     slr_port *port = cts_port(c);
     for (int i = 0; i < count; i++)
         cts_send_int(c, port, cts_address(c, ring, 0), sent[i][0], sent[i][1]);
-    CTS_OK(c, slr_ring_activate(ring, CTS_LONG));
+    CTS_OK(c, slr_ring_activate(ring, CTS_LONG(c)));
     for (int i = 0; i < count; i++)
         CTS_SAME(c, cts_receive_int(c, port, NULL), wanted[i]);
 }
@@ -359,7 +386,7 @@ static void a_ring_kernel_has_a_default_of_its_own(cts *c)
     slr_reply reply;
     cts_send_int(c, port, cts_address(c, ring, 0), 1, -1);
     cts_send_int(c, port, cts_address(c, ring, 0), 2, 1);
-    CTS_OK(c, slr_ring_activate(ring, CTS_LONG));
+    CTS_OK(c, slr_ring_activate(ring, CTS_LONG(c)));
     CTS_SAME(c, cts_receive_int(c, port, NULL), 2);
     CTS_SAME(c, cts_receive_int(c, port, &reply), 1);
     CTS_SAME(c, reply.priority, 0);
@@ -383,8 +410,8 @@ static void reject_refuses_at_once(cts *c)
     int value = 9;
     for (int i = 0; i < 3; i++)
         cts_send_int(c, port, cts_address(c, ring, 0), i, -1);
-    CTS_GIVES(c, SLR_FULL, slr_send(port, cts_address(c, ring, 0), &value, sizeof value, CTS_LONG));
-    CTS_OK(c, slr_ring_activate(ring, CTS_LONG));
+    CTS_GIVES(c, SLR_FULL, slr_send(port, cts_address(c, ring, 0), &value, sizeof value, CTS_LONG(c)));
+    CTS_OK(c, slr_ring_activate(ring, CTS_LONG(c)));
     for (int i = 0; i < 3; i++)
         CTS_SAME(c, cts_receive_int(c, port, NULL), i);
     CTS_SAME(c, cts_stats(c, ring).refused, 1);
@@ -400,8 +427,8 @@ static void block_waits_until_the_deadline(cts *c)
     cts_send_int(c, port, cts_address(c, ring, 0), 2, -1);
     CTS_GIVES(c, SLR_FULL, slr_send(port, cts_address(c, ring, 0), &value, sizeof value, 0));
     CTS_GIVES(c, SLR_TIMEOUT, slr_send(port, cts_address(c, ring, 0), &value, sizeof value, CTS_SECOND / 200));
-    CTS_OK(c, slr_ring_activate(ring, CTS_LONG));
-    CTS_OK(c, slr_send(port, cts_address(c, ring, 0), &value, sizeof value, CTS_LONG));
+    CTS_OK(c, slr_ring_activate(ring, CTS_LONG(c)));
+    CTS_OK(c, slr_send(port, cts_address(c, ring, 0), &value, sizeof value, CTS_LONG(c)));
     CTS_SAME(c, cts_receive_int(c, port, NULL), 1);
 }
 
@@ -427,11 +454,11 @@ static void check_drops(cts *c, slr_overflow overflow, slr_dead_letter_reason re
     uint32_t taken = 0;
     for (int i = 0; i < count; i++)
         cts_send_int(c, port, cts_address(c, ring, 0), sent[i][0], sent[i][1]);
-    CTS_OK(c, slr_ring_activate(ring, CTS_LONG));
+    CTS_OK(c, slr_ring_activate(ring, CTS_LONG(c)));
     for (int i = 0; i < count; i++) { // notices of what was dropped among the replies
         slr_reply reply;
         int value = 0;
-        CTS_OK(c, slr_receive(port, &reply, &value, sizeof value, CTS_LONG));
+        CTS_OK(c, slr_receive(port, &reply, &value, sizeof value, CTS_LONG(c)));
         if (reply.status == SLR_OK)
             CTS_SAME(c, value, kept[seen++]);
         else
@@ -472,7 +499,7 @@ static void a_dropped_call_says_so(cts *c)
     slr_reply reply;
     cts_send_int(c, port, cts_address(c, ring, 0), 1, -1);
     cts_send_int(c, port, cts_address(c, ring, 0), 2, -1);
-    CTS_OK(c, slr_receive(port, &reply, &value, sizeof value, CTS_LONG));
+    CTS_OK(c, slr_receive(port, &reply, &value, sizeof value, CTS_LONG(c)));
     CTS_SAME(c, reply.status, SLR_DROPPED);
     CTS_SAME(c, reply.correlation, 1);
     CTS_SAME(c, reply.bytes, 0);
@@ -492,6 +519,7 @@ const cts_case cts_message_cases[] = {
     CTS_HOST("mailboxes", the_host_may_change_a_bound_buffer),
     CTS_HOST("mailboxes", two_ports_get_their_own_replies),
     CTS_HOST("mailboxes", messages_wait_for_activation),
+    CTS_HOST("mailboxes", forty_ports),
     CTS_HOST("mailboxes", a_pause_holds_messages_back),
     CTS_HOST("mailboxes", closing_the_input_drains_and_ends),
     CTS_HOST("mailboxes", terminate_hands_back_what_was_not_handled),

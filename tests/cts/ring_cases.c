@@ -31,7 +31,7 @@ static void state_begins_as_zero(cts *c)
     slr_ring *ring = cts_ring(c, "sum", &desc);
     for (uint32_t i = 0; i < 3; i++) {
         struct total state = {9, 9};
-        CTS_OK(c, slr_ring_snapshot(ring, i, &state, sizeof state, CTS_LONG));
+        CTS_OK(c, slr_ring_snapshot(ring, i, &state, sizeof state, CTS_LONG(c)));
         CTS_SAME(c, state.sum, 0);
         CTS_SAME(c, state.count, 0);
     }
@@ -65,7 +65,7 @@ static void a_snapshot_is_the_state(cts *c)
     slr_ring *ring = cts_ring(c, "sum", &desc);
     cts_call_int(c, ring, 0, 40);
     cts_call_int(c, ring, 0, 2);
-    CTS_OK(c, slr_ring_snapshot(ring, 0, &state, sizeof state, CTS_LONG));
+    CTS_OK(c, slr_ring_snapshot(ring, 0, &state, sizeof state, CTS_LONG(c)));
     CTS_SAME(c, state.sum, 42);
     CTS_SAME(c, state.count, 2);
 }
@@ -76,9 +76,9 @@ static void a_restored_state_is_gone_on_with(cts *c)
     struct total state = {500, 0};
     slr_ring *ring = cts_ring(c, "sum", &desc);
     cts_call_int(c, ring, 0, 40);
-    CTS_OK(c, slr_ring_restore(ring, 0, &state, sizeof state, CTS_LONG));
+    CTS_OK(c, slr_ring_restore(ring, 0, &state, sizeof state, CTS_LONG(c)));
     CTS_SAME(c, cts_call_int(c, ring, 0, 1), 501);
-    CTS_OK(c, slr_ring_restore(ring, 0, NULL, 0, CTS_LONG));
+    CTS_OK(c, slr_ring_restore(ring, 0, NULL, 0, CTS_LONG(c)));
     CTS_SAME(c, cts_call_int(c, ring, 0, 1), 1);
 }
 
@@ -118,10 +118,10 @@ static void a_batch_goes_to_many_instances(cts *c)
     struct total state;
     for (int i = 0; i < COUNT; i++)
         values[i] = i, to[i] = (uint32_t)i % 50;
-    CTS_OK(c, slr_send_many(port, cts_address(c, ring, 0), to, values, sizeof *values, COUNT, CTS_LONG, NULL));
+    CTS_OK(c, slr_send_many(port, cts_address(c, ring, 0), to, values, sizeof *values, COUNT, CTS_LONG(c), NULL));
     CTS_OK(c, slr_ring_close_input(ring));
-    CTS_OK(c, slr_ring_wait(ring, SLR_RING_TERMINATED, CTS_LONG));
-    CTS_OK(c, slr_ring_snapshot(ring, 7, &state, sizeof state, CTS_LONG));
+    CTS_OK(c, slr_ring_wait(ring, SLR_RING_TERMINATED, CTS_LONG(c)));
+    CTS_OK(c, slr_ring_snapshot(ring, 7, &state, sizeof state, CTS_LONG(c)));
     CTS_SAME(c, state.count, 4);
     CTS_SAME(c, state.sum, 7 + 57 + 107 + 157);
 }
@@ -140,7 +140,7 @@ static slr_ring *keyed(cts *c, slr_keys keys, slr_key_limit limit, uint32_t inst
 static int call_key(cts *c, slr_ring *ring, slr_port *port, slr_key key, int value)
 {
     int back = 0;
-    CTS_OK(c, slr_call_key(port, cts_address(c, ring, 0), key, &value, sizeof value, &back, sizeof back, CTS_LONG));
+    CTS_OK(c, slr_call_key(port, cts_address(c, ring, 0), key, &value, sizeof value, &back, sizeof back, CTS_LONG(c)));
     return back;
 }
 
@@ -191,11 +191,11 @@ static void a_forgotten_key_hands_its_state_out(cts *c)
     slr_port *port = cts_port(c);
     struct total state;
     call_key(c, ring, port, slr_key_u64(77), 30);
-    CTS_OK(c, slr_ring_forget_key(ring, slr_key_u64(77), &state, sizeof state, CTS_LONG));
+    CTS_OK(c, slr_ring_forget_key(ring, slr_key_u64(77), &state, sizeof state, CTS_LONG(c)));
     CTS_SAME(c, state.sum, 30);
     CTS_SAME(c, call_key(c, ring, port, slr_key_u64(77), 1), 1);
-    CTS_OK(c, slr_ring_forget_key(ring, slr_key_u64(77), NULL, 0, CTS_LONG));
-    CTS_OK(c, slr_ring_add_key(ring, slr_key_u64(77), &state, sizeof state, CTS_LONG, NULL));
+    CTS_OK(c, slr_ring_forget_key(ring, slr_key_u64(77), NULL, 0, CTS_LONG(c)));
+    CTS_OK(c, slr_ring_add_key(ring, slr_key_u64(77), &state, sizeof state, CTS_LONG(c), NULL));
     CTS_SAME(c, call_key(c, ring, port, slr_key_u64(77), 1), 31);
 }
 
@@ -207,8 +207,8 @@ static void a_reply_leads_back_to_its_key(cts *c)
     slr_key key;
     uint32_t instance = 0;
     int value = 6;
-    CTS_OK(c,
-           slr_send_key(port, cts_address(c, ring, 0), slr_key_u64(123456789), &value, sizeof value, NULL, CTS_LONG));
+    CTS_OK(c, slr_send_key(port, cts_address(c, ring, 0), slr_key_u64(123456789), &value, sizeof value, NULL,
+                           CTS_LONG(c)));
     cts_receive_int(c, port, &reply);
     CTS_OK(c, slr_ring_get_key(ring, reply.from.instance, &key, NULL, 0));
     CTS_TRUE(c, key.number == 123456789);
@@ -220,7 +220,7 @@ static void a_reply_leads_back_to_its_key(cts *c)
 
 static slr_status send_for(cts *c, slr_ring *ring, int value, int *back)
 {
-    return slr_call(NULL, cts_address(c, ring, 0), &value, sizeof value, back, sizeof *back, CTS_LONG);
+    return slr_call(NULL, cts_address(c, ring, 0), &value, sizeof value, back, sizeof *back, CTS_LONG(c));
 }
 
 static void a_fault_fails_the_message_and_resets_the_instance(cts *c)
@@ -261,7 +261,7 @@ static void too_many_replies_are_a_fault(cts *c)
     slr_reply reply;
     int value = 0;
     cts_send_int(c, port, cts_address(c, ring, 0), 3, -1);
-    CTS_OK(c, slr_receive(port, &reply, &value, sizeof value, CTS_LONG));
+    CTS_OK(c, slr_receive(port, &reply, &value, sizeof value, CTS_LONG(c)));
     CTS_SAME(c, reply.status, SLR_HANDLER_FAULT); // and neither of the two that there was room for
     cts_send_int(c, port, cts_address(c, ring, 0), 2, -1);
     CTS_SAME(c, cts_receive_int(c, port, NULL), 0);
@@ -321,7 +321,7 @@ static void a_policy_fails_the_ring_kernel(cts *c)
     slr_port *port = cts_port(c);
     int value = 1;
     cts_send_int(c, port, cts_address(c, ring, 0), 0, -1);
-    CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG));
+    CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG(c)));
     CTS_GIVES(c, SLR_RING_FAILED, slr_send(port, cts_address(c, ring, 0), &value, sizeof value, 0));
     CTS_SAME(c, cts_stats(c, ring).failures, 1);
 }
@@ -333,8 +333,8 @@ static void a_restart_begins_with_the_initial_state(cts *c)
     slr_port *port = cts_port(c);
     cts_call_int(c, ring, 0, 5);
     cts_send_int(c, port, cts_address(c, ring, 0), 0, -1);
-    CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG));
-    CTS_OK(c, slr_ring_restart(ring, SLR_RESTART_INITIAL, CTS_LONG));
+    CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG(c)));
+    CTS_OK(c, slr_ring_restart(ring, SLR_RESTART_INITIAL, CTS_LONG(c)));
     CTS_SAME(c, cts_call_int(c, ring, 0, 5), 1020);
     CTS_SAME(c, cts_stats(c, ring).restarts, 1);
 }
@@ -345,12 +345,34 @@ static void a_restart_from_a_checkpoint(cts *c)
     slr_ring *ring = failing(c, &desc);
     slr_port *port = cts_port(c);
     cts_call_int(c, ring, 0, 5);
-    CTS_OK(c, slr_ring_checkpoint(ring, CTS_LONG));
+    CTS_OK(c, slr_ring_checkpoint(ring, CTS_LONG(c)));
     cts_call_int(c, ring, 0, 5);
     cts_send_int(c, port, cts_address(c, ring, 0), 0, -1);
-    CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG));
-    CTS_OK(c, slr_ring_restart(ring, SLR_RESTART_CHECKPOINT, CTS_LONG));
+    CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG(c)));
+    CTS_OK(c, slr_ring_restart(ring, SLR_RESTART_CHECKPOINT, CTS_LONG(c)));
     CTS_SAME(c, cts_call_int(c, ring, 0, 5), 2020);
+}
+
+// More messages than the queue has room for, one after the other, each of which gives its room back.
+static void room_comes_back_from_each_message_of_a_policy_that_fails(cts *c)
+{
+    enum { ROUNDS = 3, QUEUE = 4 };
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.queue_size = QUEUE;
+    slr_ring *ring = failing(c, &desc);
+    slr_port *port = cts_port(c);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < QUEUE; i++)
+            CTS_SAME(c, cts_call_int(c, ring, 0, 5), 1020 + 1000 * i);
+        cts_send_int(c, port, cts_address(c, ring, 0), 0, -1);
+        CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG));
+        CTS_OK(c, slr_ring_restart(ring, SLR_RESTART_INITIAL, CTS_LONG));
+    }
+    CTS_OK(c, slr_ring_close_input(ring));
+    CTS_OK(c, slr_ring_wait(ring, SLR_RING_TERMINATED, CTS_LONG));
+    CTS_SAME(c, cts_stats(c, ring).handled, ROUNDS * QUEUE);
+    CTS_SAME(c, cts_stats(c, ring).faulted, ROUNDS);
+    cts_check_sum(c, ring);
 }
 
 static void a_failed_stream_recovers(cts *c)
@@ -360,14 +382,14 @@ static void a_failed_stream_recovers(cts *c)
     slr_kernel *scale = cts_kernel(c, "scale"), *zero = cts_kernel(c, "divide_by");
     int data[16] = {0};
     CTS_OK(c, SLR_LAUNCH(stream, zero, SLR_GRID(1, 16, 0), buffer, 0));
-    CTS_GIVES(c, SLR_HANDLER_FAULT, slr_stream_finish(stream, CTS_LONG));
+    CTS_GIVES(c, SLR_HANDLER_FAULT, slr_stream_finish(stream, CTS_LONG(c)));
     CTS_OK(c, slr_stream_recover(stream));
     for (int i = 0; i < 16; i++)
         data[i] = i;
     CTS_OK(c, slr_stream_write(stream, buffer, 0, data, sizeof data, NULL));
     slr_buffer *to = cts_buffer(c, 64);
     CTS_OK(c, SLR_LAUNCH(stream, scale, SLR_GRID(1, 16, 0), buffer, to, 16, 3));
-    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
     cts_read_ints(c, to, data, 16);
     CTS_SAME(c, data[15], 45);
 }
@@ -471,6 +493,7 @@ const cts_case cts_ring_cases[] = {
     CTS_HOST("faults", a_policy_fails_the_ring_kernel),
     CTS_HOST("faults", a_restart_begins_with_the_initial_state),
     CTS_HOST("faults", a_restart_from_a_checkpoint),
+    CTS_HOST("faults", room_comes_back_from_each_message_of_a_policy_that_fails),
     CTS_HOST("faults", a_failed_stream_recovers),
     CTS_HOST("faults", source_that_is_wrong_is_refused_with_its_place),
     CTS_HOST("limits", ten_thousand_instances),

@@ -13,17 +13,18 @@ static void connect(cts *c, slr_ring *from, const char *outlet, slr_ring *to)
 
 static void wait_handled(cts *c, slr_ring *ring, uint64_t count)
 {
-    uint64_t end = cts_now_ns() + CTS_LONG;
+    uint64_t end = cts_now_ns() + CTS_LONG(c);
     while (cts_stats(c, ring).handled < count)
         if (cts_now_ns() > end)
             cts_leave(c, CTS_HUNG, "%llu of %llu messages handled", (unsigned long long)cts_stats(c, ring).handled,
                       (unsigned long long)count);
 }
 
-static void replies_go_along_a_route(cts *c)
+// Fifty messages to a ring kernel of so few slots that each is used again.
+static void pass_along(cts *c, uint32_t queue_size)
 {
     slr_ring_desc first = SLR_RING_DESC_INIT, second = SLR_RING_DESC_INIT;
-    second.queue_size = 8; // so that each slot is used again
+    second.queue_size = queue_size;
     slr_ring *from = cts_ring(c, "echo", &first), *to = cts_ring(c, "sum", &second);
     slr_port *port = cts_port(c), *end = cts_port(c);
     slr_reply reply;
@@ -40,6 +41,16 @@ static void replies_go_along_a_route(cts *c)
     CTS_SAME(c, cts_stats_at_rest(c, from).routed, 50);
     CTS_OK(c, slr_unroute(from, to));
     CTS_SAME(c, cts_call_int(c, from, 0, 7), 7);
+}
+
+static void replies_go_along_a_route(cts *c)
+{
+    pass_along(c, 8);
+}
+
+static void a_route_of_one(cts *c)
+{
+    pass_along(c, 1);
 }
 
 // Halves of even numbers to one, odd ones as they are to the instance that the handler names.
@@ -64,10 +75,10 @@ static void a_handler_sends_through_its_outlets(cts *c)
     }
     wait_handled(c, even, 20);
     wait_handled(c, odd, 20);
-    CTS_OK(c, slr_ring_snapshot(even, 0, &state, sizeof state, CTS_LONG));
+    CTS_OK(c, slr_ring_snapshot(even, 0, &state, sizeof state, CTS_LONG(c)));
     CTS_SAME(c, state.sum, even_sum);
     for (uint32_t i = 0; i < 3; i++) {
-        CTS_OK(c, slr_ring_snapshot(odd, i, &state, sizeof state, CTS_LONG));
+        CTS_OK(c, slr_ring_snapshot(odd, i, &state, sizeof state, CTS_LONG(c)));
         CTS_SAME(c, state.sum, odd_sum[i]);
     }
     CTS_SAME(c, cts_stats_at_rest(c, from).routed, 40);
@@ -112,6 +123,7 @@ static void messages_that_do_not_fit_are_refused(cts *c)
 // clang-format off
 const cts_case cts_route_cases[] = {
     CTS_HOST("routes", replies_go_along_a_route),
+    CTS_HOST("routes", a_route_of_one),
     CTS_HOST("routes", a_handler_sends_through_its_outlets),
     CTS_HOST("routes", a_handler_that_faults_has_sent_nothing),
     CTS_HOST("routes", what_goes_nowhere_is_counted),

@@ -60,7 +60,7 @@ void *cts_memory(cts *c, size_t bytes)
     return made;
 }
 
-static void destroy(const struct cts_kept *kept)
+static void destroy(const cts *c, const struct cts_kept *kept)
 {
     switch (kept->sort) {
     case CTS_PROGRAM:
@@ -73,7 +73,7 @@ static void destroy(const struct cts_kept *kept)
         slr_buffer_destroy(kept->what);
         break;
     case CTS_STREAM:
-        (void)slr_stream_finish(kept->what, CTS_LONG); // a case that leaves early has work in flight on its memory
+        (void)slr_stream_finish(kept->what, CTS_LONG(c)); // a case that leaves early has work in flight on its memory
         slr_stream_destroy(kept->what);
         break;
     case CTS_POOL:
@@ -96,7 +96,7 @@ void cts_release(cts *c)
     while (c->kept) {
         struct cts_kept *first = c->kept;
         c->kept = first->next;
-        destroy(first);
+        destroy(c, first);
         free(first);
     }
 }

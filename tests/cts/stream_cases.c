@@ -26,7 +26,7 @@ static void work_is_done_in_order(cts *c)
     for (int i = 0; i < 10; i++)
         CTS_OK(c, SLR_LAUNCH(stream, add, SLR_1D(N), buffer, N));
     CTS_OK(c, slr_stream_read(stream, buffer, 0, back, N * sizeof(int), NULL));
-    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
     for (int i = 0; i < N; i++)
         CTS_SAME(c, back[i], i + 10);
 }
@@ -38,7 +38,7 @@ static void a_point_passes_when_its_work_is_done(cts *c)
     slr_point point;
     int pattern = 7, back = 0;
     CTS_OK(c, slr_stream_fill(stream, buffer, 0, N * sizeof(int), &pattern, sizeof pattern, &point));
-    CTS_OK(c, slr_point_wait(point, CTS_LONG));
+    CTS_OK(c, slr_point_wait(point, CTS_LONG(c)));
     CTS_TRUE(c, slr_point_passed(point));
     CTS_OK(c, slr_buffer_read(buffer, (N - 1) * sizeof(int), &back, sizeof back));
     CTS_SAME(c, back, 7);
@@ -52,7 +52,7 @@ static void fills_of_every_width(cts *c)
     unsigned char back[256];
     for (uint32_t width = 1; width <= 16; width *= 2) {
         CTS_OK(c, slr_stream_fill(stream, buffer, 32, 96, pattern, width, NULL));
-        CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+        CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
         CTS_OK(c, slr_buffer_read(buffer, 0, back, sizeof back));
         for (uint32_t i = 0; i < 96; i++)
             CTS_SAME(c, back[32 + i], pattern[i % width]);
@@ -69,7 +69,7 @@ static void copies_that_overlap(cts *c)
     iota(data);
     CTS_OK(c, slr_stream_write(stream, buffer, 0, data, N * sizeof(int), NULL));
     CTS_OK(c, slr_stream_copy(stream, buffer, 40, buffer, 0, 800, NULL));
-    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
     cts_read_ints(c, buffer, data, N);
     CTS_SAME(c, data[9], 9);
     for (int i = 10; i < 210; i++)
@@ -89,7 +89,7 @@ static void a_stream_waits_for_another(cts *c)
     CTS_OK(c, slr_stream_signal(one, &point));
     CTS_OK(c, slr_stream_wait(two, point));
     CTS_OK(c, SLR_LAUNCH(two, scale, SLR_1D(N), from, to, N, 5));
-    CTS_OK(c, slr_stream_finish(two, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(two, CTS_LONG(c)));
     cts_read_ints(c, to, back, N);
     for (int i = 0; i < N; i++)
         CTS_SAME(c, back[i], 100);
@@ -103,7 +103,7 @@ static void writers_of_one_buffer_are_ordered(cts *c)
     int *back = cts_memory(c, N * sizeof(int));
     for (int i = 0; i < 20; i++)
         CTS_OK(c, SLR_LAUNCH(i % 2 ? one : two, add, SLR_1D(N), buffer, N));
-    CTS_OK(c, slr_device_finish(c->device, CTS_LONG));
+    CTS_OK(c, slr_device_finish(c->device, CTS_LONG(c)));
     cts_read_ints(c, buffer, back, N);
     for (int i = 0; i < N; i++)
         CTS_SAME(c, back[i], 20);
@@ -129,12 +129,12 @@ static void host_functions_are_called_in_their_place(cts *c)
     called first = {0}, second = {0};
     CTS_OK(c, SLR_LAUNCH(stream, add, SLR_1D(16), buffer, 16));
     CTS_OK(c, slr_stream_call(stream, note_call, &first, NULL));
-    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
     CTS_SAME(c, first.times, 1);
     CTS_SAME(c, first.status, SLR_OK);
     CTS_OK(c, SLR_LAUNCH(stream, divide, SLR_GRID(1, 1, 0), buffer, 0));
     CTS_OK(c, slr_stream_call(stream, note_call, &second, NULL));
-    CTS_GIVES(c, SLR_HANDLER_FAULT, slr_stream_finish(stream, CTS_LONG));
+    CTS_GIVES(c, SLR_HANDLER_FAULT, slr_stream_finish(stream, CTS_LONG(c)));
     CTS_SAME(c, second.times, 1);
     CTS_SAME(c, second.status, SLR_HANDLER_FAULT);
 }
@@ -148,7 +148,7 @@ static void a_failure_holds_back_what_follows(cts *c)
     int back[16];
     CTS_OK(c, SLR_LAUNCH(stream, divide, SLR_GRID(1, 1, 0), buffer, 0));
     CTS_OK(c, SLR_LAUNCH(stream, add, SLR_1D(16), other, 16));
-    CTS_GIVES(c, SLR_HANDLER_FAULT, slr_stream_finish(stream, CTS_LONG));
+    CTS_GIVES(c, SLR_HANDLER_FAULT, slr_stream_finish(stream, CTS_LONG(c)));
     CTS_OK(c, slr_stream_recover(stream));
     cts_read_ints(c, other, back, 16);
     CTS_SAME(c, back[0], 0);
@@ -176,7 +176,7 @@ static void an_event_has_the_time(cts *c)
     CTS_OK(c, slr_event_record(first, stream, NULL));
     CTS_OK(c, slr_stream_fill(stream, buffer, 0, N * sizeof(int), &pattern, 4, NULL));
     CTS_OK(c, slr_event_record(second, stream, NULL));
-    CTS_OK(c, slr_event_wait(second, CTS_LONG));
+    CTS_OK(c, slr_event_wait(second, CTS_LONG(c)));
     CTS_OK(c, slr_event_elapsed_ns(first, second, &between));
     slr_event_destroy(first);
     slr_event_destroy(second);
@@ -200,7 +200,7 @@ static void a_recorded_list_is_launched_again(cts *c)
         status = slr_graph_launch(graph, stream, NULL, 0, NULL);
     slr_graph_destroy(graph);
     CTS_OK(c, status);
-    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
     cts_read_ints(c, buffer, back, 4);
     CTS_SAME(c, back[3], 5);
 }
@@ -216,7 +216,7 @@ static void shapes_of_one_dimension_reach_every_element(cts *c)
         slr_buffer *buffer = cts_buffer(c, N * sizeof(int));
         int *back = cts_memory(c, N * sizeof(int));
         CTS_OK(c, SLR_LAUNCH(stream, add, SLR_1D((uint64_t)sizes[s]), buffer, sizes[s]));
-        CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+        CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
         cts_read_ints(c, buffer, back, N);
         for (int i = 0; i < N; i++)
             CTS_SAME(c, back[i], i < sizes[s]);
@@ -230,7 +230,7 @@ static void a_launch_of_nothing_succeeds(cts *c)
     slr_buffer *buffer = cts_buffer(c, 64);
     int back[16];
     CTS_OK(c, SLR_LAUNCH(stream, add, SLR_1D(0), buffer, 16));
-    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
     cts_read_ints(c, buffer, back, 16);
     CTS_SAME(c, back[0], 0);
 }
@@ -248,7 +248,7 @@ static void numbers_are_converted_where_nothing_is_lost(cts *c)
     float x[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     CTS_OK(c, slr_buffer_write(from, 0, x, sizeof x));
     CTS_OK(c, SLR_LAUNCH(stream, mixed, SLR_GRID(1, 8, 0), 2.0, from, to, (size_t)8, SLR_VALUE(pair)));
-    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
     CTS_OK(c, slr_buffer_read(to, 0, back, sizeof back));
     for (int i = 0; i < 8; i++)
         CTS_TRUE(c, back[i] == 2 * i + 3.5);
@@ -304,7 +304,7 @@ static void what_a_kernel_prints_is_told(cts *c)
 {
     slr_stream *stream = cts_stream(c);
     CTS_OK(c, SLR_LAUNCH(stream, cts_kernel(c, "shout"), SLR_GRID(1, 40, 0), 2));
-    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
     CTS_SAME(c, strlen(c->printed), 2 * strlen("thread 0 of 40 says 0.00\n")); // in any order
     CTS_TRUE(c, strstr(c->printed, "thread 0 of 40 says 0.00\n") != NULL);
     CTS_TRUE(c, strstr(c->printed, "thread 1 of 40 says 0.25\n") != NULL);
@@ -353,7 +353,7 @@ static void variables_keep_what_kernels_and_the_host_write(cts *c)
     CTS_OK(c, slr_stream_read_symbol(stream, program, "total", 0, &total[2], sizeof *total, NULL));
     CTS_OK(c, slr_stream_read_symbol(stream, program, "launches", 0, launches, 2 * sizeof *launches, NULL));
     CTS_OK(c, slr_stream_read_symbol(stream, program, "weight", 0, read, 4 * sizeof *read, NULL));
-    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
     CTS_SAME(c, total[0], 1000);
     CTS_SAME(c, total[1], 1000 + 1 + 2 * 20 + 3 * 300);
     CTS_SAME(c, total[2], total[1] + 1 - 2 * 20 + 3 * 300 + 4 * 4000);
@@ -372,7 +372,7 @@ static void a_map_shows_what_kernels_wrote(cts *c)
     void *view = NULL;
     for (int round = 1; round <= 3; round++) {
         CTS_OK(c, SLR_LAUNCH(stream, add, SLR_1D(N), buffer, N));
-        CTS_OK(c, slr_buffer_map(buffer, 0, N * sizeof(int), SLR_MAP_READ | SLR_MAP_WRITE, CTS_LONG, &view));
+        CTS_OK(c, slr_buffer_map(buffer, 0, N * sizeof(int), SLR_MAP_READ | SLR_MAP_WRITE, CTS_LONG(c), &view));
         int seen = ((int *)view)[N - 1];
         ((int *)view)[N - 1] += 100;
         CTS_OK(c, slr_buffer_unmap(buffer, view));
@@ -386,7 +386,7 @@ static void a_mapped_range_is_kept_from_kernels(cts *c)
     slr_kernel *add = cts_kernel(c, "add_one");
     slr_buffer *buffer = cts_buffer(c, 64);
     void *view = NULL;
-    CTS_OK(c, slr_buffer_map(buffer, 0, 64, SLR_MAP_WRITE, CTS_LONG, &view));
+    CTS_OK(c, slr_buffer_map(buffer, 0, 64, SLR_MAP_WRITE, CTS_LONG(c), &view));
     slr_status status = SLR_LAUNCH(stream, add, SLR_1D(16), buffer, 16);
     CTS_OK(c, slr_buffer_unmap(buffer, view));
     CTS_SAME(c, status, SLR_WRONG_STATE);
@@ -403,7 +403,7 @@ static void a_slice_is_a_part_of_the_whole(cts *c)
     slr_status status = SLR_LAUNCH(stream, add, SLR_1D(16), part, 16);
     slr_buffer_destroy(part);
     CTS_OK(c, status);
-    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
     cts_read_ints(c, whole, back, 64);
     for (int i = 0; i < 64; i++)
         CTS_SAME(c, back[i], i >= 16 && i < 32);
@@ -422,7 +422,7 @@ static void a_buffer_outlives_its_handle(cts *c)
         status = SLR_LAUNCH(stream, scale, SLR_1D(N), from, to, N, 2);
     slr_buffer_destroy(from);
     CTS_OK(c, status);
-    CTS_OK(c, slr_stream_finish(stream, CTS_LONG));
+    CTS_OK(c, slr_stream_finish(stream, CTS_LONG(c)));
     cts_read_ints(c, to, data, N);
     CTS_SAME(c, data[N - 1], 2 * (N - 1));
 }
@@ -438,20 +438,20 @@ static void explicit_buffers_move_when_told(cts *c)
     desc.bytes = 64;
     CTS_OK(c, slr_buffer_create_with(c->device, &desc, &buffer));
     int seen = 0;
-    slr_status status = slr_buffer_map(buffer, 0, 64, SLR_MAP_WRITE, CTS_LONG, &view);
+    slr_status status = slr_buffer_map(buffer, 0, 64, SLR_MAP_WRITE, CTS_LONG(c), &view);
     if (status == SLR_OK) {
         for (int i = 0; i < 16; i++)
             ((int *)view)[i] = 5;
         status = slr_buffer_unmap(buffer, view);
     }
     if (status == SLR_OK)
-        status = slr_buffer_sync(buffer, 0, 64, SLR_AT_DEVICE, CTS_LONG);
+        status = slr_buffer_sync(buffer, 0, 64, SLR_AT_DEVICE, CTS_LONG(c));
     if (status == SLR_OK)
         status = SLR_LAUNCH(stream, add, SLR_1D(16), buffer, 16);
     if (status == SLR_OK)
-        status = slr_stream_finish(stream, CTS_LONG);
+        status = slr_stream_finish(stream, CTS_LONG(c));
     if (status == SLR_OK)
-        status = slr_buffer_sync(buffer, 0, 64, SLR_AT_HOST, CTS_LONG);
+        status = slr_buffer_sync(buffer, 0, 64, SLR_AT_HOST, CTS_LONG(c));
     if (status == SLR_OK)
         status = slr_buffer_read(buffer, 60, &seen, sizeof seen);
     slr_buffer_destroy(buffer);

@@ -9,6 +9,7 @@
 #include "ring/ring.h"
 
 #define PERSISTENT "cuda:0?ring=persistent"
+#define PATIENT PERSISTENT "&stall_ms=60000" // in which a thread that waits for a core gets one
 #define RELAUNCHED "cuda:0?ring=relaunch"
 
 // ---- what would wait -----------------------------------------------------------------------------------------------
@@ -90,7 +91,7 @@ static void shards_are_started_without_waiting_for_kernels(void **state)
     struct residence r = {0}, other = {0};
     slr_device_info before, after;
     reset();
-    must(launch(&r, PERSISTENT));
+    must(launch(&r, PATIENT));
     slr_ring_desc desc = SLR_RING_DESC_INIT;
     desc.name = "many";
     desc.handler = "counts";
@@ -120,7 +121,7 @@ static void shards_are_started_without_waiting_for_kernels(void **state)
 // A kernel says that it is gone before its launch has ended.
 static void none_stays(void)
 {
-    for (int ms = 0; ms < 20000 && __atomic_load_n(&fake->staying, __ATOMIC_ACQUIRE) != 0; ++ms)
+    for (int ms = 0; ms < 60000 && __atomic_load_n(&fake->staying, __ATOMIC_ACQUIRE) != 0; ++ms)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     assert_int_equal(__atomic_load_n(&fake->staying, __ATOMIC_ACQUIRE), 0);
 }
@@ -166,7 +167,7 @@ static void first_launch_of_a_kernel_waits_for_none(void **state)
     struct message message = {.value = 6}, reply;
     reset();
     fake->most_idle = 1u << 30; // never
-    must(launch(&r, PERSISTENT));
+    must(launch(&r, PATIENT));
     must(slr_program_from_text(r.device, "again.cu", counts_cu, NULL, &program));
     desc.name = "again";
     desc.program = program;

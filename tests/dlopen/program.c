@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { THREADS = 96, CALLS = 20 };
-#define LONG 20000000000ull
+#define LONG 60000000000ull
 
 static const char source[] = "#include <slipring/device.h>\n"
                              "struct number { int value; };\n"

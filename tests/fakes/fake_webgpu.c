@@ -200,6 +200,18 @@ uint32_t wgpuAdapterGetInfo(WGPUAdapter adapter, WGPUAdapterInfo *info)
     return status;
 }
 
+SEEN uint32_t wgpuAdapterGetLimits(WGPUAdapter adapter, WGPULimits *limits);
+uint32_t wgpuAdapterGetLimits(WGPUAdapter adapter, WGPULimits *limits)
+{
+    const uint32_t last = limits->maxImmediateSize, more = 1;
+    const uint32_t status = real.AdapterGetLimits(adapter, limits);
+    if (fake.limits_words < 0)
+        limits->maxImmediateSize = last;
+    else if (fake.limits_words > 0)
+        memcpy((unsigned char *)limits + sizeof *limits, &more, sizeof more);
+    return status;
+}
+
 SEEN WGPUFuture wgpuAdapterRequestDevice(WGPUAdapter adapter, const WGPUDeviceDescriptor *how,
                                          WGPURequestDeviceCallbackInfo then);
 WGPUFuture wgpuAdapterRequestDevice(WGPUAdapter adapter, const WGPUDeviceDescriptor *how,
@@ -246,7 +258,6 @@ WGPUQueue wgpuDeviceGetQueue(WGPUDevice device)
     }
 PASS(WGPUInstance, CreateInstance, (const void *a), (a))
 PASS(size_t, InstanceEnumerateAdapters, (WGPUInstance a, const void *b, WGPUAdapter *c), (a, b, c))
-PASS(uint32_t, AdapterGetLimits, (WGPUAdapter a, WGPULimits *b), (a, b))
 PASS(WGPUBool, AdapterHasFeature, (WGPUAdapter a, uint32_t b), (a, b))
 PASS(float, QueueGetTimestampPeriod, (WGPUQueue a), (a))
 PASS(WGPUFuture, QueueOnSubmittedWorkDone, (WGPUQueue a, WGPUQueueWorkDoneCallbackInfo b), (a, b))

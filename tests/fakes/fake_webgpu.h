@@ -16,6 +16,7 @@ struct fake_webgpu {
     int32_t live;          // objects not yet released
     uint32_t backend;      // 0, or what adapters say theirs is
     uint32_t version;      // 0, or what wgpuGetVersion gives
+    int32_t limits_words;  // so many more of limits are written: -1, 0 or 1
     const char *fail_name; // NULL, or the next call of that name fails
     char source[8192];     // of the newest shader module, cut to that
     uint64_t pass_ticks;   // 0, or how far apart passes seem to begin; each then lasts for half of that

@@ -75,7 +75,7 @@ static void setup_end(struct setup *s, const char *what)
     slr_ring_destroy(s->second);
     slr_stream_destroy(s->stream);
     slr_program_destroy(s->program);
-    uint64_t deadline = slri_deadline_after(2 * SECOND);
+    uint64_t deadline = slri_deadline_after(LONG);
     while (setup_staying() != 0 && !slri_passed(deadline)) // a thread that has said its last word, and ends
         slri_sleep_ns(100000);
     if (setup_staying() != 0)

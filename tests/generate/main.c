@@ -12,8 +12,8 @@
 enum { BATCH = 100, SHRINK_TRIES = 400 };
 
 static const char help[] =
-    "usage: generate [--from SEED] [--programs N] [--level L] [--device SPEC] [--normal] [--print] [--no-shrink] "
-    "[--verbose]\n"
+    "usage: generate [--from SEED] [--programs N] [--level L] [--device SPEC] [--normal] [--floats] [--print] "
+    "[--no-shrink] [--verbose]\n"
     "\n"
     "Makes N random programs (500), those of seeds SEED (0) and on, kernels and handlers; runs each compiled, 100 a\n"
     "shared object, and interpreted; and compares every bit of what they leave. The first few that differ are cut "
@@ -26,6 +26,7 @@ static const char help[] =
     "                5: without doubles, and not as C, but its Metal text, compiled by the host's compiler\n"
     "  --device SPEC not as C: kernels are launched on that device, handlers are left out\n"
     "  --normal      no subnormal number is given to programs, for a device that takes it for 0\n"
+    "  --floats      programs have floats in place of doubles, for a device without doubles\n"
     "  --print       prints the programs and runs nothing\n"
     "  --no-shrink   shows what differs as it was made\n"
     "  --verbose     says why programs were refused\n"
@@ -216,7 +217,7 @@ static void print_all(const asked *asked)
         subject *s = &subjects[0];
         begin(s, asked->from + i);
         make_program(&s->tape, s->number, kind_of(s->seed), &s->program);
-        if (subjects_are_metal)
+        if (subjects_are_floats)
             make_floats(&s->program);
         show(s);
         slri_text_free(&s->program.text);
@@ -245,6 +246,8 @@ static bool understand(char **at, asked *asked)
             asked->verbose = true;
         else if (strcmp(*at, "--normal") == 0)
             subjects_are_normal = true;
+        else if (strcmp(*at, "--floats") == 0)
+            subjects_are_floats = true;
         else if (strcmp(*at, "--device") == 0 && at[1])
             asked->device = *++at;
         else if (!to || !number(*++at, to))
@@ -263,6 +266,7 @@ int main(int count, char **arguments)
         return helps ? 0 : 2;
     }
     subjects_are_metal = !asked.device && asked.level == AS_METAL;
+    subjects_are_floats |= subjects_are_metal;
     if (asked.prints) {
         print_all(&asked);
         return 0;

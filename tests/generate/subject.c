@@ -91,7 +91,7 @@ static slr_status emit_compiled(subject *s, const struct slri_source *source, ki
 void subject_make(subject *s, kind kind)
 {
     make_program(&s->tape, s->number, kind, &s->program);
-    if (subjects_are_metal)
+    if (subjects_are_floats)
         make_floats(&s->program);
     s->verdict = 0;
     s->module = NULL;
@@ -180,7 +180,7 @@ static uint64_t integer(uint64_t *seed)
                              : draw(seed);
 }
 
-bool subjects_are_normal, subjects_are_metal;
+bool subjects_are_normal, subjects_are_floats, subjects_are_metal;
 
 static double real(uint64_t *seed)
 {
@@ -233,7 +233,7 @@ static void fill(memory *to, uint64_t seed)
         to->l[i] = (long long)integer(&seed);
         to->x[i] = (float)real(&seed);
         to->y[i] = real(&seed);
-        if (subjects_are_metal)
+        if (subjects_are_floats)
             ((float *)to->y)[i] = (float)to->y[i];
     }
     for (int i = 0; i < GIVEN_COUNTS; i++)
@@ -269,7 +269,7 @@ static void bind(memory *m, struct slri_bound bound[ARGUMENTS])
 // As floats, two are where a double was.
 static bool same_result(const memory *a, const memory *b, int i)
 {
-    if (subjects_are_metal)
+    if (subjects_are_floats)
         return same_real(((const float *)a->real)[i], ((const float *)b->real)[i]);
     return same_real(a->real[i], b->real[i]);
 }

@@ -35,7 +35,10 @@ typedef struct subject {
 /// No subnormal number is given to programs: some devices take it for 0.
 extern bool subjects_are_normal;
 
-/// Programs have no doubles, and run as Metal's text (tests/shim) in place of their C.
+/// Programs have no doubles.
+extern bool subjects_are_floats;
+
+/// And run as Metal's text (tests/shim) in place of their C.
 extern bool subjects_are_metal;
 
 /// Makes the program of the tape anew and takes it as far as emitted C. `verdict` is 0 where it can be run.

@@ -5,7 +5,7 @@
 set -euo pipefail
 source_dir=${SLIPRING_SOURCE_DIR:?run by ctest}
 export SLIPRING_CUDA_LIB=${SLIPRING_FAKE_CUDA:?run by ctest} SLIPRING_NVRTC_LIB=$SLIPRING_FAKE_CUDA
-export GPU_BUILD=${SLIPRING_BINARY_DIR:?run by ctest} GPU_SMALL=1 GPU_SOAK=1 GPU_SECONDS=250
+export GPU_BUILD=${SLIPRING_BINARY_DIR:?run by ctest} GPU_SMALL=1 GPU_SOAK=1 GPU_SLOWER=10 GPU_SECONDS=800
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export GPU_RESULTS=$folder
@@ -13,6 +13,7 @@ found=$folder/Fake-GPU-0.json
 
 fail() {
     cat "$folder/said"
+    if [[ -e $found ]]; then cat "$found"; fi
     echo "$1"
     exit 1
 }
@@ -69,11 +70,16 @@ printf '{\n  "bench": "latency",\n  "rows": [\n    {"name": "first"}'
 exec sleep 60
 END
 chmod +x "$folder/slow/slipring"
-ln -s "$GPU_BUILD/bin/slipring-cts" "$GPU_BUILD/bin/slipring-gpu" "$folder/slow"
+cat > "$folder/slow/slipring-gpu" << 'END' # it takes no time
+#!/bin/bash
+printf '{\n"seconds": 1\n}\n'
+END
+chmod +x "$folder/slow/slipring-gpu"
+ln -s "$GPU_BUILD/bin/slipring-cts" "$folder/slow"
 mkdir "$folder/bin"
 mv "$folder/slow" "$folder/bin/bin"
 rm "$found"
-GPU_BUILD=$folder/bin GPU_PARTS='latency soak' GPU_PART_SECONDS=5 GPU_SOAK=1 check 1
+GPU_BUILD=$folder/bin GPU_PARTS='latency soak' GPU_PART_SECONDS=10 check 1
 is_json
 grep -q '"latency": {"ended": "cut off"' "$found" || fail 'what hangs is not cut off'
 grep -q '{"name": "first"}' "$found" || fail 'what it had told is lost'

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SLIPRING_NS (5 * SECOND) // slipring parks the kernel by itself, and compiles
-#define FREED_NS (10 * SECOND)   // a call that has not returned so long after the kernel has gone never will
+#define SLIPRING_NS (60 * SECOND) // slipring parks the kernel by itself, and compiles
+#define FREED_NS (60 * SECOND)    // a call that has not returned so long after the kernel has gone never will
 
 struct deadlocks {
     slr_device *device;
@@ -57,7 +57,7 @@ static void start_ring(struct deadlocks *d)
     desc.program = d->program;
     must(slr_ring_create(d->device, &desc, &d->ring));
     must(slr_ring_launch(d->ring));
-    must(slr_ring_activate(d->ring, 20 * SECOND));
+    must(slr_ring_activate(d->ring, 60 * SECOND));
     must(slr_ring_get_address(d->ring, 0, &d->to));
     must(slri_thread_start(&d->sender, "sender", send_always, d));
 }
@@ -159,7 +159,7 @@ static bool try_call(struct deadlocks *d, const struct gpu_call *call, bool is_s
     struct trial t = {.call = call, .calls = d->calls};
     slri_thread thread;
     bool in_time, parked = false;
-    holds(goes_on(d, 20 * SECOND)); // it runs
+    holds(goes_on(d, 60 * SECOND)); // it runs
     uint32_t launch = launches(d);
     must(slri_thread_start(&thread, "caller", make_call, &t));
     in_time = returns(&t, is_slipring ? SLIPRING_NS : d->patience_ns);
@@ -171,10 +171,10 @@ static bool try_call(struct deadlocks *d, const struct gpu_call *call, bool is_s
     slri_thread_join(&thread);
     if (parked)
         must(slr_device_resume(d->device));
-    if (in_time && !is_slipring && goes_on(d, 20 * SECOND) && launches(d) != launch)
+    if (in_time && !is_slipring && goes_on(d, 60 * SECOND) && launches(d) != launch)
         return false;
     d->blocked += !in_time && !is_slipring;
-    d->failed += is_slipring && (!in_time || t.result != SLR_OK || !goes_on(d, 20 * SECOND));
+    d->failed += is_slipring && (!in_time || t.result != SLR_OK || !goes_on(d, 60 * SECOND));
     tell(d, &t, t.result == GPU_ABSENT ? "absent" : in_time ? "returned" : "blocked until parked", is_slipring);
     return true;
 }
@@ -228,7 +228,7 @@ int gpu_deadlocks(const char *device, uint64_t patience_ns)
     }
     __atomic_store_n(&d.stop, 1, __ATOMIC_RELAXED);
     slri_thread_join(&d.sender);
-    must(slr_ring_terminate(d.ring, 20 * SECOND, NULL, NULL, NULL));
+    must(slr_ring_terminate(d.ring, 60 * SECOND, NULL, NULL, NULL));
     slr_ring_destroy(d.ring);
     slr_program_destroy(d.program);
     close_json(&d);

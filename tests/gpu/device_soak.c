@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG (20 * SECOND) // of waits that are to succeed
+#define LONG (60 * SECOND) // of waits that are to succeed
 #define SEED 20u
 enum { RINGS = 9, INSTANCES = 5, POISONED = 0xdead };
 

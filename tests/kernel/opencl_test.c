@@ -235,7 +235,11 @@ static bool run_opencl(const kernel_case *what, void **memory)
     return true;
 }
 
-#define CHECK(call) assert_int_equal(call, SLR_OK)
+#define CHECK(call)                                                                                                    \
+    do {                                                                                                               \
+        if ((call) != SLR_OK)                                                                                          \
+            fail_msg("%s:%d: %s", __FILE__, __LINE__, slr_error_message());                                            \
+    } while (0)
 
 static void run_interpreted(const kernel_case *what, void **memory)
 {

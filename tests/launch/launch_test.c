@@ -105,7 +105,7 @@ static void saxpy_runs_on_both_engines(void **unused)
         size_t n = N - 1;
         CHECK(SLR_LAUNCH(w.stream, saxpy, SLR_1D(n), 2.0, w.buffer, on_device, n));
         slr_kernel_destroy(saxpy); // the launch keeps what it needs
-        CHECK(slr_stream_finish(w.stream, 10 * SECOND));
+        CHECK(slr_stream_finish(w.stream, 60 * SECOND));
         CHECK(slr_buffer_read(on_device, 0, y, sizeof y));
         for (int i = 0; i < N - 1; i++)
             assert_float_equal(y[i], 2.0f * (float)i + 0.5f, 0);
@@ -127,7 +127,7 @@ static void a_barrier_kernel_with_dynamic_shared_memory_runs_on_both_engines(voi
         CHECK(slr_buffer_write(w.buffer, 0, x, sizeof x));
         slr_kernel *reverse = kernel_of(&w, "reverse");
         CHECK(SLR_LAUNCH(w.stream, reverse, SLR_GRID(1, 200, sizeof x), w.buffer));
-        CHECK(slr_stream_finish(w.stream, 10 * SECOND));
+        CHECK(slr_stream_finish(w.stream, 60 * SECOND));
         CHECK(slr_buffer_read(w.buffer, 0, x, sizeof x));
         for (int i = 0; i < 200; i++)
             assert_int_equal(x[i], 199 - i);
@@ -149,7 +149,7 @@ static void arguments_arrive_as_what_the_parameters_are(void **unused)
     slr_kernel *kinds = kernel_of(&w, "kinds");
     CHECK(SLR_LAUNCH(w.stream, kinds, SLR_GRID(1, 1, 0), w.buffer, 1, -128, 255ull, (short)-32768, 4294967295ll, -7,
                      (uint64_t)1 << 63, 16777216, -3, SLR_VALUE(pair)));
-    CHECK(slr_stream_finish(w.stream, 10 * SECOND));
+    CHECK(slr_stream_finish(w.stream, 60 * SECOND));
     CHECK(slr_buffer_read(w.buffer, 0, out, sizeof out));
     const long long wanted[11] = {1, -128, 255, -32768, 4294967295ll, -7, INT64_MIN, 16777216, -3, -5, 6};
     for (int i = 0; i < 11; i++)
@@ -166,7 +166,7 @@ static void a_launch_of_no_threads_does_nothing(void **unused)
     slr_kernel *nothing = kernel_of(&w, "nothing");
     CHECK(SLR_LAUNCH(w.stream, nothing, SLR_1D(0)));
     CHECK(SLR_LAUNCH(w.stream, nothing, SLR_1D(1)));
-    CHECK(slr_stream_finish(w.stream, 10 * SECOND));
+    CHECK(slr_stream_finish(w.stream, 60 * SECOND));
     slr_kernel_destroy(nothing);
     close_world(&w);
 }
@@ -248,11 +248,11 @@ static void a_fault_fails_the_stream_and_names_the_line(void **unused)
         open_world(&w, engines[e]);
         slr_kernel *divide = kernel_of(&w, "divide");
         CHECK(SLR_LAUNCH(w.stream, divide, SLR_GRID(1, 4, 0), w.buffer, 0));
-        assert_int_equal(slr_stream_finish(w.stream, 10 * SECOND), SLR_HANDLER_FAULT);
+        assert_int_equal(slr_stream_finish(w.stream, 60 * SECOND), SLR_HANDLER_FAULT);
         assert_non_null(strstr(slr_error_message(), "kernel divide: integer division by zero, at launch.cu:22"));
         CHECK(slr_stream_recover(w.stream));
         CHECK(SLR_LAUNCH(w.stream, divide, SLR_GRID(1, 4, 0), w.buffer, 7));
-        CHECK(slr_stream_finish(w.stream, 10 * SECOND));
+        CHECK(slr_stream_finish(w.stream, 60 * SECOND));
         slr_kernel_destroy(divide);
         close_world(&w);
     }
@@ -271,7 +271,7 @@ static void an_interpreted_fault_names_what_was_indexed_and_how_far(void **unuse
         open_world(&w, "cpu?engine=interpreted");
         slr_kernel *outside = kernel_of(&w, "outside");
         CHECK(SLR_LAUNCH(w.stream, outside, SLR_GRID(1, 1, 0), w.buffer, wrong[i].at, wrong[i].in_band));
-        assert_int_equal(slr_stream_finish(w.stream, 10 * SECOND), SLR_HANDLER_FAULT);
+        assert_int_equal(slr_stream_finish(w.stream, 60 * SECOND), SLR_HANDLER_FAULT);
         if (!strstr(slr_error_message(), wrong[i].says))
             fail_msg("\"%s\" does not say \"%s\"", slr_error_message(), wrong[i].says);
         slr_kernel_destroy(outside);
@@ -286,7 +286,7 @@ static void expect_shape(struct world *w, slr_kernel *kernel, slr_shape shape, u
 {
     uint32_t out[4];
     CHECK(SLR_LAUNCH(w->stream, kernel, shape, w->buffer));
-    CHECK(slr_stream_finish(w->stream, 10 * SECOND));
+    CHECK(slr_stream_finish(w->stream, 60 * SECOND));
     CHECK(slr_buffer_read(w->buffer, 0, out, sizeof out));
     assert_int_equal(out[0], block_x);
     assert_int_equal(out[1], block_y);
@@ -311,7 +311,7 @@ static void a_block_is_chosen_by_size_and_an_explicit_one_wins(void **unused)
     slr_kernel_destroy(k);
     k = kernel_of(&w, "bounded");
     CHECK(SLR_LAUNCH(w.stream, k, SLR_1D(1000000), w.buffer));
-    CHECK(slr_stream_finish(w.stream, 10 * SECOND));
+    CHECK(slr_stream_finish(w.stream, 60 * SECOND));
     CHECK(slr_buffer_read(w.buffer, 0, &out, sizeof out));
     assert_int_equal(out, 64);
     slr_kernel_destroy(k);

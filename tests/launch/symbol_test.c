@@ -44,7 +44,7 @@ static void play(const char *engine, struct answer *answer)
     memcpy(answer->out, e.result, sizeof answer->out);
     CHECK(slr_stream_read_symbol(e.stream, e.program, "sums", 0, answer->sums, sizeof answer->sums, NULL));
     CHECK(slr_stream_read_symbol(e.stream, e.program, "tally", 0, &answer->tally, sizeof answer->tally, NULL));
-    CHECK(slr_stream_finish(e.stream, 10 * SECOND));
+    CHECK(slr_stream_finish(e.stream, 60 * SECOND));
     engine_close(&e);
 }
 
@@ -71,8 +71,8 @@ static void programs_have_their_own(void **unused)
     unsigned launches[2];
     CHECK(slr_stream_read_symbol(a.stream, a.program, "tally", 0, &launches[0], 4, NULL));
     CHECK(slr_stream_read_symbol(b.stream, b.program, "tally", 0, &launches[1], 4, NULL));
-    CHECK(slr_stream_finish(a.stream, 10 * SECOND));
-    CHECK(slr_stream_finish(b.stream, 10 * SECOND));
+    CHECK(slr_stream_finish(a.stream, 60 * SECOND));
+    CHECK(slr_stream_finish(b.stream, 60 * SECOND));
     assert_int_equal(launches[0], 101);
     assert_int_equal(launches[1], 100);
     engine_close(&a);

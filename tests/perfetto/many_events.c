@@ -82,7 +82,7 @@ static void play_round(int number)
         TRY(SLR_LAUNCH(launched, kernel, SLR_GRID(1, THREADS, 0), copied, 10));
     for (uint32_t i = 0; i < MESSAGES; ++i) {
         uint32_t answer;
-        TRY(slr_call(port, address, &i, sizeof i, &answer, sizeof answer, 10 * SECOND));
+        TRY(slr_call(port, address, &i, sizeof i, &answer, sizeof answer, 60 * SECOND));
     }
     slr_buffer_destroy(other);
     TRY(slr_stream_finish(recorded, 60 * SECOND));

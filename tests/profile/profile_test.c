@@ -21,13 +21,35 @@ static int use(const char *arguments)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+static void check(bool holds, const char *what, int line)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s\n", output);
+    fail_msg("profile_test.c:%d: %s does not hold of the report above", line, what);
+}
+
+// With the whole report where it does not hold.
+#define holds_of_report(condition) check(condition, #condition, __LINE__)
+
+static void ends(const char *arguments, int code)
+{
+    int got = use(arguments);
+    if (got == code)
+        return;
+    fprintf(stderr, "%s\n", output);
+    if (system("cat err >&2") == 0)
+        fail_msg("slipring profile %s: exit code %d, not %d; it prints what is above", arguments, got, code);
+    fail();
+}
+
 static bool advises_on(const char *rule, const char *how, const char *device)
 {
     char arguments[512], wanted[64];
     snprintf(arguments, sizeof arguments, "--json -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks '%s' %s %s", rule, how,
              device);
-    assert_int_equal(use(arguments), 0);
-    assert_non_null(strstr(output, "\"exit_code\": 0"));
+    ends(arguments, 0);
+    holds_of_report(strstr(output, "\"exit_code\": 0"));
     snprintf(wanted, sizeof wanted, "\"rule\": \"%s\"", rule);
     return strstr(output, wanted) != NULL;
 }
@@ -45,12 +67,12 @@ static bool has_opencl(void)
 // Both kinds of compiled code.
 static void is_told_from_a_near_miss(const char *rule)
 {
-    assert_true(advises_on(rule, "yes", "cpu"));
-    assert_false(advises_on(rule, "no", "cpu"));
+    holds_of_report(advises_on(rule, "yes", "cpu"));
+    holds_of_report(!advises_on(rule, "no", "cpu"));
     if (!has_opencl())
         return;
-    assert_true(advises_on(rule, "yes", "opencl:0"));
-    assert_false(advises_on(rule, "no", "opencl:0"));
+    holds_of_report(advises_on(rule, "yes", "opencl:0"));
+    holds_of_report(!advises_on(rule, "no", "opencl:0"));
 }
 
 #define COMPILED(test, rule)                                                                                           \
@@ -82,61 +104,61 @@ static uint64_t figure(const char *name)
 static bool idles(const char *how, const char *device)
 {
     bool advised = advises_on("device idle", how, device);
-    assert_int_equal(advised, 2 * figure("busy_ns") < figure("span_ns") - figure("compiling_ns"));
+    holds_of_report(advised == (2 * figure("busy_ns") < figure("span_ns") - figure("compiling_ns")));
     return advised;
 }
 
 static bool moves(const char *how)
 {
     bool advised = advises("transfer-bound", how);
-    assert_int_equal(advised, figure("transfers_ns") >= figure("kernels_ns"));
+    holds_of_report(advised == (figure("transfers_ns") >= figure("kernels_ns")));
     return advised;
 }
 
 static bool contends(const char *how, const char *device)
 {
     bool advised = advises_on("contention", how, device);
-    assert_int_equal(advised, 4 * figure("contended_ns") >= figure("span_ns"));
+    holds_of_report(advised == (4 * figure("contended_ns") >= figure("span_ns")));
     return figure("contended_ns") != 0;
 }
 
 static void a_device_that_waits_for_the_host_is_named(void **state)
 {
     (void)state;
-    assert_true(idles("yes", "cpu"));
+    holds_of_report(idles("yes", "cpu"));
     idles("no", "cpu");
     if (!has_opencl())
         return;
-    assert_true(idles("yes", "opencl:0"));
+    holds_of_report(idles("yes", "opencl:0"));
     idles("no", "opencl:0");
 }
 
 static void copies_that_outweigh_kernels_are_named(void **state)
 {
     (void)state;
-    assert_true(moves("yes"));
+    holds_of_report(moves("yes"));
     moves("no");
 }
 
 static void more_kernels_at_once_than_workers_are_named(void **state)
 {
     (void)state;
-    assert_true(contends("yes", "cpu"));
-    assert_false(contends("no", "cpu"));
+    holds_of_report(contends("yes", "cpu"));
+    holds_of_report(!contends("no", "cpu"));
     if (!has_opencl())
         return;
     // PoCL runs a kernel after the other, so its work overlaps only where little else runs between them.
     contends("yes", "opencl:0");
-    assert_false(contends("no", "opencl:0"));
+    holds_of_report(!contends("no", "opencl:0"));
 }
 
 // OpenCL does not say how many groups a unit holds.
 static void blocks_that_leave_lanes_empty_are_named(void **state)
 {
     (void)state;
-    assert_true(advises_on("low occupancy", "yes", "cpu"));
-    assert_non_null(strstr(output, "with blocks of 4 threads its occupancy is"));
-    assert_false(advises_on("low occupancy", "no", "cpu"));
+    holds_of_report(advises_on("low occupancy", "yes", "cpu"));
+    holds_of_report(strstr(output, "with blocks of 4 threads its occupancy is"));
+    holds_of_report(!advises_on("low occupancy", "no", "cpu"));
 }
 
 static void a_run_that_compiles_is_named_and_the_next_is_not(void **state)
@@ -146,8 +168,8 @@ static void a_run_that_compiles_is_named_and_the_next_is_not(void **state)
     char *kept = before ? strdup(before) : NULL;
     assert_int_equal(system("mkdir -m 700 fresh"), 0);
     assert_int_equal(setenv("SLIPRING_CACHE_DIR", "fresh", 1), 0);
-    assert_true(advises_on("compiling", "yes", "cpu"));
-    assert_false(advises_on("compiling", "no", "cpu")); // from the cache
+    holds_of_report(advises_on("compiling", "yes", "cpu"));
+    holds_of_report(!advises_on("compiling", "no", "cpu")); // from the cache
     if (kept)
         setenv("SLIPRING_CACHE_DIR", kept, 1);
     free(kept);
@@ -157,8 +179,8 @@ static void a_run_that_compiles_is_named_and_the_next_is_not(void **state)
     static void test(void **state)                                                                                     \
     {                                                                                                                  \
         (void)state;                                                                                                   \
-        assert_true(advises(rule, "yes"));                                                                             \
-        assert_false(advises(rule, "no"));                                                                             \
+        holds_of_report(advises(rule, "yes"));                                                                         \
+        holds_of_report(!advises(rule, "no"));                                                                         \
     }
 RULE(launches_that_do_little_are_named, "launch-bound")
 RULE(fewer_blocks_than_workers_are_named, "low utilisation")
@@ -177,12 +199,12 @@ static void copies_of_pageable_memory_are_named(void **state)
     snprintf(library, sizeof library, "%s/lib/libslipring_fake_cuda.so", getenv("SLIPRING_BINARY_DIR"));
     setenv("SLIPRING_CUDA_LIB", library, 1);
     setenv("SLIPRING_NVRTC_LIB", library, 1);
-    assert_true(advises_on("unpinned transfers", "yes", "cuda:0"));
-    assert_non_null(strstr(output, "\"figure\": 1.0,"));
-    assert_false(advises_on("unpinned transfers", "no", "cuda:0"));
+    holds_of_report(advises_on("unpinned transfers", "yes", "cuda:0"));
+    holds_of_report(strstr(output, "\"figure\": 1.0,"));
+    holds_of_report(!advises_on("unpinned transfers", "no", "cuda:0"));
     unsetenv("SLIPRING_CUDA_LIB");
     unsetenv("SLIPRING_NVRTC_LIB");
-    assert_false(advises_on("unpinned transfers", "yes", "cpu"));
+    holds_of_report(!advises_on("unpinned transfers", "yes", "cpu"));
 }
 
 static double real_figure(const char *kind)
@@ -199,24 +221,24 @@ static void an_algorithm_that_deterministic_mode_keeps_out_is_named(void **state
     (void)state;
     bool advised = advises_on("deterministic mode without reason", "yes", "cpu");
     double chosen = real_figure("algorithm"), kept_out = real_figure("kept out");
-    assert_true(chosen > 0);
-    assert_int_equal(advised, kept_out > 0 && chosen > 1.2 * kept_out);
-    assert_false(advises_on("deterministic mode without reason", "no", "cpu"));
-    assert_true(real_figure("kept out") == 0);
+    holds_of_report(chosen > 0);
+    holds_of_report(advised == (kept_out > 0 && chosen > 1.2 * kept_out));
+    holds_of_report(!advises_on("deterministic mode without reason", "no", "cpu"));
+    holds_of_report(real_figure("kept out") == 0);
 }
 
 // Each line of the program with what its calls did. The near miss calls from other lines.
 static void the_programs_own_lines_are_reported_with_what_they_moved(void **state)
 {
     (void)state;
-    assert_true(advises_on("transfers in a loop", "yes", "cpu?unified=0"));
+    holds_of_report(advises_on("transfers in a loop", "yes", "cpu?unified=0"));
     const char *lines = strstr(output, "\"host_lines\"");
     assert_non_null(lines);
     assert_non_null(strstr(lines, "\"launches\": 60"));
     assert_non_null(strstr(lines, "\"copied_bytes\": 245760")); // 60 of 4,096
     assert_non_null(strstr(lines, "\"allocated_bytes\": 4194304"));
     assert_non_null(strstr(lines, "bottlenecks.c"));
-    assert_false(advises_on("transfers in a loop", "no", "cpu?unified=0"));
+    holds_of_report(!advises_on("transfers in a loop", "no", "cpu?unified=0"));
     lines = strstr(output, "\"host_lines\"");
     assert_non_null(strstr(lines, "\"launches\": 60"));
     assert_null(strstr(lines, "\"copied_bytes\": 245760"));
@@ -228,20 +250,20 @@ static void the_report_can_be_of_the_device_or_the_memory_alone(void **state)
     static const char program[] = "-- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'launch-bound' no";
     char arguments[256];
     snprintf(arguments, sizeof arguments, "--gpu %s", program);
-    assert_int_equal(use(arguments), 0);
-    assert_non_null(strstr(output, "reached  counted"));
+    ends(arguments, 0);
+    holds_of_report(strstr(output, "reached  counted"));
     assert_null(strstr(output, "memory buffers"));
     snprintf(arguments, sizeof arguments, "--memory %s", program);
-    assert_int_equal(use(arguments), 0);
+    ends(arguments, 0);
     assert_null(strstr(output, "reached  counted"));
-    assert_non_null(strstr(output, "memory buffers"));
+    holds_of_report(strstr(output, "memory buffers"));
     snprintf(arguments, sizeof arguments, "--gpu --memory --json --html both.html %s", program);
-    assert_int_equal(use(arguments), 0);
+    ends(arguments, 0);
     static const char *const keys[] = {"gpu_utilization", "memory_usage", "kernel_execution", "data_transfer"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
         char wanted[64];
         snprintf(wanted, sizeof wanted, "\n  \"%s\": ", keys[i]);
-        assert_non_null(strstr(output, wanted));
+        holds_of_report(strstr(output, wanted));
     }
     assert_int_equal(system("grep -q '\"host_lines\"' both.html"), 0);
 }
@@ -249,11 +271,10 @@ static void the_report_can_be_of_the_device_or_the_memory_alone(void **state)
 static void the_report_has_the_kernel_its_lines_and_its_bound(void **state)
 {
     (void)state;
-    assert_int_equal(
-        use("--html page.html --trace kept.json -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'launch-bound' no"), 0);
-    assert_non_null(strstr(output, "hottest lines of work (work.cu)"));
-    assert_non_null(strstr(output, "exact"));
-    assert_non_null(strstr(output, "peak here: "));
+    ends("--html page.html --trace kept.json -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'launch-bound' no", 0);
+    holds_of_report(strstr(output, "hottest lines of work (work.cu)"));
+    holds_of_report(strstr(output, "exact"));
+    holds_of_report(strstr(output, "peak here: "));
     assert_null(strstr(output, "  launch-bound. "));
     assert_int_equal(system("grep -q '\"name\":\"work\"' page.html && grep -q '\"name\":\"work\"' kept.json"), 0);
 }
@@ -267,8 +288,8 @@ static unsigned hottest_line(unsigned first, unsigned second)
              "--json -- \"$SLIPRING_TOOL\" kernel run hot.cu hot --grid 256 --block 256 --arg first=%u --arg second=%u "
              "--device cpu --arg 'out=unsigned[65536]:zero'",
              first, second);
-    assert_int_equal(use(arguments), 0); // compiles
-    assert_int_equal(use(arguments), 0);
+    ends(arguments, 0); // compiles
+    ends(arguments, 0);
     const char *timed = strstr(output, "\"timed_lines\"");
     assert_non_null(timed);
     if (strstr(timed, "\"why_not\": \"the system allows no perf events: ") != NULL)
@@ -306,12 +327,12 @@ static void ceilings_that_a_kernel_exceeds_are_measured_again(void **state)
     char *kept = before ? strdup(before) : NULL;
     assert_int_equal(system("mkdir -m 700 cache"), 0);
     assert_int_equal(setenv("SLIPRING_CACHE_DIR", "cache", 1), 0);
-    assert_int_equal(use(run), 0);
+    ends(run, 0);
     // As on a machine that was busy with something else while it measured.
     assert_int_equal(system("for f in cache/ceilings-*.txt; do printf 'slipring ceilings 1\nbytes_per_s 1\nflops_per_s "
                             "2\nflops64_per_s 3\nlaunch_ns 4\n' > $f; done"),
                      0);
-    assert_int_equal(use(run), 0);
+    ends(run, 0);
     assert_int_equal(system("grep -qx 'flops_per_s 2' cache/ceilings-*.txt"), 1 << 8);
     if (kept)
         setenv("SLIPRING_CACHE_DIR", kept, 1);
@@ -321,14 +342,13 @@ static void ceilings_that_a_kernel_exceeds_are_measured_again(void **state)
 static void the_programs_exit_code_is_reported_and_what_cannot_be_run_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(use("-- sh -c '\"$SLIPRING_BINARY_DIR\"/tests/bottlenecks; exit 3'"), 0);
-    assert_non_null(strstr(output, "exit code 3"));
-    assert_int_equal(use("-- true"), 1); // opens no device
-    assert_int_equal(use("-- ./no-such-program"), 1);
-    assert_int_equal(use("--html /dev/full -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'launch-bound' no"),
-                     1); // the disk is full
-    assert_int_equal(use("--html"), 2);
-    assert_int_equal(use(""), 2);
+    ends("-- sh -c '\"$SLIPRING_BINARY_DIR\"/tests/bottlenecks; exit 3'", 0);
+    holds_of_report(strstr(output, "exit code 3"));
+    ends("-- true", 1); // opens no device
+    ends("-- ./no-such-program", 1);
+    ends("--html /dev/full -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'launch-bound' no", 1); // the disk is full
+    ends("--html", 2);
+    ends("", 2);
 }
 
 int main(void)

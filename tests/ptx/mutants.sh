@@ -98,14 +98,17 @@ plant() { # < map
 }
 plant > "$folder/all"
 
-# ---- each one: six runs, of as many cases, first those in which the instruction matters, each with a seed of its own
+# ---- each one: six runs or more, of up to ten cases, first those in which the instruction matters, and of these one of
+# each area; each run has a seed of its own
 
 try_one() { # KIND|KEY|NAME|LINE|NEW
     local kind key name line new seed device case cases
     IFS='|' read -r kind key name line new <<< "$1"
     mapfile -t cases < <(awk -v n="$name" -v l="$line" '$1 == n && $2 == l { print 1 - $3, $4, $5 }' "$folder/map" |
-        sort -u | awk '!($3 in had) { had[$3] = 1; print $1, length($3), $2, $3 }' | sort -n | head -6 | cut -d' ' -f3-)
-    for seed in 1 2 3 4 5 6; do
+        sort -u | awk '!($3 in had) { had[$3] = 1; print $1, length($3), $2, $3 }' | sort -k1,1n -k2,2n |
+        awk '{ split($4, part, "/"); print $1, of[$1 part[1]]++ + 0, $2, $3, $4 }' | sort -k1,1n -k2,2n -k3,3n |
+        awk 'NR <= 10' | cut -d' ' -f4-)
+    for ((seed = 1; seed <= (${#cases[@]} < 6 ? 6 : ${#cases[@]}); ++seed)); do
         read -r device case <<< "${cases[(seed - 1) % ${#cases[@]}]}"
         SLIPRING_PTX_SEED=$seed SLIPRING_PTX_PLANT=$name:$line:$new run_case "$device" "$case" > /dev/null 2>&1 < /dev/null ||
             { echo "$kind|$key|found|$name:$line"; return; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every field of a description that can be wrong is refused, with a code and a message that names it. Nothing leaks,
 // and nothing crashes, whichever allocation fails.
+#include "base/aligned_test.h"
 #include "base/cpu.h"
 #include "tests/ring/ring_test.h"
 
@@ -395,7 +396,7 @@ static void *give(void *user, size_t bytes, size_t alignment)
     if (purse->left == 0)
         return NULL;
     --purse->left;
-    void *memory = aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+    void *memory = aligned_take(alignment, bytes);
     if (!memory)
         return NULL;
     memset(memory, 0xa5, bytes); // need not be zeroed
@@ -407,7 +408,7 @@ static void take(void *user, void *memory, size_t bytes)
 {
     struct purse *purse = user;
     __atomic_fetch_sub(&purse->out, bytes, __ATOMIC_RELAXED);
-    free(memory);
+    aligned_give(memory);
 }
 
 struct things {

@@ -37,7 +37,7 @@ static void wait_until_all_are_ready(slr_port *port)
     uint64_t deadline = slri_deadline_after(LONG);
     for (uint32_t ready = 0; ready != port->connections;) {
         if (slri_passed(deadline))
-            fail_msg("%u of %u connections are marked after 20 s", ready, port->connections);
+            fail_msg("%u of %u connections are marked after 60 s", ready, port->connections);
         slri_sleep_ns(100000);
         slri_marks_take(port);
         ready = 0;
@@ -444,7 +444,7 @@ static void shard_that_always_works_lets_others_sleep(void **state)
         uint64_t deadline = slri_deadline_after(LONG);
         while (stats_of(idle).handled <= i || __atomic_load_n(&idle->shard[0].asleep, __ATOMIC_ACQUIRE) == 0) {
             if (slri_passed(deadline))
-                fail_msg("awake 20 s after its last message");
+                fail_msg("awake 60 s after its last message");
             slri_sleep_ns(100000);
         }
     }

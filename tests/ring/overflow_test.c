@@ -24,7 +24,7 @@ static void wait_for_dropped(slr_ring *ring, uint64_t dropped)
 {
     for (uint64_t deadline = slri_deadline_after(LONG); stats_of(ring).dropped != dropped;) {
         if (slri_passed(deadline))
-            fail_msg("%u dropped instead of %u after 20 s", (unsigned)stats_of(ring).dropped, (unsigned)dropped);
+            fail_msg("%u dropped instead of %u after 60 s", (unsigned)stats_of(ring).dropped, (unsigned)dropped);
         slri_sleep_ns(100000);
     }
 }

@@ -187,7 +187,7 @@ static void descriptor_is_readable_when_a_reply_has_come(void **state)
         must(send_value(port, address_of(ring, 0), 2 * round, 0));
         must(send_value(port, address_of(ring, 0), 2 * round + 1, 0));
         while (got < 2 * round + 2) {
-            assert_int_equal(poll_for(fd, 20000), 1);
+            assert_int_equal(poll_for(fd, 60000), 1);
             while (receive_value(port, &value, 0) == SLR_OK)
                 assert_int_equal(value, got++);
         }
@@ -196,7 +196,7 @@ static void descriptor_is_readable_when_a_reply_has_come(void **state)
     must(slr_ring_close_input(ring)); // an end is news too
     slr_status status;
     do // a wake may come a moment before the end that it is about
-        assert_int_equal(poll_for(fd, 20000), 1);
+        assert_int_equal(poll_for(fd, 60000), 1);
     while ((status = receive_value(port, &value, 0)) == SLR_TIMEOUT);
     assert_int_equal(status, SLR_END);
     slr_port_close(port);
@@ -218,7 +218,7 @@ static void descriptor_asked_for_late_shows_what_has_come_before(void **state)
         slri_sleep_ns(100000);
     int fd;
     must(slr_port_get_fd(port, &fd));
-    assert_int_equal(poll_for(fd, 20000), 1);
+    assert_int_equal(poll_for(fd, 60000), 1);
     slr_port_close(port);
     slr_ring_destroy(ring);
     slr_device_close(device);

@@ -61,7 +61,7 @@ static inline void wait_until_is(const uint32_t *word, uint32_t value)
 {
     for (uint64_t deadline = slri_deadline_after(LONG); __atomic_load_n(word, __ATOMIC_ACQUIRE) != value;) {
         if (slri_passed(deadline))
-            fail_msg("%u instead of %u after 20 s", __atomic_load_n(word, __ATOMIC_ACQUIRE), value);
+            fail_msg("%u instead of %u after 60 s", __atomic_load_n(word, __ATOMIC_ACQUIRE), value);
         slri_sleep_ns(100000);
     }
 }
@@ -140,7 +140,7 @@ static inline slr_ring_stats stats_of(slr_ring *ring)
 }
 
 // Counts are written behind the replies that they count, and before what they count is no longer pending: waits, at
-// most 20 s, until so many are.
+// most 60 s, until so many are.
 static inline slr_ring_stats stats_when_pending(slr_ring *ring, uint64_t pending)
 {
     slr_ring_stats stats = stats_of(ring);
@@ -155,7 +155,7 @@ static inline void wait_handled(slr_ring *ring, uint64_t handled)
 {
     for (uint64_t deadline = slri_deadline_after(LONG); stats_of(ring).handled != handled;) {
         if (slri_passed(deadline))
-            fail_msg("%llu of %llu handled after 20 s", (unsigned long long)stats_of(ring).handled,
+            fail_msg("%llu of %llu handled after 60 s", (unsigned long long)stats_of(ring).handled,
                      (unsigned long long)handled);
         slri_sleep_ns(100000);
     }

@@ -124,7 +124,7 @@ static void terminate_ends_at_its_deadline_when_nobody_reads_replies(void **stat
     must(slr_ring_terminate(ring, 100 * MS, take_back, &back, &stats));
     uint64_t took = slri_now_ns() - before;
     print_message("terminate with a deadline of 100 ms took %.1f ms\n", (double)took / 1e6);
-    assert_in_range(took, 100 * MS, 5 * SECOND);
+    assert_in_range(took, 100 * MS, LONG);
     assert_int_equal(stats.handled, 64);
     assert_int_equal(stats.undelivered, 64);
     check_sum(&stats);
@@ -257,7 +257,7 @@ static void check_released(struct blocked *b, uint64_t since_ns, const char *wha
     uint64_t took = b->released_ns > since_ns ? b->released_ns - since_ns : 0;
     print_message("blocked %s released %.2f ms after the end began: %s\n", what, (double)took / 1e6,
                   slr_status_name(b->status));
-    assert_true(took < 2 * SECOND);
+    assert_true(took < LONG); // a tenth of what they would wait
 }
 
 static void receivers_senders_and_callers_that_wait_are_released(void **state)
@@ -324,8 +324,11 @@ static void blocked_sender_learns_at_once_that_the_input_closes(void **state)
     slr_device_close(device);
 }
 
-static void end_in_20_ms(void *arg)
+// When its second message is there, and who calls sleeps, most of the time.
+static void end_behind_the_call(void *arg)
 {
+    while (stats_of(arg).accepted < 2)
+        slri_sleep_ns(100000);
     slri_sleep_ns(20 * MS);
     must(slr_ring_terminate(arg, 0, NULL, NULL, NULL));
 }
@@ -348,7 +351,7 @@ static void call_is_told_its_own_ring_kernels_end(void **state)
     must(slr_ring_terminate(ring[0], 0, NULL, NULL, NULL));
     must(slr_ring_terminate(ring[2], 0, NULL, NULL, NULL));
     slri_thread thread;
-    start_thread(&thread, end_in_20_ms, ring[1]);
+    start_thread(&thread, end_behind_the_call, ring[1]);
     struct message message = {0};
     uint64_t before = slri_now_ns();
     refuses(slr_call(port, address_of(ring[1], 0), &message, 8, &message, 8, LONG), END, "'b' ended before it replied");

@@ -102,6 +102,7 @@ static void ring_kernels_publish_to_who_subscribed_before_and_behind(void **stat
     wait_until_is(&early.count, 101);
     wait_until_is(&late.count, 101);
     assert_int_equal(noted(&other), 0);
+    wait_handled(one, 50);
     assert_int_equal(stats_of(one).routed, 100); // 50 messages to two
     slr_topic_close(topic);
     slr_port_close(port);

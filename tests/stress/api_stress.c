@@ -10,26 +10,9 @@
 //                  `second` that is paused and full
 //     mayfly       makes ring kernels that live for some messages: their first activation runs beside the keeper's
 //                  slr_unroute, and they subscribe or advertise
-#include "base/clock.h"
-#include "base/thread.h"
+#include "tests/stress/api_stress.h"
 
-#include <slipring/slipring.h>
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define MS 1000000ull
-#define SECOND 1000000000ull
-#define LONG (60 * SECOND) // of calls that are to succeed, on a machine that has other work too
-#define HANG (120 * SECOND)
-
-enum { FIRST, SECOND_STAGE, ALONE, TOPICAL, KEYED, MAYFLY, RINGS }; // MAYFLY: all of them, one after the other
-enum { CLIENTS = 4, COLLECTOR = CLIENTS, PUBLISHER, KEEPER, MAYFLIES, THREADS };
-enum { SENDERS = MAYFLIES + 1, OF_ONE = 1 << 14, NUMBERS = SENDERS * OF_ONE, KEYS = 24 };
-
-static const char *const ring_names[RINGS] = {"first", "second", "alone", "topical", "keyed", "mayfly"};
+const char *const ring_names[RINGS] = {"first", "second", "alone", "topical", "keyed", "mayfly"};
 
 static const char source[] =
     "struct job { unsigned number, ring, faults_at, value; };\n"
@@ -50,26 +33,15 @@ static const char source[] =
     "    ring_reply(&out);\n"
     "}\n";
 
-struct job { // a message, and a reply: which ring kernel it is for, or from
-    uint32_t number, ring, faults_at, value;
-};
-
 // ---- what is wrong ends it ------------------------------------------------------------------------------------------
 
 static uint64_t seed = 1, round_number;
 static const char *device_name = "cpu";
-static struct thread {
-    slri_thread thread;
-    uint32_t number;
-    uint64_t random;
-    uint32_t sent;     // numbers used
-    const char *doing; // atomic; NULL: it has ended
-    uint64_t since_ns; // atomic
-} threads[THREADS];
-static const char *const thread_names[THREADS] = {"client 0",  "client 1",  "client 2", "client 3",
-                                                  "collector", "publisher", "keeper",   "mayfly"};
+struct thread threads[THREADS];
+const char *const thread_names[THREADS] = {"client 0",  "client 1",  "client 2", "client 3",
+                                           "collector", "publisher", "keeper",   "mayfly"};
 
-static _Noreturn void stop(const char *format, ...)
+_Noreturn void stop(const char *format, ...)
 {
     va_list list;
     fprintf(stderr, "api_stress: %s, seed %llu, round %llu: ", device_name, (unsigned long long)seed,
@@ -81,23 +53,15 @@ static _Noreturn void stop(const char *format, ...)
     fflush(NULL);
     _Exit(1);
 }
-#define holds(condition)                                                                                               \
-    ((condition) ? (void)0 : stop("%s:%d: %s: %s", __FILE__, __LINE__, #condition, slr_error_message()))
 
-// Any of the statuses whose bits are set is fine.
-#define ONE(status) (1ull << (status))
-static slr_status expect(slr_status status, uint64_t fine, const char *what)
+slr_status expect(slr_status status, uint64_t fine, const char *what)
 {
     if (!(fine >> status & 1))
         stop("%s: %s: %s", what, slr_status_name(status), slr_error_message());
     return status;
 }
-#define must(call) (void)expect((call), ONE(SLR_OK), #call)
-#define WRONG_STATE_TOO (ONE(SLR_OK) | ONE(SLR_WRONG_STATE))
-// Of routes: there is one, or no port or room is left; the other end is full and paused for longer than `patience`.
-#define ROUTE_RESULTS (WRONG_STATE_TOO | ONE(SLR_INVALID) | ONE(SLR_TIMEOUT))
 
-static void doing(struct thread *t, const char *what)
+void doing(struct thread *t, const char *what)
 {
     __atomic_store_n(&t->since_ns, slri_now_ns(), __ATOMIC_RELAXED);
     __atomic_store_n(&t->doing, what, __ATOMIC_RELEASE);
@@ -114,7 +78,7 @@ static void look_for_hangs(void)
     }
 }
 
-static uint32_t pick(struct thread *t, uint32_t below)
+uint32_t pick(struct thread *t, uint32_t below)
 {
     uint64_t z = t->random += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -124,39 +88,32 @@ static uint32_t pick(struct thread *t, uint32_t below)
 
 // ---- accounts -------------------------------------------------------------------------------------------------------
 
-enum { UNSENT, ACCEPTED, PERHAPS };
-// Of each number. What one thread alone writes is plain: it is read when all have ended.
-static uint8_t fate[NUMBERS], target_of[NUMBERS], copies[NUMBERS]; // copies: subscribers that accepted it
-static uint8_t reply_may_go[NUMBERS];                              // its caller gave up, or its port was closed
-static uint8_t replied[NUMBERS], collected[NUMBERS];               // replies that came; atomic
-static uint8_t letters[RINGS][NUMBERS];
+uint8_t fate[NUMBERS], copies[NUMBERS], reply_may_go[NUMBERS], replied[NUMBERS], collected[NUMBERS];
+static uint8_t target_of[NUMBERS], letters[RINGS][NUMBERS];
 
-static struct totals {
-    uint64_t sent, handled, replied, collected, routed, letters, refused, calls, published, restarts, pauses, unroutes,
-        mayflies, ports;
-} totals; // atomic
+struct totals totals;
 
-static void count(uint64_t *what, uint64_t by)
+void count(uint64_t *what, uint64_t by)
 {
     __atomic_fetch_add(what, by, __ATOMIC_RELAXED);
 }
 
 // ---- the round ------------------------------------------------------------------------------------------------------
 
-static slr_device *device;
+slr_device *device;
 static slr_program *program;
 static slr_buffer *seen;
-static slr_ring *rings[RINGS]; // but MAYFLY, which is under the lock
-static slr_address addresses[RINGS];
-static uint32_t queue_sizes[RINGS], instances[RINGS];
-static slr_topic *topic;
-static bool keyed, persistent; // what the device can and does
-static uint64_t round_ends_ns;
-static uint32_t quiet;   // atomic: nothing is under way any more
-static uint32_t senders; // atomic: of the threads before `KEEPER`, those that may still send
-static slri_mutex lock = SLRI_MUTEX_INIT;
-static uint32_t mayfly_users;
-static uint32_t routes_to_resting; // atomic: tried to `second` since it was last seen active
+slr_ring *rings[RINGS];
+slr_address addresses[RINGS];
+uint32_t queue_sizes[RINGS], instances[RINGS];
+slr_topic *topic;
+bool keyed, persistent;
+uint64_t round_ends_ns;
+uint32_t quiet;
+uint32_t senders;
+slri_mutex lock = SLRI_MUTEX_INIT;
+uint32_t mayfly_users;
+uint32_t routes_to_resting;
 
 static uint32_t new_number(struct thread *t, uint32_t target)
 {
@@ -165,12 +122,12 @@ static uint32_t new_number(struct thread *t, uint32_t target)
     return number;
 }
 
-static bool has_numbers(const struct thread *t, uint32_t count)
+bool has_numbers(const struct thread *t, uint32_t count)
 {
     return t->sent + count <= OF_ONE;
 }
 
-static struct job make_job(struct thread *t, uint32_t target)
+struct job make_job(struct thread *t, uint32_t target)
 {
     uint32_t faults_at = 0, dice = pick(t, 600);
     if (dice == 0 && target != KEYED)
@@ -226,7 +183,7 @@ static void look_at_depth(uint32_t r, const slr_ring_stats *s, uint32_t queue_si
 
 static bool dropping[RINGS];
 
-static slr_ring_stats stats_of(uint32_t r, slr_ring *ring)
+slr_ring_stats stats_of(uint32_t r, slr_ring *ring)
 {
     slr_ring_stats stats;
     must(slr_ring_get_stats(ring, &stats));
@@ -234,7 +191,7 @@ static slr_ring_stats stats_of(uint32_t r, slr_ring *ring)
     return stats;
 }
 
-static slr_ring *make_ring(uint32_t r, struct thread *t)
+slr_ring *make_ring(uint32_t r, struct thread *t)
 {
     slr_ring_desc desc;
     slr_binding binding[3];
@@ -248,7 +205,7 @@ static slr_ring *make_ring(uint32_t r, struct thread *t)
     return ring;
 }
 
-static void take_letters(uint32_t r, slr_ring *ring)
+void take_letters(uint32_t r, slr_ring *ring)
 {
     for (uint32_t taken = 1; taken != 0;) {
         slr_dead_letter letter[64];
@@ -264,7 +221,7 @@ static void take_letters(uint32_t r, slr_ring *ring)
 }
 
 // Its counts, all of it being over.
-static void end_ring(uint32_t r, slr_ring *ring)
+void end_ring(uint32_t r, slr_ring *ring)
 {
     slr_ring_stats stats;
     must(slr_ring_terminate(ring, 0, NULL, NULL, &stats));
@@ -281,421 +238,6 @@ static void end_ring(uint32_t r, slr_ring *ring)
     count(&totals.restarts, stats.restarts);
     slr_ring_destroy(ring);
 }
-
-// ---- clients and the collector --------------------------------------------------------------------------------------
-
-#define REFUSALS (ONE(SLR_FULL) | ONE(SLR_TIMEOUT) | ONE(SLR_RING_FAILED))
-
-static void note_reply(const slr_reply *reply, const struct job *job, bool collects)
-{
-    if (reply->status != SLR_OK)
-        return;
-    if (job->number >= NUMBERS || job->ring >= RINGS || reply->bytes != sizeof *job)
-        stop("a reply has number %u, ring kernel %u and %u bytes, which nobody wrote", job->number, job->ring,
-             reply->bytes);
-    bool own = !collects || job->number / OF_ONE == COLLECTOR;
-    // What the collector sends `first` itself comes as both, if routes say so; they are told apart by count alone.
-    __atomic_fetch_add(own ? &replied[job->number] : &collected[job->number], 1, __ATOMIC_RELAXED);
-    count(own ? &totals.replied : &totals.collected, 1);
-}
-
-static bool receive_some(struct thread *t, slr_port *port, uint64_t timeout_ns)
-{
-    slr_reply reply[16];
-    struct job job[16];
-    uint32_t n = 0;
-    doing(t, "slr_receive_many");
-    slr_status status =
-        expect(slr_receive_many(port, reply, job, sizeof job[0], 16, timeout_ns, &n),
-               ONE(SLR_OK) | ONE(SLR_TIMEOUT) | ONE(SLR_END) | ONE(SLR_RING_FAILED), "slr_receive_many");
-    for (uint32_t i = 0; i < n && status == SLR_OK; ++i)
-        note_reply(&reply[i], &job[i], t->number == COLLECTOR);
-    return status == SLR_OK || status == SLR_RING_FAILED;
-}
-
-static void note_sent(const struct job *job, uint32_t n, uint32_t accepted)
-{
-    for (uint32_t i = 0; i < n; ++i)
-        fate[job[i].number] = i < accepted ? ACCEPTED : UNSENT;
-    count(&totals.sent, accepted);
-    count(&totals.refused, n - accepted);
-}
-
-// Gives whether all were accepted.
-static bool send_some(struct thread *t, slr_port *port, uint32_t target)
-{
-    struct job job[16];
-    uint32_t n = 1 + pick(t, 16), accepted = 0;
-    uint64_t timeout_ns = pick(t, 3) * MS / 2;
-    slr_address to = addresses[target];
-    if (!has_numbers(t, n))
-        return false;
-    for (uint32_t i = 0; i < n; ++i)
-        job[i] = make_job(t, target);
-    if (target == KEYED) {
-        slr_key keys[16];
-        for (uint32_t i = 0; i < n; ++i)
-            keys[i] = slr_key_u64(pick(t, KEYS));
-        doing(t, "slr_send_many_keys");
-        expect(slr_send_many_keys(port, to, keys, job, sizeof *job, n, timeout_ns, &accepted), ONE(SLR_OK) | REFUSALS,
-               "slr_send_many_keys");
-    } else {
-        to.instance = pick(t, instances[target]);
-        doing(t, "slr_send_many");
-        expect(slr_send_many(port, to, NULL, job, sizeof *job, n, timeout_ns, &accepted), ONE(SLR_OK) | REFUSALS,
-               "slr_send_many");
-    }
-    note_sent(job, n, accepted);
-    return accepted == n;
-}
-
-static void call_once(struct thread *t, slr_port *port, uint32_t target)
-{
-    if (!has_numbers(t, 1))
-        return;
-    struct job job = make_job(t, target), got = {0};
-    slr_address to = addresses[target];
-    uint64_t timeout_ns = 1 + pick(t, 4) * MS;
-    doing(t, "slr_call");
-    slr_status status =
-        expect(target == KEYED && port
-                   ? slr_call_key(port, to, slr_key_u64(pick(t, KEYS)), &job, sizeof job, &got, sizeof got, timeout_ns)
-                   : slr_call(port, to, &job, sizeof job, &got, sizeof got, timeout_ns),
-               ONE(SLR_OK) | REFUSALS | ONE(SLR_HANDLER_FAULT) | ONE(SLR_DROPPED), "slr_call");
-    bool known = status == SLR_OK || status == SLR_HANDLER_FAULT || status == SLR_DROPPED;
-    fate[job.number] = known ? ACCEPTED : status == SLR_FULL ? UNSENT : PERHAPS;
-    reply_may_go[job.number] = !known;
-    count(&totals.sent, known);
-    count(&totals.calls, known);
-    count(&totals.refused, !known);
-    if (status != SLR_OK)
-        return;
-    if (got.number != job.number || got.ring != target || got.value != job.value)
-        stop("%s called %s with number %u and got the reply of %s to number %u", thread_names[t->number],
-             ring_names[target], job.number, got.ring < RINGS ? ring_names[got.ring] : "nobody", got.number);
-    __atomic_fetch_add(&replied[job.number], 1, __ATOMIC_RELAXED);
-    count(&totals.replied, 1);
-}
-
-static uint32_t choose(struct thread *t)
-{
-    static const uint32_t targets[] = {FIRST, FIRST, FIRST, SECOND_STAGE, ALONE, ALONE, TOPICAL, KEYED};
-    uint32_t target = targets[pick(t, 8)];
-    return target == KEYED && !keyed ? ALONE : target;
-}
-
-static void use(struct thread *t, slr_port *port)
-{
-    uint32_t what = pick(t, 10);
-    if (what < 3)
-        receive_some(t, port, pick(t, 200) * 1000);
-    else if (what < 6)
-        (void)send_some(t, port, choose(t));
-    else {
-        uint32_t target = choose(t);
-        call_once(t, what < 9 || target == KEYED ? port : NULL, target);
-    }
-}
-
-// Replies that have not come when their port is closed never come.
-static void close_port(struct thread *t, slr_port *port, uint32_t from)
-{
-    for (uint32_t k = t->number * OF_ONE + from; k < t->number * OF_ONE + t->sent; ++k)
-        if (!__atomic_load_n(&replied[k], __ATOMIC_RELAXED))
-            reply_may_go[k] = 1;
-    doing(t, "slr_port_close");
-    slr_port_close(port);
-    count(&totals.ports, 1);
-}
-
-static void drain(struct thread *t, slr_port *port)
-{
-    __atomic_fetch_sub(&senders, 1, __ATOMIC_RELEASE); // what it has sent, and the publisher's topic
-    while (!__atomic_load_n(&quiet, __ATOMIC_ACQUIRE))
-        if (!receive_some(t, port, MS))
-            slri_sleep_ns(MS / 10); // END comes at once
-    while (receive_some(t, port, 0))
-        ;
-    doing(t, "slr_port_close");
-    slr_port_close(port);
-    doing(t, NULL);
-}
-
-static void be_client(void *arg)
-{
-    struct thread *t = arg;
-    slr_port *port = NULL;
-    uint32_t from = 0;
-    while (!slri_passed(round_ends_ns)) {
-        if (!port)
-            must(slr_port_open(device, &port)), from = t->sent;
-        use(t, port);
-        if (pick(t, 300) == 0) {
-            close_port(t, port, from);
-            port = NULL;
-        }
-    }
-    if (!port)
-        must(slr_port_open(device, &port));
-    drain(t, port);
-}
-
-// It reads seldom: so replies to others' calls lie there when it calls.
-static void be_collector(void *arg)
-{
-    struct thread *t = arg;
-    slr_port *port;
-    bool collects = false;
-    must(slr_port_open(device, &port));
-    while (!slri_passed(round_ends_ns)) {
-        if (!collects && pick(t, 4) == 0) {
-            slr_route_desc desc = SLR_ROUTE_DESC_INIT;
-            desc.reply_too = pick(t, 2);
-            doing(t, "slr_route_to_port");
-            collects =
-                expect(slr_route_to_port(rings[FIRST], port, &desc), WRONG_STATE_TOO, "slr_route_to_port") == SLR_OK;
-        }
-        if (pick(t, 6) == 0)
-            receive_some(t, port, 0);
-        else
-            call_once(t, port, pick(t, 2) ? ALONE : FIRST);
-    }
-    drain(t, port);
-}
-
-static void be_publisher(void *arg)
-{
-    struct thread *t = arg;
-    slr_port *port;
-    must(slr_port_open(device, &port));
-    while (!slri_passed(round_ends_ns)) {
-        if (has_numbers(t, 1)) {
-            struct job job = make_job(t, TOPICAL);
-            uint32_t accepted = 0;
-            doing(t, "slr_publish");
-            expect(slr_publish(port, topic, &job, sizeof job, MS, &accepted), ONE(SLR_OK) | REFUSALS, "slr_publish");
-            fate[job.number] = accepted > 0 ? ACCEPTED : UNSENT;
-            copies[job.number] = (uint8_t)accepted;
-            count(&totals.published, accepted);
-        }
-        receive_some(t, port, pick(t, 4) * MS / 4);
-    }
-    drain(t, port);
-}
-
-// ---- keeper and mayflies --------------------------------------------------------------------------------------------
-
-// A route to a `second` that does not run gets room, and places of ports that are closed, when it runs again.
-// slr_route waits 10 s for that, and the keeper, who is to bring it about, waits with it. So a few such routes are
-// tried, of up to eight ports each: none that needs room, which is from a persistent one, and none behind one that has
-// waited.
-enum { ROUTES_TO_RESTING = 8 };
-static void route_to_second(struct thread *t, slr_ring *from, const slr_route_desc *desc, const char *what)
-{
-    if (slr_ring_get_state(rings[SECOND_STAGE]) == SLR_RING_ACTIVE)
-        __atomic_store_n(&routes_to_resting, 0, __ATOMIC_RELAXED);
-    else if (persistent || __atomic_fetch_add(&routes_to_resting, 1, __ATOMIC_RELAXED) >= ROUTES_TO_RESTING)
-        return;
-    doing(t, what);
-    if (expect(slr_route(from, rings[SECOND_STAGE], desc), ROUTE_RESULTS, what) == SLR_TIMEOUT)
-        __atomic_store_n(&routes_to_resting, ROUTES_TO_RESTING, __ATOMIC_RELAXED);
-}
-
-static void unroute_mayfly(struct thread *t)
-{
-    slri_mutex_lock(&lock);
-    slr_ring *mayfly = rings[MAYFLY];
-    mayfly_users += mayfly != NULL;
-    slri_mutex_unlock(&lock);
-    if (!mayfly)
-        return;
-    for (uint32_t i = 0; i < 10; ++i) { // beside its first activation
-        doing(t, "slr_unroute of a mayfly");
-        count(&totals.unroutes, expect(slr_unroute(mayfly, rings[SECOND_STAGE]), ONE(SLR_OK) | ONE(SLR_NOT_FOUND),
-                                       "slr_unroute of a mayfly") == SLR_OK);
-        if (persistent)
-            break; // each change of theirs ends a launch and begins another
-        route_to_second(t, mayfly, NULL, "slr_route of a mayfly");
-    }
-    slri_mutex_lock(&lock);
-    --mayfly_users;
-    slri_mutex_unlock(&lock);
-}
-
-static void route_or_unroute(struct thread *t)
-{
-    if (pick(t, 2)) {
-        slr_route_desc desc = SLR_ROUTE_DESC_INIT;
-        desc.reply_too = pick(t, 2);
-        route_to_second(t, rings[FIRST], &desc, "slr_route");
-    } else {
-        doing(t, "slr_unroute");
-        count(&totals.unroutes, expect(slr_unroute(rings[FIRST], rings[SECOND_STAGE]), ONE(SLR_OK) | ONE(SLR_NOT_FOUND),
-                                       "slr_unroute") == SLR_OK);
-    }
-}
-
-static uint32_t count_accepted(const struct thread *t, uint32_t from)
-{
-    uint32_t accepted = 0;
-    for (uint32_t k = from; k < t->sent; ++k)
-        accepted += fate[t->number * OF_ONE + k] == ACCEPTED;
-    return accepted;
-}
-
-// Pauses `second`, takes the route from `first` away while messages lie there that it has brought, and sends for as
-// long as there is room: with what was pending before no more than queue_size may be accepted, because none is handled.
-// The stats say queue_size at most, whatever is there. Nobody reads the replies.
-static void fill_second(struct thread *t)
-{
-    slr_port *port;
-    slr_ring_stats paused;
-    uint32_t from = t->sent;
-    doing(t, "slr_ring_deactivate before `second` is filled");
-    if (expect(slr_ring_deactivate(rings[SECOND_STAGE], LONG), WRONG_STATE_TOO, "deactivate") != SLR_OK)
-        return;
-    slri_sleep_ns(pick(t, 8) * MS);
-    doing(t, "slr_unroute before `second` is filled");
-    count(&totals.unroutes, expect(slr_unroute(rings[FIRST], rings[SECOND_STAGE]), ONE(SLR_OK) | ONE(SLR_NOT_FOUND),
-                                   "slr_unroute") == SLR_OK);
-    must(slr_port_open(device, &port));
-    paused = stats_of(SECOND_STAGE, rings[SECOND_STAGE]);
-    while (send_some(t, port, SECOND_STAGE) && t->sent - from < 2048)
-        ;
-    if (paused.pending + count_accepted(t, from) > queue_sizes[SECOND_STAGE])
-        stop("second: paused, %llu were pending and %u more were accepted, of queue_size %u",
-             (unsigned long long)paused.pending, count_accepted(t, from), queue_sizes[SECOND_STAGE]);
-    close_port(t, port, from);
-    doing(t, "slr_ring_reactivate of `second`");
-    count(&totals.pauses,
-          expect(slr_ring_reactivate(rings[SECOND_STAGE], LONG), WRONG_STATE_TOO, "reactivate") == SLR_OK);
-}
-
-static void be_keeper(void *arg)
-{
-    struct thread *t = arg;
-    while (!slri_passed(round_ends_ns)) {
-        uint32_t r = pick(t, keyed ? MAYFLY : KEYED);
-        switch (pick(t, 11)) {
-        case 10:
-            fill_second(t);
-            break;
-        case 0:
-            doing(t, "slr_ring_deactivate");
-            count(&totals.pauses, expect(slr_ring_deactivate(rings[r], LONG), WRONG_STATE_TOO, "deactivate") == SLR_OK);
-            break;
-        case 1:
-        case 2:
-            for (r = 0; r < (keyed ? MAYFLY : KEYED); ++r) {
-                doing(t, "slr_ring_reactivate");
-                expect(slr_ring_reactivate(rings[r], LONG), WRONG_STATE_TOO, "reactivate");
-            }
-            break;
-        case 3:
-            doing(t, "slr_ring_checkpoint");
-            expect(r == KEYED ? SLR_OK : slr_ring_checkpoint(rings[r], LONG), WRONG_STATE_TOO, "checkpoint");
-            break;
-        case 4:
-        case 5:
-            doing(t, "slr_ring_restart");
-            expect(slr_ring_restart(rings[r], SLR_RESTART_INITIAL, LONG), WRONG_STATE_TOO, "slr_ring_restart");
-            break;
-        case 6:
-            take_letters(r, rings[r]);
-            break;
-        default:
-            route_or_unroute(t);
-            break;
-        }
-        for (r = 0; r < (keyed ? MAYFLY : KEYED); ++r)
-            (void)stats_of(r, rings[r]);
-        unroute_mayfly(t);
-        slri_sleep_ns(pick(t, 1000) * 1000);
-    }
-    doing(t, NULL);
-}
-
-static void show_mayfly(slr_ring *ring)
-{
-    slri_mutex_lock(&lock);
-    rings[MAYFLY] = ring;
-    while (!ring && mayfly_users != 0) {
-        slri_mutex_unlock(&lock);
-        slri_sleep_ns(MS / 10);
-        slri_mutex_lock(&lock);
-    }
-    slri_mutex_unlock(&lock);
-}
-
-// For a while: so it often changes the routes of a mayfly beside its activation.
-static void wait_for_keeper(void)
-{
-    uint64_t until = slri_deadline_after(2 * MS);
-    for (bool there = false; !there && !slri_passed(until);) {
-        slri_mutex_lock(&lock);
-        there = mayfly_users != 0;
-        slri_mutex_unlock(&lock);
-    }
-}
-
-static void send_to_mayfly(struct thread *t, slr_port *port, slr_address to)
-{
-    struct job job[16];
-    uint32_t n = 1 + pick(t, 16), accepted = 0;
-    if (!has_numbers(t, n))
-        return;
-    for (uint32_t k = 0; k < n; ++k)
-        job[k] = make_job(t, MAYFLY);
-    to.instance = pick(t, instances[MAYFLY]);
-    doing(t, "a mayfly's slr_send_many");
-    expect(slr_send_many(port, to, NULL, job, sizeof *job, n, MS, &accepted), ONE(SLR_OK) | REFUSALS, "send");
-    note_sent(job, n, accepted);
-}
-
-static void live_once(struct thread *t)
-{
-    slr_port *port;
-    slr_address to;
-    doing(t, "a mayfly's launch");
-    slr_ring *ring = make_ring(MAYFLY, t);
-    must(slr_ring_get_address(ring, 0, &to));
-    must(slr_port_open(device, &port));
-    uint32_t sort = pick(t, 3);
-    if (sort == 0) {
-        doing(t, "a mayfly's slr_subscribe");
-        must(slr_subscribe(ring, "told.mayfly"));
-    } else if (sort == 1) {
-        doing(t, "a mayfly's slr_advertise");
-        expect(slr_advertise(ring, "other.mayfly"), ROUTE_RESULTS, "slr_advertise");
-    }
-    route_to_second(t, ring, NULL, "a mayfly's slr_route");
-    for (uint32_t i = 0; i < 2; ++i) // so there is work for its owners as they start
-        send_to_mayfly(t, port, to);
-    show_mayfly(ring);
-    wait_for_keeper();
-    doing(t, "a mayfly's slr_ring_activate");
-    must(slr_ring_activate(ring, LONG));
-    for (uint32_t i = pick(t, 4); i > 0; --i)
-        send_to_mayfly(t, port, to);
-    show_mayfly(NULL);
-    doing(t, "a mayfly's end");
-    for (uint32_t k = t->number * OF_ONE; k < t->number * OF_ONE + t->sent; ++k)
-        reply_may_go[k] = 1;
-    slr_port_close(port);
-    end_ring(MAYFLY, ring);
-    count(&totals.mayflies, 1);
-}
-
-static void be_mayfly(void *arg)
-{
-    struct thread *t = arg;
-    while (!slri_passed(round_ends_ns)) {
-        live_once(t);
-        slri_sleep_ns(pick(t, 3000) * 1000);
-    }
-    doing(t, NULL);
-}
-
 // ---- the end of a round: nothing is under way any more, and accounts add up -----------------------------------------
 
 // A thread that is kept from the processor for long may send well behind the end of the round.

@@ -3,6 +3,8 @@
 #ifndef TESTS_STRESS_FOOTPRINT_H
 #define TESTS_STRESS_FOOTPRINT_H
 
+#include "base/thread.h"
+
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +20,25 @@ static inline uint32_t entries_of(const char *folder)
         ++n;
     closedir(dir);
     return n;
+}
+
+static inline void note_its_folder(void *folder)
+{
+    ssize_t length = readlink("/proc/thread-self", folder, 63);
+    holds(length > 0);
+    ((char *)folder)[length] = '\0';
+}
+
+// A sanitizer starts a thread of its own with the first other one, and that has gone when this returns: who joins a
+// thread may find it in /proc for a moment longer.
+static inline void start_what_stays(void)
+{
+    char folder[80] = "/proc/";
+    slri_thread other;
+    holds(slri_thread_start(&other, "nothing", note_its_folder, folder + 6) == SLR_OK);
+    slri_thread_join(&other);
+    while (access(folder, F_OK) == 0)
+        slri_sleep_ns(100000);
 }
 
 // What of it is in memory.

@@ -96,7 +96,8 @@ static void check_quiet_point(struct load *load)
 // Restarts it by hand where nobody else does, and pauses, takes checkpoints; every call may be refused.
 static void disturb(struct load *load, bool restart, uint64_t until_ns)
 {
-    for (uint32_t k = 0; !slri_passed(until_ns); ++k) {
+    uint64_t last_ns = slri_deadline_after(LONG); // until something has failed
+    for (uint32_t k = 0; !slri_passed(until_ns) || (stats_of(load->ring).restarts == 0 && !slri_passed(last_ns)); ++k) {
         slr_ring_state state = slr_ring_get_state(load->ring);
         if (restart && state == SLR_RING_IN_FAILURE) {
             slr_ring_restart(load->ring, k % 2 ? SLR_RESTART_CHECKPOINT : SLR_RESTART_INITIAL, 100 * MS);

@@ -36,7 +36,7 @@ function scaled(block) {
     const x = device.buffer(Float32Array.from({ length: n }, (_, i) => i / 7)), y = device.buffer(4 * n);
     const began = performance.now();
     kernel.launch({ threads: n, block }, [y, x, 1.75, n]);
-    device.finish();
+    device.finish({ timeout: 60000 });
     const ms = performance.now() - began, values = y.read();
     device.close();
     return { values, ms };

@@ -22,7 +22,8 @@ fails() { # CODE WORDS ARGUMENT...
 
 # Emscripten's tools look for Debian's JavaScript libraries, which another node than Debian's does not find.
 export NODE_PATH=/usr/share/nodejs
-"$tool" build examples/ward/ward.cu --target wasm -o "$folder/ward.wasm" --json | grep -q '"detect"'
+"$tool" build examples/ward/ward.cu --target wasm -o "$folder/ward.wasm" --json > "$folder/out"
+grep -q '"detect"' "$folder/out"
 cat > "$folder/kernels.cu" <<'SOURCE'
 __global__ void scale(float *y, const float *x, float a, int n)
 {

@@ -35,15 +35,15 @@ export class Page {
         const page = new Page();
         page.profile = mkdtempSync(join(tmpdir(), "slipring-chromium-"));
         page.process = spawn("chromium", ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking",
-            "--no-first-run", `--user-data-dir=${page.profile}`, "--remote-debugging-pipe", ...flags, "about:blank"],
+            "--no-first-run", "--disable-gpu-watchdog", "--disable-hang-monitor", // which take a machine with much else to do for one that hangs
+            `--user-data-dir=${page.profile}`, "--remote-debugging-pipe", ...flags, "about:blank"],
             { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"], detached: true }); // a process group of its own
         page.waiting = new Map();
         page.errors = [];
         page.number = 0;
         page.listen();
-        const { targetInfos } = await page.send("Target.getTargets", {}, undefined);
-        const target = targetInfos.find((one) => one.type === "page").targetId;
-        page.session = (await page.send("Target.attachToTarget", { targetId: target, flatten: true }, undefined)).sessionId;
+        const { targetId } = await page.firstTarget();
+        page.session = (await page.send("Target.attachToTarget", { targetId, flatten: true }, undefined)).sessionId;
         for (const domain of ["Runtime", "Log", "Page", "Network"])
             await page.send(`${domain}.enable`);
         await page.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: true });
@@ -51,6 +51,17 @@ export class Page {
         // Between two documents there may be none to ask.
         await page.until(`document.readyState === "complete" && location.href === ${JSON.stringify(address)}`, () => false);
         return page;
+    }
+
+    /** A browser may answer before it has opened its first page. */
+    async firstTarget() {
+        for (const end = Date.now() + 120000; Date.now() < end; await new Promise((soon) => setTimeout(soon, 50))) {
+            const { targetInfos } = await this.send("Target.getTargets", {}, undefined);
+            const found = targetInfos.find((one) => one.type === "page");
+            if (found)
+                return found;
+        }
+        throw new Error("chromium has no page within two minutes");
     }
 
     listen() {

@@ -41,7 +41,7 @@ const tests = {
             await y.write(x.subarray(3, 1003), 12); // behind other bytes
             await kernel.launch({ threads: n }, [y, a, 3, n]);
             await kernel.launch({ threads: n }, [y, a, 0.5, n]);
-            await device.finish();
+            await device.finish({ timeout: 60000 });
             results.push(await y.read(Float32Array));
             await device.close();
         }
@@ -56,10 +56,10 @@ const tests = {
             await kernel.launch({ threads: 256 }, [y, x, 1, 256]);
         await graph.end();
         await graph.launch();
-        await device.finish();
+        await device.finish({ timeout: 60000 });
         const before = await device.metrics;
         await graph.launch();
-        await device.finish();
+        await device.finish({ timeout: 60000 });
         const after = await device.metrics, y0 = (await y.read(Float32Array))[0];
         await device.close();
         return { y0, of: Object.fromEntries(Object.keys(after).map((name) => [name, after[name] - before[name]])) };
@@ -68,9 +68,9 @@ const tests = {
         const device = await slipring.openGpu(), program = await device.compile(source);
         const ring = await program.ring("average", { instances: 100 }), replies = [];
         for (const [price, instance] of [[3, 7], [5, 7], [10, 8]])
-            replies.push((await ring.call({ price }, { instance })).value);
-        await ring.send({ price: 7 }, { instance: 7 });
-        const reply = await ring.receive(), late = await ring.receive({ timeout: 1 }), stats = await ring.stats;
+            replies.push((await ring.call({ price }, { instance, timeout: 60000 })).value);
+        await ring.send({ price: 7 }, { instance: 7, timeout: 60000 });
+        const reply = await ring.receive({ timeout: 60000 }), late = await ring.receive({ timeout: 1 }), stats = await ring.stats;
         await ring.close();
         await device.close();
         return { replies, reply: reply.value.value, instance: reply.instance, late: late === undefined, stats };
@@ -88,12 +88,12 @@ const tests = {
         await catching("syntax", () => device.compile("__global__ void k(int *a) { a[0] = b; }", { name: "wrong.cu" }));
         await catching("fault", async () => {
             await kernel.launch({ threads: 1 }, [a, 0]);
-            await device.finish();
+            await device.finish({ timeout: 60000 });
         });
         await catching("double", async () => {
             const doubles = await device.compile("__global__ void k(double *a)\n{\n    a[0] *= 3;\n}", { name: "double.cu" });
             await (await doubles.kernel("k")).launch({ threads: 1 }, [a]);
-            await device.finish();
+            await device.finish({ timeout: 60000 });
         });
         await catching("sync", () => slipring.open("webgpu:0"));
         await catching("index", () => slipring.openGpu("webgpu:5"));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heart monitor's page in headless Chromium. node page_test.mjs FOLDER NATIVE.csv [SCREENSHOTS]
+// The heart monitor's page in headless Chromium. node page_test.mjs FOLDER PLAIN NATIVE.csv [SCREENSHOTS]; PLAIN: the same page
+// without code that was compiled ahead.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { GPU, Page, serve } from "./chromium.mjs";
 
-const [, , folder, native, screenshots] = process.argv;
+const [, , folder, plain, native, screenshots] = process.argv;
 const server = await serve(folder);
 const page = await Page.open(server.address, { flags: GPU });
 const text = (id) => page.evaluate(`document.getElementById("${id}").textContent`);
@@ -24,7 +25,7 @@ const tests = {
     async "it shows beats as soon as it is there"() {
         await page.until("document.documentElement.dataset.firstBeatMs");
         console.log(`        the first beat after ${await page.evaluate("document.documentElement.dataset.firstBeatMs")} ms`);
-        assert.match(await text("device"), /^slipring \d+\.\d+\.\d+ on cpu: WebAssembly, 1 core, interpreted/);
+        assert.match(await text("device"), /^slipring \d+\.\d+\.\d+ on cpu: WebAssembly, 1 core, compiled ahead to WebAssembly\./);
         assert.ok(Number(await text("beats")) > 3);
     },
     async "the space key starts and pauses"() {
@@ -63,6 +64,18 @@ const tests = {
         await shot("phone", { width: 390, height: 844, mobile: true });
         await shot("phone-dark", { width: 390, height: 844, mobile: true, dark: true });
         await page.look({ width: 1200, height: 900 });
+    },
+    async "interpreted, they are the same"() {
+        const other = await serve(plain), page = await Page.open(other.address);
+        await page.until("document.documentElement.dataset.firstBeatMs");
+        assert.match(await page.evaluate('document.getElementById("device").textContent'), /1 core, interpreted/);
+        await page.evaluate('document.getElementById("speed").value = "0"; document.getElementById("run").click()');
+        await page.until('document.documentElement.dataset.state === "ended"');
+        assert.equal(await page.evaluate('fetch(document.getElementById("save").href).then((response) => response.text())'),
+                     readFileSync(native, "utf8"));
+        assert.deepEqual(page.errors, []);
+        await page.close();
+        other.close();
     },
     async "on WebGPU the beats are the same, byte for byte"() {
         if (!await page.evaluate("navigator.gpu?.requestAdapter().then((adapter) => adapter !== null) ?? false")) {

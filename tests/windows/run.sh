@@ -17,12 +17,16 @@ fail() {
     exit 1
 }
 ward=examples/ward
-"${tool[@]}" devices | grep -q '^cpu  *opens' || fail 'devices do not name the cpu'
+said=$("${tool[@]}" devices) || fail "devices end with $?"
+grep -q '^cpu  *opens' <<< "$said" || fail "devices do not name the cpu: $said"
 # The handlers' replies are the same bytes as Linux's, whose interpreter the tests compare with the compiled code.
 "${tool[@]}" run --device 'cpu?engine=interpreted' $ward/ward.cu --input $ward/mitdb-208-excerpt.csv --output "$build/file.csv"
 "${tool[@]}" run --device 'cpu?engine=interpreted' $ward/ward.cu < $ward/mitdb-208-excerpt.csv > "$build/pipe.csv"
 [[ $(wc -l < "$build/file.csv") -gt 100 ]] || fail 'too few beats'
 cmp "$build/file.csv" "$build/pipe.csv" || fail 'a file and a pipe give different beats'
+SLIPRING_CC=Z:$build/tests/cross_cc.exe "${tool[@]}" run --device 'cpu?engine=compiled' $ward/ward.cu \
+    --input $ward/mitdb-208-excerpt.csv --output "$build/compiled.csv"
+cmp "$build/file.csv" "$build/compiled.csv" || fail 'the compiled handler gives different beats'
 for verb in bench profile; do
     status=0
     said=$("${tool[@]}" $verb 2>&1) || status=$?

@@ -5,6 +5,8 @@
 
 extern const char slri_embedded_handler_h[];
 extern const char slri_embedded_slr_math_h[];
+extern const char slri_embedded_slr_fma_h[];
+extern const char slri_embedded_slr_math_angles_h[];
 extern const char slri_embedded_slr_math_double_h[];
 extern const char slri_embedded_slr_math_more_h[];
 extern const char slri_embedded_slr_half_h[];
@@ -176,6 +178,8 @@ void slri_c_prelude(struct slri_text *out)
     slri_text_puts(out, "#include <stdint.h>\n");
     slri_text_puts(out, slri_embedded_handler_h);
     slri_text_puts(out, slri_embedded_slr_math_h);
+    slri_text_puts(out, slri_embedded_slr_math_angles_h);
+    slri_text_puts(out, slri_embedded_slr_fma_h);
     slri_text_puts(out, slri_embedded_slr_math_double_h);
     slri_text_puts(out, slri_embedded_slr_math_more_h);
     slri_text_puts(out, slri_embedded_slr_half_h);

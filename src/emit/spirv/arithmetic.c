@@ -86,6 +86,28 @@ void slri_s_compare(struct slri_s *s, const struct slri_instr *in)
     slri_s_set_flag(s, in->dst, slri_s_make(s, table[in->op - SLRI_OP_EQ][column], slri_s_bool(s), operand, 2));
 }
 
+static bool is_literal_zero(const struct slri_s *s, slri_reg reg, uint64_t sign)
+{
+    const struct slri_s_register *r = &s->reg[reg];
+    return r->mode == SLRI_S_LITERAL && (!r->given || (r->given->imm & ~sign) == 0);
+}
+
+// Mesa 22.3 takes a written 0, divided by anything, for +0. So the bits are computed: a 0 with the sign of both, or of
+// a division by 0 or NaN a NaN.
+static uint32_t divided_zero(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
+{
+    uint32_t type = slri_s_type(s, in->kind), bytes = slri_kind_bytes(in->kind), bits = slri_s_uint(s, bytes);
+    const uint64_t sign = UINT64_C(1) << (8 * bytes - 1), infinity = bytes == 8 ? UINT64_C(0x7ff) << 52 : 0x7f800000;
+    a = SLRI_MAKE(s, Bitcast, bits, a);
+    b = SLRI_MAKE(s, Bitcast, bits, b);
+    uint32_t size = SLRI_MAKE(s, BitwiseAnd, bits, b, slri_s_bits(s, bytes, ~sign));
+    uint32_t before = SLRI_MAKE(s, ISub, bits, size, slri_s_bits(s, bytes, 1)); // of 0 the largest there is
+    uint32_t is_number = SLRI_MAKE(s, ULessThan, slri_s_bool(s), before, slri_s_bits(s, bytes, infinity));
+    uint32_t zero = SLRI_MAKE(s, BitwiseAnd, bits, SLRI_MAKE(s, BitwiseXor, bits, a, b), slri_s_bits(s, bytes, sign));
+    uint32_t nan = slri_s_bits(s, bytes, infinity | infinity >> 1);
+    return SLRI_MAKE(s, Bitcast, type, SLRI_MAKE(s, Select, bits, is_number, zero, nan));
+}
+
 // Mesa 22.3 takes a division by what it has folded to 0 for anything. So one by 0 is a product with an infinity of the
 // divisor's sign, which has the same bits. The library divides by no such value.
 static uint32_t divided(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
@@ -93,6 +115,8 @@ static uint32_t divided(struct slri_s *s, const struct slri_instr *in, uint32_t 
     uint32_t type = slri_s_type(s, in->kind), bytes = slri_kind_bytes(in->kind), bits = slri_s_uint(s, bytes);
     const struct slri_s_register *divisor = &s->reg[in->b];
     const uint64_t sign = UINT64_C(1) << (8 * bytes - 1), infinity = bytes == 8 ? UINT64_C(0x7ff) << 52 : 0x7f800000;
+    if (is_literal_zero(s, in->a, sign))
+        return divided_zero(s, in, a, b);
     uint32_t quotient = SLRI_MAKE(s, FDiv, type, a, b);
     bool is_known = divisor->mode == SLRI_S_LITERAL && divisor->given && divisor->given->imm & ~sign;
     if (is_known || s->own != &s->unit[0])
@@ -102,12 +126,6 @@ static uint32_t divided(struct slri_s *s, const struct slri_instr *in, uint32_t 
     large = SLRI_MAKE(s, BitwiseOr, bits, large, slri_s_bits(s, bytes, infinity));
     uint32_t product = SLRI_MAKE(s, FMul, type, a, SLRI_MAKE(s, Bitcast, type, large));
     return SLRI_MAKE(s, Select, type, is_zero, product, quotient);
-}
-
-static bool is_literal_zero(const struct slri_s *s, slri_reg reg, uint64_t sign)
-{
-    const struct slri_s_register *r = &s->reg[reg];
-    return r->mode == SLRI_S_LITERAL && (!r->given || (r->given->imm & ~sign) == 0);
 }
 
 // Mesa 22.3 takes a product with a 0 that it sees for +0, of a negative number and a NaN, too. So where the program

@@ -222,9 +222,10 @@ static bool prepare(struct slri_s *s)
     s->file = slri_region_take(s->scratch, (m->files + 1) * sizeof *s->file);
     s->binding = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->binding);
     s->base = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->base);
+    s->pointer = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->pointer);
     s->shared = slri_region_take(s->scratch, (m->shareds + 1) * sizeof *s->shared);
     s->shared_use = slri_region_take(s->scratch, (m->shareds + 1) * sizeof *s->shared_use);
-    return prepare_unit(s, &s->unit[0]) && s->file && s->binding && s->base && s->shared && s->shared_use;
+    return prepare_unit(s, &s->unit[0]) && s->file && s->binding && s->base && s->pointer && s->shared && s->shared_use;
 }
 
 static bool has_loop(const struct slri_s *s)
@@ -296,8 +297,9 @@ static slr_status write_levelled(struct slri_s *s, const struct slri_module *mod
 static slr_status write_words(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
                               struct slri_spirv *out)
 {
+    static const struct slri_words_options prints = {.prints = true};
     struct slri_module *words = NULL;
-    SLRI_TRY(slri_words_kernel(module, entry, NULL, &words));
+    SLRI_TRY(slri_words_kernel(module, entry, &prints, &words));
     slr_status status = write_levelled(s, words, words->entry, out);
     slri_module_destroy(words);
     return status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of 32-bit integers while they are written. Drivers that translate instruction by instruction take the
-// time of each: so sums and products with what is known are not written, and the offset of a word becomes its number.
+// What is known of integers while they are written. Drivers that translate instruction by instruction take the time of
+// each: so sums and products of 32 bits with what is known are not written, and the offset of a word becomes its
+// number. An offset of 64 bits into an array becomes one of 32, by its parts.
 #include "emit/spirv/internal.h"
 
 #include <string.h>
@@ -34,17 +35,25 @@ void slri_s_note_constant(struct slri_s *s, uint32_t id, uint32_t value)
     note(s, id, (struct slri_s_known){.is = SLRI_S_CONSTANT, .a = value});
 }
 
-void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t type, uint32_t id, const uint32_t *operand)
-{
-    if (type == slri_s_uint(s, 4) && (op == SLRI_W_IAdd || op == SLRI_W_IMul))
-        note(s, id, (struct slri_s_known){op == SLRI_W_IAdd ? SLRI_S_SUM : SLRI_S_PRODUCT, operand[0], operand[1]});
-}
-
 static bool is_constant(struct slri_s *s, uint32_t id, uint32_t *out)
 {
     const struct slri_s_known *known = known_of(s, id);
     *out = known->a;
     return known->is == SLRI_S_CONSTANT;
+}
+
+void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t type, uint32_t id, const uint32_t *operand)
+{
+    const bool is_wide = !s->words && type == slri_s_uint(s, 8);
+    uint32_t mask;
+    if (!is_wide && type != slri_s_uint(s, 4))
+        return;
+    if (op == SLRI_W_IAdd || op == SLRI_W_IMul)
+        note(s, id, (struct slri_s_known){op == SLRI_W_IAdd ? SLRI_S_SUM : SLRI_S_PRODUCT, operand[0], operand[1]});
+    else if (!is_wide && op == SLRI_W_BitwiseAnd && is_constant(s, operand[1], &mask) && mask % 4 == 0)
+        note(s, id, (struct slri_s_known){.is = SLRI_S_MULTIPLE});
+    else if (is_wide && (op == SLRI_W_SConvert || op == SLRI_W_UConvert)) // there are none of less than 32 bits
+        note(s, id, (struct slri_s_known){.is = SLRI_S_WIDENED, .a = operand[0]});
 }
 
 static uint32_t add_constant(struct slri_s *s, uint32_t a, uint32_t value)
@@ -120,6 +129,27 @@ uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
     return first && turns ? with_constant(s, op, operand[1], a) : 0;
 }
 
+// ---- the low word of 64 bits ---------------------------------------------------------------------------------------
+
+static uint32_t narrow_of(struct slri_s *s, uint32_t id, int depth)
+{
+    const struct slri_s_known known = *known_of(s, id);
+    const uint32_t u32 = slri_s_uint(s, 4);
+    if (known.is == SLRI_S_CONSTANT)
+        return slri_s_u32(s, known.a);
+    if (known.is == SLRI_S_WIDENED)
+        return known.a;
+    if (known.is == SLRI_S_UNKNOWN || depth == DEPTH)
+        return SLRI_MAKE(s, UConvert, u32, id);
+    const uint32_t a = narrow_of(s, known.a, depth + 1), b = narrow_of(s, known.b, depth + 1);
+    return known.is == SLRI_S_SUM ? SLRI_MAKE(s, IAdd, u32, a, b) : SLRI_MAKE(s, IMul, u32, a, b);
+}
+
+uint32_t slri_s_narrow_of(struct slri_s *s, uint32_t id)
+{
+    return narrow_of(s, id, 0);
+}
+
 // ---- the number of a word ------------------------------------------------------------------------------------------
 
 static bool is_of_words(struct slri_s *s, uint32_t id, int depth)
@@ -129,6 +159,8 @@ static bool is_of_words(struct slri_s *s, uint32_t id, int depth)
     switch (known->is) {
     case SLRI_S_CONSTANT:
         return known->a % 4 == 0;
+    case SLRI_S_MULTIPLE:
+        return true;
     case SLRI_S_PRODUCT:
         return is_constant(s, known->b, &value) && value % 4 == 0;
     case SLRI_S_SUM:
@@ -136,6 +168,18 @@ static bool is_of_words(struct slri_s *s, uint32_t id, int depth)
     default:
         return false;
     }
+}
+
+// Once a block.
+static uint32_t word_of_multiple(struct slri_s *s, uint32_t id)
+{
+    struct slri_s_known known = *known_of(s, id);
+    if (known.b == s->blocks)
+        return known.a;
+    known.a = SLRI_MAKE(s, ShiftRightLogical, slri_s_uint(s, 4), id, slri_s_u32(s, 2));
+    known.b = s->blocks;
+    note(s, id, known);
+    return known.a;
 }
 
 // An offset is less than 4 GiB, so what is above that was never there. A constant may be negative.
@@ -146,6 +190,8 @@ static uint32_t word_of(struct slri_s *s, uint32_t id)
     uint32_t value;
     if (known.is == SLRI_S_CONSTANT)
         return slri_s_u32(s, (uint32_t)((int32_t)known.a / 4));
+    if (known.is == SLRI_S_MULTIPLE)
+        return word_of_multiple(s, id);
     if (known.is == SLRI_S_SUM) {
         const uint32_t a = word_of(s, known.a);
         return SLRI_MAKE(s, IAdd, u32, a, word_of(s, known.b));

@@ -3,6 +3,8 @@
 #include "emit/spirv/internal.h"
 #include "ir/math/functions.h"
 
+#include <string.h>
+
 void slri_s_each(struct slri_s *s, const struct slri_block *block, slri_s_visit *visit, void *user)
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
@@ -260,10 +262,13 @@ static void begin_entry(struct slri_s *s)
 static void begin_function(struct slri_s *s)
 {
     uint32_t address = slri_s_address(s);
-    for (uint32_t i = 0; i < s->entry->bindings; i++)
+    for (uint32_t i = 0; i < s->entry->bindings; i++) {
         if (s->base[i])
             s->base[i] = SLRI_MAKE(s, Load, address, s->binding[i]);
+        s->pointer[i] = s->base[i] && s->words ? slri_s_words_at(s, s->base[i]) : 0;
+    }
     s->globals_base = s->uses_globals ? SLRI_MAKE(s, Load, address, s->globals) : 0;
+    s->globals_pointer = s->uses_globals && s->words ? slri_s_words_at(s, s->globals_base) : 0;
 }
 
 // ---- parameters ----------------------------------------------------------------------------------------------------
@@ -324,6 +329,7 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     s->flow = (struct slri_s_flow){0};
     s->line = 0;
     s->ended = false;
+    s->blocks++;
     slri_s_each(s, f->body, notes_bases, NULL);
     slri_s_find_locals(s, index);
     begin_parameters(s, index, &head);
@@ -340,10 +346,69 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     slri_s_finish_function(s);
 }
 
+// ---- variables that nobody reads -----------------------------------------------------------------------------------
+
+struct named { // by id, from `first` on
+    uint32_t first, ids;
+    bool *is_variable, *is_read;
+};
+
+static bool is_unread(const struct named *named, uint32_t id)
+{
+    const uint32_t i = id - named->first;
+    return i < named->ids && named->is_variable[i] && !named->is_read[i];
+}
+
+// What instructions name but to store there. A literal may be taken for an id, which keeps a variable.
+static void note_read(const struct slri_w_part *code, struct named *named)
+{
+    for (size_t at = 0; at < code->count; at += code->word[at] >> 16) {
+        const bool stores = (code->word[at] & 0xffff) == SLRI_W_Store;
+        for (size_t i = stores ? 2 : 1; i < code->word[at] >> 16; i++)
+            if (code->word[at + i] - named->first < named->ids)
+                named->is_read[code->word[at + i] - named->first] = true;
+    }
+}
+
+// The instructions of one sort whose operand `id` is such a variable.
+static void leave_out(struct slri_w_part *part, enum slri_w_op op, uint32_t id, const struct named *named)
+{
+    size_t to = 0, size;
+    for (size_t at = 0; at < part->count; at += size) {
+        size = part->word[at] >> 16;
+        if ((part->word[at] & 0xffff) == op && is_unread(named, part->word[at + id]))
+            continue;
+        memmove(part->word + to, part->word + at, size * sizeof *part->word);
+        to += size;
+    }
+    part->count = to;
+}
+
+static void leave_out_unread(struct slri_s *s)
+{
+    const struct slri_w_part *variables = &s->w.variables;
+    if (variables->count == 0)
+        return;
+    struct named named = {.first = variables->word[2]};
+    named.ids = s->w.next - named.first + 1;
+    named.is_variable = slri_region_take(s->scratch, 2 * (size_t)named.ids);
+    s->w.out_of_memory |= !named.is_variable;
+    if (s->w.out_of_memory)
+        return;
+    named.is_read = named.is_variable + named.ids;
+    for (size_t at = 0; at < variables->count; at += variables->word[at] >> 16)
+        if (variables->word[at + 2] >= named.first)
+            named.is_variable[variables->word[at + 2] - named.first] = true;
+    note_read(&s->w.code, &named);
+    leave_out(&s->w.code, SLRI_W_Store, 1, &named);
+    leave_out(&s->w.variables, SLRI_W_Variable, 2, &named);
+}
+
 // Behind what it begins with: its first block's variables, then all else.
 void slri_s_finish_function(struct slri_s *s)
 {
     uint32_t label = slri_w_id(&s->w);
+    leave_out_unread(s);
     SLRI_W(&s->w, &s->w.functions, Label, label);
     slri_w_append(&s->w, &s->w.functions, &s->w.variables);
     slri_w_append(&s->w, &s->w.functions, &s->w.code);

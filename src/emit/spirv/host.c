@@ -42,17 +42,25 @@ static uint32_t add_at(struct slri_s *s, const struct slri_s_place *place, enum 
     return slri_s_make(s, op, slri_s_uint(s, 4), operand, 4);
 }
 
-// Takes room for a record: gives the address of its values, or 0.
+// A byte of what the kernel prints, by its distance from the head.
+static struct slri_s_place printed_at(struct slri_s *s, uint32_t to, uint32_t offset)
+{
+    if (!s->words)
+        offset = SLRI_MAKE(s, UConvert, slri_s_uint(s, 8), offset);
+    return (struct slri_s_place){.address = to, .offset = offset};
+}
+
+// Takes room for a record: gives how far its values lie behind the head, or 0.
 static void write_print(struct slri_s *s)
 {
-    uint32_t u32 = slri_s_uint(s, 4), u64 = slri_s_uint(s, 8), boolean = slri_s_bool(s), zero = slri_s_u32(s, 0);
+    uint32_t u32 = slri_s_uint(s, 4), boolean = slri_s_bool(s), zero = slri_s_u32(s, 0);
     const uint32_t param[2] = {slri_w_id(&s->w), slri_w_id(&s->w)};
     s->print_function = slri_w_id(&s->w);
-    begin_helper(s, s->print_function, u64, param, 2);
-    uint32_t result = slri_s_own(s, u64, slri_s_u64(s, 0)), seen = slri_s_own(s, u32, 0);
-    uint32_t to = SLRI_MAKE(s, Load, u64, s->printed);
+    begin_helper(s, s->print_function, u32, param, 2);
+    uint32_t result = slri_s_own(s, u32, zero), seen = slri_s_own(s, u32, 0);
+    uint32_t to = SLRI_MAKE(s, Load, slri_s_address(s), s->printed);
     struct slri_s_place used = slri_s_place_at(s, to), lost = slri_s_behind(&used, 4), room = slri_s_behind(&used, 8);
-    uint32_t heard = slri_s_if(s, SLRI_MAKE(s, INotEqual, boolean, to, slri_s_u64(s, 0)));
+    uint32_t heard = slri_s_if(s, slri_s_is_address(s, to));
     uint32_t words = SLRI_MAKE(s, IAdd, u32, param[1], slri_s_u32(s, 1));
     SLRI_DO(s, Store, seen, add_at(s, &used, SLRI_W_AtomicIAdd, zero));
     uint32_t header = slri_s_label(s), body = slri_s_label(s), next = slri_s_label(s), merge = slri_s_label(s);
@@ -71,13 +79,12 @@ static void write_print(struct slri_s *s)
                              slri_s_scope(s, SLRI_SCOPE_DEVICE), zero, zero, SLRI_MAKE(s, IAdd, u32, at, words), at);
     SLRI_DO(s, Store, seen, was);
     uint32_t again = slri_s_if(s, SLRI_MAKE(s, IEqual, boolean, was, at));
-    uint32_t bytes = SLRI_MAKE(s, ShiftLeftLogical, u64, SLRI_MAKE(s, UConvert, u64, at), slri_s_u32(s, 3));
-    uint32_t record = SLRI_MAKE(s, IAdd, u64, SLRI_MAKE(s, IAdd, u64, to, slri_s_u64(s, 16)), bytes);
-    struct slri_s_place begin = slri_s_place_at(s, record);
-    uint32_t high = SLRI_MAKE(s, ShiftLeftLogical, u64, SLRI_MAKE(s, UConvert, u64, param[1]), slri_s_u32(s, 32));
-    uint32_t head = SLRI_MAKE(s, BitwiseOr, u64, SLRI_MAKE(s, UConvert, u64, param[0]), high);
-    slri_s_store_bits(s, &begin, 8, head);
-    SLRI_DO(s, Store, result, SLRI_MAKE(s, IAdd, u64, record, slri_s_u64(s, 8)));
+    uint32_t bytes = SLRI_MAKE(s, ShiftLeftLogical, u32, at, slri_s_u32(s, 3));
+    struct slri_s_place record = printed_at(s, to, bytes), format = slri_s_behind(&record, 16),
+                        values = slri_s_behind(&record, 20);
+    slri_s_store_bits(s, &format, 4, param[0]);
+    slri_s_store_bits(s, &values, 4, param[1]);
+    SLRI_DO(s, Store, result, SLRI_MAKE(s, IAdd, u32, bytes, slri_s_u32(s, 24)));
     slri_s_branch(s, merge);
     slri_s_begin(s, again);
     slri_s_branch(s, next);
@@ -85,7 +92,7 @@ static void write_print(struct slri_s *s)
     slri_s_branch(s, header);
     slri_s_begin(s, merge);
     slri_s_end_if(s, heard);
-    SLRI_DO(s, ReturnValue, SLRI_MAKE(s, Load, u64, result));
+    SLRI_DO(s, ReturnValue, SLRI_MAKE(s, Load, u32, result));
     slri_s_finish_function(s);
 }
 
@@ -103,22 +110,27 @@ void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault)
               slri_s_u32(s, in->where.line));
 }
 
+static void store_value(struct slri_s *s, const struct slri_s_place *place, slri_reg reg)
+{
+    enum slri_kind kind = s->function->reg_kind[reg];
+    uint32_t bits = slri_s_get(s, reg), bytes = slri_kind_bytes(kind);
+    if (slri_kind_is_float(kind))
+        bits = SLRI_MAKE(s, Bitcast, slri_s_uint(s, bytes), bits);
+    slri_s_store_bits(s, place, bytes, bits);
+}
+
+// Of a value of 32 bits nobody reads the high word.
 void slri_s_print(struct slri_s *s, const struct slri_instr *in)
 {
-    uint32_t u64 = slri_s_uint(s, 8);
-    uint32_t to =
-        SLRI_MAKE(s, FunctionCall, u64, s->print_function, slri_s_u32(s, (uint32_t)in->imm), slri_s_u32(s, in->args));
-    uint32_t merge = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), to, slri_s_u64(s, 0)));
-    struct slri_s_place place = slri_s_place_at(s, to);
+    const uint32_t each = in->kind == SLRI_U32 ? 2 : 1; // words of a value, or the whole value
+    uint32_t at = SLRI_MAKE(s, FunctionCall, slri_s_uint(s, 4), s->print_function, slri_s_u32(s, (uint32_t)in->imm),
+                            slri_s_u32(s, in->args / each));
+    uint32_t merge = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), at, slri_s_u32(s, 0)));
+    uint32_t to = SLRI_MAKE(s, Load, slri_s_address(s), s->printed);
+    struct slri_s_place place = printed_at(s, to, at);
     for (uint32_t i = 0; i < in->args; i++) {
-        enum slri_kind kind = s->function->reg_kind[in->arg[i].reg];
-        uint32_t bits = slri_s_get(s, in->arg[i].reg), bytes = slri_kind_bytes(kind);
-        if (slri_kind_is_float(kind))
-            bits = SLRI_MAKE(s, Bitcast, slri_s_uint(s, bytes), bits);
-        if (bytes == 4)
-            bits = SLRI_MAKE(s, UConvert, u64, bits);
-        struct slri_s_place value = slri_s_behind(&place, 8 * (uint64_t)i);
-        slri_s_store_bits(s, &value, 8, bits);
+        struct slri_s_place value = slri_s_behind(&place, UINT64_C(8) / each * i);
+        store_value(s, &value, in->arg[i].reg);
     }
     slri_s_end_if(s, merge);
 }

@@ -17,6 +17,7 @@ struct slri_s_register {
     enum slri_s_mode mode;
     uint32_t id;                    // of the value, of the variable; 0: not yet
     uint32_t flag;                  // of a value that is 0 or 1: the bool, or 0
+    uint32_t held, held_in;         // of a variable: what it holds, and in which block that is known
     const struct slri_instr *given; // what assigns it, where one instruction does
     uint32_t assignments, scope;
 };
@@ -44,9 +45,10 @@ struct slri_s_unit {
     struct slri_s_array *constant;
 };
 
-// What is known of an id. CONSTANT: a is its value; SUM, PRODUCT: of the ids a and b.
+// What is known of an id. CONSTANT: a is its value, or its low word; SUM, PRODUCT: of the ids a and b; WIDENED: of 64
+// bits, it was the id a of 32; MULTIPLE: of 4, whose word's number is the id a in block b.
 struct slri_s_known {
-    enum { SLRI_S_UNKNOWN, SLRI_S_CONSTANT, SLRI_S_SUM, SLRI_S_PRODUCT } is;
+    enum { SLRI_S_UNKNOWN, SLRI_S_CONSTANT, SLRI_S_SUM, SLRI_S_PRODUCT, SLRI_S_WIDENED, SLRI_S_MULTIPLE } is;
     uint32_t a, b;
 };
 
@@ -58,6 +60,7 @@ struct slri_s_given {
 
 struct slri_s_place {
     uint32_t address; // id of one; 0: it is an element of `array`
+    uint32_t pointer; // the address as a pointer to words; 0: it is not made yet
     struct slri_s_array array;
     uint32_t offset; // id of a number of slri_s_offset's type, in bytes
     bool is_known;   // `at` is the offset
@@ -103,10 +106,13 @@ struct slri_s {
     struct slri_s_flow flow;
     bool *is_open; // scopes, while registers are looked at
     uint32_t scopes;
-    uint32_t *base, globals_base; // addresses: of bindings, of the program's variables
+    // Addresses: of bindings, of the program's variables. The pointers are made once a function, for devices with
+    // words: some drivers put an address together lane by lane.
+    uint32_t *base, *pointer, globals_base, globals_pointer;
     bool uses_globals;
     uint32_t line_file, line;
-    bool ended; // the block of SPIR-V has
+    bool ended;      // the block of SPIR-V has
+    uint32_t blocks; // so far, this one among them
 };
 
 // ---- instructions
@@ -157,6 +163,7 @@ uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
 void slri_s_note_constant(struct slri_s *s, uint32_t id, uint32_t value);
 void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t type, uint32_t id, const uint32_t *operand);
 uint32_t slri_s_word_of(struct slri_s *s, uint32_t offset); // offset / 4
+uint32_t slri_s_narrow_of(struct slri_s *s, uint32_t id);   // the low word of a u64
 
 // ---- function.c, flow.c
 void slri_s_find_given(struct slri_s *s); // which parameters of the kernel's functions are literals
@@ -196,6 +203,7 @@ void slri_s_need_element(struct slri_s *s, uint32_t element); // integers so wid
 uint32_t slri_s_element(const struct slri_s *s, const struct slri_s_use *use);
 struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset);
 struct slri_s_place slri_s_place_at(struct slri_s *s, uint32_t address);
+uint32_t slri_s_words_at(struct slri_s *s, uint32_t address); // the address as a pointer to words
 struct slri_s_place slri_s_behind(const struct slri_s_place *place, uint64_t bytes);
 uint32_t slri_s_load_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes);
 void slri_s_store_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes, uint32_t value);

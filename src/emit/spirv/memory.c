@@ -43,6 +43,7 @@ static bool is_multiple_of(struct slri_s *s, const struct slri_instr *in, uint64
     case SLRI_OP_SUB:
         return is_multiple(s, in->a, of, depth) && is_multiple(s, in->b, of, depth);
     case SLRI_OP_MUL:
+    case SLRI_OP_AND:
         return is_multiple(s, in->a, of, depth) || is_multiple(s, in->b, of, depth);
     default:
         return false;
@@ -221,6 +222,7 @@ static void find_base(struct slri_s *s, struct slri_root root, struct slri_s_pla
 {
     const bool is_global = root.kind == SLRI_ROOT_GLOBAL;
     place->address = is_global ? s->globals_base : s->base[root.index];
+    place->pointer = is_global ? s->globals_pointer : s->pointer[root.index];
     if (is_global)
         place->at += s->module->global[root.index].offset;
     else if (!s->entry->binding[root.index].is_buffer)
@@ -276,6 +278,11 @@ struct slri_s_place slri_s_place_at(struct slri_s *s, uint32_t address)
     return (struct slri_s_place){.address = address, .is_known = true};
 }
 
+uint32_t slri_s_words_at(struct slri_s *s, uint32_t address)
+{
+    return SLRI_MAKE(s, Bitcast, s->all_words, address);
+}
+
 struct slri_s_place slri_s_behind(const struct slri_s_place *place, uint64_t bytes)
 {
     struct slri_s_place behind = *place;
@@ -297,7 +304,7 @@ static uint32_t offset_of(struct slri_s *s, const struct slri_s_place *place)
 static uint32_t narrow_offset_of(struct slri_s *s, const struct slri_s_place *place)
 {
     uint32_t at = offset_of(s, place);
-    return s->words ? at : SLRI_MAKE(s, UConvert, slri_s_uint(s, 4), at);
+    return s->words ? at : slri_s_narrow_of(s, at);
 }
 
 static uint32_t shift_of(uint32_t element)
@@ -327,7 +334,7 @@ uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, ui
             index = SLRI_MAKE(s, ShiftRightLogical, u32, index, slri_s_u32(s, shift));
     }
     if (place->address) {
-        uint32_t all = SLRI_MAKE(s, Bitcast, s->all_words, place->address);
+        uint32_t all = place->pointer ? place->pointer : slri_s_words_at(s, place->address);
         return SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PhysicalStorageBuffer, u32), all,
                          slri_s_u32(s, 0), index);
     }

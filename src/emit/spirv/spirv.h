@@ -3,7 +3,7 @@
 // compiler lies between. Memory is reached by address: PhysicalStorageBuffer64, buffer device addresses.
 //
 // A device without 64-bit integers gets the kernel's words (ir/pass/words.h): integers and accesses of 32 bits, an
-// address as two of them. It refuses doubles, atomics of 64 bits and printf, and offsets end at 4 GiB.
+// address as two of them. It refuses doubles and atomics of 64 bits, and offsets end at 4 GiB.
 //
 // The interface of a kernel NAME:
 //   entry point   NAME, GLCompute. The module has no descriptor set.

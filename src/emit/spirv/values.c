@@ -56,7 +56,7 @@ uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value)
 {
     uint64_t mask = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
     uint32_t id = make_constant(s, slri_s_uint(s, bytes), bytes, value & mask);
-    if (bytes == 4)
+    if (bytes >= 4)
         slri_s_note_constant(s, id, (uint32_t)value);
     return id;
 }
@@ -152,6 +152,7 @@ uint32_t slri_s_label(struct slri_s *s)
 void slri_s_begin(struct slri_s *s, uint32_t id)
 {
     SLRI_DO(s, Label, id);
+    s->blocks++;
     s->line = 0;
     s->ended = false;
 }
@@ -211,13 +212,21 @@ static uint32_t flag_as_number(struct slri_s *s, uint32_t flag)
     return SLRI_MAKE(s, Select, slri_s_uint(s, 4), flag, slri_s_u32(s, 1), slri_s_u32(s, 0));
 }
 
+static void hold(const struct slri_s *s, struct slri_s_register *r, uint32_t value)
+{
+    r->held = value;
+    r->held_in = s->blocks;
+}
+
 uint32_t slri_s_get(struct slri_s *s, slri_reg reg)
 {
     struct slri_s_register *r = &s->reg[reg];
     enum slri_kind kind = s->function->reg_kind[reg];
     switch (r->mode) {
     case SLRI_S_VARIABLE:
-        return SLRI_MAKE(s, Load, slri_s_type(s, kind), r->id);
+        if (r->held_in != s->blocks)
+            hold(s, r, SLRI_MAKE(s, Load, slri_s_type(s, kind), r->id));
+        return r->held;
     case SLRI_S_VALUE:
         return r->id ? r->id : flag_as_number(s, r->flag);
     default: // one that nobody assigns is 0
@@ -232,6 +241,7 @@ void slri_s_set(struct slri_s *s, slri_reg reg, uint32_t value)
     struct slri_s_register *r = &s->reg[reg];
     if (r->mode == SLRI_S_VARIABLE) {
         SLRI_DO(s, Store, r->id, value);
+        hold(s, r, value);
     } else if (r->mode == SLRI_S_VALUE) {
         r->id = value;
         r->flag = 0;

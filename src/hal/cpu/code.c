@@ -73,6 +73,12 @@ static void choose_flags(struct slri_code_text *text, bool gcc)
 {
     const char **flag = text->option_room;
     text->option = text->option_room;
+#if defined(_WIN32)
+    // gcc for Windows loads and stores vectors of 32 bytes and more as if they were aligned, on a stack that is aligned
+    // to 16 (GCC's bug 54412): its assembler can make them instructions that need no alignment.
+    if (gcc)
+        *flag++ = "-Wa,-muse-unaligned-vector-move";
+#endif
     if (text->entry && gcc)
         // A block's copy of a few lanes would become a memcpy, inline in vectors narrower than those that read it next:
         // their loads then wait for the stores (a tenth of matmul).
@@ -268,10 +274,10 @@ static slr_status try_in_folder(const struct slri_cpu_compiler *compiler, struct
     text->folder = cache.folder;
     text->why_private = cache.why_private;
     slr_status status = compile(compiler, text, &made, &library);
+    slri_dl_close(library); // Windows does not remove what is loaded
     if (made)
         slri_file_remove(made);
     free(made);
-    slri_dl_close(library);
     slri_cache_close(&cache);
     return status;
 }

@@ -24,7 +24,11 @@ const char *const slri_cpu_flags[] = {
     "-O2",
     "-ftree-vectorize", // a quarter of -O3's compile time, as fast on what memory bounds; gcc's -O2 alone is timid
     "-march=native",    // it runs where it was compiled: the cache's key holds the CPU
+#if defined(_WIN32)
+    "-static-libgcc", // what of it is called must not be another file
+#else
     "-fPIC",
+#endif
     "-shared",
     "-fwrapv",              // the IR's integers wrap
     "-fno-strict-aliasing", // and its memory is bytes, with atomics among them

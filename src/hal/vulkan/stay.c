@@ -67,7 +67,8 @@ static enum slri_resident_look look_at_group(struct slri_resident *resident)
     return SLRI_RESIDENT_FAILED;
 }
 
-// What a handler is given in batches, of one message at a time: a message lies in S, where its slot's number is.
+// What a handler is given in batches, of one message at a time: a message lies in S, where its slot's number is, and
+// so do its replies.
 static slr_status make_constants(struct slri_vk_group *group, const struct slri_shard *shard)
 {
     struct slri_vulkan *vulkan = group->vulkan;
@@ -84,13 +85,13 @@ static slr_status make_constants(struct slri_vk_group *group, const struct slri_
                                             .shards = 1,
                                             .max_batch = 1}};
     SLRI_TRY(slri_relaunch_lay_out(&layout));
-    layout.messages_at = 0;
-    layout.message_stride = 4;
+    layout.reply_stride = 4 * shard->shared[MB_REPLY_SLOT_WORDS];
     group->record_bytes = SLRI_STAY_RECORD_AT + layout.result_stride;
     group->constants_bytes = layout.constants_bytes;
     SLRI_TRY(slri_vk_ring_memory_create(vulkan, group->record_bytes, &group->record));
     SLRI_TRY(slri_vk_ring_memory_create(vulkan, group->constants_bytes, &group->constants));
     slri_relaunch_constants(&layout, group->constants);
+    ((uint32_t *)group->constants)[RL_REPLY_MASK] = shard->shared[MB_REPLY_MASK];
     return SLR_OK;
 }
 

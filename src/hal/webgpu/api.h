@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is used of webgpu.h and of wgpu-native's wgpu.h, of the one generation whose libraries are taken. Names, numbers
 // and order of members are theirs; what slipring never fills in or reads is there for its place alone. The library is
-// opened at run time. tests/webgpu/header_test.sh compares all of it with the library's own headers.
+// opened at run time. tests/webgpu/header_test.sh compares all of it with the headers of wgpu-native and of Dawn.
 #ifndef SLRI_HAL_WEBGPU_API_H
 #define SLRI_HAL_WEBGPU_API_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLRI_WG_GENERATION 29u // major version of wgpu-native
+#define SLRI_WG_GENERATION 29u // major version of wgpu-native; Dawn has none that it tells
 
 typedef uint32_t WGPUBool;
 typedef uint64_t WGPUFlags;
@@ -57,6 +57,7 @@ enum {
     WGPUErrorType_OutOfMemory = 3,
 
     WGPUDeviceLostReason_Destroyed = 2,
+    WGPUDeviceLostReason_FailedCreation = 4, // which the request tells
 
     WGPUCallbackMode_AllowSpontaneous = 3,
     WGPURequestDeviceStatus_Success = 1,
@@ -306,10 +307,15 @@ typedef struct WGPUComputePassDescriptor {
 
 // ---- functions -----------------------------------------------------------------------------------------------------
 
-// X(result, name, parameters)
-#define SLRI_WG_FUNCTIONS(X)                                                                                           \
-    X(WGPUInstance, CreateInstance, (const void *descriptor))                                                          \
+// X(result, name, parameters): of wgpu-native alone. Others have functions of slipring's own in their place.
+#define SLRI_WG_NATIVE_FUNCTIONS(X)                                                                                    \
     X(size_t, InstanceEnumerateAdapters, (WGPUInstance, const void *options, WGPUAdapter *adapters))                   \
+    X(WGPUBool, DevicePoll, (WGPUDevice, WGPUBool wait, const WGPUSubmissionIndex *))                                  \
+    X(float, QueueGetTimestampPeriod, (WGPUQueue))
+
+// Of each library.
+#define SLRI_WG_COMMON_FUNCTIONS(X)                                                                                    \
+    X(WGPUInstance, CreateInstance, (const void *descriptor))                                                          \
     X(uint32_t, AdapterGetInfo, (WGPUAdapter, WGPUAdapterInfo *))                                                      \
     X(void, AdapterInfoFreeMembers, (WGPUAdapterInfo))                                                                 \
     X(uint32_t, AdapterGetLimits, (WGPUAdapter, WGPULimits *))                                                         \
@@ -317,7 +323,6 @@ typedef struct WGPUComputePassDescriptor {
     X(WGPUFuture, AdapterRequestDevice, (WGPUAdapter, const WGPUDeviceDescriptor *, WGPURequestDeviceCallbackInfo))    \
     X(void, AdapterRelease, (WGPUAdapter))                                                                             \
     X(WGPUQueue, DeviceGetQueue, (WGPUDevice))                                                                         \
-    X(WGPUBool, DevicePoll, (WGPUDevice, WGPUBool wait, const WGPUSubmissionIndex *))                                  \
     X(void, DeviceDestroy, (WGPUDevice))                                                                               \
     X(void, DeviceRelease, (WGPUDevice))                                                                               \
     X(WGPUBuffer, DeviceCreateBuffer, (WGPUDevice, const WGPUBufferDescriptor *))                                      \
@@ -346,7 +351,6 @@ typedef struct WGPUComputePassDescriptor {
     X(void, QueueWriteBuffer, (WGPUQueue, WGPUBuffer, uint64_t at, const void *data, size_t bytes))                    \
     X(void, QueueSubmit, (WGPUQueue, size_t count, const WGPUCommandBuffer *))                                         \
     X(WGPUFuture, QueueOnSubmittedWorkDone, (WGPUQueue, WGPUQueueWorkDoneCallbackInfo))                                \
-    X(float, QueueGetTimestampPeriod, (WGPUQueue))                                                                     \
     X(void, QueueRelease, (WGPUQueue))                                                                                 \
     X(WGPUFuture, BufferMapAsync, (WGPUBuffer, WGPUFlags mode, size_t at, size_t bytes, WGPUBufferMapCallbackInfo))    \
     X(const void *, BufferGetConstMappedRange, (WGPUBuffer, size_t at, size_t bytes))                                  \
@@ -359,6 +363,8 @@ typedef struct WGPUComputePassDescriptor {
     X(void, ComputePipelineRelease, (WGPUComputePipeline))                                                             \
     X(void, ShaderModuleRelease, (WGPUShaderModule))                                                                   \
     X(void, QuerySetRelease, (WGPUQuerySet))
+
+#define SLRI_WG_FUNCTIONS(X) SLRI_WG_NATIVE_FUNCTIONS(X) SLRI_WG_COMMON_FUNCTIONS(X)
 
 struct slri_wg_library {
     char path[256];

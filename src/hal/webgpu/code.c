@@ -157,11 +157,22 @@ static void find_source_place(const char *text, unsigned long line, char *out, s
     }
 }
 
-static slr_status refuse_text(const struct slri_webgpu *webgpu, const char *name, const char *text, const char *words)
+// naga and page.js write "wgsl:12:5", Tint ":12:5 error". 0: none.
+static unsigned long line_told_by(const char *words)
 {
     const char *at = strstr(words, "wgsl:");
+    if (at)
+        return strtoul(at + 5, NULL, 10);
+    at = strstr(words, " error: ");
+    for (int colons = 0; at && at > words && colons < 2; colons += *at == ':')
+        --at;
+    return at ? strtoul(at + 1, NULL, 10) : 0;
+}
+
+static slr_status refuse_text(const struct slri_webgpu *webgpu, const char *name, const char *text, const char *words)
+{
     char place[256];
-    find_source_place(text, at ? strtoul(at + 5, NULL, 10) : 0, place, sizeof place);
+    find_source_place(text, line_told_by(words), place, sizeof place);
     return SLRI_FAIL(COMPILE, "%skernel %s: the compiler of device '%s' rejected its WGSL: %s", place, name,
                      webgpu->name, words);
 }

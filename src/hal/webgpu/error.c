@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors. wgpu-native reports what it refuses to the device's callback, in the thread of the call and before that
+// Errors. The library reports what it refuses to the device's callback, in the thread of the call and before that
 // returns. A call that failed gives an object that is as good as none.
 #include "base/status.h"
 #include "hal/webgpu/webgpu.h"
@@ -43,7 +43,7 @@ void slri_wg_lost(const WGPUDevice *device, uint32_t reason, WGPUStringView mess
 {
     char why[200];
     (void)device, (void)unused;
-    if (reason == WGPUDeviceLostReason_Destroyed)
+    if (reason == WGPUDeviceLostReason_Destroyed || reason == WGPUDeviceLostReason_FailedCreation)
         return;
     const size_t length = !message.data ? 0 : message.length == SIZE_MAX ? strlen(message.data) : message.length;
     snprintf(why, sizeof why, "%.*s", (int)(length < sizeof why ? length : sizeof why - 1), length ? message.data : "");

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #define MOST_ADAPTERS 32u
+#define UNWRITTEN 0xa5 // each byte of limits before the library writes them
 
 // ---- adapters ------------------------------------------------------------------------------------------------------
 
@@ -67,22 +68,43 @@ slr_status slri_wg_count_devices(const struct slri_wg_library *lib, uint32_t *ou
     return SLR_OK;
 }
 
+// Whether limits are as long as api.h says: those of another generation are longer or shorter.
+static slr_status get_limits(const struct slri_wg_library *lib, uint32_t index, WGPUAdapter adapter, WGPULimits *out)
+{
+    struct {
+        WGPULimits limits;
+        unsigned char behind[64];
+    } seen;
+    bool fits = true;
+    memset(&seen, UNWRITTEN, sizeof seen);
+    seen.limits.nextInChain = NULL;
+    const uint32_t unwritten = seen.limits.maxImmediateSize;
+    if (lib->AdapterGetLimits(adapter, &seen.limits) != WGPUStatus_Success)
+        return SLRI_FAIL(NO_DEVICE, "device 'webgpu:%u' does not say its limits (wgpuAdapterGetLimits)", index);
+    for (size_t i = 0; i < sizeof seen.behind; ++i)
+        fits = fits && seen.behind[i] == UNWRITTEN;
+    if (!fits || seen.limits.maxImmediateSize == unwritten)
+        return SLRI_FAIL(NO_DEVICE, "%s is %s of another generation: its limits have %s bytes", lib->path, lib->name,
+                         fits ? "fewer" : "more");
+    *out = seen.limits;
+    out->nextInChain = NULL;
+    return SLR_OK;
+}
+
 // An adapter that only pretends to compute answers every call, and with wrong results.
 static slr_status ask(const struct slri_wg_library *lib, uint32_t index, WGPUAdapter adapter, struct slri_wg_facts *out)
 {
     WGPUAdapterInfo info = {0};
     *out = (struct slri_wg_facts){0};
-    if (lib->AdapterGetInfo(adapter, &info) != WGPUStatus_Success ||
-        lib->AdapterGetLimits(adapter, &out->limits) != WGPUStatus_Success)
-        return SLRI_FAIL(
-            NO_DEVICE, "device 'webgpu:%u' does not say what it is (wgpuAdapterGetInfo, wgpuAdapterGetLimits)", index);
+    SLRI_TRY(get_limits(lib, index, adapter, &out->limits));
+    if (lib->AdapterGetInfo(adapter, &info) != WGPUStatus_Success)
+        return SLRI_FAIL(NO_DEVICE, "device 'webgpu:%u' does not say what it is (wgpuAdapterGetInfo)", index);
     const char *backend = backend_name(info.backendType);
     put_view(info.device, out->name, sizeof out->name);
     put_view(info.description, out->driver, sizeof out->driver);
     snprintf(out->backend, sizeof out->backend, "%s", backend ? backend : "");
     out->device_class = class_of(info.adapterType);
     out->has_stamps = lib->AdapterHasFeature(adapter, WGPUFeatureName_TimestampQuery) != 0;
-    out->limits.nextInChain = NULL;
     const uint32_t type = info.backendType;
     lib->AdapterInfoFreeMembers(info);
     if (backend)

@@ -356,7 +356,7 @@ static slr_status find_range(struct slri_wg_recorder *recorder, const struct slr
     return SLR_OK;
 }
 
-// Browsers refuse a launch that could write the same memory by two bindings.
+// Dawn and browsers refuse a launch that could write the same memory by two bindings.
 static slr_status check_apart(const struct slri_webgpu *webgpu, const struct slri_wg_kernel *kernel,
                               const struct slri_wg_group *of)
 {
@@ -365,11 +365,10 @@ static slr_status check_apart(const struct slri_webgpu *webgpu, const struct slr
         for (uint32_t k = 0; k < i; ++k) {
             const struct slri_wg_range *b = &of->range[k];
             if (a->buffer == b->buffer && a->at < b->at + b->bytes && b->at < a->at + a->bytes)
-                return SLRI_FAIL(
-                    UNSUPPORTED,
-                    "kernel %s: two of its buffers share memory, which browsers refuse; pass one of them, or "
-                    "slices that begin at multiples of %u B",
-                    kernel->name, webgpu->facts.limits.minStorageBufferOffsetAlignment);
+                return SLRI_FAIL(UNSUPPORTED,
+                                 "kernel %s: two of its buffers share memory, which %s refuses; pass one of them, or "
+                                 "slices that begin at multiples of %u B",
+                                 kernel->name, webgpu->lib->name, webgpu->facts.limits.minStorageBufferOffsetAlignment);
         }
     }
     return SLR_OK;

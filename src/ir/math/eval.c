@@ -4,6 +4,10 @@
 
 #include "ir/math/slr_math.h"
 
+#include "ir/math/slr_math_angles.h"
+
+#include "ir/math/slr_fma.h"
+
 #include "ir/math/slr_math_double.h"
 
 #include "ir/math/slr_math_more.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// More of the device math library, by the rules of slr_math.h, which stands before it: double functions, and those of
-// both kinds that are made of them. A float function here is the double one, rounded once more.
+// More of the device math library, by the rules of slr_math.h, behind that and slr_math_angles.h: double functions, and
+// those of both kinds that are made of them. A float function here is the double one, rounded once more.
 #ifndef SLRI_MATH_DOUBLE_H
 #define SLRI_MATH_DOUBLE_H
 // clang-format off
@@ -21,7 +21,11 @@ SLRI_FN float slri_fdimf(float x, float y) { return slri_canon32(x != x || y != 
 SLRI_FN double slri_fdim(double x, double y) { return slri_canon64(x != x || y != y ? x + y : x > y ? x - y : 0.0); }
 
 // Rounded once: the compiler's instruction, or the C library's function, which must do the same.
+#if defined(_WIN32) && !defined(__FMA__)
+SLRI_FN double slri_fma(double a, double b, double c) { return slri_canon64(slri_exact_fma(a, b, c)); }
+#else
 SLRI_FN double slri_fma(double a, double b, double c) { return slri_canon64(__builtin_fma(a, b, c)); }
+#endif
 
 // ------------------------------------------------------------------------------------- exponentials and logarithms
 

@@ -18,15 +18,12 @@ static slri_reg offset(struct slri_lowering *l, uint64_t bytes)
 
 // ---- its records ---------------------------------------------------------------------------------------------------
 
-// That of message `i`; `numbers` is where the batch has their numbers.
-static slri_reg record_of(struct slri_lowering *l, slri_reg numbers, slri_reg i)
+// That of message `i`; `places` is where the batch has their places.
+static slri_reg record_of(struct slri_lowering *l, slri_reg places, slri_reg i)
 {
     slri_reg behind = slri_lower_op(l, SLRI_OP_MUL, SLRI_I64, slri_lower_convert(l, SLRI_I64, i), offset(l, 4));
-    slri_reg at = add(l, numbers, behind);
-    slri_reg number = slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), at);
-    slri_reg record =
-        slri_lower_stride(l, slri_lower_const(l, SLRI_U32, 0), number, slri_lower_constant(l, RL_RESULT_STRIDE));
-    return slri_lower_convert(l, SLRI_I64, record);
+    slri_reg at = add(l, places, behind);
+    return slri_lower_convert(l, SLRI_I64, slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), at));
 }
 
 slri_reg slri_lower_record(struct slri_lowering *l, slri_reg message)
@@ -47,7 +44,7 @@ struct put { // a word of a record
 // In the records of all messages of the batch at `at`.
 static void put_all(struct slri_lowering *l, slri_reg at, const struct put *put, uint32_t puts)
 {
-    slri_reg numbers = add(l, at, offset(l, RL_PAYLOAD)), count = slri_lower_word_of(l, at, RL_COUNT);
+    slri_reg places = add(l, at, offset(l, RL_PAYLOAD)), count = slri_lower_word_of(l, at, RL_COUNT);
     slri_reg i = slri_lower_variable(l, SLRI_U32, "i"), one = slri_lower_const(l, SLRI_U32, 1);
     slri_lower_set_const(l, i, SLRI_U32, 0);
     struct slri_block *behind = l->block, *part[3];
@@ -56,7 +53,7 @@ static void put_all(struct slri_lowering *l, slri_reg at, const struct put *put,
     l->block = part[0];
     slri_reg goes = slri_lower_op(l, SLRI_OP_LT, SLRI_U32, i, count);
     l->block = part[1];
-    slri_reg record = record_of(l, numbers, i);
+    slri_reg record = record_of(l, places, i);
     for (uint32_t k = 0; k < puts; k++)
         slri_lower_put_word(l, record, put[k].word, put[k].value);
     l->block = part[2];
@@ -98,8 +95,8 @@ static void begin_batch(struct slri_lowering *l, slri_reg at, slri_reg count, sl
     slri_reg size = slri_lower_op(l, SLRI_OP_MUL, SLRI_I64, slri_lower_convert(l, SLRI_I64, count), offset(l, 4));
     size = add(l, size, offset(l, 15));
     size = slri_lower_op(l, SLRI_OP_AND, SLRI_I64, size, offset(l, ~UINT64_C(15)));
-    slri_reg numbers = add(l, at, offset(l, RL_PAYLOAD)), messages = add(l, numbers, size);
-    slri_lower_put(l, SLRI_CALL_RECORD, slri_lower_convert(l, SLRI_U64, numbers));
+    slri_reg places = add(l, at, offset(l, RL_PAYLOAD)), messages = add(l, places, size);
+    slri_lower_put(l, SLRI_CALL_RECORD, slri_lower_convert(l, SLRI_U64, places));
     slri_lower_put(l, SLRI_CALL_MESSAGE, slri_lower_convert(l, SLRI_U64, messages));
     slri_lower_put(l, SLRI_CALL_MESSAGES, slri_lower_convert(l, SLRI_U64, count));
 }

@@ -228,20 +228,45 @@ static struct slri_block *move_root(struct slri_lowering *l, struct slri_root *r
     return behind;
 }
 
-// Where in the results this message's bytes lie that begin `at` behind its record, and `index` strides on.
-static slri_reg place_in_record(struct slri_lowering *l, slri_reg at, slri_reg index, slri_reg stride)
+// An offset that whoever lays the memory out (abi/relaunch.h) has put at a multiple of 4: said, so that copies are of
+// words without a question.
+static slri_reg of_whole_words(struct slri_lowering *l, slri_reg at)
 {
-    slri_reg first = slri_lower_convert(l, SLRI_I64, slri_lower_get(l, SLRI_CALL_RECORD));
-    slri_reg distance = slri_lower_op(l, SLRI_OP_MUL, SLRI_I64, slri_lower_convert(l, SLRI_I64, index),
-                                      slri_lower_convert(l, SLRI_I64, stride));
-    first = slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, first, slri_lower_convert(l, SLRI_I64, at));
-    return slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, first, distance);
+    return slri_lower_op(l, SLRI_OP_AND, SLRI_I64, at, slri_lower_const(l, SLRI_I64, ~UINT64_C(3)));
 }
 
-static void put_copy(struct slri_lowering *l, slri_reg to, struct slri_root root, slri_reg from, uint64_t bytes)
+// Where in the results the bytes lie that begin `at` behind a record, and `index` strides on.
+static slri_reg place_behind(struct slri_lowering *l, slri_reg record, slri_reg at, slri_reg index, slri_reg stride)
+{
+    slri_reg distance = slri_lower_op(l, SLRI_OP_MUL, SLRI_I64, slri_lower_convert(l, SLRI_I64, index),
+                                      slri_lower_convert(l, SLRI_I64, stride));
+    slri_reg first = slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, record, slri_lower_convert(l, SLRI_I64, at));
+    return of_whole_words(l, slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, first, distance));
+}
+
+// The same of this message's record.
+static slri_reg place_in_record(struct slri_lowering *l, slri_reg at, slri_reg index, slri_reg stride)
+{
+    slri_reg record = slri_lower_convert(l, SLRI_I64, slri_lower_get(l, SLRI_CALL_RECORD));
+    return place_behind(l, record, at, index, stride);
+}
+
+// In a kernel that stays, where in the mailbox the bytes lie of the port's next reply slot but `count`.
+static slri_reg place_in_lane(struct slri_lowering *l, slri_reg count)
+{
+    slri_reg slot = slri_lower_op(l, SLRI_OP_ADD, SLRI_U32, slri_lower_stay_word(l, SLRI_STAY_POSITION),
+                                  slri_lower_convert(l, SLRI_U32, count));
+    slot = slri_lower_op(l, SLRI_OP_AND, SLRI_U32, slot, slri_lower_constant(l, RL_REPLY_MASK));
+    slri_reg distance = slri_lower_op(l, SLRI_OP_MUL, SLRI_U32, slot, slri_lower_constant(l, RL_REPLY_STRIDE));
+    slri_reg at = slri_lower_op(l, SLRI_OP_ADD, SLRI_U32, slri_lower_stay_word(l, SLRI_STAY_LANE), distance);
+    return of_whole_words(l, slri_lower_convert(l, SLRI_I64, at));
+}
+
+static void put_copy(struct slri_lowering *l, uint32_t binding, slri_reg to, struct slri_root root, slri_reg from,
+                     uint64_t bytes)
 {
     struct slri_instr *copy = slri_lower_append(l, SLRI_OP_COPY, SLRI_VOID);
-    copy->root = slri_lower_root(SLRI_BATCH_RESULTS);
+    copy->root = slri_lower_root(binding);
     copy->a = to;
     copy->root2 = root;
     copy->b = from;
@@ -266,9 +291,8 @@ static void lower_reply_to(struct slri_lowering *l, const struct slri_instr *in)
     slri_reg is_over = slri_lower_op(l, SLRI_OP_GE, SLRI_U32, count, slri_lower_constant(l, RL_MAX_REPLIES));
     slri_lower_leave_where(l, is_over, SLRI_FAULT_REPLIES);
     slri_reg first = slri_lower_constant(l, RL_REPLIES_AT), stride = slri_lower_constant(l, RL_REPLY_STRIDE);
-    slri_reg to = slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, record,
-                                slri_lower_convert(l, SLRI_I64, slri_lower_stride(l, first, count, stride)));
-    put_copy(l, to, in->root, in->a, l->handler->reply->bytes);
+    put_copy(l, SLRI_BATCH_RESULTS, place_behind(l, record, first, count, stride), in->root, in->a,
+             l->handler->reply->bytes);
     slri_reg more = slri_lower_op(l, SLRI_OP_ADD, SLRI_U32, count, slri_lower_const(l, SLRI_U32, 1));
     slri_lower_put_word(l, record, RL_REPLIES, more);
 }
@@ -283,8 +307,12 @@ static void lower_reply(struct slri_lowering *l, struct slri_instr in)
         return;
     }
     struct slri_block *first_behind = take_room(l, SLRI_CALL_REPLIES, RL_MAX_REPLIES, SLRI_FAULT_REPLIES, &count);
-    slri_reg first = slri_lower_constant(l, RL_REPLIES_AT), stride = slri_lower_constant(l, RL_REPLY_STRIDE);
-    put_copy(l, place_in_record(l, first, count, stride), in.root, in.a, bytes);
+    if (l->around) {
+        put_copy(l, SLRI_STAY_MAILBOX, place_in_lane(l, count), in.root, in.a, bytes);
+    } else {
+        slri_reg first = slri_lower_constant(l, RL_REPLIES_AT), stride = slri_lower_constant(l, RL_REPLY_STRIDE);
+        put_copy(l, SLRI_BATCH_RESULTS, place_in_record(l, first, count, stride), in.root, in.a, bytes);
+    }
     count_up(l, SLRI_CALL_REPLIES, count);
     go_on(l, behind ? behind : first_behind);
 }
@@ -298,7 +326,8 @@ static void lower_send(struct slri_lowering *l, struct slri_instr in)
     slri_reg first = slri_lower_constant(l, words), stride = slri_lower_constant(l, words + 1);
     slri_reg at = place_in_record(l, first, count, stride), head = slri_lower_const(l, SLRI_I64, SLRI_OUT_HEAD);
     slri_lower_store(l, SLRI_U32, slri_lower_root(SLRI_BATCH_RESULTS), at, in.b);
-    put_copy(l, slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, at, head), in.root, in.a, slri_sent_bytes(&in));
+    put_copy(l, SLRI_BATCH_RESULTS, slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, at, head), in.root, in.a,
+             slri_sent_bytes(&in));
     count_up(l, sent, count);
     go_on(l, behind ? behind : first_behind);
 }
@@ -365,6 +394,14 @@ static void lower_call(struct slri_lowering *l, const struct slri_instr *in)
         slri_lower_leave_at_fault(l);
 }
 
+static void lower_loop(struct slri_lowering *l, const struct slri_instr *in)
+{
+    const bool keeps = slri_lower_keep(l, in);
+    slri_lower_loop(l, in);
+    if (keeps)
+        slri_lower_keep_no_more(l);
+}
+
 static void lower_instance(struct slri_lowering *l, const struct slri_instr *in)
 {
     slri_reg instance = slri_lower_get(l, SLRI_CALL_INSTANCE);
@@ -395,7 +432,7 @@ static void lower_instr(struct slri_lowering *l, const struct slri_instr *in)
         lower_if(l, in);
         break;
     case SLRI_OP_LOOP:
-        slri_lower_loop(l, in);
+        lower_loop(l, in);
         break;
     case SLRI_OP_SWITCH:
         lower_switch(l, in);
@@ -426,7 +463,8 @@ static void lower_instr(struct slri_lowering *l, const struct slri_instr *in)
         slri_lower_set(l, in->dst, SLRI_OP_MOVE, SLRI_U32, slri_lower_messages(l), SLRI_NO_REG);
         break;
     default:
-        lower_plain(l, *in);
+        if (!slri_lower_kept(l, in))
+            lower_plain(l, *in);
         break;
     }
 }
@@ -547,9 +585,9 @@ static bool lower_function(struct slri_lowering *l, const struct slri_function *
     if (is_handler)
         give_values(l);
     if (any_instr(l, source->body, reads_state))
-        l->state = slri_lower_convert(l, SLRI_I64, slri_lower_get(l, SLRI_CALL_STATE));
+        l->state = of_whole_words(l, slri_lower_convert(l, SLRI_I64, slri_lower_get(l, SLRI_CALL_STATE)));
     if (any_instr(l, source->body, reads_message))
-        l->message = slri_lower_convert(l, SLRI_I64, slri_lower_get(l, SLRI_CALL_MESSAGE));
+        l->message = of_whole_words(l, slri_lower_convert(l, SLRI_I64, slri_lower_get(l, SLRI_CALL_MESSAGE)));
     slri_lower_instrs(l, source->body);
     l->made[source->index] = made;
     return !l->out_of_memory;

@@ -21,13 +21,6 @@ static slri_reg to_wide(struct slri_lowering *l, slri_reg word)
     return slri_lower_convert(l, SLRI_U64, word);
 }
 
-// first + index * stride, all U32, as an offset.
-slri_reg slri_lower_stride(struct slri_lowering *l, slri_reg first, slri_reg index, slri_reg stride)
-{
-    slri_reg distance = slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, to_wide(l, index), to_wide(l, stride));
-    return slri_lower_op(l, SLRI_OP_ADD, SLRI_U64, to_wide(l, first), distance);
-}
-
 static slri_reg add_bytes(struct slri_lowering *l, slri_reg offset, uint64_t bytes)
 {
     return bytes == 0 ? offset : slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, offset, slri_lower_const(l, SLRI_I64, bytes));
@@ -51,7 +44,7 @@ slri_reg slri_lower_word_of(struct slri_lowering *l, slri_reg at, uint32_t word)
 }
 
 // Of the message in hand, in a kernel that stays.
-static slri_reg word_of_stay(struct slri_lowering *l, uint32_t word)
+slri_reg slri_lower_stay_word(struct slri_lowering *l, uint32_t word)
 {
     slri_reg at = slri_lower_const(l, SLRI_I64, UINT64_C(4) * word);
     return slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_STAY_RECORD), at);
@@ -60,10 +53,8 @@ static slri_reg word_of_stay(struct slri_lowering *l, uint32_t word)
 // Of a message.
 static slri_reg whole_fuel(struct slri_lowering *l)
 {
-    slri_reg half = slri_lower_const(l, SLRI_U64, 32), low = to_wide(l, slri_lower_constant(l, RL_FUEL));
-    slri_reg high = to_wide(l, slri_lower_constant(l, RL_FUEL + 1));
-    high = slri_lower_op(l, SLRI_OP_SHL, SLRI_U64, high, half);
-    return slri_lower_op(l, SLRI_OP_OR, SLRI_U64, low, high);
+    return slri_lower_load(l, SLRI_U64, slri_lower_root(SLRI_BATCH_CONSTANTS),
+                           slri_lower_const(l, SLRI_I64, UINT64_C(4) * RL_FUEL));
 }
 
 void slri_lower_begin_call(struct slri_lowering *l, const struct slri_lower_message *m, slri_reg fuel)
@@ -72,11 +63,14 @@ void slri_lower_begin_call(struct slri_lowering *l, const struct slri_lower_mess
     slri_lower_put(l, SLRI_CALL_FUEL, fuel);
     for (uint32_t word = SLRI_CALL_FAULT; word <= SLRI_CALL_LINE; word++)
         slri_lower_put(l, word, none);
-    slri_lower_put(l, SLRI_CALL_INSTANCE,
-                   to_wide(l, slri_lower_word_of(l, m->at, l->around ? MB_INSTANCE : RL_INSTANCE)));
-    slri_reg state = l->around ? word_of_stay(l, SLRI_STAY_STATE) : slri_lower_word_of(l, m->at, RL_STATE);
-    slri_reg stride = slri_lower_constant(l, RL_STATE_STRIDE);
-    slri_lower_put(l, SLRI_CALL_STATE, slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, to_wide(l, state), to_wide(l, stride)));
+    if (l->handler->function->uses & SLRI_USES_INSTANCE)
+        slri_lower_put(l, SLRI_CALL_INSTANCE,
+                       to_wide(l, slri_lower_word_of(l, m->at, l->around ? MB_INSTANCE : RL_INSTANCE)));
+    if (l->handler->state) {
+        slri_reg state = l->around ? slri_lower_stay_word(l, SLRI_STAY_STATE) : slri_lower_word_of(l, m->at, RL_STATE);
+        slri_reg stride = slri_lower_const(l, SLRI_U64, RL_STATE_STRIDE(l->handler->state->bytes));
+        slri_lower_put(l, SLRI_CALL_STATE, slri_lower_op(l, SLRI_OP_MUL, SLRI_U64, to_wide(l, state), stride));
+    }
     slri_lower_put(l, SLRI_CALL_MESSAGE, to_wide(l, add_bytes(l, m->at, RL_PAYLOAD)));
     slri_lower_put(l, SLRI_CALL_RECORD, to_wide(l, m->record));
     if (l->is_block) {
@@ -104,25 +98,28 @@ void slri_lower_call_handler(struct slri_lowering *l)
 
 // ---- a state that begins anew --------------------------------------------------------------------------------------
 
-// byte `i` of it, from the constants, or 0.
-static void put_initial_byte(struct slri_lowering *l, slri_reg initial, slri_reg state, slri_reg i)
+// What is at byte `i` of it, from the constants, or 0.
+static void put_initial(struct slri_lowering *l, enum slri_kind kind, slri_reg initial, slri_reg state, slri_reg i)
 {
-    slri_reg value = slri_lower_variable(l, SLRI_I32, "value"), none = slri_lower_const(l, SLRI_U32, 0);
-    slri_lower_set_const(l, value, SLRI_I32, 0);
+    const enum slri_kind in_register = slri_kind_in_register(kind);
+    slri_reg value = slri_lower_variable(l, in_register, "value"), none = slri_lower_const(l, SLRI_U32, 0);
+    slri_lower_set_const(l, value, in_register, 0);
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_NE, SLRI_U32, initial, none), NULL);
     slri_reg at = slri_lower_convert(l, SLRI_I64, slri_lower_op(l, SLRI_OP_ADD, SLRI_U32, initial, i));
-    slri_reg byte = slri_lower_load(l, SLRI_U8, slri_lower_root(SLRI_BATCH_CONSTANTS), at);
-    slri_lower_set(l, value, SLRI_OP_MOVE, SLRI_I32, byte, SLRI_NO_REG);
+    slri_reg word = slri_lower_load(l, kind, slri_lower_root(SLRI_BATCH_CONSTANTS), at);
+    slri_lower_set(l, value, SLRI_OP_MOVE, in_register, word, SLRI_NO_REG);
     l->block = behind;
     at = slri_lower_op(l, SLRI_OP_ADD, SLRI_I64, state, slri_lower_convert(l, SLRI_I64, i));
-    slri_lower_store(l, SLRI_U8, slri_lower_root(SLRI_BATCH_STATES), at, value);
+    slri_lower_store(l, kind, slri_lower_root(SLRI_BATCH_STATES), at, value);
 }
 
+// By whole words where it is of these.
 void slri_lower_reset_state(struct slri_lowering *l)
 {
+    const uint32_t width = l->handler->state->bytes % 4 == 0 ? 4 : 1;
     slri_reg bytes = slri_lower_constant(l, RL_STATE_BYTES), initial = slri_lower_constant(l, RL_INITIAL_AT);
     slri_reg state = slri_lower_convert(l, SLRI_I64, slri_lower_get(l, SLRI_CALL_STATE));
-    slri_reg i = slri_lower_variable(l, SLRI_U32, "i"), one = slri_lower_const(l, SLRI_U32, 1);
+    slri_reg i = slri_lower_variable(l, SLRI_U32, "i"), step = slri_lower_const(l, SLRI_U32, width);
     slri_lower_set_const(l, i, SLRI_U32, 0);
     struct slri_block *behind = l->block, *body[3];
     for (int part = 0; part < 3; part++)
@@ -130,9 +127,9 @@ void slri_lower_reset_state(struct slri_lowering *l)
     l->block = body[0];
     slri_reg goes = slri_lower_op(l, SLRI_OP_LT, SLRI_U32, i, bytes);
     l->block = body[1];
-    put_initial_byte(l, initial, state, i);
+    put_initial(l, width == 4 ? SLRI_U32 : SLRI_U8, initial, state, i);
     l->block = body[2];
-    slri_lower_set(l, i, SLRI_OP_ADD, SLRI_U32, i, one);
+    slri_lower_set(l, i, SLRI_OP_ADD, SLRI_U32, i, step);
     l->block = behind;
     struct slri_instr *loop = slri_lower_append(l, SLRI_OP_LOOP, SLRI_VOID);
     loop->a = goes;
@@ -162,13 +159,13 @@ static void end_call(struct slri_lowering *l, const struct slri_lower_message *m
 {
     slri_reg fault = word_of_call(l, SLRI_CALL_FAULT), none = slri_lower_const(l, SLRI_U32, SLRI_FAULT_NONE);
     slri_lower_put_word(l, m->record, RL_FAULT, fault);
-    slri_lower_put_word(l, m->record, RL_FILE, word_of_call(l, SLRI_CALL_FILE));
-    slri_lower_put_word(l, m->record, RL_LINE, word_of_call(l, SLRI_CALL_LINE));
     slri_lower_put_word(l, m->record, RL_REPLIES, word_of_call(l, SLRI_CALL_REPLIES));
     for (uint32_t i = 0; i < l->handler->bindings; i++)
         if (l->handler->binding[i].is_outlet)
             slri_lower_put_word(l, m->record, RL_SENT(i), word_of_call(l, SLRI_CALL_SENT + i));
     struct slri_block *behind = slri_lower_if(l, slri_lower_op(l, SLRI_OP_NE, SLRI_U32, fault, none), NULL);
+    slri_lower_put_word(l, m->record, RL_FILE, word_of_call(l, SLRI_CALL_FILE));
+    slri_lower_put_word(l, m->record, RL_LINE, word_of_call(l, SLRI_CALL_LINE));
     if (l->handler->state)
         slri_lower_reset_state(l);
     slri_lower_set(l, stopped, SLRI_OP_MOVE, SLRI_U32, slri_lower_constant(l, RL_STOPS), SLRI_NO_REG);
@@ -187,12 +184,10 @@ static void call_once(struct slri_lowering *l, const struct slri_lower_message *
 static void handle_message(struct slri_lowering *l, slri_reg at, slri_reg fuel, slri_reg stopped)
 {
     slri_reg none = slri_lower_const(l, SLRI_U32, 0);
-    slri_reg in =
-        slri_lower_stride(l, slri_lower_constant(l, RL_MESSAGES_AT), at, slri_lower_constant(l, RL_MESSAGE_STRIDE));
-    slri_reg record = l->is_batch ? in
-                      : l->around ? slri_lower_const(l, SLRI_U64, SLRI_STAY_RECORD_AT)
-                                  : slri_lower_stride(l, none, at, slri_lower_constant(l, RL_RESULT_STRIDE));
-    const struct slri_lower_message m = {slri_lower_convert(l, SLRI_I64, in), slri_lower_convert(l, SLRI_I64, record)};
+    struct slri_lower_message m = {.at = slri_lower_convert(l, SLRI_I64, at)};
+    m.record = l->is_batch ? m.at
+               : l->around ? slri_lower_const(l, SLRI_I64, SLRI_STAY_RECORD_AT)
+                           : slri_lower_convert(l, SLRI_I64, slri_lower_word_of(l, m.at, RL_RECORD));
     slri_reg next = l->around ? slri_lower_const(l, SLRI_U32, RL_END) : slri_lower_word_of(l, m.at, RL_NEXT);
     slri_lower_set(l, at, SLRI_OP_MOVE, SLRI_U32, next, SLRI_NO_REG);
     struct slri_block *handles;
@@ -235,14 +230,15 @@ static slri_reg number_of_chain(struct slri_lowering *l)
 static slri_reg first_of(struct slri_lowering *l, slri_reg chain)
 {
     if (l->around)
-        return word_of_stay(l, SLRI_STAY_SLOT);
+        return slri_lower_op(l, SLRI_OP_MUL, SLRI_U32, slri_lower_stay_word(l, SLRI_STAY_SLOT),
+                             slri_lower_const(l, SLRI_U32, 4));
     slri_reg at = slri_lower_op(l, SLRI_OP_MUL, SLRI_I64, slri_lower_convert(l, SLRI_I64, chain),
                                 slri_lower_const(l, SLRI_I64, 4));
     return slri_lower_load(l, SLRI_U32, slri_lower_root(SLRI_BATCH_IN), at);
 }
 
-// The first message of the chain, or RL_END; and the fuel of each thread for a message. No memory need be there where
-// there is no chain.
+// Where the first message of the chain lies, or RL_END; and the fuel of each thread for a message. No memory need be
+// there where there is no chain.
 static slri_reg find_first(struct slri_lowering *l, slri_reg chains, slri_reg fuel)
 {
     slri_reg chain = number_of_chain(l);

@@ -59,6 +59,8 @@ enum slri_stay_binding {
 #define SLRI_STAY_HANDLER "slr_handle" // the function that becomes the handler; it takes no value
 #define SLRI_STAY_SLOT 0u              // of RECORD, words: of the message, where in S it lies
 #define SLRI_STAY_STATE 1u             // and the number of its instance's state
+#define SLRI_STAY_LANE 6u              // bytes of S: the payload of the first slot of the reply lane
+#define SLRI_STAY_POSITION 7u          // and the position there of its first reply: abi/relaunch.h has stride and mask
 #define SLRI_STAY_RECORD_AT 64u        // bytes: the result of abi/relaunch.h
 
 // Puts a handler into the kernel of `around`, whose call of SLRI_STAY_HANDLER handles one message. A new module whose

@@ -115,11 +115,16 @@ static bool calls_take_fuel(const void *user, const struct slri_function *callee
     return true; // a body with a call is not written twice
 }
 
+static struct slri_counting counting_of(const struct slri_lowering *l, bool holds_loops)
+{
+    return (struct slri_counting){
+        .literal = knows_literal, .uses_fuel = calls_take_fuel, .user = l, .holds_loops = holds_loops};
+}
+
 bool slri_lower_counts(const struct slri_lowering *l, const struct slri_instr *loop, bool holds_loops,
                        struct slri_counted *out)
 {
-    const struct slri_counting counting = {
-        .literal = knows_literal, .uses_fuel = calls_take_fuel, .user = l, .holds_loops = holds_loops};
+    const struct slri_counting counting = counting_of(l, holds_loops);
     return slri_counted_loop(&counting, loop, out);
 }
 
@@ -172,6 +177,76 @@ static void find_paid(const struct slri_lowering *l, const struct slri_instr *lo
     nest->loops = 1;
 }
 
+// ---- loops of a few turns ------------------------------------------------------------------------------------------
+
+#define UNROLLED_TRIPS 16
+#define UNROLLED_INSTRS 256u  // of all trips
+#define UNROLLED_MOST 1000000 // that the counter begins, ends and steps with: it does not wrap
+
+static bool is_apart(struct slri_root root)
+{
+    return root.kind != SLRI_ROOT_BINDING && root.kind != SLRI_ROOT_GLOBAL;
+}
+
+// Neither faults nor leaves anything that outlasts a fault, nor jumps.
+static bool is_unseen(const struct slri_block *block, uint32_t *count)
+{
+    bool is_so = true;
+    for (uint32_t i = 0; block && i < block->count && is_so; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        const bool divides = (in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM) && !slri_kind_is_float(in->kind);
+        ++*count;
+        if (in->op == SLRI_OP_IF)
+            is_so = is_unseen(in->body[0], count) && is_unseen(in->body[1], count);
+        else if (in->op == SLRI_OP_LOAD || in->op == SLRI_OP_STORE || in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO)
+            is_so = is_apart(in->root) && is_apart(in->root2);
+        else
+            is_so = (in->op <= SLRI_OP_CONVERT && !divides) || in->op == SLRI_OP_MATH;
+    }
+    return is_so;
+}
+
+// How many turns it takes; 0: that is not known, or too many, or too many for its body.
+static uint32_t few_trips(const struct slri_lowering *l, const struct slri_instr *loop)
+{
+    const struct slri_counting counting = counting_of(l, false);
+    struct slri_counted counted;
+    int64_t first, end;
+    uint32_t count = 0;
+    if (l->is_block || loop->do_while || !slri_counted_loop(&counting, loop, &counted) ||
+        !slri_counted_literal(&counting, l->from_block, l->from_index, counted.induction, &first) ||
+        !slri_counted_literal(&counting, loop->body[0], loop->body[0]->count, counted.bound, &end) || first < 0 ||
+        end < 0 || first > UNROLLED_MOST || end > UNROLLED_MOST || counted.stride > UNROLLED_MOST ||
+        counted.stride < -UNROLLED_MOST)
+        return 0;
+    const int64_t stride = counted.stride < 0 ? -counted.stride : counted.stride;
+    const int64_t span = (counted.stride < 0 ? first - end : end - first) + counted.inclusive;
+    const int64_t trips = span > 0 ? (span - 1) / stride + 1 : 0;
+    return trips <= UNROLLED_TRIPS && is_unseen(loop->body[0], &count) && is_unseen(loop->body[1], &count) &&
+                   is_unseen(loop->body[2], &count) && count * (uint64_t)trips <= UNROLLED_INSTRS
+               ? (uint32_t)trips
+               : 0;
+}
+
+// Written out. With too little fuel it is sure to end in that fault, and nothing shows how far it came.
+static bool unroll(struct slri_lowering *l, const struct slri_instr *loop)
+{
+    const uint32_t trips = l->paying == SLRI_PAY_EDGES ? 0 : few_trips(l, loop);
+    if (trips == 0)
+        return false;
+    if (l->paying == SLRI_PAY_EACH) {
+        slri_reg fuel = slri_lower_get(l, SLRI_CALL_FUEL), taken = slri_lower_const(l, SLRI_U64, trips);
+        slri_lower_leave_where(l, slri_lower_op(l, SLRI_OP_LE, SLRI_U64, fuel, taken), SLRI_FAULT_FUEL);
+        slri_lower_put(l, SLRI_CALL_FUEL, slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, fuel, taken));
+    }
+    slri_lower_instrs(l, loop->body[0]);
+    for (uint32_t i = 0; i < trips; i++) {
+        slri_lower_instrs(l, loop->body[1]);
+        slri_lower_instrs(l, loop->body[2]);
+    }
+    return true;
+}
+
 // A test of the fuel at each back edge keeps compilers from vectorising. So a loop whose trips are known when it begins
 // pays for all of them then, if there is so much fuel; else it takes the way that faults where it is out. So does a
 // nest of such loops, for all that are in it.
@@ -181,6 +256,8 @@ void slri_lower_loop(struct slri_lowering *l, const struct slri_instr *loop)
     const uint32_t word = is_common ? SLRI_CALL_TURNS : SLRI_CALL_FUEL;
     const enum slri_paying outer = l->paying;
     struct slri_nest nest;
+    if (unroll(l, loop))
+        return;
     if (outer == SLRI_PAY_IS_DONE) {
         put_paid(l, loop);
         return;

@@ -2,7 +2,7 @@
 // What the files of this pass share: handler_kernel.c the kernel around a handler, handler_block.c what is another's of
 // a `__ring_block__` handler, handler_batch.c of a `__ring_batch__` handler, handler_stay.c of a handler in a kernel
 // that stays, handler_function.c a handler's functions, handler_loop.c their loops, handler_nest.c loops within loops,
-// lower.c the writing of instructions.
+// handler_keep.c what they keep of the state, lower.c the writing of instructions.
 //
 // All that a message's functions share is a block of words of 8 bytes, the call. It is a local of the kernel, and the
 // last parameter of each function that needs it. In a block of threads each has a call, and what is the same in all of
@@ -27,7 +27,7 @@ enum slri_call_word {
     SLRI_CALL_TURNS,   // of a block: what FUEL is, for loops that all threads take alike
     SLRI_CALL_REPLIES, // how many; of a block, from here on words of 4 bytes behind SLRI_BLOCK_REPLIES
     // Of a batch in its place: how many messages it is. Their replies are counted in their records, and RECORD is where
-    // the batch has the numbers of these.
+    // the batch has the places of these.
     SLRI_CALL_MESSAGES = SLRI_CALL_REPLIES,
     SLRI_CALL_SENT, // how many, a word a parameter of the handler
 };
@@ -35,6 +35,14 @@ enum slri_call_word {
 // What the threads of a block share, each 4 bytes.
 #define SLRI_BLOCK_FIRST 0   // the first thread that has a fault, or UINT32_MAX
 #define SLRI_BLOCK_REPLIES 4 // how many were tried, then the same of what was sent
+
+#define SLRI_KEPT_WORDS 8u
+struct slri_kept { // of the state, while a loop is lowered: handler_keep.c
+    uint64_t at;
+    enum slri_kind kind;
+    slri_reg reg;
+    bool is_stored;
+};
 
 enum slri_paying { SLRI_PAY_EACH, SLRI_PAY_IS_DONE, SLRI_PAY_EDGES };
 
@@ -65,6 +73,8 @@ struct slri_lowering {
     slri_reg state, message;           // where this message's begin, in a function that reads them
     bool in_test;                      // of a loop, or in its step, where only IFs may branch
     const struct slri_instr **literal; // by register: the CONST that a temporary stands for, or NULL
+    struct slri_kept kept[SLRI_KEPT_WORDS];
+    uint32_t kepts;
     enum slri_paying paying; // what the loops within a nest do: its fuel is paid, or each back edge takes its own
 };
 
@@ -111,8 +121,6 @@ struct slri_lower_message {
     slri_reg at, record; // offsets in the batch and in the results
 };
 slri_reg slri_lower_word_of(struct slri_lowering *l, slri_reg at, uint32_t word); // U32, of a message
-// first + index * stride, all U32, as an offset (U64).
-slri_reg slri_lower_stride(struct slri_lowering *l, slri_reg first, slri_reg index, slri_reg stride);
 void slri_lower_put_word(struct slri_lowering *l, slri_reg record, uint32_t word, slri_reg value); // of a record: U32
 slri_reg slri_lower_builtin(struct slri_lowering *l, enum slri_builtin which);
 slri_reg slri_lower_clock(struct slri_lowering *l);
@@ -120,6 +128,7 @@ void slri_lower_ticks(struct slri_lowering *l, slri_reg record, slri_reg began);
 void slri_lower_begin_call(struct slri_lowering *l, const struct slri_lower_message *m, slri_reg fuel); // U64
 void slri_lower_call_handler(struct slri_lowering *l);
 void slri_lower_reset_state(struct slri_lowering *l);
+slri_reg slri_lower_stay_word(struct slri_lowering *l, uint32_t word); // of the record's memory, in a kernel that stays
 
 // handler_batch.c. A batch is what is a message elsewhere; `at` is where it lies, `record` is not used.
 void slri_lower_batch(struct slri_lowering *l, slri_reg at, slri_reg fuel, slri_reg stopped);
@@ -148,6 +157,12 @@ bool slri_lower_is_common(const struct slri_lowering *l, const struct slri_block
 bool slri_lower_counts(const struct slri_lowering *l, const struct slri_instr *loop, bool holds_loops,
                        struct slri_counted *out);
 slri_reg slri_lower_trips(struct slri_lowering *l, const struct slri_counted *counted); // U64; UINT64_MAX: for ever
+
+// handler_keep.c: true, if the loop keeps words of the state in registers, from here to the second; the third: whether
+// the instruction is an access of these, which it lowers.
+bool slri_lower_keep(struct slri_lowering *l, const struct slri_instr *loop);
+void slri_lower_keep_no_more(struct slri_lowering *l);
+bool slri_lower_kept(struct slri_lowering *l, const struct slri_instr *in);
 
 // handler_nest.c: loops within a counted loop, of which all trips are known where it begins.
 #define SLRI_NEST_LOOPS 8u

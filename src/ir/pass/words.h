@@ -27,12 +27,13 @@
 
 struct slri_words_options {
     bool doubles; // registers of F64 stay, with CONVERT and MATH of them; false: they are refused
+    bool prints;  // PRINT stays, of kind U32: each value is two registers of words, low first; false: it is refused
 };
 
 // A new module whose only entry is the kernel, of the same name. It refers to types, tables, texts and variables of
 // `module`, which must outlive it. `options` NULL: all as 0.
-// Errors: UNSUPPORTED (the entry is no kernel: see handler_kernel.h; doubles, atomics of 64 bits or printf, with the
-// place and what to write instead), NO_MEMORY.
+// Errors: UNSUPPORTED (the entry is no kernel: see handler_kernel.h; doubles, atomics of 64 bits or a printf that
+// `options` does not keep, with the place and what to write instead), NO_MEMORY.
 slr_status slri_words_kernel(const struct slri_module *module, const struct slri_entry *kernel,
                              const struct slri_words_options *options, struct slri_module **out);
 

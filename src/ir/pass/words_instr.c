@@ -115,6 +115,45 @@ static void put_arg(struct slri_arg *arg, uint32_t *args, struct slri_root root,
         arg[(*args)++] = (struct slri_arg){.reg = reg, .root = root};
 }
 
+static bool is_double(const struct slri_words *w, slri_reg reg)
+{
+    return reg != SLRI_NO_REG && w->source->reg_kind[reg] == SLRI_F64;
+}
+
+static bool has_double(const struct slri_words *w, const struct slri_instr *in)
+{
+    bool found = in->kind == SLRI_F64 || is_double(w, in->dst) || is_double(w, in->a) || is_double(w, in->b);
+    for (uint32_t i = 0; i < in->args; i++)
+        found |= is_double(w, in->arg[i].reg);
+    return found;
+}
+
+// Each value is two words, low first, however wide it is.
+static void put_print(struct slri_words *w, const struct slri_instr *in)
+{
+    const struct slri_root none = {SLRI_ROOT_NONE, 0};
+    if (!w->options.prints) {
+        slri_words_refuse(w, in, "printf is", "write to a buffer instead");
+        return;
+    }
+    if (has_double(w, in)) {
+        slri_words_refuse(w, in, "printf of a double is", "print an integer");
+        return;
+    }
+    struct slri_arg *arg = take_args(w, 2 * in->args);
+    uint32_t args = 0;
+    for (uint32_t i = 0; i < in->args; i++) {
+        pair value = slri_words_read(w, in->arg[i].reg);
+        const bool is_wide = slri_words_is_wide(w->source->reg_kind[in->arg[i].reg]);
+        put_arg(arg, &args, none, slri_words_reg_of(w, slri_words_bits(w, value.low)));
+        put_arg(arg, &args, none, slri_words_reg_of(w, is_wide ? value.high : slri_words_u32(0)));
+    }
+    struct slri_instr *to = slri_lower_append(&w->l, SLRI_OP_PRINT, SLRI_U32);
+    to->imm = in->imm;
+    to->arg = arg;
+    to->args = args;
+}
+
 static void put_call(struct slri_words *w, const struct slri_instr *in)
 {
     const struct slri_root none = {SLRI_ROOT_NONE, 0};
@@ -245,22 +284,9 @@ static void put_same(struct slri_words *w, const struct slri_instr *in)
 
 // ---- all -----------------------------------------------------------------------------------------------------------
 
-static bool is_double(const struct slri_words *w, slri_reg reg)
-{
-    return reg != SLRI_NO_REG && w->source->reg_kind[reg] == SLRI_F64;
-}
-
-static bool has_double(const struct slri_words *w, const struct slri_instr *in)
-{
-    bool found = in->kind == SLRI_F64 || is_double(w, in->dst) || is_double(w, in->a) || is_double(w, in->b);
-    for (uint32_t i = 0; i < in->args; i++)
-        found |= is_double(w, in->arg[i].reg);
-    return found;
-}
-
 static void put_instr(struct slri_words *w, const struct slri_instr *in)
 {
-    if (in->op != SLRI_OP_PRINT && !w->options.doubles && has_double(w, in)) {
+    if (in->op != SLRI_OP_PRINT && !w->options.doubles && has_double(w, in)) { // put_print says what it is of
         slri_words_refuse(w, in, "double is", "use float: write 0.5f for 0.5, and sqrtf for sqrt");
         return;
     }
@@ -302,7 +328,7 @@ static void put_instr(struct slri_words *w, const struct slri_instr *in)
         put_warp(w, in);
         break;
     case SLRI_OP_PRINT:
-        slri_words_refuse(w, in, "printf is", "write to a buffer instead");
+        put_print(w, in);
         break;
     case SLRI_OP_CALL:
         put_call(w, in);

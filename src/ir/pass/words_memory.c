@@ -197,11 +197,9 @@ void slri_words_copy(struct slri_words *w, const struct slri_instr *in)
     const bool copies = in->op == SLRI_OP_COPY;
     struct transfer t = {.in = in, .to = slri_words_read(w, in->a).low};
     bool is_known = w->now->reg[in->a].zeros == 2;
-    word low = SLRI_WORDS_OP(w, AND, t.to, slri_words_u32(3));
     if (copies) {
         t.from = slri_words_read(w, in->b).low;
         is_known = is_known && w->now->reg[in->b].zeros == 2;
-        low = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, OR, t.to, t.from), slri_words_u32(3));
     }
     if (is_known || in->imm < 4) {
         if (is_known)
@@ -211,6 +209,8 @@ void slri_words_copy(struct slri_words *w, const struct slri_instr *in)
         return;
     }
     struct slri_block *other = NULL;
+    word both = copies ? SLRI_WORDS_OP(w, OR, t.to, t.from) : t.to,
+         low = SLRI_WORDS_OP(w, AND, both, slri_words_u32(3));
     struct slri_block *behind = slri_lower_if(&w->l, slri_words_reg_of(w, slri_words_is_zero(w, low)), &other);
     move_words(w, &t, (uint32_t)in->imm);
     w->l.block = other;

@@ -114,6 +114,7 @@ static void ask_of_instr(struct walk *walk, const struct slri_instr *in)
         break;
     case SLRI_OP_MATH:
     case SLRI_OP_WARP:
+    case SLRI_OP_PRINT:
         for (uint32_t i = 0; i < in->args; i++)
             ask(walk, in->arg[i].reg);
         break;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An alarm by a timer of Windows, whose thread calls what is to happen then.
+// An alarm by a timer of Windows, whose thread calls what is to happen then; and the end of the process.
 #define WIN32_LEAN_AND_MEAN
 #include "cts.h"
 
+#include <stdio.h>
+#include <unistd.h>
 #include <windows.h>
 
 static HANDLE timer;
@@ -22,4 +24,10 @@ void cts_alarm(unsigned seconds, void (*then)(void))
     late = then;
     if (seconds != 0 && !CreateTimerQueueTimer(&timer, NULL, on_time, NULL, seconds * 1000, 0, WT_EXECUTEONLYONCE))
         timer = NULL;
+}
+
+int cts_end(int status)
+{
+    fflush(NULL);
+    _exit(status);
 }

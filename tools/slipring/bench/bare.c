@@ -37,6 +37,7 @@ bare *bare_open(const bench *bench)
     bare->api = strcmp(backend, "opencl") == 0   ? &bare_opencl
                 : strcmp(backend, "cuda") == 0   ? &bare_cuda
                 : strcmp(backend, "vulkan") == 0 ? &bare_vulkan
+                : strcmp(backend, "webgpu") == 0 ? &bare_webgpu
                                                  : NULL;
     if (bare->api == NULL || (bare->context = bare->api->open(bench->info.name, &bare->why)) != NULL)
         return bare;

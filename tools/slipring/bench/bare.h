@@ -92,7 +92,7 @@ struct bare_api {
     bool (*handle)(void *kernel, enum bare_way way, uint32_t number); ///< NULL: by launches alone
     void (*release)(void *kernel);                                    ///< NULL is fine
 };
-extern const struct bare_api bare_opencl, bare_cuda, bare_vulkan;
+extern const struct bare_api bare_opencl, bare_cuda, bare_vulkan, bare_webgpu;
 
 // ---- kernels by hand, on Vulkan -------------------------------------------------------------------------------------
 

@@ -112,7 +112,7 @@ static const struct benchmark {
 #else
     {"tune", {bench_tune, bench_fused}},
 #endif
-    {"cluster", {bench_cluster, bench_remote, bench_failover}},
+    {"cluster", {bench_cluster, bench_remote, bench_remote_pressure, bench_failover}},
     {"growth", {bench_growth}},
 };
 

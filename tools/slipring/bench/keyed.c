@@ -102,7 +102,7 @@ static bool await_handled(const side *side)
             return true;
         spin_pause();
     }
-    say("keyed: after 5 s %u messages are not handled", side->number - (uint32_t)stats.handled);
+    say("keyed: after 60 s %u messages are not handled", side->number - (uint32_t)stats.handled);
     return false;
 }
 

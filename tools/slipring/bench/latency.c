@@ -171,6 +171,12 @@ static bool launch_slice(void *context, double *figures)
     return bare_end_launches(latency->bare) && fine;
 }
 
+// Where none can stay, the ring kernel is dispatched for each message, too.
+static bool batched_slice(void *context, double *figures)
+{
+    return time_rounds(context, ring_round, HANDOFF_ROUNDS, figures);
+}
+
 // ---- what else could be done ---------------------------------------------------------------------------------------
 
 typedef struct handed {
@@ -322,9 +328,27 @@ static bool measure_ways(bench *bench, latency *latency)
     return true;
 }
 
+// WebGPU: there is one way, which is the floor.
+static bool measure_batched(bench *bench, latency *latency)
+{
+    bench_case what = cases[0];
+    what.method =
+        "slr_send, then slr_receive. floor: by hand on the same library: a write, a dispatch and a copy into a "
+        "read-back buffer in one submission, and a map. ";
+    what.pair = (measure_pair){.value = batched_slice,
+                               .floor = launch_slice,
+                               .value_context = latency,
+                               .floor_context = latency,
+                               .figures = 3};
+    latency->way = BARE_BY_LAUNCH;
+    return bench_measure(bench, &what);
+}
+
 static bool measure_on_device(bench *bench, latency *latency)
 {
     static const char two[] = "rtt_64B_relayed";
+    if (strcmp(bench->info.backend, "webgpu") == 0)
+        return measure_batched(bench, latency);
     bool relayed = strcmp(bench->info.backend, "cuda") == 0;
     return measure_resident(bench, latency, "rtt_64B", BARE_ECHO, "a persistent kernel") &&
            (!relayed ||

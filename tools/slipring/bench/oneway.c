@@ -47,7 +47,7 @@ static bool await_handled(one_way *one_way)
             return true;
         spin_pause();
     }
-    say("one way: after 5 s %u messages are not handled", one_way->number - (uint32_t)stats.handled);
+    say("one way: after 60 s %u messages are not handled", one_way->number - (uint32_t)stats.handled);
     return false;
 }
 

@@ -5,6 +5,7 @@
 #include "bench/bench.h"
 
 #include "bench/batch.h"
+#include "bench/pages.h"
 #include "clock.h"
 #include "say.h"
 
@@ -13,7 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
     SLOW_MESSAGES = 1 << 20,
@@ -36,7 +36,7 @@ typedef struct pressure {
     char folder[64];
     slr_device *device;
     slr_server *server;
-    uint64_t before, highest; // pages of this process
+    pages_seen pages;
     uint64_t sent, refused, received;
 } pressure;
 
@@ -53,26 +53,6 @@ static slr_status handle(void *user, const slr_delivery *delivery)
     while (clock_ns() < until)
         ;
     return SLR_OK;
-}
-
-static uint64_t pages_now(void)
-{
-    char text[128] = "";
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file == NULL)
-        return 0;
-    char *line = fgets(text, sizeof text, file), *second;
-    fclose(file);
-    if (line == NULL)
-        return 0;
-    (void)strtoull(line, &second, 10);
-    return strtoull(second, NULL, 10);
-}
-
-static void look(pressure *pressure)
-{
-    uint64_t now = pages_now();
-    pressure->highest = now > pressure->highest ? now : pressure->highest;
 }
 
 // Takes `most` outputs: each is that of the next message.
@@ -100,7 +80,7 @@ static slr_status send(pressure *pressure, uint64_t messages)
         status = slr_server_send(pressure->server, 1, next.number, slr_key_u64(0), &next, sizeof next, SEND_NS);
         pressure->sent += status == SLR_OK;
         if (pressure->sent % LOOK_EACH == 0)
-            look(pressure);
+            pages_look(&pressure->pages);
         if (status != SLR_TIMEOUT && status != SLR_FULL)
             continue;
         pressure->refused++;
@@ -165,21 +145,20 @@ static bool measure(bench *bench, const char *name, bool answers, const char *wh
     }
     partner_free_caller(bench->partner); // the handler's thread must not inherit the caller's core
     slr_status status = serve(&pressure);
-    pressure.before = pages_now();
+    pages_begin(&pressure.pages);
     if (status == SLR_OK)
         status = send(&pressure, messages);
-    look(&pressure);
+    pages_look(&pressure.pages);
     bool fine = status == SLR_OK ? is_exact(&pressure) : bench_failed(status, name);
     if (fine && pressure.refused == 0 && !bench->small) {
         say("state: %s: the sender was never refused", name);
         fine = false;
     }
-    const double mib = 1024 * 1024, page = (double)sysconf(_SC_PAGESIZE);
     bench_row row = {.name = name,
                      .stat = "most",
                      .unit = "MiB",
-                     .value = (double)(pressure.highest - pressure.before) * page / mib,
-                     .floor = (double)messages * MESSAGE_BYTES / mib};
+                     .value = pages_most_mib(&pressure.pages),
+                     .floor = (double)messages * MESSAGE_BYTES / (1024 * 1024)};
     snprintf(method, sizeof method,
              "Most memory that this process took more, while %" PRIu64
              " messages of 64 B were sent, %s. The sender was "

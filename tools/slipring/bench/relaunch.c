@@ -100,7 +100,9 @@ static bool open_ring(bench *bench, relaunched *r)
     char name[sizeof bench->info.name + 24];
     bool has_options = strchr(bench->info.name, '?') != NULL;
     snprintf(name, sizeof name, "%s%cring=relaunch", bench->info.name, has_options ? '&' : '?');
+    partner_free_caller(bench->partner); // the driver's threads take over where the caller may run
     slr_status status = slr_device_open(name, NULL, &r->device);
+    partner_move_caller(bench->partner, false);
     if (status != SLR_OK)
         return bench_failed(status, name);
     slr_ring_desc desc = SLR_RING_DESC_INIT;

@@ -44,7 +44,8 @@ static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name N
                            "handler faults, the previous handler continues.\n"
                            "\n"
                            "Exit code: 0 if all partitions were handed over after SIGTERM or a drain; 1 if\n"
-                           "the source does not compile, or the servers cannot be reached at the start.\n";
+                           "the source does not compile, the servers cannot be reached at the start, or\n"
+                           "a partition was handed over without a snapshot.\n";
 
 #define CLOSE_NS 30000000000ull
 #define TURN_NS 100000000ull

@@ -27,30 +27,15 @@
 #define SLR_STRAIGHT 0u
 #define SLR_LOOKS 1u
 #define SLR_ENDS 2u
-#define SLR_IDLE 5 // passes without work, one after the other
+#define SLR_IDLE 5     // passes without work, one after the other
+#define SLR_LANE 6     // bytes into S: the payload of the first slot of the port's reply lane
+#define SLR_POSITION 7 // of the next reply there
 #define SLR_RECORD 16
 
 // Its body is the handler, on the message at R[SLR_SLOT]: handler_stay.c.
 __device__ void slr_handle(unsigned *R)
 {
     R[SLR_RECORD] = 0u;
-}
-
-// Replies go from the record to the port's next slots.
-__device__ void slr_give_replies(unsigned *S, unsigned *P, const unsigned *R, const unsigned *C, unsigned k)
-{
-    unsigned port = P[MBP_BATCH(k)], replies = R[SLR_RECORD + RL_REPLIES];
-    unsigned lane = mb_reply_lane_of(S, P, port), at = P[P[MBP_BATCH(k) + 3u] + MBQ_REPLIES];
-    unsigned from = SLR_RECORD + C[RL_REPLIES_AT] / 4u, words = C[RL_REPLY_STRIDE] / 4u;
-    unsigned most = MB_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD;
-    unsigned copied = words < most ? words : most;
-    for (unsigned n = 0u; n < replies; ++n) {
-        unsigned slot = mb_reply_slot(S, lane, at + n) + MB_PAYLOAD;
-        for (unsigned i = 0u; i < copied; ++i) {
-            S[slot + i] = R[from + i];
-        }
-        from += words;
-    }
 }
 
 __device__ void slr_note_fault(unsigned *S, unsigned *P, const unsigned *R, unsigned k)
@@ -69,26 +54,24 @@ __device__ void slr_note_fault(unsigned *S, unsigned *P, const unsigned *R, unsi
     MB_STORE(owner + MB_FAULT_KIND, R[SLR_RECORD + RL_FAULT]);
 }
 
-__device__ void slr_begin(unsigned *S, unsigned *P, unsigned *R, const struct slri_resident_entry *entry, unsigned k)
+// What the handler is given: the message at `at`, and where in S its replies go.
+__device__ void slr_give(const unsigned *S, const unsigned *P, unsigned *R, unsigned port, unsigned q, unsigned at)
 {
-    unsigned at = P[MBP_BATCH(k) + 1u], instance = S[at + MB_INSTANCE];
+    unsigned instance = S[at + MB_INSTANCE];
     R[SLR_SLOT] = at;
-    R[SLR_STATE] = entry->shards > 1u ? instance / entry->shards : instance;
+    R[SLR_STATE] = MB_SIZE(MB_SHARDS) > 1u ? instance / MB_SIZE(MB_SHARDS) : instance;
+    if (MB_SIZE(MB_MAX_REPLIES) != 0u) {
+        R[SLR_LANE] = (mb_reply_lane_of(S, P, port) + MB_REPLY_SLOTS + MB_PAYLOAD) * 4u;
+        R[SLR_POSITION] = P[q + MBQ_REPLIES];
+    }
 }
 
-__device__ void slr_end(unsigned *S, unsigned *P, unsigned *R, const unsigned *C,
-                        const struct slri_resident_entry *entry, unsigned k)
+// Message k of the batch has faulted.
+__device__ void slr_fault(unsigned *S, unsigned *P, unsigned *R, const struct slri_resident_entry *entry, unsigned k)
 {
-    unsigned replies = R[SLR_RECORD + RL_REPLIES], flags = 0u;
-    if (R[SLR_RECORD + RL_FAULT] == 0u) {
-        slr_give_replies(S, P, R, C, k);
-    } else {
-        slr_note_fault(S, P, R, k);
-        R[SLR_JUDGED] = entry->judges;
-        replies = MB_SIZE(MB_MAX_REPLIES) != 0u ? 1u : 0u;
-        flags = MB_FLAG_FAULT;
-    }
-    mb_handled(S, P, k, replies, flags);
+    slr_note_fault(S, P, R, k);
+    R[SLR_JUDGED] = entry->judges;
+    mb_handled(S, P, k, MB_SIZE(MB_MAX_REPLIES) != 0u ? 1u : 0u, MB_FLAG_FAULT);
 }
 
 __device__ void slr_finish(unsigned *S, unsigned *P, struct slri_resident_entry *entry, unsigned done, unsigned judged)
@@ -131,6 +114,20 @@ __device__ unsigned slr_look(unsigned *S, unsigned *P, struct slri_resident_entr
     return P[MBP_CONTROL] != control ? SLR_WORKED : 0u;
 }
 
+// A whole look, by the first thread.
+__device__ void slr_look_up(unsigned *S, unsigned *P, unsigned *R, struct slri_resident_table *table, unsigned launch)
+{
+    unsigned ends = R[SLR_IDLE] >= table->most_idle || SLR_LOAD(table->stop) == launch ? 1u : 0u, look = 0u;
+    if (ends == 0u) {
+        look = slr_look(S, P, &table->entry[0]);
+        R[SLR_IDLE] = look != 0u ? 0u : R[SLR_IDLE] + 1u;
+    }
+    R[SLR_BATCH] = look & ~SLR_WORKED;
+    R[SLR_JUDGED] = 0u;
+    R[SLR_NEXT] = ends != 0u ? SLR_ENDS : SLR_STRAIGHT;
+}
+
+#ifdef SLR_BLOCK
 // What a whole look would find: 0 nothing; the mark that all lanes with messages have in common; or SLR_OTHER. Changes
 // nothing. The whole look is a tenth as quick: there are drivers that run all branches of what they compile.
 __device__ unsigned slr_peek(unsigned *S, unsigned *P, const struct slri_resident_entry *entry)
@@ -179,33 +176,23 @@ __device__ void slr_find(unsigned *S, unsigned *P, unsigned *R, struct slri_resi
     R[SLR_IDLE] = idle;
 }
 
-// A whole look, by the first thread.
-__device__ void slr_look_up(unsigned *S, unsigned *P, unsigned *R, struct slri_resident_table *table, unsigned launch)
-{
-    unsigned ends = R[SLR_IDLE] >= table->most_idle || SLR_LOAD(table->stop) == launch ? 1u : 0u, look = 0u;
-    if (ends == 0u) {
-        look = slr_look(S, P, &table->entry[0]);
-        R[SLR_IDLE] = look != 0u ? 0u : R[SLR_IDLE] + 1u;
-    }
-    R[SLR_BATCH] = look & ~SLR_WORKED;
-    R[SLR_JUDGED] = 0u;
-    R[SLR_NEXT] = ends != 0u ? SLR_ENDS : SLR_STRAIGHT;
-}
-
 // All threads of the group: the batch's messages, one after the other.
-__device__ void slr_serve(unsigned *S, unsigned *P, unsigned *R, const unsigned *C, struct slri_resident_entry *entry,
-                          unsigned batch)
+__device__ void slr_serve(unsigned *S, unsigned *P, unsigned *R, struct slri_resident_entry *entry, unsigned batch)
 {
     unsigned done = 0u;
     while (done < batch) {
         if (SLR_FIRST) {
-            slr_begin(S, P, R, entry, done);
+            slr_give(S, P, R, P[MBP_BATCH(done)], P[MBP_BATCH(done) + 3u], P[MBP_BATCH(done) + 1u]);
         }
         SLR_MEET();
         slr_handle(R);
         SLR_MEET();
         if (SLR_FIRST) {
-            slr_end(S, P, R, C, entry, done);
+            if (R[SLR_RECORD + RL_FAULT] == 0u) {
+                mb_handled(S, P, done, R[SLR_RECORD + RL_REPLIES], 0u);
+            } else {
+                slr_fault(S, P, R, entry, done);
+            }
         }
         SLR_MEET();
         done = done + 1u;
@@ -226,7 +213,6 @@ __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsig
     if (SLR_FIRST) {
         R[SLR_IDLE] = 0u;
     }
-#ifdef SLR_BLOCK
     while (next != SLR_ENDS) {
         if (SLR_FIRST && next == SLR_LOOKS) {
             slr_look_up(S, P, R, table, launch);
@@ -236,25 +222,188 @@ __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsig
         SLR_MEET();
         unsigned batch = R[SLR_BATCH];
         next = R[SLR_NEXT];
-        slr_serve(S, P, R, C, &table->entry[0], batch);
+        slr_serve(S, P, R, &table->entry[0], batch);
         SLR_MEET();
     }
-#else // the outer loop has what is rare, so that a message that comes alone passes through the inner one alone
-    while (next != SLR_ENDS) {
-        slr_look_up(S, P, R, table, launch);
-        unsigned batch = R[SLR_BATCH];
-        next = R[SLR_NEXT];
-        while (next == SLR_STRAIGHT) {
-            if (batch == 0u) {
-                slr_find(S, P, R, table, launch);
-            }
-            next = R[SLR_NEXT];
-            slr_serve(S, P, R, C, &table->entry[0], R[SLR_BATCH]);
-            batch = 0u;
-        }
-    }
-#endif
     if (SLR_FIRST) {
         SLR_STORE(table->gone, launch);
     }
 }
+#else
+// Of one thread. There are drivers that run all branches of what they compile, and jump at the ends of loops alone. So
+// the outer loop has what is rare, and a message that comes alone passes through the inner one alone, which knows what
+// only the outer one changes.
+
+// Whether the owner's own words let it take a message without a whole look.
+__device__ unsigned slr_is_quiet(const unsigned *P, const struct slri_resident_entry *entry)
+{
+    if (entry->used == 0u || entry->left != 0u || (entry->held & 1u) != 0u ||
+        entry->faulted != SLR_LOAD(entry->judged)) {
+        return 0u;
+    }
+    return P[MBP_STATE] == MB_RUNNING && ((P[MBP_CONTROL] - 1u) & 3u) != MB_CLOSE && P[MBP_WAITING] == 0u &&
+                   P[MBP_BATCH_COUNT] == 0u && P[MBP_GONE_OPEN] == 0u && P[MBP_SILENT] == 0u && P[MBP_ROOM] == 0u
+               ? 1u
+               : 0u;
+}
+
+// 0: no lane shows a message; 1 + the port of the only one that does; SLR_OTHER: there are several. Acquire: as
+// mb_look.
+__device__ unsigned slr_only(const unsigned *S, const unsigned *P)
+{
+    unsigned only = 0u;
+    for (unsigned word = 0u; word < MB_SIZE(MB_PORT_WORDS); ++word) {
+        unsigned bits = P[MBP_SET(word)];
+        while (bits != 0u) {
+            unsigned port = word * 32u + 31u - (unsigned)__clz((int)(bits & (0u - bits)));
+            bits = bits & (bits - 1u);
+            if (mb_shows(S, mb_lane_of(S, P, port), P[mb_port(P, port) + MBQ_NEXT_IN]) != 0u) {
+                only = only == 0u ? port + 1u : SLR_OTHER;
+            }
+        }
+    }
+    return only;
+}
+
+// Whether the first message of the only lane that shows any can be taken by itself: it is of the lane's one priority,
+// has no credit of its port's own, and its replies have room.
+__device__ unsigned slr_is_plain(unsigned *S, unsigned *P, unsigned port, unsigned q, unsigned at)
+{
+    unsigned lane = mb_lane_of(S, P, port);
+    if (MB_MARK(lane) > 256u || (S[at + MB_HEAD] & (MB_FLAG_GRANTED | MB_FLAG_TIMED)) != 0u ||
+        mb_is_gone(P, port) != 0u) {
+        return 0u;
+    }
+    if (MB_SIZE(MB_MAX_REPLIES) == 0u) {
+        return 1u;
+    }
+    unsigned end = P[q + MBQ_REPLIES] + MB_SIZE(MB_MAX_REPLIES), most = MB_SIZE(MB_REPLY_MASK) + 1u;
+    if (end - P[q + MBQ_READ_SEEN] > most) { // acquire: as in mb_has_room
+        P[q + MBQ_READ_SEEN] = MB_ACQUIRE(lane + MB_REPLY_READ);
+        return end - P[q + MBQ_READ_SEEN] <= most ? 1u : 0u;
+    }
+    return 1u;
+}
+
+// The handler has done with a message: its replies get their headers.
+__device__ void slr_head_replies(unsigned *S, unsigned *P, unsigned port, unsigned q, unsigned at, unsigned replies)
+{
+    if (MB_SIZE(MB_MAX_REPLIES) != 0u && replies != 0u && mb_is_gone(P, port) == 0u) {
+        unsigned lane = mb_reply_lane_of(S, P, port), first = P[q + MBQ_REPLIES];
+        for (unsigned n = 0u; n < replies; ++n) {
+            mb_head_slot(S, mb_reply_slot(S, lane, first + n), at, 0u);
+        }
+        P[q + MBQ_REPLIES] = first + replies;
+        P[MBP_REPLIED] += replies;
+    }
+    P[MBP_HANDLED] += 1u;
+}
+
+// What mb_finish does, of a message that came alone.
+__device__ void slr_publish(unsigned *S, unsigned *P, unsigned port, unsigned q)
+{
+    unsigned owner = P[MBP_OWNER];
+    if (MB_SIZE(MB_MAX_REPLIES) != 0u) {
+        mb_publish_behind(S, P, port, q);
+        MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]);
+    }
+    MB_PUBLISH(owner + MB_HANDLED, P[MBP_HANDLED]);
+    mb_retire(S, P);
+    P[MBP_TURN] = port + 1u;
+}
+
+// What the inner loop has left: a fault of the batch's last message so far, and the end of the batch.
+__device__ unsigned slr_settle(unsigned *S, unsigned *P, unsigned *R, struct slri_resident_entry *entry, unsigned done,
+                               unsigned has_faulted)
+{
+    unsigned batch = P[MBP_BATCH_COUNT];
+    if (has_faulted != 0u) {
+        slr_fault(S, P, R, entry, done - 1u);
+    }
+    if (done != batch && R[SLR_JUDGED] == 0u) {
+        return done;
+    }
+    for (unsigned k = 0u; k < done; ++k) {
+        mb_note_granted(P, P[MBP_BATCH(k)], S[P[MBP_BATCH(k) + 1u] + MB_HEAD]);
+    }
+    slr_finish(S, P, entry, done, R[SLR_JUDGED]);
+    return 0u;
+}
+
+// It is first seen whether it shall stay at all.
+__global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsigned *C, unsigned chains, unsigned *P,
+                         struct slri_resident_table *table)
+{
+    unsigned launch = table->launch, most = table->most_idle, next = SLR_LOOKS;
+    unsigned done = 0u, port = 0u, q = 0u, at = 0u, has_faulted = 0u; // done: messages of the batch, and the last one
+    R[SLR_IDLE] = 0u;
+    while (next != SLR_ENDS) {
+        struct slri_resident_entry *entry = &table->entry[0];
+        if (done != 0u) {
+            done = slr_settle(S, P, R, entry, done, has_faulted);
+        }
+        if (done == 0u) {
+            slr_look_up(S, P, R, table, launch);
+        }
+        unsigned idle = R[SLR_IDLE], held = entry->held, control = P[MBP_CONTROL], epoch = P[MBP_EPOCH];
+        unsigned batch = R[SLR_BATCH]; // what was kept back waits for a whole look
+        next = done != 0u ? SLR_STRAIGHT : R[SLR_NEXT];
+        if (next == SLR_STRAIGHT && batch == 0u && slr_is_quiet(P, entry) == 0u) {
+            next = SLR_LOOKS;
+        }
+        has_faulted = 0u;
+        while (next == SLR_STRAIGHT) {
+            unsigned found = batch;
+            while (found == 0u) {
+                found = SLR_LOAD(entry->hold) != held || MB_ACQUIRE(MB_CONTROL) + 1u != control ||
+                                MB_ACQUIRE(MB_PORT_EPOCH) != epoch
+                            ? SLR_OTHER
+                            : slr_only(S, P);
+                idle = idle + 1u;
+                if (idle >= most || SLR_LOAD(table->stop) == launch) {
+                    found = SLR_OTHER;
+                }
+            }
+            if (batch != 0u) {
+                port = P[MBP_BATCH(done)];
+                q = P[MBP_BATCH(done) + 3u];
+                at = P[MBP_BATCH(done) + 1u];
+            } else if (found != SLR_OTHER) {
+                port = found - 1u;
+                q = mb_port(P, port);
+                at = mb_lane_slot(S, mb_lane_of(S, P, port), P[q + MBQ_NEXT_IN]);
+                found = slr_is_plain(S, P, port, q, at) != 0u ? found : SLR_OTHER;
+            }
+            if (found == SLR_OTHER) {
+                next = SLR_LOOKS;
+            } else {
+                slr_give(S, P, R, port, q, at);
+                slr_handle(R);
+                idle = 0u;
+                if (batch == 0u) {
+                    P[q + MBQ_NEXT_IN] += 1u;
+                } else {
+                    done = done + 1u;
+                }
+                if (R[SLR_RECORD + RL_FAULT] != 0u) {
+                    has_faulted = 1u;
+                    next = SLR_LOOKS;
+                } else {
+                    slr_head_replies(S, P, port, q, at, R[SLR_RECORD + RL_REPLIES]);
+                    if (batch == 0u) {
+                        slr_publish(S, P, port, q);
+                    } else if (done == batch) {
+                        next = SLR_LOOKS;
+                    }
+                }
+            }
+        }
+        R[SLR_IDLE] = idle;
+        if (has_faulted != 0u && batch == 0u) { // as if a whole look had claimed it
+            mb_add_to_batch(S, P, port, q, at, 0u);
+            done = 1u;
+        }
+    }
+    SLR_STORE(table->gone, launch);
+}
+#endif
