@@ -204,7 +204,7 @@ static void forty_ports(cts *c)
         port[i] = cts_port(c);
         cts_send_int(c, port[i], cts_address(c, ring, 0), i, 100 + i % 3);
     }
-    CTS_OK(c, slr_ring_activate(ring, CTS_LONG));
+    CTS_OK(c, slr_ring_activate(ring, CTS_LONG(c)));
     for (int i = 0; i < PORTS; i++)
         CTS_SAME(c, cts_receive_int(c, port[i], NULL), i);
     for (int i = 0; i < PORTS; i++)

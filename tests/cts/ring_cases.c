@@ -365,11 +365,11 @@ static void room_comes_back_from_each_message_of_a_policy_that_fails(cts *c)
         for (int i = 0; i < QUEUE; i++)
             CTS_SAME(c, cts_call_int(c, ring, 0, 5), 1020 + 1000 * i);
         cts_send_int(c, port, cts_address(c, ring, 0), 0, -1);
-        CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG));
-        CTS_OK(c, slr_ring_restart(ring, SLR_RESTART_INITIAL, CTS_LONG));
+        CTS_OK(c, slr_ring_wait(ring, SLR_RING_IN_FAILURE, CTS_LONG(c)));
+        CTS_OK(c, slr_ring_restart(ring, SLR_RESTART_INITIAL, CTS_LONG(c)));
     }
     CTS_OK(c, slr_ring_close_input(ring));
-    CTS_OK(c, slr_ring_wait(ring, SLR_RING_TERMINATED, CTS_LONG));
+    CTS_OK(c, slr_ring_wait(ring, SLR_RING_TERMINATED, CTS_LONG(c)));
     CTS_SAME(c, cts_stats(c, ring).handled, ROUNDS * QUEUE);
     CTS_SAME(c, cts_stats(c, ring).faulted, ROUNDS);
     cts_check_sum(c, ring);
