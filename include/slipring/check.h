@@ -125,13 +125,13 @@ typedef struct slr_check_info {
 ///   than the interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 
-/// Checks a handler, which begins with `__ring__`, `__ring_block__` or `__ring_batch__`, as slr_kernel_check checks a kernel. If `name`
-/// is NULL, slr_handler_check checks the only handler of the program. The checker sends generated messages to the
-/// handler in three launches: zeros, random values, and the smallest and largest values of each type. Each state of the
-/// handler starts as zero bytes. A fault of a handler that depends on values is an error if both zeros and random
-/// values cause the fault; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed shape of
-/// threads, so the call ignores `grid` and `block`. In a check of a handler, the parameters count from 0, beginning
-/// after the message.
+/// Checks a handler, which begins with `__ring__`, `__ring_block__` or `__ring_batch__`, as slr_kernel_check checks a
+/// kernel. If `name` is NULL, slr_handler_check checks the only handler of the program. The checker sends generated
+/// messages to the handler in three launches: zeros, random values, and the smallest and largest values of each type.
+/// Each state of the handler starts as zero bytes. A fault of a handler that depends on values is an error if both
+/// zeros and random values cause the fault; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed
+/// shape of threads, so the call ignores `grid` and `block`. In a check of a handler, the parameters count from 0,
+/// beginning after the message.
 ///
 /// Threads: any.  Blocks: while the handler runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per
 /// launch, 0: 16 million).

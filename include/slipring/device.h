@@ -13,8 +13,8 @@
 #define SLIPRING_DEVICE_H
 
 #if defined(__SLIPRING__)
-// The following words are built in: __ring__, __device__, ring_reply, ring_reply_to, ring_to, ring_send, ring_send_at, ring_instance,
-// the math functions and __nv_atomic_*.
+// The following words are built in: __ring__, __device__, ring_reply, ring_reply_to, ring_to, ring_send, ring_send_at,
+// ring_instance, the math functions and __nv_atomic_*.
 #else
 
 #if defined(__CUDACC__)

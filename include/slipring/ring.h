@@ -160,8 +160,8 @@ typedef struct slr_ring_desc {
     slr_main *main;         ///< a loop
     // The following fields apply to host handlers and to kernel handlers. A loop does not use these fields: it passes
     // its own values to each call of slr_take.
-    /// The most messages that a worker claims at once and passes to on_batch or to a `__ring_batch__` handler, 1 to 128; the default is 32. Persistent
-    /// ring kernels claim at most 32 messages at once.
+    /// The most messages that a worker claims at once and passes to on_batch or to a `__ring_batch__` handler, 1 to
+    /// 128; the default is 32. Persistent ring kernels claim at most 32 messages at once.
     uint32_t max_batch;
     uint32_t reserved1;
     /// How long the first message of a batch may wait while fewer than max_batch messages are present. The default of

@@ -13,7 +13,7 @@ struct place { // of a message in its call
 static struct place receive_place(cts *c, slr_port *port, slr_reply *reply)
 {
     struct place place = {0};
-    CTS_OK(c, slr_receive(port, reply, &place, sizeof place, CTS_LONG));
+    CTS_OK(c, slr_receive(port, reply, &place, sizeof place, CTS_LONG(c)));
     CTS_SAME(c, reply->status, SLR_OK);
     CTS_SAME(c, reply->bytes, sizeof place);
     return place;
@@ -26,7 +26,7 @@ static slr_ring *gather(cts *c, slr_port *port, const char *handler, slr_ring_de
     const uint32_t instances = desc->instances ? desc->instances : 1;
     for (int i = 0; i < messages; i++)
         cts_send_int(c, port, cts_address(c, ring, (uint32_t)i % instances), i + 1, -1);
-    CTS_OK(c, slr_ring_activate(ring, CTS_COMPILED));
+    CTS_OK(c, slr_ring_activate(ring, CTS_COMPILED(c)));
     return ring;
 }
 
@@ -125,12 +125,12 @@ static void a_fault_fails_the_messages_of_its_call(cts *c)
     static const int value[] = {1, 10, 50, 0, 20, 4}; // of instance 0 and 1 in turn
     for (int i = 0; i < 6; i++)
         cts_send_int(c, port, cts_address(c, ring, (uint32_t)i % 2), value[i], -1);
-    CTS_OK(c, slr_ring_activate(ring, CTS_COMPILED));
+    CTS_OK(c, slr_ring_activate(ring, CTS_COMPILED(c)));
     int sums = 0, faults = 0;
     for (int i = 0; i < 6; i++) {
         slr_reply reply;
         int sum = 0;
-        CTS_OK(c, slr_receive(port, &reply, &sum, sizeof sum, CTS_LONG));
+        CTS_OK(c, slr_receive(port, &reply, &sum, sizeof sum, CTS_LONG(c)));
         faults += reply.status == SLR_HANDLER_FAULT && reply.from.instance == 1;
         sums += reply.status == SLR_OK && reply.from.instance == 0 ? sum : 0;
     }
@@ -158,8 +158,8 @@ static slr_status call_both(cts *c, const char *name, int first, int second, slr
     int value = 0;
     cts_send_int(c, port, cts_address(c, ring, 0), first, -1);
     cts_send_int(c, port, cts_address(c, ring, 0), second, -1);
-    CTS_OK(c, slr_ring_activate(ring, CTS_COMPILED));
-    CTS_OK(c, slr_receive(port, &reply, &value, sizeof value, CTS_LONG));
+    CTS_OK(c, slr_ring_activate(ring, CTS_COMPILED(c)));
+    CTS_OK(c, slr_receive(port, &reply, &value, sizeof value, CTS_LONG(c)));
     *stats = cts_stats_at_rest(c, ring);
     CTS_TRUE(c, reply.status != SLR_OK || value == second);
     return reply.status;
@@ -187,7 +187,7 @@ static void each_message_of_a_call_has_max_replies(cts *c)
     static const int replies[] = {2, 0, 1, 1, 3, 1}; // the second call has one too many
     for (int i = 0; i < 6; i++)
         cts_send_int(c, port, cts_address(c, ring, 0), replies[i], -1);
-    CTS_OK(c, slr_ring_activate(ring, CTS_COMPILED));
+    CTS_OK(c, slr_ring_activate(ring, CTS_COMPILED(c)));
     CTS_SAME(c, cts_receive_int(c, port, NULL), 0);
     CTS_SAME(c, cts_receive_int(c, port, NULL), 1);
     CTS_SAME(c, cts_receive_int(c, port, NULL) % 10, 0);
@@ -207,14 +207,14 @@ static void a_call_has_the_fuel_of_its_messages(cts *c)
     int back = 0, value = 100;
     CTS_SAME(c, cts_call_int(c, ring, 0, 90), 1); // 1 more for the replies
     CTS_GIVES(c, SLR_HANDLER_FAULT,
-              slr_call(NULL, cts_address(c, ring, 0), &value, sizeof value, &back, sizeof back, CTS_LONG));
+              slr_call(NULL, cts_address(c, ring, 0), &value, sizeof value, &back, sizeof back, CTS_LONG(c)));
     CTS_TRUE(c, strstr(cts_stats_at_rest(c, ring).last_fault, "fuel") != NULL);
     slr_port *port = cts_port(c);
     desc.name = "gathered";
     slr_ring *gathered = cts_ring_launched(c, "batch_spin", &desc);
     for (int i = 0; i < 4; i++)
         cts_send_int(c, port, cts_address(c, gathered, 0), 390, -1);
-    CTS_OK(c, slr_ring_activate(gathered, CTS_COMPILED));
+    CTS_OK(c, slr_ring_activate(gathered, CTS_COMPILED(c)));
     for (int i = 0; i < 4; i++)
         CTS_SAME(c, cts_receive_int(c, port, NULL), 4);
 }

@@ -120,7 +120,7 @@ void slri_lower_note(struct slri_lowering *l, uint32_t fault); // in a block, wh
 struct slri_lower_message {
     slri_reg at, record; // offsets in the batch and in the results
 };
-slri_reg slri_lower_word_of(struct slri_lowering *l, slri_reg at, uint32_t word); // U32, of a message
+slri_reg slri_lower_word_of(struct slri_lowering *l, slri_reg at, uint32_t word);                  // U32, of a message
 void slri_lower_put_word(struct slri_lowering *l, slri_reg record, uint32_t word, slri_reg value); // of a record: U32
 slri_reg slri_lower_builtin(struct slri_lowering *l, enum slri_builtin which);
 slri_reg slri_lower_clock(struct slri_lowering *l);
