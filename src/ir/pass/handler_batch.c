@@ -74,7 +74,7 @@ void slri_lower_batch_not_run(struct slri_lowering *l, slri_reg at)
 // ---- a call --------------------------------------------------------------------------------------------------------
 
 // What all messages have together: as much as each, unless nobody could use it up.
-static slri_reg whole_fuel(struct slri_lowering *l, slri_reg fuel, slri_reg count)
+static slri_reg fuel_of_batch(struct slri_lowering *l, slri_reg fuel, slri_reg count)
 {
     slri_reg whole = slri_lower_variable(l, SLRI_U64, NULL), none = slri_lower_const(l, SLRI_U64, 0);
     slri_lower_set(l, whole, SLRI_OP_MOVE, SLRI_U64, fuel, SLRI_NO_REG);
@@ -91,7 +91,7 @@ static void begin_batch(struct slri_lowering *l, slri_reg at, slri_reg count, sl
     const struct put begun[] = {{RL_REPLIES, slri_lower_const(l, SLRI_U32, 0)},
                                 {RL_TICKS, slri_lower_const(l, SLRI_U32, 0)}};
     put_all(l, at, begun, 2);
-    slri_lower_begin_call(l, &m, whole_fuel(l, fuel, count));
+    slri_lower_begin_call(l, &m, fuel_of_batch(l, fuel, count));
     slri_reg size = slri_lower_op(l, SLRI_OP_MUL, SLRI_I64, slri_lower_convert(l, SLRI_I64, count), offset(l, 4));
     size = add(l, size, offset(l, 15));
     size = slri_lower_op(l, SLRI_OP_AND, SLRI_I64, size, offset(l, ~UINT64_C(15)));
