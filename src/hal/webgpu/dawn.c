@@ -109,7 +109,7 @@ static size_t enumerate_adapters(WGPUInstance instance, const void *options, WGP
 
 // Of its time stamps Dawn gives as many bits as a page may see, unless it is told otherwise.
 static WGPUFuture request_synchronised(WGPUAdapter adapter, const WGPUDeviceDescriptor *how,
-                                 WGPURequestDeviceCallbackInfo then)
+                                       WGPURequestDeviceCallbackInfo then)
 {
     static const char lacks[] = "this Dawn lacks the feature ImplicitDeviceSynchronization, without which one thread "
                                 "alone may use a device";
