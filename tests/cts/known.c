@@ -13,7 +13,7 @@
 #define FLUSHES "Vulkan lets a device take subnormal floats for 0"
 #define NO_DOUBLES "without doubles a kernel computes no more than 32 of them, with integers"
 #define NO_ATOMICS_OF_64 "a device with words of 32 bits has no atomics of 64"
-#define ENDS_LOOPS "some drivers end a thread's loops after 65,535 turns, which is told"
+#define ENDS_LOOPS "some drivers end a thread's loops after 65,535 turns, and slipring reports this"
 
 #define NO_WGSL_DOUBLES "WGSL has no double"
 #define NO_WIDE_ATOMICS "WGSL has no atomics of 64 bits"
