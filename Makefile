@@ -46,7 +46,7 @@ VULKAN_DRIVERS ?= $(wildcard /usr/share/vulkan/icd.d/lvp_icd*.json /usr/lib/chro
 generate-vulkan: ## 2,000 random kernels on each Vulkan driver of CPUs: by address and in words; VULKAN_PROGRAMS=n FROM=seed; minutes
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
-	failed=0; for driver in $(VULKAN_DRIVERS); do \
+	ulimit -v 8000000; failed=0; for driver in $(VULKAN_DRIVERS); do \
 		case $$driver in *swiftshader*) words='--floats --normal' ;; *) words= ;; esac; \
 		VK_ICD_FILENAMES=$$driver build/dev/tests/generate --device vulkan:0 --from $(or $(FROM),0) --programs $(VULKAN_PROGRAMS) $$words || failed=1; \
 	done; exit $$failed
