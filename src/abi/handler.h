@@ -57,17 +57,18 @@ struct slri_call {
     uint32_t max_replies, replies;
     uint32_t instance;
     uint32_t fault_file, fault_line; // where, when the result is not SLRI_FAULT_NONE (0: unknown)
-    uint64_t fuel;                   // loop back edges that this message may take
-    struct slri_out *out;            // by the parameters behind the message, those that are outlets; NULL without any
+    // Of a `__ring_batch__` handler: how many messages it is given. They lie one behind the other from `message` on,
+    // and it is given the first of as many of these structs, of which each has a message's replies. Here and at `fault`
+    // are gaps: threads of blocks on a GPU have one each of this struct, and little shared memory.
+    uint32_t messages;
+    uint64_t fuel;        // loop back edges that this message may take
+    struct slri_out *out; // by the parameters behind the message, those that are outlets; NULL without any
     // More of a fault, where whoever ran the handler knows it; else 0. Of INDEX: which element of how many. Of ACCESS:
     // the offset, signed, of how many bytes.
     uint32_t fault_column;
+    uint32_t fault; // of many messages in one call: an enum slri_fault, which whoever made the call leaves here
     uint64_t fault_index, fault_size;
     struct slri_prints *prints; // NULL: nobody hears what it prints
-    // Of a `__ring_batch__` handler: how many messages it is given. They lie one behind the other from `message` on,
-    // and it is given the first of as many of these structs, of which each has a message's replies.
-    uint32_t messages;
-    uint32_t fault; // of many messages in one call: an enum slri_fault, which whoever made the call leaves here
 };
 
 typedef uint32_t slri_handler(void *self, struct slri_call *call); // an enum slri_fault

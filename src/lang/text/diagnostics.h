@@ -131,8 +131,8 @@
     X(127, BAD_PRINT,                                                                                                  \
       "printf takes a text and a value for each conversion in it: %d %u %x %c of integers, %ld %lu of 64 bits, %f %e " \
       "%g of floats; without * and %s")                                                                                \
-    X(129, BAD_BATCH, "write __ring_batch__ void name(struct state *self, const struct message *in, unsigned n)")      \
     X(128, HALF_IN_HANDLER, "take an unsigned short and convert it inside, or a float: the host's C has no half")      \
+    X(129, BAD_BATCH, "write __ring_batch__ void name(struct state *self, const struct message *in, unsigned n)")      \
     /* 130-: limits */                                                                                                 \
     X(130, KERNEL_TOO_LARGE, "split the handler, or call its functions with fewer different pointers")
 
