@@ -12,7 +12,8 @@ static const char source[] =
     "__ring__ void spins(const struct message *in, unsigned *stop)\n"
     "{ atomicExch(&stop[1], 1u); while (atomicAdd(&stop[0], 0u) == 0u) ; }\n"
     "__global__ void waits(unsigned *stop) { while (atomicAdd(&stop[0], 0u) == 0u) ; }\n"
-    "__global__ void lasts(unsigned *to) { while (atomicAdd(&to[0], 1u) < 2000000000u) ; }\n"; // seconds
+    "__global__ void lasts(unsigned *to)\n" // longer than the devices below have patience: a nanosecond each at least
+    "{ while (atomicAdd(&to[0], 1u) < 3000000000u) ; while (atomicAdd(&to[1], 1u) < 3000000000u) ; }\n";
 
 static struct bench {
     slr_device *device;
