@@ -37,8 +37,8 @@ typedef struct slr_autocast slr_autocast;
 /// Errors: INVALID (a NULL argument, no such type), NO_MEMORY.
 SLR_API slr_status slr_autocast_create(slr_ops *ops, slr_scalar low, slr_autocast **out);
 
-/// Releases the policy and the converted copies that it made. Work that was submitted before this call still runs. For
-/// NULL the call does nothing.
+/// Releases the policy and the converted copies that it made. Work that was submitted before slr_autocast_destroy still
+/// runs. If `autocast` is NULL, slr_autocast_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_autocast_destroy(slr_autocast *autocast);
 
@@ -65,7 +65,8 @@ SLR_API slr_status slr_autocast_tensor(slr_autocast *autocast, slr_stream *strea
                                        const slr_tensor *in, slr_tensor *out);
 
 /// Releases all copies that slr_autocast_tensor made. A program should call this function after each training step.
-/// Submitted work keeps the copies that it uses, until the work ends. For NULL the call does nothing.
+/// Submitted work keeps the copies that it uses, until the work ends. If `autocast` is NULL, slr_autocast_clear does
+/// nothing.
 /// Threads: one at a time per policy.  Blocks: no.
 SLR_API void slr_autocast_clear(slr_autocast *autocast);
 

@@ -75,7 +75,8 @@ typedef struct slr_comparison {
 SLR_API slr_status slr_baseline_compare(const slr_baseline *baseline, const double *samples, uint32_t count,
                                         slr_comparison *out);
 
-/// The macro slr_baseline_compare calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_baseline_compare calls slr_baseline_compare_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_baseline_compare_sized(const slr_baseline *baseline, const double *samples, uint32_t count,
                                               slr_comparison *out, size_t bytes);
 #define slr_baseline_compare(baseline, samples, count, out)                                                            \

@@ -32,8 +32,8 @@ typedef enum slr_storage {
 
 #define SLR_BUFFER_MOST_DIMENSIONS 8
 
-/// This struct describes the buffer that slr_buffer_create_with creates. A zero in any field means the default. Later
-/// versions only append fields.
+/// This struct describes the buffer that slr_buffer_create_with creates. A zero in any field of slr_buffer_desc means
+/// the default. Later versions of slipring only append fields.
 typedef struct slr_buffer_desc {
     uint32_t struct_size;
     slr_buffer_mode mode;                       ///< default: automatic
@@ -98,8 +98,8 @@ typedef struct slr_buffer_info {
 ///   docs/contract/pools.md).
 SLR_API slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **out);
 
-/// The macro slr_buffer_create calls this function, with its call site for slr_device_desc.on_memory. The text `file`
-/// must stay readable, as a string literal does.
+/// The macro slr_buffer_create calls slr_buffer_create_at with its call site for slr_device_desc.on_memory. The text
+/// `file` must stay readable, as a string literal does.
 SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *file, uint32_t line,
                                         slr_buffer **out);
 #define slr_buffer_create(device, bytes, out) slr_buffer_create_at((device), (bytes), __FILE__, __LINE__, (out))
@@ -120,8 +120,8 @@ SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_d
 SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);
 
 /// Releases the caller's reference to the buffer. slipring frees the memory when no launched ring kernel, no submitted
-/// work and no slice uses the buffer any more. Before this call, the program must end every mapping by
-/// slr_buffer_unmap. For NULL the call does nothing.
+/// work and no slice uses the buffer any more. Before slr_buffer_destroy, the program must end every mapping by
+/// slr_buffer_unmap. If `buffer` is NULL, slr_buffer_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
@@ -176,7 +176,8 @@ SLR_API slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_buffer_get_info(const slr_buffer *buffer, slr_buffer_info *out);
 
-/// The macro slr_buffer_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_buffer_get_info calls slr_buffer_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_buffer_get_info_sized(const slr_buffer *buffer, slr_buffer_info *out, size_t bytes);
 #define slr_buffer_get_info(buffer, out) slr_buffer_get_info_sized((buffer), (out), sizeof(slr_buffer_info))
 
@@ -185,8 +186,8 @@ SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
 
 // ---- as text ------------------------------------------------------------------------------------------------------
 
-/// The struct slr_print_desc says how slr_buffer_format and slr_buffer_print show a buffer. A zero in any field means
-/// the default. Later versions only append fields.
+/// The struct slr_print_desc says how slr_buffer_format and slr_buffer_print show a buffer. A zero in any field of
+/// slr_print_desc means the default. Later versions of slipring only append fields.
 typedef struct slr_print_desc {
     uint32_t struct_size;
     slr_scalar dtype; ///< type of the elements; default: the buffer's. A different dtype is printed without a shape

@@ -61,7 +61,8 @@ typedef struct slr_cache_info {
 ///   NOT_FOUND, SYSTEM, NO_MEMORY (as for slr_cache_visit).
 SLR_API slr_status slr_cache_get_info(slr_cache_info *out);
 
-/// The macro slr_cache_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_cache_get_info calls slr_cache_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes);
 #define slr_cache_get_info(out) slr_cache_get_info_sized((out), sizeof(slr_cache_info))
 

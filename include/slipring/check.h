@@ -140,14 +140,15 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 SLR_API slr_status slr_handler_check(slr_program *program, const char *name, const slr_check_desc *desc,
                                      slr_check **out);
 
-/// Releases the check. For NULL the call does nothing.
+/// Releases the check. If `check` is NULL, slr_check_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_check_destroy(slr_check *check);
 
 /// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *out);
 
-/// The macro slr_check_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_check_get_info calls slr_check_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_info *out, size_t bytes);
 #define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
 
@@ -156,7 +157,8 @@ SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_in
 /// (a NULL argument).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);
 
-/// The macro slr_check_get_finding calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_check_get_finding calls slr_check_get_finding_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t index, slr_check_finding *out,
                                                size_t bytes);
 #define slr_check_get_finding(check, index, out)                                                                       \
@@ -166,7 +168,8 @@ SLR_API slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t 
 /// Threads, Blocks, Owns, Errors: as for slr_check_get_finding.
 SLR_API slr_status slr_check_get_launch(const slr_check *check, uint32_t index, slr_check_launch *out);
 
-/// The macro slr_check_get_launch calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_check_get_launch calls slr_check_get_launch_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t index, slr_check_launch *out,
                                               size_t bytes);
 #define slr_check_get_launch(check, index, out)                                                                        \
@@ -177,7 +180,8 @@ SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t i
 /// Threads, Blocks, Owns, Errors: as for slr_check_get_finding.
 SLR_API slr_status slr_check_get_line(const slr_check *check, uint32_t index, slr_check_line *out);
 
-/// The macro slr_check_get_line calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_check_get_line calls slr_check_get_line_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_line_sized(const slr_check *check, uint32_t index, slr_check_line *out, size_t bytes);
 #define slr_check_get_line(check, index, out) slr_check_get_line_sized((check), (index), (out), sizeof(slr_check_line))
 

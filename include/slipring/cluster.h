@@ -34,7 +34,8 @@ SLR_API slr_status slr_cluster_create(slr_device *const *devices, uint32_t count
 /// Errors: those of slr_device_open and slr_cluster_create.
 SLR_API slr_status slr_cluster_create_named(const char *names, const slr_device_desc *desc, slr_cluster **out);
 
-/// Waits until the cluster's launches have completed, and releases the cluster. For NULL the call does nothing.
+/// Waits until the cluster's launches have completed, and releases the cluster. If `cluster` is NULL,
+/// slr_cluster_destroy does nothing.
 /// Threads: any, once.  Blocks: until its launches have ended.
 SLR_API void slr_cluster_destroy(slr_cluster *cluster);
 
@@ -59,7 +60,7 @@ typedef enum slr_balance {
     SLR_BALANCE_GIVEN           ///< by slr_balance_desc.weights
 } slr_balance;
 
-/// A zero in any field means the default.
+/// A zero in any field of slr_balance_desc means the default.
 typedef struct slr_balance_desc {
     uint32_t struct_size;
     uint32_t reserved;       ///< ignored
@@ -168,7 +169,8 @@ typedef struct slr_cluster_stats {
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (index).
 SLR_API slr_status slr_cluster_get_stats(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out);
 
-/// The macro slr_cluster_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_cluster_get_stats calls slr_cluster_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_cluster_get_stats_sized(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out,
                                                size_t bytes);
 #define slr_cluster_get_stats(cluster, index, out)                                                                     \

@@ -36,8 +36,9 @@ SLR_API slr_status slr_cluster_ring_activate(slr_cluster_ring *ring, uint64_t ti
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: those of slr_ring_close_input and slr_ring_wait.
 SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeout_ns);
 
-/// Terminates the ring kernels that have not yet terminated, and releases the cluster ring. Before this call, the
-/// program closes the cluster ring's ports. For NULL the call does nothing.
+/// Terminates the ring kernels that have not yet terminated, and releases the cluster ring. Before
+/// slr_cluster_ring_destroy, the program closes the cluster ring's ports. If `ring` is NULL, slr_cluster_ring_destroy
+/// does nothing.
 /// Threads: any, once.  Blocks: as slr_ring_destroy.
 SLR_API void slr_cluster_ring_destroy(slr_cluster_ring *ring);
 
@@ -48,7 +49,8 @@ SLR_API void slr_cluster_ring_destroy(slr_cluster_ring *ring);
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_cluster_ring_get_stats(slr_cluster_ring *ring, slr_ring_stats *out);
 
-/// The macro slr_cluster_ring_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_cluster_ring_get_stats calls slr_cluster_ring_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_cluster_ring_get_stats(ring, out) slr_cluster_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
@@ -76,7 +78,7 @@ SLR_API slr_status slr_cluster_ring_find_key(const slr_cluster_ring *ring, slr_k
 /// of slr_port_open.
 SLR_API slr_status slr_cluster_port_open(slr_cluster_ring *ring, slr_cluster_port **out);
 
-/// Closes a port. For NULL the call does nothing.  Threads: the owner, once.  Blocks: no.
+/// Closes a port. If `port` is NULL, slr_cluster_port_close does nothing.  Threads: the owner, once.  Blocks: no.
 SLR_API void slr_cluster_port_close(slr_cluster_port *port);
 
 /// Sends a message to an instance on any device, as slr_send_with does for one device.

@@ -38,8 +38,8 @@ typedef struct slr_dead_letter {
 SLR_API slr_status slr_ring_take_dead_letters(slr_ring *ring, slr_dead_letter *letters, void *messages, size_t stride,
                                               uint32_t most, uint32_t *taken);
 
-/// The macro slr_ring_take_dead_letters calls this function, with the size of a letter as `letter_bytes`
-/// (docs/contract/abi.md).
+/// The macro slr_ring_take_dead_letters calls slr_ring_take_dead_letters_sized with the size of a letter as
+/// `letter_bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_ring_take_dead_letters_sized(slr_ring *ring, slr_dead_letter *letters, size_t letter_bytes,
                                                     void *messages, size_t stride, uint32_t most, uint32_t *taken);
 #define slr_ring_take_dead_letters(ring, letters, messages, stride, most, taken)                                       \

@@ -47,7 +47,8 @@ typedef struct slr_device_model {
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
 SLR_API slr_status slr_device_get_model(slr_device *device, slr_device_model *out);
 
-/// The macro slr_device_get_model calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_device_get_model calls slr_device_get_model_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_model_sized(slr_device *device, slr_device_model *out, size_t bytes);
 #define slr_device_get_model(device, out) slr_device_get_model_sized((device), (out), sizeof(slr_device_model))
 
@@ -82,8 +83,8 @@ typedef struct slr_work slr_work;
 /// If a slr_work_resize function returns any other error, slr_decide fails with this error.
 typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work);
 
-/// One call of the work whose device slr_decide chooses. A zero in any field means the default. Later versions only
-/// append fields.
+/// One call of the work whose device slr_decide chooses. A zero in any field of slr_work means the default. Later
+/// versions of slipring only append fields.
 struct slr_work {
     uint32_t struct_size;
     uint32_t resident; ///< 1: the data stays on the device between calls, and nothing is copied
@@ -184,7 +185,7 @@ typedef struct slr_decision {
 SLR_API slr_status slr_decide(const slr_work *work, const slr_candidate *candidates, uint32_t count,
                               slr_estimate *estimates, slr_decision *out);
 
-/// The macro slr_decide calls this function, with the sizes of the structs (docs/contract/abi.md).
+/// The macro slr_decide calls slr_decide_sized with the sizes of the structs (docs/contract/abi.md).
 SLR_API slr_status slr_decide_sized(const slr_work *work, const slr_candidate *candidates, size_t candidate_bytes,
                                     uint32_t count, slr_estimate *estimates, size_t estimate_bytes, slr_decision *out,
                                     size_t bytes);

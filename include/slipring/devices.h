@@ -41,7 +41,8 @@ extern "C" {
 
 typedef struct slr_device slr_device;
 
-/// The options of slr_device_open. A zero in any field means the default. Later versions only append fields.
+/// The options of slr_device_open. A zero in any field of slr_device_desc means the default. Later versions of slipring
+/// only append fields.
 typedef struct slr_device_desc {
     uint32_t struct_size;
     uint32_t reserved;
@@ -139,7 +140,7 @@ SLR_API const char *slr_backend_name(uint32_t index);
 ///   backend cannot run here; the message gives the reason).
 SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
 
-/// The macro slr_device_open calls this function, with the version of the program's headers as `headers`
+/// The macro slr_device_open calls slr_device_open_from with the version of the program's headers as `headers`
 /// (SLR_VERSION_NUMBER; 0: unknown). If one of the program's structs is too new for the library, the error message
 /// names both versions.
 SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc *desc, uint32_t headers,
@@ -149,7 +150,7 @@ SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc 
 /// Closes a device in three steps. The call first waits for all work that was submitted to the device's streams. Then
 /// slr_device_close terminates the remaining ring kernels at once; their pending messages are not delivered. At the end
 /// slr_device_close frees the device. After slr_device_close, the device's programs, buffers, streams, ports and ring
-/// kernels may only be destroyed. For NULL the call does nothing.
+/// kernels may only be destroyed. If `device` is NULL, slr_device_close does nothing.
 /// Threads: any, once. If a host function of one of the device's streams calls slr_device_close, the call does nothing.
 /// Blocks: until running handlers and other work in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
@@ -157,7 +158,8 @@ SLR_API void slr_device_close(slr_device *device);
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_info(const slr_device *device, slr_device_info *out);
 
-/// The macro slr_device_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_device_get_info calls slr_device_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_device_info *out, size_t bytes);
 #define slr_device_get_info(device, out) slr_device_get_info_sized((device), (out), sizeof(slr_device_info))
 
@@ -197,7 +199,8 @@ SLR_API slr_status slr_device_resume(slr_device *device);
 /// (a NULL argument).
 SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);
 
-/// The macro slr_backend_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_backend_get_info calls slr_backend_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_backend_get_info_sized(uint32_t index, slr_backend_info *out, size_t bytes);
 #define slr_backend_get_info(index, out) slr_backend_get_info_sized((index), (out), sizeof(slr_backend_info))
 

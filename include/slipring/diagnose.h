@@ -128,7 +128,7 @@ typedef struct slr_diagnosis {
 /// Errors: INVALID (a NULL argument; struct_size; row_bytes; a row count without an array), NO_MEMORY.
 SLR_API slr_status slr_diagnose(const slr_diagnose_desc *desc, slr_diagnosis *out, uint32_t most, uint32_t *count);
 
-/// The macro slr_diagnose calls this function, with the size of a diagnosis as `bytes` (docs/contract/abi.md).
+/// The macro slr_diagnose calls slr_diagnose_sized with the size of a diagnosis as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_diagnose_sized(const slr_diagnose_desc *desc, slr_diagnosis *out, size_t bytes, uint32_t most,
                                       uint32_t *count);
 #define slr_diagnose(desc, out, most, count) slr_diagnose_sized((desc), (out), sizeof(slr_diagnosis), (most), (count))

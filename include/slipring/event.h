@@ -16,8 +16,8 @@ typedef struct slr_event slr_event;
 /// NULL argument), NO_MEMORY.
 SLR_API slr_status slr_event_create(slr_device *device, slr_event **out);
 
-/// Releases the event object. If a program destroys an event before its record is made, the record has no effect. For
-/// NULL the call does nothing.
+/// Releases the event object. If a program destroys an event before its record is made, the record has no effect. If
+/// `event` is NULL, slr_event_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_event_destroy(slr_event *event);
 

@@ -35,7 +35,8 @@ typedef struct slr_explanation {
 /// Errors: NOT_FOUND (no such name), INVALID (a NULL argument), UNSUPPORTED (a raw program), NO_MEMORY.
 SLR_API slr_status slr_program_explain(const slr_program *program, const char *name, slr_explanation *out);
 
-/// The macro slr_program_explain calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_program_explain calls slr_program_explain_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_program_explain_sized(const slr_program *program, const char *name, slr_explanation *out,
                                              size_t bytes);
 #define slr_program_explain(program, name, out)                                                                        \
@@ -68,7 +69,8 @@ typedef struct slr_resources {
 SLR_API slr_status slr_program_get_resources(const slr_program *program, const char *name, uint32_t capability,
                                              slr_resources *out);
 
-/// The macro slr_program_get_resources calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_program_get_resources calls slr_program_get_resources_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_resources_sized(const slr_program *program, const char *name, uint32_t capability,
                                                    slr_resources *out, size_t bytes);
 #define slr_program_get_resources(program, name, capability, out)                                                      \

@@ -149,7 +149,7 @@ typedef struct slr_fusion_info {
 ///   NO_MEMORY, COMPILE.
 SLR_API slr_status slr_fuse(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
-/// The macro slr_fuse calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_fuse calls slr_fuse_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_fuse_sized(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out,
                                   slr_fusion_info *info, size_t bytes);
 #define slr_fuse(device, desc, out, info) slr_fuse_sized((device), (desc), (out), (info), sizeof(slr_fusion_info))
@@ -209,7 +209,7 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
 ///   NO_MEMORY, COMPILE.
 SLR_API slr_status slr_fuse_kernels(const slr_kernel_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
-/// The macro slr_fuse_kernels calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_fuse_kernels calls slr_fuse_kernels_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info,
                                           size_t bytes);
 #define slr_fuse_kernels(desc, out, info) slr_fuse_kernels_sized((desc), (out), (info), sizeof(slr_fusion_info))
@@ -231,7 +231,7 @@ SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, sl
 ///   slr_fusion_info.why_not has the reasons.
 SLR_API slr_status slr_graph_fuse(slr_graph *graph, slr_fusion_info *info);
 
-/// The macro slr_graph_fuse calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_graph_fuse calls slr_graph_fuse_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_graph_fuse_sized(slr_graph *graph, slr_fusion_info *info, size_t bytes);
 #define slr_graph_fuse(graph, info) slr_graph_fuse_sized((graph), (info), sizeof(slr_fusion_info))
 

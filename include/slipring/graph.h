@@ -25,7 +25,7 @@ typedef struct slr_rebinding {
 SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 
 /// Releases the graph object. Launches of the graph that are in flight still complete. Do not destroy a graph while it
-/// is recording. For NULL the call does nothing.
+/// is recording. If `graph` is NULL, slr_graph_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
@@ -52,7 +52,8 @@ typedef struct slr_graph_info {
 /// Threads: any, not during a recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out);
 
-/// The macro slr_graph_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_graph_get_info calls slr_graph_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_info *out, size_t bytes);
 #define slr_graph_get_info(graph, out) slr_graph_get_info_sized((graph), (out), sizeof(slr_graph_info))
 

@@ -17,7 +17,8 @@ extern "C" {
 
 typedef struct slr_heap slr_heap;
 
-/// The options of a heap. A zero in any field means the default. Later versions only append fields.
+/// The options of a heap. A zero in any field of slr_heap_desc means the default. Later versions of slipring only
+/// append fields.
 typedef struct slr_heap_desc {
     uint32_t struct_size;
     uint32_t keep_apart;  ///< 1: freed spans do not merge with their neighbours (only to measure the effect of merging)
@@ -78,7 +79,8 @@ SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
 /// Returns all chunks of the heap to the device. Spans that are still allocated become invalid. If the program freed
-/// spans after a point, the heap returns their chunk when the point has passed. For NULL the call does nothing.
+/// spans after a point, the heap returns their chunk when the point has passed. If `heap` is NULL, slr_heap_destroy
+/// does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
 
@@ -90,7 +92,7 @@ SLR_API void slr_heap_destroy(slr_heap *heap);
 /// Errors: INVALID, NO_MEMORY (the message has the heap, the bytes requested and free, and the longest free piece).
 SLR_API slr_status slr_heap_take(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out);
 
-/// The macro slr_heap_take calls this function, with its call site for leak reports. The text `file` must stay
+/// The macro slr_heap_take calls slr_heap_take_at with its call site for leak reports. The text `file` must stay
 /// readable, as a string literal does.
 SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
                                     slr_span *out);
@@ -128,7 +130,8 @@ SLR_API uint64_t slr_heap_trim(slr_heap *heap);
 /// Threads: any.  Blocks: as slr_heap_take.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_heap_get_stats(slr_heap *heap, slr_heap_stats *out);
 
-/// The macro slr_heap_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_heap_get_stats calls slr_heap_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_heap_get_stats_sized(slr_heap *heap, slr_heap_stats *out, size_t bytes);
 #define slr_heap_get_stats(heap, out) slr_heap_get_stats_sized((heap), (out), sizeof(slr_heap_stats))
 

@@ -41,14 +41,16 @@ SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name
 /// Threads: any.  Blocks: while the call compiles.  Owns, Errors: those of slr_program_load and slr_program_get_kernel.
 SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const char *name, slr_kernel **out);
 
-/// Releases the kernel object. Launches that were submitted before this call still run. For NULL the call does nothing.
+/// Releases the kernel object. Launches that were submitted before slr_kernel_destroy still run. If `kernel` is NULL,
+/// slr_kernel_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_kernel_destroy(slr_kernel *kernel);
 
 /// Threads: any.  Blocks: no.  Owns: the kernel keeps it.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out);
 
-/// The macro slr_kernel_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_kernel_get_info calls slr_kernel_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kernel_info *out, size_t bytes);
 #define slr_kernel_get_info(kernel, out) slr_kernel_get_info_sized((kernel), (out), sizeof(slr_kernel_info))
 
@@ -161,8 +163,8 @@ SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 
 #define SLR_OPTIMIZE_BOTH 3u
 
-/// This struct says which kernels to compile in advance, and for which blocks. A zero in any field means the default.
-/// Later versions only append fields.
+/// This struct says which kernels to compile in advance, and for which blocks. A zero in any field of slr_prefetch_desc
+/// means the default. Later versions of slipring only append fields.
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
     /// The level of optimization: as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH. The default level is the

@@ -58,7 +58,8 @@ typedef struct slr_sequence slr_sequence;
 /// Errors: INVALID (a NULL argument; no layer or too many; a shape or type that no operation takes), NO_MEMORY.
 SLR_API slr_status slr_sequence_create(slr_ops *ops, const slr_sequence_desc *desc, slr_sequence **out);
 
-/// Releases the sequence object. Work that was submitted before this call still runs. For NULL the call does nothing.
+/// Releases the sequence object. Work that was submitted before slr_sequence_destroy still runs. If `sequence` is NULL,
+/// slr_sequence_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_sequence_destroy(slr_sequence *sequence);
 
@@ -97,7 +98,7 @@ typedef struct slr_plan {
 /// of the layers may be NULL.
 SLR_API slr_status slr_ops_plan(const slr_sequence_desc *desc, slr_plan *out);
 
-/// The macro slr_ops_plan calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_ops_plan calls slr_ops_plan_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_ops_plan_sized(const slr_sequence_desc *desc, slr_plan *out, size_t bytes);
 #define slr_ops_plan(desc, out) slr_ops_plan_sized((desc), (out), sizeof(slr_plan))
 

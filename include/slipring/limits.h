@@ -30,7 +30,8 @@ typedef struct slr_device_limits {
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_limits(const slr_device *device, slr_device_limits *out);
 
-/// The macro slr_device_get_limits calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_device_get_limits calls slr_device_get_limits_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_limits_sized(const slr_device *device, slr_device_limits *out, size_t bytes);
 #define slr_device_get_limits(device, out) slr_device_get_limits_sized((device), (out), sizeof(slr_device_limits))
 
@@ -40,7 +41,8 @@ SLR_API slr_status slr_device_get_limits_sized(const slr_device *device, slr_dev
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument), UNSUPPORTED (an unknown capability).
 SLR_API slr_status slr_capability_get_limits(uint32_t capability, slr_device_limits *out);
 
-/// The macro slr_capability_get_limits calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_capability_get_limits calls slr_capability_get_limits_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_capability_get_limits_sized(uint32_t capability, slr_device_limits *out, size_t bytes);
 #define slr_capability_get_limits(capability, out)                                                                     \
     slr_capability_get_limits_sized((capability), (out), sizeof(slr_device_limits))

@@ -76,8 +76,8 @@ SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_r
 SLR_API slr_status slr_receiver_receive_letter(slr_receiver *receiver, slr_remote_letter *out, uint32_t *partition,
                                                void *message, size_t capacity, uint64_t timeout_ns);
 
-/// The macro slr_receiver_receive_letter calls this function, with the size of a letter as `letter_bytes`
-/// (docs/contract/abi.md).
+/// The macro slr_receiver_receive_letter calls slr_receiver_receive_letter_sized with the size of a letter as
+/// `letter_bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr_remote_letter *out,
                                                      size_t letter_bytes, uint32_t *partition, void *message,
                                                      size_t capacity, uint64_t timeout_ns);
@@ -105,7 +105,8 @@ typedef struct slr_remote_copy {
 ///   and those of slr_sender_open.
 SLR_API slr_status slr_remote_snapshot(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
-/// The macro slr_remote_snapshot calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_remote_snapshot calls slr_remote_snapshot_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const char *folder, slr_remote_copy *out,
                                              size_t bytes);
 #define slr_remote_snapshot(where, folder, out)                                                                        \
@@ -119,7 +120,8 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
 ///   message names the file), and those of slr_sender_open.
 SLR_API slr_status slr_remote_restore(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
-/// The macro slr_remote_restore calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_remote_restore calls slr_remote_restore_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_restore_sized(const slr_remote_desc *where, const char *folder, slr_remote_copy *out,
                                             size_t bytes);
 #define slr_remote_restore(where, folder, out)                                                                         \
@@ -149,7 +151,8 @@ typedef struct slr_remote_safety {
 SLR_API slr_status slr_remote_get_safety(const slr_remote_desc *where, const slr_remote_desc *system,
                                          slr_remote_safety *out);
 
-/// The macro slr_remote_get_safety calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_remote_get_safety calls slr_remote_get_safety_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_get_safety_sized(const slr_remote_desc *where, const slr_remote_desc *system,
                                                slr_remote_safety *out, size_t bytes);
 #define slr_remote_get_safety(where, system, out)                                                                      \

@@ -100,8 +100,8 @@ static inline slr_ops_desc slr_ops_desc_init(void)
 /// Errors: INVALID (a NULL argument, no such choice), NO_MEMORY.
 SLR_API slr_status slr_ops_create(slr_device *device, const slr_ops_desc *desc, slr_ops **out);
 
-/// Releases the operations of a device. Work that was submitted before this call still runs. For NULL the call does
-/// nothing.
+/// Releases the operations of a device. Work that was submitted before slr_ops_destroy still runs. If `ops` is NULL,
+/// slr_ops_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_ops_destroy(slr_ops *ops);
 
@@ -450,7 +450,8 @@ typedef struct slr_scaler_info {
 /// Errors: INVALID (a NULL argument, a number out of range), NO_MEMORY.
 SLR_API slr_status slr_scaler_create(slr_ops *ops, const slr_scaler_desc *desc, slr_scaler **out);
 
-/// Releases the scaler object. Work that was submitted before this call still runs. For NULL the call does nothing.
+/// Releases the scaler object. Work that was submitted before slr_scaler_destroy still runs. If `scaler` is NULL,
+/// slr_scaler_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_scaler_destroy(slr_scaler *scaler);
 
@@ -477,7 +478,8 @@ SLR_API slr_status slr_scaler_step(slr_scaler *scaler, slr_stream *stream, slr_s
 /// Threads: one at a time per scaler.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_scaler_get_info(const slr_scaler *scaler, slr_scaler_info *out);
 
-/// The macro slr_scaler_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_scaler_get_info calls slr_scaler_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_scaler_get_info_sized(const slr_scaler *scaler, slr_scaler_info *out, size_t bytes);
 #define slr_scaler_get_info(scaler, out) slr_scaler_get_info_sized((scaler), (out), sizeof(slr_scaler_info))
 

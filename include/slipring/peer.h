@@ -42,7 +42,7 @@ typedef struct slr_peer_info {
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_peer_get_info(slr_device *from, slr_device *to, slr_peer_info *out);
 
-/// The macro slr_peer_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_peer_get_info calls slr_peer_get_info_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr_peer_info *out, size_t bytes);
 #define slr_peer_get_info(from, to, out) slr_peer_get_info_sized((from), (to), (out), sizeof(slr_peer_info))
 
@@ -59,7 +59,7 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 SLR_API slr_status slr_peer_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                  uint64_t from_offset, uint64_t bytes, slr_peer_way way, slr_point *out);
 
-/// A zero in any field means the default.
+/// A zero in any field of slr_peer_desc means the default.
 typedef struct slr_peer_desc {
     uint32_t struct_size;
     uint32_t way;         ///< slr_peer_way; default SLR_PEER_ANY

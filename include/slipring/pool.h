@@ -16,7 +16,8 @@ extern "C" {
 
 typedef struct slr_pool slr_pool;
 
-/// The options of a pool. A zero in any field means the default. Later versions only append fields.
+/// The options of a pool. A zero in any field of slr_pool_desc means the default. Later versions of slipring only
+/// append fields.
 typedef struct slr_pool_desc {
     uint32_t struct_size;
     uint32_t reserved;
@@ -62,7 +63,7 @@ typedef struct slr_pool_stats {
 SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc, slr_pool **out);
 
 /// Releases the pool object. The call frees waiting buffers to the heap; buffers in use are freed when they are
-/// released. For NULL the call does nothing.
+/// released. If `pool` is NULL, slr_pool_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_pool_destroy(slr_pool *pool);
 
@@ -82,7 +83,7 @@ SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 ///   the bytes requested and free).
 SLR_API slr_status slr_pool_acquire(slr_pool *pool, uint64_t count, slr_scalar scalar, slr_buffer **out);
 
-/// The macro slr_pool_acquire calls this function, with its call site for slr_device_desc.on_memory.
+/// The macro slr_pool_acquire calls slr_pool_acquire_at with its call site for slr_device_desc.on_memory.
 SLR_API slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scalar scalar, const char *file,
                                        uint32_t line, slr_buffer **out);
 #define slr_pool_acquire(pool, count, scalar, out)                                                                     \
@@ -97,7 +98,8 @@ SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 /// Threads: any.  Blocks: as slr_pool_acquire.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_pool_get_stats(slr_pool *pool, slr_pool_stats *out);
 
-/// The macro slr_pool_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_pool_get_stats calls slr_pool_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_pool_get_stats_sized(slr_pool *pool, slr_pool_stats *out, size_t bytes);
 #define slr_pool_get_stats(pool, out) slr_pool_get_stats_sized((pool), (out), sizeof(slr_pool_stats))
 

@@ -18,11 +18,11 @@ typedef struct slr_port slr_port;
 SLR_API slr_status slr_port_open(slr_device *device, slr_port **out);
 
 /// Closes a port. After the port is closed, ring kernels still handle the messages that were sent before. Replies that
-/// were not yet received are discarded. For NULL the call does nothing.
+/// were not yet received are discarded. If `port` is NULL, slr_port_close does nothing.
 /// Threads: the owner, once.  Blocks: no.
 SLR_API void slr_port_close(slr_port *port);
 
-/// The options of a send. A zero in any field means the default.
+/// The options of a send. A zero in any field of slr_send_options means the default.
 typedef struct slr_send_options {
     uint32_t priority; ///< SLR_PRIORITY(0..255); default: the ring kernel's
     /// The correlation: a number that every reply to the message returns. The default correlation of a message is the

@@ -124,7 +124,8 @@ SLR_API void slr_profile_clear(void);
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_t *count);
 
-/// The macro slr_profile_read calls this function, with the size of a row as `row_bytes` (docs/contract/abi.md).
+/// The macro slr_profile_read calls slr_profile_read_sized with the size of a row as `row_bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count);
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
@@ -136,7 +137,8 @@ SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
 SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 
-/// The macro slr_profile_ceilings calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_profile_ceilings calls slr_profile_ceilings_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
@@ -144,7 +146,7 @@ SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *
 /// are too low. Except for this, slr_profile_measure_ceilings works like slr_profile_ceilings.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
 
-/// The macro slr_profile_measure_ceilings calls this function, with the struct's size as `bytes`
+/// The macro slr_profile_measure_ceilings calls slr_profile_measure_ceilings_sized with the struct's size as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_measure_ceilings(device, out)                                                                      \
@@ -162,8 +164,8 @@ SLR_API const char *slr_profile_kind_name(uint32_t kind);
 
 // ---- one kernel ----------------------------------------------------------------------------------------------------
 
-/// The options for the measurement by slr_profile_kernel. A zero in any field means the default. Later versions only
-/// append fields.
+/// The options for the measurement by slr_profile_kernel. A zero in any field of slr_timing_desc means the default.
+/// Later versions of slipring only append fields.
 typedef struct slr_timing_desc {
     uint32_t struct_size;
     uint32_t warm_up;    ///< samples that do not count. Default 3
@@ -207,7 +209,8 @@ typedef struct slr_timing {
 SLR_API slr_status slr_profile_kernel(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                       const slr_timing_desc *desc, slr_timing *out);
 
-/// The macro slr_profile_kernel calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_profile_kernel calls slr_profile_kernel_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                             const slr_timing_desc *desc, slr_timing *out, size_t bytes);
 #define slr_profile_kernel(kernel, shape, args, count, desc, out)                                                      \

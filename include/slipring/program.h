@@ -127,8 +127,8 @@ SLR_API slr_status slr_program_load(slr_device *device, const char *path, const 
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);
 
-/// Releases the caller's reference to the program. Ring kernels of the program continue to work. For NULL the call does
-/// nothing.
+/// Releases the caller's reference to the program. Ring kernels of the program continue to work. If `program` is NULL,
+/// slr_program_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_program_destroy(slr_program *program);
 
@@ -137,7 +137,8 @@ SLR_API void slr_program_destroy(slr_program *program);
 /// INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
 
-/// The macro slr_program_get_handler calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_program_get_handler calls slr_program_get_handler_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_handler_sized(const slr_program *program, uint32_t index, slr_handler_info *out,
                                                  size_t bytes);
 #define slr_program_get_handler(program, index, out)                                                                   \
@@ -186,7 +187,8 @@ typedef struct slr_skipped_info {
 /// (a NULL argument).
 SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
 
-/// The macro slr_program_get_function calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_program_get_function calls slr_program_get_function_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_function_sized(const slr_program *program, uint32_t index, slr_function_info *out,
                                                   size_t bytes);
 #define slr_program_get_function(program, index, out)                                                                  \
@@ -197,7 +199,8 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
 /// (a NULL argument).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 
-/// The macro slr_program_get_skipped calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_program_get_skipped calls slr_program_get_skipped_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_skipped_sized(const slr_program *program, uint32_t index, slr_skipped_info *out,
                                                  size_t bytes);
 #define slr_program_get_skipped(program, index, out)                                                                   \

@@ -65,8 +65,8 @@ static inline slr_remote_desc slr_remote_desc_init(void)
 /// A worker object belongs to one thread at a time: its owner.
 typedef struct slr_worker slr_worker;
 
-/// A zero in any field means the default. The first worker of a name sets partitions, capacity and lease for all
-/// workers.
+/// A zero in any field of slr_worker_desc means the default. The first worker of a name sets partitions, capacity and
+/// lease for all workers.
 typedef struct slr_worker_desc {
     uint32_t struct_size;
     uint32_t partitions;  ///< 1 to 1,024; default 64
@@ -143,12 +143,13 @@ SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *r
 /// Threads: the worker's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_worker_get_stats(slr_worker *worker, slr_worker_stats *out);
 
-/// The macro slr_worker_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_worker_get_stats calls slr_worker_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out, size_t bytes);
 #define slr_worker_get_stats(worker, out) slr_worker_get_stats_sized((worker), (out), sizeof(slr_worker_stats))
 
-/// Handles the messages that the worker has read, writes snapshots, and hands the partitions over at once. For NULL the
-/// call does nothing.
+/// Handles the messages that the worker has read, writes snapshots, and hands the partitions over at once. If `worker`
+/// is NULL, slr_worker_close does nothing.
 /// Threads: the worker's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
 /// Errors: TIMEOUT, SYSTEM (other workers handle the messages since the last snapshot again). slr_worker_close frees
 ///   the worker also after an error.
@@ -159,7 +160,7 @@ SLR_API slr_status slr_worker_close(slr_worker *worker, uint64_t timeout_ns);
 /// A sender object belongs to one thread at a time: its owner.
 typedef struct slr_sender slr_sender;
 
-/// A zero in any field means the default.
+/// A zero in any field of slr_sender_desc means the default.
 typedef struct slr_sender_desc {
     uint32_t struct_size;
     uint32_t frame_bytes; ///< bytes of a partition's messages that are sent together, up to 524,288; default 65,536
@@ -231,11 +232,13 @@ SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);
 /// Threads: the sender's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_sender_get_stats(slr_sender *sender, slr_sender_stats *out);
 
-/// The macro slr_sender_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_sender_get_stats calls slr_sender_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_stats *out, size_t bytes);
 #define slr_sender_get_stats(sender, out) slr_sender_get_stats_sized((sender), (out), sizeof(slr_sender_stats))
 
-/// Calls slr_sender_flush with the deadline `timeout_ns`, and frees the sender. For NULL the call does nothing.
+/// Calls slr_sender_flush with the deadline `timeout_ns`, and frees the sender. If `sender` is NULL, slr_sender_close
+/// does nothing.
 /// Threads: the sender's owner, once.  Blocks: until `timeout_ns`.
 /// Errors: those of slr_sender_flush: the messages that were not accepted are lost. slr_sender_close frees the sender
 ///   in any case.
@@ -264,7 +267,7 @@ SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out,
 /// Threads: the receiver's owner.  Blocks: for the servers.  Errors: SYSTEM, TIMEOUT.
 SLR_API slr_status slr_receiver_release(slr_receiver *receiver);
 
-/// Frees the receiver object. For NULL the call does nothing.
+/// Frees the receiver object. If `receiver` is NULL, slr_receiver_close does nothing.
 /// Threads: the receiver's owner, once.  Blocks: no.
 SLR_API void slr_receiver_close(slr_receiver *receiver);
 
@@ -286,7 +289,8 @@ typedef struct slr_remote_info {
 /// Threads: any.  Blocks: for the servers.  Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_get_info(const slr_remote_desc *where, slr_remote_info *out);
 
-/// The macro slr_remote_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_remote_get_info calls slr_remote_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_get_info_sized(const slr_remote_desc *where, slr_remote_info *out, size_t bytes);
 #define slr_remote_get_info(where, out) slr_remote_get_info_sized((where), (out), sizeof(slr_remote_info))
 

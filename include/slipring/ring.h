@@ -348,14 +348,16 @@ SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                       void *user, slr_ring_stats *stats);
 
-/// The macro slr_ring_terminate calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_ring_terminate calls slr_ring_terminate_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                             void *user, slr_ring_stats *stats, size_t bytes);
 #define slr_ring_terminate(ring, timeout_ns, on_undelivered, user, stats)                                              \
     slr_ring_terminate_sized((ring), (timeout_ns), (on_undelivered), (user), (stats), sizeof(slr_ring_stats))
 
 /// Terminates the ring kernel at once, unless it has already terminated, and releases the handle. After
-/// slr_ring_destroy, the addresses of the ring kernel are no longer valid. For NULL the call does nothing.
+/// slr_ring_destroy, the addresses of the ring kernel are no longer valid. If `ring` is NULL, slr_ring_destroy does
+/// nothing.
 /// Threads: any, once, but not a handler of the same device.
 /// Blocks: until handlers in progress have returned, at most about 10 s or the device's hang timeout. A handler that
 /// has not returned by the deadline keeps the memory that it may access.
@@ -394,7 +396,8 @@ SLR_API const char *slr_ring_state_name(slr_ring_state state);
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out);
 
-/// The macro slr_ring_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_ring_get_stats calls slr_ring_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 

@@ -192,13 +192,14 @@ SLR_API slr_ring *slr_server_get_ring(slr_server *server);
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_stats(slr_server *server, slr_server_stats *out);
 
-/// The macro slr_server_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_server_get_stats calls slr_server_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_stats *out, size_t bytes);
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
 /// Waits as slr_server_settle does, and writes a snapshot if the wait succeeded. After this, slr_server_close releases
 /// the folder and the server. With any result of slr_server_close, the next slr_serve continues where this server
-/// stopped. For NULL the call does nothing.
+/// stopped. If `server` is NULL, slr_server_close does nothing.
 /// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
 /// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
@@ -224,7 +225,8 @@ typedef struct slr_place_info {
 /// Threads: any.  Blocks: for the disk.  Errors: NOT_FOUND (nothing was ever served there), INVALID, SYSTEM.
 SLR_API slr_status slr_place_get_info(const char *place, slr_place_info *out);
 
-/// The macro slr_place_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_place_get_info calls slr_place_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_place_get_info_sized(const char *place, slr_place_info *out, size_t bytes);
 #define slr_place_get_info(place, out) slr_place_get_info_sized((place), (out), sizeof(slr_place_info))
 

@@ -107,13 +107,15 @@ SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_supervisor_get_stats(slr_supervisor *supervisor, slr_supervisor_stats *out);
 
-/// The macro slr_supervisor_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_supervisor_get_stats calls slr_supervisor_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, slr_supervisor_stats *out, size_t bytes);
 #define slr_supervisor_get_stats(supervisor, out)                                                                      \
     slr_supervisor_get_stats_sized((supervisor), (out), sizeof(slr_supervisor_stats))
 
 /// Stops the thread of the tree and frees the whole tree; the ring kernels do not change. The program calls
-/// slr_supervisor_destroy before it closes the devices of the ring kernels. For NULL the call does nothing.
+/// slr_supervisor_destroy before it closes the devices of the ring kernels. If `root` is NULL, slr_supervisor_destroy
+/// does nothing.
 /// Threads: any, once; only for the root.  Blocks: until a restart in progress has ended.
 SLR_API void slr_supervisor_destroy(slr_supervisor *root);
 

@@ -41,7 +41,8 @@ SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);
 /// NO_MEMORY.
 SLR_API slr_status slr_topic_open(slr_device *device, const char *topic, slr_topic **out);
 
-/// Closes a topic that slr_topic_open made. For NULL the call does nothing.  Threads: any, once.  Blocks: no.
+/// Closes a topic that slr_topic_open made. If `topic` is NULL, slr_topic_close does nothing.  Threads: any, once.
+/// Blocks: no.
 SLR_API void slr_topic_close(slr_topic *topic);
 
 /// Sends a message to instance 0 of every subscriber of the topic, through `port`. `accepted` always gets the number of
