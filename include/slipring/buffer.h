@@ -125,9 +125,9 @@ SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
-/// Copies `bytes` bytes from the program into the buffer, at byte `offset`. The call waits until work in flight that
-/// uses the bytes has ended. A handler that runs during the copy may see any mixture of old and new bytes. A handler
-/// sees all bytes that were written before the handler's message was sent.
+/// Copies `bytes` bytes from the program into the buffer, at byte `offset`. slr_buffer_write waits until work in flight
+/// that uses the bytes has ended. A handler that runs during the copy may see any mixture of old and new bytes. A
+/// handler sees all bytes that were written before the handler's message was sent.
 ///
 /// Threads: any.  Blocks: for work in flight on the range, and while the call copies.
 /// Errors: INVALID (the range exceeds the buffer: the message has both sizes), WRONG_STATE (the range is mapped),
@@ -144,11 +144,11 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 #define SLR_MAP_WRITE 2u   ///< bytes that the host does not write keep their values
 #define SLR_MAP_DISCARD 4u ///< the host writes the whole range, so nothing is copied from the device
 
-/// Gives the host access to a range of the buffer until slr_buffer_unmap; `*out` gets the address. The call first waits
-/// until work in flight that conflicts with the mapping has ended. A mapping for reading conflicts with work that
-/// writes the range; a mapping for writing conflicts with all work on the range. After the wait for work in flight, the
-/// call copies to the host the bytes that are valid only on the device. While the range is mapped, slipring refuses
-/// work that conflicts with the mapping.
+/// Gives the host access to a range of the buffer until slr_buffer_unmap; `*out` gets the address. slr_buffer_map first
+/// waits until work in flight that conflicts with the mapping has ended. A mapping for reading conflicts with work that
+/// writes the range; a mapping for writing conflicts with all work on the range. After the wait, slr_buffer_map copies
+/// to the host the bytes that are valid only on the device. While the range is mapped, slipring refuses work that
+/// conflicts with the mapping.
 ///
 /// Threads: any; several may read one range.  Blocks: until `timeout_ns`, and for the copy.
 /// Owns: the caller gets the mapping, and ends it by slr_buffer_unmap.
@@ -215,9 +215,9 @@ static inline slr_print_desc slr_print_desc_init(void)
 #endif
 
 /// Writes the buffer's elements as text into `out`. Each number is written in the shortest form that reads back as the
-/// same value, with a '.' in any locale. The call reads the buffer piece by piece, so the text may show a part of a
-/// concurrent write. `out` gets at most `bytes` bytes, including the final NUL. `*length` gets the length of the full
-/// text without the NUL; `length` may be NULL.
+/// same value, with a '.' in any locale. slr_buffer_format reads the buffer piece by piece, so the text may show a part
+/// of a concurrent write. `out` gets at most `bytes` bytes, including the final NUL. `*length` gets the length of the
+/// full text without the NUL; `length` may be NULL.
 ///
 /// Threads: any.  Blocks: for work in flight on the buffer.  Owns: nothing; `desc` may be NULL.
 /// Errors: INVALID (a NULL argument, no dtype, more elements than the buffer has), and those of slr_buffer_read.

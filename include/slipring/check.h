@@ -130,8 +130,8 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 /// messages to the handler in three launches: zeros, random values, and the smallest and largest values of each type.
 /// Each state of the handler starts as zero bytes. A fault of a handler that depends on values is an error if both
 /// zeros and random values cause the fault; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed
-/// shape of threads, so the call ignores `grid` and `block`. In a check of a handler, the parameters count from 0,
-/// beginning after the message.
+/// shape of threads, so slr_handler_check ignores `grid` and `block`. In a check of a handler, the parameters count
+/// from 0, beginning after the message.
 ///
 /// Threads: any.  Blocks: while the handler runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per
 /// launch, 0: 16 million).

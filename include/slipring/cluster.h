@@ -36,7 +36,7 @@ SLR_API slr_status slr_cluster_create_named(const char *names, const slr_device_
 
 /// Waits until the cluster's launches have completed, and releases the cluster. If `cluster` is NULL,
 /// slr_cluster_destroy does nothing.
-/// Threads: any, once.  Blocks: until its launches have ended.
+/// Threads: any, once.  Blocks: until the cluster's launches have ended.
 SLR_API void slr_cluster_destroy(slr_cluster *cluster);
 
 /// Returns the number of devices in the cluster, or 0 for NULL.

@@ -56,7 +56,8 @@ SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_
 
 /// Gives the cluster ring's ring kernel on one device. All functions of <slipring/ring.h> except slr_ring_destroy
 /// accept the ring kernel of a cluster ring. A route may use the ring kernel of a cluster ring, too.
-/// Threads: any.  Blocks: no.  Owns: the cluster ring keeps it.  Errors: INVALID (a NULL argument), NOT_FOUND (index).
+/// Threads: any.  Blocks: no.  Owns: the cluster ring keeps the ring kernel.  Errors: INVALID (a NULL argument),
+///   NOT_FOUND (index).
 SLR_API slr_status slr_cluster_ring_get(const slr_cluster_ring *ring, uint32_t index, slr_ring **out);
 
 /// Finds the device of an instance. `device` gets the index of the instance's device. `local` gets the instance's
@@ -98,8 +99,8 @@ SLR_API slr_status slr_cluster_send_key(slr_cluster_port *port, slr_key key, con
 SLR_API slr_status slr_cluster_call(slr_cluster_port *port, uint32_t instance, const void *message, size_t bytes,
                                     void *reply, size_t reply_bytes, uint64_t timeout_ns);
 
-/// Sends a message to the instance of a key and waits for the reply, on the device that serves the key. The call works
-/// as slr_call_key does on one device.
+/// Sends a message to the instance of a key and waits for the reply, on the device that serves the key.
+/// slr_cluster_call_key works as slr_call_key does on one device.
 /// Threads: the port's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_call_key.
 SLR_API slr_status slr_cluster_call_key(slr_cluster_port *port, slr_key key, const void *message, size_t bytes,
                                         void *reply, size_t reply_bytes, uint64_t timeout_ns);

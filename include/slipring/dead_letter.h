@@ -28,8 +28,8 @@ typedef struct slr_dead_letter {
 } slr_dead_letter;
 
 /// Takes up to `most` dead letters from a ring kernel. The dead letters of one shard come in the order in which the
-/// messages failed. The call copies the message of letter k to messages + k * stride. If `messages` is NULL, the call
-/// copies no message. If the call returns OK, `taken` is the number of letters, which may be 0. A terminated ring
+/// messages failed. slr_ring_take_dead_letters copies the message of letter k to messages + k * stride, or no message
+/// if `messages` is NULL. If the result is OK, `taken` is the number of letters, which may be 0. A terminated ring
 /// kernel keeps its dead letters until it is destroyed.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.

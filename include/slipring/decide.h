@@ -52,8 +52,7 @@ SLR_API slr_status slr_device_get_model(slr_device *device, slr_device_model *ou
 SLR_API slr_status slr_device_get_model_sized(slr_device *device, slr_device_model *out, size_t bytes);
 #define slr_device_get_model(device, out) slr_device_get_model_sized((device), (out), sizeof(slr_device_model))
 
-/// A plain C function that does the work once on the CPU. If this function returns something other than SLR_OK,
-/// slr_decide fails.
+/// A plain C function that does the work once on the CPU. If the C function does not return SLR_OK, slr_decide fails.
 typedef slr_status slr_plain_call(void *user);
 
 /// A candidate is one way to do the work. The program sets exactly one of `device`, `model` and `call`.
@@ -96,8 +95,8 @@ struct slr_work {
     const uint64_t *buffer_bytes; ///< one per argument: the size of a buffer that is NULL. Such work is not measured
     uint32_t arg_count;
     uint32_t launches; ///< launches per call, one after the other. 0: 1
-    // The figures of one launch, such as its operations and bytes. If `kernel` is set, slr_decide counts each figure
-    // that is 0. If `kernel` is NULL, the program must set `threads`.
+    // The figures of one launch, such as its operations and bytes. If `kernel` is set, slr_decide itself counts each
+    // figure that the program has left 0. If `kernel` is NULL, the program must set `threads`.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
     double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0 with a kernel: counted
     // The bytes that each call copies to and from the device, unless `resident` is set. If there is a kernel, and

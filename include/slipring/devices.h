@@ -147,10 +147,10 @@ SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc 
                                         slr_device **out);
 #define slr_device_open(spec, desc, out) slr_device_open_from((spec), (desc), SLR_VERSION_NUMBER, (out))
 
-/// Closes a device in three steps. The call first waits for all work that was submitted to the device's streams. Then
-/// slr_device_close terminates the remaining ring kernels at once; their pending messages are not delivered. At the end
-/// slr_device_close frees the device. After slr_device_close, the device's programs, buffers, streams, ports and ring
-/// kernels may only be destroyed. If `device` is NULL, slr_device_close does nothing.
+/// Closes a device in three steps: slr_device_close waits for all work that was submitted to the device's streams,
+/// terminates the remaining ring kernels at once, and frees the device. Pending messages of these ring kernels are not
+/// delivered. After slr_device_close, the device's programs, buffers, streams, ports and ring kernels may only be
+/// destroyed. If `device` is NULL, slr_device_close does nothing.
 /// Threads: any, once. If a host function of one of the device's streams calls slr_device_close, the call does nothing.
 /// Blocks: until running handlers and other work in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
@@ -167,8 +167,8 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 /// Programs of the device remain valid. The device's ring kernels fail, but keep their addresses, ports and pending
 /// messages; slr_ring_restart resumes them. Before slr_device_reopen, the program destroys the device's buffers,
 /// streams, graphs and heaps. After slr_device_reopen, slr_stream_default gives a new default stream. If
-/// slr_device_reopen fails, the device remains lost, and the program may repeat the call. On OpenCL, a kernel that has
-/// not ended may still run; slipring does not use its memory again (kept_bytes).
+/// slr_device_reopen fails, the device remains lost, and the program may call slr_device_reopen again. On OpenCL, a
+/// kernel that has not ended may still run; slipring does not use the memory of such a kernel again (kept_bytes).
 ///
 /// Threads: any, while other threads use the device only through ports and ring kernels.
 /// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.

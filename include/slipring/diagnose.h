@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Finds the bottlenecks of a program, by rules over the profiler's figures. Each result names the figure that decided,
-/// and a line of code to change. Contract: docs/contract/profile.md.
+/// Finds the bottlenecks of a program, by rules over the profiler's figures. Each bottleneck names the figure that led
+/// to it, and a line of code to change. Contract: docs/contract/profile.md.
 ///
 ///     slr_diagnosis found[SLR_BOTTLENECKS];
 ///     uint32_t count;

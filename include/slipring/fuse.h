@@ -137,9 +137,9 @@ typedef struct slr_fusion_info {
 } slr_fusion_info;
 
 /// Makes one kernel from a list of operations. The first parameters of the new kernel are the inputs, in order: each is
-/// a `const T *` or a number. The output buffers are the next parameters: the steps that the program keeps, then the
-/// last step. The parameter `int n` follows the buffers, and then `int columns` if an input or an end has rows or
-/// columns. If the list of operations has no end, launch the kernel with SLR_1D(n) threads or more.
+/// a `const T *` or a number. After the inputs come the output buffers: one for each step that the program keeps, and
+/// one for the last step. After the output buffers comes `int n`. If an input or an end has rows or columns, the last
+/// parameter is `int columns`. If the list of operations has no end, launch the kernel with SLR_1D(n) threads or more.
 /// docs/contract/fusion.md describes the parameters and launch shapes of ends.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
@@ -162,8 +162,8 @@ typedef struct slr_fusion_part {
     const char *kernel; ///< NULL: the program's only kernel
 } slr_fusion_part;
 
-/// A join says that two parameters are the same buffer or number. The parts of a fused kernel are numbered from 0. With
-/// a join, the buffers of `other_part` are joined only by joins, and no longer by equal names.
+/// A join says that two parameters are the same buffer or number. The parts of a fused kernel are numbered from 0. If
+/// `other_part` has a join, slipring joins the buffers of `other_part` only by joins, and no longer by equal names.
 typedef struct slr_fusion_join {
     uint32_t part, other_part;
     const char *parameter, *other;

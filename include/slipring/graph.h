@@ -29,17 +29,17 @@ SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
-/// Starts the recording of a stream's work. Until slr_graph_end, slipring appends work submitted to the stream to the
-/// graph, and does not run it. Points that are returned during the recording refer to the work before the recording. A
-/// graph cannot record waits, events and prefetches to the host.
+/// Starts the recording of a stream's work. Until slr_graph_end, slipring appends all work that is submitted to the
+/// stream to the graph, and does not run this work. Points that are returned during the recording refer to the work
+/// before the recording. A graph cannot record waits, events and prefetches to the host.
 /// Threads: one at a time per stream.  Blocks: no.
 /// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the graph or the stream is recording
 ///   already).
 SLR_API slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream);
 
-/// Ends the recording of the graph. If the device supports units of work, the graph becomes one (on cuda, a CUDA
-/// graph).
-/// Threads: as slr_graph_begin.  Blocks: while the device builds that unit.  Errors: INVALID (a NULL argument),
+/// Ends the recording of the graph. If the device supports units of work, slr_graph_end makes the graph a unit of work
+/// (on cuda, a CUDA graph).
+/// Threads: as slr_graph_begin.  Blocks: while the device builds the unit of work.  Errors: INVALID (a NULL argument),
 /// WRONG_STATE (the graph is not recording).
 SLR_API slr_status slr_graph_end(slr_graph *graph);
 

@@ -46,7 +46,7 @@ SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const c
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_kernel_destroy(slr_kernel *kernel);
 
-/// Threads: any.  Blocks: no.  Owns: the kernel keeps it.  Errors: INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the kernel keeps the texts and arrays.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out);
 
 /// The macro slr_kernel_get_info calls slr_kernel_get_info_sized with the struct's size as `bytes`
@@ -69,9 +69,9 @@ typedef struct slr_shape {
 } slr_shape;
 
 /// A shape of `n` threads along x; slipring chooses the block size. slipring first looks for the block that slr_tune
-/// has found or that the source declares (docs/contract/tuning.md). Otherwise the block has 64 threads if `n` is below
-/// 512, 128 if `n` is below 1,024, 256 up to 100,000, and 512 above. If a smaller block gives the kernel a better
-/// occupancy, slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
+/// has found or that the source declares (docs/contract/tuning.md). If neither gives a block, `n` decides the threads
+/// per block: 64 for `n` below 512, 128 below 1,024, 256 up to 100,000, and 512 above. If a smaller block gives the
+/// kernel a better occupancy, slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -139,8 +139,8 @@ typedef struct slr_arg {
     } value;
 } slr_arg;
 
-/// Launches a kernel: the call appends the launch to the stream and does not wait for it. A launch without threads does
-/// nothing.
+/// Launches a kernel: slr_launch appends the launch to the stream and does not wait until the kernel has run. A launch
+/// without threads does nothing.
 ///
 /// slipring converts a number to the parameter's type if the value stays the same: 2.0 becomes a float, a small size_t
 /// an int. The first launch with a block size compiles the kernel for that size, and stores the result in the disk
@@ -168,7 +168,8 @@ SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
     /// The level of optimization: as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH. The default level is the
-    /// program's own level. A level other than the program's own fills the disk cache for later programs.
+    /// program's own level. If `optimize` is another level, the compiled code goes into the disk cache, for later
+    /// programs.
     uint32_t optimize;
     const char *kernel; ///< the kernel's name; default: all kernels of the program
     /// The shapes of the launches that will follow. For a compilation in advance, only the block size and the vector

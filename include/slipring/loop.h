@@ -30,9 +30,9 @@ extern "C" {
 #endif
 
 /// Takes up to `most` messages from the mailbox, the highest priority first. slr_take waits for the first message, at
-/// most `timeout_ns`. If slr_take then has fewer than `most` messages, it waits up to `linger_ns` for more messages.
-/// Each message is held until slr_done or slr_fail; the message and its state are valid until then. A ring kernel that
-/// is paused takes no messages.
+/// most `timeout_ns`. If fewer than `most` messages are present, slr_take waits up to `linger_ns` for more messages.
+/// The loop holds each message until slr_done or slr_fail, and until that call the message and its state are valid. A
+/// ring kernel that is paused takes no messages.
 ///
 /// The result SLR_END of slr_take means that no more messages will come. slr_take gives SLR_END for two reasons: the
 /// input is closed and main has taken all messages, or the deadline of slr_ring_terminate has passed. After SLR_END,

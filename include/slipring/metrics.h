@@ -33,9 +33,9 @@ typedef struct slr_metrics {
 /// Reads the metrics of the whole device, including the work of all its users. On cuda the figures come from NVIDIA's
 /// library libnvidia-ml, or from the library that SLIPRING_NVML_LIB names. On hip the figures come from ROCm's library
 /// librocm_smi64, or from the library that SLIPRING_ROCM_SMI_LIB names; this library gives no clocks. On cpu, and on
-/// OpenCL devices that compute on the host's cores, the figures come from files of the operating system. On cpu and
-/// such OpenCL devices, "busy_percent" covers the cores that this process may use, since the last reading or since a
-/// device was opened. If the last reading is less than 20 ms ago, there is no "busy_percent". On other OpenCL devices
+/// OpenCL devices that compute on the host's cores, the figures come from files of the operating system. For the host's
+/// cores, "busy_percent" covers only the cores that this process may use, and the time since the last reading or since
+/// a device was opened. If the last reading is less than 20 ms ago, there is no "busy_percent". On other OpenCL devices
 /// the figures come from the GPU's folder in sysfs (amdgpu, i915, xe). slr_device_get_metrics does not wait for running
 /// work.
 ///

@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-/// slr_remote_visit_names calls this function for each name. The text `name` is valid during the call.
+/// slr_remote_visit_names calls slr_on_remote_name for each name. The text `name` is valid until slr_on_remote_name
+/// returns.
 typedef void slr_on_remote_name(void *user, const char *name);
 
 /// Calls `visit` for each name that was ever served on the servers, in alphabetical order of the names.
@@ -35,8 +36,8 @@ typedef struct slr_remote_worker {
     uint32_t draining;   ///< 1: slr_remote_drain has asked the worker to end
 } slr_remote_worker;
 
-/// slr_remote_visit_workers calls this function for each worker. The struct that the callback gets has the size of the
-/// running library's struct. The struct `worker` is valid during the call.
+/// slr_remote_visit_workers calls slr_on_remote_worker for each worker. The struct `worker` has the size that the
+/// running library gives it, and is valid until slr_on_remote_worker returns.
 typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 
 /// Calls `visit` for each worker that serves the name.

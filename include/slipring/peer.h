@@ -50,7 +50,7 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 /// device or to the destination device. A copy between devices runs after the stream's earlier work and before its
 /// later work. The device without the stream does its part of the copy in an internal stream. A copy between devices
 /// keeps its order with other work on source and destination, as with slr_stream_copy. If source and destination are on
-/// one device, the call does the same as slr_stream_copy.
+/// one device, slr_peer_copy does the same as slr_stream_copy.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers alive until the work ends.
 /// Errors: INVALID (a NULL argument, the range exceeds a buffer, a stream of neither device, an unknown way),

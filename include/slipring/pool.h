@@ -24,10 +24,10 @@ typedef struct slr_pool_desc {
     const char *name;    ///< for messages and reports; copied, cut to 47 characters. NULL: "pool"
     uint64_t max_bytes;  ///< limit on the pool's buffers, in use and waiting. Default: the device's limit alone
     uint64_t keep_bytes; ///< limit on waiting buffers; the excess is freed to the device's heap. Default: 256 MiB
-    /// The pool divides the buffer `within` of the device into slices. If a ring kernel is bound to `within`, the
-    /// pool's buffers can move with messages (docs/contract/references.md). The pool keeps the buffer alive until the
-    /// pool and its buffers are released. Nothing except the pool should use the buffer `within`. By default the pool
-    /// uses the device's heap.
+    /// If `within` is set, the pool makes its buffers as slices of `within`, a buffer of the same device. If a ring
+    /// kernel is bound to `within`, the pool's buffers can move with messages (docs/contract/references.md). Nothing
+    /// except the pool should use the buffer `within`. `within` stays alive until the pool and all buffers from the
+    /// pool are released. By default the pool uses the device's heap.
     slr_buffer *within;
 } slr_pool_desc;
 #ifdef __cplusplus
@@ -45,7 +45,7 @@ static inline slr_pool_desc slr_pool_desc_init(void)
     }
 #endif
 
-/// The counts of a pool at one moment. Each buffer counts with the size of its size class.
+/// The counts of a pool at one moment. In the pool's counts, each buffer has the size of its size class.
 typedef struct slr_pool_stats {
     uint64_t max_bytes;        ///< the pool's limit; UINT64_MAX: none
     uint64_t live_bytes, live; ///< buffers in use: bytes; count
@@ -62,7 +62,7 @@ typedef struct slr_pool_stats {
 /// Errors: INVALID (a NULL argument; `within` is of another device), NO_MEMORY.
 SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc, slr_pool **out);
 
-/// Releases the pool object. The call frees waiting buffers to the heap; buffers in use are freed when they are
+/// Releases the pool object. slr_pool_destroy frees waiting buffers to the heap. Buffers in use are freed when they are
 /// released. If `pool` is NULL, slr_pool_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_pool_destroy(slr_pool *pool);
@@ -76,8 +76,8 @@ SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 /// slr_buffer_destroy releases the buffer. When no ring kernel and no stream uses a released buffer any more, the
 /// buffer waits in the pool for the next request.
 ///
-/// Threads: any.  Blocks: while other threads' calls use the pool. If no buffer waits in the pool, the call blocks like
-/// slr_buffer_create.
+/// Threads: any.  Blocks: while other threads' calls use the pool. If no buffer waits in the pool, slr_pool_acquire
+/// blocks like slr_buffer_create.
 /// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.
 /// Errors: INVALID (a NULL argument, no such scalar, size 0 or above 2^40), NO_MEMORY (the message has the pool, and
 ///   the bytes requested and free).

@@ -36,7 +36,7 @@ typedef struct slr_send_options {
 /// slipring copies `message`; `bytes` must equal the ring kernel's message size. If the result is OK, the message was
 /// accepted. The message ends as handled, faulted, dropped, undelivered or in doubt, and slr_ring_stats counts each
 /// outcome. Messages from one port to one instance with the same priority are handled in the order of sending. If
-/// `port` is NULL, the call uses the device's shared port, which a lock protects. On the shared port, only slr_call
+/// `port` is NULL, slr_send uses the device's shared port, which a lock protects. On the shared port, only slr_call
 /// gets the replies to its messages; all other replies are discarded.
 ///
 /// Threads: the port's owner (NULL: any).
@@ -90,7 +90,7 @@ typedef struct slr_reply {
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than the reply; a call with more room can still receive the reply).
 SLR_API slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity, uint64_t timeout_ns);
 
-/// Receives up to `most` replies in one call. The call copies the payload of reply k to payloads + k * stride.
+/// Receives up to `most` replies in one call. slr_receive_many copies the payload of reply k to payloads + k * stride.
 /// slr_receive_many waits only for the first of the replies. If the result is OK, `received` is at least 1.
 /// Threads, Blocks, Errors: as for slr_receive.
 SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, size_t stride, uint32_t most,
@@ -98,7 +98,7 @@ SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *pa
 
 /// Sends a message and waits for its reply. The port keeps other replies for slr_receive, including those that arrive
 /// by slr_route_to_port. The shared port keeps each reply for the thread that waits for it. A reply that arrives after
-/// its caller's deadline is discarded. If `port` is NULL, the call uses the device's shared port, and any number of
+/// its caller's deadline is discarded. If `port` is NULL, slr_call uses the device's shared port, and any number of
 /// threads may call at once.
 ///
 /// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns`, for sending and receiving together.
@@ -109,9 +109,9 @@ SLR_API slr_status slr_call(slr_port *port, slr_address to, const void *message,
                             size_t reply_bytes, uint64_t timeout_ns);
 
 /// Gives a file descriptor on which the system call poll(2) can wait for replies. The descriptor becomes readable when
-/// a reply arrives after slr_receive has returned TIMEOUT. On Windows, the call gives the handle of an event object,
-/// for WaitForMultipleObjects. A program first receives with a timeout of 0 until the result is TIMEOUT, and then
-/// polls. The port owns the descriptor: the program must not read or close it.
+/// a reply arrives after slr_receive has returned TIMEOUT. On Windows, slr_port_get_fd gives the handle of an event
+/// object, for WaitForMultipleObjects. Before each poll(2), the program calls slr_receive with a timeout of 0 until the
+/// result is TIMEOUT. The port owns the descriptor: the program must not read or close it.
 /// Threads: the owner.  Blocks: no.  Errors: SYSTEM, INVALID.
 SLR_API slr_status slr_port_get_fd(slr_port *port, int *out);
 

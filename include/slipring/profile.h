@@ -142,8 +142,8 @@ SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// Measures the performance again, and keeps the better value of each figure, because a busy machine gives figures that
-/// are too low. Except for this, slr_profile_measure_ceilings works like slr_profile_ceilings.
+/// Works like slr_profile_ceilings, but measures the performance again. Of the old and the new value of each figure,
+/// slipring keeps the better value, because a busy machine gives figures that are too low.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
 
 /// The macro slr_profile_measure_ceilings calls slr_profile_measure_ceilings_sized with the struct's size as `bytes`
@@ -152,9 +152,9 @@ SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ce
 #define slr_profile_measure_ceilings(device, out)                                                                      \
     slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// Says whether memory or computation limits the kernel of a row. If `ceilings` is NULL, the call uses the last
-/// measurement of the row's device by any process. The result is UNKNOWN if there is no measurement, if the row is not
-/// that of a kernel, or if the kernel was not counted.
+/// Says whether memory or computation limits the kernel of a row. If `ceilings` is NULL, slr_profile_roofline uses the
+/// last measurement of the row's device by any process. The result is UNKNOWN if there is no measurement, if the row is
+/// not a kernel's row, or if slipring has not counted the kernel's work.
 /// Threads: any.  Blocks: while the call reads a file, if `ceilings` is NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 
@@ -217,8 +217,8 @@ SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape,
     slr_profile_kernel_sized((kernel), (shape), (args), (count), (desc), (out), sizeof(slr_timing))
 
 /// Writes the rows of the profile to a file as one JSON object, completely or not at all. In the path, `%p` is replaced
-/// by the process ID. If the path names a device, a pipe, a link or a file with several names, the call writes to that
-/// file and does not replace it.
+/// by the process ID. If the path names a device, a pipe, a link or a file with several names, slr_profile_write writes
+/// to that file and does not replace it.
 ///
 /// Threads: any.  Blocks: while the call writes, and up to 10 s until a pipe has a reader.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (the folder), SYSTEM (also: a pipe without a reader), TIMEOUT,

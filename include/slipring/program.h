@@ -34,7 +34,8 @@ typedef struct slr_program_desc {
     /// void`.
     const char *raw_table;
     /// If the field is 1, slipring compiles for a debugger on a CPU: without optimisation, with the source's lines and
-    /// variables (docs/debugging.md). If 0, the environment variable SLIPRING_DEBUG=1 has the same effect.
+    /// variables (docs/debugging.md). If the field is 0, the environment variable SLIPRING_DEBUG=1 has the same effect
+    /// as the field value 1.
     uint32_t debug;
     /// A value of slr_tuned_use: whether launches with a block of slipring's choice use what slr_tune has found. The
     /// default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED is 0.

@@ -114,7 +114,7 @@ typedef struct slr_worker_stats {
     uint64_t rolled_back; ///< replacements that were undone after a fault
     char problem[256];    ///< the last problem; "" for none
     /// If this field is 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program
-    /// may close the worker. Then slr_worker_close fails if a partition was handed over without a snapshot.
+    /// may close the worker. slr_worker_close fails if the worker handed a partition over without a snapshot.
     uint64_t draining;
 } slr_worker_stats;
 

@@ -116,14 +116,14 @@ typedef struct slr_same {
 /// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up
 /// to a multiple of 16. Q is queue_size, rounded up to a power of two. The number of shards is the number of the
 /// device's workers, but at most the number of instances. I is the number of instances per shard, rounded up. slipring
-/// allocates the memory when it is first used. A ring kernel with a short queue uses 4 KB of memory, also after a call.
-/// With a longer queue, each port that has called uses two or three more pages. max_ports uses no memory until ports
-/// connect.
+/// allocates each part of this memory at its first use. A ring kernel with a short queue uses 4 KB of memory, also
+/// after a call. With a longer queue, each port that has called uses two or three more pages. max_ports uses no memory
+/// until ports connect.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// The capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired. With an
-    /// `overflow` policy that drops messages, only waiting messages count. The value of queue_size is from 1 to
-    /// 1,048,576; the default is 4,096.
+    /// `overflow` policy that drops messages, queue_size limits only the waiting messages. The value of queue_size is
+    /// from 1 to 1,048,576; the default is 4,096.
     uint32_t queue_size;
     const char *name; ///< unique per device; default: the handler's name
     // For a handler in kernel source, set the following fields:
@@ -135,9 +135,10 @@ typedef struct slr_ring_desc {
     uint32_t reserved0;
     slr_on_message *on_message;
     void *user;
-    // The sizes of messages, states and replies, in bytes. For a handler in kernel source, these sizes are 0, or the
-    // sizes of the host's structs. If the sizes in the kernel differ, slr_ring_create fails with LAYOUT. For a host
-    // handler: the sizes of a message (at least 1), a state (0: none) and a reply (0: the handler never replies).
+    // The sizes of messages, states and replies, in bytes. For a handler in kernel source, each size is 0 or the size
+    // of the host's struct. If the kernel's struct has another size than the host's struct, slr_ring_create fails with
+    // LAYOUT. For a host handler: the sizes of a message (at least 1), a state (0: none) and a reply (0: the handler
+    // never replies).
     uint32_t message_bytes, state_bytes, reply_bytes;
     uint32_t same_count;
     const slr_same *same; ///< offsets that slr_ring_create also compares
@@ -158,21 +159,22 @@ typedef struct slr_ring_desc {
     // Set one of the following fields instead of on_message, with the same `user`, sizes and other fields:
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
-    // The following fields apply to host handlers and to kernel handlers. A loop does not use these fields: it passes
-    // its own values to each call of slr_take.
+    // The following fields apply to host handlers and to kernel handlers. A loop ignores max_batch and linger_ns, and
+    // passes its own values to each call of slr_take.
     /// The most messages that a worker claims at once and passes to on_batch or to a `__ring_batch__` handler, 1 to
     /// 128; the default is 32. Persistent ring kernels claim at most 32 messages at once.
     uint32_t max_batch;
     uint32_t reserved1;
-    /// How long the first message of a batch may wait while fewer than max_batch messages are present. The default of
-    /// linger_ns is 0, so no message waits. The worker thread polls while the first message waits.
+    /// The longest time that the first message of a batch waits for others while fewer than max_batch messages are
+    /// present. By default linger_ns is 0, so no message waits for others. While the first message of a batch waits,
+    /// the worker thread polls the mailbox.
     uint64_t linger_ns;
     /// The number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. By default
     /// a shard keeps no unhandled messages.
     uint32_t dead_letters;
-    /// The mode of a kernel handler: SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT. If the mode is not available,
-    /// slr_ring_create fails with UNSUPPORTED and the reason. The default mode is persistent, if persistent mode is
-    /// available. On a cpu device, SLR_RING_RELAUNCHED has no effect.
+    /// The mode of a kernel handler: SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT. If the requested mode is not
+    /// available, slr_ring_create fails with UNSUPPORTED and the reason. The default mode is persistent, if persistent
+    /// mode is available. On a cpu device, SLR_RING_RELAUNCHED has no effect.
     uint32_t mode;
     // The kind of the ring kernel's keys (docs/contract/keys.md). With keys, `instances` is the maximum number of keys
     // at a time.
@@ -289,8 +291,8 @@ typedef struct slr_undelivered {
 } slr_undelivered;
 typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 
-/// Makes a ring kernel in state `created`: the call checks the description and reserves the name. After slr_ring_create
-/// the handler does not run yet.
+/// Makes a ring kernel in the state `created`: slr_ring_create checks the description and reserves the name. After
+/// slr_ring_create the handler does not run yet.
 ///
 /// Threads: any.  Blocks: no, with two exceptions: on opencl the first call tests persistent kernels, and on cuda the
 /// call compiles.
@@ -304,15 +306,15 @@ SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc
 
 /// The first phase of the start: slr_ring_launch allocates memory, binds arguments, and sets every instance to its
 /// initial state. After slr_ring_launch the ring kernel accepts messages.
-/// Threads: any.  Blocks: no. For a handler on a device, the call blocks while the device compiles the handler, except
-/// for persistent kernels on cuda, which slr_ring_create compiled.
+/// Threads: any.  Blocks: no. For a handler on a device, slr_ring_launch blocks while the device compiles the handler,
+/// except for persistent kernels on cuda, which slr_ring_create compiled.
 /// Errors: WRONG_STATE (the message names ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and COMPILE and
 ///   UNSUPPORTED from a device's compiler.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
 /// The second phase of the start: the ring kernel begins to handle messages. Before slr_ring_activate, the ring kernel
 /// must be in the state `launched`.
-/// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
+/// Threads: any.  Blocks: until the shards' owners have acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Pauses the ring kernel. After OK, no handler runs and no loop takes a message until slr_ring_reactivate. A paused
@@ -324,12 +326,12 @@ SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 /// Ends the pause of a ring kernel, which then handles messages again, in order. Before slr_ring_reactivate, the ring
 /// kernel must be in the state `paused`. slr_ring_reactivate also makes the routes that slr_ring_restart could not
 /// make. While slr_ring_reactivate makes routes, it may block as slr_route does, and fail with the errors of slr_route.
-/// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
+/// Threads: any.  Blocks: until the shards' owners have acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Refuses further messages with CLOSED, and handles the pending messages. When all messages are handled, every port
 /// that has used the ring kernel receives END, and the state becomes `terminated`. Before slr_ring_close_input, the
-/// state must be `active` or `paused`; the call ends a pause.
+/// ring kernel must be in the state `active` or `paused`; slr_ring_close_input ends a pause.
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
@@ -343,8 +345,8 @@ SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 /// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
 /// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s or the device's hang timeout, the
 /// option `patience` (docs/contract/opencl.md).
-/// Errors: INVALID (a NULL argument), TIMEOUT (a handler or a sender has not returned by then; the program can try
-///   again).
+/// Errors: INVALID (a NULL argument), TIMEOUT (a handler or a sender has not returned by the deadline; the program can
+///   call slr_ring_terminate again).
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                       void *user, slr_ring_stats *stats);
 
@@ -378,9 +380,10 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is
-///   still running: the ring kernel remains failed), NO_MEMORY. Errors of slr_route mean that the ring kernel has
-///   restarted, but a route failed that an advertisement or subscription during the failure required. A route to a
-///   full, paused ring kernel is no error: slr_ring_reactivate makes the route when the program ends the pause.
+///   still running: the ring kernel remains failed), NO_MEMORY. If a topic was advertised or subscribed while the ring
+///   kernel had failed, slr_ring_restart also makes the missing routes. If such a route fails, the ring kernel has
+///   restarted, and the result is the error of slr_route. A route to a full, paused ring kernel is no error:
+///   slr_ring_reactivate makes the route when the program ends the pause.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.
@@ -425,8 +428,8 @@ SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const voi
 SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out);
 
 /// Sends a reply from a host handler or a loop, at most max_replies for each message. `reply` is `reply_bytes` bytes
-/// long; the call copies it. slipring publishes the reply when the message completes: when the handler returns, or at
-/// slr_done.
+/// long, and slipring copies the bytes. slipring publishes the reply when the message completes: when the handler
+/// returns, or at slr_done.
 /// Threads: the thread that runs the handler, before the handler returns, or the thread that runs main.  Blocks: no.
 /// Errors: INVALID (more than max_replies; the ring kernel declared no reply; the loop no longer holds the message).
 SLR_API slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t bytes);

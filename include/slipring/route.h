@@ -14,8 +14,8 @@ extern "C" {
 typedef struct slr_route_desc {
     uint32_t struct_size;
     /// SLR_INSTANCE_AT(struct beat, patient) is the offset of a u32 in the reply, which selects the destination
-    /// instance. The default destination is the instance with the same number as the one that replied, or 0 if `to` has
-    /// only one instance.
+    /// instance. By default, the destination instance has the same number as the instance that replied. If `to` has
+    /// only one instance, the default is instance 0.
     uint32_t instance_at;
     uint32_t reply_too;         ///< 1: the sender of the message also receives its replies
     uint32_t close_with_source; ///< 1: closes the input of `to` when every source of a route with this flag has ended

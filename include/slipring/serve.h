@@ -23,7 +23,7 @@ extern "C" {
 
 typedef struct slr_server slr_server;
 
-/// When an accepted message is safe from a power cut. With each of these policies, an accepted message survives a kill
+/// When an accepted message is safe from a power cut. With every value of slr_sync, an accepted message survives a kill
 /// of the process.
 typedef enum slr_sync {
     SLR_SYNC_INTERVAL = 1, ///< after sync_interval_ns at the latest (the default)
@@ -56,8 +56,7 @@ static inline slr_serve_desc slr_serve_desc_init(void)
     }
 #endif
 
-/// Counts over all processes that have served the folder. For these counts, accepted = handled + faulted + pending at
-/// any time.
+/// Counts over all processes that have served the folder. At any time, accepted = handled + faulted + pending.
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are written
     uint64_t handled;
@@ -79,9 +78,9 @@ typedef struct slr_server_stats {
     uint64_t rolled_back; ///< replacements that were undone after a fault
 } slr_server_stats;
 
-/// Opens the folder of a durable ring kernel, the place, and restores the states. Then slr_serve handles again the
-/// messages that no snapshot covers. The folder of a durable ring kernel belongs to the process until slr_server_close,
-/// or until the process ends.
+/// Opens the place, which is the folder of a durable ring kernel, and restores the states from the last snapshot. After
+/// the states are restored, slr_serve handles again the messages that the snapshot does not cover. The folder of a
+/// durable ring kernel belongs to the process until slr_server_close, or until the process ends.
 ///
 /// The server manages the keys of the ring kernel (slr_ring_desc.keys). Each key gets an instance of its own, and
 /// `instances` is the maximum number of keys ever. slr_ring_desc.overflow must be SLR_OVERFLOW_BLOCK.
@@ -146,8 +145,8 @@ SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void 
 SLR_API slr_status slr_server_get_fd(slr_server *server, int *out);
 
 /// Releases the outputs up to the number `sequence`, so no later process receives them again. slr_server_release also
-/// stores `note` (up to 64 bytes) for slr_server_get_note. For example, a note may be the length of an output file at
-/// that time.
+/// stores `note` (up to 64 bytes) for slr_server_get_note. For example, a note may be the length of a file to which the
+/// program has written the released outputs.
 /// Threads: the server's owner.  Blocks: for the disk.  Errors: INVALID (an output that was not yet received, or that
 /// comes before the last release), SYSTEM.
 SLR_API slr_status slr_server_release(slr_server *server, uint64_t sequence, const void *note, size_t bytes);
@@ -176,9 +175,9 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 /// Replaces the handler between two messages. slr_server_replace waits as slr_server_settle does, writes a snapshot,
 /// and continues with the ring kernel that `ring` describes, which has the new handler's program. The layouts of
 /// messages, states and replies must stay the same, and so must the handler's name. Until the next snapshot the new
-/// handler is on trial. If the new handler faults, the previous handler continues from the snapshot and handles the
-/// messages since then again. Outputs that the new handler has stored remain in the folder. The program must keep the
-/// previous handler's program until slr_server_close.
+/// handler is on trial: if the new handler faults, the previous handler continues from the snapshot of
+/// slr_server_replace, and handles all later messages again. Outputs that the new handler has stored remain in the
+/// folder. The program must keep the previous handler's program until slr_server_close.
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
 /// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of
@@ -197,9 +196,9 @@ SLR_API slr_status slr_server_get_stats(slr_server *server, slr_server_stats *ou
 SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_stats *out, size_t bytes);
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
-/// Waits as slr_server_settle does, and writes a snapshot if the wait succeeded. After this, slr_server_close releases
-/// the folder and the server. With any result of slr_server_close, the next slr_serve continues where this server
-/// stopped. If `server` is NULL, slr_server_close does nothing.
+/// Waits as slr_server_settle does, writes a snapshot if the wait succeeded, and releases the folder and the server.
+/// With any result of slr_server_close, the next slr_serve continues where this server stopped. If `server` is NULL,
+/// slr_server_close does nothing.
 /// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
 /// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);

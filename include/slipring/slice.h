@@ -38,8 +38,8 @@ typedef struct slr_reference {
     }
 
 /// Makes a slice of all of `buffer`, so that a message can carry the buffer's ownership. `within` is the bound buffer
-/// that contains `buffer`, which is a slice of it (slr_buffer_slice) or comes from a pool within it. For a host handler
-/// `within` is NULL, because a host handler accepts any buffer.
+/// that contains `buffer`: `buffer` is a slice of `within` (slr_buffer_slice), or comes from a pool that divides
+/// `within`. For a host handler `within` is NULL, because a host handler accepts any buffer.
 ///
 /// The caller owns the buffer until a message with the slice is accepted. After the send of a slice with ownership, the
 /// library owns the buffer, and the caller must no longer use its handle. If a send is refused, the caller still owns

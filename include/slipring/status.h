@@ -59,7 +59,7 @@ SLR_API const char *slr_status_meaning(slr_status status);
 /// slr_error_message is never NULL; the text is empty before the first error. The error message is valid until the
 /// thread's next call that fails. The text is always printable, even if it quotes sources, files or drivers: see
 /// slr_text_printable.
-/// Threads: any.  Blocks: no.  Owns: nothing (the library's, per thread).
+/// Threads: any.  Blocks: no.  Owns: nothing; the library keeps one text per thread.
 SLR_API const char *slr_error_message(void);
 
 /// Makes text from an unknown source, such as names of kernels, files and devices, safe for a terminal.

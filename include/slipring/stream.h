@@ -71,8 +71,8 @@ SLR_API slr_status slr_stream_signal(slr_stream *stream, slr_point *out);
 /// Errors: INVALID (a NULL argument; a point that is not submitted yet, so a cycle of waits is impossible), NO_MEMORY.
 SLR_API slr_status slr_stream_wait(slr_stream *stream, slr_point point);
 
-/// Returns 1 if the point has passed or has no stream, and 0 otherwise. If the call returns 1, the host sees all writes
-/// before the point.
+/// Returns 1 if the point has passed or has no stream, and 0 otherwise. If slr_point_passed returns 1, the host sees
+/// all writes before the point.
 /// Threads: any.  Blocks: no.
 SLR_API int slr_point_passed(slr_point point);
 
@@ -102,7 +102,7 @@ SLR_API slr_status slr_stream_recover(slr_stream *stream);
 
 /// A host function that a stream calls. The host function gets `status`: SLR_OK, or an earlier failure of the stream.
 /// After a failure of the stream, the data that the host function expects may be missing. The host function may call
-/// slipring and submit work to its own stream. Except for this, the host function should not wait long.
+/// slipring and submit work to its own stream. The host function should not wait long for anything else.
 typedef void slr_stream_function(void *user, slr_status status);
 
 /// Calls `function(user, status)` once after all work submitted so far, also after a failure.

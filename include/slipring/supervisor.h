@@ -19,8 +19,9 @@ extern "C" {
 
 typedef struct slr_supervisor slr_supervisor;
 
-/// Which children the supervisor restarts after a failure. First the supervisor makes the selected children fail that
-/// have not failed, the last added first. Then the supervisor restarts all selected children, the first added first.
+/// Which children the supervisor restarts after a failure. Of the selected children, the supervisor first stops those
+/// that still work, by making them fail: the last added child fails first. After that, the supervisor restarts all
+/// selected children, beginning with the first added child.
 typedef enum slr_strategy {
     SLR_ONE_FOR_ONE = 1, ///< the failed child (the default)
     SLR_ONE_FOR_ALL = 2, ///< all children
@@ -33,15 +34,15 @@ typedef enum slr_supervised_event {
     SLR_SUPERVISED_GAVE_UP = 3    ///< the supervisor has failed; `ring` is NULL
 } slr_supervised_event;
 
-/// An action of a supervisor, such as a restart. The struct with the action is valid only during the call.
+/// An action of a supervisor, such as a restart. The struct is valid only until slr_on_supervised returns.
 typedef struct slr_supervised {
     slr_supervised_event event;
     slr_status status;
     slr_ring *ring;
     slr_supervisor *supervisor; ///< the parent of `ring`, or the supervisor that gave up
 } slr_supervised;
-/// The supervisor's thread calls this function; slipring holds no lock during the call. This function must not call
-/// slr_supervisor_destroy.
+/// The supervisor's thread calls slr_on_supervised, and slipring holds no lock meanwhile. slr_on_supervised must not
+/// call slr_supervisor_destroy.
 typedef void slr_on_supervised(void *user, const slr_supervised *supervised);
 
 typedef struct slr_supervisor_desc {

@@ -17,7 +17,7 @@ extern "C" {
 /// A topic under which a thread of the host publishes messages.
 typedef struct slr_topic slr_topic;
 
-/// Publishes the replies of `from` under `topic`: the call makes a route to every present and future subscriber on its
+/// Publishes the replies of `from` under `topic`: `from` gets a route to every present and future subscriber on its
 /// device. Ring kernel `from` publishes under the topic until `from` is destroyed. One ring kernel may publish under
 /// several topics.
 ///
