@@ -32,8 +32,8 @@ typedef enum slr_storage {
 
 #define SLR_BUFFER_MOST_DIMENSIONS 8
 
-/// This struct describes the buffer that slr_buffer_create_with creates. A zero in any field of slr_buffer_desc means
-/// the default. Later versions of slipring only append fields.
+/// slr_buffer_desc describes the buffer that slr_buffer_create_with creates. A zero in any field of slr_buffer_desc
+/// means the default. Later versions of slipring only append fields.
 typedef struct slr_buffer_desc {
     uint32_t struct_size;
     slr_buffer_mode mode;                       ///< default: automatic
@@ -42,9 +42,9 @@ typedef struct slr_buffer_desc {
     uint32_t rank;                              ///< number of dimensions in `shape`, up to SLR_BUFFER_MOST_DIMENSIONS
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS]; ///< elements in each dimension; the last dimension is contiguous
     /// The program may pass host memory for the buffer, `bytes` long and aligned to 64 bytes. If host and device share
-    /// memory, the memory at `import` becomes the buffer's memory; otherwise it becomes the host copy. The bytes at
-    /// `import` are the buffer's initial contents. The program may access the memory at `import` only while it is
-    /// mapped by slr_buffer_map.
+    /// memory, the memory at `import` becomes the buffer's memory; otherwise the memory at `import` becomes the host
+    /// copy. The bytes at `import` are the buffer's initial contents. The program may access the memory at `import`
+    /// only while that memory is mapped by slr_buffer_map.
     void *import;
     void (*release)(void *user); ///< called once when nothing uses `import` any more; may be NULL
     void *user;
@@ -52,8 +52,8 @@ typedef struct slr_buffer_desc {
     /// out. If host and device share memory (cpu), slipring locks the buffer's own memory, which then starts on a page.
     /// If the device has its own memory, slipring allocates the host copy at once and locks it. With pinned memory, a
     /// device with a copy engine (cuda) copies directly, without a staging buffer. `pinned` together with `import`
-    /// works only on devices with their own memory whose driver can lock pages (cuda, vulkan). Memory that is both
-    /// imported and pinned stays pinned until slipring releases it.
+    /// works only if the device has its own memory and the driver can lock pages (cuda, vulkan). Memory that is both
+    /// imported and pinned stays pinned until slipring releases the memory.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
     /// With SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly, and slr_buffer_map and
@@ -114,7 +114,7 @@ SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_d
 
 /// Makes a slice: a part of a buffer that the program can use like a buffer. A slice shares the memory of its buffer.
 /// slipring records which range of the whole buffer each access uses, so work on disjoint slices can run at the same
-/// time. The whole buffer lives as long as its slices. The byte offset `offset` must be a multiple of 64.
+/// time. The whole buffer lives as long as its slices. The offset `offset` counts bytes and must be a multiple of 64.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the slice, and frees it by slr_buffer_destroy.
 /// Errors: INVALID (`offset` is wrong; the range is empty or exceeds the buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);

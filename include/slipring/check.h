@@ -21,7 +21,7 @@ extern "C" {
 typedef struct slr_check slr_check;
 
 /// One argument of the kernel whose value the caller chooses. If the caller does not choose an argument's value, the
-/// checker chooses it.
+/// checker chooses the value.
 typedef struct slr_check_argument {
     uint32_t parameter; ///< the parameter's index, from 0
     uint8_t is_unset;   ///< 1: the buffer's contents are uninitialised, and a read of them is a finding
@@ -114,9 +114,9 @@ typedef struct slr_check_info {
     uint32_t findings, errors, warnings, notes, launches;
 } slr_check_info;
 
-/// Runs a kernel in the interpreter, once or twice, and reports its defects. The checker runs the kernel a second time
-/// if it chose the sizes and the kernel compares its index with a size. In this second run, the sizes are not multiples
-/// of the block size. A finding does not make the call of slr_kernel_check fail. `desc` may be NULL.
+/// Runs a kernel in the interpreter, once or twice, and reports its defects. If the checker chose the sizes and the
+/// kernel compares its index with a size, the checker runs the kernel a second time. In the second run, the sizes are
+/// not multiples of the block size. slr_kernel_check does not fail because of a finding. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: while the kernel runs; `fuel` and `steps` are the limits.
 /// Owns: the check keeps the kernel alive; the caller frees the check by slr_check_destroy.
@@ -144,7 +144,7 @@ SLR_API slr_status slr_handler_check(slr_program *program, const char *name, con
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_check_destroy(slr_check *check);
 
-/// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the check keeps all texts.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *out);
 
 /// The macro slr_check_get_info calls slr_check_get_info_sized with the struct's size as `bytes`
@@ -153,8 +153,8 @@ SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_in
 #define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
 
 /// Gives the finding with the index `index`. Findings are sorted by file and line. The first finding has the index 0.
-/// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: NOT_FOUND (`index` is past the last finding), INVALID
-/// (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the check keeps all texts.  Errors: NOT_FOUND (`index` is past the last finding),
+/// INVALID (a NULL argument).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);
 
 /// The macro slr_check_get_finding calls slr_check_get_finding_sized with the struct's size as `bytes`

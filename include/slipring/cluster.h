@@ -28,7 +28,7 @@ typedef struct slr_cluster slr_cluster;
 SLR_API slr_status slr_cluster_create(slr_device *const *devices, uint32_t count, slr_cluster **out);
 
 /// Opens the devices that the text `names` lists, such as "cpu?threads=1,cpu?threads=1,opencl:0", and makes a cluster
-/// of them. A name that appears twice in the list opens two devices. `desc` applies to each device; it may be NULL.
+/// of them. A name that appears twice in the list opens two devices. `desc` applies to each device; `desc` may be NULL.
 /// Threads: any.  Blocks: while backends start.
 /// Owns: the caller gets the cluster. slr_cluster_destroy frees the cluster and closes the devices.
 /// Errors: those of slr_device_open and slr_cluster_create.
@@ -147,9 +147,9 @@ static inline slr_arg slr_arg_first(void)
 SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *kernels, const slr_part *parts,
                                       const slr_arg *args, uint32_t arg_count, slr_point *out);
 
-/// Waits for all launches of the cluster. If a device was lost, the other devices repeat its unfinished parts. The
-/// results of the lost device's unfinished parts never reach a buffer, so each part takes effect once. slipring gives
-/// no more items to a lost device.
+/// Waits for all launches of the cluster. If a device was lost, the other devices repeat the lost device's unfinished
+/// parts. The results of the lost device's unfinished parts never reach a buffer, so each part takes effect once.
+/// slipring gives no more items to a lost device.
 /// Threads: one at a time per cluster.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, DEVICE_LOST (no device can repeat the lost items, or a buffer was lost), or the first failure of a
 ///   part, with its device's name.

@@ -15,11 +15,11 @@ extern "C" {
 typedef struct slr_cluster_ring slr_cluster_ring;
 typedef struct slr_cluster_port slr_cluster_port;
 
-/// Makes a ring kernel on each device of the cluster and launches it. The devices share desc->instances in equal parts:
-/// the first device gets the first instances, and each device gets at least one instance. With keys, a hash of the key
-/// selects the device, and each device has room for its part of desc->instances. For a handler in kernel source,
-/// `programs` holds one program for each device. For a host handler, `programs` is NULL, and the handler may run on
-/// several devices at once. slr_cluster_ring_create ignores desc->program.
+/// Makes a ring kernel on each device of the cluster, and launches all these ring kernels. The devices share
+/// desc->instances in equal parts: the first device gets the first instances, and each device gets at least one
+/// instance. With keys, a hash of the key selects the device, and each device has room for its part of desc->instances.
+/// For a handler in kernel source, `programs` holds one program for each device. For a host handler, `programs` is
+/// NULL, and the handler may run on several devices at once. slr_cluster_ring_create ignores desc->program.
 ///
 /// Threads: any.  Blocks: as slr_ring_create and slr_ring_launch.
 /// Owns: the caller gets the cluster ring, and frees it by slr_cluster_ring_destroy before slr_cluster_destroy.
@@ -108,7 +108,7 @@ SLR_API slr_status slr_cluster_call_key(slr_cluster_port *port, slr_key key, con
 /// Receives the next reply from any device, as slr_receive does. `device` gets the index of the device that replied;
 /// `device` may be NULL. `instance` gets the number of the instance in the cluster ring, or, with keys, in the device's
 /// ring kernel. `instance` may be NULL. slr_cluster_receive asks the devices in rotation, so no device delays the
-/// replies of the others. The result is END when all ring kernels that the port has used have ended.
+/// replies of other devices. The result is END when all ring kernels that the port has used have ended.
 /// Threads: the port's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_receive.
 SLR_API slr_status slr_cluster_receive(slr_cluster_port *port, slr_reply *reply, uint32_t *device, uint32_t *instance,
                                        void *payload, size_t capacity, uint64_t timeout_ns);

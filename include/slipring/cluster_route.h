@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Routes that connect ring kernels of different devices. A thread of the host carries the messages from one device to
-/// the other. On one device, use the routes of <slipring/route.h>, which need no thread. Contract:
+/// Routes that connect ring kernels of different devices. A thread of the host carries the messages between the
+/// devices. On one device, use the routes of <slipring/route.h>, which need no thread. Contract:
 /// docs/contract/cluster.md.
 #ifndef SLIPRING_CLUSTER_ROUTE_H
 #define SLIPRING_CLUSTER_ROUTE_H

@@ -112,8 +112,8 @@ typedef struct slr_device_info {
     uint64_t kept_bytes;   ///< memory that lost kernels or handlers may still access; freed when they end, or never
     uint32_t device_class; ///< slr_device_class
     uint32_t reserved2;
-    /// The reason why kernels are interpreted although the user did not ask for it: there is no C compiler, or it
-    /// fails. Otherwise the text is "".
+    /// The reason why kernels are interpreted although the user did not ask for it: there is no C compiler, or the C
+    /// compiler fails. Otherwise the text is "".
     char engine_reason[256];
 } slr_device_info;
 
@@ -177,7 +177,7 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 ///   device still runs no kernel).
 SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 
-/// Quiesces the persistent kernels of a device until slr_device_resume has been called as often as this function. Use
+/// Quiesces the persistent kernels of a device until slr_device_resume has been called as often as slr_device_park. Use
 /// slr_device_park and slr_device_resume around work that persistent kernels would block, such as another library's
 /// allocations on the same GPU. Senders can still send messages, which wait in the mailboxes. slipring itself quiesces
 /// persistent kernels around its own driver calls, if necessary. Ring kernels with batched launches and ring kernels on

@@ -54,8 +54,9 @@ typedef struct slr_timeline_depth {
     double median;
 } slr_timeline_depth;
 
-/// The figures in this struct follow from the order of events, so the profiler's rows do not have them. A program fills
-/// this struct from a trace, as `slipring profile` does. The value 0 means unknown; later versions only append fields.
+/// The figures in slr_timeline follow from the order of events, so the profiler's rows lack these figures. A program
+/// fills slr_timeline from a trace, as `slipring profile` does. The value 0 means unknown. Later versions of slipring
+/// only append fields.
 typedef struct slr_timeline {
     uint32_t struct_size;
     uint32_t streams;           ///< streams that did work

@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct slr_graph slr_graph;
 
-/// A buffer that was recorded, and the buffer that replaces it.
+/// A recorded buffer, and the buffer that replaces the recorded buffer.
 typedef struct slr_rebinding {
     slr_buffer *recorded, *instead;
 } slr_rebinding;
@@ -58,8 +58,8 @@ SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_in
 #define slr_graph_get_info(graph, out) slr_graph_get_info_sized((graph), (out), sizeof(slr_graph_info))
 
 /// Submits the graph as a unit: no other submission to the stream comes between its commands. The array `rebindings`
-/// replaces buffers of the graph, for one launch only. A replacement buffer must belong to this device and be at least
-/// as long as the recorded buffer. If a replacement buffer is longer, the launch uses the length of the recorded
+/// replaces buffers of the graph, for one launch only. A replacement buffer must belong to the graph's device and be at
+/// least as long as the recorded buffer. If a replacement buffer is longer, the launch uses the length of the recorded
 /// buffer. All rebindings apply at once, so two buffers can be exchanged. A slice counts as a buffer of its own:
 /// replacing the whole buffer does not affect commands that were recorded with the slice.
 ///

@@ -73,9 +73,9 @@ typedef struct slr_heap_stats {
 /// Errors: INVALID (a NULL argument, a size outside its range: the message names the size), NO_MEMORY.
 SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out);
 
-/// Gives the heap from which the device allocates its buffers, so that a program can allocate more spans there. The
-/// program must not call slr_heap_destroy for the device's own heap.
-/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (a NULL argument).
+/// Gives the heap from which the device allocates its buffers, so that a program can allocate spans from the same heap.
+/// The program must not call slr_heap_destroy for the device's own heap.
+/// Threads: any.  Blocks: no.  Owns: the device keeps the heap.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
 /// Returns all chunks of the heap to the device. Spans that are still allocated become invalid. If the program freed
@@ -102,7 +102,8 @@ SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t ali
 /// Frees a span of the heap.
 ///
 /// Threads: any.  Blocks: as slr_heap_take.
-/// Errors: INVALID (a NULL argument; a span that is not allocated, such as one freed twice, if the heap can detect it).
+/// Errors: INVALID (a NULL argument; a span that is not allocated, such as a span that was freed twice, if the heap can
+///   detect it).
 SLR_API slr_status slr_heap_give(slr_heap *heap, const slr_span *span);
 
 /// Frees a span as soon as the point `point` has passed. Until the point has passed, only slr_heap_take_on for the

@@ -163,8 +163,8 @@ SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 
 #define SLR_OPTIMIZE_BOTH 3u
 
-/// This struct says which kernels to compile in advance, and for which blocks. A zero in any field of slr_prefetch_desc
-/// means the default. Later versions of slipring only append fields.
+/// Which kernels slr_program_prefetch compiles in advance, and for which blocks. A zero in any field of
+/// slr_prefetch_desc means the default. Later versions of slipring only append fields.
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
     /// The level of optimization: as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH. The default level is the

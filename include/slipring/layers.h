@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A sequence of layers keeps few activations in memory and computes the others again. slr_ops_plan gives the memory
-/// that a sequence needs. Contract: docs/contract/ops.md.
+/// A sequence of layers keeps few activations in memory and computes the other activations again. slr_ops_plan gives
+/// the memory that a sequence needs. Contract: docs/contract/ops.md.
 #ifndef SLIPRING_LAYERS_H
 #define SLIPRING_LAYERS_H
 
@@ -11,11 +11,11 @@ extern "C" {
 #endif
 
 /// Appends the work of one layer to the stream: the layer computes y from x. A layer must give the same bits each time
-/// it is computed.
+/// slipring computes the layer.
 typedef slr_status slr_layer_forward(void *user, slr_stream *stream, const slr_tensor *x, const slr_tensor *y);
 
 /// Appends the computation of the layer's gradients to the stream: dx, and the gradients of the layer's own weights.
-/// `dx` is NULL if nobody needs this gradient.
+/// `dx` is NULL if nobody needs the gradient of x.
 typedef slr_status slr_layer_backward(void *user, slr_stream *stream, const slr_tensor *x, const slr_tensor *y,
                                       const slr_tensor *dy, const slr_tensor *dx);
 
@@ -26,7 +26,7 @@ typedef struct slr_layer {
     slr_tensor output; ///< type and shape of the layer's output; the buffer is ignored
 } slr_layer;
 
-/// This struct describes a sequence of layers. slr_sequence_create copies the description and its layers.
+/// The description of a sequence of layers. slr_sequence_create copies the description and its layers.
 typedef struct slr_sequence_desc {
     uint32_t struct_size;
     uint32_t count; ///< number of layers, 1 to 65,536
@@ -73,7 +73,7 @@ SLR_API slr_status slr_sequence_forward(slr_sequence *sequence, slr_stream *stre
 /// be computed again for the gradients. `x` and `y` must be the unchanged tensors of slr_sequence_forward. `dx` may be
 /// NULL.
 /// Threads, Blocks: as for slr_sequence_forward.
-/// Errors: those of slr_sequence_forward; WRONG_STATE (no slr_sequence_forward since the last call).
+/// Errors: those of slr_sequence_forward; WRONG_STATE (no slr_sequence_forward since the last slr_sequence_backward).
 SLR_API slr_status slr_sequence_backward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
                                          const slr_tensor *y, const slr_tensor *dy, const slr_tensor *dx);
 

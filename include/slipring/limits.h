@@ -36,7 +36,7 @@ SLR_API slr_status slr_device_get_limits_sized(const slr_device *device, slr_dev
 #define slr_device_get_limits(device, out) slr_device_get_limits_sized((device), (out), sizeof(slr_device_limits))
 
 /// Gives the limits of NVIDIA's GPUs with one compute capability; 90 means capability 9.0. `units`, `l1_bytes` and
-/// `l2_bytes` are 0, because they differ from GPU to GPU.
+/// `l2_bytes` are 0, because these figures differ between GPUs of one capability.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument), UNSUPPORTED (an unknown capability).
 SLR_API slr_status slr_capability_get_limits(uint32_t capability, slr_device_limits *out);

@@ -32,7 +32,7 @@ typedef struct slr_metrics {
 
 /// Reads the metrics of the whole device, including the work of all its users. On cuda the figures come from NVIDIA's
 /// library libnvidia-ml, or from the library that SLIPRING_NVML_LIB names. On hip the figures come from ROCm's library
-/// librocm_smi64, or from the library that SLIPRING_ROCM_SMI_LIB names; this library gives no clocks. On cpu, and on
+/// librocm_smi64, or from the library that SLIPRING_ROCM_SMI_LIB names; ROCm's library gives no clocks. On cpu, and on
 /// OpenCL devices that compute on the host's cores, the figures come from files of the operating system. For the host's
 /// cores, "busy_percent" covers only the cores that this process may use, and the time since the last reading or since
 /// a device was opened. If the last reading is less than 20 ms ago, there is no "busy_percent". On other OpenCL devices
@@ -40,9 +40,9 @@ typedef struct slr_metrics {
 /// work.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: UNSUPPORTED (no metrics for this kind of device; an OpenCL device that does not say where it is), NOT_FOUND
-///   (the library is missing or does not know the device, or sysfs does not: the message says which), INVALID (a NULL
-///   argument).
+/// Errors: UNSUPPORTED (no metrics for this kind of device; an OpenCL device that does not give its place on the bus),
+///   NOT_FOUND (the library is missing; the library or sysfs does not know the device: the message gives the reason),
+///   INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out);
 
 /// The macro slr_device_get_metrics calls slr_device_get_metrics_sized with the struct's size as `bytes`

@@ -44,9 +44,10 @@ typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 /// Threads: any.  Blocks: for the servers.  Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user);
 
-/// Asks a worker to hand over its partitions and to take no more; NULL asks all workers. After the request,
-/// slr_remote_drain waits until the worker has handed its partitions over. The worker's own program sees the request in
-/// slr_worker_stats.draining. If no worker is left, accepted messages wait on the servers.
+/// Asks a worker to hand over its partitions and to take no more partitions. If `worker` is NULL, slr_remote_drain asks
+/// all workers. After the request, slr_remote_drain waits until the worker has handed its partitions over. The worker's
+/// own program sees the request in slr_worker_stats.draining. If no worker is left, accepted messages wait on the
+/// servers.
 /// Threads: any.  Blocks: until `timeout_ns`, and for the servers.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request
 ///   remains), and those of slr_sender_open.
@@ -64,7 +65,7 @@ typedef struct slr_remote_letter {
 } slr_remote_letter;
 
 /// Opens a receiver for the dead letters of a name, from the first letter that is still stored. slr_receiver_release
-/// removes the letters that the program received. slr_receiver_receive refuses this receiver.
+/// removes the letters that the program received. slr_receiver_receive refuses a receiver of dead letters.
 /// Threads: any.  Blocks: for the servers.  Owns: the caller gets the receiver, and frees it by slr_receiver_close.
 /// Errors: those of slr_sender_open.
 SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_receiver **out);
@@ -100,7 +101,7 @@ typedef struct slr_remote_copy {
 } slr_remote_copy;
 
 /// Copies all that the servers store for a name into a new folder. Workers may serve the name during the copy. The copy
-/// of a name shows each partition as it was at one moment.
+/// shows the state of each partition at one moment.
 /// Threads: any.  Blocks: for the servers.
 /// Errors: INVALID (the folder holds a copy already), TIMEOUT (a partition changed faster than slipring could copy it),
 ///   and those of slr_sender_open.
@@ -114,11 +115,11 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
     slr_remote_snapshot_sized((where), (folder), (out), sizeof(slr_remote_copy))
 
 /// Creates a name on the servers from a folder that slr_remote_snapshot wrote. Workers of the new name continue from
-/// the copy. The new name must be free on the servers; it may differ from the copied name. slr_remote_desc.replicas
+/// the copy. The new name may differ from the copied name, and must be free on the servers. slr_remote_desc.replicas
 /// applies to the new streams.
 /// Threads: any.  Blocks: for the servers.
-/// Errors: WRONG_STATE (the name is in use there), NOT_FOUND (the folder has no copy), INVALID (a damaged copy: the
-///   message names the file), and those of slr_sender_open.
+/// Errors: WRONG_STATE (the servers already have the name), NOT_FOUND (the folder has no copy), INVALID (a damaged
+///   copy: the message names the file), and those of slr_sender_open.
 SLR_API slr_status slr_remote_restore(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
 /// The macro slr_remote_restore calls slr_remote_restore_sized with the struct's size as `bytes`

@@ -242,8 +242,8 @@ SLR_API slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream
 /// Measures the time of the algorithms of a convolution, as slr_ops_matmul_bench does for products.
 SLR_API slr_status slr_ops_convolution_bench(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                              slr_algorithm_visitor *visit, void *user);
-/// Measures the time of the algorithms for one gradient of a convolution: that of x if `dx` is given, or that of the
-/// weights if `dweights` is given. The caller must give exactly one of the tensors `dx` and `dweights`.
+/// Measures the time of the algorithms for one gradient of a convolution: the gradient of x if `dx` is given, or the
+/// gradient of the weights if `dweights` is given. The caller must give exactly one of the tensors `dx` and `dweights`.
 SLR_API slr_status slr_ops_convolution_backward_bench(slr_ops *ops, slr_stream *stream,
                                                       const slr_convolution_desc *desc, const slr_tensor *dy,
                                                       const slr_tensor *dx, const slr_tensor *dweights,
@@ -455,9 +455,9 @@ SLR_API slr_status slr_scaler_create(slr_ops *ops, const slr_scaler_desc *desc, 
 SLR_API void slr_scaler_destroy(slr_scaler *scaler);
 
 /// Computes to = gradient / scale in SLR_F32, and records in the same pass whether all results are finite. The program
-/// calls this function for each gradient of a training step. `to` may be the same tensor as `gradient` if `gradient`
-/// has the type SLR_F32.
-/// Threads: one at a time per scaler.  Errors: those of all operations above.
+/// calls slr_scaler_unscale for each gradient of a training step. `to` may be the same tensor as `gradient` if
+/// `gradient` has the type SLR_F32.
+/// Threads: one at a time per scaler.  Errors: those that all operations have.
 SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, const slr_tensor *gradient,
                                       const slr_tensor *to, slr_point *out);
 
@@ -469,8 +469,8 @@ typedef slr_status slr_scaler_function(void *user, slr_stream *stream);
 /// 0; `skipped` may be NULL.
 ///
 /// Threads: one at a time per scaler.  Blocks: until the stream's work is done.  Owns: nothing.
-/// Errors: INVALID (a NULL argument), WRONG_STATE (no slr_scaler_unscale since the last step), those of the stream and
-///   of `step`.
+/// Errors: INVALID (a NULL argument), WRONG_STATE (no slr_scaler_unscale since the last step), the errors of the stream
+///   and of `step`.
 SLR_API slr_status slr_scaler_step(slr_scaler *scaler, slr_stream *stream, slr_scaler_function *step, void *user,
                                    uint32_t *skipped);
 

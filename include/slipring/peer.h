@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Peers are two devices of one process; the functions below copy memory from one to the other. Contract:
+/// Peers are two devices of one process; the functions below copy memory from one device to the other. Contract:
 /// docs/contract/cluster.md.
 #ifndef SLIPRING_PEER_H
 #define SLIPRING_PEER_H
@@ -49,8 +49,8 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 /// Copies bytes from a buffer of one device to a buffer of another device. The stream `stream` belongs to the source
 /// device or to the destination device. A copy between devices runs after the stream's earlier work and before its
 /// later work. The device without the stream does its part of the copy in an internal stream. A copy between devices
-/// keeps its order with other work on source and destination, as with slr_stream_copy. If source and destination are on
-/// one device, slr_peer_copy does the same as slr_stream_copy.
+/// keeps its order with other work on the source and on the destination, as a copy by slr_stream_copy does. If source
+/// and destination are on one device, slr_peer_copy does the same as slr_stream_copy.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers alive until the work ends.
 /// Errors: INVALID (a NULL argument, the range exceeds a buffer, a stream of neither device, an unknown way),

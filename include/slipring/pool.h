@@ -69,7 +69,7 @@ SLR_API void slr_pool_destroy(slr_pool *pool);
 
 /// Gives the device's own pool, whose name is "pool". The program must not call slr_pool_destroy for the device's own
 /// pool.
-/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the device keeps the pool.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 
 /// Gets a buffer of `count` scalars from the pool. A buffer from a pool contains the bytes of its last user, or zeros.

@@ -62,7 +62,7 @@ SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *mes
 SLR_API slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instances, const void *messages,
                                  size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);
 
-/// This struct describes a reply that the port received.
+/// A reply that the port received, without the reply's payload.
 typedef struct slr_reply {
     slr_address from;     ///< the ring kernel and instance that replied
     slr_status status;    ///< SLR_OK; for a notice, which has no payload: SLR_HANDLER_FAULT, SLR_DROPPED

@@ -134,8 +134,8 @@ SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, c
 SLR_API void slr_program_destroy(slr_program *program);
 
 /// Gives a handler of a program. `index` counts from 0, in the order of the source.
-/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (`index` is past the last handler),
-/// INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
+/// last handler), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
 
 /// The macro slr_program_get_handler calls slr_program_get_handler_sized with the struct's size as `bytes`
@@ -184,8 +184,8 @@ typedef struct slr_skipped_info {
 } slr_skipped_info;
 
 /// Gives a handler or kernel of a program. `index` counts from 0, in the order of the source.
-/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (`index` is past the last one), INVALID
-/// (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
+/// last function), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
 
 /// The macro slr_program_get_function calls slr_program_get_function_sized with the struct's size as `bytes`
@@ -196,8 +196,8 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
     slr_program_get_function_sized((program), (index), (out), sizeof(slr_function_info))
 
 /// Gives a part of the source that the compiler skipped, in the order of discovery. `index` counts from 0.
-/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (`index` is past the last part), INVALID
-/// (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
+/// last part), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 
 /// The macro slr_program_get_skipped calls slr_program_get_skipped_sized with the struct's size as `bytes`

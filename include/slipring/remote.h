@@ -98,7 +98,7 @@ typedef struct slr_worker_stats {
     uint32_t workers;    ///< workers that are alive, including this one
     uint32_t reserved;
     /// The number of messages that the worker handled. If a worker loses a partition, the partition's next worker may
-    /// handle a message again. If two workers handle a message, only the later worker counts it.
+    /// handle a message again. If two workers handle a message, only the later worker counts the message.
     uint64_t handled;
     uint64_t faulted;  ///< messages in the stream of dead letters, with the reason
     uint64_t outputs;  ///< outputs stored
@@ -127,9 +127,9 @@ typedef struct slr_worker_stats {
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 
-/// Takes partitions, handles messages and writes snapshots, once for each partition. If there is nothing to do,
-/// slr_worker_turn waits until `timeout_ns`. If a partition fails, the worker gives the partition up and tries again;
-/// slr_worker_stats.problem gives the reason.
+/// Takes partitions, handles messages and writes snapshots, once for each partition. If slr_worker_turn finds nothing
+/// to do, it waits for work until `timeout_ns`. If a partition fails, the worker gives the partition up and tries
+/// again; slr_worker_stats.problem gives the reason.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 
@@ -165,8 +165,8 @@ typedef struct slr_sender_desc {
     uint32_t struct_size;
     uint32_t frame_bytes; ///< bytes of a partition's messages that are sent together, up to 524,288; default 65,536
     /// A number below 2^63 that identifies the sender; the sender keeps it over restarts. After a restart the sender
-    /// sends all its messages again from the first one, and slipring skips the messages that were accepted. 0 means
-    /// that slipring chooses a new number.
+    /// sends all its messages again from the first one, and slipring skips the messages that were accepted. If the
+    /// field is 0, slipring chooses a new number for the sender.
     uint64_t producer;
     slr_program *program; ///< slipring compares its message's layout with the name's; NULL: only the size
     const char *handler;  ///< the handler in the program; NULL: the first handler

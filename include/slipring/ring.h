@@ -56,7 +56,7 @@ typedef enum slr_fault_policy {
     SLR_FAULT_LIMIT = 3  ///< the ring kernel fails at more than fault_limit faults within fault_window_ns
 } slr_fault_policy;
 
-/// This enum says which state the instances have after a restart.
+/// Which state the instances have after a restart.
 typedef enum slr_restart_from {
     SLR_RESTART_INITIAL = 1,   ///< the initial state
     SLR_RESTART_CHECKPOINT = 2 ///< the state of the last slr_ring_checkpoint
@@ -149,8 +149,8 @@ typedef struct slr_ring_desc {
     /// before a handler takes the message.
     uint32_t max_replies;
     uint32_t max_ports; ///< limit on ports that send to this ring kernel, 1 to 256; default 64
-    /// If 1, messages carry the time at which they were sent, and replies return it. If messages carry their time, each
-    /// message costs one read of the clock.
+    /// If the field is 1, messages carry the time at which they were sent, and replies return that time. If messages
+    /// carry their time, each message costs one read of the clock.
     uint32_t time_stamps;
     /// The first state of each instance, also after a restart: state_bytes bytes, which slipring copies. By default all
     /// bytes of the first state are zero.
@@ -192,25 +192,25 @@ typedef struct slr_ring_desc {
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
     uint64_t fault_window_ns; ///< for SLR_FAULT_LIMIT; default 1 s
-    /// The distance of timed messages (docs/contract/telemetry.md): slipring times one message in latency_every per
-    /// port. latency_every is a power of two up to 65,536 (1: all), or SLR_LATENCY_OFF. latency_every is 256 by
-    /// default.
+    /// How often slipring times a message (docs/contract/telemetry.md): of the messages of a port, one in
+    /// latency_every. latency_every is a power of two up to 65,536 (1: all), or SLR_LATENCY_OFF. latency_every is 256
+    /// by default.
     uint32_t latency_every;
     /// The most messages that a kernel handler may send through each output channel per message, 1 to 64. The default
     /// of max_sends is 1 message for each channel. slipring reserves space for the messages before the handler runs.
     uint32_t max_sends;
-    /// If 1, messages that are in doubt after a device loss stay pending, and a restart handles them, perhaps for the
-    /// second time. By default, slipring handles no message twice.
+    /// If the field is 1, messages that are in doubt after a device loss stay pending, and a restart handles them,
+    /// perhaps for the second time. By default, slipring handles no message twice.
     uint32_t redeliver;
     uint32_t reserved4;
     /// The fields of messages and replies that are slices of buffers. slipring checks the slices at every send
     /// (docs/contract/references.md). By default no field is a slice. slipring copies the array.
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
-    /// If 1, slipring publishes replies and counts after each message instead of each batch, so no reply waits for a
-    /// later slow handler. The option publish_each works only for host handlers of one message per call, and not with
-    /// routes, whose replies are published per batch. By default slipring publishes replies and counts after each
-    /// batch.
+    /// If the field is 1, slipring publishes replies and counts after each message instead of each batch, so no reply
+    /// waits for a slow handler of a later message. The option publish_each works only for host handlers of one message
+    /// per call, and not with routes, whose replies are published per batch. By default slipring publishes replies and
+    /// counts after each batch.
     uint32_t publish_each;
 } slr_ring_desc;
 #ifdef __cplusplus
@@ -271,8 +271,8 @@ typedef struct slr_ring_stats {
     /// Description and place of the first fault since launch; "" if there was no fault. Later faults do not replace the
     /// text of the first fault.
     char first_fault[256];
-    /// The time from the first activation to the first fault. The time of the first fault is 0 if the handler ran on a
-    /// device, because a device lacks the host's clock.
+    /// The time from the first activation to the first fault. The time is 0 if the handler ran on a device, because a
+    /// device lacks the host's clock.
     uint64_t first_fault_ns;
     uint32_t first_fault_instance;
     /// The number of the message in the instance's shard: 1, 2, ..., modulo 2^32. A ring kernel with one instance has

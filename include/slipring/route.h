@@ -44,10 +44,10 @@ static inline slr_route_desc slr_route_desc_init(void)
 
 /// Makes a route: from now on, replies of `from` become messages of `to` and no longer go to the sender. The messages
 /// of a route keep the correlation, the priority and the time of sending of the original message. If a ring kernel has
-/// several routes, each reply goes along all of them. If several routes lead to one ring kernel, each route keeps its
-/// own order. The handler of `from` runs only if `to` has space for all its possible replies. A full mailbox of `to`
-/// therefore slows `from` down, and no reply is lost. If the overflow policy of `to` drops messages, `to` accepts every
-/// reply and drops messages instead.
+/// several routes, each reply goes along all these routes. If several routes lead to one ring kernel, each route keeps
+/// its own order. The handler of `from` runs only if `to` has space for all possible replies of the handler. A full
+/// mailbox of `to` therefore slows `from` down, and no reply is lost. If the overflow policy of `to` drops messages,
+/// `to` accepts every reply and drops messages instead.
 ///
 /// With `outlet`, the rules for replies hold for the messages that the handler sends through that output channel: at
 /// most max_sends per handled message. instance_at applies to messages of ring_send, which names no instance. A route

@@ -10,8 +10,7 @@
 ///
 /// A server object belongs to one thread at a time: its owner. A producer numbers its messages, so slipring does not
 /// handle a message twice if the producer sends it again after a restart. A handler must be deterministic, because
-/// after a restart it handles the messages since the last snapshot again. slipring does not store an output again that
-/// it has already stored.
+/// after a restart it handles the messages since the last snapshot again. slipring stores each output only once.
 #ifndef SLIPRING_SERVE_H
 #define SLIPRING_SERVE_H
 
@@ -83,7 +82,8 @@ typedef struct slr_server_stats {
 /// durable ring kernel belongs to the process until slr_server_close, or until the process ends.
 ///
 /// The server manages the keys of the ring kernel (slr_ring_desc.keys). Each key gets an instance of its own, and
-/// `instances` is the maximum number of keys ever. slr_ring_desc.overflow must be SLR_OVERFLOW_BLOCK.
+/// `instances` is the maximum number of keys that the folder ever holds. slr_ring_desc.overflow must be
+/// SLR_OVERFLOW_BLOCK.
 ///
 /// Threads: any.  Blocks: for the messages that are handled again.
 /// Owns: the caller gets the server, and frees it by slr_server_close.
@@ -97,8 +97,8 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// Sends a message to the instance of a key, or to instance `key.number` of a ring kernel without keys. `producer` is
 /// any number that identifies the sender and that the sender keeps over restarts. `number` counts the sender's messages
 /// from 1; 0 means the next number. slipring skips a message whose number was accepted before. slipring refuses a
-/// number above the next one. If a producer sends again from number 1 on, slipring compares the new messages with the
-/// accepted ones, once all accepted ones were sent again.
+/// number above the next one. A producer may send its accepted messages again from number 1 on. When the producer has
+/// sent all of them again, slipring compares them with the accepted messages.
 ///
 /// slipring writes messages in groups (frames): when a frame is full, or when the program calls slr_server_flush. Up to
 /// 16 MiB of accepted messages wait for space in the mailbox.
@@ -111,13 +111,14 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key,
                                    const void *message, size_t bytes, uint64_t timeout_ns);
 
-/// Writes all messages that were sent, and with SLR_SYNC_ALWAYS also syncs the disk; the messages are then accepted.
-/// Then slr_server_flush waits until all of the messages are in the mailbox. After TIMEOUT, some accepted messages
-/// still wait, and later calls put them into the mailbox.
+/// Writes all messages that were sent, and with SLR_SYNC_ALWAYS also syncs the disk, which makes the messages accepted.
+/// After the write, slr_server_flush waits until all accepted messages are in the mailbox. After TIMEOUT, some accepted
+/// messages still wait, and later calls put them into the mailbox.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns);
 
-/// Gives the number of the last message that was accepted from the producer, or 0 if there is none.
+/// Gives the number of the last message that was accepted from the producer, or 0 if no message of the producer was
+/// accepted.
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_server_get_producer(const slr_server *server, uint64_t producer, uint64_t *number);
 
@@ -132,8 +133,8 @@ typedef struct slr_output {
     uint32_t bytes;    ///< size of the payload
 } slr_output;
 
-/// Receives the next output, which is already stored. A new process first receives the output that follows the last one
-/// named by slr_server_release. The outputs of one key come in the order of the key's messages.
+/// Receives the next output, which is already stored. A new process first receives the output after the last output
+/// that slr_server_release has released. The outputs of one key come in the order of the key's messages.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply), RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload, size_t capacity,

@@ -16,7 +16,7 @@ extern "C" {
 /// A slice names bytes of a buffer, as a field of a message or a reply. <slipring/ring_slice.h> describes the members.
 typedef struct ring_slice slr_slice;
 
-/// This struct describes a field of type slr_slice, for slr_ring_desc.references.
+/// The description of a field of type slr_slice, for slr_ring_desc.references.
 typedef struct slr_reference {
     const char *field;   ///< the field's name, for error messages
     uint64_t offset;     ///< offset in bytes of the slr_slice in the message or reply; a multiple of 8
@@ -42,8 +42,8 @@ typedef struct slr_reference {
 /// `within`. For a host handler `within` is NULL, because a host handler accepts any buffer.
 ///
 /// The caller owns the buffer until a message with the slice is accepted. After the send of a slice with ownership, the
-/// library owns the buffer, and the caller must no longer use its handle. If a send is refused, the caller still owns
-/// the buffer.
+/// library owns the buffer, and the caller must no longer use the buffer's handle. If a send is refused, the caller
+/// still owns the buffer.
 ///
 /// Threads: any; one at a time per buffer.  Blocks: the first call for a buffer waits while other threads make their
 /// first calls.

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Every function that can fail returns a status code. The integers of the status codes are the same on a device and
-/// never change.
+/// Every function that can fail returns a status code. The integers of the status codes are the same on the host and on
+/// devices, and never change.
 typedef int32_t slr_status;
 
 /// X(name, integer, meaning) lists each code, grouped by what failed: the request, the ring kernel, the device, or

@@ -56,7 +56,7 @@ SLR_API void slr_stream_destroy(slr_stream *stream);
 
 /// Gives the device's default stream. The first call of the function makes the default stream, and slr_device_close
 /// destroys it.
-/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: those of slr_stream_create.
+/// Threads: any.  Blocks: no.  Owns: the device keeps the stream.  Errors: those of slr_stream_create.
 SLR_API slr_status slr_stream_default(slr_device *device, slr_stream **out);
 
 // ---- points --------------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ SLR_API slr_status slr_stream_set_create(slr_device *device, uint32_t streams, c
                                          slr_stream_set **out);
 
 /// Returns the next stream of the set, in rotation. If `set` is NULL, slr_stream_set_next returns NULL.  Threads: any.
-/// Blocks: no.  Owns: the set keeps it.
+/// Blocks: no.  Owns: the set keeps the stream.
 SLR_API slr_stream *slr_stream_set_next(slr_stream_set *set);
 
 /// Waits until each stream of the set has completed all work submitted so far.

@@ -62,7 +62,7 @@ SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 /// and in the profile while the profiler is on. If a tool of NVIDIA's NVTX is attached, a region always appears in the
 /// tool.
 ///
-/// Threads: any; begin and end on the same one.  Blocks: no.  A call of slr_region_end without slr_region_begin does
+/// Threads: any; begin and end on the same thread.  Blocks: no.  A call of slr_region_end without slr_region_begin does
 /// nothing; a NULL name counts as "".
 SLR_API void slr_region_begin(const char *name);
 SLR_API void slr_region_end(void);
