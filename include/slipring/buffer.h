@@ -56,8 +56,8 @@ typedef struct slr_buffer_desc {
     /// imported and pinned stays pinned until slipring releases the memory.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
-    /// With SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly, and slr_buffer_map and
-    /// slr_buffer_sync fail. A private buffer cannot use `import`, `pinned` or SLR_BUFFER_UNIFIED.
+    /// For a buffer with SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly, and slr_buffer_map
+    /// and slr_buffer_sync fail. A private buffer cannot use `import`, `pinned` or SLR_BUFFER_UNIFIED.
     slr_storage storage;
     uint32_t reserved_too; ///< ignored
 } slr_buffer_desc;
@@ -127,7 +127,7 @@ SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
 /// Copies `bytes` bytes from the program into the buffer, at byte `offset`. slr_buffer_write waits until work in flight
 /// that uses the bytes has ended. A handler that runs during the copy may see any mixture of old and new bytes. A
-/// handler sees all bytes that were written before the handler's message was sent.
+/// handler sees all bytes that the program wrote before it sent the handler's message.
 ///
 /// Threads: any.  Blocks: for work in flight on the range, and while the call copies.
 /// Errors: INVALID (the range exceeds the buffer: the message has both sizes), WRONG_STATE (the range is mapped),
@@ -224,8 +224,8 @@ static inline slr_print_desc slr_print_desc_init(void)
 SLR_API slr_status slr_buffer_format(slr_buffer *buffer, const slr_print_desc *desc, char *out, size_t bytes,
                                      size_t *length);
 
-/// Writes the same text as slr_buffer_format, but to the file `to`. Errors: also SYSTEM (the file could not be
-/// written).
+/// Writes the same text as slr_buffer_format, but to the file `to`. Errors: those of slr_buffer_format; SYSTEM (the
+/// file could not be written).
 SLR_API slr_status slr_buffer_print(slr_buffer *buffer, const slr_print_desc *desc, FILE *to);
 
 #ifdef __cplusplus

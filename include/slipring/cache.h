@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/// One entry of the cache. The texts are valid only during the visitor's call.
+/// One entry of the cache. The texts are valid until the visitor returns.
 typedef struct slr_cache_entry {
     const char *name;   ///< the name of the entry's file
     const char *kernel; ///< the kernel's name, or the handlers' names separated by commas

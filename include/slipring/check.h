@@ -80,8 +80,8 @@ typedef struct slr_check_finding {
     slr_check_place other; ///< the other access of a race, or the other thread's barrier
     uint64_t count;        ///< number of occurrences
     uint32_t launch;       ///< index of the first launch with this finding, for slr_check_get_launch
-    /// The options that give real values, such as "--arg n=..., --block ...", for a warning that generated values may
-    /// have caused. When the caller gives real values, the checker can report an error instead of a warning. For
+    /// For a warning that generated values may have caused: the options that give real values, such as "--arg n=...,
+    /// --block ...". When the caller gives real values, the checker can report an error instead of a warning. For
     /// findings without generated values, `give` is NULL.
     const char *give;
 } slr_check_finding;
@@ -98,7 +98,7 @@ typedef struct slr_check_launch {
     const char *from;
 } slr_check_launch;
 
-/// How one line of the source uses a GPU's memory and warps in the first launch.
+/// How one line of the source uses a GPU's memory and warps, counted in the first launch.
 typedef struct slr_check_line {
     const char *file;
     uint32_t line;
@@ -130,8 +130,8 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 /// messages to the handler in three launches: zeros, random values, and the smallest and largest values of each type.
 /// Each state of the handler starts as zero bytes. A fault of a handler that depends on values is an error if both
 /// zeros and random values cause the fault; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed
-/// shape of threads, so slr_handler_check ignores `grid` and `block`. In a check of a handler, the parameters count
-/// from 0, beginning after the message.
+/// shape of threads, so slr_handler_check ignores `grid` and `block`. In a check of a handler, parameter 0 is the first
+/// parameter after the message.
 ///
 /// Threads: any.  Blocks: while the handler runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per
 /// launch, 0: 16 million).

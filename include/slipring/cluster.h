@@ -20,7 +20,7 @@ extern "C" {
 
 typedef struct slr_cluster slr_cluster;
 
-/// Makes a cluster of different devices, from 1 to SLR_CLUSTER_MOST_DEVICES. The program still owns the devices of the
+/// Makes a cluster of 1 to SLR_CLUSTER_MOST_DEVICES different devices. The program still owns the devices of the
 /// cluster. The program closes the devices after slr_cluster_destroy.
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the cluster, and frees it by slr_cluster_destroy.
@@ -39,7 +39,7 @@ SLR_API slr_status slr_cluster_create_named(const char *names, const slr_device_
 /// Threads: any, once.  Blocks: until the cluster's launches have ended.
 SLR_API void slr_cluster_destroy(slr_cluster *cluster);
 
-/// Returns the number of devices in the cluster, or 0 for NULL.
+/// Returns the number of devices in the cluster, or 0 if `cluster` is NULL.
 /// Threads: any.  Blocks: no.
 SLR_API uint32_t slr_cluster_size(const slr_cluster *cluster);
 
@@ -134,8 +134,8 @@ static inline slr_arg slr_arg_first(void)
 /// device. `kernels` holds the same kernel once for each device, from a program of that device. `parts` holds one part
 /// of the items for each device. The cluster divides the buffers that slr_arg_split names. A buffer without
 /// slr_arg_split is passed whole, and only to parameters that the kernel does not write. Each device gets a copy of
-/// every argument that is a number. A buffer may belong to any device. slipring copies the bytes that another device
-/// needs to that device, and copies written bytes back.
+/// every argument that is a number. A buffer may belong to any device. If a device needs bytes of another device's
+/// buffer, slipring copies the bytes to the device that needs them, and copies written bytes back.
 ///
 /// Only the thread of an item may read or write that item of a divided buffer. The point `out` passes when all parts
 /// have completed; `out` may be NULL.

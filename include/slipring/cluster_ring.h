@@ -17,9 +17,10 @@ typedef struct slr_cluster_port slr_cluster_port;
 
 /// Makes a ring kernel on each device of the cluster, and launches all these ring kernels. The devices share
 /// desc->instances in equal parts: the first device gets the first instances, and each device gets at least one
-/// instance. With keys, a hash of the key selects the device, and each device has room for its part of desc->instances.
-/// For a handler in kernel source, `programs` holds one program for each device. For a host handler, `programs` is
-/// NULL, and the handler may run on several devices at once. slr_cluster_ring_create ignores desc->program.
+/// instance. With keys, a hash of the key selects the device, and each device has room for as many keys as its part of
+/// desc->instances. For a handler in kernel source, `programs` holds one program for each device. For a host handler,
+/// `programs` is NULL, and the handler may run on several devices at once. slr_cluster_ring_create ignores
+/// desc->program.
 ///
 /// Threads: any.  Blocks: as slr_ring_create and slr_ring_launch.
 /// Owns: the caller gets the cluster ring, and frees it by slr_cluster_ring_destroy before slr_cluster_destroy.
@@ -31,8 +32,8 @@ SLR_API slr_status slr_cluster_ring_create(slr_cluster *cluster, const slr_ring_
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: those of slr_ring_activate, from the first device that fails.
 SLR_API slr_status slr_cluster_ring_activate(slr_cluster_ring *ring, uint64_t timeout_ns);
 
-/// Calls slr_ring_close_input for the ring kernel on each device, and waits until all of them have terminated. When the
-/// call that closes the input returns, every accepted message has been handled.
+/// Calls slr_ring_close_input for the ring kernel on each device, and waits until all of them have terminated. When
+/// slr_cluster_ring_drain returns SLR_OK, every accepted message has been handled.
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: those of slr_ring_close_input and slr_ring_wait.
 SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeout_ns);
 
@@ -42,10 +43,10 @@ SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeo
 /// Threads: any, once.  Blocks: as slr_ring_destroy.
 SLR_API void slr_cluster_ring_destroy(slr_cluster_ring *ring);
 
-/// Gives counts of a cluster ring: the sums over all devices. `state` is the latest state that the ring kernels on all
-/// devices have reached, or SLR_RING_IN_FAILURE if one of them has failed. Each text in the result comes from the first
-/// device that has a text. The field `mode` is the mode of the first device. `running_ns` is the longest running time
-/// of all devices.
+/// Gives the counts of a cluster ring: each count is the sum over all devices. `state` is the latest state that the
+/// ring kernels on all devices have reached, or SLR_RING_IN_FAILURE if one of them has failed. Each text in the result
+/// comes from the first device that has a text. The field `mode` is the mode of the first device. `running_ns` is the
+/// longest running time of all devices.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_cluster_ring_get_stats(slr_cluster_ring *ring, slr_ring_stats *out);
 

@@ -4,11 +4,11 @@
 /// A string gives the name of a device. A device has the same name in C, on the command line and in the variable
 /// SLIPRING_DEVICE:
 ///   "cpu"                     this machine's cores. Handlers are compiled if a C compiler is found, else interpreted
-/// "cpu?engine=compiled"     fails if there is no C compiler; "cpu?engine=interpreted" never uses a compiler
+///   "cpu?engine=compiled"     fails if there is no C compiler; "cpu?engine=interpreted" never uses a compiler
 ///   "cpu?compiler=tried"      tests the compiler at open, and interprets kernels from the start if the compiler fails
 ///   "cpu?threads=1"           number of worker threads, 1-256. Default: the cores this process may use, at most 64
 ///   "cpu?unified=0"           behaves as if device memory were separate: copies are made and counted
-/// "opencl:1"                an OpenCL device, by its number over all platforms
+///   "opencl:1"                an OpenCL device, by its number over all platforms
 ///   "opencl:0?svm=0"          keeps buffers out of shared virtual memory
 ///   "opencl:0?memory=plain"   selects the kind of memory: "plain", "fine", "coarse" or "host"
 ///   "cuda:1"                  an NVIDIA GPU, by the driver's index; "cuda:GPU-8f2c" by its UUID (nvidia-smi -L)
@@ -17,7 +17,7 @@
 ///   "metal:0"                 a device of Apple's Metal (docs/contract/metal.md)
 ///   "cuda:0?context=primary"  shares the context with the process's other users of CUDA
 ///   "null"                    checks and counts everything, stores and runs nothing: measures slipring's own cost
-/// "cuda,cpu"                a list: the first device that opens. slr_device_info.chosen gives the reason
+///   "cuda,cpu"                a list: the first device that opens. slr_device_info.chosen gives the reason
 ///   "auto"                    the best device that opens, in the order of slr_device_class: a GPU, an integrated GPU,
 ///                             "cpu", and only then other and software devices
 /// A request for one device never opens another device.
@@ -102,8 +102,8 @@ typedef struct slr_device_info {
     uint32_t kernels;        ///< 1: runs `__global__` kernels
     uint32_t compute_units;  ///< the device's count of its cores; 0: unknown
     uint32_t pauses;         ///< times that persistent kernels were quiesced: by slr_device_park, or for calls of CUDA
-    /// The reason why ring kernels use batched launches although they could be persistent, or why they cannot be
-    /// persistent; otherwise "".
+    /// The reason why ring kernels are not persistent: they use batched launches although they could be persistent, or
+    /// they cannot be persistent. Otherwise the text is "".
     char relaunch_reason[160];
     uint32_t stalls;   ///< number of `pauses` for driver calls that did not return while persistent kernels ran
     char stalled[160]; ///< the driver calls of `stalls`: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
@@ -130,9 +130,9 @@ typedef struct slr_backend_info {
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_backend_name(uint32_t index);
 
-/// Opens the device that `spec` names. The text above describes `spec`; NULL means the value of SLIPRING_DEVICE, or
-/// "auto" if that variable is unset or empty. `desc` may be NULL. "auto" starts the GPU drivers to ask for their
-/// devices. If the system shows no GPU, "auto" does not start OpenCL.
+/// Opens the device that `spec` names. The comment at the top of <slipring/devices.h> describes `spec`. NULL means the
+/// value of SLIPRING_DEVICE, or "auto" if that variable is unset or empty. `desc` may be NULL. "auto" starts each GPU
+/// driver and asks the driver for its devices. If the system shows no GPU, "auto" does not start OpenCL.
 ///
 /// Threads: any.  Blocks: while a backend starts. The cpu starts its worker threads later, with the first ring kernel.
 /// Owns: the caller gets the device, and frees it by slr_device_close.

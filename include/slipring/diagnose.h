@@ -48,7 +48,7 @@ typedef enum slr_bottleneck {
 } slr_bottleneck;
 #define SLR_BOTTLENECKS 23
 
-/// How many messages were in the mailbox when a timed message arrived: the median.
+/// The median of the number of messages in the mailbox when a timed message arrived.
 typedef struct slr_timeline_depth {
     const char *ring;
     double median;
@@ -121,8 +121,9 @@ typedef struct slr_diagnosis {
     uint64_t offset;      ///< the place in machine code, as in slr_profile_row; else 0
 } slr_diagnosis;
 
-/// Gives at most `most` of the bottlenecks that the rules find; `count` gets the number of all. Each rule compares
-/// counts, or the ratio of two figures. `desc` may be NULL. `out` may be NULL if `most` is 0.
+/// Gives at most `most` of the bottlenecks that the rules find; `count` gets the number of all bottlenecks that were
+/// found. Each rule compares counts, or compares the ratio of two figures with a limit. `desc` may be NULL. `out` may
+/// be NULL if `most` is 0.
 ///
 /// Threads: any.  Blocks: while the interpreter runs the sources of the busiest kernels, unless `no_sources` is set.
 /// Owns: nothing.

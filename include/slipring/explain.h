@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/// Operations of one thread that takes every branch: the larger side of each `if`, and every case of a `switch`.
+/// The number of operations of one thread that takes every branch. Of each `if`, only the larger side counts; of a
+/// `switch`, every case counts.
 typedef struct slr_counts {
     uint64_t flops;       ///< float and double additions, multiplications, divisions; a fused multiply-add is two
     uint64_t math_calls;  ///< math library calls, except fused multiply-adds, absolute values and the like

@@ -22,8 +22,8 @@ extern "C" {
 // ---- from a list of operations ------------------------------------------------------------------------------------
 
 /// An operation on the elements of buffers. `v`, `w` and `x` are the first, second and third operand of an operation.
-/// An end is an operation that combines many elements, such as a sum. In a list of operations, no operation may follow
-/// an end.
+/// An end is an operation that combines many elements, such as a sum. An end can only be the last operation of a list
+/// of operations.
 typedef enum slr_op {
     SLR_OP_ADD = 1,    ///< v + w
     SLR_OP_SUBTRACT,   ///< v - w
@@ -84,7 +84,8 @@ typedef enum slr_axis {
 #define SLR_INPUT(k) (1u + (k))         ///< operand: input `k`, counted from 0
 #define SLR_STEP(k) (0x80000000u + (k)) ///< operand: the result of the earlier step `k`
 
-/// One step of a list of operations that is not a simple chain. Zero means the default.
+/// One step of a list of operations that is not a simple chain. A zero in any field of slr_fusion_step means the
+/// default.
 typedef struct slr_fusion_step {
     slr_op op;
     slr_activation activation; ///< for SLR_OP_ACTIVATION; 0: slr_fusion_desc.activation

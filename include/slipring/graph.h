@@ -30,7 +30,7 @@ SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
 /// Starts the recording of a stream's work. Until slr_graph_end, slipring appends all work that is submitted to the
-/// stream to the graph, and does not run this work. Points that are returned during the recording refer to the work
+/// stream to the graph, and does not run this work. A point that a call returns during the recording refers to the work
 /// before the recording. A graph cannot record waits, events and prefetches to the host.
 /// Threads: one at a time per stream.  Blocks: no.
 /// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the graph or the stream is recording
@@ -57,11 +57,11 @@ SLR_API slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *ou
 SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_info *out, size_t bytes);
 #define slr_graph_get_info(graph, out) slr_graph_get_info_sized((graph), (out), sizeof(slr_graph_info))
 
-/// Submits the graph as a unit: no other submission to the stream comes between its commands. The array `rebindings`
-/// replaces buffers of the graph, for one launch only. A replacement buffer must belong to the graph's device and be at
-/// least as long as the recorded buffer. If a replacement buffer is longer, the launch uses the length of the recorded
-/// buffer. All rebindings apply at once, so two buffers can be exchanged. A slice counts as a buffer of its own:
-/// replacing the whole buffer does not affect commands that were recorded with the slice.
+/// Submits the graph as a unit: no other submission to the stream comes between the graph's commands. The array
+/// `rebindings` replaces buffers of the graph, for one launch only. A replacement buffer must belong to the graph's
+/// device and be at least as long as the recorded buffer. If a replacement buffer is longer, the launch uses the length
+/// of the recorded buffer. All rebindings apply at once, so two buffers can be exchanged. A slice counts as a buffer of
+/// its own: a replacement of the whole buffer does not affect commands that were recorded with the slice.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers and the graph alive until the work ends.
 /// Errors: INVALID (a NULL argument; another device; a buffer that was not recorded, is named twice or is too short;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A heap gives out small pieces of device memory. Contract: docs/contract/pools.md.
+/// A heap allocates small pieces of device memory for programs. Contract: docs/contract/pools.md.
 ///
 /// A heap allocates chunks of memory from its device and divides the chunks into spans. The heap keeps its own data in
 /// host memory, so a heap also works for memory that the host cannot access. A freed span is merged at once with its
@@ -123,8 +123,8 @@ SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t 
 #define slr_heap_take_on(heap, bytes, alignment, stream, out)                                                          \
     slr_heap_take_on_at((heap), (bytes), (alignment), (stream), __FILE__, __LINE__, (out))
 
-/// Returns all empty chunks of the heap to the device. The result is the size of the returned chunks in bytes, or 0 for
-/// NULL.
+/// Returns all empty chunks of the heap to the device. The result is the size of the returned chunks in bytes, or 0 if
+/// `heap` is NULL.
 /// Threads: any.  Blocks: as slr_heap_take.
 SLR_API uint64_t slr_heap_trim(slr_heap *heap);
 

@@ -146,8 +146,9 @@ typedef struct slr_arg {
 /// an int. The first launch with a block size compiles the kernel for that size, and stores the result in the disk
 /// cache. slr_kernel_prepare compiles in advance.
 ///
-/// If a buffer belongs to another device, the kernel uses a copy on this device. slipring updates the copy before the
-/// launch, and afterwards copies back the bytes that the kernel may have written (docs/contract/cluster.md).
+/// If a buffer belongs to another device than the stream does, the kernel uses a copy on the stream's device. slipring
+/// updates the copy before the launch, and afterwards copies back the bytes that the kernel may have written
+/// (docs/contract/cluster.md).
 /// Threads: any.  Blocks: while the call compiles, else no.
 /// Owns: slipring keeps buffers and kernel alive until the work ends; `args` is copied.
 /// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; an explicit buffer

@@ -28,8 +28,8 @@ SLR_API slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, con
 
 /// Sends `count` messages with default priority: message k goes to the instance of the key keys[k]. The messages lie
 /// one after another in memory, with `bytes` bytes each. slipring publishes all of them together, which costs less per
-/// message. `accepted` always gets a number n: the first n messages were accepted. The pointer `accepted` may be NULL.
-/// The messages of one call get consecutive correlation numbers.
+/// message than single sends. `accepted` always gets a number n: the first n messages were accepted. The pointer
+/// `accepted` may be NULL. The messages of one call get consecutive correlation numbers.
 /// Threads, Blocks, Errors: as for slr_send_key; after an error the remaining messages were not sent.
 SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *keys, const void *messages,
                                       size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/// Appends the work of one layer to the stream: the layer computes y from x. A layer must give the same bits each time
-/// slipring computes the layer.
+/// Appends the work of one layer to the stream: the layer computes y from x. Each time slipring computes a layer from
+/// the same x, the layer must give the same bits.
 typedef slr_status slr_layer_forward(void *user, slr_stream *stream, const slr_tensor *x, const slr_tensor *y);
 
 /// Appends the computation of the layer's gradients to the stream: dx, and the gradients of the layer's own weights.
@@ -64,7 +64,7 @@ SLR_API slr_status slr_sequence_create(slr_ops *ops, const slr_sequence_desc *de
 SLR_API void slr_sequence_destroy(slr_sequence *sequence);
 
 /// Appends the work of all layers to the stream. The tensor `y` gets the output of the last layer.
-/// Threads: one at a time per sequence.  Blocks: as its layers.
+/// Threads: one at a time per sequence.  Blocks: as the sequence's layers do.
 /// Errors: INVALID (a NULL argument, a type or shape that does not fit), and those of the layers.
 SLR_API slr_status slr_sequence_forward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
                                         const slr_tensor *y);

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. All figures come from the driver
-/// or the system. The figure 0 means that driver and system do not give the limit.
+/// or the system. The figure 0 means that neither the driver nor the system gives the limit.
 typedef struct slr_device_limits {
     uint32_t units;
     uint32_t lanes;              ///< threads that run in step: a warp, or the 4-byte lanes of a CPU's vector

@@ -17,7 +17,7 @@
 ///
 /// When the main function returns, the ring kernel accepts no more messages. If main returns SLR_OK and every accepted
 /// message has completed, the ring kernel has terminated. If main returns an error or leaves messages, the ring kernel
-/// has failed; its held and pending messages remain until slr_ring_terminate returns them. Only the thread of the main
+/// has failed; the held and pending messages remain until slr_ring_terminate returns them. Only the thread of the main
 /// function may call the functions of this header.
 #ifndef SLIPRING_LOOP_H
 #define SLIPRING_LOOP_H
@@ -72,8 +72,8 @@ SLR_API int slr_is_active(slr_context *context);
 /// Threads: the thread that runs main.  Blocks: no.
 SLR_API int slr_should_terminate(slr_context *context);
 
-/// Gives the loop's own port, which can send to other ring kernels and receive their replies. The first call of the
-/// function opens the loop's port.
+/// Gives the loop's own port, which can send to other ring kernels and receive their replies. The first call of
+/// slr_context_port opens the loop's port.
 /// Threads: the thread that runs main.  Blocks: no.  Owns: nothing, because slipring closes the port after main
 ///   returns.
 /// Errors: NO_MEMORY, SYSTEM.

@@ -11,13 +11,13 @@
 extern "C" {
 #endif
 
-/// A metric has one of the following names on most devices: "busy_percent", "memory_busy_percent" (over the driver's
+/// On most devices, a metric has one of the following names: "busy_percent", "memory_busy_percent" (over the driver's
 /// last sample period), "memory_used_bytes", "memory_bytes", "temperature_c", "power_mw", "power_limit_mw",
 /// "clock_mhz", "memory_clock_mhz". On vulkan the names are "memory_used_bytes", "memory_bytes", and counts since the
 /// device was opened: "barriers", "host_barriers", "argument_writes", "pipelines", "submits" (docs/contract/vulkan.md).
 /// On webgpu the names are "bind_groups", "bind_group_layouts", "bind_group_sets", "passes", "pipelines", "submits",
-/// "timestamp_resolves", "maps" (docs/contract/webgpu.md). On metal the names are "memory_used_bytes",
-/// "memory_bytes", "command_buffers", "encoders", "pipelines", "archives", "staged_copies" (docs/contract/metal.md).
+/// "timestamp_resolves", "maps" (docs/contract/webgpu.md). On metal the names are "memory_used_bytes", "memory_bytes",
+/// "command_buffers", "encoders", "pipelines", "archives", "staged_copies" (docs/contract/metal.md).
 typedef struct slr_metric {
     const char *name; ///< the name, which ends with the unit; static text
     uint64_t value;

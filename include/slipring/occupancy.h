@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/// What limits the number of blocks. The limits on the number of blocks are a set of flags.
+/// What limits the number of blocks on a multiprocessor, as a set of flags.
 typedef enum slr_occupancy_limit {
     SLR_LIMITED_BY_WARPS = 1,
     SLR_LIMITED_BY_REGISTERS = 2,
@@ -176,8 +176,8 @@ SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape 
 /// Works as slr_kernel_get_occupancy, but measures the number of blocks if the driver does not give that number. The
 /// measurement uses a test kernel with as many threads and as much shared memory per block as `kernel`. The test kernel
 /// counts its own blocks while they run. The test kernel may use other registers than `kernel`, and may miss blocks on
-/// a busy device, so the count is an estimate. For a measured number of blocks, `theoretical` is 0, because the maximum
-/// is unknown.
+/// a busy device, so the measured number is an estimate. For a measured number of blocks, `theoretical` is 0, because
+/// the maximum is unknown.
 ///
 /// Threads: any.  Blocks: while the call compiles and measures.  Owns: nothing.
 /// Errors: those of slr_kernel_get_occupancy and of slr_launch.

@@ -131,8 +131,8 @@ typedef struct slr_provider {
 /// The texts live as long as the process.
 typedef void slr_provider_visitor(void *user, const slr_provider *provider);
 
-/// Calls the visitor for each library that operations may use. The variable SLIPRING_OPENBLAS_LIB names a file to use
-/// instead of libopenblas.so.0, and SLIPRING_ONEDNN_LIB a file instead of libdnnl.so.2.
+/// Calls the visitor for each library that operations may use. The variable SLIPRING_OPENBLAS_LIB names a file that
+/// slipring opens instead of libopenblas.so.0, and SLIPRING_ONEDNN_LIB names a file instead of libdnnl.so.2.
 /// Threads: any.  Blocks: while a library is opened.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *user);
 

@@ -56,7 +56,7 @@ typedef struct slr_pool_stats {
     double hit_rate;           ///< hits / (hits + misses); 0 without requests
 } slr_pool_stats;
 
-/// Makes a pool whose buffers come from the device's heap. `desc` may be NULL.
+/// Makes a pool. The pool's buffers come from the device's heap, unless desc->within is set. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: no.  Owns: the pool keeps its device alive; the caller frees the pool by slr_pool_destroy.
 /// Errors: INVALID (a NULL argument; `within` is of another device), NO_MEMORY.
@@ -72,9 +72,9 @@ SLR_API void slr_pool_destroy(slr_pool *pool);
 /// Threads: any.  Blocks: no.  Owns: the device keeps the pool.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 
-/// Gets a buffer of `count` scalars from the pool. A buffer from a pool contains the bytes of its last user, or zeros.
-/// slr_buffer_destroy releases the buffer. When no ring kernel and no stream uses a released buffer any more, the
-/// buffer waits in the pool for the next request.
+/// Gets a buffer of `count` scalars from the pool. A buffer from a pool contains the bytes that its last user left, or
+/// zeros. slr_buffer_destroy releases the buffer. When no ring kernel and no stream uses a released buffer any more,
+/// the buffer waits in the pool for the next request.
 ///
 /// Threads: any.  Blocks: while other threads' calls use the pool. If no buffer waits in the pool, slr_pool_acquire
 /// blocks like slr_buffer_create.
@@ -90,8 +90,8 @@ SLR_API slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scala
     slr_pool_acquire_at((pool), (count), (scalar), __FILE__, __LINE__, (out))
 
 /// Frees waiting buffers to the heap, the largest first, until the waiting buffers take at most `keep_bytes` bytes. The
-/// result is the number of bytes that were freed, or 0 for NULL. slr_heap_trim can then return the freed memory to the
-/// device.
+/// result is the number of bytes that were freed, or 0 if `pool` is NULL. slr_heap_trim can then return the freed
+/// memory to the device.
 /// Threads: any.  Blocks: as slr_pool_acquire.
 SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 

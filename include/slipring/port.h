@@ -17,8 +17,8 @@ typedef struct slr_port slr_port;
 /// SYSTEM.
 SLR_API slr_status slr_port_open(slr_device *device, slr_port **out);
 
-/// Closes a port. After the port is closed, ring kernels still handle the messages that were sent before. Replies that
-/// were not yet received are discarded. If `port` is NULL, slr_port_close does nothing.
+/// Closes a port. Ring kernels still handle the messages that were sent before slr_port_close. Replies that were not
+/// yet received are discarded. If `port` is NULL, slr_port_close does nothing.
 /// Threads: the owner, once.  Blocks: no.
 SLR_API void slr_port_close(slr_port *port);
 
@@ -26,8 +26,8 @@ SLR_API void slr_port_close(slr_port *port);
 typedef struct slr_send_options {
     uint32_t priority; ///< SLR_PRIORITY(0..255); default: the ring kernel's
     /// The correlation: a number that every reply to the message returns. The default correlation of a message is the
-    /// port's next number. The port's numbers start with 1 and count the accepted messages that had no correlation of
-    /// their own; after 2^31 - 1 comes 0.
+    /// port's next number. The port's numbers start with 1 and count the accepted messages for which the program set no
+    /// correlation. After 2^31 - 1 comes 0.
     uint32_t correlation;
 } slr_send_options;
 
@@ -48,14 +48,15 @@ typedef struct slr_send_options {
 ///   max_ports other ports use the ring kernel. A closed port counts as in use until its messages have completed.
 SLR_API slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint64_t timeout_ns);
 
-/// Sends a message as slr_send does, but with options; NULL means the defaults.
+/// Sends a message as slr_send does, but with options. If `options` is NULL, all options have their defaults.
 SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
                                  const slr_send_options *options, uint64_t timeout_ns);
 
 /// Sends `count` messages with default priority. Message k goes to instance `instances[k]`, or to `to.instance` if
 /// `instances` is NULL. The messages lie one after another in memory, with `bytes` bytes each. slipring publishes all
-/// of them together, which costs less per message. `accepted` always gets a number n: the first n messages were
-/// accepted. The pointer `accepted` may be NULL. The messages of one call get consecutive correlation numbers.
+/// of them together, which costs less per message than single sends. `accepted` always gets a number n: the first n
+/// messages were accepted. The pointer `accepted` may be NULL. The messages of one call get consecutive correlation
+/// numbers.
 ///
 /// Threads, Blocks: as for slr_send (NULL is not allowed).
 /// Errors: those of slr_send; after an error the remaining messages were not sent.
@@ -99,7 +100,7 @@ SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *pa
 /// Sends a message and waits for its reply. The port keeps other replies for slr_receive, including those that arrive
 /// by slr_route_to_port. The shared port keeps each reply for the thread that waits for it. A reply that arrives after
 /// its caller's deadline is discarded. If `port` is NULL, slr_call uses the device's shared port, and any number of
-/// threads may call at once.
+/// threads may call slr_call at once.
 ///
 /// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns`, for sending and receiving together.
 /// Errors: those of slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before the message was handled), INVALID

@@ -54,7 +54,7 @@ typedef struct slr_profile_line {
     float share;   ///< the line's part of the operations of the kernel's first launch, 0 to 1
 } slr_profile_line;
 
-/// Times in a row are exact, except that quantiles may be wrong by 0.8 %.
+/// The times in a row of the profile are exact, except that quantiles may be wrong by 0.8 %.
 typedef struct slr_profile_row {
     uint32_t kind;
     uint32_t counted;          ///< for a kernel and a batch row: SLR_COUNTED_...
@@ -76,8 +76,9 @@ typedef struct slr_profile_row {
     slr_profile_line lines[SLR_PROFILE_LINES]; ///< the source's lines by falling share
     uint64_t messages;                         ///< for a batch or owner row: messages handled
     uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
-    /// For a caller row, the offset of the call in bytes from the start of the mapped `file`, which has its machine
-    /// code. If the offset of a caller row is 0, `file` is a source, and lines[0] has the line.
+    /// For a caller row: `file` is the mapped file with the caller's machine code, and this field is the call's offset
+    /// in bytes from the start of `file`. If the offset of a caller row is 0, `file` is a source, and lines[0] has the
+    /// line.
     uint64_t offset;
 } slr_profile_row;
 
@@ -105,8 +106,8 @@ typedef struct slr_roofline {
     double reached; ///< fraction of the device's peak at the kernel's intensity: 0 to about 1; more if caches help
 } slr_roofline;
 
-/// Starts the profiler, and keeps the counts of earlier periods. If the profiler is already on, slr_profile_start does
-/// nothing.
+/// Starts the profiler. The counts of earlier profiling periods stay. If the profiler is already on, slr_profile_start
+/// does nothing.
 /// Threads: any.  Blocks: 5 ms the first time, because slipring compares two clocks.  Owns: nothing.  Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
@@ -118,8 +119,8 @@ SLR_API void slr_profile_stop(void);
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_clear(void);
 
-/// Gives at most `most` of the rows that are not empty, sorted by falling time. `count` gets the total number of rows
-/// that are not empty. `out` may be NULL if `most` is 0.
+/// Gives at most `most` of the rows that are not empty, the row with the longest time first. `count` gets the total
+/// number of rows that are not empty. `out` may be NULL if `most` is 0.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_t *count);
@@ -217,8 +218,8 @@ SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape,
     slr_profile_kernel_sized((kernel), (shape), (args), (count), (desc), (out), sizeof(slr_timing))
 
 /// Writes the rows of the profile to a file as one JSON object, completely or not at all. In the path, `%p` is replaced
-/// by the process ID. If the path names a device, a pipe, a link or a file with several names, slr_profile_write writes
-/// to that file and does not replace it.
+/// by the process ID. If the path names a device file, a pipe, a link or a file with several names, slr_profile_write
+/// writes to that file and does not replace it.
 ///
 /// Threads: any.  Blocks: while the call writes, and up to 10 s until a pipe has a reader.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (the folder), SYSTEM (also: a pipe without a reader), TIMEOUT,

@@ -37,8 +37,9 @@ typedef struct slr_program_desc {
     /// variables (docs/debugging.md). If the field is 0, the environment variable SLIPRING_DEBUG=1 has the same effect
     /// as the field value 1.
     uint32_t debug;
-    /// A value of slr_tuned_use: whether launches with a block of slipring's choice use what slr_tune has found. The
-    /// default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED is 0.
+    /// A value of slr_tuned_use. The value decides whether a launch for which slipring chooses the block uses what
+    /// slr_tune has found. The default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED
+    /// is 0.
     uint32_t tuned;
 } slr_program_desc;
 #ifdef __cplusplus
@@ -84,8 +85,7 @@ typedef struct slr_field {
     uint8_t is_text;  ///< declared as an array of plain `char`: text up to its first NUL
 } slr_field;
 
-/// A struct that host and device share. If a reply is a plain scalar and not a struct, its only field has the name
-/// "value".
+/// A struct that host and device share. If a reply is a plain scalar, its layout has one field with the name "value".
 typedef struct slr_layout {
     const char *name; ///< "" for none (no state, no reply)
     uint64_t bytes;   ///< 0 for none
@@ -123,8 +123,7 @@ SLR_API slr_status slr_program_load(slr_device *device, const char *path, const 
                                     slr_program **out);
 
 /// slr_program_from_text compiles as slr_program_load does, but takes the source from memory. `name` replaces the file
-/// name in diagnostics;
-/// "#include" searches the folder of `name` first.
+/// name in diagnostics; "#include" searches the folder of `name` first.
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);
 

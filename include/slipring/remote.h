@@ -30,8 +30,9 @@ extern "C" {
 
 #define SLR_REMOTE_NAME_BYTES 33
 
-/// A name, the servers that store it, and how to connect to them. slipring reads the texts of the struct only during
-/// the call. slipring reads secrets from files, never from texts in the struct.
+/// A name, the servers that store its data, and how to connect to these servers. slipring reads the texts of
+/// slr_remote_desc only during the call that gets the struct. slipring reads secrets from files, never from texts in
+/// the struct.
 typedef struct slr_remote_desc {
     uint32_t struct_size;
     uint32_t replicas;       ///< replicas of the streams that this call makes: 1 (default), 3 or 5
@@ -148,8 +149,8 @@ SLR_API slr_status slr_worker_get_stats(slr_worker *worker, slr_worker_stats *ou
 SLR_API slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out, size_t bytes);
 #define slr_worker_get_stats(worker, out) slr_worker_get_stats_sized((worker), (out), sizeof(slr_worker_stats))
 
-/// Handles the messages that the worker has read, writes snapshots, and hands the partitions over at once. If `worker`
-/// is NULL, slr_worker_close does nothing.
+/// Handles the messages that the worker has read, writes snapshots, hands the partitions over at once, and frees the
+/// worker. If `worker` is NULL, slr_worker_close does nothing.
 /// Threads: the worker's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
 /// Errors: TIMEOUT, SYSTEM (other workers handle the messages since the last snapshot again). slr_worker_close frees
 ///   the worker also after an error.
@@ -216,8 +217,8 @@ SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *
 
 /// Sends a message as slr_sender_send does, and waits for the first reply of the handler. slr_sender_call also sends
 /// all earlier messages to the same partition. slr_sender_call returns the reply after the servers have stored it, so
-/// the reply is as durable as the message. A reply may be lost on its way to the caller. Therefore, after TIMEOUT the
-/// message may have been handled or not; the stored outputs show which.
+/// the reply is as durable as the message. A reply may be lost on its way to the caller. Therefore, after TIMEOUT only
+/// the stored outputs show whether the message was handled.
 /// Threads: the sender's owner.  Blocks: until `timeout_ns`.
 /// Errors: FULL, TIMEOUT, HANDLER_FAULT (the message is among the dead letters), END (the handler gave no reply),
 ///   INVALID (sizes), WRONG_STATE (the sender has a `producer` number, and this message was accepted before).

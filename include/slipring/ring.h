@@ -81,13 +81,15 @@ typedef struct slr_delivery {
 /// its replies are dropped, and the fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
-/// A host handler that handles up to max_batch messages per call, in the order of service. Several messages of the
-/// batch may be for one instance, and share its state. A batch handler may reply to any of the messages, in any order.
-/// A result other than SLR_OK faults all messages of the batch; slr_fail faults one message.
+/// A host handler that handles up to max_batch messages per call, in the order in which the shard's owner took them.
+/// Several messages of the batch may be for one instance, and share its state. A batch handler may reply to any message
+/// of the batch, in any order of the messages. If the handler returns another result than SLR_OK, all messages of the
+/// batch fault; slr_fail faults one message.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
 /// The main function of a host ring kernel in loop form. The main function runs on its own thread from activation on,
-/// and takes messages by slr_take. <slipring/loop.h> has the rules, and the meaning of the result.
+/// and takes messages by slr_take. <slipring/loop.h> has the rules for the main function, and the meaning of its
+/// result.
 typedef struct slr_context slr_context;
 typedef slr_status slr_main(void *user, slr_context *context);
 
@@ -184,10 +186,10 @@ typedef struct slr_ring_desc {
     uint32_t reserved3;
     slr_on_evicted *on_evicted; ///< called with each evicted key and its state; NULL: both are dropped
     void *evicted_user;
-    /// The time limit of a handler on the host, in nanoseconds. slipring abandons a handler that exceeds the limit: its
-    /// message faults and the ring kernel fails. The limit for a handler is at least 1,000,000 ns; by default there is
-    /// no limit. If handlers have a time limit, each message costs two clock reads, and copies of the message and its
-    /// replies. Handlers on a device have a limit on loop iterations (`fuel`) instead.
+    /// The time limit of a handler on the host, in nanoseconds. slipring abandons a handler that exceeds the limit: the
+    /// handler's message faults and the ring kernel fails. The limit for a handler is at least 1,000,000 ns; by default
+    /// there is no limit. With a time limit, slipring reads the clock twice for each message, and copies the message
+    /// and its replies. Handlers on a device have a limit on loop iterations (`fuel`) instead.
     uint64_t handler_timeout_ns;
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
@@ -209,8 +211,8 @@ typedef struct slr_ring_desc {
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
     /// If the field is 1, slipring publishes replies and counts after each message instead of each batch, so no reply
     /// waits for a slow handler of a later message. The option publish_each works only for host handlers of one message
-    /// per call, and not with routes, whose replies are published per batch. By default slipring publishes replies and
-    /// counts after each batch.
+    /// per call. publish_each does not work with routes, because replies along routes are published per batch. By
+    /// default slipring publishes replies and counts after each batch.
     uint32_t publish_each;
 } slr_ring_desc;
 #ifdef __cplusplus
@@ -375,8 +377,8 @@ SLR_API void slr_ring_destroy(slr_ring *ring);
 SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
 /// Returns a failed ring kernel to its state before the failure: active, paused or draining. A restarted ring kernel
-/// keeps its address, ports and pending messages, and handles the messages in order. The counts of a restarted ring
-/// kernel continue. At a restart every instance gets its initial state or its state in the last checkpoint.
+/// keeps its address, ports, counts and pending messages, and handles the messages in order. At a restart every
+/// instance gets its initial state or its state in the last checkpoint.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is

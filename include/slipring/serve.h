@@ -160,7 +160,7 @@ SLR_API slr_status slr_server_get_note(const slr_server *server, void *note, siz
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_settle(slr_server *server, uint64_t timeout_ns);
 
-/// Waits as slr_server_settle does, and then writes a snapshot.
+/// Waits until all messages that were sent have been handled, as slr_server_settle does, and then writes a snapshot.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.  Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 
@@ -198,14 +198,14 @@ SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_sta
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
 /// Waits as slr_server_settle does, writes a snapshot if the wait succeeded, and releases the folder and the server.
-/// With any result of slr_server_close, the next slr_serve continues where this server stopped. If `server` is NULL,
-/// slr_server_close does nothing.
+/// With any result of slr_server_close, the next slr_serve continues where the closed server stopped. If `server` is
+/// NULL, slr_server_close does nothing.
 /// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
 /// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
 
-/// What the folder of a durable ring kernel holds. slr_place_get_info does not lock the folder, so it may read a folder
-/// in use in the middle of a change.
+/// What the folder of a durable ring kernel holds. slr_place_get_info does not lock the folder. If another process
+/// serves the folder, slr_place_get_info may read the folder in the middle of a change.
 typedef struct slr_place_info {
     char handler[96];
     uint64_t layout;

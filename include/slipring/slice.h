@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// With zero-copy payloads, a message refers to bytes of a buffer, which are not copied. The ownership of the buffer
-/// may move with the message. Contract: docs/contract/references.md.
+/// With a zero-copy payload, a message refers to bytes of a buffer, and slipring does not copy these bytes. The
+/// ownership of the buffer may move with the message. Contract: docs/contract/references.md.
 #ifndef SLIPRING_SLICE_H
 #define SLIPRING_SLICE_H
 
@@ -59,8 +59,8 @@ SLR_API slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_sli
 SLR_API slr_status slr_slice_get(slr_device *device, const slr_slice *slice, slr_buffer **out);
 
 /// Takes the buffer: from now on the caller owns the buffer, and the buffer no longer moves with the message. Take the
-/// buffer of a reply before the next receive. Take the buffer of a message while its handler runs, or in
-/// slr_on_undelivered.
+/// buffer of a reply before the port receives its next reply. Take the buffer of a message while its handler runs, or
+/// in slr_on_undelivered.
 /// Threads: any; if several threads try to take the buffer, one succeeds.  Blocks: no.
 /// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.  Errors: those of slr_slice_get.
 SLR_API slr_status slr_slice_take(slr_device *device, const slr_slice *slice, slr_buffer **out);

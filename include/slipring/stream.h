@@ -12,8 +12,8 @@ extern "C" {
 
 typedef struct slr_stream slr_stream;
 
-/// A point has passed when its stream has completed everything up to submission number `value`. A point is valid as
-/// long as its stream.
+/// A point has passed when its stream has completed all work up to submission number `value`. A point is valid as long
+/// as its stream.
 typedef struct slr_point {
     slr_stream *stream;
     uint64_t value;
@@ -54,8 +54,8 @@ SLR_API slr_status slr_stream_create(slr_device *device, const slr_stream_desc *
 /// Threads: any, once; also a host function.  Blocks: no.
 SLR_API void slr_stream_destroy(slr_stream *stream);
 
-/// Gives the device's default stream. The first call of the function makes the default stream, and slr_device_close
-/// destroys it.
+/// Gives the device's default stream. The first call of slr_stream_default makes the default stream, and
+/// slr_device_close destroys that stream.
 /// Threads: any.  Blocks: no.  Owns: the device keeps the stream.  Errors: those of slr_stream_create.
 SLR_API slr_status slr_stream_default(slr_device *device, slr_stream **out);
 
@@ -88,7 +88,7 @@ SLR_API slr_status slr_point_wait(slr_point point, uint64_t timeout_ns);
 /// Waits until the stream has completed all work submitted so far. Threads, Blocks, Errors: as for slr_point_wait.
 SLR_API slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns);
 
-/// Waits until all streams of the device have completed the work submitted so far.
+/// Waits until all streams of the device have completed all work submitted so far.
 /// Threads: any, except a host function of one of the device's streams (WRONG_STATE).  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, or the first failure that the call finds.
 SLR_API slr_status slr_device_finish(slr_device *device, uint64_t timeout_ns);
@@ -105,7 +105,7 @@ SLR_API slr_status slr_stream_recover(slr_stream *stream);
 /// slipring and submit work to its own stream. The host function should not wait long for anything else.
 typedef void slr_stream_function(void *user, slr_status status);
 
-/// Calls `function(user, status)` once after all work submitted so far, also after a failure.
+/// The stream calls `function(user, status)` once after all work submitted so far, also after a failure of the stream.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NO_MEMORY.
 SLR_API slr_status slr_stream_call(slr_stream *stream, slr_stream_function *function, void *user, slr_point *out);
 
@@ -150,7 +150,7 @@ typedef struct slr_stream_set slr_stream_set;
 SLR_API slr_status slr_stream_set_create(slr_device *device, uint32_t streams, const slr_stream_desc *desc,
                                          slr_stream_set **out);
 
-/// Returns the next stream of the set, in rotation. If `set` is NULL, slr_stream_set_next returns NULL.  Threads: any.
+/// Returns the next stream of the set, in rotation. If `set` is NULL, the result is NULL.  Threads: any.
 /// Blocks: no.  Owns: the set keeps the stream.
 SLR_API slr_stream *slr_stream_set_next(slr_stream_set *set);
 

@@ -2,8 +2,8 @@
 /// A supervisor restarts failed ring kernels, and the ring kernels that depend on them, a limited number of times.
 /// Contract: docs/contract/failure.md.
 ///
-/// A supervisor has children in the order in which they were added: ring kernels or other supervisors. After a child's
-/// failure, the supervisor restarts the children that the strategy selects. After max_restarts restarts within
+/// A supervisor's children are ring kernels or other supervisors, in the order in which the program added them. After a
+/// child's failure, the supervisor restarts the children that the strategy selects. After max_restarts restarts within
 /// window_ns, the supervisor itself fails with all its children. If a supervisor fails, the supervisor above it treats
 /// the failure as the failure of a child. Each tree of supervisors has one thread, which sleeps until a failure.
 #ifndef SLIPRING_SUPERVISOR_H
@@ -78,7 +78,7 @@ typedef struct slr_supervisor_stats {
 
 /// Makes a supervisor without children. `desc` may be NULL.
 /// Threads: any.  Blocks: no.
-/// Owns: the caller frees the supervisor by slr_supervisor_destroy, or passes it to another one by
+/// Owns: the caller frees the supervisor by slr_supervisor_destroy, or passes the supervisor to another supervisor by
 /// slr_supervisor_add_supervisor.
 /// Errors: INVALID (a field out of range: the message names the field), NO_MEMORY.
 SLR_API slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_supervisor **out);
@@ -101,7 +101,7 @@ SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (the supervisor has started, or is not the root), SYSTEM.
 SLR_API slr_status slr_supervisor_start(slr_supervisor *root);
 
-/// Waits until the supervisor, or a supervisor above it, has given up.
+/// Waits until the supervisor, or a supervisor above that supervisor, has given up.
 /// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT, INVALID (a NULL argument).
 SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64_t timeout_ns);
 

@@ -17,9 +17,9 @@
 extern "C" {
 #endif
 
-/// A problem, and the device on which it runs. If `kernel` is set, the kernel's device is the device of the problem.
-/// Without a kernel, `limits` describes the device. If neither `kernel` nor `limits` is set, the field `device` names
-/// the device. The output of the problem has `planes` times `m` rows of `n` elements.
+/// A problem, and the device that computes the problem. If `kernel` is set, the kernel's device is the device of the
+/// problem. Without a kernel, `limits` describes the device. If neither `kernel` nor `limits` is set, the field
+/// `device` names the device. The output of the problem has `planes` times `m` rows of `n` elements.
 typedef struct slr_tiling_desc {
     uint32_t struct_size;
     uint32_t element_bytes; ///< bytes of an element, 1 to 16. 0: 4

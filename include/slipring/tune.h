@@ -87,8 +87,8 @@ typedef struct slr_tune_candidate {
 /// slipring calls the function `watch` on the caller's thread, each time the tuner has tried a candidate.
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
-/// A measuring function of the program: it measures one sample in place of the device's events. The cost may be energy,
-/// for example, or an invented number in a test. Before slipring calls the function, the tuner checks the candidate's
+/// A measuring function of the program measures one sample in place of the device's events. The cost may be energy, for
+/// example, or an invented number in a test. Before slipring calls the function, the tuner checks the candidate's
 /// results and makes the candidate's kernel and arguments ready to launch.
 typedef slr_status slr_tune_meter(void *user, slr_stream *stream, slr_kernel *kernel,
                                   const slr_tune_candidate *candidate, double *cost);
