@@ -128,9 +128,9 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 /// Checks a handler, which begins with `__ring__`, `__ring_block__` or `__ring_batch__`, as slr_kernel_check checks a
 /// kernel. If `name` is NULL, slr_handler_check checks the only handler of the program. The checker sends generated
 /// messages to the handler in three launches: zeros, random values, and the smallest and largest values of each type.
-/// Each state of the handler starts as zero bytes. A fault of a handler that depends on values is an error if both
-/// zeros and random values cause the fault; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed
-/// shape of threads, so slr_handler_check ignores `grid` and `block`. In a check of a handler, parameter 0 is the first
+/// Each state of the handler starts as zero bytes. If a fault depends on values, the fault is an error only if both
+/// zeros and random values cause it; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed shape
+/// of threads, so slr_handler_check ignores `grid` and `block`. In a check of a handler, parameter 0 is the first
 /// parameter after the message.
 ///
 /// Threads: any.  Blocks: while the handler runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per

@@ -199,10 +199,10 @@ SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const 
 
 // ---- convolution and pooling ----------------------------------------------------------------------------------------
 
-/// Computes the convolution y = activation(x * weights + bias); the weights are not flipped. With rank 4, the
-/// dimensions of x are n, c, h, w; those of the weights are k, c / groups, r, s; those of y are n, k, p, q. With rank
-/// 3, the dimensions h, r and p are left out, and slipring ignores the first value of each pair in the struct. With
-/// groups = c, the convolution is depth-wise.
+/// Computes the convolution y = activation(x * weights + bias); the weights are not flipped. With rank 4, x has the
+/// dimensions n, c, h, w; the weights have k, c / groups, r, s; and y has n, k, p, q. With rank 3, the dimensions h, r
+/// and p are left out, and slipring ignores the first value of each pair in the struct. With groups = c, the
+/// convolution is depth-wise.
 typedef struct slr_convolution_desc {
     uint32_t struct_size;
     uint32_t stride[2];        ///< down and across; 0: 1
@@ -254,8 +254,8 @@ typedef enum slr_pool_kind {
     SLR_POOL_MEAN ///< the mean of the window's elements, without padding
 } slr_pool_kind;
 
-/// With rank 4, the dimensions of x are n, c, h, w, and those of y are n, c, p, q. With rank 3, the dimensions h and p
-/// are left out, and slipring ignores the first value of each pair in the struct.
+/// With rank 4, x has the dimensions n, c, h, w, and y has n, c, p, q. With rank 3, the dimensions h and p are left
+/// out, and slipring ignores the first value of each pair in the struct.
 typedef struct slr_pooling_desc {
     uint32_t struct_size;
     slr_pool_kind kind;

@@ -210,7 +210,7 @@ typedef struct slr_ring_desc {
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
     /// If the field is 1, slipring publishes replies and counts after each message instead of each batch, so no reply
-    /// waits for a slow handler of a later message. The option publish_each works only for host handlers of one message
+    /// waits for the handling of a later message. The option publish_each works only for host handlers of one message
     /// per call. publish_each does not work with routes, because replies along routes are published per batch. By
     /// default slipring publishes replies and counts after each batch.
     uint32_t publish_each;
@@ -376,9 +376,9 @@ SLR_API void slr_ring_destroy(slr_ring *ring);
 ///   continues), NO_MEMORY.
 SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
-/// Returns a failed ring kernel to its state before the failure: active, paused or draining. A restarted ring kernel
-/// keeps its address, ports, counts and pending messages, and handles the messages in order. At a restart every
-/// instance gets its initial state or its state in the last checkpoint.
+/// Restarts a failed ring kernel in the state that it had before the failure: active, paused or draining. A restarted
+/// ring kernel keeps its address, ports, counts and pending messages, and handles the messages in order. At a restart
+/// every instance gets its initial state or its state in the last checkpoint.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is

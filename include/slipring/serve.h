@@ -176,7 +176,7 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 /// Replaces the handler between two messages. slr_server_replace waits as slr_server_settle does, writes a snapshot,
 /// and continues with the ring kernel that `ring` describes, which has the new handler's program. The layouts of
 /// messages, states and replies must stay the same, and so must the handler's name. Until the next snapshot the new
-/// handler is on trial: if the new handler faults, the previous handler continues from the snapshot of
+/// handler is on trial. If the new handler faults on trial, the previous handler continues from the snapshot of
 /// slr_server_replace, and handles all later messages again. Outputs that the new handler has stored remain in the
 /// folder. The program must keep the previous handler's program until slr_server_close.
 ///
