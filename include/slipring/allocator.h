@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An application can supply the host memory that slipring uses, through the functions of the struct slr_allocator.
+/// Through the functions of the struct slr_allocator, an application can supply the host memory that slipring uses.
 /// Contract: docs/contract/ownership.md.
 #ifndef SLIPRING_ALLOCATOR_H
 #define SLIPRING_ALLOCATOR_H

@@ -25,8 +25,8 @@
 extern "C" {
 #endif
 
-/// Returns the version of the running library, such as "0.2.0". SLR_VERSION is the version of the headers. A later
-/// library runs programs that were compiled with earlier headers (docs/contract/abi.md). Never NULL.
+/// Returns the version of the running library, such as "0.2.0". SLR_VERSION is the version of the headers. The result
+/// is never NULL. Programs that were compiled with earlier headers run with a later library (docs/contract/abi.md).
 /// Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_version(void);
 

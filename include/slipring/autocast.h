@@ -37,8 +37,8 @@ typedef struct slr_autocast slr_autocast;
 /// Errors: INVALID (a NULL argument, no such type), NO_MEMORY.
 SLR_API slr_status slr_autocast_create(slr_ops *ops, slr_scalar low, slr_autocast **out);
 
-/// Releases the policy and the converted copies that it made. Work that was submitted before this call still runs. For
-/// NULL the call does nothing.
+/// Releases the policy and the converted copies that it made. Work that was submitted before slr_autocast_destroy still
+/// runs. If `autocast` is NULL, slr_autocast_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_autocast_destroy(slr_autocast *autocast);
 
@@ -46,7 +46,7 @@ SLR_API void slr_autocast_destroy(slr_autocast *autocast);
 /// Threads: one at a time per policy.  Blocks: no.  Errors: INVALID (a NULL argument, no such operation or type).
 SLR_API slr_status slr_autocast_set(slr_autocast *autocast, slr_operation operation, slr_scalar type);
 
-/// slr_autocast_visit calls this function for each operation. `name` is the operation, such as "matmul". `type` is the
+/// slr_autocast_visit calls the visitor for each operation. `name` is the operation, such as "matmul". `type` is the
 /// operation's type, such as "f16"; the text is empty for SLR_TYPE_AS_IT_COMES. `why` is the reason for the default
 /// type, or "set" if slr_autocast_set changed the type. The texts `name`, `type` and `why` live as long as the process.
 typedef void slr_autocast_visitor(void *user, slr_operation operation, const char *name, const char *type,
@@ -64,8 +64,9 @@ SLR_API slr_status slr_autocast_visit(const slr_autocast *autocast, slr_autocast
 SLR_API slr_status slr_autocast_tensor(slr_autocast *autocast, slr_stream *stream, slr_operation operation,
                                        const slr_tensor *in, slr_tensor *out);
 
-/// Releases all copies that slr_autocast_tensor made. A program should call this function after each training step.
-/// Submitted work keeps the copies that it uses, until the work ends. For NULL the call does nothing.
+/// Releases all copies that slr_autocast_tensor made. A program should call slr_autocast_clear after each training
+/// step. Submitted work keeps the copies that it uses, until the work ends. If `autocast` is NULL, slr_autocast_clear
+/// does nothing.
 /// Threads: one at a time per policy.  Blocks: no.
 SLR_API void slr_autocast_clear(slr_autocast *autocast);
 

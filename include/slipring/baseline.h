@@ -66,8 +66,9 @@ typedef struct slr_comparison {
 /// Compares measured samples with a baseline. The lower bound of `speed` is 1 - tolerance; the upper bound is 1 / (1 -
 /// tolerance). The verdict is REGRESSED if `speed` is below the lower bound, IMPROVED above the upper bound, and SAME
 /// between them. With one sample and an exact target, the value of `speed` itself decides the verdict. With several
-/// samples, the whole 95 % interval of `speed` must lie below, above or between the bounds. If the interval contains a
-/// bound, the verdict is UNDECIDED. slr_baseline_compare gives the same result each time for the same samples.
+/// samples, the 95 % interval of `speed` decides the verdict, if the whole interval lies below, above or between the
+/// bounds. If the interval contains a bound, the verdict is UNDECIDED. slr_baseline_compare gives the same result each
+/// time for the same samples.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; a wrong struct_size; no sample; a number that is not finite and above 0; a
@@ -75,7 +76,8 @@ typedef struct slr_comparison {
 SLR_API slr_status slr_baseline_compare(const slr_baseline *baseline, const double *samples, uint32_t count,
                                         slr_comparison *out);
 
-/// The macro slr_baseline_compare calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_baseline_compare calls slr_baseline_compare_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_baseline_compare_sized(const slr_baseline *baseline, const double *samples, uint32_t count,
                                               slr_comparison *out, size_t bytes);
 #define slr_baseline_compare(baseline, samples, count, out)                                                            \

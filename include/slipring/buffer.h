@@ -32,8 +32,8 @@ typedef enum slr_storage {
 
 #define SLR_BUFFER_MOST_DIMENSIONS 8
 
-/// This struct describes the buffer that slr_buffer_create_with creates. A zero in any field means the default. Later
-/// versions only append fields.
+/// slr_buffer_desc describes the buffer that slr_buffer_create_with creates. A zero in any field of slr_buffer_desc
+/// means the default. Later versions of slipring only append fields.
 typedef struct slr_buffer_desc {
     uint32_t struct_size;
     slr_buffer_mode mode;                       ///< default: automatic
@@ -42,9 +42,9 @@ typedef struct slr_buffer_desc {
     uint32_t rank;                              ///< number of dimensions in `shape`, up to SLR_BUFFER_MOST_DIMENSIONS
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS]; ///< elements in each dimension; the last dimension is contiguous
     /// The program may pass host memory for the buffer, `bytes` long and aligned to 64 bytes. If host and device share
-    /// memory, the memory at `import` becomes the buffer's memory; otherwise it becomes the host copy. The bytes at
-    /// `import` are the buffer's initial contents. The program may access the memory at `import` only while it is
-    /// mapped by slr_buffer_map.
+    /// memory, the memory at `import` becomes the buffer's memory; otherwise the memory at `import` becomes the host
+    /// copy. The bytes at `import` are the buffer's initial contents. The program may access the memory at `import`
+    /// only while that memory is mapped by slr_buffer_map.
     void *import;
     void (*release)(void *user); ///< called once when nothing uses `import` any more; may be NULL
     void *user;
@@ -52,12 +52,12 @@ typedef struct slr_buffer_desc {
     /// out. If host and device share memory (cpu), slipring locks the buffer's own memory, which then starts on a page.
     /// If the device has its own memory, slipring allocates the host copy at once and locks it. With pinned memory, a
     /// device with a copy engine (cuda) copies directly, without a staging buffer. `pinned` together with `import`
-    /// works only on devices with their own memory whose driver can lock pages (cuda, vulkan). Memory that is both
-    /// imported and pinned stays pinned until slipring releases it.
+    /// works only if the device has its own memory and the driver can lock pages (cuda, vulkan). Memory that is both
+    /// imported and pinned stays pinned until slipring releases the memory.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
-    /// With SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly, and slr_buffer_map and
-    /// slr_buffer_sync fail. A private buffer cannot use `import`, `pinned` or SLR_BUFFER_UNIFIED.
+    /// For a buffer with SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly, and slr_buffer_map
+    /// and slr_buffer_sync fail. A private buffer cannot use `import`, `pinned` or SLR_BUFFER_UNIFIED.
     slr_storage storage;
     uint32_t reserved_too; ///< ignored
 } slr_buffer_desc;
@@ -98,8 +98,8 @@ typedef struct slr_buffer_info {
 ///   docs/contract/pools.md).
 SLR_API slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **out);
 
-/// The macro slr_buffer_create calls this function, with its call site for slr_device_desc.on_memory. The text `file`
-/// must stay readable, as a string literal does.
+/// The macro slr_buffer_create calls slr_buffer_create_at with its call site for slr_device_desc.on_memory. The text
+/// `file` must stay readable, as a string literal does.
 SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *file, uint32_t line,
                                         slr_buffer **out);
 #define slr_buffer_create(device, bytes, out) slr_buffer_create_at((device), (bytes), __FILE__, __LINE__, (out))
@@ -114,20 +114,20 @@ SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_d
 
 /// Makes a slice: a part of a buffer that the program can use like a buffer. A slice shares the memory of its buffer.
 /// slipring records which range of the whole buffer each access uses, so work on disjoint slices can run at the same
-/// time. The whole buffer lives as long as its slices. The byte offset `offset` must be a multiple of 64.
+/// time. The whole buffer lives as long as its slices. The offset `offset` counts bytes and must be a multiple of 64.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the slice, and frees it by slr_buffer_destroy.
 /// Errors: INVALID (`offset` is wrong; the range is empty or exceeds the buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);
 
 /// Releases the caller's reference to the buffer. slipring frees the memory when no launched ring kernel, no submitted
-/// work and no slice uses the buffer any more. Before this call, the program must end every mapping by
-/// slr_buffer_unmap. For NULL the call does nothing.
+/// work and no slice uses the buffer any more. Before slr_buffer_destroy, the program must end every mapping by
+/// slr_buffer_unmap. If `buffer` is NULL, slr_buffer_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
-/// Copies `bytes` bytes from the program into the buffer, at byte `offset`. The call waits until work in flight that
-/// uses the bytes has ended. A handler that runs during the copy may see any mixture of old and new bytes. A handler
-/// sees all bytes that were written before the handler's message was sent.
+/// Copies `bytes` bytes from the program into the buffer, at byte `offset`. slr_buffer_write waits until work in flight
+/// that uses the bytes has ended. A handler that runs during the copy may see any mixture of old and new bytes. A
+/// handler sees all bytes that the program wrote before it sent the handler's message.
 ///
 /// Threads: any.  Blocks: for work in flight on the range, and while the call copies.
 /// Errors: INVALID (the range exceeds the buffer: the message has both sizes), WRONG_STATE (the range is mapped),
@@ -144,11 +144,11 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 #define SLR_MAP_WRITE 2u   ///< bytes that the host does not write keep their values
 #define SLR_MAP_DISCARD 4u ///< the host writes the whole range, so nothing is copied from the device
 
-/// Gives the host access to a range of the buffer until slr_buffer_unmap; `*out` gets the address. The call first waits
-/// until work in flight that conflicts with the mapping has ended. A mapping for reading conflicts with work that
-/// writes the range; a mapping for writing conflicts with all work on the range. After the wait for work in flight, the
-/// call copies to the host the bytes that are valid only on the device. While the range is mapped, slipring refuses
-/// work that conflicts with the mapping.
+/// Gives the host access to a range of the buffer until slr_buffer_unmap; `*out` gets the address. slr_buffer_map first
+/// waits until work in flight that conflicts with the mapping has ended. A mapping for reading conflicts with work that
+/// writes the range; a mapping for writing conflicts with all work on the range. After the wait, slr_buffer_map copies
+/// to the host the bytes that are valid only on the device. While the range is mapped, slipring refuses work that
+/// conflicts with the mapping.
 ///
 /// Threads: any; several may read one range.  Blocks: until `timeout_ns`, and for the copy.
 /// Owns: the caller gets the mapping, and ends it by slr_buffer_unmap.
@@ -176,7 +176,8 @@ SLR_API slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_buffer_get_info(const slr_buffer *buffer, slr_buffer_info *out);
 
-/// The macro slr_buffer_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_buffer_get_info calls slr_buffer_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_buffer_get_info_sized(const slr_buffer *buffer, slr_buffer_info *out, size_t bytes);
 #define slr_buffer_get_info(buffer, out) slr_buffer_get_info_sized((buffer), (out), sizeof(slr_buffer_info))
 
@@ -185,8 +186,8 @@ SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
 
 // ---- as text ------------------------------------------------------------------------------------------------------
 
-/// The struct slr_print_desc says how slr_buffer_format and slr_buffer_print show a buffer. A zero in any field means
-/// the default. Later versions only append fields.
+/// The struct slr_print_desc says how slr_buffer_format and slr_buffer_print show a buffer. A zero in any field of
+/// slr_print_desc means the default. Later versions of slipring only append fields.
 typedef struct slr_print_desc {
     uint32_t struct_size;
     slr_scalar dtype; ///< type of the elements; default: the buffer's. A different dtype is printed without a shape
@@ -214,17 +215,17 @@ static inline slr_print_desc slr_print_desc_init(void)
 #endif
 
 /// Writes the buffer's elements as text into `out`. Each number is written in the shortest form that reads back as the
-/// same value, with a '.' in any locale. The call reads the buffer piece by piece, so the text may show a part of a
-/// concurrent write. `out` gets at most `bytes` bytes, including the final NUL. `*length` gets the length of the full
-/// text without the NUL; `length` may be NULL.
+/// same value, with a '.' in any locale. slr_buffer_format reads the buffer piece by piece, so the text may show a part
+/// of a concurrent write. `out` gets at most `bytes` bytes, including the final NUL. `*length` gets the length of the
+/// full text without the NUL; `length` may be NULL.
 ///
 /// Threads: any.  Blocks: for work in flight on the buffer.  Owns: nothing; `desc` may be NULL.
 /// Errors: INVALID (a NULL argument, no dtype, more elements than the buffer has), and those of slr_buffer_read.
 SLR_API slr_status slr_buffer_format(slr_buffer *buffer, const slr_print_desc *desc, char *out, size_t bytes,
                                      size_t *length);
 
-/// Writes the same text as slr_buffer_format, but to the file `to`. Errors: also SYSTEM (the file could not be
-/// written).
+/// Writes the same text as slr_buffer_format, but to the file `to`. Errors: those of slr_buffer_format; SYSTEM (the
+/// file could not be written).
 SLR_API slr_status slr_buffer_print(slr_buffer *buffer, const slr_print_desc *desc, FILE *to);
 
 #ifdef __cplusplus

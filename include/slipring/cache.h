@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/// One entry of the cache. The texts are valid only during the visitor's call.
+/// One entry of the cache. The texts are valid until the visitor returns.
 typedef struct slr_cache_entry {
     const char *name;   ///< the name of the entry's file
     const char *kernel; ///< the kernel's name, or the handlers' names separated by commas
@@ -29,7 +29,7 @@ typedef struct slr_cache_entry {
 typedef int slr_cache_visitor(void *user, const slr_cache_entry *entry);
 
 /// Gives the path of the cache folder: the value of SLIPRING_CACHE_DIR, else a folder below XDG_CACHE_HOME or HOME. If
-/// the cache folder exists, the call resolves symbolic links in the folder's path.
+/// the cache folder exists, slr_cache_get_folder resolves symbolic links in the folder's path.
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; a path longer than `bytes`), NOT_FOUND (none of the three variables is set),
 ///   NO_MEMORY.
@@ -61,16 +61,17 @@ typedef struct slr_cache_info {
 ///   NOT_FOUND, SYSTEM, NO_MEMORY (as for slr_cache_visit).
 SLR_API slr_status slr_cache_get_info(slr_cache_info *out);
 
-/// The macro slr_cache_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_cache_get_info calls slr_cache_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes);
 #define slr_cache_get_info(out) slr_cache_get_info_sized((out), sizeof(slr_cache_info))
 
-/// Removes the entries that nobody used for more than `unused_s` seconds. Then slr_cache_prune removes the least
-/// recently used entries, until the rest takes at most `bytes` bytes. slr_cache_prune also removes partial files that
-/// ended processes left in the folder. The value UINT64_MAX of `bytes` or `unused_s` means that there is no limit.
-/// `*removed` and `*removed_bytes` get the number of removed entries and their bytes; either pointer may be NULL.
-/// Whenever slipring stores a new entry, it removes others by the limits in slr_cache_info. Processes that already run
-/// the code of a removed entry continue to run.
+/// Removes the entries that nobody used for more than `unused_s` seconds. If the rest takes more than `bytes` bytes,
+/// slr_cache_prune removes the least recently used entries until the rest fits. slr_cache_prune also removes partial
+/// files that ended processes left in the folder. The value UINT64_MAX of `bytes` or `unused_s` means that there is no
+/// limit. `*removed` and `*removed_bytes` get the number of removed entries and their bytes; either pointer may be
+/// NULL. Whenever slipring stores a new entry, it also removes old entries by the limits in slr_cache_info. Processes
+/// that already run the code of a removed entry continue to run.
 /// Threads: any.  Blocks: while the call reads and removes.  Owns: nothing.
 /// Errors: NOT_FOUND, SYSTEM, NO_MEMORY (as slr_cache_visit).
 SLR_API slr_status slr_cache_prune(uint64_t bytes, uint64_t unused_s, uint64_t *removed, uint64_t *removed_bytes);

@@ -21,7 +21,7 @@ extern "C" {
 typedef struct slr_check slr_check;
 
 /// One argument of the kernel whose value the caller chooses. If the caller does not choose an argument's value, the
-/// checker chooses it.
+/// checker chooses the value.
 typedef struct slr_check_argument {
     uint32_t parameter; ///< the parameter's index, from 0
     uint8_t is_unset;   ///< 1: the buffer's contents are uninitialised, and a read of them is a finding
@@ -80,8 +80,8 @@ typedef struct slr_check_finding {
     slr_check_place other; ///< the other access of a race, or the other thread's barrier
     uint64_t count;        ///< number of occurrences
     uint32_t launch;       ///< index of the first launch with this finding, for slr_check_get_launch
-    /// The options that give real values, such as "--arg n=..., --block ...", for a warning that generated values may
-    /// have caused. When the caller gives real values, the checker can report an error instead of a warning. For
+    /// For a warning that generated values may have caused: the options that give real values, such as "--arg n=...,
+    /// --block ...". When the caller gives real values, the checker can report an error instead of a warning. For
     /// findings without generated values, `give` is NULL.
     const char *give;
 } slr_check_finding;
@@ -98,7 +98,7 @@ typedef struct slr_check_launch {
     const char *from;
 } slr_check_launch;
 
-/// How one line of the source uses a GPU's memory and warps in the first launch.
+/// How one line of the source uses a GPU's memory and warps, counted in the first launch.
 typedef struct slr_check_line {
     const char *file;
     uint32_t line;
@@ -114,9 +114,9 @@ typedef struct slr_check_info {
     uint32_t findings, errors, warnings, notes, launches;
 } slr_check_info;
 
-/// Runs a kernel in the interpreter, once or twice, and reports its defects. The checker runs the kernel a second time
-/// if it chose the sizes and the kernel compares its index with a size. In this second run, the sizes are not multiples
-/// of the block size. A finding does not make the call of slr_kernel_check fail. `desc` may be NULL.
+/// Runs a kernel in the interpreter, once or twice, and reports its defects. If the checker chose the sizes and the
+/// kernel compares its index with a size, the checker runs the kernel a second time. In the second run, the sizes are
+/// not multiples of the block size. slr_kernel_check does not fail because of a finding. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: while the kernel runs; `fuel` and `steps` are the limits.
 /// Owns: the check keeps the kernel alive; the caller frees the check by slr_check_destroy.
@@ -128,10 +128,10 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 /// Checks a handler, which begins with `__ring__`, `__ring_block__` or `__ring_batch__`, as slr_kernel_check checks a
 /// kernel. If `name` is NULL, slr_handler_check checks the only handler of the program. The checker sends generated
 /// messages to the handler in three launches: zeros, random values, and the smallest and largest values of each type.
-/// Each state of the handler starts as zero bytes. A fault of a handler that depends on values is an error if both
-/// zeros and random values cause the fault; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed
-/// shape of threads, so the call ignores `grid` and `block`. In a check of a handler, the parameters count from 0,
-/// beginning after the message.
+/// Each state of the handler starts as zero bytes. If a fault depends on values, the fault is an error only if both
+/// zeros and random values cause it; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed shape
+/// of threads, so slr_handler_check ignores `grid` and `block`. In a check of a handler, parameter 0 is the first
+/// parameter after the message.
 ///
 /// Threads: any.  Blocks: while the handler runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per
 /// launch, 0: 16 million).
@@ -140,23 +140,25 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 SLR_API slr_status slr_handler_check(slr_program *program, const char *name, const slr_check_desc *desc,
                                      slr_check **out);
 
-/// Releases the check. For NULL the call does nothing.
+/// Releases the check. If `check` is NULL, slr_check_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_check_destroy(slr_check *check);
 
-/// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the check keeps all texts.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *out);
 
-/// The macro slr_check_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_check_get_info calls slr_check_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_info *out, size_t bytes);
 #define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
 
 /// Gives the finding with the index `index`. Findings are sorted by file and line. The first finding has the index 0.
-/// Threads: any.  Blocks: no.  Owns: the check keeps it.  Errors: NOT_FOUND (`index` is past the last finding), INVALID
-/// (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the check keeps all texts.  Errors: NOT_FOUND (`index` is past the last finding),
+/// INVALID (a NULL argument).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);
 
-/// The macro slr_check_get_finding calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_check_get_finding calls slr_check_get_finding_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t index, slr_check_finding *out,
                                                size_t bytes);
 #define slr_check_get_finding(check, index, out)                                                                       \
@@ -166,7 +168,8 @@ SLR_API slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t 
 /// Threads, Blocks, Owns, Errors: as for slr_check_get_finding.
 SLR_API slr_status slr_check_get_launch(const slr_check *check, uint32_t index, slr_check_launch *out);
 
-/// The macro slr_check_get_launch calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_check_get_launch calls slr_check_get_launch_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t index, slr_check_launch *out,
                                               size_t bytes);
 #define slr_check_get_launch(check, index, out)                                                                        \
@@ -177,7 +180,8 @@ SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t i
 /// Threads, Blocks, Owns, Errors: as for slr_check_get_finding.
 SLR_API slr_status slr_check_get_line(const slr_check *check, uint32_t index, slr_check_line *out);
 
-/// The macro slr_check_get_line calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_check_get_line calls slr_check_get_line_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_check_get_line_sized(const slr_check *check, uint32_t index, slr_check_line *out, size_t bytes);
 #define slr_check_get_line(check, index, out) slr_check_get_line_sized((check), (index), (out), sizeof(slr_check_line))
 

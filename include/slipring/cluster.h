@@ -20,7 +20,7 @@ extern "C" {
 
 typedef struct slr_cluster slr_cluster;
 
-/// Makes a cluster of different devices, from 1 to SLR_CLUSTER_MOST_DEVICES. The program still owns the devices of the
+/// Makes a cluster of 1 to SLR_CLUSTER_MOST_DEVICES different devices. The program still owns the devices of the
 /// cluster. The program closes the devices after slr_cluster_destroy.
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the cluster, and frees it by slr_cluster_destroy.
@@ -28,17 +28,18 @@ typedef struct slr_cluster slr_cluster;
 SLR_API slr_status slr_cluster_create(slr_device *const *devices, uint32_t count, slr_cluster **out);
 
 /// Opens the devices that the text `names` lists, such as "cpu?threads=1,cpu?threads=1,opencl:0", and makes a cluster
-/// of them. A name that appears twice in the list opens two devices. `desc` applies to each device; it may be NULL.
+/// of them. A name that appears twice in the list opens two devices. `desc` applies to each device; `desc` may be NULL.
 /// Threads: any.  Blocks: while backends start.
 /// Owns: the caller gets the cluster. slr_cluster_destroy frees the cluster and closes the devices.
 /// Errors: those of slr_device_open and slr_cluster_create.
 SLR_API slr_status slr_cluster_create_named(const char *names, const slr_device_desc *desc, slr_cluster **out);
 
-/// Waits until the cluster's launches have completed, and releases the cluster. For NULL the call does nothing.
-/// Threads: any, once.  Blocks: until its launches have ended.
+/// Waits until the cluster's launches have completed, and releases the cluster. If `cluster` is NULL,
+/// slr_cluster_destroy does nothing.
+/// Threads: any, once.  Blocks: until the cluster's launches have ended.
 SLR_API void slr_cluster_destroy(slr_cluster *cluster);
 
-/// Returns the number of devices in the cluster, or 0 for NULL.
+/// Returns the number of devices in the cluster, or 0 if `cluster` is NULL.
 /// Threads: any.  Blocks: no.
 SLR_API uint32_t slr_cluster_size(const slr_cluster *cluster);
 
@@ -59,7 +60,7 @@ typedef enum slr_balance {
     SLR_BALANCE_GIVEN           ///< by slr_balance_desc.weights
 } slr_balance;
 
-/// A zero in any field means the default.
+/// A zero in any field of slr_balance_desc means the default.
 typedef struct slr_balance_desc {
     uint32_t struct_size;
     uint32_t reserved;       ///< ignored
@@ -133,8 +134,8 @@ static inline slr_arg slr_arg_first(void)
 /// device. `kernels` holds the same kernel once for each device, from a program of that device. `parts` holds one part
 /// of the items for each device. The cluster divides the buffers that slr_arg_split names. A buffer without
 /// slr_arg_split is passed whole, and only to parameters that the kernel does not write. Each device gets a copy of
-/// every argument that is a number. A buffer may belong to any device. slipring copies the bytes that another device
-/// needs to that device, and copies written bytes back.
+/// every argument that is a number. A buffer may belong to any device. If a device needs bytes of another device's
+/// buffer, slipring copies the bytes to the device that needs them, and copies written bytes back.
 ///
 /// Only the thread of an item may read or write that item of a divided buffer. The point `out` passes when all parts
 /// have completed; `out` may be NULL.
@@ -146,9 +147,9 @@ static inline slr_arg slr_arg_first(void)
 SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *kernels, const slr_part *parts,
                                       const slr_arg *args, uint32_t arg_count, slr_point *out);
 
-/// Waits for all launches of the cluster. If a device was lost, the other devices repeat its unfinished parts. The
-/// results of the lost device's unfinished parts never reach a buffer, so each part takes effect once. slipring gives
-/// no more items to a lost device.
+/// Waits for all launches of the cluster. If a device was lost, the other devices repeat the lost device's unfinished
+/// parts. The results of the lost device's unfinished parts never reach a buffer, so each part takes effect once.
+/// slipring gives no more items to a lost device.
 /// Threads: one at a time per cluster.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, DEVICE_LOST (no device can repeat the lost items, or a buffer was lost), or the first failure of a
 ///   part, with its device's name.
@@ -168,7 +169,8 @@ typedef struct slr_cluster_stats {
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (index).
 SLR_API slr_status slr_cluster_get_stats(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out);
 
-/// The macro slr_cluster_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_cluster_get_stats calls slr_cluster_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_cluster_get_stats_sized(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out,
                                                size_t bytes);
 #define slr_cluster_get_stats(cluster, index, out)                                                                     \

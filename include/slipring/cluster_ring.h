@@ -15,11 +15,12 @@ extern "C" {
 typedef struct slr_cluster_ring slr_cluster_ring;
 typedef struct slr_cluster_port slr_cluster_port;
 
-/// Makes a ring kernel on each device of the cluster and launches it. The devices share desc->instances in equal parts:
-/// the first device gets the first instances, and each device gets at least one instance. With keys, a hash of the key
-/// selects the device, and each device has room for its part of desc->instances. For a handler in kernel source,
-/// `programs` holds one program for each device. For a host handler, `programs` is NULL, and the handler may run on
-/// several devices at once. slr_cluster_ring_create ignores desc->program.
+/// Makes a ring kernel on each device of the cluster, and launches all these ring kernels. The devices share
+/// desc->instances in equal parts: the first device gets the first instances, and each device gets at least one
+/// instance. With keys, a hash of the key selects the device, and each device has room for as many keys as its part of
+/// desc->instances. For a handler in kernel source, `programs` holds one program for each device. For a host handler,
+/// `programs` is NULL, and the handler may run on several devices at once. slr_cluster_ring_create ignores
+/// desc->program.
 ///
 /// Threads: any.  Blocks: as slr_ring_create and slr_ring_launch.
 /// Owns: the caller gets the cluster ring, and frees it by slr_cluster_ring_destroy before slr_cluster_destroy.
@@ -31,30 +32,33 @@ SLR_API slr_status slr_cluster_ring_create(slr_cluster *cluster, const slr_ring_
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: those of slr_ring_activate, from the first device that fails.
 SLR_API slr_status slr_cluster_ring_activate(slr_cluster_ring *ring, uint64_t timeout_ns);
 
-/// Calls slr_ring_close_input for the ring kernel on each device, and waits until all of them have terminated. When the
-/// call that closes the input returns, every accepted message has been handled.
+/// Calls slr_ring_close_input for the ring kernel on each device, and waits until all of them have terminated. When
+/// slr_cluster_ring_drain returns SLR_OK, every accepted message has been handled.
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: those of slr_ring_close_input and slr_ring_wait.
 SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeout_ns);
 
-/// Terminates the ring kernels that have not yet terminated, and releases the cluster ring. Before this call, the
-/// program closes the cluster ring's ports. For NULL the call does nothing.
+/// Terminates the ring kernels that have not yet terminated, and releases the cluster ring. Before
+/// slr_cluster_ring_destroy, the program closes the cluster ring's ports. If `ring` is NULL, slr_cluster_ring_destroy
+/// does nothing.
 /// Threads: any, once.  Blocks: as slr_ring_destroy.
 SLR_API void slr_cluster_ring_destroy(slr_cluster_ring *ring);
 
-/// Gives counts of a cluster ring: the sums over all devices. `state` is the latest state that the ring kernels on all
-/// devices have reached, or SLR_RING_IN_FAILURE if one of them has failed. Each text in the result comes from the first
-/// device that has a text. The field `mode` is the mode of the first device. `running_ns` is the longest running time
-/// of all devices.
+/// Gives the counts of a cluster ring: each count is the sum over all devices. `state` is the latest state that the
+/// ring kernels on all devices have reached, or SLR_RING_IN_FAILURE if one of them has failed. Each text in the result
+/// comes from the first device that has a text. The field `mode` is the mode of the first device. `running_ns` is the
+/// longest running time of all devices.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_cluster_ring_get_stats(slr_cluster_ring *ring, slr_ring_stats *out);
 
-/// The macro slr_cluster_ring_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_cluster_ring_get_stats calls slr_cluster_ring_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_cluster_ring_get_stats(ring, out) slr_cluster_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
 /// Gives the cluster ring's ring kernel on one device. All functions of <slipring/ring.h> except slr_ring_destroy
 /// accept the ring kernel of a cluster ring. A route may use the ring kernel of a cluster ring, too.
-/// Threads: any.  Blocks: no.  Owns: the cluster ring keeps it.  Errors: INVALID (a NULL argument), NOT_FOUND (index).
+/// Threads: any.  Blocks: no.  Owns: the cluster ring keeps the ring kernel.  Errors: INVALID (a NULL argument),
+///   NOT_FOUND (index).
 SLR_API slr_status slr_cluster_ring_get(const slr_cluster_ring *ring, uint32_t index, slr_ring **out);
 
 /// Finds the device of an instance. `device` gets the index of the instance's device. `local` gets the instance's
@@ -76,7 +80,7 @@ SLR_API slr_status slr_cluster_ring_find_key(const slr_cluster_ring *ring, slr_k
 /// of slr_port_open.
 SLR_API slr_status slr_cluster_port_open(slr_cluster_ring *ring, slr_cluster_port **out);
 
-/// Closes a port. For NULL the call does nothing.  Threads: the owner, once.  Blocks: no.
+/// Closes a port. If `port` is NULL, slr_cluster_port_close does nothing.  Threads: the owner, once.  Blocks: no.
 SLR_API void slr_cluster_port_close(slr_cluster_port *port);
 
 /// Sends a message to an instance on any device, as slr_send_with does for one device.
@@ -96,8 +100,8 @@ SLR_API slr_status slr_cluster_send_key(slr_cluster_port *port, slr_key key, con
 SLR_API slr_status slr_cluster_call(slr_cluster_port *port, uint32_t instance, const void *message, size_t bytes,
                                     void *reply, size_t reply_bytes, uint64_t timeout_ns);
 
-/// Sends a message to the instance of a key and waits for the reply, on the device that serves the key. The call works
-/// as slr_call_key does on one device.
+/// Sends a message to the instance of a key and waits for the reply, on the device that serves the key.
+/// slr_cluster_call_key works as slr_call_key does on one device.
 /// Threads: the port's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_call_key.
 SLR_API slr_status slr_cluster_call_key(slr_cluster_port *port, slr_key key, const void *message, size_t bytes,
                                         void *reply, size_t reply_bytes, uint64_t timeout_ns);
@@ -105,7 +109,7 @@ SLR_API slr_status slr_cluster_call_key(slr_cluster_port *port, slr_key key, con
 /// Receives the next reply from any device, as slr_receive does. `device` gets the index of the device that replied;
 /// `device` may be NULL. `instance` gets the number of the instance in the cluster ring, or, with keys, in the device's
 /// ring kernel. `instance` may be NULL. slr_cluster_receive asks the devices in rotation, so no device delays the
-/// replies of the others. The result is END when all ring kernels that the port has used have ended.
+/// replies of other devices. The result is END when all ring kernels that the port has used have ended.
 /// Threads: the port's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_receive.
 SLR_API slr_status slr_cluster_receive(slr_cluster_port *port, slr_reply *reply, uint32_t *device, uint32_t *instance,
                                        void *payload, size_t capacity, uint64_t timeout_ns);

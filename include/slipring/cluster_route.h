@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Routes that connect ring kernels of different devices. A thread of the host carries the messages from one device to
-/// the other. On one device, use the routes of <slipring/route.h>, which need no thread. Contract:
+/// Routes that connect ring kernels of different devices. A thread of the host carries the messages between the
+/// devices. On one device, use the routes of <slipring/route.h>, which need no thread. Contract:
 /// docs/contract/cluster.md.
 #ifndef SLIPRING_CLUSTER_ROUTE_H
 #define SLIPRING_CLUSTER_ROUTE_H
@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct slr_cluster_route slr_cluster_route;
 
-/// A zero in any field means the default.
+/// A zero in any field of slr_cluster_route_desc means the default.
 typedef struct slr_cluster_route_desc {
     uint32_t struct_size;
     uint32_t instance_at;       ///< as slr_route_desc.instance_at
@@ -59,15 +59,17 @@ SLR_API slr_status slr_cluster_route_create(slr_ring *from, slr_ring *to, const 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_cluster_route_get_stats(const slr_cluster_route *route, slr_cluster_route_stats *out);
 
-/// The macro slr_cluster_route_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_cluster_route_get_stats calls slr_cluster_route_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_cluster_route_get_stats_sized(const slr_cluster_route *route, slr_cluster_route_stats *out,
                                                      size_t bytes);
 #define slr_cluster_route_get_stats(route, out)                                                                        \
     slr_cluster_route_get_stats_sized((route), (out), sizeof(slr_cluster_route_stats))
 
-/// Ends the route between two ring kernels. Before the route ends, the call waits, at most `timeout_ns`, until the
-/// route has passed on all replies so far. If the route still holds replies at the deadline, these replies are counted
-/// as unrouted. `stats` gets the last counts of the route; `stats` may be NULL. For NULL the call does nothing.
+/// Ends the route between two ring kernels. Before the route ends, slr_cluster_route_destroy waits, at most
+/// `timeout_ns`, until the route has passed on all replies so far. If the route still holds replies at the deadline,
+/// these replies are counted as unrouted. `stats` gets the last counts of the route; `stats` may be NULL. If `route` is
+/// NULL, slr_cluster_route_destroy does nothing.
 /// Threads: any, once; not from a handler.  Blocks: until `timeout_ns`.
 SLR_API void slr_cluster_route_destroy(slr_cluster_route *route, uint64_t timeout_ns, slr_cluster_route_stats *stats);
 

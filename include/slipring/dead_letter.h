@@ -28,8 +28,8 @@ typedef struct slr_dead_letter {
 } slr_dead_letter;
 
 /// Takes up to `most` dead letters from a ring kernel. The dead letters of one shard come in the order in which the
-/// messages failed. The call copies the message of letter k to messages + k * stride. If `messages` is NULL, the call
-/// copies no message. If the call returns OK, `taken` is the number of letters, which may be 0. A terminated ring
+/// messages failed. slr_ring_take_dead_letters copies the message of letter k to messages + k * stride, or no message
+/// if `messages` is NULL. If the result is OK, `taken` is the number of letters, which may be 0. A terminated ring
 /// kernel keeps its dead letters until it is destroyed.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
@@ -38,8 +38,8 @@ typedef struct slr_dead_letter {
 SLR_API slr_status slr_ring_take_dead_letters(slr_ring *ring, slr_dead_letter *letters, void *messages, size_t stride,
                                               uint32_t most, uint32_t *taken);
 
-/// The macro slr_ring_take_dead_letters calls this function, with the size of a letter as `letter_bytes`
-/// (docs/contract/abi.md).
+/// The macro slr_ring_take_dead_letters calls slr_ring_take_dead_letters_sized with the size of a letter as
+/// `letter_bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_ring_take_dead_letters_sized(slr_ring *ring, slr_dead_letter *letters, size_t letter_bytes,
                                                     void *messages, size_t stride, uint32_t most, uint32_t *taken);
 #define slr_ring_take_dead_letters(ring, letters, messages, stride, most, taken)                                       \

@@ -22,8 +22,8 @@ extern "C" {
 
 #define SLR_DEVICE_MODEL_NAME_BYTES 64
 
-/// The figures in this struct decide how long work takes on a device. slr_device_get_model gives the figures of an open
-/// device. For a device that this machine lacks, the program fills slr_device_model itself.
+/// The figures in slr_device_model decide how long work takes on a device. slr_device_get_model gives the figures of an
+/// open device. For a device that this machine lacks, the program fills slr_device_model itself.
 typedef struct slr_device_model {
     char name[SLR_DEVICE_MODEL_NAME_BYTES];
     uint32_t device_class;   ///< slr_device_class
@@ -47,12 +47,12 @@ typedef struct slr_device_model {
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
 SLR_API slr_status slr_device_get_model(slr_device *device, slr_device_model *out);
 
-/// The macro slr_device_get_model calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_device_get_model calls slr_device_get_model_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_model_sized(slr_device *device, slr_device_model *out, size_t bytes);
 #define slr_device_get_model(device, out) slr_device_get_model_sized((device), (out), sizeof(slr_device_model))
 
-/// A plain C function that does the work once on the CPU. If this function returns something other than SLR_OK,
-/// slr_decide fails.
+/// A plain C function that does the work once on the CPU. If the C function does not return SLR_OK, slr_decide fails.
 typedef slr_status slr_plain_call(void *user);
 
 /// A candidate is one way to do the work. The program sets exactly one of `device`, `model` and `call`.
@@ -77,31 +77,31 @@ typedef enum slr_decide_measure {
 
 typedef struct slr_work slr_work;
 
-/// Changes `work` to the same work with `threads` threads. slr_decide uses this function to find the size at which two
-/// candidates are equally fast. A slr_work_resize function returns NOT_FOUND if the work cannot have so many threads.
-/// If a slr_work_resize function returns any other error, slr_decide fails with this error.
+/// Changes `work` to the same work with `threads` threads. slr_decide uses a slr_work_resize function to find the size
+/// at which two candidates are equally fast. The function returns NOT_FOUND if the work cannot have so many threads. If
+/// the function returns any other error, slr_decide fails with that error.
 typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work);
 
-/// One call of the work whose device slr_decide chooses. A zero in any field means the default. Later versions only
-/// append fields.
+/// One call of the work whose device slr_decide chooses. A zero in any field of slr_work means the default. Later
+/// versions of slipring only append fields.
 struct slr_work {
     uint32_t struct_size;
     uint32_t resident; ///< 1: the data stays on the device between calls, and nothing is copied
-    /// slr_decide counts the operations of the kernel `kernel`. The kernel may belong to any device, also to one that
-    /// interprets kernels.
+    /// slr_decide counts the operations of the kernel `kernel`. The kernel may belong to any device, also to a device
+    /// that interprets kernels.
     slr_kernel *kernel;
     slr_shape shape;
     const slr_arg *args;
     const uint64_t *buffer_bytes; ///< one per argument: the size of a buffer that is NULL. Such work is not measured
     uint32_t arg_count;
     uint32_t launches; ///< launches per call, one after the other. 0: 1
-    // The figures of one launch, such as its operations and bytes. If `kernel` is set, slr_decide counts each figure
-    // that is 0. If `kernel` is NULL, the program must set `threads`.
+    // The figures of one launch, such as its operations and bytes. If `kernel` is set, slr_decide itself counts each
+    // figure that the program has left 0. If `kernel` is NULL, the program must set `threads`.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
     double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0 with a kernel: counted
     // The bytes that each call copies to and from the device, unless `resident` is set. If there is a kernel, and
-    // `bytes_in` and `bytes_out` are 0, slr_decide takes the sizes of the buffers that the kernel reads and of those
-    // that it may write.
+    // `bytes_in` and `bytes_out` are 0, slr_decide takes the sizes of the buffers that the kernel reads, and of the
+    // buffers that the kernel may write.
     uint64_t bytes_in, bytes_out;
     double wait_share; ///< 0 to below 1: part of a call that waits for input or output, on the slowest CPU candidate
     double calls_per_second; ///< calls arrive at random, even while others wait. 0: each follows the last
@@ -131,7 +131,7 @@ static inline slr_work slr_work_init(void)
 
 typedef enum slr_decided_by { SLR_BY_MODEL = 1, SLR_BY_MEASUREMENT } slr_decided_by;
 
-/// This enum says what limits the speed of a predicted kernel.
+/// What limits the speed of a kernel, as slr_decide predicts.
 typedef enum slr_kernel_bound {
     SLR_BY_MEMORY = 1, ///< transfers to and from the device's memory
     SLR_BY_COMPUTING,  ///< operations
@@ -171,9 +171,9 @@ typedef struct slr_decision {
     char why[400];
 } slr_decision;
 
-/// Recommends the candidate that does the work fastest. slr_decide recommends a device other than the CPU only if it is
-/// faster than the best CPU by a quarter. A gain of less than a quarter does not pay for keeping data on a second
-/// device. slr_decide measures kernels on copies of the buffers.
+/// Recommends the candidate that does the work fastest. slr_decide recommends a device other than the CPU only if that
+/// device is faster than the best CPU by a quarter. A gain of less than a quarter does not pay for keeping data on a
+/// second device. slr_decide measures kernels on copies of the buffers.
 ///
 /// Threads: any.  Blocks: while the call counts and measures.  Owns: nothing. `estimates` has `count` elements, or is
 /// NULL.
@@ -184,7 +184,7 @@ typedef struct slr_decision {
 SLR_API slr_status slr_decide(const slr_work *work, const slr_candidate *candidates, uint32_t count,
                               slr_estimate *estimates, slr_decision *out);
 
-/// The macro slr_decide calls this function, with the sizes of the structs (docs/contract/abi.md).
+/// The macro slr_decide calls slr_decide_sized with the sizes of the structs (docs/contract/abi.md).
 SLR_API slr_status slr_decide_sized(const slr_work *work, const slr_candidate *candidates, size_t candidate_bytes,
                                     uint32_t count, slr_estimate *estimates, size_t estimate_bytes, slr_decision *out,
                                     size_t bytes);

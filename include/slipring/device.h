@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This header is for kernel sources. Three kinds of compiler read this header:
-///   - slipring's own front end. The words below are built into slipring's front end.
-///   - nvcc. `__ring__`, `__ring_block__` and `__ring_batch__` handlers become plain `__device__` functions.
-///   - a host C or C++ compiler. Host and device can then share a header of structs, and the host can call a handler as
+/// The header <slipring/device.h> is for kernel sources. Three kinds of compiler read the header: - slipring's own
+///   front end. The words below are built into slipring's front end. - nvcc. `__ring__`, `__ring_block__` and
+///   `__ring_batch__` handlers become plain `__device__` functions. - a host C or C++ compiler. Host and device can
+///   then share a header of structs, and the host can call a handler as
 ///     a plain C function.
-/// For a host compiler, define the following functions or macros before the include: `slr_host_reply(const void *reply,
-///   size_t bytes)`, if the handler replies;
-///   `slr_host_reply_to(unsigned message, const void *reply, size_t bytes)`, if a `__ring_batch__` handler replies;
-/// `slr_host_send(const void *outlet, unsigned instance, const void *message, size_t bytes)`, if the handler sends.
-///   ring_send passes instance 0xffffffff.
+/// For a host compiler, define the following functions or macros before the include:
+///   - `slr_host_reply(const void *reply, size_t bytes)`, if the handler replies;
+///   - `slr_host_reply_to(unsigned message, const void *reply, size_t bytes)`, if a `__ring_batch__` handler replies;
+///   - `slr_host_send(const void *outlet, unsigned instance, const void *message, size_t bytes)`, if the handler sends.
+///     ring_send passes instance 0xffffffff.
 #ifndef SLIPRING_DEVICE_H
 #define SLIPRING_DEVICE_H
 

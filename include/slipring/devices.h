@@ -4,11 +4,11 @@
 /// A string gives the name of a device. A device has the same name in C, on the command line and in the variable
 /// SLIPRING_DEVICE:
 ///   "cpu"                     this machine's cores. Handlers are compiled if a C compiler is found, else interpreted
-/// "cpu?engine=compiled"     fails if there is no C compiler; "cpu?engine=interpreted" never uses a compiler
+///   "cpu?engine=compiled"     fails if there is no C compiler; "cpu?engine=interpreted" never uses a compiler
 ///   "cpu?compiler=tried"      tests the compiler at open, and interprets kernels from the start if the compiler fails
 ///   "cpu?threads=1"           number of worker threads, 1-256. Default: the cores this process may use, at most 64
 ///   "cpu?unified=0"           behaves as if device memory were separate: copies are made and counted
-/// "opencl:1"                an OpenCL device, by its number over all platforms
+///   "opencl:1"                an OpenCL device, by its number over all platforms
 ///   "opencl:0?svm=0"          keeps buffers out of shared virtual memory
 ///   "opencl:0?memory=plain"   selects the kind of memory: "plain", "fine", "coarse" or "host"
 ///   "cuda:1"                  an NVIDIA GPU, by the driver's index; "cuda:GPU-8f2c" by its UUID (nvidia-smi -L)
@@ -17,7 +17,7 @@
 ///   "metal:0"                 a device of Apple's Metal (docs/contract/metal.md)
 ///   "cuda:0?context=primary"  shares the context with the process's other users of CUDA
 ///   "null"                    checks and counts everything, stores and runs nothing: measures slipring's own cost
-/// "cuda,cpu"                a list: the first device that opens. slr_device_info.chosen gives the reason
+///   "cuda,cpu"                a list: the first device that opens. slr_device_info.chosen gives the reason
 ///   "auto"                    the best device that opens, in the order of slr_device_class: a GPU, an integrated GPU,
 ///                             "cpu", and only then other and software devices
 /// A request for one device never opens another device.
@@ -41,7 +41,8 @@ extern "C" {
 
 typedef struct slr_device slr_device;
 
-/// The options of slr_device_open. A zero in any field means the default. Later versions only append fields.
+/// The options of slr_device_open. A zero in any field of slr_device_desc means the default. Later versions of slipring
+/// only append fields.
 typedef struct slr_device_desc {
     uint32_t struct_size;
     uint32_t reserved;
@@ -101,8 +102,8 @@ typedef struct slr_device_info {
     uint32_t kernels;        ///< 1: runs `__global__` kernels
     uint32_t compute_units;  ///< the device's count of its cores; 0: unknown
     uint32_t pauses;         ///< times that persistent kernels were quiesced: by slr_device_park, or for calls of CUDA
-    /// The reason why ring kernels use batched launches although they could be persistent, or why they cannot be
-    /// persistent; otherwise "".
+    /// The reason why ring kernels are not persistent: they use batched launches although they could be persistent, or
+    /// they cannot be persistent. Otherwise the text is "".
     char relaunch_reason[160];
     uint32_t stalls;   ///< number of `pauses` for driver calls that did not return while persistent kernels ran
     char stalled[160]; ///< the driver calls of `stalls`: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
@@ -111,8 +112,8 @@ typedef struct slr_device_info {
     uint64_t kept_bytes;   ///< memory that lost kernels or handlers may still access; freed when they end, or never
     uint32_t device_class; ///< slr_device_class
     uint32_t reserved2;
-    /// The reason why kernels are interpreted although the user did not ask for it: there is no C compiler, or it
-    /// fails. Otherwise the text is "".
+    /// The reason why kernels are interpreted although the user did not ask for it: there is no C compiler, or the C
+    /// compiler fails. Otherwise the text is "".
     char engine_reason[256];
 } slr_device_info;
 
@@ -129,9 +130,9 @@ typedef struct slr_backend_info {
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_backend_name(uint32_t index);
 
-/// Opens the device that `spec` names. The text above describes `spec`; NULL means the value of SLIPRING_DEVICE, or
-/// "auto" if that variable is unset or empty. `desc` may be NULL. "auto" starts the GPU drivers to ask for their
-/// devices. If the system shows no GPU, "auto" does not start OpenCL.
+/// Opens the device that `spec` names. The comment at the top of <slipring/devices.h> describes `spec`. NULL means the
+/// value of SLIPRING_DEVICE, or "auto" if that variable is unset or empty. `desc` may be NULL. "auto" starts each GPU
+/// driver and asks the driver for its devices. If the system shows no GPU, "auto" does not start OpenCL.
 ///
 /// Threads: any.  Blocks: while a backend starts. The cpu starts its worker threads later, with the first ring kernel.
 /// Owns: the caller gets the device, and frees it by slr_device_close.
@@ -139,17 +140,17 @@ SLR_API const char *slr_backend_name(uint32_t index);
 ///   backend cannot run here; the message gives the reason).
 SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
 
-/// The macro slr_device_open calls this function, with the version of the program's headers as `headers`
+/// The macro slr_device_open calls slr_device_open_from with the version of the program's headers as `headers`
 /// (SLR_VERSION_NUMBER; 0: unknown). If one of the program's structs is too new for the library, the error message
 /// names both versions.
 SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc *desc, uint32_t headers,
                                         slr_device **out);
 #define slr_device_open(spec, desc, out) slr_device_open_from((spec), (desc), SLR_VERSION_NUMBER, (out))
 
-/// Closes a device in three steps. The call first waits for all work that was submitted to the device's streams. Then
-/// slr_device_close terminates the remaining ring kernels at once; their pending messages are not delivered. At the end
-/// slr_device_close frees the device. After slr_device_close, the device's programs, buffers, streams, ports and ring
-/// kernels may only be destroyed. For NULL the call does nothing.
+/// Closes a device in three steps: slr_device_close waits for all work that was submitted to the device's streams,
+/// terminates the remaining ring kernels at once, and frees the device. Pending messages of these ring kernels are not
+/// delivered. After slr_device_close, the device's programs, buffers, streams, ports and ring kernels may only be
+/// destroyed. If `device` is NULL, slr_device_close does nothing.
 /// Threads: any, once. If a host function of one of the device's streams calls slr_device_close, the call does nothing.
 /// Blocks: until running handlers and other work in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
@@ -157,7 +158,8 @@ SLR_API void slr_device_close(slr_device *device);
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_info(const slr_device *device, slr_device_info *out);
 
-/// The macro slr_device_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_device_get_info calls slr_device_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_device_info *out, size_t bytes);
 #define slr_device_get_info(device, out) slr_device_get_info_sized((device), (out), sizeof(slr_device_info))
 
@@ -165,8 +167,8 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 /// Programs of the device remain valid. The device's ring kernels fail, but keep their addresses, ports and pending
 /// messages; slr_ring_restart resumes them. Before slr_device_reopen, the program destroys the device's buffers,
 /// streams, graphs and heaps. After slr_device_reopen, slr_stream_default gives a new default stream. If
-/// slr_device_reopen fails, the device remains lost, and the program may repeat the call. On OpenCL, a kernel that has
-/// not ended may still run; slipring does not use its memory again (kept_bytes).
+/// slr_device_reopen fails, the device remains lost, and the program may call slr_device_reopen again. On OpenCL, a
+/// kernel that has not ended may still run; slipring does not use the memory of such a kernel again (kept_bytes).
 ///
 /// Threads: any, while other threads use the device only through ports and ring kernels.
 /// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.
@@ -175,7 +177,7 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 ///   device still runs no kernel).
 SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 
-/// Quiesces the persistent kernels of a device until slr_device_resume has been called as often as this function. Use
+/// Quiesces the persistent kernels of a device until slr_device_resume has been called as often as slr_device_park. Use
 /// slr_device_park and slr_device_resume around work that persistent kernels would block, such as another library's
 /// allocations on the same GPU. Senders can still send messages, which wait in the mailboxes. slipring itself quiesces
 /// persistent kernels around its own driver calls, if necessary. Ring kernels with batched launches and ring kernels on
@@ -197,7 +199,8 @@ SLR_API slr_status slr_device_resume(slr_device *device);
 /// (a NULL argument).
 SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);
 
-/// The macro slr_backend_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_backend_get_info calls slr_backend_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_backend_get_info_sized(uint32_t index, slr_backend_info *out, size_t bytes);
 #define slr_backend_get_info(index, out) slr_backend_get_info_sized((index), (out), sizeof(slr_backend_info))
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Finds the bottlenecks of a program, by rules over the profiler's figures. Each result names the figure that decided,
-/// and a line of code to change. Contract: docs/contract/profile.md.
+/// Finds the bottlenecks of a program, by rules over the profiler's figures. Each bottleneck names the figure that led
+/// to it, and a line of code to change. Contract: docs/contract/profile.md.
 ///
 ///     slr_diagnosis found[SLR_BOTTLENECKS];
 ///     uint32_t count;
@@ -48,14 +48,15 @@ typedef enum slr_bottleneck {
 } slr_bottleneck;
 #define SLR_BOTTLENECKS 23
 
-/// How many messages were in the mailbox when a timed message arrived: the median.
+/// The median of the number of messages in the mailbox when a timed message arrived.
 typedef struct slr_timeline_depth {
     const char *ring;
     double median;
 } slr_timeline_depth;
 
-/// The figures in this struct follow from the order of events, so the profiler's rows do not have them. A program fills
-/// this struct from a trace, as `slipring profile` does. The value 0 means unknown; later versions only append fields.
+/// The figures in slr_timeline follow from the order of events, so the profiler's rows lack these figures. A program
+/// fills slr_timeline from a trace, as `slipring profile` does. The value 0 means unknown. Later versions of slipring
+/// only append fields.
 typedef struct slr_timeline {
     uint32_t struct_size;
     uint32_t streams;           ///< streams that did work
@@ -120,15 +121,16 @@ typedef struct slr_diagnosis {
     uint64_t offset;      ///< the place in machine code, as in slr_profile_row; else 0
 } slr_diagnosis;
 
-/// Gives at most `most` of the bottlenecks that the rules find; `count` gets the number of all. Each rule compares
-/// counts, or the ratio of two figures. `desc` may be NULL. `out` may be NULL if `most` is 0.
+/// Gives at most `most` of the bottlenecks that the rules find; `count` gets the number of all bottlenecks that were
+/// found. Each rule compares counts, or compares the ratio of two figures with a limit. `desc` may be NULL. `out` may
+/// be NULL if `most` is 0.
 ///
 /// Threads: any.  Blocks: while the interpreter runs the sources of the busiest kernels, unless `no_sources` is set.
 /// Owns: nothing.
 /// Errors: INVALID (a NULL argument; struct_size; row_bytes; a row count without an array), NO_MEMORY.
 SLR_API slr_status slr_diagnose(const slr_diagnose_desc *desc, slr_diagnosis *out, uint32_t most, uint32_t *count);
 
-/// The macro slr_diagnose calls this function, with the size of a diagnosis as `bytes` (docs/contract/abi.md).
+/// The macro slr_diagnose calls slr_diagnose_sized with the size of a diagnosis as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_diagnose_sized(const slr_diagnose_desc *desc, slr_diagnosis *out, size_t bytes, uint32_t most,
                                       uint32_t *count);
 #define slr_diagnose(desc, out, most, count) slr_diagnose_sized((desc), (out), sizeof(slr_diagnosis), (most), (count))

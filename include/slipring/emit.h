@@ -23,8 +23,8 @@ typedef struct slr_emit_desc {
     uint32_t struct_size;
     slr_language language; ///< required
     const char *name;      ///< name of the kernel or handler. NULL: the whole program, if the language allows
-    /// The number of threads per block. 0 means 256 along x and 1 along y and z in C, and any block in OpenCL, WGSL and
-    /// MSL. For languages other than C, OpenCL, WGSL and MSL, the caller must give the block.
+    /// The number of threads per block. In C, 0 means 256 threads along x and 1 along y and z; in OpenCL, WGSL and MSL,
+    /// 0 means any block. For languages other than C, OpenCL, WGSL and MSL, the caller must give the block.
     uint32_t block[3];
     uint32_t reserved; ///< ignored
     uint32_t batched;  ///< 1: the kernel of the handler's batched launches, not the handler. `block` 0: its own
@@ -49,9 +49,8 @@ static inline slr_emit_desc slr_emit_desc_init(void)
     }
 #endif
 
-/// Writes the text with its final NUL to `text`, if `room` bytes suffice. `*needed` gets the size that the text
-/// requires, in any case. `text` may be NULL if `room` is 0. In the emitted text, `#line` directives name the user's
-/// source file.
+/// Writes the text with its final NUL to `text`, if `room` bytes suffice. `*needed` always gets the size that the text
+/// requires. `text` may be NULL if `room` is 0. In the emitted text, `#line` directives name the user's source file.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (struct_size, language; no name for a language that takes one kernel, or with `batched`; `binary`

@@ -16,8 +16,8 @@ typedef struct slr_event slr_event;
 /// NULL argument), NO_MEMORY.
 SLR_API slr_status slr_event_create(slr_device *device, slr_event **out);
 
-/// Releases the event object. If a program destroys an event before its record is made, the record has no effect. For
-/// NULL the call does nothing.
+/// Releases the event object. If a program destroys an event before its record is made, the record has no effect. If
+/// `event` is NULL, slr_event_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_event_destroy(slr_event *event);
 
@@ -38,9 +38,9 @@ SLR_API slr_status slr_event_wait(slr_event *event, uint64_t timeout_ns);
 /// record is still pending).
 SLR_API slr_status slr_event_time_ns(const slr_event *event, uint64_t *out);
 
-/// Gives the nanoseconds from one event's record to another; the result is negative if `to` was recorded first. For two
-/// records of the same stream, the result excludes the time during which the stream had work but the device ran other
-/// streams.
+/// Gives the nanoseconds from the record of `from` to the record of `to`. If `to` was recorded first, the result is
+/// negative. For two records of the same stream, the result excludes the time during which the stream had work but the
+/// device ran other streams.
 /// Threads: any.  Blocks: no.  Errors: those of slr_event_time_ns.
 SLR_API slr_status slr_event_elapsed_ns(const slr_event *from, const slr_event *to, int64_t *out);
 

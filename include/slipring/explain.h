@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/// Operations of one thread that takes every branch: the larger side of each `if`, and every case of a `switch`.
+/// The number of operations of one thread that takes every branch. Of each `if`, only the larger side counts; of a
+/// `switch`, every case counts.
 typedef struct slr_counts {
     uint64_t flops;       ///< float and double additions, multiplications, divisions; a fused multiply-add is two
     uint64_t math_calls;  ///< math library calls, except fused multiply-adds, absolute values and the like
@@ -35,7 +36,8 @@ typedef struct slr_explanation {
 /// Errors: NOT_FOUND (no such name), INVALID (a NULL argument), UNSUPPORTED (a raw program), NO_MEMORY.
 SLR_API slr_status slr_program_explain(const slr_program *program, const char *name, slr_explanation *out);
 
-/// The macro slr_program_explain calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_program_explain calls slr_program_explain_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_program_explain_sized(const slr_program *program, const char *name, slr_explanation *out,
                                              size_t bytes);
 #define slr_program_explain(program, name, out)                                                                        \
@@ -68,7 +70,8 @@ typedef struct slr_resources {
 SLR_API slr_status slr_program_get_resources(const slr_program *program, const char *name, uint32_t capability,
                                              slr_resources *out);
 
-/// The macro slr_program_get_resources calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_program_get_resources calls slr_program_get_resources_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_resources_sized(const slr_program *program, const char *name, uint32_t capability,
                                                    slr_resources *out, size_t bytes);
 #define slr_program_get_resources(program, name, capability, out)                                                      \

@@ -22,8 +22,8 @@ extern "C" {
 // ---- from a list of operations ------------------------------------------------------------------------------------
 
 /// An operation on the elements of buffers. `v`, `w` and `x` are the first, second and third operand of an operation.
-/// An end is an operation that combines many elements, such as a sum. In a list of operations, no operation may follow
-/// an end.
+/// An end is an operation that combines many elements, such as a sum. An end can only be the last operation of a list
+/// of operations.
 typedef enum slr_op {
     SLR_OP_ADD = 1,    ///< v + w
     SLR_OP_SUBTRACT,   ///< v - w
@@ -84,7 +84,8 @@ typedef enum slr_axis {
 #define SLR_INPUT(k) (1u + (k))         ///< operand: input `k`, counted from 0
 #define SLR_STEP(k) (0x80000000u + (k)) ///< operand: the result of the earlier step `k`
 
-/// One step of a list of operations that is not a simple chain. Zero means the default.
+/// One step of a list of operations that is not a simple chain. A zero in any field of slr_fusion_step means the
+/// default.
 typedef struct slr_fusion_step {
     slr_op op;
     slr_activation activation; ///< for SLR_OP_ACTIVATION; 0: slr_fusion_desc.activation
@@ -137,9 +138,9 @@ typedef struct slr_fusion_info {
 } slr_fusion_info;
 
 /// Makes one kernel from a list of operations. The first parameters of the new kernel are the inputs, in order: each is
-/// a `const T *` or a number. The output buffers are the next parameters: the steps that the program keeps, then the
-/// last step. The parameter `int n` follows the buffers, and then `int columns` if an input or an end has rows or
-/// columns. If the list of operations has no end, launch the kernel with SLR_1D(n) threads or more.
+/// a `const T *` or a number. After the inputs come the output buffers: one for each step that the program keeps, and
+/// one for the last step. After the output buffers comes `int n`. If an input or an end has rows or columns, the last
+/// parameter is `int columns`. If the list of operations has no end, launch the kernel with SLR_1D(n) threads or more.
 /// docs/contract/fusion.md describes the parameters and launch shapes of ends.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
@@ -149,7 +150,7 @@ typedef struct slr_fusion_info {
 ///   NO_MEMORY, COMPILE.
 SLR_API slr_status slr_fuse(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
-/// The macro slr_fuse calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_fuse calls slr_fuse_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_fuse_sized(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out,
                                   slr_fusion_info *info, size_t bytes);
 #define slr_fuse(device, desc, out, info) slr_fuse_sized((device), (desc), (out), (info), sizeof(slr_fusion_info))
@@ -162,8 +163,8 @@ typedef struct slr_fusion_part {
     const char *kernel; ///< NULL: the program's only kernel
 } slr_fusion_part;
 
-/// A join says that two parameters are the same buffer or number. The parts of a fused kernel are numbered from 0. With
-/// a join, the buffers of `other_part` are joined only by joins, and no longer by equal names.
+/// A join says that two parameters are the same buffer or number. The parts of a fused kernel are numbered from 0. If
+/// `other_part` has a join, slipring joins the buffers of `other_part` only by joins, and no longer by equal names.
 typedef struct slr_fusion_join {
     uint32_t part, other_part;
     const char *parameter, *other;
@@ -209,15 +210,15 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
 ///   NO_MEMORY, COMPILE.
 SLR_API slr_status slr_fuse_kernels(const slr_kernel_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
-/// The macro slr_fuse_kernels calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_fuse_kernels calls slr_fuse_kernels_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info,
                                           size_t bytes);
 #define slr_fuse_kernels(desc, out, info) slr_fuse_kernels_sized((desc), (out), (info), sizeof(slr_fusion_info))
 
-/// Fuses adjacent launches of a recorded graph, if the results stay the same and a model predicts no loss of speed. The
-/// new graph no longer writes an intermediate buffer that the program has destroyed and that no other command uses.
-/// After the fusion, the graph writes the same bytes as before to all other buffers. `info` may be NULL. The fields
-/// `launches` and `launches_apart` count the whole graph; all other fields of slr_fusion_info describe the fused
+/// Fuses adjacent launches of a recorded graph, if the results stay the same and a model predicts no loss of speed.
+/// After the fusion, the graph no longer writes an intermediate buffer that the program has destroyed and that no other
+/// command uses. To all other buffers the graph writes the same bytes as before the fusion. `info` may be NULL. The
+/// fields `launches` and `launches_apart` count the whole graph; all other fields of slr_fusion_info describe the fused
 /// launches.
 ///
 /// After the fusion, a launch of the graph fails if its rebindings replace two buffers of a fused kernel by the same
@@ -231,7 +232,7 @@ SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, sl
 ///   slr_fusion_info.why_not has the reasons.
 SLR_API slr_status slr_graph_fuse(slr_graph *graph, slr_fusion_info *info);
 
-/// The macro slr_graph_fuse calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_graph_fuse calls slr_graph_fuse_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_graph_fuse_sized(slr_graph *graph, slr_fusion_info *info, size_t bytes);
 #define slr_graph_fuse(graph, info) slr_graph_fuse_sized((graph), (info), sizeof(slr_fusion_info))
 

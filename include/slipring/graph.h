@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct slr_graph slr_graph;
 
-/// A buffer that was recorded, and the buffer that replaces it.
+/// A recorded buffer, and the buffer that replaces the recorded buffer.
 typedef struct slr_rebinding {
     slr_buffer *recorded, *instead;
 } slr_rebinding;
@@ -25,21 +25,21 @@ typedef struct slr_rebinding {
 SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 
 /// Releases the graph object. Launches of the graph that are in flight still complete. Do not destroy a graph while it
-/// is recording. For NULL the call does nothing.
+/// is recording. If `graph` is NULL, slr_graph_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
-/// Starts the recording of a stream's work. Until slr_graph_end, slipring appends work submitted to the stream to the
-/// graph, and does not run it. Points that are returned during the recording refer to the work before the recording. A
-/// graph cannot record waits, events and prefetches to the host.
+/// Starts the recording of a stream's work. Until slr_graph_end, slipring appends all work that is submitted to the
+/// stream to the graph, and does not run this work. A point that a call returns during the recording refers to the work
+/// before the recording. A graph cannot record waits, events and prefetches to the host.
 /// Threads: one at a time per stream.  Blocks: no.
 /// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the graph or the stream is recording
 ///   already).
 SLR_API slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream);
 
-/// Ends the recording of the graph. If the device supports units of work, the graph becomes one (on cuda, a CUDA
-/// graph).
-/// Threads: as slr_graph_begin.  Blocks: while the device builds that unit.  Errors: INVALID (a NULL argument),
+/// Ends the recording of the graph. If the device supports units of work, slr_graph_end makes the graph a unit of work
+/// (on cuda, a CUDA graph).
+/// Threads: as slr_graph_begin.  Blocks: while the device builds the unit of work.  Errors: INVALID (a NULL argument),
 /// WRONG_STATE (the graph is not recording).
 SLR_API slr_status slr_graph_end(slr_graph *graph);
 
@@ -52,15 +52,16 @@ typedef struct slr_graph_info {
 /// Threads: any, not during a recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out);
 
-/// The macro slr_graph_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_graph_get_info calls slr_graph_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_info *out, size_t bytes);
 #define slr_graph_get_info(graph, out) slr_graph_get_info_sized((graph), (out), sizeof(slr_graph_info))
 
-/// Submits the graph as a unit: no other submission to the stream comes between its commands. The array `rebindings`
-/// replaces buffers of the graph, for one launch only. A replacement buffer must belong to this device and be at least
-/// as long as the recorded buffer. If a replacement buffer is longer, the launch uses the length of the recorded
-/// buffer. All rebindings apply at once, so two buffers can be exchanged. A slice counts as a buffer of its own:
-/// replacing the whole buffer does not affect commands that were recorded with the slice.
+/// Submits the graph as a unit: no other submission to the stream comes between the graph's commands. The array
+/// `rebindings` replaces buffers of the graph, for one launch only. A replacement buffer must belong to the graph's
+/// device and be at least as long as the recorded buffer. If a replacement buffer is longer, the launch uses the length
+/// of the recorded buffer. All rebindings apply at once, so two buffers can be exchanged. A slice counts as a buffer of
+/// its own: a replacement of the whole buffer does not affect commands that were recorded with the slice.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers and the graph alive until the work ends.
 /// Errors: INVALID (a NULL argument; another device; a buffer that was not recorded, is named twice or is too short;

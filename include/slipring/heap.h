@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A heap gives out small pieces of device memory. Contract: docs/contract/pools.md.
+/// A heap allocates small pieces of device memory for programs. Contract: docs/contract/pools.md.
 ///
 /// A heap allocates chunks of memory from its device and divides the chunks into spans. The heap keeps its own data in
 /// host memory, so a heap also works for memory that the host cannot access. A freed span is merged at once with its
@@ -17,7 +17,8 @@ extern "C" {
 
 typedef struct slr_heap slr_heap;
 
-/// The options of a heap. A zero in any field means the default. Later versions only append fields.
+/// The options of a heap. A zero in any field of slr_heap_desc means the default. Later versions of slipring only
+/// append fields.
 typedef struct slr_heap_desc {
     uint32_t struct_size;
     uint32_t keep_apart;  ///< 1: freed spans do not merge with their neighbours (only to measure the effect of merging)
@@ -72,13 +73,14 @@ typedef struct slr_heap_stats {
 /// Errors: INVALID (a NULL argument, a size outside its range: the message names the size), NO_MEMORY.
 SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out);
 
-/// Gives the heap from which the device allocates its buffers, so that a program can allocate more spans there. The
-/// program must not call slr_heap_destroy for the device's own heap.
-/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (a NULL argument).
+/// Gives the heap from which the device allocates its buffers, so that a program can allocate spans from the same heap.
+/// The program must not call slr_heap_destroy for the device's own heap.
+/// Threads: any.  Blocks: no.  Owns: the device keeps the heap.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
 /// Returns all chunks of the heap to the device. Spans that are still allocated become invalid. If the program freed
-/// spans after a point, the heap returns their chunk when the point has passed. For NULL the call does nothing.
+/// spans after a point, the heap returns their chunk when the point has passed. If `heap` is NULL, slr_heap_destroy
+/// does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
 
@@ -90,7 +92,7 @@ SLR_API void slr_heap_destroy(slr_heap *heap);
 /// Errors: INVALID, NO_MEMORY (the message has the heap, the bytes requested and free, and the longest free piece).
 SLR_API slr_status slr_heap_take(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out);
 
-/// The macro slr_heap_take calls this function, with its call site for leak reports. The text `file` must stay
+/// The macro slr_heap_take calls slr_heap_take_at with its call site for leak reports. The text `file` must stay
 /// readable, as a string literal does.
 SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
                                     slr_span *out);
@@ -100,7 +102,8 @@ SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t ali
 /// Frees a span of the heap.
 ///
 /// Threads: any.  Blocks: as slr_heap_take.
-/// Errors: INVALID (a NULL argument; a span that is not allocated, such as one freed twice, if the heap can detect it).
+/// Errors: INVALID (a NULL argument; a span that is not allocated, such as a span that was freed twice, if the heap can
+///   detect it).
 SLR_API slr_status slr_heap_give(slr_heap *heap, const slr_span *span);
 
 /// Frees a span as soon as the point `point` has passed. Until the point has passed, only slr_heap_take_on for the
@@ -120,15 +123,16 @@ SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t 
 #define slr_heap_take_on(heap, bytes, alignment, stream, out)                                                          \
     slr_heap_take_on_at((heap), (bytes), (alignment), (stream), __FILE__, __LINE__, (out))
 
-/// Returns all empty chunks of the heap to the device. The result is the size of the returned chunks in bytes, or 0 for
-/// NULL.
+/// Returns all empty chunks of the heap to the device. The result is the size of the returned chunks in bytes, or 0 if
+/// `heap` is NULL.
 /// Threads: any.  Blocks: as slr_heap_take.
 SLR_API uint64_t slr_heap_trim(slr_heap *heap);
 
 /// Threads: any.  Blocks: as slr_heap_take.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_heap_get_stats(slr_heap *heap, slr_heap_stats *out);
 
-/// The macro slr_heap_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_heap_get_stats calls slr_heap_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_heap_get_stats_sized(slr_heap *heap, slr_heap_stats *out, size_t bytes);
 #define slr_heap_get_stats(heap, out) slr_heap_get_stats_sized((heap), (out), sizeof(slr_heap_stats))
 

@@ -41,14 +41,16 @@ SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name
 /// Threads: any.  Blocks: while the call compiles.  Owns, Errors: those of slr_program_load and slr_program_get_kernel.
 SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const char *name, slr_kernel **out);
 
-/// Releases the kernel object. Launches that were submitted before this call still run. For NULL the call does nothing.
+/// Releases the kernel object. Launches that were submitted before slr_kernel_destroy still run. If `kernel` is NULL,
+/// slr_kernel_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_kernel_destroy(slr_kernel *kernel);
 
-/// Threads: any.  Blocks: no.  Owns: the kernel keeps it.  Errors: INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the kernel keeps the texts and arrays.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out);
 
-/// The macro slr_kernel_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_kernel_get_info calls slr_kernel_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kernel_info *out, size_t bytes);
 #define slr_kernel_get_info(kernel, out) slr_kernel_get_info_sized((kernel), (out), sizeof(slr_kernel_info))
 
@@ -67,9 +69,9 @@ typedef struct slr_shape {
 } slr_shape;
 
 /// A shape of `n` threads along x; slipring chooses the block size. slipring first looks for the block that slr_tune
-/// has found or that the source declares (docs/contract/tuning.md). Otherwise the block has 64 threads if `n` is below
-/// 512, 128 if `n` is below 1,024, 256 up to 100,000, and 512 above. If a smaller block gives the kernel a better
-/// occupancy, slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
+/// has found or that the source declares (docs/contract/tuning.md). If neither gives a block, `n` decides the threads
+/// per block: 64 for `n` below 512, 128 below 1,024, 256 up to 100,000, and 512 above. If a smaller block gives the
+/// kernel a better occupancy, slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -137,15 +139,16 @@ typedef struct slr_arg {
     } value;
 } slr_arg;
 
-/// Launches a kernel: the call appends the launch to the stream and does not wait for it. A launch without threads does
-/// nothing.
+/// Launches a kernel: slr_launch appends the launch to the stream and does not wait until the kernel has run. A launch
+/// without threads does nothing.
 ///
 /// slipring converts a number to the parameter's type if the value stays the same: 2.0 becomes a float, a small size_t
 /// an int. The first launch with a block size compiles the kernel for that size, and stores the result in the disk
 /// cache. slr_kernel_prepare compiles in advance.
 ///
-/// If a buffer belongs to another device, the kernel uses a copy on this device. slipring updates the copy before the
-/// launch, and afterwards copies back the bytes that the kernel may have written (docs/contract/cluster.md).
+/// If a buffer belongs to another device than the stream does, the kernel uses a copy on the stream's device. slipring
+/// updates the copy before the launch, and afterwards copies back the bytes that the kernel may have written
+/// (docs/contract/cluster.md).
 /// Threads: any.  Blocks: while the call compiles, else no.
 /// Owns: slipring keeps buffers and kernel alive until the work ends; `args` is copied.
 /// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; an explicit buffer
@@ -161,12 +164,13 @@ SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 
 #define SLR_OPTIMIZE_BOTH 3u
 
-/// This struct says which kernels to compile in advance, and for which blocks. A zero in any field means the default.
-/// Later versions only append fields.
+/// Which kernels slr_program_prefetch compiles in advance, and for which blocks. A zero in any field of
+/// slr_prefetch_desc means the default. Later versions of slipring only append fields.
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
     /// The level of optimization: as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH. The default level is the
-    /// program's own level. A level other than the program's own fills the disk cache for later programs.
+    /// program's own level. If `optimize` is another level, the compiled code goes into the disk cache, for later
+    /// programs.
     uint32_t optimize;
     const char *kernel; ///< the kernel's name; default: all kernels of the program
     /// The shapes of the launches that will follow. For a compilation in advance, only the block size and the vector

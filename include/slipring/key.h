@@ -50,10 +50,10 @@ static inline slr_key slr_key_text(const char *text, size_t bytes)
     return key;
 }
 
-/// slipring calls this function for each evicted key, with the last state of its instance (NULL if the handler has no
-/// state). The arguments `key` and `state` are valid only during the call. slipring calls the function without locks,
-/// on the thread whose send needed the instance. The evicted key has no pending messages. If a message to the same key
-/// is sent during the call, the key gets a new instance.
+/// slipring calls slr_on_evicted for each evicted key, with the last state of its instance (NULL if the handler has no
+/// state). The arguments `key` and `state` are valid only until slr_on_evicted returns. slipring calls slr_on_evicted
+/// without locks, on the thread whose send needed the instance. The evicted key has no pending messages. If a message
+/// to the evicted key is sent while slr_on_evicted runs, the key gets a new instance.
 typedef void slr_on_evicted(void *user, const slr_key *key, const void *state, size_t bytes);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A sequence of layers keeps few activations in memory and computes the others again. slr_ops_plan gives the memory
-/// that a sequence needs. Contract: docs/contract/ops.md.
+/// A sequence of layers keeps few activations in memory and computes the other activations again. slr_ops_plan gives
+/// the memory that a sequence needs. Contract: docs/contract/ops.md.
 #ifndef SLIPRING_LAYERS_H
 #define SLIPRING_LAYERS_H
 
@@ -10,12 +10,12 @@
 extern "C" {
 #endif
 
-/// Appends the work of one layer to the stream: the layer computes y from x. A layer must give the same bits each time
-/// it is computed.
+/// Appends the work of one layer to the stream: the layer computes y from x. Each time slipring computes a layer from
+/// the same x, the layer must give the same bits.
 typedef slr_status slr_layer_forward(void *user, slr_stream *stream, const slr_tensor *x, const slr_tensor *y);
 
 /// Appends the computation of the layer's gradients to the stream: dx, and the gradients of the layer's own weights.
-/// `dx` is NULL if nobody needs this gradient.
+/// `dx` is NULL if nobody needs the gradient of x.
 typedef slr_status slr_layer_backward(void *user, slr_stream *stream, const slr_tensor *x, const slr_tensor *y,
                                       const slr_tensor *dy, const slr_tensor *dx);
 
@@ -26,7 +26,7 @@ typedef struct slr_layer {
     slr_tensor output; ///< type and shape of the layer's output; the buffer is ignored
 } slr_layer;
 
-/// This struct describes a sequence of layers. slr_sequence_create copies the description and its layers.
+/// The description of a sequence of layers. slr_sequence_create copies the description and its layers.
 typedef struct slr_sequence_desc {
     uint32_t struct_size;
     uint32_t count; ///< number of layers, 1 to 65,536
@@ -58,12 +58,13 @@ typedef struct slr_sequence slr_sequence;
 /// Errors: INVALID (a NULL argument; no layer or too many; a shape or type that no operation takes), NO_MEMORY.
 SLR_API slr_status slr_sequence_create(slr_ops *ops, const slr_sequence_desc *desc, slr_sequence **out);
 
-/// Releases the sequence object. Work that was submitted before this call still runs. For NULL the call does nothing.
+/// Releases the sequence object. Work that was submitted before slr_sequence_destroy still runs. If `sequence` is NULL,
+/// slr_sequence_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_sequence_destroy(slr_sequence *sequence);
 
 /// Appends the work of all layers to the stream. The tensor `y` gets the output of the last layer.
-/// Threads: one at a time per sequence.  Blocks: as its layers.
+/// Threads: one at a time per sequence.  Blocks: as the sequence's layers do.
 /// Errors: INVALID (a NULL argument, a type or shape that does not fit), and those of the layers.
 SLR_API slr_status slr_sequence_forward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
                                         const slr_tensor *y);
@@ -72,7 +73,7 @@ SLR_API slr_status slr_sequence_forward(slr_sequence *sequence, slr_stream *stre
 /// be computed again for the gradients. `x` and `y` must be the unchanged tensors of slr_sequence_forward. `dx` may be
 /// NULL.
 /// Threads, Blocks: as for slr_sequence_forward.
-/// Errors: those of slr_sequence_forward; WRONG_STATE (no slr_sequence_forward since the last call).
+/// Errors: those of slr_sequence_forward; WRONG_STATE (no slr_sequence_forward since the last slr_sequence_backward).
 SLR_API slr_status slr_sequence_backward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
                                          const slr_tensor *y, const slr_tensor *dy, const slr_tensor *dx);
 
@@ -97,7 +98,7 @@ typedef struct slr_plan {
 /// of the layers may be NULL.
 SLR_API slr_status slr_ops_plan(const slr_sequence_desc *desc, slr_plan *out);
 
-/// The macro slr_ops_plan calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_ops_plan calls slr_ops_plan_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_ops_plan_sized(const slr_sequence_desc *desc, slr_plan *out, size_t bytes);
 #define slr_ops_plan(desc, out) slr_ops_plan_sized((desc), (out), sizeof(slr_plan))
 

@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. All figures come from the driver
-/// or the system. The figure 0 means that driver and system do not give the limit.
+/// or the system. The figure 0 means that neither the driver nor the system gives the limit.
 typedef struct slr_device_limits {
     uint32_t units;
     uint32_t lanes;              ///< threads that run in step: a warp, or the 4-byte lanes of a CPU's vector
@@ -30,17 +30,19 @@ typedef struct slr_device_limits {
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_limits(const slr_device *device, slr_device_limits *out);
 
-/// The macro slr_device_get_limits calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_device_get_limits calls slr_device_get_limits_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_limits_sized(const slr_device *device, slr_device_limits *out, size_t bytes);
 #define slr_device_get_limits(device, out) slr_device_get_limits_sized((device), (out), sizeof(slr_device_limits))
 
 /// Gives the limits of NVIDIA's GPUs with one compute capability; 90 means capability 9.0. `units`, `l1_bytes` and
-/// `l2_bytes` are 0, because they differ from GPU to GPU.
+/// `l2_bytes` are 0, because these figures differ between GPUs of one capability.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument), UNSUPPORTED (an unknown capability).
 SLR_API slr_status slr_capability_get_limits(uint32_t capability, slr_device_limits *out);
 
-/// The macro slr_capability_get_limits calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_capability_get_limits calls slr_capability_get_limits_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_capability_get_limits_sized(uint32_t capability, slr_device_limits *out, size_t bytes);
 #define slr_capability_get_limits(capability, out)                                                                     \
     slr_capability_get_limits_sized((capability), (out), sizeof(slr_device_limits))

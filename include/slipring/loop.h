@@ -17,7 +17,7 @@
 ///
 /// When the main function returns, the ring kernel accepts no more messages. If main returns SLR_OK and every accepted
 /// message has completed, the ring kernel has terminated. If main returns an error or leaves messages, the ring kernel
-/// has failed; its held and pending messages remain until slr_ring_terminate returns them. Only the thread of the main
+/// has failed; the held and pending messages remain until slr_ring_terminate returns them. Only the thread of the main
 /// function may call the functions of this header.
 #ifndef SLIPRING_LOOP_H
 #define SLIPRING_LOOP_H
@@ -30,23 +30,23 @@ extern "C" {
 #endif
 
 /// Takes up to `most` messages from the mailbox, the highest priority first. slr_take waits for the first message, at
-/// most `timeout_ns`. If slr_take then has fewer than `most` messages, it waits up to `linger_ns` for more messages.
-/// Each message is held until slr_done or slr_fail; the message and its state are valid until then. A ring kernel that
-/// is paused takes no messages.
+/// most `timeout_ns`. If fewer than `most` messages are present, slr_take waits up to `linger_ns` for more messages.
+/// The loop holds each message until slr_done or slr_fail, and until that call the message and its state are valid. A
+/// ring kernel that is paused takes no messages.
 ///
 /// The result SLR_END of slr_take means that no more messages will come. slr_take gives SLR_END for two reasons: the
 /// input is closed and main has taken all messages, or the deadline of slr_ring_terminate has passed. After SLR_END,
 /// the main function can still complete the messages that it holds.
 ///
-/// Threads: the one that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` gets the number of messages
-/// in every case.
+/// Threads: the thread that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` gets the number of
+/// messages in every case.
 /// Errors: TIMEOUT (no message came; the ring kernel is paused; no space is left for possible replies: held messages
 ///   and replies not yet received use the space), INVALID.
 SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns,
                             uint64_t timeout_ns, uint32_t *taken);
 
 /// Completes a held message as handled, and publishes the message's replies.
-/// Threads: the one that runs main.  Blocks: no.  Errors: INVALID (the ring kernel does not hold the message, or no
+/// Threads: the thread that runs main.  Blocks: no.  Errors: INVALID (the ring kernel does not hold the message, or no
 /// longer).
 SLR_API slr_status slr_done(const slr_delivery *delivery);
 
@@ -54,27 +54,28 @@ SLR_API slr_status slr_done(const slr_delivery *delivery);
 /// replies, resets its instance to the initial state, and sends a notice to the sender. If a handler calls slr_fail,
 /// the message fails when the handler returns. If a batch handler calls slr_fail, only the given message of the batch
 /// fails.
-/// Threads: the one that runs main or the handler.  Blocks: no.
+/// Threads: the thread that runs main or the handler.  Blocks: no.
 /// Errors: INVALID (the ring kernel does not hold the message, or no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
 
 /// Waits until the ring kernel is no longer paused. If slr_wait_until_active returns SLR_OK, the ring kernel is active
 /// or draining.
-/// Threads: the one that runs main.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (the ring kernel is still paused),
+/// Threads: the thread that runs main.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (the ring kernel is still paused),
 /// END (as for slr_take).
 SLR_API slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns);
 
 /// Returns 1 if the ring kernel is active or draining, and 0 if the ring kernel is paused or must stop.
-/// Threads: the one that runs main.  Blocks: no.
+/// Threads: the thread that runs main.  Blocks: no.
 SLR_API int slr_is_active(slr_context *context);
 
 /// Returns 1 if the main function should return at once, because the deadline of slr_ring_terminate has passed.
-/// Threads: the one that runs main.  Blocks: no.
+/// Threads: the thread that runs main.  Blocks: no.
 SLR_API int slr_should_terminate(slr_context *context);
 
-/// Gives the loop's own port, which can send to other ring kernels and receive their replies. The first call of the
-/// function opens the loop's port.
-/// Threads: the one that runs main.  Blocks: no.  Owns: nothing, because slipring closes the port after main returns.
+/// Gives the loop's own port, which can send to other ring kernels and receive their replies. The first call of
+/// slr_context_port opens the loop's port.
+/// Threads: the thread that runs main.  Blocks: no.  Owns: nothing, because slipring closes the port after main
+///   returns.
 /// Errors: NO_MEMORY, SYSTEM.
 SLR_API slr_status slr_context_port(slr_context *context, slr_port **out);
 

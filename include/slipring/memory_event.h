@@ -27,8 +27,8 @@ typedef struct slr_memory_event {
     uint64_t number;     ///< the event's number in its heap, from 1. Threads may report in another order. 0: a leak
 } slr_memory_event;
 
-/// slipring calls this function on the thread of the call that causes the event, and during that call. The event and
-/// its texts are valid only during the call. The callback must not call any function of slipring.
+/// slipring calls slr_on_memory during the call that causes the event, on the same thread. The event and its texts are
+/// valid only until slr_on_memory returns. slr_on_memory must not call any function of slipring.
 typedef void slr_on_memory(void *user, const slr_memory_event *event);
 
 #endif

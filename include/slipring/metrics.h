@@ -11,13 +11,13 @@
 extern "C" {
 #endif
 
-/// A metric has one of the following names on most devices: "busy_percent", "memory_busy_percent" (over the driver's
+/// On most devices, a metric has one of the following names: "busy_percent", "memory_busy_percent" (over the driver's
 /// last sample period), "memory_used_bytes", "memory_bytes", "temperature_c", "power_mw", "power_limit_mw",
 /// "clock_mhz", "memory_clock_mhz". On vulkan the names are "memory_used_bytes", "memory_bytes", and counts since the
 /// device was opened: "barriers", "host_barriers", "argument_writes", "pipelines", "submits" (docs/contract/vulkan.md).
 /// On webgpu the names are "bind_groups", "bind_group_layouts", "bind_group_sets", "passes", "pipelines", "submits",
-/// "timestamp_resolves", "maps" (docs/contract/webgpu.md). On metal the names are "memory_used_bytes",
-/// "memory_bytes", "command_buffers", "encoders", "pipelines", "archives", "staged_copies" (docs/contract/metal.md).
+/// "timestamp_resolves", "maps" (docs/contract/webgpu.md). On metal the names are "memory_used_bytes", "memory_bytes",
+/// "command_buffers", "encoders", "pipelines", "archives", "staged_copies" (docs/contract/metal.md).
 typedef struct slr_metric {
     const char *name; ///< the name, which ends with the unit; static text
     uint64_t value;
@@ -32,20 +32,21 @@ typedef struct slr_metrics {
 
 /// Reads the metrics of the whole device, including the work of all its users. On cuda the figures come from NVIDIA's
 /// library libnvidia-ml, or from the library that SLIPRING_NVML_LIB names. On hip the figures come from ROCm's library
-/// librocm_smi64, or from the library that SLIPRING_ROCM_SMI_LIB names; this library gives no clocks. On cpu, and on
-/// OpenCL devices that compute on the host's cores, the figures come from files of the operating system. On cpu and
-/// such OpenCL devices, "busy_percent" covers the cores that this process may use, since the last reading or since a
-/// device was opened. If the last reading is less than 20 ms ago, there is no "busy_percent". On other OpenCL devices
+/// librocm_smi64, or from the library that SLIPRING_ROCM_SMI_LIB names; ROCm's library gives no clocks. On cpu, and on
+/// OpenCL devices that compute on the host's cores, the figures come from files of the operating system. For the host's
+/// cores, "busy_percent" covers only the cores that this process may use, and the time since the last reading or since
+/// a device was opened. If the last reading is less than 20 ms ago, there is no "busy_percent". On other OpenCL devices
 /// the figures come from the GPU's folder in sysfs (amdgpu, i915, xe). slr_device_get_metrics does not wait for running
 /// work.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: UNSUPPORTED (no metrics for this kind of device; an OpenCL device that does not say where it is), NOT_FOUND
-///   (the library is missing or does not know the device, or sysfs does not: the message says which), INVALID (a NULL
-///   argument).
+/// Errors: UNSUPPORTED (no metrics for this kind of device; an OpenCL device that does not give its place on the bus),
+///   NOT_FOUND (the library is missing; the library or sysfs does not know the device: the message gives the reason),
+///   INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out);
 
-/// The macro slr_device_get_metrics calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_device_get_metrics calls slr_device_get_metrics_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_metrics_sized(const slr_device *device, slr_metrics *out, size_t bytes);
 #define slr_device_get_metrics(device, out) slr_device_get_metrics_sized((device), (out), sizeof(slr_metrics))
 

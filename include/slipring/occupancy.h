@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/// What limits the number of blocks. The limits on the number of blocks are a set of flags.
+/// What limits the number of blocks on a multiprocessor, as a set of flags.
 typedef enum slr_occupancy_limit {
     SLR_LIMITED_BY_WARPS = 1,
     SLR_LIMITED_BY_REGISTERS = 2,
@@ -68,10 +68,11 @@ typedef struct slr_occupancy {
 /// Computes the occupancy from the figures in `desc`.
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, struct_size, no threads, a carve-out above 100), UNSUPPORTED (an unknown
-///   capability: slipring does not use the figures of another).
+///   capability: slipring does not use another capability's figures).
 SLR_API slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occupancy *out);
 
-/// The macro slr_occupancy_compute calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_occupancy_compute calls slr_occupancy_compute_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_occupancy_compute_sized(const slr_occupancy_desc *desc, slr_occupancy *out, size_t bytes);
 #define slr_occupancy_compute(desc, out) slr_occupancy_compute_sized((desc), (out), sizeof(slr_occupancy))
 
@@ -93,9 +94,9 @@ typedef struct slr_best_block {
     slr_block_candidate candidates[SLR_BLOCK_CANDIDATES]; ///< every block that was compared, the largest first
 } slr_best_block;
 
-/// Finds the block size that puts the most threads on a multiprocessor. If several sizes are equally good, the call
-/// takes the largest. The result equals that of cudaOccMaxPotentialOccupancyBlockSize. Every candidate is a multiple of
-/// `multiple`, except the largest block that the kernel allows, which is also a candidate. The number `multiple` must
+/// Finds the block size that puts the most threads on a multiprocessor. If several sizes are equally good,
+/// slr_occupancy_best takes the largest. The result equals the result of cudaOccMaxPotentialOccupancyBlockSize. The
+/// candidates are the multiples of `multiple`, and the largest block that the kernel allows. The number `multiple` must
 /// be a multiple of 32; 0 means 32.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
@@ -103,7 +104,8 @@ typedef struct slr_best_block {
 ///   UNSUPPORTED (an unknown capability).
 SLR_API slr_status slr_occupancy_best(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out);
 
-/// The macro slr_occupancy_best calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_occupancy_best calls slr_occupancy_best_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out,
                                             size_t bytes);
 #define slr_occupancy_best(desc, multiple, out)                                                                        \
@@ -145,40 +147,43 @@ typedef struct slr_kernel_occupancy {
 /// memory of the kernel. `shared_bytes` is the dynamic shared memory of a block.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
-/// Errors: INVALID (a NULL argument), COMPILE, UNSUPPORTED (the device does not say what the kernel takes: all but
-///   cuda; an unknown capability), NO_MEMORY.
+/// Errors: INVALID (a NULL argument), COMPILE, UNSUPPORTED (a device other than cuda, because its driver does not give
+///   the kernel's registers and shared memory; an unknown capability), NO_MEMORY.
 SLR_API slr_status slr_kernel_best_block(slr_kernel *kernel, uint32_t shared_bytes, slr_best_block *out);
 
-/// The macro slr_kernel_best_block calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_kernel_best_block calls slr_kernel_best_block_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_best_block_sized(slr_kernel *kernel, uint32_t shared_bytes, slr_best_block *out,
                                                size_t bytes);
 #define slr_kernel_best_block(kernel, shared_bytes, out)                                                               \
     slr_kernel_best_block_sized((kernel), (shared_bytes), (out), sizeof(slr_best_block))
 
 /// Gives the occupancy of a kernel on its own device, for a launch with the shape `shape`. If the shape has no block
-/// size, the call uses the size that slipring would choose (slr_kernel_suggest).
+/// size, slr_kernel_get_occupancy uses the size that slipring would choose (slr_kernel_suggest).
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; an impossible shape), COMPILE, UNSUPPORTED (the device cannot run such a block),
 ///   NO_MEMORY.
 SLR_API slr_status slr_kernel_get_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
 
-/// The macro slr_kernel_get_occupancy calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_kernel_get_occupancy calls slr_kernel_get_occupancy_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out,
                                                   size_t bytes);
 #define slr_kernel_get_occupancy(kernel, shape, out)                                                                   \
     slr_kernel_get_occupancy_sized((kernel), (shape), (out), sizeof(slr_kernel_occupancy))
 
-/// Works as slr_kernel_get_occupancy, but measures the number of blocks if the driver does not give it. For this
-/// measurement, a test kernel with as many threads and as much shared memory per block counts its own blocks while they
-/// run. The test kernel may use other registers than `kernel`, and may miss blocks on a busy device, so the count is an
-/// estimate. For a measured number of blocks, `theoretical` is 0, because the maximum is unknown.
+/// Works as slr_kernel_get_occupancy, but measures the number of blocks if the driver does not give that number. The
+/// measurement uses a test kernel with as many threads and as much shared memory per block as `kernel`. The test kernel
+/// counts its own blocks while they run. The test kernel may use other registers than `kernel`, and may miss blocks on
+/// a busy device, so the measured number is an estimate. For a measured number of blocks, `theoretical` is 0, because
+/// the maximum is unknown.
 ///
 /// Threads: any.  Blocks: while the call compiles and measures.  Owns: nothing.
 /// Errors: those of slr_kernel_get_occupancy and of slr_launch.
 SLR_API slr_status slr_kernel_measure_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
 
-/// The macro slr_kernel_measure_occupancy calls this function, with the struct's size as `bytes`
+/// The macro slr_kernel_measure_occupancy calls slr_kernel_measure_occupancy_sized with the struct's size as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_measure_occupancy_sized(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out,
                                                       size_t bytes);

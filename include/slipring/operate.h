@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-/// slr_remote_visit_names calls this function for each name. The text `name` is valid during the call.
+/// slr_remote_visit_names calls slr_on_remote_name for each name. The text `name` is valid until slr_on_remote_name
+/// returns.
 typedef void slr_on_remote_name(void *user, const char *name);
 
 /// Calls `visit` for each name that was ever served on the servers, in alphabetical order of the names.
@@ -35,17 +36,18 @@ typedef struct slr_remote_worker {
     uint32_t draining;   ///< 1: slr_remote_drain has asked the worker to end
 } slr_remote_worker;
 
-/// slr_remote_visit_workers calls this function for each worker. The struct that the callback gets has the size of the
-/// running library's struct. The struct `worker` is valid during the call.
+/// slr_remote_visit_workers calls slr_on_remote_worker for each worker. The struct `worker` has the size that the
+/// running library gives it, and is valid until slr_on_remote_worker returns.
 typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 
 /// Calls `visit` for each worker that serves the name.
 /// Threads: any.  Blocks: for the servers.  Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user);
 
-/// Asks a worker to hand over its partitions and to take no more; NULL asks all workers. After the request,
-/// slr_remote_drain waits until the worker has handed its partitions over. The worker's own program sees the request in
-/// slr_worker_stats.draining. If no worker is left, accepted messages wait on the servers.
+/// Asks a worker to hand over its partitions and to take no more partitions. If `worker` is NULL, slr_remote_drain asks
+/// all workers. After the request, slr_remote_drain waits until the worker has handed its partitions over. The worker's
+/// own program sees the request in slr_worker_stats.draining. If no worker is left, accepted messages wait on the
+/// servers.
 /// Threads: any.  Blocks: until `timeout_ns`, and for the servers.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request
 ///   remains), and those of slr_sender_open.
@@ -63,7 +65,7 @@ typedef struct slr_remote_letter {
 } slr_remote_letter;
 
 /// Opens a receiver for the dead letters of a name, from the first letter that is still stored. slr_receiver_release
-/// removes the letters that the program received. slr_receiver_receive refuses this receiver.
+/// removes the letters that the program received. slr_receiver_receive refuses a receiver of dead letters.
 /// Threads: any.  Blocks: for the servers.  Owns: the caller gets the receiver, and frees it by slr_receiver_close.
 /// Errors: those of slr_sender_open.
 SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_receiver **out);
@@ -76,8 +78,8 @@ SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_r
 SLR_API slr_status slr_receiver_receive_letter(slr_receiver *receiver, slr_remote_letter *out, uint32_t *partition,
                                                void *message, size_t capacity, uint64_t timeout_ns);
 
-/// The macro slr_receiver_receive_letter calls this function, with the size of a letter as `letter_bytes`
-/// (docs/contract/abi.md).
+/// The macro slr_receiver_receive_letter calls slr_receiver_receive_letter_sized with the size of a letter as
+/// `letter_bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr_remote_letter *out,
                                                      size_t letter_bytes, uint32_t *partition, void *message,
                                                      size_t capacity, uint64_t timeout_ns);
@@ -99,27 +101,29 @@ typedef struct slr_remote_copy {
 } slr_remote_copy;
 
 /// Copies all that the servers store for a name into a new folder. Workers may serve the name during the copy. The copy
-/// of a name shows each partition as it was at one moment.
+/// shows the state of each partition at one moment.
 /// Threads: any.  Blocks: for the servers.
 /// Errors: INVALID (the folder holds a copy already), TIMEOUT (a partition changed faster than slipring could copy it),
 ///   and those of slr_sender_open.
 SLR_API slr_status slr_remote_snapshot(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
-/// The macro slr_remote_snapshot calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_remote_snapshot calls slr_remote_snapshot_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const char *folder, slr_remote_copy *out,
                                              size_t bytes);
 #define slr_remote_snapshot(where, folder, out)                                                                        \
     slr_remote_snapshot_sized((where), (folder), (out), sizeof(slr_remote_copy))
 
 /// Creates a name on the servers from a folder that slr_remote_snapshot wrote. Workers of the new name continue from
-/// the copy. The new name must be free on the servers; it may differ from the copied name. slr_remote_desc.replicas
+/// the copy. The new name may differ from the copied name, and must be free on the servers. slr_remote_desc.replicas
 /// applies to the new streams.
 /// Threads: any.  Blocks: for the servers.
-/// Errors: WRONG_STATE (the name is in use there), NOT_FOUND (the folder has no copy), INVALID (a damaged copy: the
-///   message names the file), and those of slr_sender_open.
+/// Errors: WRONG_STATE (the servers already have the name), NOT_FOUND (the folder has no copy), INVALID (a damaged
+///   copy: the message names the file), and those of slr_sender_open.
 SLR_API slr_status slr_remote_restore(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
-/// The macro slr_remote_restore calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_remote_restore calls slr_remote_restore_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_restore_sized(const slr_remote_desc *where, const char *folder, slr_remote_copy *out,
                                             size_t bytes);
 #define slr_remote_restore(where, folder, out)                                                                         \
@@ -149,7 +153,8 @@ typedef struct slr_remote_safety {
 SLR_API slr_status slr_remote_get_safety(const slr_remote_desc *where, const slr_remote_desc *system,
                                          slr_remote_safety *out);
 
-/// The macro slr_remote_get_safety calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_remote_get_safety calls slr_remote_get_safety_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_get_safety_sized(const slr_remote_desc *where, const slr_remote_desc *system,
                                                slr_remote_safety *out, size_t bytes);
 #define slr_remote_get_safety(where, system, out)                                                                      \

@@ -100,8 +100,8 @@ static inline slr_ops_desc slr_ops_desc_init(void)
 /// Errors: INVALID (a NULL argument, no such choice), NO_MEMORY.
 SLR_API slr_status slr_ops_create(slr_device *device, const slr_ops_desc *desc, slr_ops **out);
 
-/// Releases the operations of a device. Work that was submitted before this call still runs. For NULL the call does
-/// nothing.
+/// Releases the operations of a device. Work that was submitted before slr_ops_destroy still runs. If `ops` is NULL,
+/// slr_ops_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_ops_destroy(slr_ops *ops);
 
@@ -117,7 +117,7 @@ typedef struct slr_algorithm {
     const char *why_not;    ///< why the algorithm cannot do this call; else ""
 } slr_algorithm;
 
-/// The texts are valid during the call of the visitor.
+/// The texts are valid until the visitor returns.
 typedef void slr_algorithm_visitor(void *user, const slr_algorithm *algorithm);
 
 /// A library that operations may use. slipring opens the library at its first use.
@@ -131,13 +131,12 @@ typedef struct slr_provider {
 /// The texts live as long as the process.
 typedef void slr_provider_visitor(void *user, const slr_provider *provider);
 
-/// Calls the visitor for each library that operations may use. The variable SLIPRING_OPENBLAS_LIB names a file to use
-/// instead of libopenblas.so.0, and SLIPRING_ONEDNN_LIB a file instead of libdnnl.so.2.
+/// Calls the visitor for each library that operations may use. The variable SLIPRING_OPENBLAS_LIB names a file that
+/// slipring opens instead of libopenblas.so.0, and SLIPRING_ONEDNN_LIB names a file instead of libdnnl.so.2.
 /// Threads: any.  Blocks: while a library is opened.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *user);
 
-/// The kernel source of a group of operations, as slipring compiles it. The texts are valid during the call of the
-/// visitor.
+/// The kernel source of a group of operations, as slipring compiles it. The texts are valid until the visitor returns.
 typedef void slr_ops_source_visitor(void *user, const char *name, const char *text);
 
 /// Calls the visitor for each kernel source of the operations. The sources use only the language of
@@ -185,25 +184,25 @@ static inline slr_matmul_desc slr_matmul_desc_init(void)
 SLR_API slr_status slr_ops_matmul(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, slr_point *out);
 
 /// Computes the gradients of a, b and bias from the gradient of c. Each of the three gradients may be NULL. `desc` is
-/// the description of the forward call, but with beta 0. If the product has an activation, the call needs the tensor
-/// desc->pre.
+/// the description of the forward call, but with beta 0. If the product has an activation, slr_ops_matmul_backward
+/// needs the tensor desc->pre.
 SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                            const slr_tensor *dc, const slr_tensor *da, const slr_tensor *db,
                                            const slr_tensor *dbias, slr_point *out);
 
-/// Measures the time of all algorithms that can do this call, and calls the visitor for each. The timed runs of the
-/// algorithms write their results to temporary buffers. Later calls with the same shape use the algorithm that this
-/// call has chosen.
+/// Measures the time of all algorithms that can compute the product `desc`, and calls the visitor for each algorithm.
+/// The timed runs of the algorithms write their results to temporary buffers. Later products of the same shape use the
+/// algorithm that slr_ops_matmul_bench has chosen.
 /// Blocks: while the algorithms run.
 SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                         slr_algorithm_visitor *visit, void *user);
 
 // ---- convolution and pooling ----------------------------------------------------------------------------------------
 
-/// Computes the convolution y = activation(x * weights + bias); the weights are not flipped. With rank 4, the
-/// dimensions of x are n, c, h, w; those of the weights are k, c / groups, r, s; those of y are n, k, p, q. With rank
-/// 3, the dimensions h, r and p are left out, and the call ignores the first value of each pair below. groups = c makes
-/// a depth-wise convolution.
+/// Computes the convolution y = activation(x * weights + bias); the weights are not flipped. With rank 4, x has the
+/// dimensions n, c, h, w; the weights have k, c / groups, r, s; and y has n, k, p, q. With rank 3, the dimensions h, r
+/// and p are left out, and slipring ignores the first value of each pair in the struct. With groups = c, the
+/// convolution is depth-wise.
 typedef struct slr_convolution_desc {
     uint32_t struct_size;
     uint32_t stride[2];        ///< down and across; 0: 1
@@ -235,7 +234,7 @@ SLR_API slr_status slr_ops_convolution(slr_ops *ops, slr_stream *stream, const s
                                        slr_point *out);
 
 /// Computes the gradients of x, weights and bias from the gradient of y. Each of the three gradients may be NULL. If
-/// the convolution has an activation, the call needs desc->pre.
+/// the convolution has an activation, slr_ops_convolution_backward needs the tensor desc->pre.
 SLR_API slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                                 const slr_tensor *dy, const slr_tensor *dx, const slr_tensor *dweights,
                                                 const slr_tensor *dbias, slr_point *out);
@@ -243,8 +242,8 @@ SLR_API slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream
 /// Measures the time of the algorithms of a convolution, as slr_ops_matmul_bench does for products.
 SLR_API slr_status slr_ops_convolution_bench(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                              slr_algorithm_visitor *visit, void *user);
-/// Measures the time of the algorithms for one gradient of a convolution: that of x if `dx` is given, or that of the
-/// weights if `dweights` is given. The caller must give exactly one of the tensors `dx` and `dweights`.
+/// Measures the time of the algorithms for one gradient of a convolution: the gradient of x if `dx` is given, or the
+/// gradient of the weights if `dweights` is given. The caller must give exactly one of the tensors `dx` and `dweights`.
 SLR_API slr_status slr_ops_convolution_backward_bench(slr_ops *ops, slr_stream *stream,
                                                       const slr_convolution_desc *desc, const slr_tensor *dy,
                                                       const slr_tensor *dx, const slr_tensor *dweights,
@@ -255,8 +254,8 @@ typedef enum slr_pool_kind {
     SLR_POOL_MEAN ///< the mean of the window's elements, without padding
 } slr_pool_kind;
 
-/// With rank 4, the dimensions of x are n, c, h, w, and those of y are n, c, p, q. With rank 3, the dimensions h and p
-/// are left out, and the call ignores the first value of each pair below.
+/// With rank 4, x has the dimensions n, c, h, w, and y has n, c, p, q. With rank 3, the dimensions h and p are left
+/// out, and slipring ignores the first value of each pair in the struct.
 typedef struct slr_pooling_desc {
     uint32_t struct_size;
     slr_pool_kind kind;
@@ -450,14 +449,15 @@ typedef struct slr_scaler_info {
 /// Errors: INVALID (a NULL argument, a number out of range), NO_MEMORY.
 SLR_API slr_status slr_scaler_create(slr_ops *ops, const slr_scaler_desc *desc, slr_scaler **out);
 
-/// Releases the scaler object. Work that was submitted before this call still runs. For NULL the call does nothing.
+/// Releases the scaler object. Work that was submitted before slr_scaler_destroy still runs. If `scaler` is NULL,
+/// slr_scaler_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_scaler_destroy(slr_scaler *scaler);
 
 /// Computes to = gradient / scale in SLR_F32, and records in the same pass whether all results are finite. The program
-/// calls this function for each gradient of a training step. `to` may be the same tensor as `gradient` if `gradient`
-/// has the type SLR_F32.
-/// Threads: one at a time per scaler.  Errors: those of all operations above.
+/// calls slr_scaler_unscale for each gradient of a training step. `to` may be the same tensor as `gradient` if
+/// `gradient` has the type SLR_F32.
+/// Threads: one at a time per scaler.  Errors: those that all operations have.
 SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, const slr_tensor *gradient,
                                       const slr_tensor *to, slr_point *out);
 
@@ -465,19 +465,20 @@ SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, co
 typedef slr_status slr_scaler_function(void *user, slr_stream *stream);
 
 /// Calls the function `step` if all gradients since the last step were finite. If a gradient was not finite,
-/// slr_scaler_step skips the step and reduces the scale, and this is not an error. `skipped` gets 1 if the step was
-/// skipped, else 0; it may be NULL.
+/// slr_scaler_step skips the step, reduces the scale and returns SLR_OK. `skipped` gets 1 if the step was skipped, else
+/// 0; `skipped` may be NULL.
 ///
 /// Threads: one at a time per scaler.  Blocks: until the stream's work is done.  Owns: nothing.
-/// Errors: INVALID (a NULL argument), WRONG_STATE (no slr_scaler_unscale since the last step), those of the stream and
-///   of `step`.
+/// Errors: INVALID (a NULL argument), WRONG_STATE (no slr_scaler_unscale since the last step), the errors of the stream
+///   and of `step`.
 SLR_API slr_status slr_scaler_step(slr_scaler *scaler, slr_stream *stream, slr_scaler_function *step, void *user,
                                    uint32_t *skipped);
 
 /// Threads: one at a time per scaler.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_scaler_get_info(const slr_scaler *scaler, slr_scaler_info *out);
 
-/// The macro slr_scaler_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_scaler_get_info calls slr_scaler_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_scaler_get_info_sized(const slr_scaler *scaler, slr_scaler_info *out, size_t bytes);
 #define slr_scaler_get_info(scaler, out) slr_scaler_get_info_sized((scaler), (out), sizeof(slr_scaler_info))
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Peers are two devices of one process; the functions below copy memory from one to the other. Contract:
+/// Peers are two devices of one process; the functions below copy memory from one device to the other. Contract:
 /// docs/contract/cluster.md.
 #ifndef SLIPRING_PEER_H
 #define SLIPRING_PEER_H
@@ -42,15 +42,15 @@ typedef struct slr_peer_info {
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_peer_get_info(slr_device *from, slr_device *to, slr_peer_info *out);
 
-/// The macro slr_peer_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_peer_get_info calls slr_peer_get_info_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr_peer_info *out, size_t bytes);
 #define slr_peer_get_info(from, to, out) slr_peer_get_info_sized((from), (to), (out), sizeof(slr_peer_info))
 
 /// Copies bytes from a buffer of one device to a buffer of another device. The stream `stream` belongs to the source
 /// device or to the destination device. A copy between devices runs after the stream's earlier work and before its
 /// later work. The device without the stream does its part of the copy in an internal stream. A copy between devices
-/// keeps its order with other work on source and destination, as with slr_stream_copy. If source and destination are on
-/// one device, the call does the same as slr_stream_copy.
+/// keeps its order with other work on the source and on the destination, as a copy by slr_stream_copy does. If source
+/// and destination are on one device, slr_peer_copy does the same as slr_stream_copy.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers alive until the work ends.
 /// Errors: INVALID (a NULL argument, the range exceeds a buffer, a stream of neither device, an unknown way),
@@ -59,7 +59,7 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 SLR_API slr_status slr_peer_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                  uint64_t from_offset, uint64_t bytes, slr_peer_way way, slr_point *out);
 
-/// A zero in any field means the default.
+/// A zero in any field of slr_peer_desc means the default.
 typedef struct slr_peer_desc {
     uint32_t struct_size;
     uint32_t way;         ///< slr_peer_way; default SLR_PEER_ANY

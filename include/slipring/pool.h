@@ -16,17 +16,18 @@ extern "C" {
 
 typedef struct slr_pool slr_pool;
 
-/// The options of a pool. A zero in any field means the default. Later versions only append fields.
+/// The options of a pool. A zero in any field of slr_pool_desc means the default. Later versions of slipring only
+/// append fields.
 typedef struct slr_pool_desc {
     uint32_t struct_size;
     uint32_t reserved;
     const char *name;    ///< for messages and reports; copied, cut to 47 characters. NULL: "pool"
     uint64_t max_bytes;  ///< limit on the pool's buffers, in use and waiting. Default: the device's limit alone
     uint64_t keep_bytes; ///< limit on waiting buffers; the excess is freed to the device's heap. Default: 256 MiB
-    /// The pool divides the buffer `within` of the device into slices. If a ring kernel is bound to `within`, the
-    /// pool's buffers can move with messages (docs/contract/references.md). The pool keeps the buffer alive until the
-    /// pool and its buffers are released. Nothing except the pool should use the buffer `within`. By default the pool
-    /// uses the device's heap.
+    /// If `within` is set, the pool makes its buffers as slices of `within`, a buffer of the same device. If a ring
+    /// kernel is bound to `within`, the pool's buffers can move with messages (docs/contract/references.md). Nothing
+    /// except the pool should use the buffer `within`. `within` stays alive until the pool and all buffers from the
+    /// pool are released. By default the pool uses the device's heap.
     slr_buffer *within;
 } slr_pool_desc;
 #ifdef __cplusplus
@@ -44,7 +45,7 @@ static inline slr_pool_desc slr_pool_desc_init(void)
     }
 #endif
 
-/// The counts of a pool at one moment. Each buffer counts with the size of its size class.
+/// The counts of a pool at one moment. In the pool's counts, each buffer has the size of its size class.
 typedef struct slr_pool_stats {
     uint64_t max_bytes;        ///< the pool's limit; UINT64_MAX: none
     uint64_t live_bytes, live; ///< buffers in use: bytes; count
@@ -55,49 +56,50 @@ typedef struct slr_pool_stats {
     double hit_rate;           ///< hits / (hits + misses); 0 without requests
 } slr_pool_stats;
 
-/// Makes a pool whose buffers come from the device's heap. `desc` may be NULL.
+/// Makes a pool. The pool's buffers come from the device's heap, unless desc->within is set. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: no.  Owns: the pool keeps its device alive; the caller frees the pool by slr_pool_destroy.
 /// Errors: INVALID (a NULL argument; `within` is of another device), NO_MEMORY.
 SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc, slr_pool **out);
 
-/// Releases the pool object. The call frees waiting buffers to the heap; buffers in use are freed when they are
-/// released. For NULL the call does nothing.
+/// Releases the pool object. slr_pool_destroy frees waiting buffers to the heap. Buffers in use are freed when they are
+/// released. If `pool` is NULL, slr_pool_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_pool_destroy(slr_pool *pool);
 
 /// Gives the device's own pool, whose name is "pool". The program must not call slr_pool_destroy for the device's own
 /// pool.
-/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the device keeps the pool.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 
-/// Gets a buffer of `count` scalars from the pool. A buffer from a pool contains the bytes of its last user, or zeros.
-/// slr_buffer_destroy releases the buffer. When no ring kernel and no stream uses a released buffer any more, the
-/// buffer waits in the pool for the next request.
+/// Gets a buffer of `count` scalars from the pool. A buffer from a pool contains the bytes that its last user left, or
+/// zeros. slr_buffer_destroy releases the buffer. When no ring kernel and no stream uses a released buffer any more,
+/// the buffer waits in the pool for the next request.
 ///
-/// Threads: any.  Blocks: while other threads' calls use the pool. If no buffer waits in the pool, the call blocks like
-/// slr_buffer_create.
+/// Threads: any.  Blocks: while other threads' calls use the pool. If no buffer waits in the pool, slr_pool_acquire
+/// blocks like slr_buffer_create.
 /// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.
 /// Errors: INVALID (a NULL argument, no such scalar, size 0 or above 2^40), NO_MEMORY (the message has the pool, and
 ///   the bytes requested and free).
 SLR_API slr_status slr_pool_acquire(slr_pool *pool, uint64_t count, slr_scalar scalar, slr_buffer **out);
 
-/// The macro slr_pool_acquire calls this function, with its call site for slr_device_desc.on_memory.
+/// The macro slr_pool_acquire calls slr_pool_acquire_at with its call site for slr_device_desc.on_memory.
 SLR_API slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scalar scalar, const char *file,
                                        uint32_t line, slr_buffer **out);
 #define slr_pool_acquire(pool, count, scalar, out)                                                                     \
     slr_pool_acquire_at((pool), (count), (scalar), __FILE__, __LINE__, (out))
 
 /// Frees waiting buffers to the heap, the largest first, until the waiting buffers take at most `keep_bytes` bytes. The
-/// result is the number of bytes that were freed, or 0 for NULL. slr_heap_trim can then return the freed memory to the
-/// device.
+/// result is the number of bytes that were freed, or 0 if `pool` is NULL. slr_heap_trim can then return the freed
+/// memory to the device.
 /// Threads: any.  Blocks: as slr_pool_acquire.
 SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 
 /// Threads: any.  Blocks: as slr_pool_acquire.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_pool_get_stats(slr_pool *pool, slr_pool_stats *out);
 
-/// The macro slr_pool_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_pool_get_stats calls slr_pool_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_pool_get_stats_sized(slr_pool *pool, slr_pool_stats *out, size_t bytes);
 #define slr_pool_get_stats(pool, out) slr_pool_get_stats_sized((pool), (out), sizeof(slr_pool_stats))
 

@@ -17,17 +17,17 @@ typedef struct slr_port slr_port;
 /// SYSTEM.
 SLR_API slr_status slr_port_open(slr_device *device, slr_port **out);
 
-/// Closes a port. After the port is closed, ring kernels still handle the messages that were sent before. Replies that
-/// were not yet received are discarded. For NULL the call does nothing.
+/// Closes a port. Ring kernels still handle the messages that were sent before slr_port_close. Replies that were not
+/// yet received are discarded. If `port` is NULL, slr_port_close does nothing.
 /// Threads: the owner, once.  Blocks: no.
 SLR_API void slr_port_close(slr_port *port);
 
-/// The options of a send. A zero in any field means the default.
+/// The options of a send. A zero in any field of slr_send_options means the default.
 typedef struct slr_send_options {
     uint32_t priority; ///< SLR_PRIORITY(0..255); default: the ring kernel's
     /// The correlation: a number that every reply to the message returns. The default correlation of a message is the
-    /// port's next number. The port's numbers start with 1 and count the accepted messages that had no correlation of
-    /// their own; after 2^31 - 1 comes 0.
+    /// port's next number. The port's numbers start with 1 and count the accepted messages for which the program set no
+    /// correlation. After 2^31 - 1 comes 0.
     uint32_t correlation;
 } slr_send_options;
 
@@ -36,7 +36,7 @@ typedef struct slr_send_options {
 /// slipring copies `message`; `bytes` must equal the ring kernel's message size. If the result is OK, the message was
 /// accepted. The message ends as handled, faulted, dropped, undelivered or in doubt, and slr_ring_stats counts each
 /// outcome. Messages from one port to one instance with the same priority are handled in the order of sending. If
-/// `port` is NULL, the call uses the device's shared port, which a lock protects. On the shared port, only slr_call
+/// `port` is NULL, slr_send uses the device's shared port, which a lock protects. On the shared port, only slr_call
 /// gets the replies to its messages; all other replies are discarded.
 ///
 /// Threads: the port's owner (NULL: any).
@@ -48,21 +48,22 @@ typedef struct slr_send_options {
 ///   max_ports other ports use the ring kernel. A closed port counts as in use until its messages have completed.
 SLR_API slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint64_t timeout_ns);
 
-/// Sends a message as slr_send does, but with options; NULL means the defaults.
+/// Sends a message as slr_send does, but with options. If `options` is NULL, all options have their defaults.
 SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
                                  const slr_send_options *options, uint64_t timeout_ns);
 
 /// Sends `count` messages with default priority. Message k goes to instance `instances[k]`, or to `to.instance` if
 /// `instances` is NULL. The messages lie one after another in memory, with `bytes` bytes each. slipring publishes all
-/// of them together, which costs less per message. `accepted` always gets a number n: the first n messages were
-/// accepted. The pointer `accepted` may be NULL. The messages of one call get consecutive correlation numbers.
+/// of them together, which costs less per message than single sends. `accepted` always gets a number n: the first n
+/// messages were accepted. The pointer `accepted` may be NULL. The messages of one call get consecutive correlation
+/// numbers.
 ///
 /// Threads, Blocks: as for slr_send (NULL is not allowed).
 /// Errors: those of slr_send; after an error the remaining messages were not sent.
 SLR_API slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instances, const void *messages,
                                  size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);
 
-/// This struct describes a reply that the port received.
+/// A reply that the port received, without the reply's payload.
 typedef struct slr_reply {
     slr_address from;     ///< the ring kernel and instance that replied
     slr_status status;    ///< SLR_OK; for a notice, which has no payload: SLR_HANDLER_FAULT, SLR_DROPPED
@@ -90,7 +91,7 @@ typedef struct slr_reply {
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than the reply; a call with more room can still receive the reply).
 SLR_API slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity, uint64_t timeout_ns);
 
-/// Receives up to `most` replies in one call. The call copies the payload of reply k to payloads + k * stride.
+/// Receives up to `most` replies in one call. slr_receive_many copies the payload of reply k to payloads + k * stride.
 /// slr_receive_many waits only for the first of the replies. If the result is OK, `received` is at least 1.
 /// Threads, Blocks, Errors: as for slr_receive.
 SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, size_t stride, uint32_t most,
@@ -98,8 +99,8 @@ SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *pa
 
 /// Sends a message and waits for its reply. The port keeps other replies for slr_receive, including those that arrive
 /// by slr_route_to_port. The shared port keeps each reply for the thread that waits for it. A reply that arrives after
-/// its caller's deadline is discarded. If `port` is NULL, the call uses the device's shared port, and any number of
-/// threads may call at once.
+/// its caller's deadline is discarded. If `port` is NULL, slr_call uses the device's shared port, and any number of
+/// threads may call slr_call at once.
 ///
 /// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns`, for sending and receiving together.
 /// Errors: those of slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before the message was handled), INVALID
@@ -109,9 +110,9 @@ SLR_API slr_status slr_call(slr_port *port, slr_address to, const void *message,
                             size_t reply_bytes, uint64_t timeout_ns);
 
 /// Gives a file descriptor on which the system call poll(2) can wait for replies. The descriptor becomes readable when
-/// a reply arrives after slr_receive has returned TIMEOUT. On Windows, the call gives the handle of an event object,
-/// for WaitForMultipleObjects. A program first receives with a timeout of 0 until the result is TIMEOUT, and then
-/// polls. The port owns the descriptor: the program must not read or close it.
+/// a reply arrives after slr_receive has returned TIMEOUT. On Windows, slr_port_get_fd gives the handle of an event
+/// object, for WaitForMultipleObjects. Before each poll(2), the program calls slr_receive with a timeout of 0 until the
+/// result is TIMEOUT. The port owns the descriptor: the program must not read or close it.
 /// Threads: the owner.  Blocks: no.  Errors: SYSTEM, INVALID.
 SLR_API slr_status slr_port_get_fd(slr_port *port, int *out);
 

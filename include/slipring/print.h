@@ -12,9 +12,9 @@ typedef struct slr_print {
     const char *kernel; ///< the kernel's or handler's name
     const char *text;   ///< output of one printf, NUL-terminated
     size_t bytes;       ///< length of the text
-    /// The number of printf calls whose text was lost because there was no room for it. A report of lost printf calls
-    /// has no text. For a kernel, the number of lost calls covers one launch; for a handler, it covers its ring kernel
-    /// since the last report.
+    /// The number of printf calls whose text was lost because there was no room for the text. A report of lost printf
+    /// calls has no text. For a kernel, the number counts the lost calls of one launch. For a handler, the number
+    /// counts the lost calls of its ring kernel since the last report.
     uint64_t lost;
     const char *ring;  ///< for a handler: the ring kernel's name. NULL: a kernel
     uint32_t instance; ///< for a handler: the instance of its message
@@ -23,9 +23,9 @@ typedef struct slr_print {
 
 /// slipring calls the program's print function once for each printf. For a kernel, the stream's thread calls the
 /// function before the launch completes. For a handler, a thread of the ring kernel calls the function soon after the
-/// printf, in order for each instance (docs/contract/launch.md). `print` and its text are valid only during the call.
-/// The print function must not wait for the stream, and must not end or destroy the ring kernel. Several streams and
-/// ring kernels may call the print function at the same time.
+/// printf, in order for each instance (docs/contract/launch.md). `print` and its text are valid only while the print
+/// function runs. The print function must not wait for the stream, and must not end or destroy the ring kernel. Several
+/// streams and ring kernels may call the print function at the same time.
 typedef void slr_on_print(void *user, const slr_print *print);
 
 #endif

@@ -54,7 +54,7 @@ typedef struct slr_profile_line {
     float share;   ///< the line's part of the operations of the kernel's first launch, 0 to 1
 } slr_profile_line;
 
-/// Times in a row are exact, except that quantiles may be wrong by 0.8 %.
+/// The times in a row of the profile are exact, except that quantiles may be wrong by 0.8 %.
 typedef struct slr_profile_row {
     uint32_t kind;
     uint32_t counted;          ///< for a kernel and a batch row: SLR_COUNTED_...
@@ -76,8 +76,9 @@ typedef struct slr_profile_row {
     slr_profile_line lines[SLR_PROFILE_LINES]; ///< the source's lines by falling share
     uint64_t messages;                         ///< for a batch or owner row: messages handled
     uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
-    /// For a caller row, the offset of the call in bytes from the start of the mapped `file`, which has its machine
-    /// code. If the offset of a caller row is 0, `file` is a source, and lines[0] has the line.
+    /// For a caller row: `file` is the mapped file with the caller's machine code, and this field is the call's offset
+    /// in bytes from the start of `file`. If the offset of a caller row is 0, `file` is a source, and lines[0] has the
+    /// line.
     uint64_t offset;
 } slr_profile_row;
 
@@ -105,8 +106,8 @@ typedef struct slr_roofline {
     double reached; ///< fraction of the device's peak at the kernel's intensity: 0 to about 1; more if caches help
 } slr_roofline;
 
-/// Starts the profiler, and keeps the counts of earlier periods. If the profiler is already on, slr_profile_start does
-/// nothing.
+/// Starts the profiler. The counts of earlier profiling periods stay. If the profiler is already on, slr_profile_start
+/// does nothing.
 /// Threads: any.  Blocks: 5 ms the first time, because slipring compares two clocks.  Owns: nothing.  Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
@@ -118,41 +119,43 @@ SLR_API void slr_profile_stop(void);
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_clear(void);
 
-/// Gives at most `most` of the rows that are not empty, sorted by falling time. `count` gets the total number of rows
-/// that are not empty. `out` may be NULL if `most` is 0.
+/// Gives at most `most` of the rows that are not empty, the row with the longest time first. `count` gets the total
+/// number of rows that are not empty. `out` may be NULL if `most` is 0.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_t *count);
 
-/// The macro slr_profile_read calls this function, with the size of a row as `row_bytes` (docs/contract/abi.md).
+/// The macro slr_profile_read calls slr_profile_read_sized with the size of a row as `row_bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count);
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
-/// Gives the best performance of a device. The first call for a device runs kernels on it for up to some seconds.
-/// slipring keeps the result in the cache folder, for each device, CPU and version. A program should make the first
-/// call before it starts the profiler.
+/// Gives the best performance of a device. The first call for a device runs kernels on that device, for some seconds at
+/// most. slipring keeps the result in the cache folder, for each device, CPU and version. A program should make the
+/// first call before it starts the profiler.
 ///
 /// Threads: any.  Blocks: while the call measures.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
 SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 
-/// The macro slr_profile_ceilings calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_profile_ceilings calls slr_profile_ceilings_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// Measures the performance again, and keeps the better value of each figure, because a busy machine gives figures that
-/// are too low. Except for this, slr_profile_measure_ceilings works like slr_profile_ceilings.
+/// Works like slr_profile_ceilings, but measures the performance again. Of the old and the new value of each figure,
+/// slipring keeps the better value, because a busy machine gives figures that are too low.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
 
-/// The macro slr_profile_measure_ceilings calls this function, with the struct's size as `bytes`
+/// The macro slr_profile_measure_ceilings calls slr_profile_measure_ceilings_sized with the struct's size as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_measure_ceilings(device, out)                                                                      \
     slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// Says whether memory or computation limits the kernel of a row. If `ceilings` is NULL, the call uses the last
-/// measurement of the row's device by any process. The result is UNKNOWN if there is no measurement, if the row is not
-/// that of a kernel, or if the kernel was not counted.
+/// Says whether memory or computation limits the kernel of a row. If `ceilings` is NULL, slr_profile_roofline uses the
+/// last measurement of the row's device by any process. The result is UNKNOWN if there is no measurement, if the row is
+/// not a kernel's row, or if slipring has not counted the kernel's work.
 /// Threads: any.  Blocks: while the call reads a file, if `ceilings` is NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 
@@ -162,8 +165,8 @@ SLR_API const char *slr_profile_kind_name(uint32_t kind);
 
 // ---- one kernel ----------------------------------------------------------------------------------------------------
 
-/// The options for the measurement by slr_profile_kernel. A zero in any field means the default. Later versions only
-/// append fields.
+/// The options for the measurement by slr_profile_kernel. A zero in any field of slr_timing_desc means the default.
+/// Later versions of slipring only append fields.
 typedef struct slr_timing_desc {
     uint32_t struct_size;
     uint32_t warm_up;    ///< samples that do not count. Default 3
@@ -207,15 +210,16 @@ typedef struct slr_timing {
 SLR_API slr_status slr_profile_kernel(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                       const slr_timing_desc *desc, slr_timing *out);
 
-/// The macro slr_profile_kernel calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_profile_kernel calls slr_profile_kernel_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                             const slr_timing_desc *desc, slr_timing *out, size_t bytes);
 #define slr_profile_kernel(kernel, shape, args, count, desc, out)                                                      \
     slr_profile_kernel_sized((kernel), (shape), (args), (count), (desc), (out), sizeof(slr_timing))
 
 /// Writes the rows of the profile to a file as one JSON object, completely or not at all. In the path, `%p` is replaced
-/// by the process ID. If the path names a device, a pipe, a link or a file with several names, the call writes to that
-/// file and does not replace it.
+/// by the process ID. If the path names a device file, a pipe, a link or a file with several names, slr_profile_write
+/// writes to that file and does not replace it.
 ///
 /// Threads: any.  Blocks: while the call writes, and up to 10 s until a pipe has a reader.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (the folder), SYSTEM (also: a pipe without a reader), TIMEOUT,

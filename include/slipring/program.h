@@ -34,10 +34,12 @@ typedef struct slr_program_desc {
     /// void`.
     const char *raw_table;
     /// If the field is 1, slipring compiles for a debugger on a CPU: without optimisation, with the source's lines and
-    /// variables (docs/debugging.md). If 0, the environment variable SLIPRING_DEBUG=1 has the same effect.
+    /// variables (docs/debugging.md). If the field is 0, the environment variable SLIPRING_DEBUG=1 has the same effect
+    /// as the field value 1.
     uint32_t debug;
-    /// A value of slr_tuned_use: whether launches with a block of slipring's choice use what slr_tune has found. The
-    /// default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED is 0.
+    /// A value of slr_tuned_use. The value decides whether a launch for which slipring chooses the block uses what
+    /// slr_tune has found. The default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED
+    /// is 0.
     uint32_t tuned;
 } slr_program_desc;
 #ifdef __cplusplus
@@ -83,8 +85,7 @@ typedef struct slr_field {
     uint8_t is_text;  ///< declared as an array of plain `char`: text up to its first NUL
 } slr_field;
 
-/// A struct that host and device share. If a reply is a plain scalar and not a struct, its only field has the name
-/// "value".
+/// A struct that host and device share. If a reply is a plain scalar, its layout has one field with the name "value".
 typedef struct slr_layout {
     const char *name; ///< "" for none (no state, no reply)
     uint64_t bytes;   ///< 0 for none
@@ -122,22 +123,22 @@ SLR_API slr_status slr_program_load(slr_device *device, const char *path, const 
                                     slr_program **out);
 
 /// slr_program_from_text compiles as slr_program_load does, but takes the source from memory. `name` replaces the file
-/// name in diagnostics;
-/// "#include" searches the folder of `name` first.
+/// name in diagnostics; "#include" searches the folder of `name` first.
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);
 
-/// Releases the caller's reference to the program. Ring kernels of the program continue to work. For NULL the call does
-/// nothing.
+/// Releases the caller's reference to the program. Ring kernels of the program continue to work. If `program` is NULL,
+/// slr_program_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_program_destroy(slr_program *program);
 
 /// Gives a handler of a program. `index` counts from 0, in the order of the source.
-/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (`index` is past the last handler),
-/// INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
+/// last handler), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
 
-/// The macro slr_program_get_handler calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_program_get_handler calls slr_program_get_handler_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_handler_sized(const slr_program *program, uint32_t index, slr_handler_info *out,
                                                  size_t bytes);
 #define slr_program_get_handler(program, index, out)                                                                   \
@@ -182,22 +183,24 @@ typedef struct slr_skipped_info {
 } slr_skipped_info;
 
 /// Gives a handler or kernel of a program. `index` counts from 0, in the order of the source.
-/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (`index` is past the last one), INVALID
-/// (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
+/// last function), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
 
-/// The macro slr_program_get_function calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_program_get_function calls slr_program_get_function_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_function_sized(const slr_program *program, uint32_t index, slr_function_info *out,
                                                   size_t bytes);
 #define slr_program_get_function(program, index, out)                                                                  \
     slr_program_get_function_sized((program), (index), (out), sizeof(slr_function_info))
 
 /// Gives a part of the source that the compiler skipped, in the order of discovery. `index` counts from 0.
-/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (`index` is past the last part), INVALID
-/// (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
+/// last part), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 
-/// The macro slr_program_get_skipped calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_program_get_skipped calls slr_program_get_skipped_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_skipped_sized(const slr_program *program, uint32_t index, slr_skipped_info *out,
                                                  size_t bytes);
 #define slr_program_get_skipped(program, index, out)                                                                   \

@@ -30,8 +30,9 @@ extern "C" {
 
 #define SLR_REMOTE_NAME_BYTES 33
 
-/// A name, the servers that store it, and how to connect to them. slipring reads the texts of the struct only during
-/// the call. slipring reads secrets from files, never from texts in the struct.
+/// A name, the servers that store its data, and how to connect to these servers. slipring reads the texts of
+/// slr_remote_desc only during the call that gets the struct. slipring reads secrets from files, never from texts in
+/// the struct.
 typedef struct slr_remote_desc {
     uint32_t struct_size;
     uint32_t replicas;       ///< replicas of the streams that this call makes: 1 (default), 3 or 5
@@ -65,8 +66,8 @@ static inline slr_remote_desc slr_remote_desc_init(void)
 /// A worker object belongs to one thread at a time: its owner.
 typedef struct slr_worker slr_worker;
 
-/// A zero in any field means the default. The first worker of a name sets partitions, capacity and lease for all
-/// workers.
+/// A zero in any field of slr_worker_desc means the default. The first worker of a name sets partitions, capacity and
+/// lease for all workers.
 typedef struct slr_worker_desc {
     uint32_t struct_size;
     uint32_t partitions;  ///< 1 to 1,024; default 64
@@ -98,7 +99,7 @@ typedef struct slr_worker_stats {
     uint32_t workers;    ///< workers that are alive, including this one
     uint32_t reserved;
     /// The number of messages that the worker handled. If a worker loses a partition, the partition's next worker may
-    /// handle a message again. If two workers handle a message, only the later worker counts it.
+    /// handle a message again. If two workers handle a message, only the later worker counts the message.
     uint64_t handled;
     uint64_t faulted;  ///< messages in the stream of dead letters, with the reason
     uint64_t outputs;  ///< outputs stored
@@ -114,7 +115,7 @@ typedef struct slr_worker_stats {
     uint64_t rolled_back; ///< replacements that were undone after a fault
     char problem[256];    ///< the last problem; "" for none
     /// If this field is 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program
-    /// may close the worker. Then slr_worker_close fails if a partition was handed over without a snapshot.
+    /// may close the worker. slr_worker_close fails if the worker handed a partition over without a snapshot.
     uint64_t draining;
 } slr_worker_stats;
 
@@ -127,9 +128,9 @@ typedef struct slr_worker_stats {
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 
-/// Takes partitions, handles messages and writes snapshots, once for each partition. If there is nothing to do,
-/// slr_worker_turn waits until `timeout_ns`. If a partition fails, the worker gives the partition up and tries again;
-/// slr_worker_stats.problem gives the reason.
+/// Takes partitions, handles messages and writes snapshots, once for each partition. If slr_worker_turn finds nothing
+/// to do, it waits for work until `timeout_ns`. If a partition fails, the worker gives the partition up and tries
+/// again; slr_worker_stats.problem gives the reason.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 
@@ -143,12 +144,13 @@ SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *r
 /// Threads: the worker's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_worker_get_stats(slr_worker *worker, slr_worker_stats *out);
 
-/// The macro slr_worker_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_worker_get_stats calls slr_worker_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out, size_t bytes);
 #define slr_worker_get_stats(worker, out) slr_worker_get_stats_sized((worker), (out), sizeof(slr_worker_stats))
 
-/// Handles the messages that the worker has read, writes snapshots, and hands the partitions over at once. For NULL the
-/// call does nothing.
+/// Handles the messages that the worker has read, writes snapshots, hands the partitions over at once, and frees the
+/// worker. If `worker` is NULL, slr_worker_close does nothing.
 /// Threads: the worker's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
 /// Errors: TIMEOUT, SYSTEM (other workers handle the messages since the last snapshot again). slr_worker_close frees
 ///   the worker also after an error.
@@ -159,13 +161,13 @@ SLR_API slr_status slr_worker_close(slr_worker *worker, uint64_t timeout_ns);
 /// A sender object belongs to one thread at a time: its owner.
 typedef struct slr_sender slr_sender;
 
-/// A zero in any field means the default.
+/// A zero in any field of slr_sender_desc means the default.
 typedef struct slr_sender_desc {
     uint32_t struct_size;
     uint32_t frame_bytes; ///< bytes of a partition's messages that are sent together, up to 524,288; default 65,536
     /// A number below 2^63 that identifies the sender; the sender keeps it over restarts. After a restart the sender
-    /// sends all its messages again from the first one, and slipring skips the messages that were accepted. 0 means
-    /// that slipring chooses a new number.
+    /// sends all its messages again from the first one, and slipring skips the messages that were accepted. If the
+    /// field is 0, slipring chooses a new number for the sender.
     uint64_t producer;
     slr_program *program; ///< slipring compares its message's layout with the name's; NULL: only the size
     const char *handler;  ///< the handler in the program; NULL: the first handler
@@ -215,8 +217,8 @@ SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *
 
 /// Sends a message as slr_sender_send does, and waits for the first reply of the handler. slr_sender_call also sends
 /// all earlier messages to the same partition. slr_sender_call returns the reply after the servers have stored it, so
-/// the reply is as durable as the message. A reply may be lost on its way to the caller. Therefore, after TIMEOUT the
-/// message may have been handled or not; the stored outputs show which.
+/// the reply is as durable as the message. A reply may be lost on its way to the caller. Therefore, after TIMEOUT only
+/// the stored outputs show whether the message was handled.
 /// Threads: the sender's owner.  Blocks: until `timeout_ns`.
 /// Errors: FULL, TIMEOUT, HANDLER_FAULT (the message is among the dead letters), END (the handler gave no reply),
 ///   INVALID (sizes), WRONG_STATE (the sender has a `producer` number, and this message was accepted before).
@@ -231,11 +233,13 @@ SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);
 /// Threads: the sender's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_sender_get_stats(slr_sender *sender, slr_sender_stats *out);
 
-/// The macro slr_sender_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_sender_get_stats calls slr_sender_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_stats *out, size_t bytes);
 #define slr_sender_get_stats(sender, out) slr_sender_get_stats_sized((sender), (out), sizeof(slr_sender_stats))
 
-/// Calls slr_sender_flush with the deadline `timeout_ns`, and frees the sender. For NULL the call does nothing.
+/// Calls slr_sender_flush with the deadline `timeout_ns`, and frees the sender. If `sender` is NULL, slr_sender_close
+/// does nothing.
 /// Threads: the sender's owner, once.  Blocks: until `timeout_ns`.
 /// Errors: those of slr_sender_flush: the messages that were not accepted are lost. slr_sender_close frees the sender
 ///   in any case.
@@ -264,7 +268,7 @@ SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out,
 /// Threads: the receiver's owner.  Blocks: for the servers.  Errors: SYSTEM, TIMEOUT.
 SLR_API slr_status slr_receiver_release(slr_receiver *receiver);
 
-/// Frees the receiver object. For NULL the call does nothing.
+/// Frees the receiver object. If `receiver` is NULL, slr_receiver_close does nothing.
 /// Threads: the receiver's owner, once.  Blocks: no.
 SLR_API void slr_receiver_close(slr_receiver *receiver);
 
@@ -286,7 +290,8 @@ typedef struct slr_remote_info {
 /// Threads: any.  Blocks: for the servers.  Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_get_info(const slr_remote_desc *where, slr_remote_info *out);
 
-/// The macro slr_remote_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_remote_get_info calls slr_remote_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_get_info_sized(const slr_remote_desc *where, slr_remote_info *out, size_t bytes);
 #define slr_remote_get_info(where, out) slr_remote_get_info_sized((where), (out), sizeof(slr_remote_info))
 

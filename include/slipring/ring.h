@@ -56,7 +56,7 @@ typedef enum slr_fault_policy {
     SLR_FAULT_LIMIT = 3  ///< the ring kernel fails at more than fault_limit faults within fault_window_ns
 } slr_fault_policy;
 
-/// This enum says which state the instances have after a restart.
+/// Which state the instances have after a restart.
 typedef enum slr_restart_from {
     SLR_RESTART_INITIAL = 1,   ///< the initial state
     SLR_RESTART_CHECKPOINT = 2 ///< the state of the last slr_ring_checkpoint
@@ -81,13 +81,15 @@ typedef struct slr_delivery {
 /// its replies are dropped, and the fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
-/// A host handler that handles up to max_batch messages per call, in the order of service. Several messages of the
-/// batch may be for one instance, and share its state. A batch handler may reply to any of the messages, in any order.
-/// A result other than SLR_OK faults all messages of the batch; slr_fail faults one message.
+/// A host handler that handles up to max_batch messages per call, in the order in which the shard's owner took them.
+/// Several messages of the batch may be for one instance, and share its state. A batch handler may reply to any message
+/// of the batch, in any order of the messages. If the handler returns another result than SLR_OK, all messages of the
+/// batch fault; slr_fail faults one message.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
 /// The main function of a host ring kernel in loop form. The main function runs on its own thread from activation on,
-/// and takes messages by slr_take. <slipring/loop.h> has the rules, and the meaning of the result.
+/// and takes messages by slr_take. <slipring/loop.h> has the rules for the main function, and the meaning of its
+/// result.
 typedef struct slr_context slr_context;
 typedef slr_status slr_main(void *user, slr_context *context);
 
@@ -116,14 +118,14 @@ typedef struct slr_same {
 /// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up
 /// to a multiple of 16. Q is queue_size, rounded up to a power of two. The number of shards is the number of the
 /// device's workers, but at most the number of instances. I is the number of instances per shard, rounded up. slipring
-/// allocates the memory when it is first used. A ring kernel with a short queue uses 4 KB of memory, also after a call.
-/// With a longer queue, each port that has called uses two or three more pages. max_ports uses no memory until ports
-/// connect.
+/// allocates each part of this memory at its first use. A ring kernel with a short queue uses 4 KB of memory, also
+/// after a call. With a longer queue, each port that has called uses two or three more pages. max_ports uses no memory
+/// until ports connect.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// The capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired. With an
-    /// `overflow` policy that drops messages, only waiting messages count. The value of queue_size is from 1 to
-    /// 1,048,576; the default is 4,096.
+    /// `overflow` policy that drops messages, queue_size limits only the waiting messages. The value of queue_size is
+    /// from 1 to 1,048,576; the default is 4,096.
     uint32_t queue_size;
     const char *name; ///< unique per device; default: the handler's name
     // For a handler in kernel source, set the following fields:
@@ -135,9 +137,10 @@ typedef struct slr_ring_desc {
     uint32_t reserved0;
     slr_on_message *on_message;
     void *user;
-    // The sizes of messages, states and replies, in bytes. For a handler in kernel source, these sizes are 0, or the
-    // sizes of the host's structs. If the sizes in the kernel differ, slr_ring_create fails with LAYOUT. For a host
-    // handler: the sizes of a message (at least 1), a state (0: none) and a reply (0: the handler never replies).
+    // The sizes of messages, states and replies, in bytes. For a handler in kernel source, each size is 0 or the size
+    // of the host's struct. If the kernel's struct has another size than the host's struct, slr_ring_create fails with
+    // LAYOUT. For a host handler: the sizes of a message (at least 1), a state (0: none) and a reply (0: the handler
+    // never replies).
     uint32_t message_bytes, state_bytes, reply_bytes;
     uint32_t same_count;
     const slr_same *same; ///< offsets that slr_ring_create also compares
@@ -148,8 +151,8 @@ typedef struct slr_ring_desc {
     /// before a handler takes the message.
     uint32_t max_replies;
     uint32_t max_ports; ///< limit on ports that send to this ring kernel, 1 to 256; default 64
-    /// If 1, messages carry the time at which they were sent, and replies return it. If messages carry their time, each
-    /// message costs one read of the clock.
+    /// If the field is 1, messages carry the time at which they were sent, and replies return that time. If messages
+    /// carry their time, each message costs one read of the clock.
     uint32_t time_stamps;
     /// The first state of each instance, also after a restart: state_bytes bytes, which slipring copies. By default all
     /// bytes of the first state are zero.
@@ -158,21 +161,22 @@ typedef struct slr_ring_desc {
     // Set one of the following fields instead of on_message, with the same `user`, sizes and other fields:
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
-    // The following fields apply to host handlers and to kernel handlers. A loop does not use these fields: it passes
-    // its own values to each call of slr_take.
+    // The following fields apply to host handlers and to kernel handlers. A loop ignores max_batch and linger_ns, and
+    // passes its own values to each call of slr_take.
     /// The most messages that a worker claims at once and passes to on_batch or to a `__ring_batch__` handler, 1 to
     /// 128; the default is 32. Persistent ring kernels claim at most 32 messages at once.
     uint32_t max_batch;
     uint32_t reserved1;
-    /// How long the first message of a batch may wait while fewer than max_batch messages are present. The default of
-    /// linger_ns is 0, so no message waits. The worker thread polls while the first message waits.
+    /// The longest time that the first message of a batch waits for others while fewer than max_batch messages are
+    /// present. By default linger_ns is 0, so no message waits for others. While the first message of a batch waits,
+    /// the worker thread polls the mailbox.
     uint64_t linger_ns;
     /// The number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. By default
     /// a shard keeps no unhandled messages.
     uint32_t dead_letters;
-    /// The mode of a kernel handler: SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT. If the mode is not available,
-    /// slr_ring_create fails with UNSUPPORTED and the reason. The default mode is persistent, if persistent mode is
-    /// available. On a cpu device, SLR_RING_RELAUNCHED has no effect.
+    /// The mode of a kernel handler: SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT. If the requested mode is not
+    /// available, slr_ring_create fails with UNSUPPORTED and the reason. The default mode is persistent, if persistent
+    /// mode is available. On a cpu device, SLR_RING_RELAUNCHED has no effect.
     uint32_t mode;
     // The kind of the ring kernel's keys (docs/contract/keys.md). With keys, `instances` is the maximum number of keys
     // at a time.
@@ -182,33 +186,33 @@ typedef struct slr_ring_desc {
     uint32_t reserved3;
     slr_on_evicted *on_evicted; ///< called with each evicted key and its state; NULL: both are dropped
     void *evicted_user;
-    /// The time limit of a handler on the host, in nanoseconds. slipring abandons a handler that exceeds the limit: its
-    /// message faults and the ring kernel fails. The limit for a handler is at least 1,000,000 ns; by default there is
-    /// no limit. If handlers have a time limit, each message costs two clock reads, and copies of the message and its
-    /// replies. Handlers on a device have a limit on loop iterations (`fuel`) instead.
+    /// The time limit of a handler on the host, in nanoseconds. slipring abandons a handler that exceeds the limit: the
+    /// handler's message faults and the ring kernel fails. The limit for a handler is at least 1,000,000 ns; by default
+    /// there is no limit. With a time limit, slipring reads the clock twice for each message, and copies the message
+    /// and its replies. Handlers on a device have a limit on loop iterations (`fuel`) instead.
     uint64_t handler_timeout_ns;
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
     uint64_t fault_window_ns; ///< for SLR_FAULT_LIMIT; default 1 s
-    /// The distance of timed messages (docs/contract/telemetry.md): slipring times one message in latency_every per
-    /// port. latency_every is a power of two up to 65,536 (1: all), or SLR_LATENCY_OFF. latency_every is 256 by
-    /// default.
+    /// How often slipring times a message (docs/contract/telemetry.md): of the messages of a port, one in
+    /// latency_every. latency_every is a power of two up to 65,536 (1: all), or SLR_LATENCY_OFF. latency_every is 256
+    /// by default.
     uint32_t latency_every;
     /// The most messages that a kernel handler may send through each output channel per message, 1 to 64. The default
     /// of max_sends is 1 message for each channel. slipring reserves space for the messages before the handler runs.
     uint32_t max_sends;
-    /// If 1, messages that are in doubt after a device loss stay pending, and a restart handles them, perhaps for the
-    /// second time. By default, slipring handles no message twice.
+    /// If the field is 1, messages that are in doubt after a device loss stay pending, and a restart handles them,
+    /// perhaps for the second time. By default, slipring handles no message twice.
     uint32_t redeliver;
     uint32_t reserved4;
     /// The fields of messages and replies that are slices of buffers. slipring checks the slices at every send
     /// (docs/contract/references.md). By default no field is a slice. slipring copies the array.
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
-    /// If 1, slipring publishes replies and counts after each message instead of each batch, so no reply waits for a
-    /// later slow handler. The option publish_each works only for host handlers of one message per call, and not with
-    /// routes, whose replies are published per batch. By default slipring publishes replies and counts after each
-    /// batch.
+    /// If the field is 1, slipring publishes replies and counts after each message instead of each batch, so no reply
+    /// waits for the handling of a later message. The option publish_each works only for host handlers of one message
+    /// per call. publish_each does not work with routes, because replies along routes are published per batch. By
+    /// default slipring publishes replies and counts after each batch.
     uint32_t publish_each;
 } slr_ring_desc;
 #ifdef __cplusplus
@@ -269,8 +273,8 @@ typedef struct slr_ring_stats {
     /// Description and place of the first fault since launch; "" if there was no fault. Later faults do not replace the
     /// text of the first fault.
     char first_fault[256];
-    /// The time from the first activation to the first fault. The time of the first fault is 0 if the handler ran on a
-    /// device, because a device lacks the host's clock.
+    /// The time from the first activation to the first fault. The time is 0 if the handler ran on a device, because a
+    /// device lacks the host's clock.
     uint64_t first_fault_ns;
     uint32_t first_fault_instance;
     /// The number of the message in the instance's shard: 1, 2, ..., modulo 2^32. A ring kernel with one instance has
@@ -289,8 +293,8 @@ typedef struct slr_undelivered {
 } slr_undelivered;
 typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 
-/// Makes a ring kernel in state `created`: the call checks the description and reserves the name. After slr_ring_create
-/// the handler does not run yet.
+/// Makes a ring kernel in the state `created`: slr_ring_create checks the description and reserves the name. After
+/// slr_ring_create the handler does not run yet.
 ///
 /// Threads: any.  Blocks: no, with two exceptions: on opencl the first call tests persistent kernels, and on cuda the
 /// call compiles.
@@ -304,15 +308,15 @@ SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc
 
 /// The first phase of the start: slr_ring_launch allocates memory, binds arguments, and sets every instance to its
 /// initial state. After slr_ring_launch the ring kernel accepts messages.
-/// Threads: any.  Blocks: no. For a handler on a device, the call blocks while the device compiles the handler, except
-/// for persistent kernels on cuda, which slr_ring_create compiled.
+/// Threads: any.  Blocks: no. For a handler on a device, slr_ring_launch blocks while the device compiles the handler,
+/// except for persistent kernels on cuda, which slr_ring_create compiled.
 /// Errors: WRONG_STATE (the message names ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and COMPILE and
 ///   UNSUPPORTED from a device's compiler.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
 /// The second phase of the start: the ring kernel begins to handle messages. Before slr_ring_activate, the ring kernel
 /// must be in the state `launched`.
-/// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
+/// Threads: any.  Blocks: until the shards' owners have acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Pauses the ring kernel. After OK, no handler runs and no loop takes a message until slr_ring_reactivate. A paused
@@ -324,12 +328,12 @@ SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 /// Ends the pause of a ring kernel, which then handles messages again, in order. Before slr_ring_reactivate, the ring
 /// kernel must be in the state `paused`. slr_ring_reactivate also makes the routes that slr_ring_restart could not
 /// make. While slr_ring_reactivate makes routes, it may block as slr_route does, and fail with the errors of slr_route.
-/// Threads: any.  Blocks: until acknowledged.  Errors: WRONG_STATE, TIMEOUT.
+/// Threads: any.  Blocks: until the shards' owners have acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Refuses further messages with CLOSED, and handles the pending messages. When all messages are handled, every port
 /// that has used the ring kernel receives END, and the state becomes `terminated`. Before slr_ring_close_input, the
-/// state must be `active` or `paused`; the call ends a pause.
+/// ring kernel must be in the state `active` or `paused`; slr_ring_close_input ends a pause.
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
@@ -343,19 +347,21 @@ SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 /// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
 /// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s or the device's hang timeout, the
 /// option `patience` (docs/contract/opencl.md).
-/// Errors: INVALID (a NULL argument), TIMEOUT (a handler or a sender has not returned by then; the program can try
-///   again).
+/// Errors: INVALID (a NULL argument), TIMEOUT (a handler or a sender has not returned by the deadline; the program can
+///   call slr_ring_terminate again).
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                       void *user, slr_ring_stats *stats);
 
-/// The macro slr_ring_terminate calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_ring_terminate calls slr_ring_terminate_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                             void *user, slr_ring_stats *stats, size_t bytes);
 #define slr_ring_terminate(ring, timeout_ns, on_undelivered, user, stats)                                              \
     slr_ring_terminate_sized((ring), (timeout_ns), (on_undelivered), (user), (stats), sizeof(slr_ring_stats))
 
 /// Terminates the ring kernel at once, unless it has already terminated, and releases the handle. After
-/// slr_ring_destroy, the addresses of the ring kernel are no longer valid. For NULL the call does nothing.
+/// slr_ring_destroy, the addresses of the ring kernel are no longer valid. If `ring` is NULL, slr_ring_destroy does
+/// nothing.
 /// Threads: any, once, but not a handler of the same device.
 /// Blocks: until handlers in progress have returned, at most about 10 s or the device's hang timeout. A handler that
 /// has not returned by the deadline keeps the memory that it may access.
@@ -370,15 +376,16 @@ SLR_API void slr_ring_destroy(slr_ring *ring);
 ///   continues), NO_MEMORY.
 SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
-/// Returns a failed ring kernel to its state before the failure: active, paused or draining. A restarted ring kernel
-/// keeps its address, ports and pending messages, and handles the messages in order. The counts of a restarted ring
-/// kernel continue. At a restart every instance gets its initial state or its state in the last checkpoint.
+/// Restarts a failed ring kernel in the state that it had before the failure: active, paused or draining. A restarted
+/// ring kernel keeps its address, ports, counts and pending messages, and handles the messages in order. At a restart
+/// every instance gets its initial state or its state in the last checkpoint.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is
-///   still running: the ring kernel remains failed), NO_MEMORY. Errors of slr_route mean that the ring kernel has
-///   restarted, but a route failed that an advertisement or subscription during the failure required. A route to a
-///   full, paused ring kernel is no error: slr_ring_reactivate makes the route when the program ends the pause.
+///   still running: the ring kernel remains failed), NO_MEMORY. If a topic was advertised or subscribed while the ring
+///   kernel had failed, slr_ring_restart also makes the missing routes. If such a route fails, the ring kernel has
+///   restarted, and the result is the error of slr_route. A route to a full, paused ring kernel is no error:
+///   slr_ring_reactivate makes the route when the program ends the pause.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.
@@ -394,7 +401,8 @@ SLR_API const char *slr_ring_state_name(slr_ring_state state);
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out);
 
-/// The macro slr_ring_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_ring_get_stats calls slr_ring_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
@@ -422,8 +430,8 @@ SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const voi
 SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out);
 
 /// Sends a reply from a host handler or a loop, at most max_replies for each message. `reply` is `reply_bytes` bytes
-/// long; the call copies it. slipring publishes the reply when the message completes: when the handler returns, or at
-/// slr_done.
+/// long, and slipring copies the bytes. slipring publishes the reply when the message completes: when the handler
+/// returns, or at slr_done.
 /// Threads: the thread that runs the handler, before the handler returns, or the thread that runs main.  Blocks: no.
 /// Errors: INVALID (more than max_replies; the ring kernel declared no reply; the loop no longer holds the message).
 SLR_API slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t bytes);

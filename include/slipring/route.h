@@ -10,12 +10,12 @@
 extern "C" {
 #endif
 
-/// How replies of one ring kernel become messages of another. A zero in any field means the default.
+/// How replies of one ring kernel become messages of another. A zero in any field of slr_route_desc means the default.
 typedef struct slr_route_desc {
     uint32_t struct_size;
-    /// SLR_INSTANCE_AT(struct beat, patient) is the offset of a u32 in the reply, which selects the destination
-    /// instance. The default destination is the instance with the same number as the one that replied, or 0 if `to` has
-    /// only one instance.
+    /// SLR_INSTANCE_AT(struct beat, patient) is the offset of a u32 in the reply, and the value of that u32 selects the
+    /// destination instance. By default, the destination instance has the same number as the instance that replied. If
+    /// `to` has only one instance, the default is instance 0.
     uint32_t instance_at;
     uint32_t reply_too;         ///< 1: the sender of the message also receives its replies
     uint32_t close_with_source; ///< 1: closes the input of `to` when every source of a route with this flag has ended
@@ -44,14 +44,14 @@ static inline slr_route_desc slr_route_desc_init(void)
 
 /// Makes a route: from now on, replies of `from` become messages of `to` and no longer go to the sender. The messages
 /// of a route keep the correlation, the priority and the time of sending of the original message. If a ring kernel has
-/// several routes, each reply goes along all of them. If several routes lead to one ring kernel, each route keeps its
-/// own order. The handler of `from` runs only if `to` has space for all its possible replies. A full mailbox of `to`
-/// therefore slows `from` down, and no reply is lost. If the overflow policy of `to` drops messages, `to` accepts every
-/// reply and drops messages instead.
+/// several routes, each reply goes along all these routes. If several routes lead to one ring kernel, each route keeps
+/// its own order. The handler of `from` runs only if `to` has space for all possible replies of the handler. A full
+/// mailbox of `to` therefore slows `from` down, and no reply is lost. If the overflow policy of `to` drops messages,
+/// `to` accepts every reply and drops messages instead.
 ///
-/// With `outlet`, the rules for replies hold for the messages that the handler sends through that output channel: at
-/// most max_sends per handled message. instance_at applies to messages of ring_send, which names no instance. A route
-/// with `outlet` does not affect replies.
+/// If `outlet` is set, the rules for replies hold for the messages that the handler sends through that output channel,
+/// at most max_sends per handled message. instance_at applies to messages of ring_send, which names no instance. A
+/// route with `outlet` does not affect replies.
 ///
 /// A route lasts until slr_unroute or the destruction of `from`. The route uses one of the max_ports ports of `to` for
 /// each shard of `from`. If `desc` is NULL, every option of the route has its default.

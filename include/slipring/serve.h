@@ -10,8 +10,7 @@
 ///
 /// A server object belongs to one thread at a time: its owner. A producer numbers its messages, so slipring does not
 /// handle a message twice if the producer sends it again after a restart. A handler must be deterministic, because
-/// after a restart it handles the messages since the last snapshot again. slipring does not store an output again that
-/// it has already stored.
+/// after a restart it handles the messages since the last snapshot again. slipring stores each output only once.
 #ifndef SLIPRING_SERVE_H
 #define SLIPRING_SERVE_H
 
@@ -23,7 +22,7 @@ extern "C" {
 
 typedef struct slr_server slr_server;
 
-/// When an accepted message is safe from a power cut. With each of these policies, an accepted message survives a kill
+/// When an accepted message is safe from a power cut. With every value of slr_sync, an accepted message survives a kill
 /// of the process.
 typedef enum slr_sync {
     SLR_SYNC_INTERVAL = 1, ///< after sync_interval_ns at the latest (the default)
@@ -56,8 +55,7 @@ static inline slr_serve_desc slr_serve_desc_init(void)
     }
 #endif
 
-/// Counts over all processes that have served the folder. For these counts, accepted = handled + faulted + pending at
-/// any time.
+/// Counts over all processes that have served the folder. At any time, accepted = handled + faulted + pending.
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are written
     uint64_t handled;
@@ -79,12 +77,13 @@ typedef struct slr_server_stats {
     uint64_t rolled_back; ///< replacements that were undone after a fault
 } slr_server_stats;
 
-/// Opens the folder of a durable ring kernel, the place, and restores the states. Then slr_serve handles again the
-/// messages that no snapshot covers. The folder of a durable ring kernel belongs to the process until slr_server_close,
-/// or until the process ends.
+/// Opens the place, which is the folder of a durable ring kernel, and restores the states from the last snapshot. After
+/// the states are restored, slr_serve handles again the messages that the snapshot does not cover. The folder of a
+/// durable ring kernel belongs to the process until slr_server_close, or until the process ends.
 ///
 /// The server manages the keys of the ring kernel (slr_ring_desc.keys). Each key gets an instance of its own, and
-/// `instances` is the maximum number of keys ever. slr_ring_desc.overflow must be SLR_OVERFLOW_BLOCK.
+/// `instances` is the maximum number of keys that the folder ever holds. slr_ring_desc.overflow must be
+/// SLR_OVERFLOW_BLOCK.
 ///
 /// Threads: any.  Blocks: for the messages that are handled again.
 /// Owns: the caller gets the server, and frees it by slr_server_close.
@@ -98,8 +97,8 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// Sends a message to the instance of a key, or to instance `key.number` of a ring kernel without keys. `producer` is
 /// any number that identifies the sender and that the sender keeps over restarts. `number` counts the sender's messages
 /// from 1; 0 means the next number. slipring skips a message whose number was accepted before. slipring refuses a
-/// number above the next one. If a producer sends again from number 1 on, slipring compares the new messages with the
-/// accepted ones, once all accepted ones were sent again.
+/// number above the next one. A producer may send its accepted messages again from number 1 on. When the producer has
+/// sent all of them again, slipring compares them with the accepted messages.
 ///
 /// slipring writes messages in groups (frames): when a frame is full, or when the program calls slr_server_flush. Up to
 /// 16 MiB of accepted messages wait for space in the mailbox.
@@ -112,13 +111,14 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key,
                                    const void *message, size_t bytes, uint64_t timeout_ns);
 
-/// Writes all messages that were sent, and with SLR_SYNC_ALWAYS also syncs the disk; the messages are then accepted.
-/// Then slr_server_flush waits until all of the messages are in the mailbox. After TIMEOUT, some accepted messages
-/// still wait, and later calls put them into the mailbox.
+/// Writes all messages that were sent, and with SLR_SYNC_ALWAYS also syncs the disk, which makes the messages accepted.
+/// After the write, slr_server_flush waits until all accepted messages are in the mailbox. After TIMEOUT, some accepted
+/// messages still wait, and later calls put them into the mailbox.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns);
 
-/// Gives the number of the last message that was accepted from the producer, or 0 if there is none.
+/// Gives the number of the last message that was accepted from the producer, or 0 if no message of the producer was
+/// accepted.
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_server_get_producer(const slr_server *server, uint64_t producer, uint64_t *number);
 
@@ -133,8 +133,8 @@ typedef struct slr_output {
     uint32_t bytes;    ///< size of the payload
 } slr_output;
 
-/// Receives the next output, which is already stored. A new process first receives the output that follows the last one
-/// named by slr_server_release. The outputs of one key come in the order of the key's messages.
+/// Receives the next output, which is already stored. A new process first receives the output after the last output
+/// that slr_server_release has released. The outputs of one key come in the order of the key's messages.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply), RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload, size_t capacity,
@@ -146,8 +146,8 @@ SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void 
 SLR_API slr_status slr_server_get_fd(slr_server *server, int *out);
 
 /// Releases the outputs up to the number `sequence`, so no later process receives them again. slr_server_release also
-/// stores `note` (up to 64 bytes) for slr_server_get_note. For example, a note may be the length of an output file at
-/// that time.
+/// stores `note` (up to 64 bytes) for slr_server_get_note. For example, a note may be the length of a file to which the
+/// program has written the released outputs.
 /// Threads: the server's owner.  Blocks: for the disk.  Errors: INVALID (an output that was not yet received, or that
 /// comes before the last release), SYSTEM.
 SLR_API slr_status slr_server_release(slr_server *server, uint64_t sequence, const void *note, size_t bytes);
@@ -160,7 +160,7 @@ SLR_API slr_status slr_server_get_note(const slr_server *server, void *note, siz
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_settle(slr_server *server, uint64_t timeout_ns);
 
-/// Waits as slr_server_settle does, and then writes a snapshot.
+/// Waits until all messages that were sent have been handled, as slr_server_settle does, and then writes a snapshot.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.  Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 
@@ -176,9 +176,9 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 /// Replaces the handler between two messages. slr_server_replace waits as slr_server_settle does, writes a snapshot,
 /// and continues with the ring kernel that `ring` describes, which has the new handler's program. The layouts of
 /// messages, states and replies must stay the same, and so must the handler's name. Until the next snapshot the new
-/// handler is on trial. If the new handler faults, the previous handler continues from the snapshot and handles the
-/// messages since then again. Outputs that the new handler has stored remain in the folder. The program must keep the
-/// previous handler's program until slr_server_close.
+/// handler is on trial. If the new handler faults on trial, the previous handler continues from the snapshot of
+/// slr_server_replace, and handles all later messages again. Outputs that the new handler has stored remain in the
+/// folder. The program must keep the previous handler's program until slr_server_close.
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
 /// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of
@@ -192,19 +192,20 @@ SLR_API slr_ring *slr_server_get_ring(slr_server *server);
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_stats(slr_server *server, slr_server_stats *out);
 
-/// The macro slr_server_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_server_get_stats calls slr_server_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_stats *out, size_t bytes);
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
-/// Waits as slr_server_settle does, and writes a snapshot if the wait succeeded. After this, slr_server_close releases
-/// the folder and the server. With any result of slr_server_close, the next slr_serve continues where this server
-/// stopped. For NULL the call does nothing.
+/// Waits as slr_server_settle does, writes a snapshot if the wait succeeded, and releases the folder and the server.
+/// With any result of slr_server_close, the next slr_serve continues where the closed server stopped. If `server` is
+/// NULL, slr_server_close does nothing.
 /// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
 /// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
 
-/// What the folder of a durable ring kernel holds. slr_place_get_info does not lock the folder, so it may read a folder
-/// in use in the middle of a change.
+/// What the folder of a durable ring kernel holds. slr_place_get_info does not lock the folder. If another process
+/// serves the folder, slr_place_get_info may read the folder in the middle of a change.
 typedef struct slr_place_info {
     char handler[96];
     uint64_t layout;
@@ -224,7 +225,8 @@ typedef struct slr_place_info {
 /// Threads: any.  Blocks: for the disk.  Errors: NOT_FOUND (nothing was ever served there), INVALID, SYSTEM.
 SLR_API slr_status slr_place_get_info(const char *place, slr_place_info *out);
 
-/// The macro slr_place_get_info calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_place_get_info calls slr_place_get_info_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_place_get_info_sized(const char *place, slr_place_info *out, size_t bytes);
 #define slr_place_get_info(place, out) slr_place_get_info_sized((place), (out), sizeof(slr_place_info))
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// With zero-copy payloads, a message refers to bytes of a buffer, which are not copied. The ownership of the buffer
-/// may move with the message. Contract: docs/contract/references.md.
+/// With a zero-copy payload, a message refers to bytes of a buffer, and slipring does not copy these bytes. The
+/// ownership of the buffer may move with the message. Contract: docs/contract/references.md.
 #ifndef SLIPRING_SLICE_H
 #define SLIPRING_SLICE_H
 
@@ -16,7 +16,7 @@ extern "C" {
 /// A slice names bytes of a buffer, as a field of a message or a reply. <slipring/ring_slice.h> describes the members.
 typedef struct ring_slice slr_slice;
 
-/// This struct describes a field of type slr_slice, for slr_ring_desc.references.
+/// The description of a field of type slr_slice, for slr_ring_desc.references.
 typedef struct slr_reference {
     const char *field;   ///< the field's name, for error messages
     uint64_t offset;     ///< offset in bytes of the slr_slice in the message or reply; a multiple of 8
@@ -38,12 +38,12 @@ typedef struct slr_reference {
     }
 
 /// Makes a slice of all of `buffer`, so that a message can carry the buffer's ownership. `within` is the bound buffer
-/// that contains `buffer`, which is a slice of it (slr_buffer_slice) or comes from a pool within it. For a host handler
-/// `within` is NULL, because a host handler accepts any buffer.
+/// that contains `buffer`: `buffer` is a slice of `within` (slr_buffer_slice), or comes from a pool that divides
+/// `within`. For a host handler `within` is NULL, because a host handler accepts any buffer.
 ///
 /// The caller owns the buffer until a message with the slice is accepted. After the send of a slice with ownership, the
-/// library owns the buffer, and the caller must no longer use its handle. If a send is refused, the caller still owns
-/// the buffer.
+/// library owns the buffer, and the caller must no longer use the buffer's handle. If a send is refused, the caller
+/// still owns the buffer.
 ///
 /// Threads: any; one at a time per buffer.  Blocks: the first call for a buffer waits while other threads make their
 /// first calls.
@@ -59,8 +59,8 @@ SLR_API slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_sli
 SLR_API slr_status slr_slice_get(slr_device *device, const slr_slice *slice, slr_buffer **out);
 
 /// Takes the buffer: from now on the caller owns the buffer, and the buffer no longer moves with the message. Take the
-/// buffer of a reply before the next receive. Take the buffer of a message while its handler runs, or in
-/// slr_on_undelivered.
+/// buffer of a reply before the port receives its next reply. Take the buffer of a message while its handler runs, or
+/// in slr_on_undelivered.
 /// Threads: any; if several threads try to take the buffer, one succeeds.  Blocks: no.
 /// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.  Errors: those of slr_slice_get.
 SLR_API slr_status slr_slice_take(slr_device *device, const slr_slice *slice, slr_buffer **out);

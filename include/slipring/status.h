@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Every function that can fail returns a status code. The integers of the status codes are the same on a device and
-/// never change.
+/// Every function that can fail returns a status code. The integers of the status codes are the same on the host and on
+/// devices, and never change.
 typedef int32_t slr_status;
 
 /// X(name, integer, meaning) lists each code, grouped by what failed: the request, the ring kernel, the device, or
@@ -59,15 +59,15 @@ SLR_API const char *slr_status_meaning(slr_status status);
 /// slr_error_message is never NULL; the text is empty before the first error. The error message is valid until the
 /// thread's next call that fails. The text is always printable, even if it quotes sources, files or drivers: see
 /// slr_text_printable.
-/// Threads: any.  Blocks: no.  Owns: nothing (the library's, per thread).
+/// Threads: any.  Blocks: no.  Owns: nothing; the library keeps one text per thread.
 SLR_API const char *slr_error_message(void);
 
 /// Makes text from an unknown source, such as names of kernels, files and devices, safe for a terminal.
 /// slr_text_printable writes the result and a NUL to `out`, which has room for `room` bytes. If `out` is NULL and
 /// `room` is 0, slr_text_printable writes nothing. slr_text_printable returns the length of the whole result without
-/// the NUL. If the length of the result is `room` or more, `out` holds the part that fits. Three kinds of bytes become
-/// \xNN each: control characters (C0 except tab and line feed, DEL, C1), characters that change the direction of text,
-/// and bytes that are not UTF-8. slr_text_printable copies all other bytes unchanged.
+/// the NUL. If the length of the result is `room` or more, `out` holds the part that fits. Each byte of three kinds
+/// becomes \xNN: control characters (C0 except tab and line feed, DEL, C1), characters that change the direction of
+/// text, and bytes that are not UTF-8. slr_text_printable copies all other bytes unchanged.
 /// Threads: any.  Blocks: no.  Owns: nothing.
 SLR_API size_t slr_text_printable(const char *text, size_t bytes, char *out, size_t room);
 

@@ -12,8 +12,8 @@ extern "C" {
 
 typedef struct slr_stream slr_stream;
 
-/// A point has passed when its stream has completed everything up to submission number `value`. A point is valid as
-/// long as its stream.
+/// A point has passed when its stream has completed all work up to submission number `value`. A point is valid as long
+/// as its stream.
 typedef struct slr_point {
     slr_stream *stream;
     uint64_t value;
@@ -48,15 +48,15 @@ static inline slr_stream_desc slr_stream_desc_init(void)
 /// Errors: INVALID (a NULL argument, a priority out of range), NO_MEMORY, SYSTEM (no thread).
 SLR_API slr_status slr_stream_create(slr_device *device, const slr_stream_desc *desc, slr_stream **out);
 
-/// Releases the stream object. Work that was submitted before this call still runs. The stream's points become invalid,
-/// but other streams that wait for them still wait. slr_stream_destroy does nothing for NULL and for a device's default
-/// stream.
+/// Releases the stream object. Work that was submitted before slr_stream_destroy still runs. The stream's points become
+/// invalid, but other streams that wait for them still wait. slr_stream_destroy does nothing for NULL and for a
+/// device's default stream.
 /// Threads: any, once; also a host function.  Blocks: no.
 SLR_API void slr_stream_destroy(slr_stream *stream);
 
-/// Gives the device's default stream. The first call of the function makes the default stream, and slr_device_close
-/// destroys it.
-/// Threads: any.  Blocks: no.  Owns: the device keeps it.  Errors: those of slr_stream_create.
+/// Gives the device's default stream. The first call of slr_stream_default makes the default stream, and
+/// slr_device_close destroys that stream.
+/// Threads: any.  Blocks: no.  Owns: the device keeps the stream.  Errors: those of slr_stream_create.
 SLR_API slr_status slr_stream_default(slr_device *device, slr_stream **out);
 
 // ---- points --------------------------------------------------------------------------------------------------------
@@ -71,8 +71,8 @@ SLR_API slr_status slr_stream_signal(slr_stream *stream, slr_point *out);
 /// Errors: INVALID (a NULL argument; a point that is not submitted yet, so a cycle of waits is impossible), NO_MEMORY.
 SLR_API slr_status slr_stream_wait(slr_stream *stream, slr_point point);
 
-/// Returns 1 if the point has passed or has no stream, and 0 otherwise. If the call returns 1, the host sees all writes
-/// before the point.
+/// Returns 1 if the point has passed or has no stream, and 0 otherwise. If slr_point_passed returns 1, the host sees
+/// all writes before the point.
 /// Threads: any.  Blocks: no.
 SLR_API int slr_point_passed(slr_point point);
 
@@ -88,7 +88,7 @@ SLR_API slr_status slr_point_wait(slr_point point, uint64_t timeout_ns);
 /// Waits until the stream has completed all work submitted so far. Threads, Blocks, Errors: as for slr_point_wait.
 SLR_API slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns);
 
-/// Waits until all streams of the device have completed the work submitted so far.
+/// Waits until all streams of the device have completed all work submitted so far.
 /// Threads: any, except a host function of one of the device's streams (WRONG_STATE).  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, or the first failure that the call finds.
 SLR_API slr_status slr_device_finish(slr_device *device, uint64_t timeout_ns);
@@ -102,10 +102,10 @@ SLR_API slr_status slr_stream_recover(slr_stream *stream);
 
 /// A host function that a stream calls. The host function gets `status`: SLR_OK, or an earlier failure of the stream.
 /// After a failure of the stream, the data that the host function expects may be missing. The host function may call
-/// slipring and submit work to its own stream. Except for this, the host function should not wait long.
+/// slipring and submit work to its own stream. The host function should not wait long for anything else.
 typedef void slr_stream_function(void *user, slr_status status);
 
-/// Calls `function(user, status)` once after all work submitted so far, also after a failure.
+/// The stream calls `function(user, status)` once after all work submitted so far, also after a failure of the stream.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NO_MEMORY.
 SLR_API slr_status slr_stream_call(slr_stream *stream, slr_stream_function *function, void *user, slr_point *out);
 
@@ -150,8 +150,8 @@ typedef struct slr_stream_set slr_stream_set;
 SLR_API slr_status slr_stream_set_create(slr_device *device, uint32_t streams, const slr_stream_desc *desc,
                                          slr_stream_set **out);
 
-/// Returns the next stream of the set, in rotation. If `set` is NULL, slr_stream_set_next returns NULL.  Threads: any.
-/// Blocks: no.  Owns: the set keeps it.
+/// Returns the next stream of the set, in rotation. If `set` is NULL, the result is NULL.  Threads: any.
+/// Blocks: no.  Owns: the set keeps the stream.
 SLR_API slr_stream *slr_stream_set_next(slr_stream_set *set);
 
 /// Waits until each stream of the set has completed all work submitted so far.

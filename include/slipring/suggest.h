@@ -40,7 +40,8 @@ typedef struct slr_suggestion {
 /// Errors: INVALID (a NULL argument; a shape without threads; an impossible shape), COMPILE, UNSUPPORTED, NO_MEMORY.
 SLR_API slr_status slr_kernel_suggest(slr_kernel *kernel, slr_shape shape, slr_suggestion *out);
 
-/// The macro slr_kernel_suggest calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_kernel_suggest calls slr_kernel_suggest_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_suggest_sized(slr_kernel *kernel, slr_shape shape, slr_suggestion *out, size_t bytes);
 #define slr_kernel_suggest(kernel, shape, out)                                                                         \
     slr_kernel_suggest_sized((kernel), (shape), (out), sizeof(slr_suggestion))
@@ -53,7 +54,8 @@ SLR_API slr_status slr_kernel_suggest_sized(slr_kernel *kernel, slr_shape shape,
 ///   capability; a kernel of which no block can be launched).
 SLR_API slr_status slr_occupancy_suggest(const slr_occupancy_desc *desc, uint64_t threads, slr_suggestion *out);
 
-/// The macro slr_occupancy_suggest calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_occupancy_suggest calls slr_occupancy_suggest_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_occupancy_suggest_sized(const slr_occupancy_desc *desc, uint64_t threads, slr_suggestion *out,
                                                size_t bytes);
 #define slr_occupancy_suggest(desc, threads, out)                                                                      \

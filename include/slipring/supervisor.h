@@ -2,8 +2,8 @@
 /// A supervisor restarts failed ring kernels, and the ring kernels that depend on them, a limited number of times.
 /// Contract: docs/contract/failure.md.
 ///
-/// A supervisor has children in the order in which they were added: ring kernels or other supervisors. After a child's
-/// failure, the supervisor restarts the children that the strategy selects. After max_restarts restarts within
+/// A supervisor's children are ring kernels or other supervisors, in the order in which the program added them. After a
+/// child's failure, the supervisor restarts the children that the strategy selects. After max_restarts restarts within
 /// window_ns, the supervisor itself fails with all its children. If a supervisor fails, the supervisor above it treats
 /// the failure as the failure of a child. Each tree of supervisors has one thread, which sleeps until a failure.
 #ifndef SLIPRING_SUPERVISOR_H
@@ -19,8 +19,9 @@ extern "C" {
 
 typedef struct slr_supervisor slr_supervisor;
 
-/// Which children the supervisor restarts after a failure. First the supervisor makes the selected children fail that
-/// have not failed, the last added first. Then the supervisor restarts all selected children, the first added first.
+/// Which children the supervisor restarts after a failure. Of the selected children, the supervisor first stops those
+/// that still work, by making them fail: the last added child fails first. After that, the supervisor restarts all
+/// selected children, beginning with the first added child.
 typedef enum slr_strategy {
     SLR_ONE_FOR_ONE = 1, ///< the failed child (the default)
     SLR_ONE_FOR_ALL = 2, ///< all children
@@ -33,15 +34,15 @@ typedef enum slr_supervised_event {
     SLR_SUPERVISED_GAVE_UP = 3    ///< the supervisor has failed; `ring` is NULL
 } slr_supervised_event;
 
-/// An action of a supervisor, such as a restart. The struct with the action is valid only during the call.
+/// An action of a supervisor, such as a restart. The struct is valid only until slr_on_supervised returns.
 typedef struct slr_supervised {
     slr_supervised_event event;
     slr_status status;
     slr_ring *ring;
     slr_supervisor *supervisor; ///< the parent of `ring`, or the supervisor that gave up
 } slr_supervised;
-/// The supervisor's thread calls this function; slipring holds no lock during the call. This function must not call
-/// slr_supervisor_destroy.
+/// The supervisor's thread calls slr_on_supervised, and slipring holds no lock meanwhile. slr_on_supervised must not
+/// call slr_supervisor_destroy.
 typedef void slr_on_supervised(void *user, const slr_supervised *supervised);
 
 typedef struct slr_supervisor_desc {
@@ -77,7 +78,7 @@ typedef struct slr_supervisor_stats {
 
 /// Makes a supervisor without children. `desc` may be NULL.
 /// Threads: any.  Blocks: no.
-/// Owns: the caller frees the supervisor by slr_supervisor_destroy, or passes it to another one by
+/// Owns: the caller frees the supervisor by slr_supervisor_destroy, or passes the supervisor to another supervisor by
 /// slr_supervisor_add_supervisor.
 /// Errors: INVALID (a field out of range: the message names the field), NO_MEMORY.
 SLR_API slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_supervisor **out);
@@ -100,20 +101,22 @@ SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (the supervisor has started, or is not the root), SYSTEM.
 SLR_API slr_status slr_supervisor_start(slr_supervisor *root);
 
-/// Waits until the supervisor, or a supervisor above it, has given up.
+/// Waits until the supervisor, or a supervisor above that supervisor, has given up.
 /// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT, INVALID (a NULL argument).
 SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64_t timeout_ns);
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_supervisor_get_stats(slr_supervisor *supervisor, slr_supervisor_stats *out);
 
-/// The macro slr_supervisor_get_stats calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_supervisor_get_stats calls slr_supervisor_get_stats_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, slr_supervisor_stats *out, size_t bytes);
 #define slr_supervisor_get_stats(supervisor, out)                                                                      \
     slr_supervisor_get_stats_sized((supervisor), (out), sizeof(slr_supervisor_stats))
 
 /// Stops the thread of the tree and frees the whole tree; the ring kernels do not change. The program calls
-/// slr_supervisor_destroy before it closes the devices of the ring kernels. For NULL the call does nothing.
+/// slr_supervisor_destroy before it closes the devices of the ring kernels. If `root` is NULL, slr_supervisor_destroy
+/// does nothing.
 /// Threads: any, once; only for the root.  Blocks: until a restart in progress has ended.
 SLR_API void slr_supervisor_destroy(slr_supervisor *root);
 

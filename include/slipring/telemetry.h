@@ -14,13 +14,13 @@ extern "C" {
 
 /// The latency in nanoseconds, from a message's place in the mailbox to the publication of its replies. The struct
 /// slr_latency covers the timed messages that were handled or faulted since launch. Quantiles may be wrong by 0.8 %;
-/// other values are exact. All values of a latency are 0 if `count` is 0.
+/// other values are exact. If `count` is 0, all times are 0, too.
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< one message in so many per port is timed; 0: none
-    /// How much each time may be wrong, plus or minus, because the device's clock differs from the clock of the
-    /// senders. The error of a time is half the duration of the longest comparison of the two clocks on which the times
-    /// are based. 0 means that there is only one clock.
+    /// The error of each time, plus or minus, in nanoseconds: the device's clock differs from the clock of the senders.
+    /// The error of a time is half the duration of the longest comparison of the two clocks on which the times are
+    /// based. The error is 0 if there is only one clock.
     uint32_t off_ns;
     uint64_t min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns;
 } slr_latency;
@@ -34,16 +34,17 @@ typedef struct slr_latency_bucket {
 #define SLR_LATENCY_BUCKETS 3776u
 
 /// Gives the latency of a ring kernel's messages so far. Before launch all values of the latency are 0.
-/// slr_ring_get_latency and the next two functions use 30 KiB of stack.
+/// slr_ring_get_latency, slr_ring_get_latency_buckets and slr_latency_summarise use 30 KiB of stack.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);
 
-/// The macro slr_ring_get_latency calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_ring_get_latency calls slr_ring_get_latency_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, size_t bytes);
 #define slr_ring_get_latency(ring, out) slr_ring_get_latency_sized((ring), (out), sizeof(slr_latency))
 
 /// Gives the latency histogram: the buckets that are not empty, in order. The limits of a bucket never change, so the
-/// difference of two readings is the histogram of the time between them.
+/// difference of two readings is the histogram of the time between the readings.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  If the result is OK, `count` gets the number of buckets.
 /// Errors: INVALID (a NULL argument; more than `most` buckets are not empty: SLR_LATENCY_BUCKETS is always enough).
@@ -52,19 +53,20 @@ SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_buck
 
 /// Summarises buckets as slr_ring_get_latency does. The buckets that slr_latency_summarise gets may be the difference
 /// of two readings, or come from several ring kernels. In a summary of buckets, `min_ns` and `max_ns` are limits of
-/// buckets, and the mean comes from the middles of the buckets. All values in a summary of buckets may be wrong by 0.8
-/// %. In a summary of buckets, the field `every` is 0.
+/// buckets, the mean comes from the middles of the buckets, and `every` is 0. All values in a summary of buckets may be
+/// wrong by 0.8 %.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);
 
-/// The macro slr_latency_summarise calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_latency_summarise calls slr_latency_summarise_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_latency_summarise_sized(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out,
                                                size_t bytes);
 #define slr_latency_summarise(buckets, count, out)                                                                     \
     slr_latency_summarise_sized((buckets), (count), (out), sizeof(slr_latency))
 
-/// Gives the messages handled or faulted per second, from one reading to a later reading. If `from` is NULL, the rate
-/// covers the time since activation.
+/// Gives how many messages per second were handled or faulted from the reading `from` to the later reading `to`. If
+/// `from` is NULL, the rate covers the time since activation.
 /// Threads: any.  Blocks: no.
 SLR_API double slr_ring_rate(const slr_ring_stats *from, const slr_ring_stats *to);
 

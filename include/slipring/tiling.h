@@ -17,9 +17,9 @@
 extern "C" {
 #endif
 
-/// A problem, and the device on which it runs. If `kernel` is set, the kernel's device is the device of the problem.
-/// Without a kernel, `limits` describes the device. If neither `kernel` nor `limits` is set, the field `device` names
-/// the device. The output of the problem has `planes` times `m` rows of `n` elements.
+/// A problem, and the device that computes the problem. If `kernel` is set, the kernel's device is the device of the
+/// problem. Without a kernel, `limits` describes the device. If neither `kernel` nor `limits` is set, the field
+/// `device` names the device. The output of the problem has `planes` times `m` rows of `n` elements.
 typedef struct slr_tiling_desc {
     uint32_t struct_size;
     uint32_t element_bytes; ///< bytes of an element, 1 to 16. 0: 4
@@ -75,17 +75,19 @@ typedef struct slr_tiling {
 ///   `kernel`, `limits` and `device` is given), COMPILE, NO_MEMORY.
 SLR_API slr_status slr_tiling_compute(const slr_tiling_desc *desc, slr_tiling *out);
 
-/// The macro slr_tiling_compute calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_tiling_compute calls slr_tiling_compute_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_tiling *out, size_t bytes);
 #define slr_tiling_compute(desc, out) slr_tiling_compute_sized((desc), (out), sizeof(slr_tiling))
 
 /// Works as slr_tiling_compute, for a kernel that makes one element per thread, over problem[0] columns, problem[1]
-/// rows and problem[2] planes. If the number of rows or planes in `problem` is 0, it counts as 1. A problem of one
-/// dimension gets the block of slr_kernel_suggest, or one block of all its elements if they are fewer.
+/// rows and problem[2] planes. If the number of rows or planes in `problem` is 0, that number counts as 1. A problem of
+/// one dimension gets the block of slr_kernel_suggest. If the problem has fewer elements than that block, the problem
+/// gets one block of all its elements.
 /// Threads, Blocks, Owns, Errors: as for slr_tiling_compute.
 SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
 
-/// The macro slr_tiling_plan calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_tiling_plan calls slr_tiling_plan_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_tiling_plan_sized(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out, size_t bytes);
 #define slr_tiling_plan(kernel, problem, out) slr_tiling_plan_sized((kernel), (problem), (out), sizeof(slr_tiling))
 

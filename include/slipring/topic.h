@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Publish and subscribe: ring kernels and threads that find each other by the name of a topic. Contract:
+/// Publish and subscribe: ring kernels and threads find each other by the name of a topic. Contract:
 /// docs/contract/routes.md.
 ///
 /// A topic is a list of parts separated by dots, such as "ward.7.alarms". In a pattern `*` matches one part, and a
@@ -17,18 +17,18 @@ extern "C" {
 /// A topic under which a thread of the host publishes messages.
 typedef struct slr_topic slr_topic;
 
-/// Publishes the replies of `from` under `topic`: the call makes a route to every present and future subscriber on its
+/// Publishes the replies of `from` under `topic`: `from` gets a route to every present and future subscriber on its
 /// device. Ring kernel `from` publishes under the topic until `from` is destroyed. One ring kernel may publish under
 /// several topics.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: as slr_route.
 /// Errors: INVALID (`topic` is not a topic: the message says what is wrong), WRONG_STATE (the ring kernel is not
-///   launched, or has ended). Errors of slr_route mean that a subscriber does not fit, and that nothing has changed.
+///   launched, or has ended). An error of slr_route means that a subscriber does not fit, and that nothing has changed.
 ///   After NO_MEMORY and TIMEOUT some of the routes may exist.
 SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
 /// Subscribes `to` to all topics on its device that match the pattern. After the subscription, `to` gets the messages
-/// of slr_publish, and also the messages that ring kernels publish, along a route from each. A ring kernel with two
+/// of slr_publish. Each ring kernel that publishes under a matching topic gets a route to `to`. A ring kernel with two
 /// matching patterns receives each message once. The subscription lasts until `to` is destroyed. The subscription
 /// survives a failure of `to`: after the restart, `to` receives later messages. If a ring kernel advertises while `to`
 /// has failed, and `to` was paused and full, slr_ring_reactivate makes the route later.
@@ -41,7 +41,8 @@ SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);
 /// NO_MEMORY.
 SLR_API slr_status slr_topic_open(slr_device *device, const char *topic, slr_topic **out);
 
-/// Closes a topic that slr_topic_open made. For NULL the call does nothing.  Threads: any, once.  Blocks: no.
+/// Closes a topic that slr_topic_open made. If `topic` is NULL, slr_topic_close does nothing.  Threads: any, once.
+/// Blocks: no.
 SLR_API void slr_topic_close(slr_topic *topic);
 
 /// Sends a message to instance 0 of every subscriber of the topic, through `port`. `accepted` always gets the number of
@@ -50,7 +51,7 @@ SLR_API void slr_topic_close(slr_topic *topic);
 ///
 /// Threads: the port's owner; no other thread may use the topic during the call.
 /// Blocks: until `timeout_ns`, for all subscribers together.
-/// Errors: those of slr_send (the first error; the call still sends the message to the others), NO_MEMORY.
+/// Errors: those of slr_send (the first error; the call still sends the message to the other subscribers), NO_MEMORY.
 SLR_API slr_status slr_publish(slr_port *port, slr_topic *topic, const void *message, size_t bytes, uint64_t timeout_ns,
                                uint32_t *accepted);
 

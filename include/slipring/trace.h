@@ -40,8 +40,8 @@ typedef struct slr_trace_stats {
 } slr_trace_stats;
 
 /// Starts a trace, which slipring writes to a file. The trace replaces a file that already exists. In the path, `%p` is
-/// replaced by the process ID. A thread of slipring writes new events every 20 ms, so the file of a killed process has
-/// the events up to then. `desc` may be NULL.
+/// replaced by the process ID. A thread of slipring writes new events to the file every 20 ms. If the process is
+/// killed, the file has all events up to the last write. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: 5 ms the first time, and while the call opens the file.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, the size), WRONG_STATE (a trace is already running), SYSTEM (the file, a pipe
@@ -53,7 +53,7 @@ SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc)
 /// Errors: WRONG_STATE (no trace is running), SYSTEM (the data did not fit on the disk and is lost).
 SLR_API slr_status slr_trace_stop(slr_trace_stats *out);
 
-/// The macro slr_trace_stop calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_trace_stop calls slr_trace_stop_sized with the struct's size as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 #define slr_trace_stop(out) slr_trace_stop_sized((out), sizeof(slr_trace_stats))
 
@@ -62,7 +62,7 @@ SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 /// and in the profile while the profiler is on. If a tool of NVIDIA's NVTX is attached, a region always appears in the
 /// tool.
 ///
-/// Threads: any; begin and end on the same one.  Blocks: no.  A call of slr_region_end without slr_region_begin does
+/// Threads: any; begin and end on the same thread.  Blocks: no.  A call of slr_region_end without slr_region_begin does
 /// nothing; a NULL name counts as "".
 SLR_API void slr_region_begin(const char *name);
 SLR_API void slr_region_end(void);

@@ -25,11 +25,12 @@ typedef struct slr_tunable {
 } slr_tunable;
 
 /// Gives a tunable macro of a program. `index` counts from 0, in the order of the source.
-/// Threads: any.  Blocks: no.  Owns: the program keeps it.  Errors: NOT_FOUND (`index` is past the last macro), INVALID
-/// (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the program keeps the text and the array.  Errors: NOT_FOUND (`index` is past the
+/// last macro), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_tunable(const slr_program *program, uint32_t index, slr_tunable *out);
 
-/// The macro slr_program_get_tunable calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_program_get_tunable calls slr_program_get_tunable_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_tunable_sized(const slr_program *program, uint32_t index, slr_tunable *out,
                                                  size_t bytes);
 #define slr_program_get_tunable(program, index, out)                                                                   \
@@ -83,12 +84,12 @@ typedef struct slr_tune_candidate {
     uint32_t space;      ///< candidates that the constraints allow, or that were drawn
 } slr_tune_candidate;
 
-/// slipring calls this function after each candidate that it has tried, on the caller's thread.
+/// slipring calls the function `watch` on the caller's thread, each time the tuner has tried a candidate.
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
-/// Measures one sample instead of the device's events, such as the energy, or an invented cost in a test. When slipring
-/// calls this measuring function, the tuner has checked the candidate's results, and the candidate's kernel and
-/// arguments are ready to launch.
+/// A measuring function of the program measures one sample in place of the device's events. The cost may be energy, for
+/// example, or an invented number in a test. Before slipring calls the function, the tuner checks the candidate's
+/// results and makes the candidate's kernel and arguments ready to launch.
 typedef slr_status slr_tune_meter(void *user, slr_stream *stream, slr_kernel *kernel,
                                   const slr_tune_candidate *candidate, double *cost);
 
@@ -150,35 +151,38 @@ typedef struct slr_tuned {
 
 /// Tunes a kernel for each of `count` problems, one after the other. `out` has room for `count` results.
 ///
-/// A candidate is a combination of values of the source's tunable macros. A candidate includes a block if neither shape
-/// nor source sets the block, and a vector width if the device has vector widths. slipring compares the results of each
-/// candidate with the results of the default. The tuner measures the best candidates in turn with the default, and
-/// drops the worse half until one is left. slipring chooses this candidate if the 95 % interval of its speed-up is
-/// above 1. After tuning, the buffers have the same contents as before.
+/// A candidate is a combination of values of the source's tunable macros. If neither the shape nor the source sets a
+/// block, a candidate also includes a block. If the device has vector widths, a candidate also includes a vector width.
+/// slipring compares the results of each candidate with the results of the default launch. The tuner measures the best
+/// candidates and the default launch alternately, and drops the worse half of the candidates until one candidate is
+/// left. slipring chooses the last candidate if the 95 % interval of its speed-up over the default is above 1. After
+/// tuning, the buffers have the same contents as before.
 ///
-/// Threads: any, while no other work uses the buffers.  Blocks: until done, see budget_ns.
+/// Threads: any, while no other work uses the buffers.  Blocks: until all problems are tuned; slr_tune_desc.budget_ns
+///   limits the time.
 /// Errors: INVALID (a NULL argument, a wrong argument; the default launch fails), UNSUPPORTED (energy; a raw program),
 ///   WRONG_STATE (the source file has changed since it was loaded), COMPILE, NO_MEMORY, and those of the default
 ///   launch.
 SLR_API slr_status slr_tune(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count,
                             const slr_tune_desc *desc, slr_tuned *out);
 
-/// The macro slr_tune calls this function, with the size of a result as `bytes` (docs/contract/abi.md).
+/// The macro slr_tune calls slr_tune_sized with the size of a result as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count,
                                   const slr_tune_desc *desc, slr_tuned *out, size_t bytes);
 #define slr_tune(kernel, problems, count, desc, out)                                                                   \
     slr_tune_sized((kernel), (problems), (count), (desc), (out), sizeof(slr_tuned))
 
-/// Gives the choice that a launch with the shape `shape` uses: what was tuned for its number of threads, else the
-/// default.
+/// Gives the choice that a launch with the shape `shape` uses: the tuner's choice for that number of threads, if there
+/// is one, else the default.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument, an impossible shape).
 SLR_API slr_status slr_kernel_get_tuned(slr_kernel *kernel, slr_shape shape, slr_tuned *out);
 
-/// The macro slr_kernel_get_tuned calls this function, with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_kernel_get_tuned calls slr_kernel_get_tuned_sized with the struct's size as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shape, slr_tuned *out, size_t bytes);
 #define slr_kernel_get_tuned(kernel, shape, out) slr_kernel_get_tuned_sized((kernel), (shape), (out), sizeof(slr_tuned))
 
-/// A tuner's choice that is stored in the cache folder. The text is valid during the call.
+/// A tuner's choice that is stored in the cache folder. The struct and its texts are valid until the visitor returns.
 typedef struct slr_tuned_entry {
     const char *kernel, *device; ///< `device` is the name that opens the device
     const char *model, *compiler, *driver;
@@ -187,8 +191,8 @@ typedef struct slr_tuned_entry {
 
 typedef void slr_tuned_visitor(void *user, const slr_tuned_entry *entry);
 
-/// Calls the visitor for what was tuned for the program's source, on all devices, by the running version of the
-/// library.
+/// Calls the visitor for each choice that the tuner has stored for the program's source. The entries cover all devices,
+/// but only the running version of the library.
 /// Threads: any.  Blocks: while the call reads files.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no cache folder), SYSTEM, NO_MEMORY.
 SLR_API slr_status slr_program_visit_tuned(const slr_program *program, slr_tuned_visitor *visit, void *user);
