@@ -82,7 +82,7 @@ void slri_worker_give_back(slr_worker *worker)
             end_part(worker, i);
     }
     // The others have waited for their share: one whose snapshot fails is handled again there.
-    for (uint32_t i = partitions; i-- > 0 && worker->owned > slri_worker_share(worker);) {
+    for (uint32_t i = partitions; i-- > 0 && !worker->is_ending && worker->owned > slri_worker_share(worker);) {
         uint32_t partition = (worker->first + i) % partitions;
         if (!worker->parts[partition].server)
             continue;

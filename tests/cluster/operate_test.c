@@ -3,6 +3,7 @@
 // accepted message survives.
 #define _GNU_SOURCE
 
+#include "base/thread.h"
 #include "tests/cluster/remote.h"
 
 #include <slipring/operate.h>
@@ -186,6 +187,43 @@ static void a_drained_worker_repeats_a_snapshot_that_fails(void **state)
     must(slr_worker_close(worker, LONG));
     expect_snapshots(300, 0);
     expect_outputs(300);
+}
+
+static uint32_t is_held; // atomic: the handler does not return
+
+static slr_status add_when_released(void *user, const slr_delivery *delivery)
+{
+    while (__atomic_load_n(&is_held, __ATOMIC_ACQUIRE))
+        slri_sleep_ns(1000000);
+    return add(user, delivery);
+}
+
+static void release_late(void *arg)
+{
+    (void)arg;
+    slri_sleep_ns(5000000000); // longer than two tries of a last snapshot
+    __atomic_store_n(&is_held, 0, __ATOMIC_RELEASE);
+}
+
+// A worker that ends has no share, and gives away what is more than that: not before its last snapshot.
+static void a_drained_worker_waits_for_its_handlers(void **state)
+{
+    (void)state;
+    slri_thread thread;
+    slr_worker *worker = work_without_snapshots(add_when_released, LONG);
+    slr_sender *sender = open_sender(0);
+    turn_until_it_owns(worker, PARTITIONS);
+    __atomic_store_n(&is_held, 1, __ATOMIC_RELEASE);
+    send_range(sender, 0, 20);
+    must(slr_sender_close(sender, LONG));
+    for (uint32_t i = 0; i < 100; ++i) // it takes in all of them
+        must(slr_worker_turn(worker, 10000000));
+    must(slri_thread_start(&thread, "release", release_late, NULL));
+    ask_to_end(worker);
+    slri_thread_join(&thread);
+    must(slr_worker_close(worker, LONG));
+    expect_snapshots(20, 0);
+    expect_outputs(20);
 }
 
 static void delete_snapshots(void)
@@ -549,6 +587,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_and_their_workers_are_listed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_drained_worker_hands_over_and_nothing_is_handled_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_drained_worker_repeats_a_snapshot_that_fails, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_drained_worker_waits_for_its_handlers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_drain_without_its_snapshots_is_no_success, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_worker_that_took_over_ends_with_all_that_was_handled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(draining_a_name_without_workers_is_done_at_once, set_up, tear_down),
