@@ -87,7 +87,7 @@ static inline void nats_show(const char *path)
 // The server ends with the test, however that ends. `extra`: one more option, or NULL.
 static inline bool nats_start(nats_servers *servers, uint32_t which, const char *configuration)
 {
-    char port[16], store[96], log[112], name[8], route[64], routes[128];
+    char port[16], store[96], log[112], name[16], route[64], routes[128];
     snprintf(port, sizeof port, "%u", servers->port[which]);
     snprintf(store, sizeof store, "%s/%u", servers->folder, which);
     snprintf(log, sizeof log, "%s/log-%u", servers->folder, which);
