@@ -77,6 +77,9 @@ numbers=$(grep -o '"reply": "[0-9a-f]\{16\}' outputs.jsonl | sort | uniq -c | aw
 echo "$(($(wc -l < outputs.jsonl) - 500 * runs)) outputs too many, $((10 * runs - numbers)) numbers not exactly once for each account"
 
 echo '== an orderly end, and a copy'
+# A partition whose server was killed is free for some seconds, until the worker has taken it again.
+whole() { show | grep 'workers     1, for 8 of 8'; }
+patience whole
 # A stream whose leader was killed has none for a moment.
 found() { worker=$(show | awk -v process="${workers[1]}" '$0 ~ "process " process " " { print $2 }') && [[ -n $worker ]]; }
 patience found
