@@ -46,8 +46,11 @@ static void ends(const char *arguments, int code)
 static bool advises_on(const char *rule, const char *how, const char *device)
 {
     char arguments[512], wanted[64];
-    snprintf(arguments, sizeof arguments, "--json -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks '%s' %s %s", rule, how,
-             device);
+    // A driver's threads may end while the leak sanitizer looks at them, which then crashes. Tests of that driver in
+    // one process look for leaks.
+    const char *without_leaks = strncmp(device, "opencl", 6) == 0 ? "env ASAN_OPTIONS=detect_leaks=0 " : "";
+    snprintf(arguments, sizeof arguments, "--json -- %s\"$SLIPRING_BINARY_DIR\"/tests/bottlenecks '%s' %s %s",
+             without_leaks, rule, how, device);
     ends(arguments, 0);
     holds_of_report(strstr(output, "\"exit_code\": 0"));
     snprintf(wanted, sizeof wanted, "\"rule\": \"%s\"", rule);
