@@ -84,7 +84,8 @@ patience whole
 found() { worker=$(show | awk -v process="${workers[1]}" '$0 ~ "process " process " " { print $2 }') && [[ -n $worker ]]; }
 patience found
 "$tool" cluster drain --cluster "$cluster" --name hits --worker "$worker"
-wait "${workers[1]}" && echo 'the worker has ended with 0'
+wait "${workers[1]}"
+echo 'the worker has ended with 0'
 copied() { rm -rf copy; "$tool" cluster snapshot --cluster "$cluster" --name hits --to copy 2> snapshot.log; }
 patience copied
 "$tool" cluster restore --cluster "$cluster" --name again --from copy

@@ -266,6 +266,18 @@ static slr_status find_stream(struct remote_log *log, enum slri_log_stream at)
     return SLR_OK;
 }
 
+// Servers make a stream with replicas only while enough of them are there. So all streams are made while the partition
+// is opened, and not when the first record needs one: the first snapshot must not wait for a server that is lost. What
+// cannot be made now is made then (open_stream).
+static void make_missing_streams(struct remote_log *log)
+{
+    for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS && log->nats->replicas > 1; ++at) {
+        const struct stream *stream = &log->streams[at];
+        if (at != SLRI_LOG_IN && stream->last == 0)
+            (void)slri_nats_make_stream(log->nats, stream->name, stream->subject, 0, 1);
+    }
+}
+
 static slr_status remote_open(const slri_log_desc *desc, slri_log **out)
 {
     struct remote_log *log = calloc(1, sizeof *log);
@@ -282,6 +294,7 @@ static slr_status remote_open(const slri_log_desc *desc, slri_log **out)
         remote_close(&log->log);
         return status;
     }
+    make_missing_streams(log);
     *out = &log->log;
     return SLR_OK;
 }
