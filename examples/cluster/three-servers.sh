@@ -13,6 +13,7 @@ command -v "$nats" > nats.log || { echo "SLIPRING_NATS_SERVER names no nats-serv
 patience() { for ((i = 0; i < 600; i++)); do if "$@"; then return 0; fi; sleep 0.1; done; return 1; } # a minute at most
 end() {
     local status=$?
+    set +e
     { jobs -p | xargs -r kill -9; wait; } 2> end.log
     if ((status != 0)); then tail -n 5 "$folder"/*.log; fi
     rm -rf "$folder"
@@ -35,8 +36,11 @@ END
     servers[i]=$!
 done
 cluster=nats://127.0.0.1:$port,nats://127.0.0.1:$((port + 1)),nats://127.0.0.1:$((port + 2))
-doctor() { "$tool" doctor --cluster "$cluster" --replicas 3 2> doctor.log; }
-patience doctor # until they have found each other
+doctor() { # until they have found each other, and all follow
+    "$tool" doctor --cluster "$cluster" --replicas 3 > doctor.out 2> doctor.log && grep '3 of them up to date' doctor.out > found.log
+}
+patience doctor
+cat doctor.out
 
 echo '== two workers'
 for i in 0 1; do
