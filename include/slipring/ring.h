@@ -101,7 +101,8 @@ typedef struct slr_binding {
     uint64_t bytes;
 } slr_binding;
 
-/// An offset that must be the same in the host's struct and the kernel's struct: SLR_SAME(struct beat, rr_s).
+/// A member whose offset must be the same in the host's struct and in the kernel's struct. SLR_SAME(struct beat, rr_s)
+/// describes the member `rr_s` of the host's `struct beat`.
 typedef struct slr_same {
     const char *type, *field;
     uint64_t offset, bytes;
