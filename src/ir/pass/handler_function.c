@@ -462,6 +462,10 @@ static void lower_instr(struct slri_lowering *l, const struct slri_instr *in)
     case SLRI_OP_MESSAGES:
         slri_lower_set(l, in->dst, SLRI_OP_MOVE, SLRI_U32, slri_lower_messages(l), SLRI_NO_REG);
         break;
+    case SLRI_OP_CONST:
+        if (!l->has_literals || !slri_lower_is_literal(l, in->dst, 0, UINT64_MAX))
+            lower_plain(l, *in);
+        break;
     default:
         if (!slri_lower_kept(l, in))
             lower_plain(l, *in);

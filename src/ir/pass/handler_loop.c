@@ -228,6 +228,18 @@ static uint32_t few_trips(const struct slri_lowering *l, const struct slri_instr
                : 0;
 }
 
+// The literals of what is written out, once: a register that is given one again and again is no constant to an emitter.
+static void put_literals(struct slri_lowering *l, const struct slri_block *block)
+{
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        if (slri_lower_is_literal(l, in->dst, 0, UINT64_MAX))
+            *slri_lower_append(l, SLRI_OP_CONST, in->kind) = *in;
+        put_literals(l, in->body[0]);
+        put_literals(l, in->body[1]);
+    }
+}
+
 // Written out. With too little fuel it is sure to end in that fault, and nothing shows how far it came.
 static bool unroll(struct slri_lowering *l, const struct slri_instr *loop)
 {
@@ -239,11 +251,15 @@ static bool unroll(struct slri_lowering *l, const struct slri_instr *loop)
         slri_lower_leave_where(l, slri_lower_op(l, SLRI_OP_LE, SLRI_U64, fuel, taken), SLRI_FAULT_FUEL);
         slri_lower_put(l, SLRI_CALL_FUEL, slri_lower_op(l, SLRI_OP_SUB, SLRI_U64, fuel, taken));
     }
+    for (int part = 0; part < 3; part++)
+        put_literals(l, loop->body[part]);
+    l->has_literals = true;
     slri_lower_instrs(l, loop->body[0]);
     for (uint32_t i = 0; i < trips; i++) {
         slri_lower_instrs(l, loop->body[1]);
         slri_lower_instrs(l, loop->body[2]);
     }
+    l->has_literals = false;
     return true;
 }
 

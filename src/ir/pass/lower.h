@@ -73,6 +73,7 @@ struct slri_lowering {
     slri_reg state, message;           // where this message's begin, in a function that reads them
     bool in_test;                      // of a loop, or in its step, where only IFs may branch
     const struct slri_instr **literal; // by register: the CONST that a temporary stands for, or NULL
+    bool has_literals;                 // those of what is being lowered are written
     struct slri_kept kept[SLRI_KEPT_WORDS];
     uint32_t kepts;
     enum slri_paying paying; // what the loops within a nest do: its fuel is paid, or each back edge takes its own
