@@ -47,22 +47,11 @@ static void put_all(struct slri_lowering *l, slri_reg at, const struct put *put,
     slri_reg places = add(l, at, offset(l, RL_PAYLOAD)), count = slri_lower_word_of(l, at, RL_COUNT);
     slri_reg i = slri_lower_variable(l, SLRI_U32, "i"), one = slri_lower_const(l, SLRI_U32, 1);
     slri_lower_set_const(l, i, SLRI_U32, 0);
-    struct slri_block *behind = l->block, *part[3];
-    for (int k = 0; k < 3; k++)
-        part[k] = slri_lower_block(l);
-    l->block = part[0];
-    slri_reg goes = slri_lower_op(l, SLRI_OP_LT, SLRI_U32, i, count);
-    l->block = part[1];
+    struct slri_block *behind = slri_lower_for(l, i, count, one);
     slri_reg record = record_of(l, places, i);
     for (uint32_t k = 0; k < puts; k++)
         slri_lower_put_word(l, record, put[k].word, put[k].value);
-    l->block = part[2];
-    slri_lower_set(l, i, SLRI_OP_ADD, SLRI_U32, i, one);
     l->block = behind;
-    struct slri_instr *loop = slri_lower_append(l, SLRI_OP_LOOP, SLRI_VOID);
-    loop->a = goes;
-    for (int k = 0; k < 3; k++)
-        loop->body[k] = part[k];
 }
 
 void slri_lower_batch_not_run(struct slri_lowering *l, slri_reg at)

@@ -144,18 +144,10 @@ static void clear_object(struct slri_lowering *l, uint32_t index)
     slri_reg most = number(l, SLRI_U32, type->bytes / bytes), size = number(l, SLRI_I64, bytes);
     slri_reg none = number(l, slri_kind_in_register(kind), 0);
     slri_lower_set(l, i, SLRI_OP_MOVE, SLRI_U32, own_number(l), SLRI_NO_REG);
-    struct slri_block *behind = l->block, *test = slri_lower_block(l), *body = slri_lower_block(l);
-    l->block = test;
-    slri_reg goes = slri_lower_op(l, SLRI_OP_LT, SLRI_U32, i, most);
-    l->block = body;
+    struct slri_block *behind = slri_lower_for(l, i, most, threads);
     slri_reg at = slri_lower_op(l, SLRI_OP_MUL, SLRI_I64, slri_lower_convert(l, SLRI_I64, i), size);
     slri_lower_store(l, kind, (struct slri_root){SLRI_ROOT_SHARED, index}, at, none);
-    slri_lower_set(l, i, SLRI_OP_ADD, SLRI_U32, i, threads);
     l->block = behind;
-    struct slri_instr *loop = slri_lower_append(l, SLRI_OP_LOOP, SLRI_VOID);
-    loop->a = goes;
-    loop->body[0] = test;
-    loop->body[1] = body;
 }
 
 static void clear_shared(struct slri_lowering *l)

@@ -121,19 +121,9 @@ void slri_lower_reset_state(struct slri_lowering *l)
     slri_reg state = slri_lower_convert(l, SLRI_I64, slri_lower_get(l, SLRI_CALL_STATE));
     slri_reg i = slri_lower_variable(l, SLRI_U32, "i"), step = slri_lower_const(l, SLRI_U32, width);
     slri_lower_set_const(l, i, SLRI_U32, 0);
-    struct slri_block *behind = l->block, *body[3];
-    for (int part = 0; part < 3; part++)
-        body[part] = slri_lower_block(l);
-    l->block = body[0];
-    slri_reg goes = slri_lower_op(l, SLRI_OP_LT, SLRI_U32, i, bytes);
-    l->block = body[1];
+    struct slri_block *behind = slri_lower_for(l, i, bytes, step);
     put_initial(l, width == 4 ? SLRI_U32 : SLRI_U8, initial, state, i);
-    l->block = body[2];
-    slri_lower_set(l, i, SLRI_OP_ADD, SLRI_U32, i, step);
     l->block = behind;
-    struct slri_instr *loop = slri_lower_append(l, SLRI_OP_LOOP, SLRI_VOID);
-    loop->a = goes;
-    memcpy(loop->body, body, sizeof body);
 }
 
 // ---- the kernel ----------------------------------------------------------------------------------------------------

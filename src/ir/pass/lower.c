@@ -95,6 +95,24 @@ struct slri_block *slri_lower_if(struct slri_lowering *l, slri_reg test, struct 
     return behind;
 }
 
+struct slri_block *slri_lower_for(struct slri_lowering *l, slri_reg i, slri_reg end, slri_reg step)
+{
+    struct slri_block *behind = l->block, *part[3];
+    for (int k = 0; k < 3; k++)
+        part[k] = slri_lower_block(l);
+    l->block = part[0];
+    slri_reg goes = slri_lower_op(l, SLRI_OP_LT, SLRI_U32, i, end);
+    l->block = part[2];
+    slri_lower_set(l, i, SLRI_OP_ADD, SLRI_U32, i, step);
+    l->block = behind;
+    struct slri_instr *loop = slri_lower_append(l, SLRI_OP_LOOP, SLRI_VOID);
+    loop->a = goes;
+    for (int k = 0; k < 3; k++)
+        loop->body[k] = part[k];
+    l->block = part[1];
+    return behind;
+}
+
 static struct slri_root root_of_word(struct slri_lowering *l, uint32_t word, slri_reg *at)
 {
     const bool is_common = l->is_block && word >= SLRI_CALL_INSTANCE;

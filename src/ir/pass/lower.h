@@ -94,6 +94,9 @@ void slri_lower_store(struct slri_lowering *l, enum slri_kind kind, struct slri_
 struct slri_block *slri_lower_block(struct slri_lowering *l);
 // Appends an IF; gives the block behind it, and leaves `block` in its body. `other`: NULL, or what takes its else.
 struct slri_block *slri_lower_if(struct slri_lowering *l, slri_reg test, struct slri_block **other);
+// Appends a LOOP that adds `step` to the variable `i` while it is below `end`, all U32; gives the block behind it, and
+// leaves `block` in its body.
+struct slri_block *slri_lower_for(struct slri_lowering *l, slri_reg i, slri_reg end, slri_reg step);
 
 slri_reg slri_lower_get(struct slri_lowering *l, uint32_t word); // of the call: U64
 void slri_lower_put(struct slri_lowering *l, uint32_t word, slri_reg value);

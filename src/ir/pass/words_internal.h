@@ -77,6 +77,10 @@ struct slri_word slri_words_mask(struct slri_words *w, struct slri_word test); /
 struct slri_word slri_words_pick(struct slri_words *w, struct slri_word mask, struct slri_word a, struct slri_word b);
 struct slri_word slri_words_is_zero(struct slri_words *w, struct slri_word a); // I32 0 or 1
 
+// slri_lower_for of a variable that begins at `first`.
+struct slri_block *slri_words_for(struct slri_words *w, struct slri_word i, uint32_t first, uint32_t end,
+                                  uint32_t step);
+
 #define SLRI_WORDS_OP(w, op, a, b) slri_words_op(w, SLRI_OP_##op, SLRI_U32, a, b)
 
 struct slri_words_pair slri_words_read(struct slri_words *w, slri_reg reg); // of the source

@@ -33,6 +33,13 @@ void slri_words_set(struct slri_words *w, struct slri_word variable, struct slri
         slri_lower_set(&w->l, variable.reg, SLRI_OP_MOVE, variable.kind, value.reg, SLRI_NO_REG);
 }
 
+struct slri_block *slri_words_for(struct slri_words *w, struct slri_word i, uint32_t first, uint32_t end, uint32_t step)
+{
+    slri_lower_set_const(&w->l, i.reg, SLRI_U32, first);
+    slri_reg below = slri_lower_const(&w->l, SLRI_U32, end);
+    return slri_lower_for(&w->l, i.reg, below, slri_lower_const(&w->l, SLRI_U32, step));
+}
+
 static bool is_value(struct slri_word a, uint64_t value)
 {
     return a.is_const && a.value == value;

@@ -169,19 +169,8 @@ static void move_all(struct slri_words *w, const struct transfer *t, uint32_t fi
         return;
     }
     word by = slri_words_new(w, SLRI_U32);
-    slri_words_set(w, by, slri_words_u32(first));
-    struct slri_block *behind = w->l.block, *test = slri_lower_block(&w->l), *body = slri_lower_block(&w->l),
-                      *advance = slri_lower_block(&w->l);
-    struct slri_instr *loop = slri_lower_append(&w->l, SLRI_OP_LOOP, SLRI_VOID);
-    loop->body[0] = test;
-    loop->body[1] = body;
-    loop->body[2] = advance;
-    w->l.block = test;
-    loop->a = slri_words_reg_of(w, SLRI_WORDS_OP(w, LT, by, slri_words_u32(end)));
-    w->l.block = body;
+    struct slri_block *behind = slri_words_for(w, by, first, end, step);
     one(w, t, by);
-    w->l.block = advance;
-    slri_words_set(w, by, SLRI_WORDS_OP(w, ADD, by, slri_words_u32(step)));
     w->l.block = behind;
 }
 

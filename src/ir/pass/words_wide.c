@@ -164,19 +164,8 @@ static pair new_pair(struct slri_words *w, pair value)
 static void divide_long(struct slri_words *w, pair number, pair rest, pair by)
 {
     word turn = slri_words_new(w, SLRI_U32);
-    slri_words_set(w, turn, zero());
-    struct slri_block *behind = w->l.block, *test = slri_lower_block(&w->l), *body = slri_lower_block(&w->l),
-                      *step = slri_lower_block(&w->l);
-    struct slri_instr *loop = slri_lower_append(&w->l, SLRI_OP_LOOP, SLRI_VOID);
-    loop->body[0] = test;
-    loop->body[1] = body;
-    loop->body[2] = step;
-    w->l.block = test;
-    loop->a = slri_words_reg_of(w, SLRI_WORDS_OP(w, LT, turn, slri_words_u32(bits)));
-    w->l.block = body;
+    struct slri_block *behind = slri_words_for(w, turn, 0, bits, 1);
     divide_bit(w, number, rest, by);
-    w->l.block = step;
-    slri_words_set(w, turn, SLRI_WORDS_OP(w, ADD, turn, slri_words_u32(1)));
     w->l.block = behind;
 }
 
