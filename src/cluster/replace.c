@@ -25,6 +25,7 @@ static slr_status make_ring(slr_server *server, const slr_ring_desc *desc, const
     own.instances = server->shape.instances;
     own.queue_size = own.dead_letters = server->queue_size;
     SLRI_TRY(slr_ring_create(server->device, &own, out));
+    (*out)->one_a_call = true;
     own.keys = server->head.keys;
     slri_head_begin(&now, *out, &own);
     if (!own.program) // of a handler in C the name is all that is known

@@ -73,6 +73,7 @@ static slr_status create_ring(slr_server *server, slr_device *device, const slr_
     own.dead_letters = own.queue_size;
     server->queue_size = own.queue_size;
     SLRI_TRY(slr_ring_create(device, &own, &server->ring));
+    server->ring->one_a_call = true;
     own.keys = keys;
     slri_head_begin(&server->head, server->ring, &own);
     server->shape = (slri_frame_shape){server->head.layout, server->head.message_bytes, server->head.state_bytes,

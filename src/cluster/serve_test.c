@@ -363,6 +363,77 @@ static void a_message_that_faults_is_a_dead_letter_once(void **state)
     assert_int_equal(info.damages, 0);
 }
 
+// ---- a batch handler -----------------------------------------------------------------------------------------------
+
+static slr_server *serve_batches(slr_device *on, const char *name, slr_program **program)
+{
+    static const char source[] =
+        "struct message { unsigned long value; unsigned fault, pad; };\n"
+        "struct total { unsigned long count, sum; };\n"
+        "__ring_batch__ void totals(struct total *self, const struct message *in, unsigned n)\n"
+        "{\n"
+        "    for (unsigned i = 0; i < n; i++) {\n"
+        "        self->count += 1u;\n"
+        "        self->sum += in[i].value / (in[i].fault == 666u ? 0u : 1u);\n"
+        "        ring_reply_to(i, self);\n"
+        "    }\n"
+        "}\n";
+    slr_server *server = NULL;
+    slr_ring_desc ring = SLR_RING_DESC_INIT;
+    must(slr_program_from_text(on, "totals.cu", source, NULL, program));
+    ring.program = *program;
+    ring.handler = "totals";
+    ring.keys = SLR_KEYS_U64;
+    ring.instances = 100;
+    ring.queue_size = 64;
+    must(try_serve(on, name, &ring, &server));
+    return server;
+}
+
+static void end_batches(slr_server *server, slr_program *program)
+{
+    must(slr_server_close(server, LONG));
+    slr_program_destroy(program);
+}
+
+static void send_batch(slr_server *server, uint64_t first, uint64_t faulty)
+{
+    for (uint64_t n = first; n < first + 3; ++n) {
+        const struct message message = {.value = n, .fault = n == faulty ? FAULT : 0};
+        must(slr_server_send(server, PRODUCER, n, slr_key_u64(1), &message, sizeof message, LONG));
+    }
+    must(slr_server_flush(server, LONG));
+    must(slr_server_settle(server, LONG));
+}
+
+// Messages that came apart come together when they are handled again: what fails is the one message all the same.
+static void what_a_fault_fails_does_not_depend_on_the_batch(void **state)
+{
+    (void)state;
+    slr_program *program, *second;
+    slr_server *server = serve_batches(device, "one", &program);
+    send_batch(server, 1, 0);
+    send_batch(server, 4, 5);
+    slr_server_stats stats = stats_of(server);
+    assert_int_equal(stats.handled, 5);
+    assert_int_equal(stats.faulted, 1);
+    copy_folder("one", "copy");
+    slr_server *again = serve_batches(second_device, "copy", &second);
+    must(slr_server_settle(again, LONG));
+    stats = stats_of(again);
+    assert_int_equal(stats.replayed, 6);
+    assert_int_equal(stats.handled, 5);
+    assert_int_equal(stats.faulted, 1);
+    assert_int_equal(stats.differing, 0);
+    assert_int_equal(stats.outputs, 5);
+    struct total total;
+    must(slr_server_get_state(again, slr_key_u64(1), &total, sizeof total, LONG));
+    assert_int_equal(total.count, 1); // behind the fault it began anew
+    assert_int_equal(total.sum, 6);
+    end_batches(again, second);
+    end_batches(server, program);
+}
+
 static void one_process_and_one_server_have_a_place(void **state)
 {
     (void)state;
@@ -618,6 +689,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_code_goes_on_with_the_states_that_are_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_message_that_faults_is_a_dead_letter_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_a_fault_fails_does_not_depend_on_the_batch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_process_and_one_server_have_a_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_accepts_nothing_and_loses_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_policy_and_sort_of_key_goes_on, set_up, tear_down),

@@ -372,9 +372,27 @@ static void pack_batches(struct slri_relaunch *relaunch, const struct slri_shard
     }
 }
 
+// A batch for each message, in the chain of its instance.
+static void pack_singly(struct slri_relaunch *relaunch, const struct slri_shard *shard, uint32_t ready)
+{
+    struct slri_instances instances, alone;
+    uint32_t at[SLRI_MOST_BATCH];
+    slri_instances_begin(&instances);
+    slri_instances_begin(&alone);
+    for (uint32_t k = 0; k < ready; ++k) {
+        slri_instances_add(&alone, k, k);
+        at[k] = pack_batch(relaunch, shard, &alone, k);
+        uint32_t before =
+            relaunch->desc.stops ? k - 1 : slri_instances_add(&instances, k, slot_of(shard, k)[MB_INSTANCE]);
+        link_up(relaunch, before == SLRI_NO_MESSAGE ? RL_END : at[before], at[k]);
+    }
+}
+
 void slri_relaunch_pack(struct slri_relaunch *relaunch, struct slri_shard *shard, uint32_t ready, uint32_t batch)
 {
-    if (relaunch->takes_batches)
+    if (relaunch->takes_batches && relaunch->desc.one_a_call)
+        pack_singly(relaunch, shard, ready);
+    else if (relaunch->takes_batches)
         pack_batches(relaunch, shard, ready);
     else
         pack_messages(relaunch, shard, ready);

@@ -23,8 +23,9 @@ struct slri_relaunch_desc {
     uint64_t fuel;
     uint32_t message_bytes, reply_bytes, max_replies, max_sends;
     uint32_t shards, max_batch;
-    bool unified; // the host can address the device's memory
-    bool stops;   // a fault stops the later messages of its shard, until the fault policy has been applied
+    bool unified;    // the host can address the device's memory
+    bool stops;      // a fault stops the later messages of its shard, until the fault policy has been applied
+    bool one_a_call; // each batch for a `__ring_batch__` handler is one message
 };
 
 // One shard's part of a dispatch.

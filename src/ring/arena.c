@@ -316,7 +316,8 @@ static slr_status create_relaunch(slr_ring *ring)
                                             .shards = ring->shards,
                                             .max_batch = ring->max_batch,
                                             .unified = device->facts.unified,
-                                            .stops = ring->fault_policy != SLR_FAULT_GO_ON};
+                                            .stops = ring->fault_policy != SLR_FAULT_GO_ON,
+                                            .one_a_call = ring->one_a_call};
     SLRI_TRY(slri_relaunch_create(&ring->device->queues, &desc, &ring->relaunch));
     if (ring->max_batch > ring->relaunch->room)
         ring->max_batch = ring->relaunch->room;

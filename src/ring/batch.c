@@ -82,12 +82,13 @@ static uint32_t count_alike(const struct slri_call *calls, uint32_t count)
     return alike;
 }
 
-// In the order of the messages, up to a fault that the ring kernel's policy is to judge. Gives how many that was.
+// In the order of the messages, up to a fault: the ring kernel's policy is to judge it, or messages behind it are of
+// the instance that begins anew. Gives how many that was.
 static uint32_t handle_in_order(struct batch *batch, struct slri_call *calls, uint32_t count)
 {
     uint32_t done = 0;
     while (done < count) {
-        uint32_t alike = count_alike(calls + done, count - done);
+        uint32_t alike = batch->ring->one_a_call ? 1 : count_alike(calls + done, count - done);
         handle_together(batch, calls + done, alike);
         done += alike;
         if (calls[done - 1].fault != SLRI_FAULT_NONE)
@@ -119,7 +120,7 @@ static void handle_by_instance(struct batch *batch, struct slri_call *calls, uin
 static uint32_t handle_kernel(void *self, struct slri_call *calls, uint32_t count)
 {
     struct batch *batch = self;
-    if (batch->shard->calls.faulted)
+    if (batch->shard->calls.faulted || batch->ring->one_a_call)
         return handle_in_order(batch, calls, count);
     if (count_alike(calls, count) == count)
         handle_together(batch, calls, count);

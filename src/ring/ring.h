@@ -128,6 +128,7 @@ struct slr_ring {
     uint32_t key_sort, key_limit, key_bytes;
     uint32_t queue_size, max_replies, max_sends, redelivers, publish_each, fault_policy, fault_limit;
     bool has_outlets; // its handler sends
+    bool one_a_call;  // to a `__ring_batch__` handler: which messages a fault fails is the same when all come again
     slr_on_evicted *on_evicted;
     void *evicted_user;
 

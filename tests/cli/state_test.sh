@@ -204,8 +204,41 @@ printf 'a,k\n90000,5\n' > one.csv
 "$tool" run keyed.cu --key k --ordered --state ordered --output ordered.csv < <(cat one.csv) 2> err
 [[ $(tail -n 1 ordered.csv) == 5,90000,* ]] || fail "$(tail -n 1 ordered.csv)"
 
+# A batch handler goes on behind a kill like any other, and a message that faults takes no other with it.
+cat > many.cu << 'END'
+struct row { int a; };
+struct out { int a, count; };
+struct state { int count; };
+__ring_batch__ void many(struct state *state, const struct row *in, int n)
+{
+    for (int i = 0; i < n; i++) {
+        struct out out;
+        state->count++;
+        out.a = in[i].a;
+        out.count = state->count / (in[i].a == -1 ? 0 : 1);
+        ring_reply_to(i, &out);
+    }
+}
+END
+head -n 20001 rows.csv > few.csv
+"$tool" run keyed.cu --key k --ordered --input few.csv --output few.whole 2> err
+for try in 1 2 3; do
+    "$tool" run many.cu --key k --ordered --state many --snapshot 20ms --input few.csv --output few.out 2> err &
+    run=$!
+    sleep 0.0$((try * 2))
+    kill -9 "$run" 2> kill.err || true
+    wait "$run" 2> kill.err || true
+done
+ends 0 run many.cu --key k --ordered --state many --input few.csv --output few.out
+cmp few.whole few.out
+{ echo a; seq 1 50; echo -1; seq 52 100; } > faults.csv
+ends 0 run many.cu --on-error skip --state faults --input faults.csv --output faults.out
+ends 0 state show faults --json
+grep -q '"dead": 1' out || fail "more than one dead letter: $(cat out)"
+[[ $(tail -n 1 faults.out) == 100,49 ]] || fail "$(tail -n 1 faults.out)"
+
 # What is not possible together.
-for option in '--record r' '--replay r' '--keep a' '--key a --key-limit evict'; do
+for option in '--record r' '--replay r' '--keep a' '--key a --key-limit evict' '--batch 4'; do
     # shellcheck disable=SC2086
     ends 2 run sum.cu --state kept $option
     says 'cannot be used with --state: '

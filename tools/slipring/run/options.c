@@ -197,7 +197,9 @@ static int check_state(const run_options *options)
         {options->keep.count > 0, "--keep",
          "after a restart the rows of stored outputs are gone. Put the column into message and reply"},
         {options->evict, "--key-limit evict",
-         "a stored state is never dropped. Give --instances as many as there are keys"}};
+         "a stored state is never dropped. Give --instances as many as there are keys"},
+        {options->batch != 0, "--batch",
+         "a fault would fail other messages after a restart, so each call gets one message. Leave --batch out"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given)
             return say_usage("%s cannot be used with --state: %s", others[i].name, others[i].why);
