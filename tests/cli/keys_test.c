@@ -15,6 +15,16 @@ static int set_up(void **state)
                            "    self->n += in->a;\n"
                            "    ring_reply(self);\n"
                            "}\n");
+    write_file("many.cu", "#include <slipring/device.h>\n"
+                          "struct row { int a; };\n"
+                          "struct count { int n; };\n"
+                          "__ring_batch__ void many(struct count *self, const struct row *in, int n)\n"
+                          "{\n"
+                          "    for (int i = 0; i < n; i++) {\n"
+                          "        self->n += in[i].a;\n"
+                          "        ring_reply_to(i, self);\n"
+                          "    }\n"
+                          "}\n");
     write_file("pairs.cu", "#include <slipring/device.h>\n"
                            "struct row { int v[2]; };\n"
                            "struct sum { int sum; };\n"
@@ -55,6 +65,17 @@ static void at_the_limit_a_key_is_refused_or_an_idle_one_evicted(void **state)
           "bad + "
           "0 }' out.csv",
           0, "\"keys\": 8192, \"evicted\": 91808\n200001 0\n");
+}
+
+static void a_batch_handler_has_the_same_keys(void **state)
+{
+    (void)state;
+    gives(
+        "head -n 4001 in.csv >few.csv; for f in count many; do \"$S\" run $f.cu --key k --input few.csv --instances 64 "
+        "--key-limit evict --ordered --batch 128 --output $f.csv --json >$f.json 2>/dev/null || exit 1; done; "
+        "cmp count.csv many.csv && wc -l <many.csv; tail -n 1 many.json | grep -o '\"keys\": 64, \"evicted\": 1936' | "
+        "head -n 1",
+        0, "4001\n\"keys\": 64, \"evicted\": 1936\n");
 }
 
 static void a_kept_column_comes_out_with_its_row(void **state)
@@ -115,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(more_keys_than_65536_are_taken),
         cmocka_unit_test(at_the_limit_a_key_is_refused_or_an_idle_one_evicted),
+        cmocka_unit_test(a_batch_handler_has_the_same_keys),
         cmocka_unit_test(a_kept_column_comes_out_with_its_row),
         cmocka_unit_test(a_message_of_several_rows_keeps_what_its_first_row_has),
         cmocka_unit_test(what_does_not_go_together_is_said),

@@ -143,6 +143,7 @@ static void add_area(const char *area)
     add_host(area, cts_ring_cases, cts_ring_case_count);
     add_host(area, cts_block_cases, cts_block_case_count);
     add_host(area, cts_batch_cases, cts_batch_case_count);
+    add_host(area, cts_batch_with_cases, cts_batch_with_case_count);
     add_host(area, cts_route_cases, cts_route_case_count);
     add_host(area, cts_reference_cases, cts_reference_case_count);
     add_host(area, cts_stream_cases, cts_stream_case_count);

@@ -52,8 +52,9 @@ void cts_read_ints(cts *c, slr_buffer *buffer, int *to, uint32_t count);
     }
 
 extern const cts_case cts_message_cases[], cts_ring_cases[], cts_stream_cases[], cts_order_cases[], cts_block_cases[],
-    cts_batch_cases[], cts_route_cases[], cts_reference_cases[];
+    cts_batch_cases[], cts_batch_with_cases[], cts_route_cases[], cts_reference_cases[];
 extern const size_t cts_message_case_count, cts_ring_case_count, cts_stream_case_count, cts_order_case_count,
-    cts_block_case_count, cts_batch_case_count, cts_route_case_count, cts_reference_case_count;
+    cts_block_case_count, cts_batch_case_count, cts_batch_with_case_count, cts_route_case_count,
+    cts_reference_case_count;
 
 #endif

@@ -18,8 +18,9 @@ typedef struct scene {
     slr_port *port;
 } scene;
 
-// A ring kernel of the section "frame_sum" or "frame_pass", whose parameter `frames` is bound.
-static scene set_up(cts *c, const char *section, uint32_t owns)
+// A ring kernel of the section "frame_sum", "frame_pass" or "batch_frames", whose parameter `frames` is bound. It is
+// launched and not yet active.
+static scene gather(cts *c, const char *section, uint32_t owns, uint32_t max_batch)
 {
     scene s = {.frames = cts_buffer(c, PIECE * PIECES * sizeof(int)), .port = cts_port(c)};
     const slr_binding binding = {.name = "frames", .buffer = s.frames};
@@ -30,11 +31,19 @@ static scene set_up(cts *c, const char *section, uint32_t owns)
     desc.binding_count = 1;
     desc.references = references;
     desc.reference_count = owns ? 2 : 1;
-    s.ring = cts_ring(c, section, &desc);
+    desc.max_batch = max_batch;
+    s.ring = cts_ring_launched(c, section, &desc);
     slr_pool_desc pool = SLR_POOL_DESC_INIT;
     pool.within = s.frames;
     CTS_OK(c, slr_pool_create(c->device, &pool, &s.pool));
     cts_keep(c, CTS_POOL, s.pool);
+    return s;
+}
+
+static scene set_up(cts *c, const char *section, uint32_t owns)
+{
+    scene s = gather(c, section, owns, 0);
+    CTS_OK(c, slr_ring_activate(s.ring, CTS_COMPILED(c)));
     return s;
 }
 
@@ -138,6 +147,50 @@ static void what_is_undelivered_goes_back(cts *c)
     check_out(c, &s, 0);
 }
 
+static void send_all(cts *c, const scene *s, const int *tags, int count)
+{
+    for (int i = 0; i < count; i++) {
+        look look = give(c, s, tags[i]);
+        CTS_OK(c, slr_send(s->port, cts_address(c, s->ring, 0), &look, sizeof look, CTS_LONG(c)));
+    }
+}
+
+// The first of two calls replies to 1, 2 and 3, the second faults at -2. Then a reply names its neighbour's buffer,
+// which is not passed on.
+static void a_buffer_goes_with_each_message_of_a_batch(cts *c)
+{
+    static const int tags[] = {1, -1, 2, 3, 4, -2, 5, 6}, neighbours[] = {7, -1};
+    scene s = gather(c, "batch_frames", 1, 4);
+    slr_buffer *buffer = NULL;
+    slr_reply reply;
+    look back;
+    send_all(c, &s, tags, 8);
+    check_out(c, &s, 8);
+    CTS_OK(c, slr_ring_activate(s.ring, CTS_COMPILED(c)));
+    CTS_SAME(c, cts_stats_at_rest(c, s.ring).faulted, 4);
+    check_out(c, &s, 3);
+    for (int i = 0; i < 7; i++) { // in the order of the messages
+        int first = 0;
+        CTS_OK(c, slr_receive(s.port, &reply, &back, sizeof back, CTS_LONG(c)));
+        CTS_SAME(c, reply.status, i < 3 ? SLR_OK : SLR_HANDLER_FAULT);
+        if (i >= 3)
+            continue;
+        CTS_SAME(c, back.tag, i + 1);
+        CTS_OK(c, slr_slice_take(c->device, &back.frame, &buffer));
+        CTS_OK(c, slr_buffer_read(buffer, 0, &first, sizeof first));
+        CTS_SAME(c, first, (i + 1) * 31 + 1);
+        slr_buffer_destroy(buffer);
+    }
+    check_out(c, &s, 0);
+    CTS_OK(c, slr_ring_deactivate(s.ring, CTS_LONG(c)));
+    send_all(c, &s, neighbours, 2);
+    CTS_OK(c, slr_ring_reactivate(s.ring, CTS_LONG(c)));
+    CTS_OK(c, slr_receive(s.port, &reply, &back, sizeof back, CTS_LONG(c)));
+    CTS_SAME(c, back.tag, -1);
+    check_out(c, &s, 0);
+    CTS_GIVES(c, SLR_NOT_FOUND, slr_slice_take(c->device, &back.frame, &buffer));
+}
+
 // clang-format off
 const cts_case cts_reference_cases[] = {
     CTS_HOST("references", a_handler_reads_the_slice),
@@ -145,6 +198,7 @@ const cts_case cts_reference_cases[] = {
     CTS_HOST("references", a_buffer_goes_with_its_message_and_back),
     CTS_HOST("references", a_reply_takes_the_buffer_along),
     CTS_HOST("references", what_is_undelivered_goes_back),
+    CTS_HOST("references", a_buffer_goes_with_each_message_of_a_batch),
 };
 // clang-format on
 const size_t cts_reference_case_count = sizeof cts_reference_cases / sizeof *cts_reference_cases;

@@ -548,6 +548,30 @@ __ring_batch__ void batch_twice(const struct number *in, unsigned n)
         }
 }
 
+//: batch_pass
+struct number { int value; };
+__ring_batch__ void batch_pass(const struct number *in, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        ring_reply_to(i, &in[i]);
+}
+
+//: batch_frames
+#include <slipring/ring_slice.h>
+struct look { int tag; struct ring_slice frame; };
+__ring_batch__ void batch_frames(const struct look *in, unsigned n, int *frames)
+{
+    for (unsigned i = 0; i < n; i++) {
+        int *frame = ring_slice_data(frames, in[i].frame);
+        frame[0] += 1;
+        if (in[i].tag == 7 && i + 1u < n)
+            ring_reply_to(i, &in[i + 1u]);
+        else if (in[i].tag > 0)
+            ring_reply_to(i, &in[i]);
+        frame[1] /= in[i].tag + 2;
+    }
+}
+
 //: batch_spin
 struct number { int value; };
 __ring_batch__ void batch_spin(const struct number *in, unsigned n)
