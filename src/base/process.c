@@ -13,11 +13,13 @@
 #include "base/text.h"
 #include "base/thread.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -113,21 +115,102 @@ static int spawn(const char *program, const char *const argv[], int output_fd, p
     return error;
 }
 
+// ---- whether it works ----------------------------------------------------------------------------------------------
+
+// Of a program's processes and their children that have ended.
+struct work {
+    uint64_t ticks; // of processor time
+    bool runs;      // or waits for a core or a disk
+};
+
+#if defined(__linux__)
+// A process's line: its number, its name in brackets, its state, its parent, its group ...
+static bool read_process(const char *number, char *line, size_t room)
+{
+    char path[300];
+    snprintf(path, sizeof path, "/proc/%s/stat", number);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, line, room - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    line[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+static bool add_process(const char *number, pid_t group, struct work *work)
+{
+    char line[1024], state;
+    int of;
+    unsigned long long own[2], children[2];
+    const char *behind = read_process(number, line, sizeof line) ? strrchr(line, ')') : NULL;
+    if (!behind ||
+        sscanf(behind + 1, " %c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &state, &of, &own[0],
+               &own[1], &children[0], &children[1]) != 6 ||
+        of != group)
+        return false;
+    work->ticks += own[0] + own[1] + children[0] + children[1];
+    work->runs |= state == 'R' || state == 'D';
+    return true;
+}
+
+static bool look_at_work(pid_t group, struct work *work)
+{
+    bool found = false;
+    DIR *processes = opendir("/proc");
+    *work = (struct work){0};
+    for (const struct dirent *each; processes && (each = readdir(processes)) != NULL;)
+        if (each->d_name[0] >= '1' && each->d_name[0] <= '9')
+            found |= add_process(each->d_name, group, work);
+    if (processes)
+        closedir(processes);
+    return found;
+}
+#else
+static bool look_at_work(pid_t group, struct work *work)
+{
+    (void)group, (void)work;
+    return false;
+}
+#endif
+
+// ---- how long ------------------------------------------------------------------------------------------------------
+
+#define CANCEL_POLL_MS 20
+#define LOOK_NS UINT64_C(1000000000) // between looks at what a program does behind its deadline
+
 // How long a program may run.
 struct limit {
-    uint64_t deadline_ns;
+    uint64_t deadline_ns, last_ns, cpu_ns;
     const uint32_t *cancel; // or NULL
+    pid_t group;
+    uint64_t ticks; // that it had used when it was last looked at
 };
-#define CANCEL_POLL_MS 20
+
+static bool still_works(struct limit *limit)
+{
+    struct work work;
+    if (!look_at_work(limit->group, &work))
+        return false;
+    const bool works = work.runs || work.ticks != limit->ticks;
+    limit->ticks = work.ticks;
+    return works && work.ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) < limit->cpu_ns / 1000000;
+}
 
 static bool is_cancelled(const struct limit *limit)
 {
     return limit->cancel && __atomic_load_n(limit->cancel, __ATOMIC_RELAXED); // nothing is read on its strength
 }
 
-static bool is_over(const struct limit *limit)
+static bool is_over(struct limit *limit)
 {
-    return is_cancelled(limit) || slri_passed(limit->deadline_ns);
+    if (is_cancelled(limit))
+        return true;
+    if (!slri_passed(limit->deadline_ns))
+        return false;
+    if (slri_passed(limit->last_ns) || !still_works(limit))
+        return true;
+    limit->deadline_ns = slri_deadline_after(LOOK_NS);
+    return false;
 }
 
 // Milliseconds for poll(), rounded up, so that it does not return just before the deadline; at most a second at a time.
@@ -144,7 +227,7 @@ static int poll_ms_until(const struct limit *limit)
 }
 
 // Reads to the end of the output, keeping the first `most` bytes. False if its time is over first.
-static bool collect(int fd, const struct limit *limit, size_t most, slri_text *text, bool *truncated)
+static bool collect(int fd, struct limit *limit, size_t most, slri_text *text, bool *truncated)
 {
     char chunk[4096];
     for (;;) {
@@ -169,7 +252,7 @@ static bool collect(int fd, const struct limit *limit, size_t most, slri_text *t
 }
 
 // Waits for the child, which has closed its output and so is about to end. False if its time is over first.
-static bool reap(pid_t pid, const struct limit *limit, int *exit_code)
+static bool reap(pid_t pid, struct limit *limit, int *exit_code)
 {
     int how = 0;
     pid_t ended;
@@ -215,11 +298,12 @@ static slr_status start(const char *const argv[], pid_t *pid, int *output_fd)
     return SLR_OK;
 }
 
-static slr_status run(const char *const argv[], const struct limit *limit, size_t limit_bytes, slri_process_result *out)
+static slr_status run(const char *const argv[], struct limit *limit, size_t limit_bytes, slri_process_result *out)
 {
     pid_t pid;
     int output_fd;
     SLRI_TRY(start(argv, &pid, &output_fd));
+    limit->group = pid;
 
     slri_text output = SLRI_TEXT_INIT;
     slri_process_result result = {0};
@@ -241,11 +325,22 @@ static slr_status run(const char *const argv[], const struct limit *limit, size_
     return SLR_OK;
 }
 
+slr_status slri_process_run_within(const char *const argv[], const slri_process_limit *limit, size_t limit_bytes,
+                                   slri_process_result *out)
+{
+    const uint64_t deadline_ns = slri_sim_leave(limit->deadline_ns); // a program takes real time
+    struct limit own = {.deadline_ns = deadline_ns,
+                        .last_ns = deadline_ns == SLRI_FOREVER ? deadline_ns : deadline_ns + limit->more_ns,
+                        .cpu_ns = limit->cpu_ns,
+                        .cancel = limit->cancel};
+    slr_status status = run(argv, &own, limit_bytes, out);
+    slri_sim_return();
+    return status;
+}
+
 slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, const uint32_t *cancel, size_t limit_bytes,
                             slri_process_result *out)
 {
-    struct limit limit = {slri_sim_leave(deadline_ns), cancel}; // a program takes real time
-    slr_status status = run(argv, &limit, limit_bytes, out);
-    slri_sim_return();
-    return status;
+    const slri_process_limit limit = {.deadline_ns = deadline_ns, .cancel = cancel};
+    return slri_process_run_within(argv, &limit, limit_bytes, out);
 }

@@ -24,6 +24,20 @@ typedef struct slri_process_result {
 slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, const uint32_t *cancel, size_t limit_bytes,
                             slri_process_result *out);
 
+/// How long a program may run.
+typedef struct slri_process_limit {
+    uint64_t deadline_ns;
+    const uint32_t *cancel; // as above
+    /// On a loaded machine a good program may take very long. Behind the deadline it goes on for `more_ns`, as long as
+    /// it works: a process of it runs, or waits for a core or a disk. All of them together have `cpu_ns` of processor
+    /// time. Where that cannot be seen it ends at its deadline; on Linux it can.
+    uint64_t more_ns, cpu_ns;
+} slri_process_limit;
+
+/// As slri_process_run.
+slr_status slri_process_run_within(const char *const argv[], const slri_process_limit *limit, size_t limit_bytes,
+                                   slri_process_result *out);
+
 /// Where `name` is: itself if it holds a slash and can be executed, else the first such file on PATH. The caller's to
 /// free(). Errors: NOT_FOUND, NO_MEMORY.
 slr_status slri_process_find(const char *name, char **path);

@@ -144,6 +144,32 @@ static void program_that_writes_for_ever_or_closes_its_output_is_killed_too(void
     assert_killed("exec >&- 2>&-; sleep 600");
 }
 
+static slr_status run_within(const char *script, uint64_t more_ns, uint64_t cpu_ns, int *exit_code)
+{
+    const char *const argv[] = {"sh", "-c", script, NULL};
+    const slri_process_limit limit = {
+        .deadline_ns = slri_deadline_after(20000000), .more_ns = more_ns, .cpu_ns = cpu_ns};
+    slri_process_result result = {0};
+    slr_status status = slri_process_run_within(argv, &limit, 100, &result);
+    *exit_code = result.exit_code;
+    free(result.output);
+    return status;
+}
+
+// It computes for about a second, all but the first 20 ms of it behind its deadline.
+static void program_that_works_is_given_more_time(void **state)
+{
+    (void)state;
+    static const char computes[] = "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exit 7'";
+    int exit_code;
+    assert_int_equal(run_within(computes, 20 * MINUTE_NS, MINUTE_NS, &exit_code), SLR_OK);
+    assert_int_equal(exit_code, 7);
+    assert_int_equal(run_within(computes, 0, MINUTE_NS, &exit_code), SLR_TIMEOUT);
+    assert_int_equal(run_within("while :; do :; done", 20 * MINUTE_NS, 100000000, &exit_code), SLR_TIMEOUT);
+    assert_int_equal(run_within("sleep 1000", 20 * MINUTE_NS, MINUTE_NS, &exit_code), SLR_TIMEOUT);
+    assert_int_equal(run_within("exec >&- 2>&-; sleep 1000", 20 * MINUTE_NS, MINUTE_NS, &exit_code), SLR_TIMEOUT);
+}
+
 static void missing_program_is_named(void **state)
 {
     (void)state;
@@ -232,6 +258,7 @@ int main(void)
         cmocka_unit_test(signal_shows_as_a_shell_shows_it),
         cmocka_unit_test(program_past_its_deadline_is_killed_with_its_children),
         cmocka_unit_test(program_that_writes_for_ever_or_closes_its_output_is_killed_too),
+        cmocka_unit_test(program_that_works_is_given_more_time),
         cmocka_unit_test(missing_program_is_named),
         cmocka_unit_test(programs_are_found_on_path_or_by_their_own),
         cmocka_unit_test(path_is_searched_in_its_order),

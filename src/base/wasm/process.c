@@ -4,10 +4,10 @@
 
 #include "base/status.h"
 
-slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, const uint32_t *cancel, size_t limit_bytes,
-                            slri_process_result *out)
+slr_status slri_process_run_within(const char *const argv[], const slri_process_limit *limit, size_t limit_bytes,
+                                   slri_process_result *out)
 {
-    (void)deadline_ns, (void)cancel, (void)limit_bytes, (void)out;
+    (void)limit, (void)limit_bytes, (void)out;
     return SLRI_FAIL(NOT_FOUND, "cannot run %s: a page runs no programs", argv[0]);
 }
 

@@ -256,11 +256,18 @@ static slr_status run(const char *const argv[], const struct limit *limit, size_
     return status;
 }
 
+slr_status slri_process_run_within(const char *const argv[], const slri_process_limit *limit, size_t limit_bytes,
+                                   slri_process_result *out)
+{
+    const struct limit own = {slri_sim_leave(limit->deadline_ns), limit->cancel}; // a program takes real time
+    slr_status status = run(argv, &own, limit_bytes, out);
+    slri_sim_return();
+    return status;
+}
+
 slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, const uint32_t *cancel, size_t limit_bytes,
                             slri_process_result *out)
 {
-    struct limit limit = {slri_sim_leave(deadline_ns), cancel}; // a program takes real time
-    slr_status status = run(argv, &limit, limit_bytes, out);
-    slri_sim_return();
-    return status;
+    const slri_process_limit limit = {.deadline_ns = deadline_ns, .cancel = cancel};
+    return slri_process_run_within(argv, &limit, limit_bytes, out);
 }

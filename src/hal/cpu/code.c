@@ -263,8 +263,6 @@ void slri_cpu_code_unload(void *device, void *loaded)
 
 // ---- a trial of the compiler ---------------------------------------------------------------------------------------
 
-enum { TRIAL_LIMIT_S = 10 }; // it takes some 30 ms
-
 static slr_status try_in_folder(const struct slri_cpu_compiler *compiler, struct slri_code_text *text)
 {
     slri_cache cache;
@@ -287,7 +285,7 @@ slr_status slri_cpu_try_compiler(void)
     struct slri_code_text text = {.name = "a trial"};
     struct slri_cpu_compiler compiler;
     SLRI_TRY(slri_cpu_find_compiler(&compiler));
-    compiler.limit_s = TRIAL_LIMIT_S;
+    compiler.tries = true;
     slri_text_puts(&text.text, "int slri_trial(void) { return 1; }\n");
     slr_status status = try_in_folder(&compiler, &text);
     slri_code_text_free(&text);

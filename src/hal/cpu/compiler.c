@@ -12,8 +12,9 @@
 #include <string.h>
 
 #define COMPILE_LIMIT_S 300u // a large kernel takes a minute where 20 programs share two cores
+#define SHORT_LIMIT_S 10u    // of what takes some 30 ms: a version, a trial
+#define LONGEST_S 1200u      // while it works, or waits for a core
 #define SECOND_NS UINT64_C(1000000000)
-#define VERSION_LIMIT_NS 10000000000u
 #define OUTPUT_LIMIT_BYTES 16384
 #define VERSION_LIMIT_CHARACTERS 160
 
@@ -86,11 +87,22 @@ static char *first_line(const slri_process_result *answer)
     return slri_text_take(&line);
 }
 
+// A compiler that rests for so long hangs, and so does one that computes for so long. One that has no core yet does
+// not, however many programs share the machine.
+static slri_process_limit limit_of(uint32_t limit_s, const uint32_t *cancel)
+{
+    return (slri_process_limit){.deadline_ns = slri_deadline_after(limit_s * SECOND_NS),
+                                .cancel = cancel,
+                                .more_ns = (LONGEST_S - limit_s) * SECOND_NS,
+                                .cpu_ns = limit_s * SECOND_NS};
+}
+
 static slr_status ask_version(const char *path, char **version)
 {
     const char *const argv[] = {path, "--version", NULL};
+    const slri_process_limit limit = limit_of(SHORT_LIMIT_S, NULL);
     slri_process_result answer;
-    SLRI_TRY(slri_process_run(argv, slri_deadline_after(VERSION_LIMIT_NS), NULL, OUTPUT_LIMIT_BYTES, &answer));
+    SLRI_TRY(slri_process_run_within(argv, &limit, OUTPUT_LIMIT_BYTES, &answer));
     *version = first_line(&answer);
     int exit_code = answer.exit_code;
     free(answer.output);
@@ -121,7 +133,7 @@ static slr_status learn(char *path, const slri_file_identity *file, struct known
         struct known *entry = malloc(sizeof *entry);
         char *text = slri_text_take(&identity);
         if (entry && text) {
-            *entry = (struct known){{path, version, text, 0}, *file, known};
+            *entry = (struct known){{path, version, text, false}, *file, known};
             *out = known = entry;
             return SLR_OK;
         }
@@ -186,10 +198,10 @@ slr_status slri_cpu_run_compiler(const struct slri_cpu_compiler *compiler, const
     argv[count++] = "-o";
     argv[count++] = output;
     argv[count] = source;
-    const uint32_t limit_s = compiler->limit_s ? compiler->limit_s : COMPILE_LIMIT_S;
+    const uint32_t limit_s = compiler->tries ? SHORT_LIMIT_S : COMPILE_LIMIT_S;
+    const slri_process_limit limit = limit_of(limit_s, cancel);
     slri_process_result result;
-    slr_status status =
-        slri_process_run(argv, slri_deadline_after(limit_s * SECOND_NS), cancel, OUTPUT_LIMIT_BYTES, &result);
+    slr_status status = slri_process_run_within(argv, &limit, OUTPUT_LIMIT_BYTES, &result);
     if (status == SLR_TIMEOUT)
         return SLRI_FAIL(TIMEOUT, "%s was killed: it did not finish in %u s", compiler->path, limit_s);
     SLRI_TRY(status);

@@ -8,13 +8,14 @@
 
 #include <slipring/status.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct slri_cpu_compiler {
     const char *path;     // the three texts live as long as the process
     const char *version;  // the first line of what --version prints
     const char *identity; // path, version, size and time of change: a new compiler is a new identity
-    uint32_t limit_s;     // of one compilation; 0: 60
+    bool tries;           // a compilation of next to nothing, which is not given long
 };
 
 // SLIPRING_CC, which then must be there; else the first of cc, gcc, clang on PATH. Errors: NOT_FOUND (none; the message
