@@ -83,8 +83,8 @@ SLR_API slr_status slr_baseline_compare_sized(const slr_baseline *baseline, cons
 #define slr_baseline_compare(baseline, samples, count, out)                                                            \
     slr_baseline_compare_sized((baseline), (samples), (count), (out), sizeof(slr_comparison))
 
-/// Returns the name of a verdict: "same", "regressed", "improved" or "not decided". For any other number the name is
-/// "unknown".
+/// Returns the name of a verdict: "same", "regressed", "improved" or "not decided". For a number that is no verdict,
+/// slr_verdict_name returns "unknown".
 SLR_API const char *slr_verdict_name(uint32_t verdict);
 
 #ifdef __cplusplus

@@ -134,7 +134,8 @@ SLR_API const char *slr_backend_name(uint32_t index);
 /// value of SLIPRING_DEVICE, or "auto" if that variable is unset or empty. `desc` may be NULL. "auto" starts each GPU
 /// driver and asks the driver for its devices. If the system shows no GPU, "auto" does not start OpenCL.
 ///
-/// Threads: any.  Blocks: while a backend starts. The cpu starts its worker threads later, with the first ring kernel.
+/// Threads: any.  Blocks: while a backend starts. The device cpu starts its worker threads later, with the first ring
+/// kernel.
 /// Owns: the caller gets the device, and frees it by slr_device_close.
 /// Errors: INVALID (a malformed `spec`, an unknown option or value), NO_MEMORY, NO_DEVICE (no such backend, or the
 ///   backend cannot run here; the message gives the reason).
@@ -194,7 +195,7 @@ SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 /// argument).
 SLR_API slr_status slr_device_resume(slr_device *device);
 
-/// Gives one backend of this library; `index` counts from 0.
+/// Gives one backend of this library; `index` counts the backends from 0.
 /// Threads: any.  Blocks: while the backend is probed.  Errors: NOT_FOUND (`index` is past the last backend), INVALID
 /// (a NULL argument).
 SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);

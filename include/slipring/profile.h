@@ -64,9 +64,9 @@ typedef struct slr_profile_row {
     /// memory. 0 means unknown.
     uint64_t bytes;
     double bytes_per_second; ///< bytes / total_ns
-    // For a kernel, the counts are the sum of all launches. For a batch, the counts are the sum of all messages; each
-    // message counts as one call of the handler with unknown contents. If slipring could not count the work of a
-    // kernel, all figures are 0 except threads and blocks.
+    // For a kernel, the counts are the sum of all launches. For the batches of a ring kernel, the counts are the sum of
+    // all messages: each message counts as one call of the handler with an unknown message. If slipring could not count
+    // the work of a kernel, all figures are 0 except threads and blocks.
     uint64_t threads, blocks;
     uint64_t flops, flops64;                   ///< single precision; double precision
     uint64_t instructions;                     ///< instructions of the intermediate form
@@ -76,9 +76,9 @@ typedef struct slr_profile_row {
     slr_profile_line lines[SLR_PROFILE_LINES]; ///< the source's lines by falling share
     uint64_t messages;                         ///< for a batch or owner row: messages handled
     uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
-    /// For a caller row: `file` is the mapped file with the caller's machine code, and this field is the call's offset
-    /// in bytes from the start of `file`. If the offset of a caller row is 0, `file` is a source, and lines[0] has the
-    /// line.
+    /// In a caller row, `file` is the mapped file with the caller's machine code, and `offset` is the place of the
+    /// call, in bytes from the start of `file`. If the offset of a caller row is 0, `file` is a source, and lines[0]
+    /// has the line.
     uint64_t offset;
 } slr_profile_row;
 
@@ -106,8 +106,8 @@ typedef struct slr_roofline {
     double reached; ///< fraction of the device's peak at the kernel's intensity: 0 to about 1; more if caches help
 } slr_roofline;
 
-/// Starts the profiler. The counts of earlier profiling periods stay. If the profiler is already on, slr_profile_start
-/// does nothing.
+/// Starts the profiler. slr_profile_start does not clear the counts of earlier profiling periods. If the profiler is
+/// already on, slr_profile_start does nothing.
 /// Threads: any.  Blocks: 5 ms the first time, because slipring compares two clocks.  Owns: nothing.  Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
@@ -131,8 +131,8 @@ SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
 /// Gives the best performance of a device. The first call for a device runs kernels on that device, for some seconds at
-/// most. slipring keeps the result in the cache folder, for each device, CPU and version. A program should make the
-/// first call before it starts the profiler.
+/// most. slipring keeps the result in the cache folder, for each device, CPU and version. A program should call
+/// slr_profile_ceilings for the first time before it starts the profiler.
 ///
 /// Threads: any.  Blocks: while the call measures.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
