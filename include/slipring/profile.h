@@ -153,9 +153,9 @@ SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ce
 #define slr_profile_measure_ceilings(device, out)                                                                      \
     slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// Says whether memory or computation limits the kernel of a row. If `ceilings` is NULL, slr_profile_roofline uses the
-/// last measurement of the row's device by any process. The result is UNKNOWN if there is no measurement, if the row is
-/// not a kernel's row, or if slipring has not counted the kernel's work.
+/// Says whether memory or computation limits the speed of the kernel that a row describes. If `ceilings` is NULL,
+/// slr_profile_roofline uses the last measurement of the row's device by any process. The result is UNKNOWN if there is
+/// no measurement, if the row is not a kernel's row, or if slipring has not counted the kernel's work.
 /// Threads: any.  Blocks: while the call reads a file, if `ceilings` is NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 

@@ -119,9 +119,9 @@ typedef struct slr_same {
 /// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up
 /// to a multiple of 16. Q is queue_size, rounded up to a power of two. The number of shards is the number of the
 /// device's workers, but at most the number of instances. I is the number of instances per shard, rounded up. slipring
-/// allocates each part of this memory at its first use. A ring kernel with a short queue uses 4 KB of memory, also
-/// after a call. With a longer queue, each port that has made a call uses two or three more pages. A port uses no
-/// memory until it connects, however large max_ports is.
+/// allocates each part of a ring kernel's memory at its first use. A ring kernel with a short queue uses 4 KB of
+/// memory, also after a call. With a longer queue, each port that has made a call uses two or three more pages. A port
+/// uses no memory until it connects, however large max_ports is.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// The capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired. With an
