@@ -130,9 +130,9 @@ SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_
 SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count);
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
-/// Gives the best performance of a device. The first call for a device runs kernels on that device, for some seconds at
-/// most. slipring keeps the result in the cache folder, for each device, CPU and version. A program should call
-/// slr_profile_ceilings for the first time before it starts the profiler.
+/// Gives the best performance of a device. The first call of slr_profile_ceilings for a device runs kernels on that
+/// device, for some seconds at most. slipring keeps the result in the cache folder, for each device, CPU and version. A
+/// program should call slr_profile_ceilings for the first time before it starts the profiler.
 ///
 /// Threads: any.  Blocks: while the call measures.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.

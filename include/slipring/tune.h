@@ -183,7 +183,8 @@ SLR_API slr_status slr_kernel_get_tuned(slr_kernel *kernel, slr_shape shape, slr
 SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shape, slr_tuned *out, size_t bytes);
 #define slr_kernel_get_tuned(kernel, shape, out) slr_kernel_get_tuned_sized((kernel), (shape), (out), sizeof(slr_tuned))
 
-/// A tuner's choice that is stored in the cache folder. The struct and its texts are valid until the visitor returns.
+/// A tuner's choice that is stored in the cache folder. The struct slr_tuned_entry and its texts are valid until the
+/// visitor returns.
 typedef struct slr_tuned_entry {
     const char *kernel, *device; ///< `device` is the name that opens the device
     const char *model, *compiler, *driver;
