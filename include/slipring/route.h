@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/// How replies of one ring kernel become messages of another. A zero in any field of slr_route_desc means the default.
+/// How replies of one ring kernel become messages of another ring kernel. A zero in any field of slr_route_desc means
+/// the default.
 typedef struct slr_route_desc {
     uint32_t struct_size;
     /// SLR_INSTANCE_AT(struct beat, patient) is the offset of a u32 in the reply, and the value of that u32 selects the
