@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A ring kernel is a persistent message handler with a mailbox and state. Contracts: docs/contract/lifecycle.md,
-/// docs/contract/delivery.md, docs/contract/failure.md.
+/// A ring kernel is a persistent message handler with a mailbox (a queue of messages) and one state for each of its
+/// instances. docs/glossary.md explains the words. Contracts: docs/contract/lifecycle.md, docs/contract/delivery.md,
+/// docs/contract/failure.md.
 ///
 ///     created --launch--> launched --activate--> active <--deactivate/reactivate--> paused
 ///     active or paused --close_input--> draining --(nothing pending)--> terminated
