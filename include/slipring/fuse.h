@@ -218,9 +218,9 @@ SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, sl
 
 /// Fuses adjacent launches of a recorded graph, if the results stay the same and a model predicts no loss of speed.
 /// After the fusion, the graph no longer writes an intermediate buffer that the program has destroyed and that no other
-/// command uses. To all other buffers the graph writes the same bytes as before the fusion. `info` may be NULL. The
-/// fields `launches` and `launches_apart` count the whole graph; all other fields of slr_fusion_info describe the fused
-/// launches.
+/// command uses. To all buffers that the fused graph writes, it writes the same bytes as before the fusion. `info` may
+/// be NULL. The fields `launches` and `launches_apart` count the whole graph; all other fields of slr_fusion_info
+/// describe the fused launches.
 ///
 /// After the fusion, a launch of the graph fails if its rebindings replace two buffers of a fused kernel by the same
 /// buffer.
