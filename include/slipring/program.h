@@ -34,7 +34,8 @@ typedef struct slr_program_desc {
     /// void`.
     const char *raw_table;
     /// If `debug` is 1, slipring compiles for a debugger on a CPU: without optimisation, with the source's lines and
-    /// variables (docs/debugging.md). If `debug` is 0, the environment variable SLIPRING_DEBUG=1 has the same effect.
+    /// variables (docs/debugging.md). If `debug` is 0, slipring compiles for a debugger only if the environment
+    /// variable SLIPRING_DEBUG is 1.
     uint32_t debug;
     /// A value of slr_tuned_use. If slipring chooses the block of a launch, `tuned` decides whether the launch uses the
     /// choice that slr_tune has stored. The default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable
