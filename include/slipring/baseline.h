@@ -30,7 +30,7 @@ typedef enum slr_verdict {
 typedef struct slr_baseline {
     uint32_t struct_size;
     uint32_t is_latency;   ///< 0: samples are throughputs, more is better. 1: samples are latencies, less is better
-    const char *operation; ///< its name in messages. NULL: "operation"
+    const char *operation; ///< the operation's name in messages. NULL: "operation"
     double target;         ///< the expected value, in the samples' unit. 0: the median of `samples`
     double tolerance;      ///< relative to `target`, above 0 and below 1. 0: 0.1
     const double *samples; ///< earlier samples, from which the target comes; NULL: the target is exact

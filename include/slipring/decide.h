@@ -147,7 +147,7 @@ typedef struct slr_estimate {
     uint32_t bound;                                ///< slr_kernel_bound; 0 for a plain call
     uint32_t samples;                              ///< number of measurements
     double copy_ns, launch_ns, kernel_ns, wait_ns; ///< the parts of the prediction
-    double predicted_ns;                           ///< their sum; 0 for a plain call
+    double predicted_ns;                           ///< the sum of the four parts; 0 for a plain call
     double measured_ns;                            ///< median; 0: not measured
     double call_ns;                                ///< `measured_ns` if measured, else `predicted_ns`
     double busy;     ///< part of the time in which the device works, at calls_per_second, or back to back

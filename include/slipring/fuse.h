@@ -35,9 +35,9 @@ typedef enum slr_op {
     SLR_OP_SCALE,      ///< v * w, where w is a number for all elements unless the step says otherwise
     SLR_OP_NEGATE,     ///< -v
     SLR_OP_ABS,        ///< |v|
-    SLR_OP_SQRT,       ///< the square root of v; only floats, as for the next two
-    SLR_OP_EXP,        ///< e to the power v
-    SLR_OP_LOG,        ///< the natural logarithm of v
+    SLR_OP_SQRT,       ///< the square root of v; only floats
+    SLR_OP_EXP,        ///< e to the power v; only floats
+    SLR_OP_LOG,        ///< the natural logarithm of v; only floats
     SLR_OP_ACTIVATION, ///< only floats: the step's activation, or slr_fusion_desc.activation
     SLR_OP_SUM,        ///< an end: the sum over all elements, or along an axis
     SLR_OP_LARGEST,    ///< an end: the maximum; floats: as fmaxf
@@ -45,7 +45,7 @@ typedef enum slr_op {
     SLR_OP_SOFTMAX,    ///< an end, only floats: softmax along each row
     SLR_OP_SCALE_BIAS, ///< v * w + x in two roundings, where w and x are numbers for all elements
     SLR_OP_CLAMP,      ///< the smaller of x and the larger of v and w, where w and x are numbers for all elements
-    SLR_OP_EQUAL,      ///< 1 if v == w, else 0, as SLR_I32; the next five likewise
+    SLR_OP_EQUAL,      ///< 1 if v == w, else 0, as SLR_I32. The next five operations also give 1 or 0
     SLR_OP_NOT_EQUAL,
     SLR_OP_LESS,
     SLR_OP_LESS_EQUAL,
@@ -131,7 +131,7 @@ typedef struct slr_fusion_info {
     uint32_t inputs, outputs;          ///< buffers that the result reads, and buffers that it writes
     uint32_t launches, launches_apart; ///< number of launches with fusion; without fusion
     uint64_t bytes_an_element;         ///< bytes that the result reads and writes per element
-    uint64_t bytes_apart;              ///< the same without fusion
+    uint64_t bytes_apart;              ///< bytes per element without fusion
     double bound;        ///< bytes_apart / bytes_an_element: the speed-up if memory alone limits the speed. 1: none
     const char *source;  ///< the result's source, or "" without a result; lives as long as the kernel or graph
     const char *why_not; ///< what was not fused, one line each, with the reason; lives as long as `source`

@@ -123,9 +123,9 @@ typedef enum slr_arg_kind {
     SLR_ARG_FLOAT,      ///< a number in `f`
     SLR_ARG_BUFFER,     ///< a buffer in `buffer`
     SLR_ARG_BYTES,      ///< `bytes` bytes at `memory`: a struct by value, copied at the launch
-    SLR_ARG_SPLIT,      ///< made by slr_arg_split. Only slr_cluster_launch takes this kind and the next two
-    SLR_ARG_ITEMS,      ///< made by slr_arg_items
-    SLR_ARG_FIRST       ///< made by slr_arg_first
+    SLR_ARG_SPLIT,      ///< made by slr_arg_split, for slr_cluster_launch only
+    SLR_ARG_ITEMS,      ///< made by slr_arg_items, for slr_cluster_launch only
+    SLR_ARG_FIRST       ///< made by slr_arg_first, for slr_cluster_launch only
 } slr_arg_kind;
 
 typedef struct slr_arg {

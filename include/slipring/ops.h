@@ -442,7 +442,7 @@ typedef struct slr_scaler_info {
     uint32_t good_steps; ///< steps with finite gradients since the scale last changed
     uint64_t steps, skipped;
     uint64_t halves, zeros; ///< SLR_F16 elements in the last step's gradients; how many of them were 0
-    const char *advice;     ///< advice if half of these elements or more were 0; else "". Lives as long as the process
+    const char *advice;     ///< advice if half of `halves` or more were 0; else "". Lives as long as the process
 } slr_scaler_info;
 
 /// Makes a scaler for the loss. `desc` may be NULL.

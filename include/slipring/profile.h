@@ -91,7 +91,7 @@ typedef struct slr_ceilings {
     // The time of a small copy and the rate of a large copy, by slr_buffer_write and slr_buffer_read.
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
     double instructions_per_second; ///< of the intermediate form, in regular code on data in caches
-    double branch_per_second;       ///< the same, if each thread branches another way
+    double branch_per_second;       ///< instructions per second, if each thread branches another way
     double instruction_ns;          ///< time per instruction of one thread, if each instruction needs the last result
 } slr_ceilings;
 

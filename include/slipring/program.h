@@ -70,8 +70,8 @@ typedef enum slr_scalar {
     SLR_U64,
     SLR_F32,
     SLR_F64,
-    SLR_F16, ///< half precision. Only buffers and tensors have this type and the next
-    SLR_BF16 ///< the upper half of an SLR_F32
+    SLR_F16, ///< half precision, only for buffers and tensors
+    SLR_BF16 ///< the upper half of an SLR_F32, only for buffers and tensors
 } slr_scalar;
 
 /// One member of a struct that is a scalar or an array of scalars. Members of nested structs have names such as

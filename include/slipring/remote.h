@@ -72,7 +72,7 @@ typedef struct slr_worker_desc {
     uint32_t struct_size;
     uint32_t partitions;  ///< 1 to 1,024; default 64
     uint64_t capacity;    ///< frames of messages that a partition stores until a snapshot has them; default 65,536
-    uint64_t lease_ns;    ///< after this silence, others take over a worker's partitions; default 3 s
+    uint64_t lease_ns;    ///< others take over the partitions of a worker that is silent so long; default 3 s
     uint64_t snapshot_ns; ///< time between snapshots of a partition; default 1 s
     uint32_t full_every;  ///< one snapshot in so many holds all states; default 16
     uint32_t reserved;

@@ -243,20 +243,20 @@ typedef enum slr_ring_mode {
 /// Counts of the messages since launch. The counts satisfy at any time: accepted = handled + faulted + dropped +
 /// undelivered + in_doubt + pending.
 typedef struct slr_ring_stats {
-    uint64_t accepted;    ///< accepted by the mailbox
-    uint64_t handled;     ///< the handler completed
-    uint64_t faulted;     ///< the handler stopped early, or a host handler returned an error
-    uint64_t dropped;     ///< dropped by an overflow policy
-    uint64_t undelivered; ///< returned by slr_ring_terminate
-    uint64_t in_doubt;    ///< a lost device may or may not have completed them (0 on a cpu)
-    uint64_t pending;     ///< waiting or in flight
+    uint64_t accepted;    ///< messages that the mailbox accepted
+    uint64_t handled;     ///< messages whose handler completed
+    uint64_t faulted;     ///< messages whose handler stopped early, or returned an error
+    uint64_t dropped;     ///< messages dropped by the overflow policy
+    uint64_t undelivered; ///< messages returned by slr_ring_terminate
+    uint64_t in_doubt;    ///< messages that a lost device may or may not have completed (0 on a cpu)
+    uint64_t pending;     ///< messages waiting or in flight
     uint64_t refused;     ///< sends that were not accepted: FULL or past their deadline. Not part of the sum
     uint64_t replied;     ///< replies written, notices included
     slr_ring_state state;
     slr_ring_mode mode;
     char last_fault[192];                    ///< the last fault: description and place; "" before the first
     uint64_t dropped_oldest, dropped_lowest; ///< `dropped` by reason
-    uint64_t dead_letters_lost;              ///< messages lost because the dead letters were full; also counted above
+    uint64_t dead_letters_lost;              ///< messages not kept because the dead letters were full
     uint64_t keys;                           ///< keys that have an instance now
     uint64_t evicted;                        ///< keys that lost their instance to another key
     uint64_t failures;                       ///< number of failures
