@@ -209,6 +209,7 @@ static slr_status open_ends(remote_bench *remote)
     ring.state_bytes = remote->state_bytes;
     ring.keys = SLR_KEYS_U64;
     ring.instances = remote->keys;
+    partner_free_caller(remote->bench->partner); // no thread of the worker and of libnats must inherit the caller's core
     slr_status status = slr_device_open("cpu?threads=1", NULL, &remote->device);
     if (status == SLR_OK)
         status = slr_worker_open(remote->device, &ring, &where, &worker, &remote->worker);
@@ -216,6 +217,7 @@ static slr_status open_ends(remote_bench *remote)
         remote->turns = pthread_create(&remote->turning, NULL, turn, remote) == 0;
         status = slr_sender_open(&where, &sender, &remote->sender);
     }
+    partner_move_caller(remote->bench->partner, false);
     return status;
 }
 
@@ -435,8 +437,10 @@ static bool measure_calls(const remote_bench *base)
     if (!bench_wants(base->bench, "remote_call_64B"))
         return true;
     slr_status status = open_ends(&calls);
+    partner_free_caller(base->bench->partner);
     bool fine =
         (status == SLR_OK || bench_failed(status, "cluster")) && open_echo(base, &echo) && open_caller(base, &caller);
+    partner_move_caller(base->bench->partner, false);
     bench_case row = {.name = "remote_call_64B",
                       .unit = "us",
                       .stats = {"p50"},
@@ -527,7 +531,9 @@ bool bench_remote(bench *bench)
         return true;
     }
     remote.frame = memory_take(FRAME_BYTES + sizeof(bench_message), 1);
+    partner_free_caller(bench->partner); // nor must the server
     bool fine = nats_here_start(&remote.server, program) && open_raw(&remote);
+    partner_move_caller(bench->partner, false);
     if (!fine)
         say("cluster: %s does not start, or does not answer", program);
     slr_status status = fine ? open_ends(&remote) : SLR_OK;
