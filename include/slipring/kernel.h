@@ -170,12 +170,13 @@ SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
     /// The level of optimization: as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH. The default level is the
-    /// program's own level. If `optimize` is another level, the compiled code goes into the disk cache, for later
-    /// programs.
+    /// program's own level. If `optimize` differs from the program's own level, the compiled code goes into the disk
+    /// cache, for later programs.
     uint32_t optimize;
     const char *kernel; ///< the kernel's name; default: all kernels of the program
     /// The shapes of the launches that the program will make later. For a compilation in advance, only the block size
-    /// and the vector width of a shape matter. The default is each block size that SLR_1D can choose.
+    /// and the vector width of a shape matter. By default slr_program_prefetch compiles for each block size that SLR_1D
+    /// can choose.
     const slr_shape *shapes;
     uint32_t shape_count;
     uint32_t reserved; ///< ignored
@@ -203,8 +204,8 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
 /// Threads: any.  Blocks: no.
 /// Owns: slipring keeps the program alive until the work ends, and copies `desc` in depth; `out` may be NULL.
 /// Errors: INVALID (a NULL argument, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no
-///   kernels), WRONG_STATE (the device is closed), NO_MEMORY. The point fails with the errors of slr_kernel_prepare,
-///   and with WRONG_STATE if the device was closed.
+///   kernels), WRONG_STATE (the device is closed), NO_MEMORY. The point `out` fails with the errors of
+///   slr_kernel_prepare, and with WRONG_STATE if the device was closed.
 SLR_API slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *desc, slr_point *out);
 
 static inline slr_arg slr_arg_signed(int64_t value)
@@ -255,7 +256,7 @@ static inline slr_arg slr_arg_itself(slr_arg arg)
 #define SLR_VALUE(variable) slr_arg_bytes(&(variable), (uint32_t)sizeof(variable))
 
 #ifdef __cplusplus
-/// The overloads convert each C++ type for SLR_LAUNCH. A plain struct is passed by value.
+/// The overloads convert each C++ type for SLR_LAUNCH. SLR_LAUNCH passes a plain C++ struct by value.
 template <class T> slr_arg slr_arg_of(const T &value)
 {
     return slr_arg_bytes(&value, static_cast<uint32_t>(sizeof value));
@@ -355,9 +356,9 @@ slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape
         slr_buffer *: slr_arg_buffer,                                                                                  \
         slr_arg: slr_arg_itself)(value)
 
-/// SLR_LAUNCH(stream, kernel, shape, arguments...) calls slr_launch with up to 16 arguments. The macro passes each
+/// SLR_LAUNCH(stream, kernel, shape, arguments...) calls slr_launch with up to 16 arguments. SLR_LAUNCH passes each
 /// argument by its C type: a number, an slr_buffer *, or SLR_VALUE(struct). With SLR_LAUNCH, an argument of any other
-/// type does not compile. The macro returns the status of slr_launch.
+/// type does not compile. SLR_LAUNCH returns the status of slr_launch.
 #define SLR_LAUNCH(...)                                                                                                \
     SLR_LAUNCH_PICK_(__VA_ARGS__, SLR_LAUNCH_16_, SLR_LAUNCH_15_, SLR_LAUNCH_14_, SLR_LAUNCH_13_, SLR_LAUNCH_12_,      \
                      SLR_LAUNCH_11_, SLR_LAUNCH_10_, SLR_LAUNCH_9_, SLR_LAUNCH_8_, SLR_LAUNCH_7_, SLR_LAUNCH_6_,       \

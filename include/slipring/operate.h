@@ -48,7 +48,7 @@ SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on
 /// all workers. After the request, slr_remote_drain waits until the worker has handed its partitions over. The worker's
 /// own program sees the request in slr_worker_stats.draining. If no worker is left, accepted messages wait on the
 /// servers.
-/// Threads: any.  Blocks: until `timeout_ns`, and for the servers.
+/// Threads: any.  Blocks: until `timeout_ns`, and while the call waits for an answer of a NATS server.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request
 ///   remains), and those of slr_sender_open.
 SLR_API slr_status slr_remote_drain(const slr_remote_desc *where, const char *worker, uint64_t timeout_ns);
@@ -116,7 +116,7 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
 
 /// Creates a name on the servers from a folder that slr_remote_snapshot wrote. Workers of the new name continue from
 /// the copy. The new name may differ from the copied name, and must be free on the servers. slr_remote_desc.replicas
-/// applies to the new streams.
+/// applies to the streams of the new name.
 /// Threads: any.  Blocks: for the servers.
 /// Errors: WRONG_STATE (the servers already have the name), NOT_FOUND (the folder has no copy), INVALID (a damaged
 ///   copy: the message names the file), and those of slr_sender_open.

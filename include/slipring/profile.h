@@ -143,8 +143,8 @@ SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// Works like slr_profile_ceilings, but measures the performance again. Of the old and the new value of each figure,
-/// slipring keeps the better value, because a busy machine gives figures that are too low.
+/// Works like slr_profile_ceilings, but measures the performance again. For each figure, slipring keeps the better of
+/// the stored value and the newly measured value, because a busy machine gives figures that are too low.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
 
 /// The macro slr_profile_measure_ceilings calls slr_profile_measure_ceilings_sized with the struct's size as `bytes`

@@ -93,7 +93,7 @@ typedef struct slr_layout {
     uint32_t field_count;
 } slr_layout;
 
-/// A parameter of a handler that follows the message: a buffer or a scalar, given at launch, or an output channel.
+/// A handler's parameter after the message parameter: a buffer or a scalar, given at launch, or an output channel.
 typedef struct slr_parameter {
     const char *name;
     uint8_t is_buffer;
@@ -197,7 +197,7 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
 /// Gives a part of the source that the compiler skipped. `index` counts the skipped parts from 0, in the order of
 /// discovery.
 /// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
-/// last part), INVALID (a NULL argument).
+/// last skipped part), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 
 /// The macro slr_program_get_skipped calls slr_program_get_skipped_sized with the struct's size as `bytes`
