@@ -46,8 +46,8 @@ typedef struct slr_device slr_device;
 typedef struct slr_device_desc {
     uint32_t struct_size;
     uint32_t reserved;
-    /// The functions that supply host memory; NULL means malloc. slipring copies the struct. The functions that supply
-    /// host memory must work until the device is closed.
+    /// The functions that supply host memory; NULL means malloc. slipring copies the struct of these functions. The
+    /// functions that supply host memory must work until the device is closed.
     const slr_allocator *allocator;
     uint64_t max_memory_bytes; ///< limit on the device's memory for buffers, a multiple of 64. 0: no limit
     /// slipring calls `on_memory` at each allocation and free of buffer memory, and at close for each leak. The
@@ -169,7 +169,8 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 /// messages; slr_ring_restart resumes them. Before slr_device_reopen, the program destroys the device's buffers,
 /// streams, graphs and heaps. After slr_device_reopen, slr_stream_default gives a new default stream. If
 /// slr_device_reopen fails, the device remains lost, and the program may call slr_device_reopen again. On OpenCL, a
-/// kernel that has not ended may still run; slipring does not use the memory of such a kernel again (kept_bytes).
+/// kernel of the lost device may still run after slr_device_reopen; slipring does not use the memory of such a kernel
+/// again (kept_bytes).
 ///
 /// Threads: any, while other threads use the device only through ports and ring kernels.
 /// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.
@@ -196,8 +197,8 @@ SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 SLR_API slr_status slr_device_resume(slr_device *device);
 
 /// Gives one backend of this library; `index` counts the backends from 0.
-/// Threads: any.  Blocks: while the backend is probed.  Errors: NOT_FOUND (`index` is past the last backend), INVALID
-/// (a NULL argument).
+/// Threads: any.  Blocks: while slipring tries whether the backend can run on this machine.  Errors: NOT_FOUND (`index`
+/// is past the last backend), INVALID (a NULL argument).
 SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);
 
 /// The macro slr_backend_get_info calls slr_backend_get_info_sized with the struct's size as `bytes`

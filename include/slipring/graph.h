@@ -24,8 +24,8 @@ typedef struct slr_rebinding {
 /// NULL argument), NO_MEMORY.
 SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 
-/// Releases the graph object. Launches of the graph that are in flight still complete. Do not destroy a graph while it
-/// is recording. If `graph` is NULL, slr_graph_destroy does nothing.
+/// Releases the graph object. Launches of the graph that are in flight still complete after slr_graph_destroy. Do not
+/// destroy a graph while it is recording. If `graph` is NULL, slr_graph_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
@@ -49,7 +49,7 @@ typedef struct slr_graph_info {
     char reason[200];  ///< the reason if as_one is 0; else ""
 } slr_graph_info;
 
-/// Threads: any, not during a recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
+/// Threads: any, but not while the graph is recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out);
 
 /// The macro slr_graph_get_info calls slr_graph_get_info_sized with the struct's size as `bytes`

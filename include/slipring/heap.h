@@ -78,9 +78,9 @@ SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc
 /// Threads: any.  Blocks: no.  Owns: the device keeps the heap.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
-/// Returns all chunks of the heap to the device. Spans that are still allocated become invalid. If the program freed
-/// spans after a point, the heap returns their chunk when the point has passed. If `heap` is NULL, slr_heap_destroy
-/// does nothing.
+/// Returns all chunks of the heap to the device. Spans that are still allocated become invalid. If a freed span still
+/// waits for its point, the heap returns the chunk of the span when the point has passed. If `heap` is NULL,
+/// slr_heap_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
 
