@@ -72,7 +72,7 @@ SLR_API slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes);
 /// means that there is no limit. `*removed` and `*removed_bytes` get the number of removed entries and their bytes;
 /// either pointer may be NULL. Whenever slipring stores a new entry, it also removes old entries by the limits in
 /// slr_cache_info. Processes that already run the code of a removed entry continue to run.
-/// Threads: any.  Blocks: while the call reads and removes.  Owns: nothing.
+/// Threads: any.  Blocks: while the call reads and removes files of the cache.  Owns: nothing.
 /// Errors: NOT_FOUND, SYSTEM, NO_MEMORY (as slr_cache_visit).
 SLR_API slr_status slr_cache_prune(uint64_t bytes, uint64_t unused_s, uint64_t *removed, uint64_t *removed_bytes);
 

@@ -38,7 +38,8 @@ SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name
 
 /// Calls slr_program_load and then slr_program_get_kernel. Each call of slr_kernel_load makes a new program. If a file
 /// has several kernels, load the file by one call of slr_program_load instead.
-/// Threads: any.  Blocks: while the call compiles.  Owns, Errors: those of slr_program_load and slr_program_get_kernel.
+/// Threads: any.  Blocks: while the call compiles the file.  Owns, Errors: those of slr_program_load and
+/// slr_program_get_kernel.
 SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const char *name, slr_kernel **out);
 
 /// Releases the kernel object. Launches that were submitted before slr_kernel_destroy still run. If `kernel` is NULL,
@@ -150,7 +151,7 @@ typedef struct slr_arg {
 /// If a buffer belongs to another device than the stream does, the kernel uses a copy on the stream's device. slipring
 /// updates the copy before the launch, and afterwards copies back the bytes that the kernel may have written
 /// (docs/contract/cluster.md).
-/// Threads: any.  Blocks: while the call compiles, else no.
+/// Threads: any.  Blocks: only if the call compiles the kernel.
 /// Owns: slipring keeps buffers and kernel alive until the work ends; `args` is copied.
 /// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; an explicit buffer
 ///   of another device; an impossible block, grid or shared size: the message names the parameter), UNSUPPORTED (the
@@ -160,7 +161,7 @@ SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape 
                               uint32_t count, slr_point *out);
 
 /// Compiles the kernel for the block size of `shape`, as the first launch with that block size would do.
-/// Threads: any.  Blocks: while the call compiles.  Errors: those of slr_launch.
+/// Threads: any.  Blocks: while the call compiles the kernel.  Errors: those of slr_launch.
 SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 
 #define SLR_OPTIMIZE_BOTH 3u

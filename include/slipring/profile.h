@@ -108,7 +108,8 @@ typedef struct slr_roofline {
 
 /// Starts the profiler. slr_profile_start does not clear the counts of earlier profiling periods. If the profiler is
 /// already on, slr_profile_start does nothing.
-/// Threads: any.  Blocks: 5 ms the first time, because slipring compares two clocks.  Owns: nothing.  Errors: none.
+/// Threads: any.  Blocks: 5 ms in the process's first call, because slipring compares two clocks.  Owns: nothing.
+/// Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
 /// Stops the profiler. After slr_profile_stop, the profiler may still count work in progress.
@@ -134,7 +135,7 @@ SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes
 /// device, for some seconds at most. slipring keeps the result in the cache folder, for each device, CPU and version. A
 /// program should call slr_profile_ceilings for the first time before it starts the profiler.
 ///
-/// Threads: any.  Blocks: while the call measures.  Owns: nothing.
+/// Threads: any.  Blocks: while the call measures the device's performance.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
 SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 
@@ -205,7 +206,7 @@ typedef struct slr_timing {
 /// an internal stream. The kernel runs on the caller's buffers, which afterwards hold the results of all launches.
 /// `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: while the call compiles and runs.  Owns: nothing.
+/// Threads: any.  Blocks: while the call compiles and runs the kernel.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; more than 1,000,000 samples or launches), TIMEOUT, and those of slr_launch.
 SLR_API slr_status slr_profile_kernel(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                       const slr_timing_desc *desc, slr_timing *out);
@@ -221,7 +222,7 @@ SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape,
 /// by the process ID. If the path names a device file, a pipe, a link or a file with several names, slr_profile_write
 /// writes to that file and does not replace it.
 ///
-/// Threads: any.  Blocks: while the call writes, and up to 10 s until a pipe has a reader.  Owns: nothing.
+/// Threads: any.  Blocks: while the call writes the file, and up to 10 s until a pipe has a reader.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (the folder), SYSTEM (also: a pipe without a reader), TIMEOUT,
 ///   NO_MEMORY.
 SLR_API slr_status slr_profile_write(const char *path);

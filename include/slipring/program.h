@@ -114,8 +114,8 @@ typedef struct slr_handler_info {
 
 /// Compiles a file of kernel source for a device.
 ///
-/// Threads: any.  Blocks: while the device compiles. If the compiled code is in the disk cache, slr_program_load takes
-/// milliseconds.
+/// Threads: any.  Blocks: while slipring compiles the file for the device. If the compiled code is in the disk cache,
+/// slr_program_load takes milliseconds.
 /// Owns: the caller gets the program, and frees it by slr_program_destroy.
 /// Errors: NOT_FOUND (no such file), UNSUPPORTED (the device runs no kernels), SYSTEM, NO_MEMORY,
 ///   COMPILE (the message holds every diagnostic: file, line, column, caret, number, advice).

@@ -120,9 +120,9 @@ typedef struct slr_same {
 /// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up
 /// to a multiple of 16. Q is queue_size, rounded up to a power of two. The number of shards is the number of the
 /// device's workers, but at most the number of instances. I is the number of instances per shard, rounded up. slipring
-/// allocates each part of a ring kernel's memory at its first use. A ring kernel with a short queue uses 4 KB of
-/// memory, also after a call. If a lane is longer than a page, each port that has made a call uses two or three more
-/// pages. A port uses no memory until it connects, however large max_ports is.
+/// allocates each part of a ring kernel's memory at its first use. A ring kernel with one port and a queue of 4
+/// messages of 64 B uses 4 KB of memory, also after a call. If a lane is longer than a page, each port that has made a
+/// call uses two or three more pages. A port uses no memory until it connects, however large max_ports is.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// The capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired. With an
@@ -300,7 +300,7 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 /// slr_ring_create the handler does not run yet.
 ///
 /// Threads: any.  Blocks: no, with two exceptions: on opencl the first call tests persistent kernels, and on cuda the
-/// call compiles.
+/// call compiles the handler.
 /// Owns: the caller gets the ring kernel, and frees it by slr_ring_destroy. slipring copies `desc` in depth, except for
 /// the program and the buffers, which slipring keeps alive.
 /// Errors: INVALID (a field out of range: the message has its name, value and range; the ring kernel's name is taken),
@@ -350,8 +350,8 @@ SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 /// has already terminated, or another thread terminates it, the result is OK with the final counts.
 ///
 /// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
-/// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s or the device's hang timeout, the
-/// option `patience` (docs/contract/opencl.md).
+/// Blocks: until `timeout_ns`, and then until handlers in progress have returned, for at most 10 s or the device's hang
+/// timeout, the option `patience` (docs/contract/opencl.md).
 /// Errors: INVALID (a NULL argument), TIMEOUT (a handler or a sender has not returned by the deadline; the program can
 ///   call slr_ring_terminate again).
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
@@ -375,7 +375,7 @@ SLR_API void slr_ring_destroy(slr_ring *ring);
 /// Copies the state of every instance for slr_ring_restart, and replaces the previous checkpoint. slipring takes the
 /// copy between messages: an active ring kernel pauses for the copy and then continues.
 ///
-/// Threads: any.  Blocks: until handlers in progress have returned, and while the call copies.
+/// Threads: any.  Blocks: until handlers in progress have returned, and while the call copies the states.
 /// Errors: WRONG_STATE (the ring kernel is not launched, active, paused or failed, or leaves that state during the
 ///   call; its instances have no state; a handler was abandoned since the last restart), TIMEOUT (an active ring kernel
 ///   continues), NO_MEMORY.
@@ -388,13 +388,13 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 /// Threads: any, but not a handler of the ring kernel's device.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is
 ///   still running: the ring kernel remains failed), NO_MEMORY. If a topic was advertised or subscribed while the ring
-///   kernel had failed, slr_ring_restart also makes the missing routes. If such a route fails, the ring kernel has
-///   restarted, and the result is the error of slr_route. A route to a full, paused ring kernel is no error:
-///   slr_ring_reactivate makes the route when the program ends the pause.
+///   kernel had failed, slr_ring_restart also makes the routes for this topic. If slr_ring_restart cannot make a route,
+///   the ring kernel has restarted nevertheless, and the result is the error of slr_route. A route to a full, paused
+///   ring kernel is no error: slr_ring_reactivate makes the route when the program ends the pause.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.
-/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT (the message has the current state), INVALID.
+/// Threads: any.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (the message has the current state), INVALID.
 SLR_API slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns);
 
 /// Threads: any.  Blocks: no.
@@ -419,7 +419,8 @@ SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance,
 /// Copies the state of an instance between two messages. The argument `bytes` is the size of the whole state.
 /// slr_ring_snapshot does not wait for pending messages. slr_ring_snapshot works in every state from `launched` on, and
 /// does not pause the ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the last state.
-/// Threads: any, but not a handler of this ring kernel.  Blocks: until `timeout_ns`, for handlers in progress.
+/// Threads: any, but not a handler of this ring kernel.  Blocks: until handlers in progress have returned, at most
+/// until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (size; instance out of range), NOT_FOUND (with keys: the instance has no key now),
 ///   WRONG_STATE (not launched), UNSUPPORTED (a loop, whose main controls messages and states).
 SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns);

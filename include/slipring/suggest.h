@@ -37,7 +37,7 @@ typedef struct slr_suggestion {
 
 /// Gives the block and the grid that a launch with the shape `shape` uses.
 ///
-/// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
+/// Threads: any.  Blocks: while the call compiles the kernel.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; a shape without threads; an impossible shape), COMPILE, UNSUPPORTED, NO_MEMORY.
 SLR_API slr_status slr_kernel_suggest(slr_kernel *kernel, slr_shape shape, slr_suggestion *out);
 
