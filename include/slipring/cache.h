@@ -40,7 +40,7 @@ SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);
 /// during the call.
 /// Threads: any.  Blocks: while the call reads.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no folder, as for slr_cache_get_folder), SYSTEM (the folder cannot be
-///   used: the message gives the reason; a file cannot be removed), NO_MEMORY.
+///   used: the error message gives the reason; a file cannot be removed), NO_MEMORY.
 SLR_API slr_status slr_cache_visit(slr_cache_visitor *visit, void *user);
 
 /// What the cache contains, its limits, and how often it was used.
@@ -57,8 +57,8 @@ typedef struct slr_cache_info {
 /// Reads the names, the sizes and the counts of the cache. slr_cache_get_info does not read the contents of the
 /// entries.
 /// Threads: any.  Blocks: while the call reads.  Owns: nothing.
-/// Errors: INVALID (a NULL argument; an environment variable that is not a number: the message names the variable),
-///   NOT_FOUND, SYSTEM, NO_MEMORY (as for slr_cache_visit).
+/// Errors: INVALID (a NULL argument; an environment variable that is not a number: the error message names the
+///   variable), NOT_FOUND, SYSTEM, NO_MEMORY (as for slr_cache_visit).
 SLR_API slr_status slr_cache_get_info(slr_cache_info *out);
 
 /// The macro slr_cache_get_info calls slr_cache_get_info_sized with the struct's size as `bytes`

@@ -138,7 +138,7 @@ SLR_API const char *slr_backend_name(uint32_t index);
 /// kernel.
 /// Owns: the caller gets the device, and frees it by slr_device_close.
 /// Errors: INVALID (a malformed `spec`, an unknown option or value), NO_MEMORY, NO_DEVICE (no such backend, or the
-///   backend cannot run here; the message gives the reason).
+///   backend cannot run here; the error message gives the reason).
 SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
 
 /// The macro slr_device_open calls slr_device_open_from with the version of the program's headers as `headers`

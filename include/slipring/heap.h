@@ -70,7 +70,7 @@ typedef struct slr_heap_stats {
 
 /// Makes a heap of a device. `desc` may be NULL.
 /// Threads: any.  Blocks: no.  Owns: the heap keeps its device alive; the caller frees the heap by slr_heap_destroy.
-/// Errors: INVALID (a NULL argument, a size outside its range: the message names the size), NO_MEMORY.
+/// Errors: INVALID (a NULL argument, a size outside its range: the error message names the size), NO_MEMORY.
 SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out);
 
 /// Gives the heap from which the device allocates its buffers, so that a program can allocate spans from the same heap.
@@ -89,7 +89,8 @@ SLR_API void slr_heap_destroy(slr_heap *heap);
 /// Threads: any.  Blocks: while other threads' calls use the heap, and while the device makes a chunk, if no chunk has
 /// room.
 /// Owns: the caller gets the span, and frees it by slr_heap_give.
-/// Errors: INVALID, NO_MEMORY (the message has the heap, the bytes requested and free, and the longest free piece).
+/// Errors: INVALID, NO_MEMORY (the error message has the heap, the bytes requested and free, and the longest free
+/// piece).
 SLR_API slr_status slr_heap_take(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out);
 
 /// The macro slr_heap_take calls slr_heap_take_at with its call site for leak reports. The text `file` must stay

@@ -33,7 +33,7 @@ typedef struct slr_kernel_info {
 ///
 /// Threads: any.  Blocks: no.  Owns: the kernel keeps its program alive; the caller frees the kernel by
 /// slr_kernel_destroy.
-/// Errors: INVALID (a NULL argument), NOT_FOUND (no such kernel: the message lists the kernels), NO_MEMORY.
+/// Errors: INVALID (a NULL argument), NOT_FOUND (no such kernel: the error message lists the kernels), NO_MEMORY.
 SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name, slr_kernel **out);
 
 /// Calls slr_program_load and then slr_program_get_kernel. Each call of slr_kernel_load makes a new program. If a file
@@ -154,8 +154,8 @@ typedef struct slr_arg {
 /// Threads: any.  Blocks: only if the call compiles the kernel.
 /// Owns: slipring keeps buffers and kernel alive until the work ends; `args` is copied.
 /// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; an explicit buffer
-///   of another device; an impossible block, grid or shared size: the message names the parameter), UNSUPPORTED (the
-///   device runs no kernels, or not this one: the message gives the reason), COMPILE, NO_MEMORY.
+///   of another device; an impossible block, grid or shared size: the error message names the parameter), UNSUPPORTED
+///   (the device runs no kernels, or not this one: the error message gives the reason), COMPILE, NO_MEMORY.
 /// If the kernel faults while it runs, the stream fails with HANDLER_FAULT (docs/contract/streams.md).
 SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args,
                               uint32_t count, slr_point *out);

@@ -122,7 +122,7 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
 /// applies to the streams of the new name.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: WRONG_STATE (the servers already have the name), NOT_FOUND (the folder has no copy), INVALID (a damaged
-///   copy: the message names the file), and those of slr_sender_open.
+///   copy: the error message names the file), and those of slr_sender_open.
 SLR_API slr_status slr_remote_restore(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
 /// The macro slr_remote_restore calls slr_remote_restore_sized with the struct's size as `bytes`

@@ -79,8 +79,8 @@ SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 /// Threads: any.  Blocks: while other threads' calls use the pool. If no buffer waits in the pool, slr_pool_acquire
 /// blocks like slr_buffer_create.
 /// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.
-/// Errors: INVALID (a NULL argument, no such scalar, size 0 or above 2^40), NO_MEMORY (the message has the pool, and
-///   the bytes requested and free).
+/// Errors: INVALID (a NULL argument, no such scalar, size 0 or above 2^40), NO_MEMORY (the error message has the pool,
+///   and the bytes requested and free).
 SLR_API slr_status slr_pool_acquire(slr_pool *pool, uint64_t count, slr_scalar scalar, slr_buffer **out);
 
 /// The macro slr_pool_acquire calls slr_pool_acquire_at with its call site for slr_device_desc.on_memory.

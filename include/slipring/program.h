@@ -117,8 +117,8 @@ typedef struct slr_handler_info {
 /// Threads: any.  Blocks: while slipring compiles the file for the device. If the compiled code is in the disk cache,
 /// slr_program_load takes milliseconds.
 /// Owns: the caller gets the program, and frees it by slr_program_destroy.
-/// Errors: NOT_FOUND (no such file), UNSUPPORTED (the device runs no kernels), SYSTEM, NO_MEMORY,
-///   COMPILE (the message holds every diagnostic: file, line, column, caret, number, advice).
+/// Errors: NOT_FOUND (no such file), UNSUPPORTED (the device runs no kernels), SYSTEM, NO_MEMORY, COMPILE (the error
+///   message holds every diagnostic: file, line, column, caret, number, advice).
 SLR_API slr_status slr_program_load(slr_device *device, const char *path, const slr_program_desc *desc,
                                     slr_program **out);
 

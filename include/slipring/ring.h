@@ -264,7 +264,7 @@ typedef struct slr_ring_stats {
     uint64_t restarts;                       ///< number of restarts
     char last_failure[192];                  ///< reason of the last failure; "" before the first
     uint64_t routed;                         ///< replies and messages sent along routes, counted once per route
-    /// Replies and messages that a route could not deliver: the destination had ended or lacks the instance, or the
+    /// Replies and sent messages that reached no destination: the destination had ended or lacks the instance, or the
     /// output channel has no route.
     uint64_t unrouted;
     uint64_t running_ns; ///< from the first activation to this reading, or to the end
@@ -303,18 +303,18 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 /// call compiles the handler.
 /// Owns: the caller gets the ring kernel, and frees it by slr_ring_destroy. slipring copies `desc` in depth, except for
 /// the program and the buffers, which slipring keeps alive.
-/// Errors: INVALID (a field out of range: the message has its name, value and range; the ring kernel's name is taken),
-///   NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: the message has both), COMPILE (cuda), NO_MEMORY,
-///   UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: the message gives the
-///   reason).
+/// Errors: INVALID (a field out of range: the error message has its name, value and range; the ring kernel's name is
+///   taken), NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: the error message has both), COMPILE (cuda),
+///   NO_MEMORY, UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: the error
+///   message gives the reason).
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
 /// The first phase of the start: slr_ring_launch allocates memory, binds arguments, and sets every instance to its
 /// initial state. After slr_ring_launch the ring kernel accepts messages.
 /// Threads: any.  Blocks: no. For a handler on a device, slr_ring_launch blocks while the device compiles the handler,
 /// except for persistent kernels on cuda, which slr_ring_create compiled.
-/// Errors: WRONG_STATE (the message names ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and COMPILE and
-///   UNSUPPORTED from a device's compiler.
+/// Errors: WRONG_STATE (the error message names ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and
+///   COMPILE and UNSUPPORTED from a device's compiler.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
 /// The second phase of the start: the ring kernel begins to handle messages. Before slr_ring_activate, the ring kernel
@@ -394,7 +394,7 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.
-/// Threads: any.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (the message has the current state), INVALID.
+/// Threads: any.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (the error message has the current state), INVALID.
 SLR_API slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns);
 
 /// Threads: any.  Blocks: no.
@@ -412,8 +412,8 @@ SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out,
 #define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
 /// Gives the address of an instance of a ring kernel. An instance's address is valid from slr_ring_launch on.
-/// Threads: any.  Blocks: no.  Errors: INVALID (an instance out of range: the message has the range), WRONG_STATE (not
-/// launched).
+/// Threads: any.  Blocks: no.  Errors: INVALID (an instance out of range: the error message has the range), WRONG_STATE
+/// (not launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
 
 /// Copies the state of an instance between two messages. The argument `bytes` is the size of the whole state.
