@@ -191,7 +191,8 @@ SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 ///   kernels), INVALID (a NULL argument).
 SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 
-/// Undoes one call of slr_device_park. Persistent kernels run again when every call of slr_device_park has been undone.
+/// Undoes one call of slr_device_park. Undoes one call of slr_device_park. When slr_device_resume has undone every call
+/// of slr_device_park, the persistent kernels of the device run again.
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (there is no call of slr_device_park to undo), INVALID (a NULL
 /// argument).
 SLR_API slr_status slr_device_resume(slr_device *device);

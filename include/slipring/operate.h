@@ -41,7 +41,7 @@ typedef struct slr_remote_worker {
 /// running library gives it, and is valid until slr_on_remote_worker returns.
 typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 
-/// Calls `visit` for each worker that serves the name.
+/// Calls `visit` for each worker that serves the name `where->name`.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user);

@@ -89,9 +89,9 @@ SLR_API slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scala
 #define slr_pool_acquire(pool, count, scalar, out)                                                                     \
     slr_pool_acquire_at((pool), (count), (scalar), __FILE__, __LINE__, (out))
 
-/// Frees waiting buffers to the heap, the largest first, until the waiting buffers take at most `keep_bytes` bytes. The
-/// result is the number of bytes that were freed, or 0 if `pool` is NULL. slr_heap_trim can then return the freed
-/// memory to the device.
+/// Frees waiting buffers to the heap, the largest first, until the waiting buffers take at most `keep_bytes` bytes.
+/// slr_pool_trim returns the number of bytes that it freed, or 0 if `pool` is NULL. slr_heap_trim can then return the
+/// freed memory to the device.
 /// Threads: any.  Blocks: as slr_pool_acquire.
 SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 

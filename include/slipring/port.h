@@ -33,11 +33,11 @@ typedef struct slr_send_options {
 
 /// Sends one message to an instance of a ring kernel.
 ///
-/// slipring copies `message`; `bytes` must equal the ring kernel's message size. If the result is OK, the message was
-/// accepted. An accepted message ends as handled, faulted, dropped, undelivered or in doubt, and slr_ring_stats counts
-/// each outcome. Messages from one port to one instance with the same priority are handled in the order of sending. If
-/// `port` is NULL, slr_send uses the device's shared port, which a lock protects. On the shared port, only slr_call
-/// gets the replies to its messages; all other replies are discarded.
+/// slipring copies `message`; `bytes` must equal the ring kernel's message size. If slr_send returns SLR_OK, the
+/// message was accepted. An accepted message ends as handled, faulted, dropped, undelivered or in doubt, and
+/// slr_ring_stats counts each outcome. Messages from one port to one instance with the same priority are handled in the
+/// order of sending. If `port` is NULL, slr_send uses the device's shared port, which a lock protects. On the shared
+/// port, only slr_call gets the replies to its messages; all other replies are discarded.
 ///
 /// Threads: the port's owner (NULL: any).
 /// Blocks: until `timeout_ns` (0: never) while the mailbox is full; never if the ring kernel's policy is to reject.
@@ -93,7 +93,8 @@ typedef struct slr_reply {
 SLR_API slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity, uint64_t timeout_ns);
 
 /// Receives up to `most` replies in one call. slr_receive_many copies the payload of reply k to payloads + k * stride.
-/// slr_receive_many waits only for the first of the replies. If the result is OK, `received` is at least 1.
+/// slr_receive_many waits only for the first of the replies. If slr_receive_many returns SLR_OK, `received` is at least
+/// 1.
 /// Threads, Blocks, Errors: as for slr_receive.
 SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, size_t stride, uint32_t most,
                                     uint64_t timeout_ns, uint32_t *received);

@@ -88,7 +88,7 @@ typedef struct slr_ceilings {
     double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
     double launch_ns;                            ///< time per launch of an empty kernel, in a sequence of many
     double round_trip_ns;                        ///< a launch of an empty kernel, and the wait for its end
-    // The time of a small copy and the rate of a large copy, by slr_buffer_write and slr_buffer_read.
+    // The time of a small copy and the rate of a large copy, measured with slr_buffer_write and slr_buffer_read.
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
     double instructions_per_second; ///< of the intermediate form, in regular code on data in caches
     double branch_per_second;       ///< instructions per second, if each thread branches another way
@@ -155,8 +155,9 @@ SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ce
     slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
 /// Says whether memory or computation limits the speed of the kernel that a row describes. If `ceilings` is NULL,
-/// slr_profile_roofline uses the last measurement of the row's device by any process. The result is UNKNOWN if there is
-/// no measurement, if the row is not a kernel's row, or if slipring has not counted the kernel's work.
+/// slr_profile_roofline uses the last measurement of the row's device by any process. The result of
+/// slr_profile_roofline is UNKNOWN if there is no measurement, if the row is not a kernel's row, or if slipring has not
+/// counted the kernel's work.
 /// Threads: any.  Blocks: while the call reads a file, if `ceilings` is NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 

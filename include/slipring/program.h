@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct slr_program slr_program;
 
-/// Which of the tuner's choices the launches of a program use (docs/contract/tuning.md).
+/// The enum says which of the tuner's choices the launches of a program use (docs/contract/tuning.md).
 typedef enum slr_tuned_use {
     SLR_TUNED_EXACT = 1, ///< choices whose results were the default's, bit for bit
     SLR_TUNED_ANY,       ///< also choices within the tolerance that slr_tune was given

@@ -261,8 +261,8 @@ typedef struct slr_receiver slr_receiver;
 SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out);
 
 /// Receives the next output of any partition. `*partition` gets the number of the output's partition; `partition` may
-/// be NULL. slr_output.sequence counts the outputs of the partition, and the key is empty. The outputs of one partition
-/// arrive in order.
+/// be NULL. slr_output.sequence counts the outputs of the partition, and slr_output.key is empty. The outputs of one
+/// partition arrive in order.
 /// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply; a record that is no output), SYSTEM.
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,

@@ -170,9 +170,9 @@ typedef struct slr_ring_desc {
     /// 128; the default is 32. Persistent ring kernels claim at most 32 messages at once.
     uint32_t max_batch;
     uint32_t reserved1;
-    /// The longest time that the first message of a batch waits for others while fewer than max_batch messages are
-    /// present. By default linger_ns is 0, so no message waits for others. While the first message of a batch waits,
-    /// the worker thread polls the mailbox.
+    /// The longest time that the first message of a batch waits for more messages while fewer than max_batch messages
+    /// are present. By default linger_ns is 0, so no message waits for others. While the first message of a batch
+    /// waits, the worker thread polls the mailbox.
     uint64_t linger_ns;
     /// The number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. By default
     /// a shard keeps no unhandled messages.
@@ -336,18 +336,20 @@ SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 /// Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Refuses further messages with CLOSED, and handles the pending messages. When all messages are handled, every port
-/// that has used the ring kernel receives END, and the state becomes `terminated`. Before slr_ring_close_input, the
-/// ring kernel must be in the state `active` or `paused`; slr_ring_close_input ends a pause.
+/// Closes the input of a ring kernel, which then refuses further messages with CLOSED and handles its pending messages.
+/// When all messages are handled, every port that has used the ring kernel receives END, and the state becomes
+/// `terminated`. Before slr_ring_close_input, the ring kernel must be in the state `active` or `paused`;
+/// slr_ring_close_input ends a pause.
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
-/// Closes the input, handles pending messages until the deadline, and then stops the ring kernel. If `timeout_ns` is 0,
-/// the ring kernel stops after the messages in flight. slr_ring_terminate passes each accepted message that was not
-/// handled to `on_undelivered` once, on the calling thread; `on_undelivered` may be NULL. When a ring kernel
-/// terminates, threads that are blocked in a send or a receive return. `stats` gets the final counts; `stats` may be
-/// NULL. slr_ring_terminate works in any state, but a failed ring kernel handles no more messages. If the ring kernel
-/// has already terminated, or another thread terminates it, the result is OK with the final counts.
+/// Closes the input of a ring kernel, lets it handle pending messages until `timeout_ns`, and then stops it. If
+/// `timeout_ns` is 0, the ring kernel stops after the messages in flight. slr_ring_terminate passes each accepted
+/// message that was not handled to `on_undelivered` once, on the calling thread; `on_undelivered` may be NULL. When a
+/// ring kernel terminates, threads that are blocked in a send or a receive return. `stats` gets the final counts;
+/// `stats` may be NULL. slr_ring_terminate works in any state, but a failed ring kernel handles no more messages. If
+/// the ring kernel has already terminated, or another thread terminates it, slr_ring_terminate returns SLR_OK with the
+/// final counts.
 ///
 /// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
 /// Blocks: until `timeout_ns`, and then until handlers in progress have returned, for at most 10 s or the device's hang
