@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An autocast policy says in which number type (such as f16 or f32) each operation runs. A program can read the policy
-/// and change it. Contract: docs/contract/ops.md.
+/// An autocast policy says in which number type (such as f16 or f32) each operation runs. A program can read an
+/// autocast policy and change it. Contract: docs/contract/ops.md.
 #ifndef SLIPRING_AUTOCAST_H
 #define SLIPRING_AUTOCAST_H
 

@@ -2,8 +2,8 @@
 /// A collective is one operation over a buffer on each device of a cluster. Contract: docs/contract/cluster.md.
 ///
 /// The device with index r in the cluster has rank r, and buffers[r] is a buffer of that device. The point of a
-/// collective passes when all ranks have completed, and is valid as long as the cluster. A collective runs after all
-/// earlier work and before all later work on its buffers.
+/// collective passes when all ranks have completed, and is valid as long as the cluster exists. A collective runs after
+/// all earlier work and before all later work on its buffers.
 #ifndef SLIPRING_COLLECTIVE_H
 #define SLIPRING_COLLECTIVE_H
 

@@ -130,9 +130,10 @@ typedef struct slr_backend_info {
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_backend_name(uint32_t index);
 
-/// Opens the device that `spec` names. The comment at the top of <slipring/devices.h> describes `spec`. NULL means the
-/// value of SLIPRING_DEVICE, or "auto" if that variable is unset or empty. `desc` may be NULL. "auto" starts each GPU
-/// driver and asks the driver for its devices. If the system shows no GPU, "auto" does not start OpenCL.
+/// Opens the device that `spec` names. The comment at the top of <slipring/devices.h> describes `spec`. If `spec` is
+/// NULL, slr_device_open takes the value of the environment variable SLIPRING_DEVICE, or "auto" if this variable is
+/// unset or empty. `desc` may be NULL. "auto" starts each GPU driver and asks the driver for its devices. If the system
+/// shows no GPU, "auto" does not start OpenCL.
 ///
 /// Threads: any.  Blocks: while a backend starts. The device cpu starts its worker threads later, with the first ring
 /// kernel.
@@ -165,12 +166,12 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 #define slr_device_get_info(device, out) slr_device_get_info_sized((device), (out), sizeof(slr_device_info))
 
 /// Opens a lost device again. After slr_device_reopen the device is in its initial state, and its memory is empty.
-/// Programs of the device remain valid. The device's ring kernels fail, but keep their addresses, ports and pending
-/// messages; slr_ring_restart resumes them. Before slr_device_reopen, the program destroys the device's buffers,
-/// streams, graphs and heaps. After slr_device_reopen, slr_stream_default gives a new default stream. If
-/// slr_device_reopen fails, the device remains lost, and the program may call slr_device_reopen again. On OpenCL, a
-/// kernel of the lost device may still run after slr_device_reopen; slipring does not use the memory of such a kernel
-/// again (kept_bytes).
+/// The device's programs remain valid after slr_device_reopen. The device's ring kernels fail, but keep their
+/// addresses, ports and pending messages; slr_ring_restart resumes them. Before slr_device_reopen, the program destroys
+/// the device's buffers, streams, graphs and heaps. After slr_device_reopen, slr_stream_default gives a new default
+/// stream. If slr_device_reopen fails, the device remains lost, and the program may call slr_device_reopen again. On
+/// OpenCL, a kernel of the lost device may still run after slr_device_reopen; slipring does not use the memory of such
+/// a kernel again (kept_bytes).
 ///
 /// Threads: any, while other threads use the device only through ports and ring kernels.
 /// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.
@@ -191,8 +192,8 @@ SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 ///   kernels), INVALID (a NULL argument).
 SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 
-/// Undoes one call of slr_device_park. Undoes one call of slr_device_park. When slr_device_resume has undone every call
-/// of slr_device_park, the persistent kernels of the device run again.
+/// Undoes one call of slr_device_park. When slr_device_resume has undone every call of slr_device_park, the persistent
+/// kernels of the device run again.
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (there is no call of slr_device_park to undo), INVALID (a NULL
 /// argument).
 SLR_API slr_status slr_device_resume(slr_device *device);

@@ -57,8 +57,8 @@ SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kerne
 
 // ---- the shape of a launch ------------------------------------------------------------------------------------------
 
-/// The shape of a launch: how many threads it has, and how they form blocks. SLR_1D and similar macros make a shape. A
-/// program may then change the members of the shape.
+/// The shape of a launch: how many threads it has, and how they form blocks. SLR_1D and similar macros make a shape,
+/// and a program may change the members of this shape.
 typedef struct slr_shape {
     uint64_t threads[3];   ///< minimum threads along x, y and z, if `grid` is 0
     uint32_t block[3];     ///< threads per block; 0: slipring chooses
@@ -166,7 +166,7 @@ SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 
 #define SLR_OPTIMIZE_BOTH 3u
 
-/// Which kernels slr_program_prefetch compiles in advance, and for which blocks. A zero in any field of
+/// The struct says which kernels slr_program_prefetch compiles in advance, and for which blocks. A zero in any field of
 /// slr_prefetch_desc means the default. Later versions of slipring only append fields.
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
@@ -201,7 +201,7 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
 /// of the program, for each block size that SLR_1D can choose. The point `out` passes when every compilation has ended;
 /// slr_point_wait then returns the first failure. A launch of a kernel during slr_program_prefetch waits only for the
 /// compilation of its own kernel. slr_device_close ends the compilations. The point `out` is valid as long as the
-/// program.
+/// program exists.
 /// Threads: any.  Blocks: no.
 /// Owns: slipring keeps the program alive until the work ends, and copies `desc` in depth; `out` may be NULL.
 /// Errors: INVALID (a NULL argument, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no
@@ -253,7 +253,7 @@ static inline slr_arg slr_arg_itself(slr_arg arg)
 }
 #endif
 
-/// Passes a struct variable as an argument of SLR_LAUNCH.
+/// SLR_VALUE passes a struct variable as an argument of SLR_LAUNCH.
 #define SLR_VALUE(variable) slr_arg_bytes(&(variable), (uint32_t)sizeof(variable))
 
 #ifdef __cplusplus
@@ -358,8 +358,8 @@ slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape
         slr_arg: slr_arg_itself)(value)
 
 /// SLR_LAUNCH(stream, kernel, shape, arguments...) calls slr_launch with up to 16 arguments. SLR_LAUNCH passes each
-/// argument by its C type: a number, an slr_buffer *, or SLR_VALUE(struct). With SLR_LAUNCH, an argument of any other
-/// type does not compile. SLR_LAUNCH returns the status of slr_launch.
+/// argument by its C type: a number, an slr_buffer *, or SLR_VALUE(struct). A call of SLR_LAUNCH with an argument of
+/// another type than these three does not compile. SLR_LAUNCH returns the status of slr_launch.
 #define SLR_LAUNCH(...)                                                                                                \
     SLR_LAUNCH_PICK_(__VA_ARGS__, SLR_LAUNCH_16_, SLR_LAUNCH_15_, SLR_LAUNCH_14_, SLR_LAUNCH_13_, SLR_LAUNCH_12_,      \
                      SLR_LAUNCH_11_, SLR_LAUNCH_10_, SLR_LAUNCH_9_, SLR_LAUNCH_8_, SLR_LAUNCH_7_, SLR_LAUNCH_6_,       \

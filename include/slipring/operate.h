@@ -48,8 +48,8 @@ SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on
 
 /// Asks a worker to hand over its partitions and to take no more partitions. If `worker` is NULL, slr_remote_drain asks
 /// all workers. After the request, slr_remote_drain waits until the worker has handed its partitions over. The worker's
-/// own program sees the request in slr_worker_stats.draining. If no worker is left, accepted messages wait on the
-/// servers.
+/// own program sees a request of slr_remote_drain in slr_worker_stats.draining. If no worker is left, accepted messages
+/// wait on the servers.
 /// Threads: any.  Blocks: until `timeout_ns`, and while the call waits for an answer of a NATS server.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request
 ///   remains), and those of slr_sender_open.

@@ -62,8 +62,8 @@ typedef struct slr_pool_stats {
 /// Errors: INVALID (a NULL argument; `within` is of another device), NO_MEMORY.
 SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc, slr_pool **out);
 
-/// Releases the pool object. slr_pool_destroy frees waiting buffers to the heap. Buffers in use are freed when they are
-/// released. If `pool` is NULL, slr_pool_destroy does nothing.
+/// Releases the pool object. slr_pool_destroy frees waiting buffers to the heap. Buffers of the pool that are still in
+/// use are freed when they are released. If `pool` is NULL, slr_pool_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_pool_destroy(slr_pool *pool);
 

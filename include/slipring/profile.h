@@ -38,8 +38,8 @@ enum {
     SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode keeps out
 };
 
-/// How accurate a kernel's counts of bytes and operations are. Before a launch, slipring counts by interpreting the
-/// kernel for some threads, with the launch's arguments (docs/contract/profile.md).
+/// The enum says how accurate a kernel's counts of bytes and operations are. Before a launch, slipring counts by
+/// interpreting the kernel for some threads, with the launch's arguments (docs/contract/profile.md).
 enum {
     SLR_COUNTED_NOT = 0, ///< not counted: a loop's trip count depends on memory
     SLR_COUNTED_AT_MOST, ///< upper limit: both sides of each branch that depends on memory count

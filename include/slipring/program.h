@@ -127,8 +127,8 @@ SLR_API slr_status slr_program_load(slr_device *device, const char *path, const 
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);
 
-/// Releases the caller's reference to the program. Ring kernels of the program continue to work. If `program` is NULL,
-/// slr_program_destroy does nothing.
+/// Releases the caller's reference to the program. Ring kernels of the program continue to work after
+/// slr_program_destroy. If `program` is NULL, slr_program_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_program_destroy(slr_program *program);
 

@@ -82,10 +82,10 @@ typedef struct slr_delivery {
 /// its replies are dropped, and the fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
-/// A host handler that handles up to max_batch messages per call, in the order in which the shard's owner took them.
-/// Several messages of the batch may be for one instance, and share its state. A batch handler may reply to any message
-/// of the batch, in any order of the messages. If a batch handler returns a result other than SLR_OK, all messages of
-/// its batch fault; slr_fail faults one message.
+/// A batch handler: a host handler that handles up to max_batch messages per call, in the order in which the shard's
+/// owner took them. Several messages of the batch may be for one instance, and share its state. A batch handler may
+/// reply to any message of the batch, in any order of the messages. If a batch handler returns a result other than
+/// SLR_OK, all messages of its batch fault; slr_fail faults one message.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
 /// The main function of a host ring kernel in loop form. The main function runs on its own thread from activation on,
@@ -192,7 +192,7 @@ typedef struct slr_ring_desc {
     /// The time limit of a handler on the host, in nanoseconds. slipring abandons a handler that exceeds the limit: the
     /// handler's message faults and the ring kernel fails. The limit for a handler is at least 1,000,000 ns; by default
     /// there is no limit. With a time limit, slipring reads the clock twice for each message, and copies the message
-    /// and its replies. Handlers on a device have a limit on loop iterations (`fuel`) instead.
+    /// and its replies. Handlers on a device have no time limit, but a limit on loop iterations (`fuel`).
     uint64_t handler_timeout_ns;
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
@@ -317,8 +317,8 @@ SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc
 ///   COMPILE and UNSUPPORTED from a device's compiler.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
-/// The second phase of the start: the ring kernel begins to handle messages. Before slr_ring_activate, the ring kernel
-/// must be in the state `launched`.
+/// The second phase of the start: with slr_ring_activate the ring kernel begins to handle messages. Before
+/// slr_ring_activate, the ring kernel must be in the state `launched`.
 /// Threads: any.  Blocks: until the shards' owners have acknowledged the start.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
@@ -371,7 +371,7 @@ SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns,
 /// nothing.
 /// Threads: any thread, but not a handler of the ring kernel's device; only one call for each ring kernel.
 /// Blocks: until handlers in progress have returned, at most about 10 s or the device's hang timeout. A handler that
-/// has not returned by the deadline keeps the memory that it may access.
+/// has not returned when slr_ring_destroy returns keeps the memory that it may access.
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
 /// Copies the state of every instance for slr_ring_restart, and replaces the previous checkpoint. slipring takes the
