@@ -31,8 +31,8 @@ typedef int slr_cache_visitor(void *user, const slr_cache_entry *entry);
 /// Gives the path of the cache folder: the value of SLIPRING_CACHE_DIR, else a folder below XDG_CACHE_HOME or HOME. If
 /// the cache folder exists, slr_cache_get_folder resolves symbolic links in the folder's path.
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL argument; a path longer than `bytes`), NOT_FOUND (none of these three environment variables
-///   is set), NO_MEMORY.
+/// Errors: INVALID (a NULL argument; a path longer than `bytes`), NOT_FOUND (none of SLIPRING_CACHE_DIR, XDG_CACHE_HOME
+///   and HOME is set), NO_MEMORY.
 SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);
 
 /// Calls `visit` for every entry of the cache, in no particular order. slr_cache_visit reads and checks each entry in

@@ -115,8 +115,8 @@ SLR_API slr_status slr_heap_give(slr_heap *heap, const slr_span *span);
 ///   span is still allocated).
 SLR_API slr_status slr_heap_give_behind(slr_heap *heap, const slr_span *span, slr_point point);
 
-/// Works as slr_heap_take, but allocates memory that only later work of `stream` uses. The span may use memory that was
-/// freed after a point of `stream`, even if the point has not yet passed.
+/// Works as slr_heap_take, but allocates memory that only later work of `stream` uses. The span may use memory that the
+/// program freed by slr_heap_give_behind with a point of `stream`, even if the point has not yet passed.
 SLR_API slr_status slr_heap_take_on(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream,
                                     slr_span *out);
 SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream,

@@ -358,8 +358,9 @@ slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape
         slr_arg: slr_arg_itself)(value)
 
 /// SLR_LAUNCH(stream, kernel, shape, arguments...) calls slr_launch with up to 16 arguments. SLR_LAUNCH passes each
-/// argument by its C type: a number, an slr_buffer *, or SLR_VALUE(struct). A call of SLR_LAUNCH with an argument of
-/// another type than these three does not compile. SLR_LAUNCH returns the status of slr_launch.
+/// argument by its C type: a number, an slr_buffer *, or SLR_VALUE(struct). In C, a call of SLR_LAUNCH does not compile
+/// if an argument is neither a number nor an slr_buffer * nor an SLR_VALUE. SLR_LAUNCH returns the status of
+/// slr_launch.
 #define SLR_LAUNCH(...)                                                                                                \
     SLR_LAUNCH_PICK_(__VA_ARGS__, SLR_LAUNCH_16_, SLR_LAUNCH_15_, SLR_LAUNCH_14_, SLR_LAUNCH_13_, SLR_LAUNCH_12_,      \
                      SLR_LAUNCH_11_, SLR_LAUNCH_10_, SLR_LAUNCH_9_, SLR_LAUNCH_8_, SLR_LAUNCH_7_, SLR_LAUNCH_6_,       \

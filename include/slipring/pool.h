@@ -24,7 +24,7 @@ typedef struct slr_pool_desc {
     const char *name;    ///< for messages and reports; copied, cut to 47 characters. NULL: "pool"
     uint64_t max_bytes;  ///< limit on the pool's buffers, in use and waiting. Default: the device's limit alone
     uint64_t keep_bytes; ///< limit on waiting buffers; the excess is freed to the device's heap. Default: 256 MiB
-    /// If `within` is set, the pool makes its buffers as slices of `within`, a buffer of the same device. If a ring
+    /// If `within` is set, the pool makes its buffers as slices of `within`, a buffer of the pool's device. If a ring
     /// kernel is bound to `within`, the pool's buffers can move with messages (docs/contract/references.md). Nothing
     /// except the pool should use the buffer `within`. `within` stays alive until the pool and all buffers from the
     /// pool are released. By default the pool uses the device's heap.

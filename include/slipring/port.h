@@ -85,8 +85,8 @@ typedef struct slr_reply {
 ///   kernel, once per failure. The port stays connected to the failed ring kernel, because the ring kernel may be
 ///   restarted.
 ///
-/// A ring kernel that has ended keeps the port's replies until the port receives END or is closed. If a port never
-/// receives, the mailboxes of all ended ring kernels stay in memory.
+/// A ring kernel that has ended keeps the port's replies until the port receives END or is closed. If a program never
+/// receives on a port, the mailboxes of all ended ring kernels that the port has used stay in memory.
 ///
 /// Threads: the owner.  Blocks: until `timeout_ns`.  Owns: nothing.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than the reply; a call with more room can still receive the reply).

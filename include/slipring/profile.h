@@ -224,7 +224,7 @@ SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape,
 /// writes to that file and does not replace it.
 ///
 /// Threads: any.  Blocks: while the call writes the file, and up to 10 s until a pipe has a reader.  Owns: nothing.
-/// Errors: INVALID (a NULL argument), NOT_FOUND (the folder), SYSTEM (also: a pipe without a reader), TIMEOUT,
+/// Errors: INVALID (a NULL argument), NOT_FOUND (no such folder), SYSTEM (also: a pipe without a reader), TIMEOUT,
 ///   NO_MEMORY.
 SLR_API slr_status slr_profile_write(const char *path);
 

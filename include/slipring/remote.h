@@ -168,8 +168,8 @@ typedef struct slr_sender slr_sender;
 typedef struct slr_sender_desc {
     uint32_t struct_size;
     uint32_t frame_bytes; ///< bytes of a partition's messages that are sent together, up to 524,288; default 65,536
-    /// A number below 2^63 that identifies the sender; the sender keeps it over restarts. After a restart the sender
-    /// sends all its messages again from the first one, and slipring skips the messages that were accepted. If
+    /// A number below 2^63 that identifies the sender; the sender keeps this number over restarts. After a restart the
+    /// sender sends all its messages again from the first one, and slipring skips the messages that were accepted. If
     /// `producer` is 0, slipring chooses a new number for the sender.
     uint64_t producer;
     slr_program *program; ///< slipring compares its message's layout with the name's; NULL: only the size
