@@ -25,14 +25,14 @@ typedef struct slr_cache_entry {
 } slr_cache_entry;
 
 /// Decides whether slipring keeps an entry: the function returns 0 to keep the entry, and another value to remove its
-/// file. Processes that already run the entry's code continue to run.
+/// file. Processes that already run the code of a removed entry continue to run.
 typedef int slr_cache_visitor(void *user, const slr_cache_entry *entry);
 
 /// Gives the path of the cache folder: the value of SLIPRING_CACHE_DIR, else a folder below XDG_CACHE_HOME or HOME. If
 /// the cache folder exists, slr_cache_get_folder resolves symbolic links in the folder's path.
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL argument; a path longer than `bytes`), NOT_FOUND (none of the three variables is set),
-///   NO_MEMORY.
+/// Errors: INVALID (a NULL argument; a path longer than `bytes`), NOT_FOUND (none of SLIPRING_CACHE_DIR, XDG_CACHE_HOME
+///   and HOME is set), NO_MEMORY.
 SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);
 
 /// Calls `visit` for every entry of the cache, in no particular order. slr_cache_visit reads and checks each entry in
@@ -40,7 +40,7 @@ SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);
 /// during the call.
 /// Threads: any.  Blocks: while the call reads.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no folder, as for slr_cache_get_folder), SYSTEM (the folder cannot be
-///   used: the message gives the reason; a file cannot be removed), NO_MEMORY.
+///   used: the error message gives the reason; a file cannot be removed), NO_MEMORY.
 SLR_API slr_status slr_cache_visit(slr_cache_visitor *visit, void *user);
 
 /// What the cache contains, its limits, and how often it was used.
@@ -57,8 +57,8 @@ typedef struct slr_cache_info {
 /// Reads the names, the sizes and the counts of the cache. slr_cache_get_info does not read the contents of the
 /// entries.
 /// Threads: any.  Blocks: while the call reads.  Owns: nothing.
-/// Errors: INVALID (a NULL argument; an environment variable that is not a number: the message names the variable),
-///   NOT_FOUND, SYSTEM, NO_MEMORY (as for slr_cache_visit).
+/// Errors: INVALID (a NULL argument; an environment variable that is not a number: the error message names the
+///   variable), NOT_FOUND, SYSTEM, NO_MEMORY (as for slr_cache_visit).
 SLR_API slr_status slr_cache_get_info(slr_cache_info *out);
 
 /// The macro slr_cache_get_info calls slr_cache_get_info_sized with the struct's size as `bytes`
@@ -72,7 +72,7 @@ SLR_API slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes);
 /// means that there is no limit. `*removed` and `*removed_bytes` get the number of removed entries and their bytes;
 /// either pointer may be NULL. Whenever slipring stores a new entry, it also removes old entries by the limits in
 /// slr_cache_info. Processes that already run the code of a removed entry continue to run.
-/// Threads: any.  Blocks: while the call reads and removes.  Owns: nothing.
+/// Threads: any.  Blocks: while the call reads and removes files of the cache.  Owns: nothing.
 /// Errors: NOT_FOUND, SYSTEM, NO_MEMORY (as slr_cache_visit).
 SLR_API slr_status slr_cache_prune(uint64_t bytes, uint64_t unused_s, uint64_t *removed, uint64_t *removed_bytes);
 

@@ -2,8 +2,8 @@
 /// A collective is one operation over a buffer on each device of a cluster. Contract: docs/contract/cluster.md.
 ///
 /// The device with index r in the cluster has rank r, and buffers[r] is a buffer of that device. The point of a
-/// collective passes when all ranks have completed, and is valid as long as the cluster. A collective runs after all
-/// earlier work and before all later work on its buffers.
+/// collective passes when all ranks have completed, and is valid as long as the cluster exists. A collective runs after
+/// all earlier work and before all later work on its buffers.
 #ifndef SLIPRING_COLLECTIVE_H
 #define SLIPRING_COLLECTIVE_H
 
@@ -26,8 +26,8 @@ typedef enum slr_reduce {
 /// `scalar` is SLR_I32, SLR_U32, SLR_I64, SLR_U64, SLR_F32 or SLR_F64.
 /// Threads: one at a time per cluster.  Blocks: no.
 /// Owns: slipring keeps the buffers alive until the work ends; `out` may be NULL.
-/// Errors: INVALID (a NULL argument, a buffer of another device than its rank or too small, an unknown type or
-///   operation), NO_MEMORY.
+/// Errors: INVALID (a NULL argument, a buffer that is too small or does not belong to its rank's device, an unknown
+///   type or operation), NO_MEMORY.
 SLR_API slr_status slr_all_reduce(slr_cluster *cluster, slr_buffer *const *buffers, slr_scalar scalar, uint64_t count,
                                   slr_reduce reduce, slr_point *out);
 

@@ -46,8 +46,8 @@ typedef struct slr_device slr_device;
 typedef struct slr_device_desc {
     uint32_t struct_size;
     uint32_t reserved;
-    /// The functions that supply host memory; NULL means malloc. slipring copies the struct. The functions that supply
-    /// host memory must work until the device is closed.
+    /// The functions that supply host memory; NULL means malloc. slipring copies the struct of these functions. The
+    /// functions that supply host memory must work until the device is closed.
     const slr_allocator *allocator;
     uint64_t max_memory_bytes; ///< limit on the device's memory for buffers, a multiple of 64. 0: no limit
     /// slipring calls `on_memory` at each allocation and free of buffer memory, and at close for each leak. The
@@ -130,15 +130,16 @@ typedef struct slr_backend_info {
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_backend_name(uint32_t index);
 
-/// Opens the device that `spec` names. The comment at the top of <slipring/devices.h> describes `spec`. NULL means the
-/// value of SLIPRING_DEVICE, or "auto" if that variable is unset or empty. `desc` may be NULL. "auto" starts each GPU
-/// driver and asks the driver for its devices. If the system shows no GPU, "auto" does not start OpenCL.
+/// Opens the device that `spec` names. The comment at the top of <slipring/devices.h> describes `spec`. If `spec` is
+/// NULL, slr_device_open takes the value of the environment variable SLIPRING_DEVICE, or "auto" if this variable is
+/// unset or empty. `desc` may be NULL. "auto" starts each GPU driver and asks the driver for its devices. If the system
+/// shows no GPU, "auto" does not start OpenCL.
 ///
 /// Threads: any.  Blocks: while a backend starts. The device cpu starts its worker threads later, with the first ring
 /// kernel.
 /// Owns: the caller gets the device, and frees it by slr_device_close.
 /// Errors: INVALID (a malformed `spec`, an unknown option or value), NO_MEMORY, NO_DEVICE (no such backend, or the
-///   backend cannot run here; the message gives the reason).
+///   backend cannot run here; the error message gives the reason).
 SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc, slr_device **out);
 
 /// The macro slr_device_open calls slr_device_open_from with the version of the program's headers as `headers`
@@ -165,11 +166,12 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 #define slr_device_get_info(device, out) slr_device_get_info_sized((device), (out), sizeof(slr_device_info))
 
 /// Opens a lost device again. After slr_device_reopen the device is in its initial state, and its memory is empty.
-/// Programs of the device remain valid. The device's ring kernels fail, but keep their addresses, ports and pending
-/// messages; slr_ring_restart resumes them. Before slr_device_reopen, the program destroys the device's buffers,
-/// streams, graphs and heaps. After slr_device_reopen, slr_stream_default gives a new default stream. If
-/// slr_device_reopen fails, the device remains lost, and the program may call slr_device_reopen again. On OpenCL, a
-/// kernel that has not ended may still run; slipring does not use the memory of such a kernel again (kept_bytes).
+/// The device's programs remain valid after slr_device_reopen. The device's ring kernels fail, but keep their
+/// addresses, ports and pending messages; slr_ring_restart resumes them. Before slr_device_reopen, the program destroys
+/// the device's buffers, streams, graphs and heaps. After slr_device_reopen, slr_stream_default gives a new default
+/// stream. If slr_device_reopen fails, the device remains lost, and the program may call slr_device_reopen again. On
+/// OpenCL, a kernel of the lost device may still run after slr_device_reopen; slipring does not use the memory of such
+/// a kernel again (kept_bytes).
 ///
 /// Threads: any, while other threads use the device only through ports and ring kernels.
 /// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.
@@ -190,14 +192,15 @@ SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 ///   kernels), INVALID (a NULL argument).
 SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 
-/// Undoes one call of slr_device_park. Persistent kernels run again when every call of slr_device_park has been undone.
+/// Undoes one call of slr_device_park. When slr_device_resume has undone every call of slr_device_park, the persistent
+/// kernels of the device run again.
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (there is no call of slr_device_park to undo), INVALID (a NULL
 /// argument).
 SLR_API slr_status slr_device_resume(slr_device *device);
 
 /// Gives one backend of this library; `index` counts the backends from 0.
-/// Threads: any.  Blocks: while the backend is probed.  Errors: NOT_FOUND (`index` is past the last backend), INVALID
-/// (a NULL argument).
+/// Threads: any.  Blocks: while slipring tries whether the backend can run on this machine.  Errors: NOT_FOUND (`index`
+/// is past the last backend), INVALID (a NULL argument).
 SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);
 
 /// The macro slr_backend_get_info calls slr_backend_get_info_sized with the struct's size as `bytes`

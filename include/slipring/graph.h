@@ -24,8 +24,8 @@ typedef struct slr_rebinding {
 /// NULL argument), NO_MEMORY.
 SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 
-/// Releases the graph object. Launches of the graph that are in flight still complete. Do not destroy a graph while it
-/// is recording. If `graph` is NULL, slr_graph_destroy does nothing.
+/// Releases the graph object. Launches of the graph that are in flight still complete after slr_graph_destroy. Do not
+/// destroy a graph while it is recording. If `graph` is NULL, slr_graph_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
@@ -49,7 +49,7 @@ typedef struct slr_graph_info {
     char reason[200];  ///< the reason if as_one is 0; else ""
 } slr_graph_info;
 
-/// Threads: any, not during a recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
+/// Threads: any, but not while the graph is recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_graph_get_info(const slr_graph *graph, slr_graph_info *out);
 
 /// The macro slr_graph_get_info calls slr_graph_get_info_sized with the struct's size as `bytes`
@@ -59,9 +59,10 @@ SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_in
 
 /// Submits the graph as a unit: no other submission to the stream comes between the graph's commands. The array
 /// `rebindings` replaces buffers of the graph, for one launch only. A replacement buffer must belong to the graph's
-/// device and be at least as long as the recorded buffer. If a replacement buffer is longer, the launch uses the length
-/// of the recorded buffer. All rebindings apply at once, so two buffers can be exchanged. A slice counts as a buffer of
-/// its own: a replacement of the whole buffer does not affect commands that were recorded with the slice.
+/// device and be at least as long as the recorded buffer. If a replacement buffer is longer than the recorded buffer,
+/// the launch uses the length of the recorded buffer. All rebindings apply at once, so two buffers can be exchanged. A
+/// slice counts as a buffer of its own: a replacement of the whole buffer does not affect commands that were recorded
+/// with the slice.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers and the graph alive until the work ends.
 /// Errors: INVALID (a NULL argument; another device; a buffer that was not recorded, is named twice or is too short;

@@ -70,7 +70,7 @@ typedef struct slr_heap_stats {
 
 /// Makes a heap of a device. `desc` may be NULL.
 /// Threads: any.  Blocks: no.  Owns: the heap keeps its device alive; the caller frees the heap by slr_heap_destroy.
-/// Errors: INVALID (a NULL argument, a size outside its range: the message names the size), NO_MEMORY.
+/// Errors: INVALID (a NULL argument, a size outside its range: the error message names the size), NO_MEMORY.
 SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_heap **out);
 
 /// Gives the heap from which the device allocates its buffers, so that a program can allocate spans from the same heap.
@@ -78,9 +78,9 @@ SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc
 /// Threads: any.  Blocks: no.  Owns: the device keeps the heap.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
-/// Returns all chunks of the heap to the device. Spans that are still allocated become invalid. If the program freed
-/// spans after a point, the heap returns their chunk when the point has passed. If `heap` is NULL, slr_heap_destroy
-/// does nothing.
+/// Returns all chunks of the heap to the device. Spans that are still allocated become invalid. If a freed span still
+/// waits for its point, the heap returns the chunk of the span when the point has passed. If `heap` is NULL,
+/// slr_heap_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
 
@@ -89,7 +89,8 @@ SLR_API void slr_heap_destroy(slr_heap *heap);
 /// Threads: any.  Blocks: while other threads' calls use the heap, and while the device makes a chunk, if no chunk has
 /// room.
 /// Owns: the caller gets the span, and frees it by slr_heap_give.
-/// Errors: INVALID, NO_MEMORY (the message has the heap, the bytes requested and free, and the longest free piece).
+/// Errors: INVALID, NO_MEMORY (the error message has the heap, the bytes requested and free, and the longest free
+/// piece).
 SLR_API slr_status slr_heap_take(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out);
 
 /// The macro slr_heap_take calls slr_heap_take_at with its call site for leak reports. The text `file` must stay
@@ -114,8 +115,8 @@ SLR_API slr_status slr_heap_give(slr_heap *heap, const slr_span *span);
 ///   span is still allocated).
 SLR_API slr_status slr_heap_give_behind(slr_heap *heap, const slr_span *span, slr_point point);
 
-/// Works as slr_heap_take, but allocates memory that only later work of `stream` uses. The span may use memory that was
-/// freed after a point of `stream`, even if the point has not yet passed.
+/// Works as slr_heap_take, but allocates memory that only later work of `stream` uses. The span may use memory that the
+/// program freed by slr_heap_give_behind with a point of `stream`, even if the point has not yet passed.
 SLR_API slr_status slr_heap_take_on(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream,
                                     slr_span *out);
 SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream,
@@ -123,8 +124,8 @@ SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t 
 #define slr_heap_take_on(heap, bytes, alignment, stream, out)                                                          \
     slr_heap_take_on_at((heap), (bytes), (alignment), (stream), __FILE__, __LINE__, (out))
 
-/// Returns all empty chunks of the heap to the device. The result is the size of the returned chunks in bytes, or 0 if
-/// `heap` is NULL.
+/// Returns all empty chunks of the heap to the device. The result of slr_heap_trim is the size of these chunks in
+/// bytes, or 0 if `heap` is NULL.
 /// Threads: any.  Blocks: as slr_heap_take.
 SLR_API uint64_t slr_heap_trim(slr_heap *heap);
 

@@ -33,12 +33,13 @@ typedef struct slr_kernel_info {
 ///
 /// Threads: any.  Blocks: no.  Owns: the kernel keeps its program alive; the caller frees the kernel by
 /// slr_kernel_destroy.
-/// Errors: INVALID (a NULL argument), NOT_FOUND (no such kernel: the message lists the kernels), NO_MEMORY.
+/// Errors: INVALID (a NULL argument), NOT_FOUND (no such kernel: the error message lists the kernels), NO_MEMORY.
 SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name, slr_kernel **out);
 
 /// Calls slr_program_load and then slr_program_get_kernel. Each call of slr_kernel_load makes a new program. If a file
 /// has several kernels, load the file by one call of slr_program_load instead.
-/// Threads: any.  Blocks: while the call compiles.  Owns, Errors: those of slr_program_load and slr_program_get_kernel.
+/// Threads: any.  Blocks: while the call compiles the file.  Owns, Errors: those of slr_program_load and
+/// slr_program_get_kernel.
 SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const char *name, slr_kernel **out);
 
 /// Releases the kernel object. Launches that were submitted before slr_kernel_destroy still run. If `kernel` is NULL,
@@ -56,8 +57,8 @@ SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kerne
 
 // ---- the shape of a launch ------------------------------------------------------------------------------------------
 
-/// The shape of a launch: how many threads it has, and how they form blocks. SLR_1D and similar macros make a shape. A
-/// program may then change the members of the shape.
+/// The shape of a launch: how many threads it has, and how they form blocks. SLR_1D and similar macros make a shape,
+/// and a program may change the members of this shape.
 typedef struct slr_shape {
     uint64_t threads[3];   ///< minimum threads along x, y and z, if `grid` is 0
     uint32_t block[3];     ///< threads per block; 0: slipring chooses
@@ -150,32 +151,33 @@ typedef struct slr_arg {
 /// If a buffer belongs to another device than the stream does, the kernel uses a copy on the stream's device. slipring
 /// updates the copy before the launch, and afterwards copies back the bytes that the kernel may have written
 /// (docs/contract/cluster.md).
-/// Threads: any.  Blocks: while the call compiles, else no.
+/// Threads: any.  Blocks: only if the call compiles the kernel.
 /// Owns: slipring keeps buffers and kernel alive until the work ends; `args` is copied.
 /// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; an explicit buffer
-///   of another device; an impossible block, grid or shared size: the message names the parameter), UNSUPPORTED (the
-///   device runs no kernels, or not this one: the message gives the reason), COMPILE, NO_MEMORY.
+///   of another device; an impossible block, grid or shared size: the error message names the parameter), UNSUPPORTED
+///   (the device runs no kernels, or not this one: the error message gives the reason), COMPILE, NO_MEMORY.
 /// If the kernel faults while it runs, the stream fails with HANDLER_FAULT (docs/contract/streams.md).
 SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args,
                               uint32_t count, slr_point *out);
 
 /// Compiles the kernel for the block size of `shape`, as the first launch with that block size would do.
-/// Threads: any.  Blocks: while the call compiles.  Errors: those of slr_launch.
+/// Threads: any.  Blocks: while the call compiles the kernel.  Errors: those of slr_launch.
 SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 
 #define SLR_OPTIMIZE_BOTH 3u
 
-/// Which kernels slr_program_prefetch compiles in advance, and for which blocks. A zero in any field of
+/// The struct says which kernels slr_program_prefetch compiles in advance, and for which blocks. A zero in any field of
 /// slr_prefetch_desc means the default. Later versions of slipring only append fields.
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
     /// The level of optimization: as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH. The default level is the
-    /// program's own level. If `optimize` is another level, the compiled code goes into the disk cache, for later
-    /// programs.
+    /// program's own level. If `optimize` differs from the program's own level, the compiled code goes into the disk
+    /// cache, for later programs.
     uint32_t optimize;
     const char *kernel; ///< the kernel's name; default: all kernels of the program
     /// The shapes of the launches that the program will make later. For a compilation in advance, only the block size
-    /// and the vector width of a shape matter. The default is each block size that SLR_1D can choose.
+    /// and the vector width of a shape matter. By default slr_program_prefetch compiles for each block size that SLR_1D
+    /// can choose.
     const slr_shape *shapes;
     uint32_t shape_count;
     uint32_t reserved; ///< ignored
@@ -199,12 +201,12 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
 /// of the program, for each block size that SLR_1D can choose. The point `out` passes when every compilation has ended;
 /// slr_point_wait then returns the first failure. A launch of a kernel during slr_program_prefetch waits only for the
 /// compilation of its own kernel. slr_device_close ends the compilations. The point `out` is valid as long as the
-/// program.
+/// program exists.
 /// Threads: any.  Blocks: no.
 /// Owns: slipring keeps the program alive until the work ends, and copies `desc` in depth; `out` may be NULL.
 /// Errors: INVALID (a NULL argument, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no
-///   kernels), WRONG_STATE (the device is closed), NO_MEMORY. The point fails with the errors of slr_kernel_prepare,
-///   and with WRONG_STATE if the device was closed.
+///   kernels), WRONG_STATE (the device is closed), NO_MEMORY. The point `out` fails with the errors of
+///   slr_kernel_prepare, and with WRONG_STATE if the device was closed.
 SLR_API slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *desc, slr_point *out);
 
 static inline slr_arg slr_arg_signed(int64_t value)
@@ -251,11 +253,11 @@ static inline slr_arg slr_arg_itself(slr_arg arg)
 }
 #endif
 
-/// Passes a struct variable as an argument of SLR_LAUNCH.
+/// SLR_VALUE passes a struct variable as an argument of SLR_LAUNCH.
 #define SLR_VALUE(variable) slr_arg_bytes(&(variable), (uint32_t)sizeof(variable))
 
 #ifdef __cplusplus
-/// The overloads convert each C++ type for SLR_LAUNCH. A plain struct is passed by value.
+/// The overloads convert each C++ type for SLR_LAUNCH. SLR_LAUNCH passes a plain C++ struct by value.
 template <class T> slr_arg slr_arg_of(const T &value)
 {
     return slr_arg_bytes(&value, static_cast<uint32_t>(sizeof value));
@@ -355,9 +357,10 @@ slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape
         slr_buffer *: slr_arg_buffer,                                                                                  \
         slr_arg: slr_arg_itself)(value)
 
-/// SLR_LAUNCH(stream, kernel, shape, arguments...) calls slr_launch with up to 16 arguments. The macro passes each
-/// argument by its C type: a number, an slr_buffer *, or SLR_VALUE(struct). With SLR_LAUNCH, an argument of any other
-/// type does not compile. The macro returns the status of slr_launch.
+/// SLR_LAUNCH(stream, kernel, shape, arguments...) calls slr_launch with up to 16 arguments. SLR_LAUNCH passes each
+/// argument by its C type: a number, an slr_buffer *, or SLR_VALUE(struct). In C, a call of SLR_LAUNCH does not compile
+/// if an argument is neither a number nor an slr_buffer * nor an SLR_VALUE. SLR_LAUNCH returns the status of
+/// slr_launch.
 #define SLR_LAUNCH(...)                                                                                                \
     SLR_LAUNCH_PICK_(__VA_ARGS__, SLR_LAUNCH_16_, SLR_LAUNCH_15_, SLR_LAUNCH_14_, SLR_LAUNCH_13_, SLR_LAUNCH_12_,      \
                      SLR_LAUNCH_11_, SLR_LAUNCH_10_, SLR_LAUNCH_9_, SLR_LAUNCH_8_, SLR_LAUNCH_7_, SLR_LAUNCH_6_,       \

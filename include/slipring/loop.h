@@ -38,8 +38,8 @@ extern "C" {
 /// input is closed and the main function has taken all messages, or the deadline of slr_ring_terminate has passed.
 /// After SLR_END, the main function can still complete the messages that it holds.
 ///
-/// Threads: the thread that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` gets the number of
-/// messages in every case.
+/// Threads: the thread that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` always gets the number of
+/// messages that the call took, also after an error.
 /// Errors: TIMEOUT (no message came; the ring kernel is paused; no space is left for possible replies: held messages
 ///   and replies not yet received use the space), INVALID.
 SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns,

@@ -24,7 +24,8 @@ typedef void slr_on_remote_name(void *user, const char *name);
 
 /// Calls `visit` for each name that was ever served on the servers, in alphabetical order of the names.
 /// slr_remote_visit_names ignores `where->name`.
-/// Threads: any.  Blocks: for the servers.  Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT, NO_MEMORY.
+/// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
+/// Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_remote_name *visit, void *user);
 
 /// A worker process that the servers know. A worker that was killed stays in the list for ten leases.
@@ -40,15 +41,16 @@ typedef struct slr_remote_worker {
 /// running library gives it, and is valid until slr_on_remote_worker returns.
 typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 
-/// Calls `visit` for each worker that serves the name.
-/// Threads: any.  Blocks: for the servers.  Errors: those of slr_sender_open.
+/// Calls `visit` for each worker that serves the name `where->name`.
+/// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
+/// Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user);
 
 /// Asks a worker to hand over its partitions and to take no more partitions. If `worker` is NULL, slr_remote_drain asks
 /// all workers. After the request, slr_remote_drain waits until the worker has handed its partitions over. The worker's
-/// own program sees the request in slr_worker_stats.draining. If no worker is left, accepted messages wait on the
-/// servers.
-/// Threads: any.  Blocks: until `timeout_ns`, and for the servers.
+/// own program sees a request of slr_remote_drain in slr_worker_stats.draining. If no worker is left, accepted messages
+/// wait on the servers.
+/// Threads: any.  Blocks: until `timeout_ns`, and while the call waits for an answer of a NATS server.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request
 ///   remains), and those of slr_sender_open.
 SLR_API slr_status slr_remote_drain(const slr_remote_desc *where, const char *worker, uint64_t timeout_ns);
@@ -66,7 +68,8 @@ typedef struct slr_remote_letter {
 
 /// Opens a receiver for the dead letters of a name, from the first letter that is still stored. slr_receiver_release
 /// removes the letters that the program received. slr_receiver_receive refuses a receiver of dead letters.
-/// Threads: any.  Blocks: for the servers.  Owns: the caller gets the receiver, and frees it by slr_receiver_close.
+/// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
+/// Owns: the caller gets the receiver, and frees it by slr_receiver_close.
 /// Errors: those of slr_sender_open.
 SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_receiver **out);
 
@@ -102,7 +105,7 @@ typedef struct slr_remote_copy {
 
 /// Copies all that the servers store for a name into a new folder. Workers may serve the name during the copy. The copy
 /// shows the state of each partition at one moment.
-/// Threads: any.  Blocks: for the servers.
+/// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: INVALID (the folder holds a copy already), TIMEOUT (a partition changed faster than slipring could copy it),
 ///   and those of slr_sender_open.
 SLR_API slr_status slr_remote_snapshot(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
@@ -116,10 +119,10 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
 
 /// Creates a name on the servers from a folder that slr_remote_snapshot wrote. Workers of the new name continue from
 /// the copy. The new name may differ from the copied name, and must be free on the servers. slr_remote_desc.replicas
-/// applies to the new streams.
-/// Threads: any.  Blocks: for the servers.
+/// applies to the streams of the new name.
+/// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: WRONG_STATE (the servers already have the name), NOT_FOUND (the folder has no copy), INVALID (a damaged
-///   copy: the message names the file), and those of slr_sender_open.
+///   copy: the error message names the file), and those of slr_sender_open.
 SLR_API slr_status slr_remote_restore(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
 /// The macro slr_remote_restore calls slr_remote_restore_sized with the struct's size as `bytes`
@@ -149,7 +152,8 @@ typedef struct slr_remote_safety {
 /// Only the system account of the servers may ask for the server setting sync_interval. The fields credentials, nkey
 /// and tls_... of `system` hold the credentials of the system account. If `system` is NULL, the value of sync_interval
 /// stays unknown. `where->name` may be NULL.
-/// Threads: any.  Blocks: for the servers.  Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT.
+/// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
+/// Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_remote_get_safety(const slr_remote_desc *where, const slr_remote_desc *system,
                                          slr_remote_safety *out);
 

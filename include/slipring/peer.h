@@ -54,8 +54,8 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers alive until the work ends.
 /// Errors: INVALID (a NULL argument, the range exceeds a buffer, a stream of neither device, an unknown way),
-///   UNSUPPORTED (SLR_PEER_DIRECT if direct copies are impossible: the message gives the reason; a stream that is being
-///   recorded), WRONG_STATE (mapped), NO_MEMORY.
+///   UNSUPPORTED (SLR_PEER_DIRECT if direct copies are impossible: the error message gives the reason; a stream that is
+///   being recorded), WRONG_STATE (a buffer is mapped), NO_MEMORY.
 SLR_API slr_status slr_peer_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                  uint64_t from_offset, uint64_t bytes, slr_peer_way way, slr_point *out);
 
@@ -88,7 +88,7 @@ SLR_API slr_status slr_peer_copy_with(slr_stream *stream, slr_buffer *to, uint64
 
 /// Measures the rate of copies of `bytes` bytes (0: 16 MiB) in one direction. `out` gets the best of five rates, in
 /// bytes per second; `out` may be NULL. slr_peer_get_info then reports the measured rate. If the copies of a pair of
-/// devices are direct, a measured rate of SLR_PEER_STAGED is not reported.
+/// devices are direct, slr_peer_get_info does not report a measured rate of SLR_PEER_STAGED.
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: those of slr_peer_copy, and TIMEOUT.
 SLR_API slr_status slr_peer_measure(slr_device *from, slr_device *to, slr_peer_way way, uint64_t bytes,
                                     uint64_t timeout_ns, double *out);

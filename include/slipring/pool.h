@@ -24,7 +24,7 @@ typedef struct slr_pool_desc {
     const char *name;    ///< for messages and reports; copied, cut to 47 characters. NULL: "pool"
     uint64_t max_bytes;  ///< limit on the pool's buffers, in use and waiting. Default: the device's limit alone
     uint64_t keep_bytes; ///< limit on waiting buffers; the excess is freed to the device's heap. Default: 256 MiB
-    /// If `within` is set, the pool makes its buffers as slices of `within`, a buffer of the same device. If a ring
+    /// If `within` is set, the pool makes its buffers as slices of `within`, a buffer of the pool's device. If a ring
     /// kernel is bound to `within`, the pool's buffers can move with messages (docs/contract/references.md). Nothing
     /// except the pool should use the buffer `within`. `within` stays alive until the pool and all buffers from the
     /// pool are released. By default the pool uses the device's heap.
@@ -62,8 +62,8 @@ typedef struct slr_pool_stats {
 /// Errors: INVALID (a NULL argument; `within` is of another device), NO_MEMORY.
 SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc, slr_pool **out);
 
-/// Releases the pool object. slr_pool_destroy frees waiting buffers to the heap. Buffers in use are freed when they are
-/// released. If `pool` is NULL, slr_pool_destroy does nothing.
+/// Releases the pool object. slr_pool_destroy frees waiting buffers to the heap. Buffers of the pool that are still in
+/// use are freed when they are released. If `pool` is NULL, slr_pool_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_pool_destroy(slr_pool *pool);
 
@@ -79,8 +79,8 @@ SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 /// Threads: any.  Blocks: while other threads' calls use the pool. If no buffer waits in the pool, slr_pool_acquire
 /// blocks like slr_buffer_create.
 /// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.
-/// Errors: INVALID (a NULL argument, no such scalar, size 0 or above 2^40), NO_MEMORY (the message has the pool, and
-///   the bytes requested and free).
+/// Errors: INVALID (a NULL argument, no such scalar, size 0 or above 2^40), NO_MEMORY (the error message has the pool,
+///   and the bytes requested and free).
 SLR_API slr_status slr_pool_acquire(slr_pool *pool, uint64_t count, slr_scalar scalar, slr_buffer **out);
 
 /// The macro slr_pool_acquire calls slr_pool_acquire_at with its call site for slr_device_desc.on_memory.
@@ -89,9 +89,9 @@ SLR_API slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scala
 #define slr_pool_acquire(pool, count, scalar, out)                                                                     \
     slr_pool_acquire_at((pool), (count), (scalar), __FILE__, __LINE__, (out))
 
-/// Frees waiting buffers to the heap, the largest first, until the waiting buffers take at most `keep_bytes` bytes. The
-/// result is the number of bytes that were freed, or 0 if `pool` is NULL. slr_heap_trim can then return the freed
-/// memory to the device.
+/// Frees waiting buffers to the heap, the largest first, until the waiting buffers take at most `keep_bytes` bytes.
+/// slr_pool_trim returns the number of bytes that it freed, or 0 if `pool` is NULL. slr_heap_trim can then return the
+/// freed memory to the device.
 /// Threads: any.  Blocks: as slr_pool_acquire.
 SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 

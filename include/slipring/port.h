@@ -33,11 +33,11 @@ typedef struct slr_send_options {
 
 /// Sends one message to an instance of a ring kernel.
 ///
-/// slipring copies `message`; `bytes` must equal the ring kernel's message size. If the result is OK, the message was
-/// accepted. The message ends as handled, faulted, dropped, undelivered or in doubt, and slr_ring_stats counts each
-/// outcome. Messages from one port to one instance with the same priority are handled in the order of sending. If
-/// `port` is NULL, slr_send uses the device's shared port, which a lock protects. On the shared port, only slr_call
-/// gets the replies to its messages; all other replies are discarded.
+/// slipring copies `message`; `bytes` must equal the ring kernel's message size. If slr_send returns SLR_OK, the
+/// message was accepted. An accepted message ends as handled, faulted, dropped, undelivered or in doubt, and
+/// slr_ring_stats counts each outcome. Messages from one port to one instance with the same priority are handled in the
+/// order of sending. If `port` is NULL, slr_send uses the device's shared port, which a lock protects. On the shared
+/// port, only slr_call gets the replies to its messages; all other replies are discarded.
 ///
 /// Threads: the port's owner (NULL: any).
 /// Blocks: until `timeout_ns` (0: never) while the mailbox is full; never if the ring kernel's policy is to reject.
@@ -58,7 +58,7 @@ SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *mes
 /// messages were accepted. The pointer `accepted` may be NULL. The messages of one call get consecutive correlation
 /// numbers.
 ///
-/// Threads, Blocks: as for slr_send (NULL is not allowed).
+/// Threads, Blocks: as for slr_send, but `port` must not be NULL.
 /// Errors: those of slr_send; after an error the remaining messages were not sent.
 SLR_API slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instances, const void *messages,
                                  size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);
@@ -80,19 +80,21 @@ typedef struct slr_reply {
 ///
 ///   SLR_OK: the port has received a reply, or a notice (see reply->status).
 ///   SLR_END: a ring kernel that this port has used has ended. reply->from names the ring kernel. The port receives one
-///   END for each ring kernel. When the port uses no other ring kernel, every further call returns END.
-///   SLR_RING_FAILED: a ring kernel that this port uses has failed. reply->from names the ring kernel, once per
-///   failure. The port stays connected to the failed ring kernel, because the ring kernel may be restarted.
+///   END for each ring kernel. When all ring kernels that the port has used have ended, every further call of
+///   slr_receive returns END. SLR_RING_FAILED: a ring kernel that this port uses has failed. reply->from names the ring
+///   kernel, once per failure. The port stays connected to the failed ring kernel, because the ring kernel may be
+///   restarted.
 ///
-/// A ring kernel that has ended keeps the port's replies until the port receives END or is closed. If a port never
-/// receives, the mailboxes of all ended ring kernels stay in memory.
+/// A ring kernel that has ended keeps the port's replies until the port receives END or is closed. If a program never
+/// receives on a port, the mailboxes of all ended ring kernels that the port has used stay in memory.
 ///
 /// Threads: the owner.  Blocks: until `timeout_ns`.  Owns: nothing.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than the reply; a call with more room can still receive the reply).
 SLR_API slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity, uint64_t timeout_ns);
 
 /// Receives up to `most` replies in one call. slr_receive_many copies the payload of reply k to payloads + k * stride.
-/// slr_receive_many waits only for the first of the replies. If the result is OK, `received` is at least 1.
+/// slr_receive_many waits only for the first of the replies. If slr_receive_many returns SLR_OK, `received` is at least
+/// 1.
 /// Threads, Blocks, Errors: as for slr_receive.
 SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, size_t stride, uint32_t most,
                                     uint64_t timeout_ns, uint32_t *received);

@@ -38,8 +38,8 @@ enum {
     SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode keeps out
 };
 
-/// How accurate a kernel's counts of bytes and operations are. Before a launch, slipring counts by interpreting the
-/// kernel for some threads, with the launch's arguments (docs/contract/profile.md).
+/// The enum says how accurate a kernel's counts of bytes and operations are. Before a launch, slipring counts by
+/// interpreting the kernel for some threads, with the launch's arguments (docs/contract/profile.md).
 enum {
     SLR_COUNTED_NOT = 0, ///< not counted: a loop's trip count depends on memory
     SLR_COUNTED_AT_MOST, ///< upper limit: both sides of each branch that depends on memory count
@@ -88,7 +88,7 @@ typedef struct slr_ceilings {
     double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
     double launch_ns;                            ///< time per launch of an empty kernel, in a sequence of many
     double round_trip_ns;                        ///< a launch of an empty kernel, and the wait for its end
-    // The time of a small copy and the rate of a large copy, by slr_buffer_write and slr_buffer_read.
+    // The time of a small copy and the rate of a large copy, measured with slr_buffer_write and slr_buffer_read.
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
     double instructions_per_second; ///< of the intermediate form, in regular code on data in caches
     double branch_per_second;       ///< instructions per second, if each thread branches another way
@@ -108,7 +108,8 @@ typedef struct slr_roofline {
 
 /// Starts the profiler. slr_profile_start does not clear the counts of earlier profiling periods. If the profiler is
 /// already on, slr_profile_start does nothing.
-/// Threads: any.  Blocks: 5 ms the first time, because slipring compares two clocks.  Owns: nothing.  Errors: none.
+/// Threads: any.  Blocks: 5 ms in the process's first call, because slipring compares two clocks.  Owns: nothing.
+/// Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
 /// Stops the profiler. After slr_profile_stop, the profiler may still count work in progress.
@@ -134,7 +135,7 @@ SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes
 /// device, for some seconds at most. slipring keeps the result in the cache folder, for each device, CPU and version. A
 /// program should call slr_profile_ceilings for the first time before it starts the profiler.
 ///
-/// Threads: any.  Blocks: while the call measures.  Owns: nothing.
+/// Threads: any.  Blocks: while the call measures the device's performance.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
 SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 
@@ -143,8 +144,8 @@ SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// Works like slr_profile_ceilings, but measures the performance again. Of the old and the new value of each figure,
-/// slipring keeps the better value, because a busy machine gives figures that are too low.
+/// Works like slr_profile_ceilings, but measures the performance again. For each figure, slipring keeps the better of
+/// the stored value and the newly measured value, because a busy machine gives figures that are too low.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
 
 /// The macro slr_profile_measure_ceilings calls slr_profile_measure_ceilings_sized with the struct's size as `bytes`
@@ -154,8 +155,9 @@ SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ce
     slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
 /// Says whether memory or computation limits the speed of the kernel that a row describes. If `ceilings` is NULL,
-/// slr_profile_roofline uses the last measurement of the row's device by any process. The result is UNKNOWN if there is
-/// no measurement, if the row is not a kernel's row, or if slipring has not counted the kernel's work.
+/// slr_profile_roofline uses the last measurement of the row's device by any process. The result of
+/// slr_profile_roofline is UNKNOWN if there is no measurement, if the row is not a kernel's row, or if slipring has not
+/// counted the kernel's work.
 /// Threads: any.  Blocks: while the call reads a file, if `ceilings` is NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 
@@ -205,7 +207,7 @@ typedef struct slr_timing {
 /// an internal stream. The kernel runs on the caller's buffers, which afterwards hold the results of all launches.
 /// `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: while the call compiles and runs.  Owns: nothing.
+/// Threads: any.  Blocks: while the call compiles and runs the kernel.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; more than 1,000,000 samples or launches), TIMEOUT, and those of slr_launch.
 SLR_API slr_status slr_profile_kernel(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                       const slr_timing_desc *desc, slr_timing *out);
@@ -221,8 +223,8 @@ SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape,
 /// by the process ID. If the path names a device file, a pipe, a link or a file with several names, slr_profile_write
 /// writes to that file and does not replace it.
 ///
-/// Threads: any.  Blocks: while the call writes, and up to 10 s until a pipe has a reader.  Owns: nothing.
-/// Errors: INVALID (a NULL argument), NOT_FOUND (the folder), SYSTEM (also: a pipe without a reader), TIMEOUT,
+/// Threads: any.  Blocks: while the call writes the file, and up to 10 s until a pipe has a reader.  Owns: nothing.
+/// Errors: INVALID (a NULL argument), NOT_FOUND (no such folder), SYSTEM (also: a pipe without a reader), TIMEOUT,
 ///   NO_MEMORY.
 SLR_API slr_status slr_profile_write(const char *path);
 

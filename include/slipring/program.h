@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct slr_program slr_program;
 
-/// Which of the tuner's choices the launches of a program use (docs/contract/tuning.md).
+/// The enum says which of the tuner's choices the launches of a program use (docs/contract/tuning.md).
 typedef enum slr_tuned_use {
     SLR_TUNED_EXACT = 1, ///< choices whose results were the default's, bit for bit
     SLR_TUNED_ANY,       ///< also choices within the tolerance that slr_tune was given
@@ -93,7 +93,7 @@ typedef struct slr_layout {
     uint32_t field_count;
 } slr_layout;
 
-/// A parameter of a handler that follows the message: a buffer or a scalar, given at launch, or an output channel.
+/// A handler's parameter after the message parameter: a buffer or a scalar, given at launch, or an output channel.
 typedef struct slr_parameter {
     const char *name;
     uint8_t is_buffer;
@@ -114,11 +114,11 @@ typedef struct slr_handler_info {
 
 /// Compiles a file of kernel source for a device.
 ///
-/// Threads: any.  Blocks: while the device compiles. If the compiled code is in the disk cache, slr_program_load takes
-/// milliseconds.
+/// Threads: any.  Blocks: while slipring compiles the file for the device. If the compiled code is in the disk cache,
+/// slr_program_load takes milliseconds.
 /// Owns: the caller gets the program, and frees it by slr_program_destroy.
-/// Errors: NOT_FOUND (no such file), UNSUPPORTED (the device runs no kernels), SYSTEM, NO_MEMORY,
-///   COMPILE (the message holds every diagnostic: file, line, column, caret, number, advice).
+/// Errors: NOT_FOUND (no such file), UNSUPPORTED (the device runs no kernels), SYSTEM, NO_MEMORY, COMPILE (the error
+///   message holds every diagnostic: file, line, column, caret, number, advice).
 SLR_API slr_status slr_program_load(slr_device *device, const char *path, const slr_program_desc *desc,
                                     slr_program **out);
 
@@ -127,8 +127,8 @@ SLR_API slr_status slr_program_load(slr_device *device, const char *path, const 
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);
 
-/// Releases the caller's reference to the program. Ring kernels of the program continue to work. If `program` is NULL,
-/// slr_program_destroy does nothing.
+/// Releases the caller's reference to the program. Ring kernels of the program continue to work after
+/// slr_program_destroy. If `program` is NULL, slr_program_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_program_destroy(slr_program *program);
 
@@ -197,7 +197,7 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
 /// Gives a part of the source that the compiler skipped. `index` counts the skipped parts from 0, in the order of
 /// discovery.
 /// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
-/// last part), INVALID (a NULL argument).
+/// last skipped part), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 
 /// The macro slr_program_get_skipped calls slr_program_get_skipped_sized with the struct's size as `bytes`

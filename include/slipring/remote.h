@@ -122,22 +122,25 @@ typedef struct slr_worker_stats {
 /// Begins to serve a name. The worker makes the ring kernel once for each of its partitions. Therefore
 /// slr_ring_desc.instances is the maximum number of keys of one partition.
 ///
-/// Threads: any.  Blocks: for the servers.  Owns: the caller gets the worker, and frees it by slr_worker_close.
-/// Errors: INVALID, LAYOUT (the name is served with another handler or layout: the message names both), UNSUPPORTED (no
-///   libnats, an old server, a loop), SYSTEM (no connection), TIMEOUT.
+/// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
+/// Owns: the caller gets the worker, and frees it by slr_worker_close.
+/// Errors: INVALID, LAYOUT (the name is served with another handler or layout: the error message names both),
+///   UNSUPPORTED (no libnats, an old server, a loop), SYSTEM (no connection), TIMEOUT.
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 
 /// Takes partitions, handles messages and writes snapshots, once for each partition. If slr_worker_turn finds nothing
 /// to do, it waits for work until `timeout_ns`. If a partition fails, the worker gives the partition up and tries
 /// again; slr_worker_stats.problem gives the reason.
-/// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.  Errors: INVALID.
+/// Threads: the worker's owner.  Blocks: until `timeout_ns`, and while the call waits for answers of the NATS servers.
+/// Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 
 /// Replaces the handler of a worker in each partition between two messages, as slr_server_replace does. If the new
 /// handler faults in a partition before that partition's next snapshot, all partitions go back to the previous handler.
-/// The program must keep the program object of the previous handler until the next call or slr_worker_close.
-/// Threads: the worker's owner.  Blocks: until `timeout_ns`, and for the servers.
+/// The program must keep the program object of the previous handler until the next call of slr_worker_replace or
+/// slr_worker_close.
+/// Threads: the worker's owner.  Blocks: until `timeout_ns`, and while the call waits for answers of the NATS servers.
 /// Errors: those of slr_server_replace. If slr_worker_replace fails, the previous handler continues in all partitions.
 SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *ring, uint64_t timeout_ns);
 
@@ -151,7 +154,7 @@ SLR_API slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_sta
 
 /// Handles the messages that the worker has read, writes snapshots, hands the partitions over at once, and frees the
 /// worker. If `worker` is NULL, slr_worker_close does nothing.
-/// Threads: the worker's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
+/// Threads: the worker's owner, once.  Blocks: until `timeout_ns`, and then as long as slr_ring_destroy blocks.
 /// Errors: TIMEOUT, SYSTEM (other workers handle the messages since the last snapshot again). slr_worker_close frees
 ///   the worker also after an error.
 SLR_API slr_status slr_worker_close(slr_worker *worker, uint64_t timeout_ns);
@@ -165,8 +168,8 @@ typedef struct slr_sender slr_sender;
 typedef struct slr_sender_desc {
     uint32_t struct_size;
     uint32_t frame_bytes; ///< bytes of a partition's messages that are sent together, up to 524,288; default 65,536
-    /// A number below 2^63 that identifies the sender; the sender keeps it over restarts. After a restart the sender
-    /// sends all its messages again from the first one, and slipring skips the messages that were accepted. If
+    /// A number below 2^63 that identifies the sender; the sender keeps this number over restarts. After a restart the
+    /// sender sends all its messages again from the first one, and slipring skips the messages that were accepted. If
     /// `producer` is 0, slipring chooses a new number for the sender.
     uint64_t producer;
     slr_program *program; ///< slipring compares its message's layout with the name's; NULL: only the size
@@ -200,7 +203,8 @@ typedef struct slr_sender_stats {
 } slr_sender_stats;
 
 /// Opens a sender for a name that a worker has begun to serve.
-/// Threads: any.  Blocks: for the servers; if `producer` is set, also while the call reads what was accepted.
+/// Threads: any.  Blocks: while the call waits for answers of the NATS servers. If `producer` is set, the call also
+/// reads which messages of the producer the servers have accepted.
 /// Owns: the caller gets the sender, and frees it by slr_sender_close.
 /// Errors: NOT_FOUND (nobody has served this name), LAYOUT, INVALID, FULL (512 senders have a `producer` of their own),
 ///   UNSUPPORTED, SYSTEM, TIMEOUT.
@@ -225,7 +229,7 @@ SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *
 SLR_API slr_status slr_sender_call(slr_sender *sender, slr_key key, const void *message, size_t bytes, void *reply,
                                    size_t reply_bytes, uint64_t timeout_ns);
 
-/// Waits until the servers have accepted all messages that were sent.
+/// Waits until the servers have accepted all messages that the sender has sent.
 /// Threads: the sender's owner.  Blocks: until `timeout_ns`.  Errors: FULL, TIMEOUT: after these errors the program can
 /// call slr_sender_flush again.
 SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);
@@ -241,8 +245,8 @@ SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_sta
 /// Calls slr_sender_flush with the deadline `timeout_ns`, and frees the sender. If `sender` is NULL, slr_sender_close
 /// does nothing.
 /// Threads: the sender's owner, once.  Blocks: until `timeout_ns`.
-/// Errors: those of slr_sender_flush: the messages that were not accepted are lost. slr_sender_close frees the sender
-///   in any case.
+/// Errors: those of slr_sender_flush: the messages that the servers have not accepted are lost. slr_sender_close frees
+///   the sender in any case.
 SLR_API slr_status slr_sender_close(slr_sender *sender, uint64_t timeout_ns);
 
 // ---- outputs -------------------------------------------------------------------------------------------------------
@@ -251,13 +255,14 @@ SLR_API slr_status slr_sender_close(slr_sender *sender, uint64_t timeout_ns);
 typedef struct slr_receiver slr_receiver;
 
 /// Opens a receiver for the outputs of a name, from the first output that is still stored.
-/// Threads: any.  Blocks: for the servers.  Owns: the caller gets the receiver, and frees it by slr_receiver_close.
+/// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
+/// Owns: the caller gets the receiver, and frees it by slr_receiver_close.
 /// Errors: those of slr_sender_open.
 SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out);
 
 /// Receives the next output of any partition. `*partition` gets the number of the output's partition; `partition` may
-/// be NULL. slr_output.sequence counts the outputs of the partition, and the key is empty. The outputs of one partition
-/// arrive in order.
+/// be NULL. slr_output.sequence counts the outputs of the partition, and slr_output.key is empty. The outputs of one
+/// partition arrive in order.
 /// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply; a record that is no output), SYSTEM.
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,
@@ -265,7 +270,8 @@ SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out,
 
 /// Removes from the servers the outputs that the program received. slr_receiver_release removes only whole records that
 /// no snapshot still needs.
-/// Threads: the receiver's owner.  Blocks: for the servers.  Errors: SYSTEM, TIMEOUT.
+/// Threads: the receiver's owner.  Blocks: while the call waits for answers of the NATS servers.
+/// Errors: SYSTEM, TIMEOUT.
 SLR_API slr_status slr_receiver_release(slr_receiver *receiver);
 
 /// Frees the receiver object. If `receiver` is NULL, slr_receiver_close does nothing.
@@ -287,7 +293,8 @@ typedef struct slr_remote_info {
 } slr_remote_info;
 
 /// Gives counts of what the servers store for a name.
-/// Threads: any.  Blocks: for the servers.  Errors: those of slr_sender_open.
+/// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
+/// Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_get_info(const slr_remote_desc *where, slr_remote_info *out);
 
 /// The macro slr_remote_get_info calls slr_remote_get_info_sized with the struct's size as `bytes`

@@ -44,8 +44,8 @@ typedef enum slr_overflow {
     SLR_OVERFLOW_BLOCK = 1,       ///< backpressure: the sender waits until its deadline (the default)
     SLR_OVERFLOW_REJECT = 2,      ///< returns SLR_FULL at once
     SLR_OVERFLOW_DROP_OLDEST = 3, ///< accepts the message, and drops the earliest accepted message that waits
-    /// slipring accepts the message, and drops the earliest message of the lowest priority, which may be the new
-    /// message.
+    /// slipring accepts a new message even if the mailbox is full, and drops the earliest message of the lowest
+    /// priority, which may be the new message.
     SLR_OVERFLOW_DROP_LOWEST = 4
 } slr_overflow;
 
@@ -57,7 +57,7 @@ typedef enum slr_fault_policy {
     SLR_FAULT_LIMIT = 3  ///< the ring kernel fails at more than fault_limit faults within fault_window_ns
 } slr_fault_policy;
 
-/// Which state the instances have after a restart.
+/// The enum says which state the instances of a ring kernel have after slr_ring_restart.
 typedef enum slr_restart_from {
     SLR_RESTART_INITIAL = 1,   ///< the initial state
     SLR_RESTART_CHECKPOINT = 2 ///< the state of the last slr_ring_checkpoint
@@ -82,10 +82,10 @@ typedef struct slr_delivery {
 /// its replies are dropped, and the fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
-/// A host handler that handles up to max_batch messages per call, in the order in which the shard's owner took them.
-/// Several messages of the batch may be for one instance, and share its state. A batch handler may reply to any message
-/// of the batch, in any order of the messages. If the handler returns another result than SLR_OK, all messages of the
-/// batch fault; slr_fail faults one message.
+/// A batch handler: a host handler that handles up to max_batch messages per call, in the order in which the shard's
+/// owner took them. Several messages of the batch may be for one instance, and share its state. A batch handler may
+/// reply to any message of the batch, in any order of the messages. If a batch handler returns a result other than
+/// SLR_OK, all messages of its batch fault; slr_fail faults one message.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
 /// The main function of a host ring kernel in loop form. The main function runs on its own thread from activation on,
@@ -94,7 +94,7 @@ typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint
 typedef struct slr_context slr_context;
 typedef slr_status slr_main(void *user, slr_context *context);
 
-/// A value for a parameter of the handler that follows the message.
+/// A value for one of the handler's parameters after the message parameter.
 typedef struct slr_binding {
     const char *name;   ///< the parameter's name
     slr_buffer *buffer; ///< for a buffer
@@ -120,9 +120,9 @@ typedef struct slr_same {
 /// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up
 /// to a multiple of 16. Q is queue_size, rounded up to a power of two. The number of shards is the number of the
 /// device's workers, but at most the number of instances. I is the number of instances per shard, rounded up. slipring
-/// allocates each part of a ring kernel's memory at its first use. A ring kernel with a short queue uses 4 KB of
-/// memory, also after a call. With a longer queue, each port that has made a call uses two or three more pages. A port
-/// uses no memory until it connects, however large max_ports is.
+/// allocates each part of a ring kernel's memory at its first use. A ring kernel with one port and a queue of 4
+/// messages of 64 B uses 4 KB of memory, also after a call. If a lane is longer than a page, each port that has made a
+/// call uses two or three more pages. A port uses no memory until it connects, however large max_ports is.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// The capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired. With an
@@ -160,7 +160,8 @@ typedef struct slr_ring_desc {
     /// bytes of the first state are zero.
     const void *initial_state;
     uint64_t fuel; ///< limit on loop iterations per message in a kernel handler; default 2^32
-    // Set one of the following fields instead of on_message, with the same `user`, sizes and other fields:
+    // Instead of on_message, a program can set one of the following fields. The other fields, such as `user` and the
+    // sizes, have the same meaning as for on_message.
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
     // The following fields apply to host handlers and to kernel handlers. A loop ignores max_batch and linger_ns, and
@@ -169,9 +170,9 @@ typedef struct slr_ring_desc {
     /// 128; the default is 32. Persistent ring kernels claim at most 32 messages at once.
     uint32_t max_batch;
     uint32_t reserved1;
-    /// The longest time that the first message of a batch waits for others while fewer than max_batch messages are
-    /// present. By default linger_ns is 0, so no message waits for others. While the first message of a batch waits,
-    /// the worker thread polls the mailbox.
+    /// The longest time that the first message of a batch waits for more messages while fewer than max_batch messages
+    /// are present. By default linger_ns is 0, so no message waits for others. While the first message of a batch
+    /// waits, the worker thread polls the mailbox.
     uint64_t linger_ns;
     /// The number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. By default
     /// a shard keeps no unhandled messages.
@@ -191,7 +192,7 @@ typedef struct slr_ring_desc {
     /// The time limit of a handler on the host, in nanoseconds. slipring abandons a handler that exceeds the limit: the
     /// handler's message faults and the ring kernel fails. The limit for a handler is at least 1,000,000 ns; by default
     /// there is no limit. With a time limit, slipring reads the clock twice for each message, and copies the message
-    /// and its replies. Handlers on a device have a limit on loop iterations (`fuel`) instead.
+    /// and its replies. Handlers on a device have no time limit, but a limit on loop iterations (`fuel`).
     uint64_t handler_timeout_ns;
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
     uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
@@ -208,7 +209,7 @@ typedef struct slr_ring_desc {
     uint32_t redeliver;
     uint32_t reserved4;
     /// The fields of messages and replies that are slices of buffers. slipring checks the slices at every send
-    /// (docs/contract/references.md). By default no field is a slice. slipring copies the array.
+    /// (docs/contract/references.md). By default no field is a slice. slipring copies the array `references`.
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
     /// If publish_each is 1, slipring publishes replies and counts after each message instead of each batch, so no
@@ -240,8 +241,8 @@ typedef enum slr_ring_mode {
 } slr_ring_mode;
 #define SLR_MODE_REASON_BYTES 160
 
-/// Counts of the messages since launch. The counts satisfy at any time: accepted = handled + faulted + dropped +
-/// undelivered + in_doubt + pending.
+/// The counts of a ring kernel's messages since slr_ring_launch. At any time the counts satisfy: accepted = handled +
+/// faulted + dropped + undelivered + in_doubt + pending.
 typedef struct slr_ring_stats {
     uint64_t accepted;    ///< messages that the mailbox accepted
     uint64_t handled;     ///< messages whose handler completed
@@ -263,12 +264,12 @@ typedef struct slr_ring_stats {
     uint64_t restarts;                       ///< number of restarts
     char last_failure[192];                  ///< reason of the last failure; "" before the first
     uint64_t routed;                         ///< replies and messages sent along routes, counted once per route
-    /// Replies and messages that a route could not deliver: the destination had ended or lacks the instance, or the
+    /// Replies and sent messages that reached no destination: the destination had ended or lacks the instance, or the
     /// output channel has no route.
     uint64_t unrouted;
     uint64_t running_ns; ///< from the first activation to this reading, or to the end
-    /// The reason why the ring kernel is not persistent although the device has its own memory or persistent kernels;
-    /// otherwise "".
+    /// mode_reason says why a ring kernel is not persistent, if its device has its own memory or persistent kernels;
+    /// otherwise mode_reason is "".
     char mode_reason[SLR_MODE_REASON_BYTES];
     uint64_t redelivered;     ///< messages in doubt that became pending again, each time counted
     uint64_t records_dropped; ///< batches of a persistent kernel missing from profile and trace, for lack of room
@@ -279,8 +280,8 @@ typedef struct slr_ring_stats {
     /// because a device lacks the host's clock.
     uint64_t first_fault_ns;
     uint32_t first_fault_instance;
-    /// The number of the message in the instance's shard: 1, 2, ..., modulo 2^32. A ring kernel with one instance has
-    /// one shard.
+    /// The number of the first message that faulted, counted in the instance's shard: 1, 2, ..., modulo 2^32. A ring
+    /// kernel with one instance has one shard.
     uint32_t first_fault_message;
     uint64_t printed;     ///< printfs of its handler that were passed to slr_device_desc.on_print
     uint64_t prints_lost; ///< printfs lost for lack of room: the handler never waits
@@ -299,26 +300,26 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 /// slr_ring_create the handler does not run yet.
 ///
 /// Threads: any.  Blocks: no, with two exceptions: on opencl the first call tests persistent kernels, and on cuda the
-/// call compiles.
+/// call compiles the handler.
 /// Owns: the caller gets the ring kernel, and frees it by slr_ring_destroy. slipring copies `desc` in depth, except for
 /// the program and the buffers, which slipring keeps alive.
-/// Errors: INVALID (a field out of range: the message has its name, value and range; the ring kernel's name is taken),
-///   NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: the message has both), COMPILE (cuda), NO_MEMORY,
-///   UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: the message gives the
-///   reason).
+/// Errors: INVALID (a field out of range: the error message has its name, value and range; the ring kernel's name is
+///   taken), NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: the error message has both), COMPILE (cuda),
+///   NO_MEMORY, UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: the error
+///   message gives the reason).
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
 /// The first phase of the start: slr_ring_launch allocates memory, binds arguments, and sets every instance to its
 /// initial state. After slr_ring_launch the ring kernel accepts messages.
 /// Threads: any.  Blocks: no. For a handler on a device, slr_ring_launch blocks while the device compiles the handler,
 /// except for persistent kernels on cuda, which slr_ring_create compiled.
-/// Errors: WRONG_STATE (the message names ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and COMPILE and
-///   UNSUPPORTED from a device's compiler.
+/// Errors: WRONG_STATE (the error message names ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and
+///   COMPILE and UNSUPPORTED from a device's compiler.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
-/// The second phase of the start: the ring kernel begins to handle messages. Before slr_ring_activate, the ring kernel
-/// must be in the state `launched`.
-/// Threads: any.  Blocks: until the shards' owners have acknowledged.  Errors: WRONG_STATE, TIMEOUT.
+/// The second phase of the start: with slr_ring_activate the ring kernel begins to handle messages. Before
+/// slr_ring_activate, the ring kernel must be in the state `launched`.
+/// Threads: any.  Blocks: until the shards' owners have acknowledged the start.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Pauses the ring kernel. When slr_ring_deactivate has returned SLR_OK, no handler runs and no loop takes a message
@@ -331,25 +332,28 @@ SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 /// Ends the pause of a ring kernel, which then handles messages again, in order. Before slr_ring_reactivate, the ring
 /// kernel must be in the state `paused`. slr_ring_reactivate also makes the routes that slr_ring_restart could not
 /// make. While slr_ring_reactivate makes routes, it may block as slr_route does, and fail with the errors of slr_route.
-/// Threads: any.  Blocks: until the shards' owners have acknowledged.  Errors: WRONG_STATE, TIMEOUT.
+/// Threads: any.  Blocks: until the shards' owners have acknowledged the end of the pause.
+/// Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Refuses further messages with CLOSED, and handles the pending messages. When all messages are handled, every port
-/// that has used the ring kernel receives END, and the state becomes `terminated`. Before slr_ring_close_input, the
-/// ring kernel must be in the state `active` or `paused`; slr_ring_close_input ends a pause.
+/// Closes the input of a ring kernel, which then refuses further messages with CLOSED and handles its pending messages.
+/// When all messages are handled, every port that has used the ring kernel receives END, and the state becomes
+/// `terminated`. Before slr_ring_close_input, the ring kernel must be in the state `active` or `paused`;
+/// slr_ring_close_input ends a pause.
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
-/// Closes the input, handles pending messages until the deadline, and then stops the ring kernel. If `timeout_ns` is 0,
-/// the ring kernel stops after the messages in flight. slr_ring_terminate passes each accepted message that was not
-/// handled to `on_undelivered` once, on the calling thread; `on_undelivered` may be NULL. When a ring kernel
-/// terminates, threads that are blocked in a send or a receive return. `stats` gets the final counts; `stats` may be
-/// NULL. slr_ring_terminate works in any state, but a failed ring kernel handles no more messages. If the ring kernel
-/// has already terminated, or another thread terminates it, the result is OK with the final counts.
+/// Closes the input of a ring kernel, lets it handle pending messages until `timeout_ns`, and then stops it. If
+/// `timeout_ns` is 0, the ring kernel stops after the messages in flight. slr_ring_terminate passes each accepted
+/// message that was not handled to `on_undelivered` once, on the calling thread; `on_undelivered` may be NULL. When a
+/// ring kernel terminates, threads that are blocked in a send or a receive return. `stats` gets the final counts;
+/// `stats` may be NULL. slr_ring_terminate works in any state, but a failed ring kernel handles no more messages. If
+/// the ring kernel has already terminated, or another thread terminates it, slr_ring_terminate returns SLR_OK with the
+/// final counts.
 ///
 /// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
-/// Blocks: until `timeout_ns` plus the time of handlers in progress, at most 10 s or the device's hang timeout, the
-/// option `patience` (docs/contract/opencl.md).
+/// Blocks: until `timeout_ns`, and then until handlers in progress have returned, for at most 10 s or the device's hang
+/// timeout, the option `patience` (docs/contract/opencl.md).
 /// Errors: INVALID (a NULL argument), TIMEOUT (a handler or a sender has not returned by the deadline; the program can
 ///   call slr_ring_terminate again).
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
@@ -365,15 +369,15 @@ SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns,
 /// Terminates the ring kernel at once, unless it has already terminated, and releases the handle. After
 /// slr_ring_destroy, the addresses of the ring kernel are no longer valid. If `ring` is NULL, slr_ring_destroy does
 /// nothing.
-/// Threads: any, once, but not a handler of the same device.
+/// Threads: any thread, but not a handler of the ring kernel's device; only one call for each ring kernel.
 /// Blocks: until handlers in progress have returned, at most about 10 s or the device's hang timeout. A handler that
-/// has not returned by the deadline keeps the memory that it may access.
+/// has not returned when slr_ring_destroy returns keeps the memory that it may access.
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
 /// Copies the state of every instance for slr_ring_restart, and replaces the previous checkpoint. slipring takes the
 /// copy between messages: an active ring kernel pauses for the copy and then continues.
 ///
-/// Threads: any.  Blocks: until handlers in progress have returned, and while the call copies.
+/// Threads: any.  Blocks: until handlers in progress have returned, and while the call copies the states.
 /// Errors: WRONG_STATE (the ring kernel is not launched, active, paused or failed, or leaves that state during the
 ///   call; its instances have no state; a handler was abandoned since the last restart), TIMEOUT (an active ring kernel
 ///   continues), NO_MEMORY.
@@ -383,16 +387,16 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 /// ring kernel keeps its address, ports, counts and pending messages, and handles the messages in order. At a restart
 /// every instance gets its initial state or its state in the last checkpoint.
 ///
-/// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
+/// Threads: any, but not a handler of the ring kernel's device.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is
 ///   still running: the ring kernel remains failed), NO_MEMORY. If a topic was advertised or subscribed while the ring
-///   kernel had failed, slr_ring_restart also makes the missing routes. If such a route fails, the ring kernel has
-///   restarted, and the result is the error of slr_route. A route to a full, paused ring kernel is no error:
-///   slr_ring_reactivate makes the route when the program ends the pause.
+///   kernel had failed, slr_ring_restart also makes the routes for this topic. If slr_ring_restart cannot make a route,
+///   the ring kernel has restarted nevertheless, and the result is the error of slr_route. A route to a full, paused
+///   ring kernel is no error: slr_ring_reactivate makes the route when the program ends the pause.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.
-/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT (the message has the current state), INVALID.
+/// Threads: any.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (the error message has the current state), INVALID.
 SLR_API slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns);
 
 /// Threads: any.  Blocks: no.
@@ -410,14 +414,15 @@ SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out,
 #define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
 /// Gives the address of an instance of a ring kernel. An instance's address is valid from slr_ring_launch on.
-/// Threads: any.  Blocks: no.  Errors: INVALID (an instance out of range: the message has the range), WRONG_STATE (not
-/// launched).
+/// Threads: any.  Blocks: no.  Errors: INVALID (an instance out of range: the error message has the range), WRONG_STATE
+/// (not launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
 
 /// Copies the state of an instance between two messages. The argument `bytes` is the size of the whole state.
 /// slr_ring_snapshot does not wait for pending messages. slr_ring_snapshot works in every state from `launched` on, and
 /// does not pause the ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the last state.
-/// Threads: any, but not from a handler of the same ring kernel.  Blocks: until `timeout_ns`, for handlers in progress.
+/// Threads: any, but not a handler of this ring kernel.  Blocks: until handlers in progress have returned, at most
+/// until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (size; instance out of range), NOT_FOUND (with keys: the instance has no key now),
 ///   WRONG_STATE (not launched), UNSUPPORTED (a loop, whose main controls messages and states).
 SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns);

@@ -57,8 +57,8 @@ SLR_API const char *slr_status_meaning(slr_status status);
 
 /// Returns the last error message of the calling thread: what failed, where, and what to do. The result of
 /// slr_error_message is never NULL; the text is empty before the first error. The error message is valid until the
-/// thread's next call that fails. The text is always printable, even if it quotes sources, files or drivers: see
-/// slr_text_printable.
+/// thread's next call that fails. The error message is always printable, even if it quotes sources, files or drivers:
+/// see slr_text_printable.
 /// Threads: any.  Blocks: no.  Owns: nothing; the library keeps one text per thread.
 SLR_API const char *slr_error_message(void);
 

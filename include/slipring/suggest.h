@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/// Which rule decided the block size. If several rules apply to a launch, the rule that comes first in this enum
-/// decides.
+/// The enum says which rule decided the block size. If several rules apply to a launch, the rule that comes first in
+/// this enum decides.
 typedef enum slr_block_rule {
     SLR_BLOCK_GIVEN = 1,    ///< the shape has a block
     SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured the block for this number of threads
@@ -37,7 +37,7 @@ typedef struct slr_suggestion {
 
 /// Gives the block and the grid that a launch with the shape `shape` uses.
 ///
-/// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
+/// Threads: any.  Blocks: while the call compiles the kernel.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; a shape without threads; an impossible shape), COMPILE, UNSUPPORTED, NO_MEMORY.
 SLR_API slr_status slr_kernel_suggest(slr_kernel *kernel, slr_shape shape, slr_suggestion *out);
 

@@ -13,8 +13,9 @@
 extern "C" {
 #endif
 
-/// Writes bytes to a global variable. Earlier launches of the stream see the old bytes, and later launches see the new
-/// bytes. The bytes at `from` must not change until the point has passed. `out` may be NULL.
+/// Writes bytes to a global variable. Launches that were submitted to `stream` before the call see the previous bytes
+/// of the variable, and launches after the call see the written bytes. The bytes at `from` must not change until the
+/// point `out` has passed. `out` may be NULL.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the program alive until the work ends.
 /// Errors: INVALID (a NULL argument, the range exceeds the variable, a program of another device, a `__constant__`
@@ -22,7 +23,7 @@ extern "C" {
 SLR_API slr_status slr_stream_write_symbol(slr_stream *stream, slr_program *program, const char *name, uint64_t offset,
                                            const void *from, uint64_t bytes, slr_point *out);
 
-/// Reads bytes from a global variable. The bytes at `to` are complete when the point has passed.
+/// Reads bytes from a global variable. The bytes at `to` are complete when the point `out` has passed.
 /// Threads, Blocks, Owns, Errors: as for slr_stream_write_symbol.
 SLR_API slr_status slr_stream_read_symbol(slr_stream *stream, slr_program *program, const char *name, uint64_t offset,
                                           void *to, uint64_t bytes, slr_point *out);
