@@ -126,8 +126,8 @@ SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
 /// Copies `bytes` bytes from the program into the buffer, at byte `offset`. slr_buffer_write waits until work in flight
-/// that uses the bytes has ended. A handler that runs during the copy may see any mixture of old and new bytes. A
-/// handler sees all bytes that the program wrote before it sent the handler's message.
+/// that uses the bytes has ended. A handler that runs during slr_buffer_write may see any mixture of the bytes before
+/// and after the write. A handler sees all bytes that the program wrote before it sent the handler's message.
 ///
 /// Threads: any.  Blocks: until work in flight on the range has ended, and while the call copies.
 /// Errors: INVALID (the range exceeds the buffer: the message has both sizes), WRONG_STATE (the range is mapped),

@@ -48,9 +48,9 @@ static inline slr_stream_desc slr_stream_desc_init(void)
 /// Errors: INVALID (a NULL argument, a priority out of range), NO_MEMORY, SYSTEM (no thread).
 SLR_API slr_status slr_stream_create(slr_device *device, const slr_stream_desc *desc, slr_stream **out);
 
-/// Releases the stream object. Work that was submitted before slr_stream_destroy still runs. The stream's points become
-/// invalid, but other streams that wait for them still wait. slr_stream_destroy does nothing for NULL and for a
-/// device's default stream.
+/// Releases the stream object. Work that was submitted before slr_stream_destroy still runs. After slr_stream_destroy,
+/// the stream's points are invalid, but other streams that wait for these points still wait. slr_stream_destroy does
+/// nothing for NULL and for a device's default stream.
 /// Threads: any, once for each stream; also a host function.  Blocks: no.
 SLR_API void slr_stream_destroy(slr_stream *stream);
 
