@@ -22,8 +22,8 @@ typedef enum slr_buffer_mode {
     SLR_BUFFER_UNIFIED = 3    ///< no copies: host and device must share memory, else creation fails
 } slr_buffer_mode;
 
-/// The enum says which kind of memory a buffer uses. A device may have memory that it shares with the host, and also
-/// memory of its own.
+/// The enum slr_storage says which kind of memory a buffer uses. A device may have memory that it shares with the host,
+/// and also memory of its own.
 typedef enum slr_storage {
     SLR_STORAGE_DEFAULT = 0, ///< the device's usual kind: shared if host and device share memory
     SLR_STORAGE_SHARED = 1,  ///< host and device use the same memory, without copies. Needs unified memory
@@ -33,7 +33,7 @@ typedef enum slr_storage {
 #define SLR_BUFFER_MOST_DIMENSIONS 8
 
 /// slr_buffer_desc describes the buffer that slr_buffer_create_with creates. A zero in any field of slr_buffer_desc
-/// means the default. Later versions of slipring only append fields.
+/// means the default. Later versions of slipring only append fields to slr_buffer_desc.
 typedef struct slr_buffer_desc {
     uint32_t struct_size;
     slr_buffer_mode mode;                       ///< default: automatic
@@ -126,10 +126,10 @@ SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
 /// Copies `bytes` bytes from the program into the buffer, at byte `offset`. slr_buffer_write waits until work in flight
-/// that uses the bytes has ended. A handler that runs during the copy may see any mixture of old and new bytes. A
-/// handler sees all bytes that the program wrote before it sent the handler's message.
+/// that uses the bytes has ended. A handler that runs during slr_buffer_write may see any mixture of the bytes before
+/// and after the write. A handler sees all bytes that the program wrote before it sent the handler's message.
 ///
-/// Threads: any.  Blocks: for work in flight on the range, and while the call copies.
+/// Threads: any.  Blocks: until work in flight on the range has ended, and while the call copies.
 /// Errors: INVALID (the range exceeds the buffer: the message has both sizes), WRONG_STATE (the range is mapped),
 ///   DEVICE_LOST, or the error of the work in flight.
 SLR_API slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes);
@@ -150,7 +150,8 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 /// to the host the bytes that are valid only on the device. While the range is mapped, slipring refuses work that
 /// conflicts with the mapping.
 ///
-/// Threads: any; several may read one range.  Blocks: until `timeout_ns`, and for the copy.
+/// Threads: any; several threads may map one range for reading.  Blocks: until conflicting work in flight has ended, at
+/// most for `timeout_ns`, and while the call copies.
 /// Owns: the caller gets the mapping, and ends it by slr_buffer_unmap.
 /// Errors: INVALID (a wrong range or access), WRONG_STATE (the buffer is private; another mapping conflicts; the call
 ///   would wait for itself), TIMEOUT, NO_MEMORY, or the error of the work in flight.
@@ -159,7 +160,7 @@ SLR_API slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t 
 
 /// Ends the mapping that begins at the address `mapped`. After slr_buffer_unmap, the bytes that the host wrote are the
 /// buffer's contents. slipring copies these bytes to the device when the device needs them.
-/// Threads: any.  Blocks: for the copy, if a ring kernel is bound.
+/// Threads: any.  Blocks: while the call copies written bytes to the device, if a ring kernel is bound to the buffer.
 /// Errors: INVALID (`mapped` is not a mapping of this buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped);
 
@@ -167,7 +168,8 @@ typedef enum slr_place { SLR_AT_HOST = 1, SLR_AT_DEVICE = 2 } slr_place;
 
 /// Copies a range of a buffer in explicit mode to the side `to` (host or device) from the other side, even if `to` has
 /// the newer bytes. If host and device share memory, slr_buffer_sync copies nothing.
-/// Threads: any.  Blocks: until `timeout_ns` for work in flight, and while the call copies.
+/// Threads: any.  Blocks: until work in flight on the range has ended, at most for `timeout_ns`, and while the call
+/// copies.
 /// Errors: INVALID (a wrong range), WRONG_STATE (the buffer is not explicit, or is private or mapped), TIMEOUT,
 ///   NO_MEMORY.
 SLR_API slr_status slr_buffer_sync(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_place to,
@@ -187,7 +189,7 @@ SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
 // ---- as text ------------------------------------------------------------------------------------------------------
 
 /// The struct slr_print_desc says how slr_buffer_format and slr_buffer_print show a buffer. A zero in any field of
-/// slr_print_desc means the default. Later versions of slipring only append fields.
+/// slr_print_desc means the default. Later versions of slipring only append fields to slr_print_desc.
 typedef struct slr_print_desc {
     uint32_t struct_size;
     slr_scalar dtype; ///< type of the elements; default: the buffer's. A different dtype is printed without a shape
@@ -219,7 +221,7 @@ static inline slr_print_desc slr_print_desc_init(void)
 /// of a concurrent write. `out` gets at most `bytes` bytes, including the final NUL. `*length` gets the length of the
 /// full text without the NUL; `length` may be NULL.
 ///
-/// Threads: any.  Blocks: for work in flight on the buffer.  Owns: nothing; `desc` may be NULL.
+/// Threads: any.  Blocks: until work in flight on the buffer has ended.  Owns: nothing; `desc` may be NULL.
 /// Errors: INVALID (a NULL argument, no dtype, more elements than the buffer has), and those of slr_buffer_read.
 SLR_API slr_status slr_buffer_format(slr_buffer *buffer, const slr_print_desc *desc, char *out, size_t bytes,
                                      size_t *length);

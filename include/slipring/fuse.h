@@ -137,12 +137,12 @@ typedef struct slr_fusion_info {
     const char *why_not; ///< what was not fused, one line each, with the reason; lives as long as `source`
 } slr_fusion_info;
 
-/// Makes one kernel from a list of operations. The first parameters of the new kernel are the inputs, in order: each is
-/// a `const T *` or a number. After the inputs come the output buffers: one for each step that the program keeps, and
-/// one for the last step. After the output buffers, the kernel has the parameter `int n`, the number of elements. If an
-/// input or an end has rows or columns, the last parameter is `int columns`. If the list of operations has no end,
-/// launch the kernel with SLR_1D(n) threads or more. docs/contract/fusion.md describes the parameters and launch shapes
-/// of ends.
+/// Makes one kernel from a list of operations. The first parameters of the fused kernel are the inputs, in order: each
+/// is a `const T *` or a number. After the inputs come the output buffers: one for each step that the program keeps,
+/// and one for the last step. After the output buffers, the fused kernel has the parameter `int n`, the number of
+/// elements. If an input or an end has rows or columns, the last parameter of the fused kernel is `int columns`. If the
+/// list of operations has no end, launch the fused kernel with SLR_1D(n) threads or more. docs/contract/fusion.md
+/// describes the parameters and launch shapes of ends.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.
@@ -200,9 +200,9 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
 
 /// Makes one kernel from several element-wise kernels; the new kernel has one index and one bounds check. The fused
 /// kernel gives the same results as the separate kernels, bit for bit. A buffer is intermediate if one part writes it
-/// and a later part reads it. The new kernel has no parameter for an intermediate buffer and does not write it, unless
-/// `keep` names the buffer. If two adjacent parts have no parameter in common, slipring joins the only buffer that the
-/// first part writes with the only buffer that the second part reads.
+/// and a later part reads it. The fused kernel has no parameter for an intermediate buffer and does not write it,
+/// unless `keep` names the buffer. If two adjacent parts have no parameter in common, slipring joins the only buffer
+/// that the first part writes with the only buffer that the second part reads.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.

@@ -95,9 +95,9 @@ typedef struct slr_best_block {
 } slr_best_block;
 
 /// Finds the block size that puts the most threads on a multiprocessor. If several block sizes are equally good,
-/// slr_occupancy_best takes the largest. The result equals the result of cudaOccMaxPotentialOccupancyBlockSize.
-/// slr_occupancy_best tries the multiples of `multiple`, and the largest block that the kernel allows. The number
-/// `multiple` must be a multiple of 32; 0 means 32.
+/// slr_occupancy_best takes the largest. The result of slr_occupancy_best equals the result of
+/// cudaOccMaxPotentialOccupancyBlockSize. slr_occupancy_best tries the multiples of `multiple`, and the largest block
+/// that the kernel allows. The number `multiple` must be a multiple of 32; 0 means 32.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, struct_size, a `multiple` that is not a multiple of 32, a carve-out above 100),

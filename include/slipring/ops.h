@@ -162,8 +162,8 @@ typedef struct slr_matmul_desc {
     slr_activation activation; ///< 0: none
     float alpha;               ///< 0: 1
     float beta;                ///< default 0: c is only written
-    /// All tensors of a product have rank 2, or rank 3 with the batch as the first dimension. For a whole batch, the
-    /// tensor b may have rank 2.
+    /// All tensors of a product have rank 2, or rank 3 with the batch as the first dimension. If a and c have rank 3, b
+    /// may have rank 2, and then serves the whole batch.
     const slr_tensor *a, *b, *c;
     const slr_tensor *bias; ///< of rank 1, one number per column; or NULL
     const slr_tensor *pre;  ///< shaped as c: gets the values before the activation; or NULL

@@ -48,10 +48,10 @@ static inline slr_stream_desc slr_stream_desc_init(void)
 /// Errors: INVALID (a NULL argument, a priority out of range), NO_MEMORY, SYSTEM (no thread).
 SLR_API slr_status slr_stream_create(slr_device *device, const slr_stream_desc *desc, slr_stream **out);
 
-/// Releases the stream object. Work that was submitted before slr_stream_destroy still runs. The stream's points become
-/// invalid, but other streams that wait for them still wait. slr_stream_destroy does nothing for NULL and for a
-/// device's default stream.
-/// Threads: any, once; also a host function.  Blocks: no.
+/// Releases the stream object. Work that was submitted before slr_stream_destroy still runs. After slr_stream_destroy,
+/// the stream's points are invalid, but other streams that wait for these points still wait. slr_stream_destroy does
+/// nothing for NULL and for a device's default stream.
+/// Threads: any, once for each stream; also a host function.  Blocks: no.
 SLR_API void slr_stream_destroy(slr_stream *stream);
 
 /// Gives the device's default stream. The first call of slr_stream_default makes the default stream, and
@@ -110,15 +110,15 @@ typedef void slr_stream_function(void *user, slr_status status);
 SLR_API slr_status slr_stream_call(slr_stream *stream, slr_stream_function *function, void *user, slr_point *out);
 
 /// Copies bytes from the host into a buffer, as work of the stream. The bytes at `from` must not change until the point
-/// has passed.
+/// in `out` has passed.
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffer alive until the work ends.
 /// Errors: INVALID (a NULL argument, the range exceeds the buffer, a buffer of another device), WRONG_STATE (the range
 ///   is mapped), NO_MEMORY.
 SLR_API slr_status slr_stream_write(slr_stream *stream, slr_buffer *buffer, uint64_t offset, const void *from,
                                     uint64_t bytes, slr_point *out);
 
-/// Copies bytes from a buffer to the host, as work of the stream. The bytes at `to` are complete when the point has
-/// passed.
+/// Copies bytes from a buffer to the host, as work of the stream. The bytes at `to` are complete when the point in
+/// `out` has passed.
 /// Threads, Blocks, Owns, Errors: as for slr_stream_write.
 SLR_API slr_status slr_stream_read(slr_stream *stream, slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes,
                                    slr_point *out);

@@ -70,7 +70,7 @@ typedef struct slr_tiling {
 /// slr_tiling_compute avoids partial tiles at the edges where whole tiles cost less. In a tiling, every block has work
 /// to do. The same problem on the same device gives the same tile.
 ///
-/// Threads: any.  Blocks: while the call compiles (`kernel`), else no.  Owns: nothing.
+/// Threads: any.  Blocks: while the call compiles `kernel`; without a kernel, no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, struct_size, no elements, too many for a grid), UNSUPPORTED (no tile fits; none of
 ///   `kernel`, `limits` and `device` is given), COMPILE, NO_MEMORY.
 SLR_API slr_status slr_tiling_compute(const slr_tiling_desc *desc, slr_tiling *out);
@@ -83,7 +83,7 @@ SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_til
 /// Works as slr_tiling_compute, for a kernel that makes one element per thread, over problem[0] columns, problem[1]
 /// rows and problem[2] planes. If the number of rows or planes in `problem` is 0, that number counts as 1. A problem of
 /// one dimension gets the block that slr_kernel_suggest gives. If a problem of one dimension has fewer elements than
-/// this block, it gets one block of all its elements.
+/// the suggested block has threads, it gets one block with a thread for each element.
 /// Threads, Blocks, Owns, Errors: as for slr_tiling_compute.
 SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
 

@@ -23,16 +23,16 @@ typedef struct slr_topic slr_topic;
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: as slr_route.
 /// Errors: INVALID (`topic` is not a topic: the message says what is wrong), WRONG_STATE (the ring kernel is not
-///   launched, or has ended). An error of slr_route means that a subscriber does not fit, and that nothing has changed.
-///   After NO_MEMORY and TIMEOUT some of the routes may exist.
+///   launched, or has ended). If slr_advertise returns an error of slr_route, a subscriber does not fit, and nothing
+///   has changed. If slr_advertise fails with NO_MEMORY or TIMEOUT, some of the routes to subscribers may exist.
 SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
 /// Subscribes the ring kernel `to` to all topics on its device that match the pattern. After the subscription, the
 /// subscriber `to` gets the messages of slr_publish. Each ring kernel that publishes under a matching topic gets a
 /// route to the subscriber. A ring kernel with two matching patterns receives each message once. The subscription lasts
 /// until the subscriber is destroyed. The subscription survives a failure of the subscriber, which receives later
-/// messages after its restart. If a ring kernel advertises while `to` has failed, and `to` was paused and full,
-/// slr_ring_reactivate makes the route later.
+/// messages after its restart. A ring kernel that advertises while `to` has failed gets its route to `to` when `to`
+/// restarts. If `to` is paused and full at its restart, slr_ring_reactivate makes the route.
 ///
 /// Threads, Blocks, Errors: as for slr_advertise.
 SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);
@@ -51,7 +51,7 @@ SLR_API void slr_topic_close(slr_topic *topic);
 /// slr_publish succeeds also if the topic has no subscribers.
 ///
 /// Threads: the port's owner; no other thread may use the topic during the call.
-/// Blocks: until `timeout_ns`, for all subscribers together.
+/// Blocks: while mailboxes of subscribers are full, for at most `timeout_ns` for all subscribers together.
 /// Errors: those of slr_send (the first error; the call still sends the message to the other subscribers), NO_MEMORY.
 SLR_API slr_status slr_publish(slr_port *port, slr_topic *topic, const void *message, size_t bytes, uint64_t timeout_ns,
                                uint32_t *accepted);

@@ -41,11 +41,11 @@ typedef struct slr_trace_stats {
 
 /// Starts a trace, which slipring writes to a file. The trace replaces a file that already exists. In the path, `%p` is
 /// replaced by the process ID. A thread of slipring writes new events to the file every 20 ms. If the process is
-/// killed, the file has all events up to the last write. `desc` may be NULL.
+/// killed, the trace's file has all events up to the last write. `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: 5 ms the first time, and while the call opens the file.  Owns: nothing.
-/// Errors: INVALID (a NULL argument, the size), WRONG_STATE (a trace is already running), SYSTEM (the file, a pipe
-///   without a reader, the thread).
+/// Threads: any.  Blocks: 5 ms at the first trace of the process, and while the call opens the file.  Owns: nothing.
+/// Errors: INVALID (a NULL argument, the size), WRONG_STATE (a trace is already running), SYSTEM (the file does not
+///   open, a pipe has no reader, or the thread does not start).
 SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc);
 
 /// Ends the trace and closes its file; exit() does the same. `out` may be NULL.

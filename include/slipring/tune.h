@@ -14,8 +14,8 @@ extern "C" {
 
 // ---- tunable macros ------------------------------------------------------------------------------------------------
 
-/// A macro that a source declares tunable, such as "#pragma slipring tune TILE = 8, 16, 32". The text and the array
-/// live as long as the program.
+/// A macro that a source declares tunable, such as "#pragma slipring tune TILE = 8, 16, 32". The text and the array of
+/// slr_tunable live as long as the program.
 typedef struct slr_tunable {
     const char *name;
     const int64_t *values; ///< the values, in ascending order
@@ -25,8 +25,8 @@ typedef struct slr_tunable {
 } slr_tunable;
 
 /// Gives a tunable macro of a program. `index` counts the tunable macros from 0, in the order of the source.
-/// Threads: any.  Blocks: no.  Owns: the program keeps the text and the array.  Errors: NOT_FOUND (`index` is past the
-/// last macro), INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the program keeps the text and the array in `out`.  Errors: NOT_FOUND (`index` is
+/// past the last macro), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_tunable(const slr_program *program, uint32_t index, slr_tunable *out);
 
 /// The macro slr_program_get_tunable calls slr_program_get_tunable_sized with the struct's size as `bytes`
