@@ -137,10 +137,10 @@ static inline slr_arg slr_arg_first(void)
 /// every argument that is a number. A buffer may belong to any device. If a device needs bytes of another device's
 /// buffer, slipring copies the bytes to the device that needs them, and copies written bytes back.
 ///
-/// Only the thread of an item may read or write that item of a divided buffer. The point `out` passes when all parts
-/// have completed; `out` may be NULL.
+/// Only the thread of an item may read or write that item of a divided buffer. `out` gets a point that passes when all
+/// parts of the launch have completed; `out` may be NULL.
 ///
-/// Threads: one at a time per cluster.  Blocks: while kernels are compiled, else no.
+/// Threads: one at a time per cluster.  Blocks: only while slipring compiles the kernels.
 /// Owns: slipring keeps buffers and kernels alive until the work ends, and copies `kernels`, `parts` and `args`.
 /// Errors: those of slr_launch; INVALID (a part outside a buffer; overlapping parts; a written parameter whose buffer
 ///   is not divided: the message names the parameter).
