@@ -58,7 +58,7 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// A route lasts until slr_unroute or the destruction of the source. The route uses one of the destination's max_ports
 /// ports for each shard of the source. If `desc` is NULL, every option of the route has its default.
 ///
-/// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
+/// Threads: any, but not a handler of the same device.  Blocks: until running handlers of `from` have returned.
 /// Owns: nothing; the route keeps the memory of `to` alive.
 /// Errors: INVALID (a NULL argument; another device; `from` never replies or has a main; `to` is keyed; already routed;
 ///   max_replies or max_sends above `to`'s queue_size; instance_at outside the reply; no port left; no share of a
@@ -79,7 +79,7 @@ SLR_API slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_r
 /// Removes a route between two ring kernels. After slr_unroute, the destination still handles the messages that were
 /// sent along the route. After the last route of the source is removed, the source replies to its senders again.
 /// slr_unroute works in any state of the two ring kernels, and on a lost device.
-/// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
+/// Threads: any, but not a handler of the same device.  Blocks: until running handlers of `from` have returned.
 /// Errors: NOT_FOUND (no such route), INVALID (a NULL argument), TIMEOUT (as for slr_route).
 SLR_API slr_status slr_unroute(slr_ring *from, slr_ring *to);
 
