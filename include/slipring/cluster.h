@@ -24,7 +24,7 @@ typedef struct slr_cluster slr_cluster;
 /// cluster. The program closes the devices after slr_cluster_destroy.
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the cluster, and frees it by slr_cluster_destroy.
-/// Errors: INVALID (a NULL argument, a wrong count, a device twice), NO_MEMORY, SYSTEM.
+/// Errors: INVALID (a NULL argument, a wrong count, a device that is given twice), NO_MEMORY, SYSTEM.
 SLR_API slr_status slr_cluster_create(slr_device *const *devices, uint32_t count, slr_cluster **out);
 
 /// Opens the devices that the text `names` lists, such as "cpu?threads=1,cpu?threads=1,opencl:0", and makes a cluster
@@ -44,7 +44,7 @@ SLR_API void slr_cluster_destroy(slr_cluster *cluster);
 SLR_API uint32_t slr_cluster_size(const slr_cluster *cluster);
 
 /// Gives the device with the index `index` in the cluster.
-/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (index).
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (no device has this index).
 /// Owns: the cluster owns the devices that slr_cluster_create_named opened; the program owns the devices of
 /// slr_cluster_create.
 SLR_API slr_status slr_cluster_get_device(const slr_cluster *cluster, uint32_t index, slr_device **out);
@@ -166,7 +166,7 @@ typedef struct slr_cluster_stats {
     double items_per_second; ///< measured with the kernels launched last, for SLR_BALANCE_THROUGHPUT; 0: not yet
 } slr_cluster_stats;
 
-/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (index).
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (no device has this index).
 SLR_API slr_status slr_cluster_get_stats(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out);
 
 /// The macro slr_cluster_get_stats calls slr_cluster_get_stats_sized with the struct's size as `bytes`

@@ -148,8 +148,8 @@ SLR_API slr_status slr_server_get_fd(slr_server *server, int *out);
 /// Releases the outputs up to the number `sequence`, so no later process receives them again. slr_server_release also
 /// stores `note` (up to 64 bytes) for slr_server_get_note. For example, a note may be the length of a file to which the
 /// program has written the released outputs.
-/// Threads: the server's owner.  Blocks: while the disk writes.  Errors: INVALID (an output that was not yet received, or that
-/// comes before the last release), SYSTEM.
+/// Threads: the server's owner.  Blocks: while the disk writes.
+/// Errors: INVALID (an output that was not yet received, or that comes before the last release), SYSTEM.
 SLR_API slr_status slr_server_release(slr_server *server, uint64_t sequence, const void *note, size_t bytes);
 
 /// Gives the note of the last slr_server_release. Before the first release, all bytes of the note are zero.
@@ -162,7 +162,8 @@ SLR_API slr_status slr_server_settle(slr_server *server, uint64_t timeout_ns);
 
 /// Waits as slr_server_settle does, until all messages that the program has sent are handled, and then writes a
 /// snapshot.
-/// Threads: the server's owner.  Blocks: until `timeout_ns`, and while the disk writes.  Errors: those of slr_server_flush.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`, and while the disk writes.
+/// Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 
 /// Gives the key of an instance.
@@ -223,8 +224,8 @@ typedef struct slr_place_info {
 
 /// Reads all files in the folder of a durable ring kernel and checks them. slr_place_get_info succeeds also for a
 /// damaged folder; `out` describes the damage.
-/// Threads: any.  Blocks: while it reads the files.  Errors: NOT_FOUND (the folder never held a durable ring kernel), INVALID,
-/// SYSTEM.
+/// Threads: any.  Blocks: while the call reads the files.
+/// Errors: NOT_FOUND (the folder never held a durable ring kernel), INVALID, SYSTEM.
 SLR_API slr_status slr_place_get_info(const char *place, slr_place_info *out);
 
 /// The macro slr_place_get_info calls slr_place_get_info_sized with the struct's size as `bytes`

@@ -3,9 +3,10 @@
 /// Contract: docs/contract/failure.md.
 ///
 /// A supervisor's children are ring kernels or other supervisors, in the order in which the program added them. After a
-/// child's failure, the supervisor restarts the children that the strategy selects. After max_restarts restarts within
-/// window_ns, the supervisor itself fails with all its children. If a supervisor fails, the supervisor above it treats
-/// the failure as the failure of a child. Each tree of supervisors has one thread, which sleeps until a failure.
+/// child's failure, the supervisor restarts the children that the strategy selects. If a child fails after max_restarts
+/// restarts within window_ns, the supervisor itself fails with all its children. If a supervisor fails, the supervisor
+/// above it treats the failure as the failure of a child. Each tree of supervisors has one thread, which sleeps until a
+/// failure.
 #ifndef SLIPRING_SUPERVISOR_H
 #define SLIPRING_SUPERVISOR_H
 
