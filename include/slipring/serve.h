@@ -106,14 +106,14 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// Threads: the server's owner.
 /// Blocks: until `timeout_ns` if 16 MiB of messages wait, and up to 1 s for a snapshot that is due.
 /// Errors: FULL (65,536 outputs wait to be received; one key more than `instances`), TIMEOUT, INVALID (size, a number
-///   with a gap, an instance out of range, other messages than those that were accepted), RING_FAILED, SYSTEM (a full
-///   disk: nothing of the frame is accepted).
+///   with a gap, an instance out of range, messages sent again that differ from the accepted messages), RING_FAILED,
+///   SYSTEM (a full disk: nothing of the frame is accepted).
 SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key,
                                    const void *message, size_t bytes, uint64_t timeout_ns);
 
 /// Writes all messages that the program has sent to the server, and with SLR_SYNC_ALWAYS also syncs the disk; then the
-/// messages are accepted. After the write, slr_server_flush waits until all accepted messages are in the mailbox. After
-/// TIMEOUT, some accepted messages still wait, and later calls put them into the mailbox.
+/// messages are accepted. After the write, slr_server_flush waits until all accepted messages are in the mailbox. If
+/// slr_server_flush returns TIMEOUT, some accepted messages still wait, and later calls put them into the mailbox.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns);
 
@@ -152,7 +152,7 @@ SLR_API slr_status slr_server_get_fd(slr_server *server, int *out);
 /// Errors: INVALID (an output that was not yet received, or that comes before the last release), SYSTEM.
 SLR_API slr_status slr_server_release(slr_server *server, uint64_t sequence, const void *note, size_t bytes);
 
-/// Gives the note of the last slr_server_release. Before the first release, all bytes of the note are zero.
+/// Gives the note of the last slr_server_release. Before the first slr_server_release, all bytes of the note are zero.
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_note(const slr_server *server, void *note, size_t bytes);
 
