@@ -118,7 +118,7 @@ typedef struct slr_check_info {
 /// kernel compares its index with a size, the checker runs the kernel a second time. In the second run, the sizes are
 /// not multiples of the block size. slr_kernel_check does not fail because of a finding. `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: while the kernel runs; `fuel` and `steps` are the limits.
+/// Threads: any.  Blocks: while the kernel runs; `fuel` and `steps` limit the run.
 /// Owns: the check keeps the kernel alive; the caller frees the check by slr_check_destroy.
 /// Errors: INVALID (a NULL argument; an impossible shape; an argument that slr_launch refuses; the generated buffers
 ///   exceed `memory_bytes`: the message names the buffer that does not fit), UNSUPPORTED (the kernel needs more stack

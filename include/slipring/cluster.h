@@ -24,7 +24,7 @@ typedef struct slr_cluster slr_cluster;
 /// cluster. The program closes the devices after slr_cluster_destroy.
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the cluster, and frees it by slr_cluster_destroy.
-/// Errors: INVALID (a NULL argument, a wrong count, a device twice), NO_MEMORY, SYSTEM.
+/// Errors: INVALID (a NULL argument, a wrong count, a device that is given twice), NO_MEMORY, SYSTEM.
 SLR_API slr_status slr_cluster_create(slr_device *const *devices, uint32_t count, slr_cluster **out);
 
 /// Opens the devices that the text `names` lists, such as "cpu?threads=1,cpu?threads=1,opencl:0", and makes a cluster
@@ -44,7 +44,7 @@ SLR_API void slr_cluster_destroy(slr_cluster *cluster);
 SLR_API uint32_t slr_cluster_size(const slr_cluster *cluster);
 
 /// Gives the device with the index `index` in the cluster.
-/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (index).
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (no device has this index).
 /// Owns: the cluster owns the devices that slr_cluster_create_named opened; the program owns the devices of
 /// slr_cluster_create.
 SLR_API slr_status slr_cluster_get_device(const slr_cluster *cluster, uint32_t index, slr_device **out);
@@ -137,10 +137,10 @@ static inline slr_arg slr_arg_first(void)
 /// every argument that is a number. A buffer may belong to any device. If a device needs bytes of another device's
 /// buffer, slipring copies the bytes to the device that needs them, and copies written bytes back.
 ///
-/// Only the thread of an item may read or write that item of a divided buffer. The point `out` passes when all parts
-/// have completed; `out` may be NULL.
+/// Only the thread of an item may read or write that item of a divided buffer. `out` gets a point that passes when all
+/// parts of the launch have completed; `out` may be NULL.
 ///
-/// Threads: one at a time per cluster.  Blocks: while kernels are compiled, else no.
+/// Threads: one at a time per cluster.  Blocks: only while slipring compiles the kernels.
 /// Owns: slipring keeps buffers and kernels alive until the work ends, and copies `kernels`, `parts` and `args`.
 /// Errors: those of slr_launch; INVALID (a part outside a buffer; overlapping parts; a written parameter whose buffer
 ///   is not divided: the message names the parameter).
@@ -160,13 +160,13 @@ typedef struct slr_cluster_stats {
     uint64_t parts;          ///< parts that the device has completed
     uint64_t items;          ///< items of the completed parts
     uint64_t pending_items;  ///< items launched and not completed
-    uint64_t busy_ns;        ///< total time from the begin to the end of each part
+    uint64_t busy_ns;        ///< total time from the beginning to the end of each part
     uint64_t idle_ns;        ///< total time from the end of each part to the end of the launch's last part
     uint64_t lost_items;     ///< items of the device's lost parts; another device repeats and counts these items
     double items_per_second; ///< measured with the kernels launched last, for SLR_BALANCE_THROUGHPUT; 0: not yet
 } slr_cluster_stats;
 
-/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (index).
+/// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (no device has this index).
 SLR_API slr_status slr_cluster_get_stats(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out);
 
 /// The macro slr_cluster_get_stats calls slr_cluster_get_stats_sized with the struct's size as `bytes`

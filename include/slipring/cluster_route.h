@@ -68,9 +68,9 @@ SLR_API slr_status slr_cluster_route_get_stats_sized(const slr_cluster_route *ro
     slr_cluster_route_get_stats_sized((route), (out), sizeof(slr_cluster_route_stats))
 
 /// Ends the route between two ring kernels. Before the route ends, slr_cluster_route_destroy waits, at most
-/// `timeout_ns`, until the route has passed on all replies so far. If the route still holds replies at the deadline,
-/// these replies are counted as unrouted. `stats` gets the last counts of the route; `stats` may be NULL. If `route` is
-/// NULL, slr_cluster_route_destroy does nothing.
+/// `timeout_ns`, until the route has passed on all replies that the source has sent to the route. If the route still
+/// holds replies at the deadline, these replies are counted as unrouted. `stats` gets the last counts of the route;
+/// `stats` may be NULL. If `route` is NULL, slr_cluster_route_destroy does nothing.
 /// Threads: any, once; not from a handler.  Blocks: until `timeout_ns`.
 SLR_API void slr_cluster_route_destroy(slr_cluster_route *route, uint64_t timeout_ns, slr_cluster_route_stats *stats);
 

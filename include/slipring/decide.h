@@ -83,7 +83,7 @@ typedef struct slr_work slr_work;
 typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work);
 
 /// One call of the work whose device slr_decide chooses. A zero in any field of slr_work means the default. Later
-/// versions of slipring only append fields.
+/// versions of slipring only append fields to slr_work.
 struct slr_work {
     uint32_t struct_size;
     uint32_t resident; ///< 1: the data stays on the device between calls, and nothing is copied
@@ -139,7 +139,7 @@ typedef enum slr_kernel_bound {
     SLR_BY_ONE_THREAD  ///< the instructions of one thread, one after the other
 } slr_kernel_bound;
 
-/// The estimated times of one candidate. All times are for one call of the work.
+/// The estimated times of one candidate. All times in slr_estimate are for one call of the work.
 typedef struct slr_estimate {
     char name[SLR_DEVICE_MODEL_NAME_BYTES];
     uint32_t device_class;                         ///< slr_device_class

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The header <slipring/device.h> is for kernel sources. Three kinds of compiler read the header: - slipring's own
-///   front end. The words below are built into slipring's front end. - nvcc. `__ring__`, `__ring_block__` and
-///   `__ring_batch__` handlers become plain `__device__` functions. - a host C or C++ compiler. Host and device can
-///   then share a header of structs, and the host can call a handler as
+/// The header <slipring/device.h> is for kernel sources. Three kinds of compiler read the header:
+///   - slipring's own front end, which has the words of kernel sources built in.
+///   - nvcc, for which `__ring__`, `__ring_block__` and `__ring_batch__` handlers become plain `__device__` functions.
+///   - a host C or C++ compiler. Host and device can then share a header of structs, and the host can call a handler as
 ///     a plain C function.
 /// For a host compiler, define the following functions or macros before the include:
 ///   - `slr_host_reply(const void *reply, size_t bytes)`, if the handler replies;
@@ -13,8 +13,8 @@
 #define SLIPRING_DEVICE_H
 
 #if defined(__SLIPRING__)
-// The following words are built in: __ring__, __device__, ring_reply, ring_reply_to, ring_to, ring_send, ring_send_at,
-// ring_instance, the math functions and __nv_atomic_*.
+// The following words are built into slipring's front end: __ring__, __device__, ring_reply, ring_reply_to, ring_to,
+// ring_send, ring_send_at, ring_instance, the math functions and __nv_atomic_*.
 #else
 
 #if defined(__CUDACC__)

@@ -56,7 +56,7 @@ typedef struct slr_timeline_depth {
 
 /// The figures in slr_timeline follow from the order of events, so the profiler's rows lack these figures. A program
 /// fills slr_timeline from a trace, as `slipring profile` does. The value 0 means unknown. Later versions of slipring
-/// only append fields.
+/// only append fields to slr_timeline.
 typedef struct slr_timeline {
     uint32_t struct_size;
     uint32_t streams;           ///< streams that did work

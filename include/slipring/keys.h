@@ -17,9 +17,9 @@ extern "C" {
 /// instance is free, slr_ring_desc.key_limit decides what happens. The address `to` may name any instance of the ring
 /// kernel. Except for the choice of the instance, slr_send_key works like slr_send_with.
 ///
-/// Threads: the port's owner (NULL is not allowed).
+/// Threads: the port's owner (`port` must not be NULL).
 /// Blocks: until `timeout_ns` for credit, or for an idle instance that can be evicted; slr_on_evicted may take longer.
-/// Owns: nothing (a text is copied).
+/// Owns: nothing; slipring copies a text key.
 /// Errors: those of slr_send; INVALID (the ring kernel has no keys or keys of the other kind; a text longer than
 ///   key_bytes), FULL (one key more than `instances`: the message has both numbers; or no instance is idle and the call
 ///   must not wait), TIMEOUT, DEVICE_LOST (a new key's state, in device memory, could not be set).
@@ -35,7 +35,7 @@ SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_
                                       size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);
 
 /// Sends a message to the instance of a key and waits for its reply.
-/// Threads: the port's owner (NULL is not allowed).  Blocks: until `timeout_ns`.  Errors: those of slr_send_key and
+/// Threads: the port's owner (`port` must not be NULL).  Blocks: until `timeout_ns`.  Errors: those of slr_send_key and
 /// slr_call.
 SLR_API slr_status slr_call_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes,
                                 void *reply, size_t reply_bytes, uint64_t timeout_ns);

@@ -58,15 +58,16 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// A route lasts until slr_unroute or the destruction of the source. The route uses one of the destination's max_ports
 /// ports for each shard of the source. If `desc` is NULL, every option of the route has its default.
 ///
-/// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
+/// Threads: any, but not a handler of the same device.  Blocks: until running handlers of `from` have returned.
 /// Owns: nothing; the route keeps the memory of `to` alive.
-/// Errors: INVALID (a NULL argument; another device; `from` never replies or has a main; `to` is keyed; already routed;
-///   max_replies or max_sends above `to`'s queue_size; instance_at outside the reply; no port left; no share of a
-///   queue_size left for a persistent `from`: the message names the ring kernel), UNSUPPORTED (`from` is persistent and
-///   `to` is not; persistent ring kernels would form a cycle), NOT_FOUND (`from` has no such output channel), LAYOUT
-///   (the reply or sent message is not a message of `to`: the error message names both), WRONG_STATE (a ring kernel is
-///   not launched, has failed, or has ended), NO_MEMORY, DEVICE_LOST (`from` is persistent), TIMEOUT (a handler has not
-///   returned within 10 s or the device's hang timeout; the route takes effect afterwards).
+/// Errors: INVALID (a NULL argument; another device; `from` never replies or has a main; `to` is keyed; a route from
+///   `from` to `to` exists; max_replies or max_sends above `to`'s queue_size; instance_at outside the reply; no port
+///   left; no share of a queue_size left for a persistent `from`: the message names the ring kernel), UNSUPPORTED
+///   (`from` is persistent and `to` is not; persistent ring kernels would form a cycle), NOT_FOUND (`from` has no such
+///   output channel), LAYOUT (the reply or sent message is not a message of `to`: the error message names both),
+///   WRONG_STATE (a ring kernel is not launched, has failed, or has ended), NO_MEMORY, DEVICE_LOST (`from` is
+///   persistent), TIMEOUT (a handler has not returned within 10 s or the device's hang timeout; the route takes effect
+///   afterwards).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
 /// Sends all replies of the ring kernel `from` to the port `port`, no matter which port sent the message. The port
@@ -79,7 +80,7 @@ SLR_API slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_r
 /// Removes a route between two ring kernels. After slr_unroute, the destination still handles the messages that were
 /// sent along the route. After the last route of the source is removed, the source replies to its senders again.
 /// slr_unroute works in any state of the two ring kernels, and on a lost device.
-/// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
+/// Threads: any, but not a handler of the same device.  Blocks: until running handlers of `from` have returned.
 /// Errors: NOT_FOUND (no such route), INVALID (a NULL argument), TIMEOUT (as for slr_route).
 SLR_API slr_status slr_unroute(slr_ring *from, slr_ring *to);
 

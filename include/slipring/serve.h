@@ -85,7 +85,7 @@ typedef struct slr_server_stats {
 /// `instances` is the maximum number of keys that the folder ever holds. slr_ring_desc.overflow must be
 /// SLR_OVERFLOW_BLOCK.
 ///
-/// Threads: any.  Blocks: for the messages that are handled again.
+/// Threads: any.  Blocks: while slr_serve handles messages again.
 /// Owns: the caller gets the server, and frees it by slr_server_close.
 /// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired: the message names
 ///   file and byte), WRONG_STATE (another process has the place: the message names that process), LAYOUT (the place
@@ -97,23 +97,23 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// Sends a message to the instance of a key, or to instance `key.number` of a ring kernel without keys. `producer` is
 /// any number that identifies the sender and that the sender keeps over restarts. `number` counts the sender's messages
 /// from 1; 0 means the next number. slipring skips a message whose number was accepted before. slipring refuses a
-/// number above the next one. A producer may send its accepted messages again from number 1 on. When the producer has
-/// sent all of them again, slipring compares them with the accepted messages.
+/// number above the next one. A producer may send its accepted messages again from number 1 on. When a producer has
+/// sent its last accepted message again, slipring compares all messages that it sent again with the accepted messages.
 ///
-/// slipring writes messages in groups (frames): when a frame is full, or when the program calls slr_server_flush. Up to
-/// 16 MiB of accepted messages wait for space in the mailbox.
+/// slipring stores messages in groups (frames); slipring writes a frame when the frame is full, or when the program
+/// calls slr_server_flush. Up to 16 MiB of accepted messages wait for space in the mailbox.
 ///
 /// Threads: the server's owner.
 /// Blocks: until `timeout_ns` if 16 MiB of messages wait, and up to 1 s for a snapshot that is due.
 /// Errors: FULL (65,536 outputs wait to be received; one key more than `instances`), TIMEOUT, INVALID (size, a number
-///   with a gap, an instance out of range, other messages than those that were accepted), RING_FAILED, SYSTEM (a full
-///   disk: nothing of the frame is accepted).
+///   with a gap, an instance out of range, messages sent again that differ from the accepted messages), RING_FAILED,
+///   SYSTEM (a full disk: nothing of the frame is accepted).
 SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key,
                                    const void *message, size_t bytes, uint64_t timeout_ns);
 
-/// Writes all messages that were sent, and with SLR_SYNC_ALWAYS also syncs the disk, which makes the messages accepted.
-/// After the write, slr_server_flush waits until all accepted messages are in the mailbox. After TIMEOUT, some accepted
-/// messages still wait, and later calls put them into the mailbox.
+/// Writes all messages that the program has sent to the server, and with SLR_SYNC_ALWAYS also syncs the disk; then the
+/// messages are accepted. After the write, slr_server_flush waits until all accepted messages are in the mailbox. If
+/// slr_server_flush returns TIMEOUT, some accepted messages still wait, and later calls put them into the mailbox.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns);
 
@@ -148,20 +148,22 @@ SLR_API slr_status slr_server_get_fd(slr_server *server, int *out);
 /// Releases the outputs up to the number `sequence`, so no later process receives them again. slr_server_release also
 /// stores `note` (up to 64 bytes) for slr_server_get_note. For example, a note may be the length of a file to which the
 /// program has written the released outputs.
-/// Threads: the server's owner.  Blocks: for the disk.  Errors: INVALID (an output that was not yet received, or that
-/// comes before the last release), SYSTEM.
+/// Threads: the server's owner.  Blocks: while the disk writes.
+/// Errors: INVALID (an output that was not yet received, or that comes before the last release), SYSTEM.
 SLR_API slr_status slr_server_release(slr_server *server, uint64_t sequence, const void *note, size_t bytes);
 
-/// Gives the note of the last slr_server_release. Before the first release, all bytes of the note are zero.
+/// Gives the note of the last slr_server_release. Before the first slr_server_release, all bytes of the note are zero.
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_note(const slr_server *server, void *note, size_t bytes);
 
-/// Waits until all messages that were sent have been handled and their outputs are stored.
+/// Waits until all messages that the program has sent to the server are handled and their outputs are stored.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_settle(slr_server *server, uint64_t timeout_ns);
 
-/// Waits until all messages that were sent have been handled, as slr_server_settle does, and then writes a snapshot.
-/// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.  Errors: those of slr_server_flush.
+/// Waits as slr_server_settle does, until all messages that the program has sent are handled, and then writes a
+/// snapshot.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`, and while the disk writes.
+/// Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 
 /// Gives the key of an instance.
@@ -175,12 +177,12 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 
 /// Replaces the handler between two messages. slr_server_replace waits as slr_server_settle does, writes a snapshot,
 /// and continues with the ring kernel that `ring` describes, which has the new handler's program. The layouts of
-/// messages, states and replies must stay the same, and so must the handler's name. Until the next snapshot the new
-/// handler is on trial. If the new handler faults on trial, the previous handler continues from the snapshot of
-/// slr_server_replace, and handles all later messages again. Outputs that the new handler has stored remain in the
-/// folder. The program must keep the previous handler's program until slr_server_close.
+/// messages, states and replies must stay the same, and so must the handler's name. Until the next snapshot after
+/// slr_server_replace, the new handler is on trial. If the new handler faults on trial, the previous handler continues
+/// from the snapshot of slr_server_replace, and handles all later messages again. Outputs that the new handler has
+/// stored remain in the folder. The program must keep the previous handler's program until slr_server_close.
 ///
-/// Threads: the server's owner.  Blocks: until `timeout_ns`, and for the disk.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`, and while the disk writes.
 /// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of
 ///   slr_ring_create and slr_server_snapshot. If slr_server_replace fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
@@ -222,7 +224,8 @@ typedef struct slr_place_info {
 
 /// Reads all files in the folder of a durable ring kernel and checks them. slr_place_get_info succeeds also for a
 /// damaged folder; `out` describes the damage.
-/// Threads: any.  Blocks: for the disk.  Errors: NOT_FOUND (nothing was ever served there), INVALID, SYSTEM.
+/// Threads: any.  Blocks: while the call reads the files.
+/// Errors: NOT_FOUND (the folder never held a durable ring kernel), INVALID, SYSTEM.
 SLR_API slr_status slr_place_get_info(const char *place, slr_place_info *out);
 
 /// The macro slr_place_get_info calls slr_place_get_info_sized with the struct's size as `bytes`

@@ -3,9 +3,10 @@
 /// Contract: docs/contract/failure.md.
 ///
 /// A supervisor's children are ring kernels or other supervisors, in the order in which the program added them. After a
-/// child's failure, the supervisor restarts the children that the strategy selects. After max_restarts restarts within
-/// window_ns, the supervisor itself fails with all its children. If a supervisor fails, the supervisor above it treats
-/// the failure as the failure of a child. Each tree of supervisors has one thread, which sleeps until a failure.
+/// child's failure, the supervisor restarts the children that the strategy selects. If a child fails after max_restarts
+/// restarts within window_ns, the supervisor itself fails with all its children. If a supervisor fails, the supervisor
+/// above it treats the failure as the failure of a child. Each tree of supervisors has one thread, which sleeps until a
+/// failure.
 #ifndef SLIPRING_SUPERVISOR_H
 #define SLIPRING_SUPERVISOR_H
 
@@ -19,9 +20,9 @@ extern "C" {
 
 typedef struct slr_supervisor slr_supervisor;
 
-/// Which children the supervisor restarts after a failure. Of the selected children, the supervisor first stops those
-/// that still work, by making them fail: the last added child fails first. When all selected children have failed, the
-/// supervisor restarts them, beginning with the first added child.
+/// The strategy: which children the supervisor restarts after a child's failure. Of the selected children, the
+/// supervisor first stops those that still work, by making them fail: the last added child fails first. When all
+/// selected children have failed, the supervisor restarts them, beginning with the first added child.
 typedef enum slr_strategy {
     SLR_ONE_FOR_ONE = 1, ///< the failed child (the default)
     SLR_ONE_FOR_ALL = 2, ///< all children
@@ -86,13 +87,13 @@ SLR_API slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_su
 /// Adds a ring kernel to the supervisor; the ring kernel may already have failed. The supervisor uses the ring kernel
 /// until slr_supervisor_destroy; the caller still owns the ring kernel. The supervisor skips a ring kernel that has
 /// terminated.
-/// Threads: one at a time per tree, before the start.  Blocks: no.
+/// Threads: one at a time per tree, before slr_supervisor_start.  Blocks: no.
 /// Errors: INVALID (the ring kernel has a supervisor already; a NULL argument), WRONG_STATE (the supervisor has
 ///   started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_ring(slr_supervisor *supervisor, slr_ring *ring);
 
 /// Adds the supervisor `child`, which then belongs to `supervisor`.
-/// Threads: one at a time per tree, before the start.  Blocks: no.
+/// Threads: one at a time per tree, before slr_supervisor_start.  Blocks: no.
 /// Errors: INVALID (`child` has a supervisor already, or is `supervisor`; a NULL argument), WRONG_STATE (the supervisor
 ///   has started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr_supervisor *child);
@@ -117,7 +118,7 @@ SLR_API slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, sl
 /// Stops the thread of the tree and frees the whole tree; the ring kernels do not change. The program calls
 /// slr_supervisor_destroy before it closes the devices of the ring kernels. If `root` is NULL, slr_supervisor_destroy
 /// does nothing.
-/// Threads: any, once; only for the root.  Blocks: until a restart in progress has ended.
+/// Threads: any thread, once, and only for the root of a tree.  Blocks: until a restart in progress has ended.
 SLR_API void slr_supervisor_destroy(slr_supervisor *root);
 
 #ifdef __cplusplus

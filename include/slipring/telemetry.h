@@ -12,15 +12,16 @@
 extern "C" {
 #endif
 
-/// The latency in nanoseconds, from a message's place in the mailbox to the publication of its replies. The struct
-/// slr_latency covers the timed messages that were handled or faulted since launch. Quantiles may be wrong by 0.8 %;
-/// other values are exact. If `count` is 0, all times are 0, too.
+/// The latency in nanoseconds: the time from the moment when a sender has filled a message's slot to the publication of
+/// the message's replies. The struct slr_latency covers the timed messages that were handled or faulted since launch.
+/// The quantiles in slr_latency may be wrong by 0.8 %; its other values are exact. If `count` of slr_latency is 0, all
+/// its times are 0, too.
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< one message in so many per port is timed; 0: none
     /// The error of each time, plus or minus, in nanoseconds: the device's clock differs from the clock of the senders.
     /// The error of a time is half the duration of the longest comparison of the two clocks on which the times are
-    /// based. The error is 0 if there is only one clock.
+    /// based. The error is 0 if senders and device use one clock.
     uint32_t off_ns;
     uint64_t min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns;
 } slr_latency;
@@ -46,7 +47,8 @@ SLR_API slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, 
 /// Gives the latency histogram: the buckets that are not empty, in order. The limits of a bucket never change, so the
 /// difference of two readings is the histogram of the time between the readings.
 ///
-/// Threads: any.  Blocks: no.  Owns: nothing.  If the result is OK, `count` gets the number of buckets.
+/// Threads: any.  Blocks: no.  Owns: nothing.  If the call succeeds, `count` gets the number of buckets that are not
+/// empty.
 /// Errors: INVALID (a NULL argument; more than `most` buckets are not empty: SLR_LATENCY_BUCKETS is always enough).
 SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_bucket *out, uint32_t most,
                                                 uint32_t *count);
