@@ -60,13 +60,13 @@ HIP_FAKE = $(CURDIR)/build/dev/lib/libslipring_fake_cuda.so
 metal-text: ## the conformance suite by the text for Metal, run likewise; some minutes
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
-	SLIPRING_METAL_LIB=$(CURDIR)/build/dev/lib/libslipring_fake_metal.so build/dev/bin/slipring-cts --device metal:0 --timeout 60
+	SLIPRING_METAL_LIB=$(CURDIR)/build/dev/lib/libslipring_fake_metal.so build/dev/bin/slipring-cts --device metal:0 --timeout 600
 
 hip-text: ## the conformance suite by the text for HIP, run likewise, on waves of 64 and of 32; some minutes
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
 	for wave in 64 32; do SLIPRING_FAKE_HIP_WAVE=$$wave SLIPRING_FAKE_CUDA_BY=text SLIPRING_HIP_LIB=$(HIP_FAKE) \
-	    SLIPRING_HIPRTC_LIB=$(HIP_FAKE) build/dev/bin/slipring-cts --device hip:0 --timeout 60 || exit 1; done
+	    SLIPRING_HIPRTC_LIB=$(HIP_FAKE) build/dev/bin/slipring-cts --device hip:0 --timeout 600 || exit 1; done
 
 hip-code: ## every text for HIP compiled to code for gfx90a, gfx1030 and gfx1100: by HIPRTC, and by clang-15; TARGET=gfx1100; many minutes
 	@scripts/deps.sh hip
