@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate generate-vulkan sim sim-mutants cuda-text hip-text metal-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos wasm browser-demo browser-bench browser-cts format check-format clean
+.PHONY: all help demo test gpu-check cts generate generate-vulkan sim sim-mutants cuda-text hip-text hip-code metal-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test macos wasm browser-demo browser-bench browser-cts format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -60,13 +60,19 @@ HIP_FAKE = $(CURDIR)/build/dev/lib/libslipring_fake_cuda.so
 metal-text: ## the conformance suite by the text for Metal, run likewise; some minutes
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
-	SLIPRING_METAL_LIB=$(CURDIR)/build/dev/lib/libslipring_fake_metal.so build/dev/bin/slipring-cts --device metal:0 --timeout 60
+	SLIPRING_METAL_LIB=$(CURDIR)/build/dev/lib/libslipring_fake_metal.so build/dev/bin/slipring-cts --device metal:0 --timeout 600
 
 hip-text: ## the conformance suite by the text for HIP, run likewise, on waves of 64 and of 32; some minutes
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
 	for wave in 64 32; do SLIPRING_FAKE_HIP_WAVE=$$wave SLIPRING_FAKE_CUDA_BY=text SLIPRING_HIP_LIB=$(HIP_FAKE) \
-	    SLIPRING_HIPRTC_LIB=$(HIP_FAKE) build/dev/bin/slipring-cts --device hip:0 --timeout 60 || exit 1; done
+	    SLIPRING_HIPRTC_LIB=$(HIP_FAKE) build/dev/bin/slipring-cts --device hip:0 --timeout 600 || exit 1; done
+
+hip-code: ## every text for HIP compiled to code for gfx90a, gfx1030 and gfx1100: by HIPRTC, and by clang-15; TARGET=gfx1100; many minutes
+	@scripts/deps.sh hip
+	@$(call BUILD,dev)
+	build/dev/tests/tests_kernel_hiprtc_test all $(TARGET) || test $$? -eq 77
+	SLIPRING_HIPRTC_LIB=$(CURDIR)/build/dev/lib/libslipring_hiprtc_clang.so build/dev/tests/tests_kernel_hiprtc_test all $(TARGET)
 
 shim-mutants: ## whether that finds faults that are planted
 	@scripts/deps.sh test

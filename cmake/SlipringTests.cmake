@@ -614,6 +614,17 @@ if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS AND EXIST
     set_property(TEST tests/ptx/cts_watched APPEND PROPERTY ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:slipring_watched>)
 endif()
 
+# AMD's targets that Debian's HIPRTC does not know, by clang-15 in HIPRTC's place, where that is installed.
+if(slipring_system STREQUAL linux AND NOT SLIPRING_SANITIZE)
+    add_library(slipring_hiprtc_clang MODULE ${PROJECT_SOURCE_DIR}/tests/kernel/hiprtc_clang.c)
+    slipring_program_settings(slipring_hiprtc_clang)
+    target_link_libraries(slipring_hiprtc_clang PRIVATE slipring_internal ${CMAKE_DL_LIBS})
+    target_link_options(slipring_hiprtc_clang PRIVATE -Wl,-Bsymbolic) # its own messages
+    slipring_register(tests/kernel/hiprtc_clang tests_kernel_hiprtc_test)
+    set_property(TEST tests/kernel/hiprtc_clang APPEND PROPERTY ENVIRONMENT
+        SLIPRING_HIPRTC_LIB=$<TARGET_FILE:slipring_hiprtc_clang>)
+endif()
+
 # The scripts look at what is installed and exported: the same for every sanitizer, and a sanitized library would need its
 # runtime in each program that they build.
 if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)

@@ -10,6 +10,7 @@ set -euo pipefail
 # target | what shows that it is here | Debian package
 # "command X": X is on PATH. "header H": the C compiler finds H. "library L": the loader finds L. "driver D": OpenCL has D.
 # "vulkan D": Vulkan has driver D. "layer L": Vulkan has layer L. "python M": python3 imports M.
+# "bitcode B": AMD's device libraries have B.
 readonly table='
 build | command cc | gcc
 build | command cmake | cmake
@@ -48,12 +49,15 @@ macos | command pip3 | python3-pip
 wasm  | command emcc | emscripten
 wasm  | command node | nodejs
 wasm  | command python3 | python3
+hip   | bitcode ocml | rocm-device-libs
+hip   | command clang-15 | clang-15
+hip   | command lld | lld
+hip   | library libamdhip64.so.5 | libamdhip64-5
+hip   | library libhiprtc-builtins.so.5 | libhiprtc-builtins5
 ci    | command abidiff | abigail-tools
 ci    | command chromium | chromium
 ci    | command clang | clang
 ci    | command clang-format | clang-format
-ci    | library libamdhip64.so.5 | libamdhip64-5
-ci    | library libhiprtc-builtins.so.5 | libhiprtc-builtins5
 ci    | library libpython3.11.so.1.0 | libpython3.11
 ci    | command oclgrind | oclgrind
 ci    | command pip3 | python3-pip
@@ -67,9 +71,9 @@ targets_of() {
     case $1 in
         build | demo) echo build ;;
         test | bench) echo build "$1" ;;
-        perfetto | fuzz) echo build test "$1" ;;
+        perfetto | fuzz | hip) echo build test "$1" ;;
         windows | macos | wasm) echo build "$1" ;;
-        ci) echo build test windows macos wasm ci ;;
+        ci) echo build test windows macos wasm hip ci ;;
         *) return 1 ;;
     esac
 }
@@ -94,6 +98,7 @@ is_here() { # KIND NAME
         library) library_is_here "$2" ;;
         python) python3 -c "import $2" 2> /dev/null ;;
         driver) [[ -e /etc/OpenCL/vendors/$2.icd ]] ;;
+        bitcode) compgen -G "/usr/lib/*/amdgcn/bitcode/$2.bc" > /dev/null ;;
         vulkan) compgen -G "/usr/share/vulkan/icd.d/$2*.json" > /dev/null ;;
         layer) [[ -e /usr/share/vulkan/explicit_layer.d/VkLayer_$2.json ]] ;;
     esac
@@ -150,7 +155,7 @@ main() {
         return
     fi
     if [[ $# -ne 1 ]] || ! wanted=$(targets_of "$1"); then
-        echo "usage: deps.sh build|demo|test|bench|perfetto|fuzz|windows|macos|wasm|ci, or deps.sh --list" >&2
+        echo "usage: deps.sh build|demo|test|bench|perfetto|fuzz|windows|macos|wasm|hip|ci, or deps.sh --list" >&2
         return 2
     fi
     each_row note_missing

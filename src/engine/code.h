@@ -89,4 +89,10 @@ void slri_code_text_free(struct slri_code_text *text);
 // A field of an identity.
 void slri_code_identify(struct slri_code_text *text, const char *field);
 
+// Whether the device of that name launches such a block: at most `most[3]` threads along x, y, z, and `threads` in all;
+// and whether it has so much memory for a block. Errors: UNSUPPORTED.
+slr_status slri_code_check_block(const struct slri_code_text *text, const char *device, const uint32_t most[3],
+                                 uint32_t threads);
+slr_status slri_code_check_shared(const struct slri_code_text *text, const char *device, uint64_t bytes, uint64_t most);
+
 #endif

@@ -33,6 +33,25 @@ void slri_code_identify(struct slri_code_text *text, const char *field)
     slri_text_append(&text->identity, field, strlen(field) + 1); // with the NUL: fields do not run together
 }
 
+slr_status slri_code_check_block(const struct slri_code_text *text, const char *device, const uint32_t most[3],
+                                 uint32_t threads)
+{
+    const uint32_t *block = text->shape.block;
+    bool fits = (uint64_t)block[0] * block[1] * block[2] <= threads;
+    for (int i = 0; i < 3; ++i)
+        fits &= block[i] <= most[i];
+    return fits ? SLR_OK
+                : SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %u x %u x %u threads; device '%s' has at most %u",
+                            text->name, block[0], block[1], block[2], device, threads);
+}
+
+slr_status slri_code_check_shared(const struct slri_code_text *text, const char *device, uint64_t bytes, uint64_t most)
+{
+    return bytes <= most ? SLR_OK
+                         : SLRI_FAIL(UNSUPPORTED, "kernel %s takes %llu B of shared memory; device '%s' has %llu",
+                                     text->name, (unsigned long long)bytes, device, (unsigned long long)most);
+}
+
 // Everything that the code depends on.
 static void make_key(struct job *job)
 {

@@ -25,6 +25,38 @@ void slri_d_put_arguments(struct slri_d_emitter *e, const struct slri_instr *in,
     }
 }
 
+void slri_d_put_shared(struct slri_d_emitter *e, const struct slri_entry *entry)
+{
+    struct slri_text name = SLRI_TEXT_INIT;
+    for (uint32_t i = 0; i < e->c.module->shareds; i++) {
+        if (!slri_entry_has_shared(entry, i))
+            continue;
+        slri_text_clear(&name);
+        slri_text_printf(&name, "slri_s%u", i);
+        // A kernel may reach wider elements through a cast.
+        slri_text_printf(e->c.out, "    %sSLRI_ALIGNED_16 ", e->dialect->space[SLRI_ROOT_SHARED]);
+        slri_d_words(e, e->c.module->shared[i].type, slri_text_view(&name));
+        slri_d_put(e, ";\n");
+    }
+    e->c.out->out_of_memory |= name.out_of_memory;
+    slri_text_free(&name);
+}
+
+bool slri_d_put_extras(struct slri_d_emitter *e, const struct slri_d_extra *extra, uint32_t count, const char *before,
+                       bool takes)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!extra[i].is_given)
+            continue;
+        slri_d_put(e, any ? ", " : before);
+        slri_d_put(e, takes ? extra[i].type : "");
+        slri_d_put(e, extra[i].name);
+        any = true;
+    }
+    return any;
+}
+
 // ---- minimum and maximum -------------------------------------------------------------------------------------------
 
 static bool is_minimum(uint64_t math)

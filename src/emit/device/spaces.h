@@ -13,6 +13,16 @@ void slri_d_put_math(struct slri_d_emitter *e, const struct slri_instr *in);
 void slri_d_put_print(struct slri_d_emitter *e, const struct slri_instr *in);
 void slri_d_put_warp(struct slri_d_emitter *e, const struct slri_instr *in);
 void slri_d_put_arguments(struct slri_d_emitter *e, const struct slri_instr *in, uint32_t from);
+// Declares what the threads of a block share: those variables that the kernel uses.
+void slri_d_put_shared(struct slri_d_emitter *e, const struct slri_entry *entry);
+
+// What functions are given beside what the source gives them. As struct slri_dialect's `extra`.
+struct slri_d_extra {
+    bool is_given;
+    const char *type, *name;
+};
+bool slri_d_put_extras(struct slri_d_emitter *e, const struct slri_d_extra *extra, uint32_t count, const char *before,
+                       bool takes);
 
 // Of struct slri_dialect: how pointers to each place are declared.
 #define SLRI_D_SPACE_NAMES(memory, constants, own, of_block)                                                           \

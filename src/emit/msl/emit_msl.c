@@ -86,23 +86,6 @@ static void put_block(struct slri_d_emitter *e)
 
 // ---- the kernel ----------------------------------------------------------------------------------------------------
 
-static void put_shared(struct slri_d_emitter *e, const struct slri_entry *entry)
-{
-    struct slri_text name = SLRI_TEXT_INIT;
-    for (uint32_t i = 0; i < e->c.module->shareds; i++) {
-        if (!slri_entry_has_shared(entry, i))
-            continue;
-        slri_text_printf(&name, "slri_s%u", i);
-        slri_d_put(e, "    threadgroup SLRI_ALIGNED_16 "); // a kernel may reach wider elements through a cast
-        slri_d_words(e, e->c.module->shared[i].type, slri_text_view(&name));
-        slri_d_put(e, ";\n");
-        e->c.out->out_of_memory |= name.out_of_memory;
-        slri_text_free(&name);
-    }
-    if (entry->function->uses & SLRI_USES_BARRIER)
-        slri_d_put(e, "    threadgroup uint slri_votes[1];\n");
-}
-
 static void put_entry(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
     const struct msl_emitter *m = of(e);
@@ -128,30 +111,20 @@ static void put_entry(struct slri_d_emitter *e, const struct slri_entry *entry)
         slri_d_put(e, "    SLRI_SPACE_G uint *slri_printed = slri_given.printed;\n");
     if (m->arguments.faulted != SLRI_ARGUMENT_NONE)
         slri_d_put(e, "    SLRI_SPACE_G uint *slri_faulted = slri_given.faulted;\n");
-    put_shared(e, entry);
+    slri_d_put_shared(e, entry);
+    if (entry->function->uses & SLRI_USES_BARRIER)
+        slri_d_put(e, "    threadgroup uint slri_votes[1];\n");
 }
 
 static bool put_extra(struct slri_d_emitter *e, const struct slri_function *function, const char *before, bool takes)
 {
     const uint32_t uses = function->uses;
-    const struct {
-        bool is_given;
-        const char *type, *name;
-    } extra[] = {
+    const struct slri_d_extra extra[] = {
         {uses & SLRI_USES_PRINT, "SLRI_SPACE_G uint *", "slri_printed"},
         {slri_d_traits(e, function)->may_fault, "SLRI_SPACE_G uint *", "slri_faulted"},
         {uses & SLRI_USES_BARRIER, "threadgroup uint *", "slri_votes"},
         {uses & (SLRI_USES_PLACE | SLRI_USES_BARRIER | SLRI_USES_WARP), "thread const slri_place &", "slri_at"}};
-    bool any = false;
-    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
-        if (!extra[i].is_given)
-            continue;
-        slri_d_put(e, any ? ", " : before);
-        slri_d_put(e, takes ? extra[i].type : "");
-        slri_d_put(e, extra[i].name);
-        any = true;
-    }
-    return any;
+    return slri_d_put_extras(e, extra, sizeof extra / sizeof *extra, before, takes);
 }
 
 static void put_convert(struct slri_d_emitter *e, const struct slri_instr *in)

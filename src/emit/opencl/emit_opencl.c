@@ -9,8 +9,6 @@
 #include "ir/ir_names.h"
 #include "ir/matrix.h"
 
-#include <string.h>
-
 extern const char slri_embedded_slr_opencl_h[];
 extern const char slri_embedded_slr_opencl_more_h[];
 extern const char slri_embedded_slr_opencl_ring_h[];
@@ -98,21 +96,12 @@ static void put_binding(struct slri_d_emitter *e, const struct slri_entry *entry
 static void put_hidden(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
     const uint32_t uses = entry->function->uses;
-    const struct {
-        bool is_given;
-        const char *text;
-    } hidden[] = {{uses & SLRI_USES_GLOBAL, "__global uchar *slri_globals"},
-                  {uses & SLRI_USES_PRINT, "__global uint *slri_printed"},
-                  {slri_d_traits(e, entry->function)->may_fault, "__global uint *slri_faulted"},
-                  {uses & SLRI_USES_DYNAMIC, "__local uchar *slri_dynamic"}};
-    bool any = entry->bindings != 0;
-    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
-        if (!hidden[i].is_given)
-            continue;
-        slri_d_put(e, any ? ", " : "");
-        slri_d_put(e, hidden[i].text);
-        any = true;
-    }
+    const struct slri_d_extra hidden[] = {
+        {uses & SLRI_USES_GLOBAL, "__global uchar *", "slri_globals"},
+        {uses & SLRI_USES_PRINT, "__global uint *", "slri_printed"},
+        {slri_d_traits(e, entry->function)->may_fault, "__global uint *", "slri_faulted"},
+        {uses & SLRI_USES_DYNAMIC, "__local uchar *", "slri_dynamic"}};
+    slri_d_put_extras(e, hidden, sizeof hidden / sizeof *hidden, entry->bindings ? ", " : "", true);
 }
 
 static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
@@ -130,18 +119,7 @@ static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
     }
     put_hidden(e, entry);
     slri_d_put(e, ")\n{\n");
-    for (uint32_t i = 0; i < e->c.module->shareds; i++) {
-        if (!slri_entry_has_shared(entry, i))
-            continue;
-        char name[24] = "slri_s";
-        struct slri_text number = SLRI_TEXT_INIT;
-        slri_text_printf(&number, "slri_s%u", i);
-        strncpy(name, slri_text_view(&number), sizeof name - 1);
-        slri_text_free(&number);
-        slri_d_put(e, "    __local SLRI_ALIGNED_16 "); // a kernel may reach wider elements through a cast
-        slri_d_words(e, e->c.module->shared[i].type, name);
-        slri_d_put(e, ";\n");
-    }
+    slri_d_put_shared(e, entry);
     if (entry->function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER))
         slri_text_printf(e->c.out, "    __local ulong slri_scratch[%u];\n",
                          scratch_words(entry, block, options->warps != SLRI_OPENCL_LOCAL_MEMORY));
@@ -197,21 +175,10 @@ static bool put_extra(struct slri_d_emitter *e, const struct slri_function *func
 {
     const struct slri_d_function *traits = slri_d_traits(e, function);
     bool waits = function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER);
-    const struct {
-        bool is_given;
-        const char *type, *name;
-    } extra[] = {{function->uses & SLRI_USES_PRINT, "__global uint *", "slri_printed"},
-                 {traits->may_fault && !traits->in_handler, "__global uint *", "slri_faulted"},
-                 {waits, "__local ulong *", "slri_scratch"}};
-    bool any = false;
-    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
-        if (!extra[i].is_given)
-            continue;
-        slri_d_put(e, any ? ", " : before);
-        slri_d_put(e, takes ? extra[i].type : "");
-        slri_d_put(e, extra[i].name);
-        any = true;
-    }
+    const struct slri_d_extra extra[] = {{function->uses & SLRI_USES_PRINT, "__global uint *", "slri_printed"},
+                                         {traits->may_fault && !traits->in_handler, "__global uint *", "slri_faulted"},
+                                         {waits, "__local ulong *", "slri_scratch"}};
+    const bool any = slri_d_put_extras(e, extra, sizeof extra / sizeof *extra, before, takes);
     if (!waits || !((const struct slri_opencl_emitter *)e)->levels)
         return any;
     slri_d_put(e, takes ? ", bool slri_on" : ", ");

@@ -17,27 +17,14 @@ extern const char slri_embedded_bytes_metal[];
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-static slr_status check_block(const struct slri_metal *metal, const struct slri_code_text *text)
-{
-    const struct slri_mt_facts *facts = &metal->facts;
-    const uint64_t most[] = {facts->most_threads.width, facts->most_threads.height, facts->most_threads.depth};
-    const uint32_t *block = text->shape.block;
-    for (int i = 0; i < 3; ++i)
-        if (block[i] > most[i] || (uint64_t)block[0] * block[1] * block[2] > most[0])
-            return SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %u x %u x %u threads; device '%s' has at most %llu",
-                             text->name, block[0], block[1], block[2], metal->name, (unsigned long long)most[0]);
-    if (text->entry->shared_bytes > facts->most_shared_bytes)
-        return SLRI_FAIL(UNSUPPORTED, "kernel %s takes %llu B of shared memory; device '%s' has %llu", text->name,
-                         (unsigned long long)text->entry->shared_bytes, metal->name,
-                         (unsigned long long)facts->most_shared_bytes);
-    return SLR_OK;
-}
-
 slr_status slri_mt_code_write(void *device, struct slri_code_text *text)
 {
     struct slri_metal *metal = device;
     const struct slri_msl_options options = {.block = text->shape.block, .version = metal->facts.language};
-    SLRI_TRY(check_block(metal, text));
+    const struct slri_mt_size *of = &metal->facts.most_threads;
+    const uint32_t most[] = {(uint32_t)of->width, (uint32_t)of->height, (uint32_t)of->depth};
+    SLRI_TRY(slri_code_check_block(text, metal->name, most, most[0]));
+    SLRI_TRY(slri_code_check_shared(text, metal->name, text->entry->shared_bytes, metal->facts.most_shared_bytes));
     slri_code_identify(text, metal->facts.name);
     slri_code_identify(text, metal->facts.system);
     slri_text_printf(&text->label, "%s\n%s\n%s, macOS %s", text->name, text->file, metal->facts.name,

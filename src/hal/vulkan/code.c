@@ -16,18 +16,12 @@
 static slr_status check_block(const struct slri_vulkan *vulkan, const struct slri_code_text *text)
 {
     const VkPhysicalDeviceLimits *limits = &vulkan->facts.limits;
-    const uint32_t *block = text->shape.block;
-    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     const char *lacks = slri_vk_refuses(vulkan);
     if (lacks)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: device '%s' (%s) lacks %s, and runs no kernels", text->name,
                          vulkan->name, vulkan->facts.name, lacks);
-    for (int i = 0; i < 3; ++i)
-        if (block[i] > limits->maxComputeWorkGroupSize[i] || threads > limits->maxComputeWorkGroupInvocations)
-            return SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %u x %u x %u threads; device '%s' has at most %u",
-                             text->name, block[0], block[1], block[2], vulkan->name,
-                             limits->maxComputeWorkGroupInvocations);
-    return SLR_OK;
+    return slri_code_check_block(text, vulkan->name, limits->maxComputeWorkGroupSize,
+                                 limits->maxComputeWorkGroupInvocations);
 }
 
 // The features that the module asks for, then the module.
@@ -48,10 +42,7 @@ static slr_status put_module(struct slri_vulkan *vulkan, struct slri_code_text *
     slri_text_append(&text->text, (const char *)spirv.word, spirv.words * sizeof *spirv.word);
     const uint64_t shared = spirv.shared_bytes;
     slri_spirv_free(&spirv);
-    return shared <= vulkan->facts.limits.maxComputeSharedMemorySize
-               ? SLR_OK
-               : SLRI_FAIL(UNSUPPORTED, "kernel %s takes %llu B of shared memory; device '%s' has %u", text->name,
-                           (unsigned long long)shared, vulkan->name, vulkan->facts.limits.maxComputeSharedMemorySize);
+    return slri_code_check_shared(text, vulkan->name, shared, vulkan->facts.limits.maxComputeSharedMemorySize);
 }
 
 slr_status slri_vk_code_write(void *device, struct slri_code_text *text)

@@ -15,28 +15,16 @@ extern const char slri_embedded_bytes_wgsl[];
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-static slr_status check_block(const struct slri_webgpu *webgpu, const struct slri_code_text *text)
-{
-    const WGPULimits *limits = &webgpu->facts.limits;
-    const uint32_t most[3] = {limits->maxComputeWorkgroupSizeX, limits->maxComputeWorkgroupSizeY,
-                              limits->maxComputeWorkgroupSizeZ};
-    const uint32_t *block = text->shape.block;
-    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    for (int i = 0; i < 3; ++i)
-        if (block[i] > most[i] || threads > limits->maxComputeInvocationsPerWorkgroup)
-            return SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %u x %u x %u threads; device '%s' has at most %u",
-                             text->name, block[0], block[1], block[2], webgpu->name,
-                             limits->maxComputeInvocationsPerWorkgroup);
-    return SLR_OK;
-}
-
 slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
 {
     struct slri_webgpu *webgpu = device;
     const struct slri_wg_facts *facts = &webgpu->facts;
     const uint32_t storage = facts->limits.maxStorageBuffersPerShaderStage;
+    const WGPULimits *limits = &facts->limits;
+    const uint32_t most[3] = {limits->maxComputeWorkgroupSizeX, limits->maxComputeWorkgroupSizeY,
+                              limits->maxComputeWorkgroupSizeZ};
     uint64_t turns;
-    SLRI_TRY(check_block(webgpu, text));
+    SLRI_TRY(slri_code_check_block(text, webgpu->name, most, limits->maxComputeInvocationsPerWorkgroup));
     SLRI_TRY(slri_wg_count_turns(webgpu, &turns));
     if (turns != 0 && !webgpu->loops_stay_ended)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' ends loops after %llu turns, and a kernel cannot notice it",
