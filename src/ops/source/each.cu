@@ -1,18 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations on elements: a thread an element of the result.
 
+// The kind is asked for in the kernel, not below it: so each kind is a loop over elements of its own.
 __global__ void activation(const T *x, T *y, int n, int kind)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        y[i] = (T)activated(kind, (float)x[i]);
+    if (i < n) {
+        float v = (float)x[i];
+        switch (kind) {
+        case 1:
+            y[i] = (T)activated(1, v);
+            break;
+        case 2:
+            y[i] = (T)activated(2, v);
+            break;
+        case 3:
+            y[i] = (T)activated(3, v);
+            break;
+        case 4:
+            y[i] = (T)activated(4, v);
+            break;
+        case 5:
+            y[i] = (T)activated(5, v);
+            break;
+        case 6:
+            y[i] = (T)activated(6, v);
+            break;
+        default: // none: the result of a library is copied
+            y[i] = (T)v;
+        }
+    }
 }
 
 __global__ void activation_backward(const T *x, const T *dy, T *dx, int n, int kind)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        dx[i] = (T)((float)dy[i] * slope(kind, (float)x[i]));
+    if (i < n) {
+        float v = (float)x[i], d = (float)dy[i];
+        switch (kind) {
+        case 1:
+            dx[i] = (T)(d * slope(1, v));
+            break;
+        case 2:
+            dx[i] = (T)(d * slope(2, v));
+            break;
+        case 3:
+            dx[i] = (T)(d * slope(3, v));
+            break;
+        case 4:
+            dx[i] = (T)(d * slope(4, v));
+            break;
+        case 5:
+            dx[i] = (T)(d * slope(5, v));
+            break;
+        case 6:
+            dx[i] = (T)(d * slope(6, v));
+            break;
+        default:
+            dx[i] = (T)d;
+        }
+    }
 }
 
 __global__ void square_error(const T *x, const T *target, float *losses, int n)

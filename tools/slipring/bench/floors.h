@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What kernels are measured beside, other than OpenCL: the memory's own speed, OpenBLAS, and the same written by hand.
+/// What kernels are measured beside, other than OpenCL: the memory's own speed, OpenBLAS, oneDNN, and the same written
+/// by hand.
 #ifndef BENCH_FLOORS_H
 #define BENCH_FLOORS_H
 
@@ -24,6 +25,16 @@ void floors_sum(halves *halves, partner *partner);   ///< reads a
 /// OpenBLAS on so many threads, opened when it is here. False: it is not.
 bool floors_blas_open(int threads);
 void floors_blas(int side, const float *a, const float *b, float *c);
+
+/// oneDNN 2 on so many threads of the caller's, opened when it is here. False: it is not.
+bool floors_onednn_open(int threads);
+/// A convolution of images with as many filters of 3 x 3 as they have channels, padded to the same size: for
+/// floors_onednn, which does all of it. NULL: oneDNN has none.
+typedef struct floors_convolution floors_convolution;
+floors_convolution *floors_onednn_make(unsigned images, unsigned channels, unsigned side, const float *x,
+                                       const float *weights, float *y);
+void floors_onednn_free(floors_convolution *convolution); // NULL is fine
+bool floors_onednn(const floors_convolution *convolution);
 
 /// bench/kernels/hand/NAME.c, compiled by the C compiler that is here (SLIPRING_CC, cc) with the flags of compiled
 /// kernels. NULL: it cannot be, and `why` says so.
