@@ -30,7 +30,7 @@ typedef enum slr_verdict {
 typedef struct slr_baseline {
     uint32_t struct_size;
     uint32_t is_latency;   ///< 0: samples are throughputs, more is better. 1: samples are latencies, less is better
-    const char *operation; ///< its name in messages. NULL: "operation"
+    const char *operation; ///< the operation's name in messages. NULL: "operation"
     double target;         ///< the expected value, in the samples' unit. 0: the median of `samples`
     double tolerance;      ///< relative to `target`, above 0 and below 1. 0: 0.1
     const double *samples; ///< earlier samples, from which the target comes; NULL: the target is exact
@@ -83,8 +83,8 @@ SLR_API slr_status slr_baseline_compare_sized(const slr_baseline *baseline, cons
 #define slr_baseline_compare(baseline, samples, count, out)                                                            \
     slr_baseline_compare_sized((baseline), (samples), (count), (out), sizeof(slr_comparison))
 
-/// Returns the name of a verdict: "same", "regressed", "improved" or "not decided". For any other number the name is
-/// "unknown".
+/// Returns the name of a verdict: "same", "regressed", "improved" or "not decided". For a number that is no verdict,
+/// slr_verdict_name returns "unknown".
 SLR_API const char *slr_verdict_name(uint32_t verdict);
 
 #ifdef __cplusplus

@@ -85,7 +85,7 @@ typedef struct slr_buffer_info {
     uint32_t rank;
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS];
     uint64_t uploads, uploaded_bytes;     ///< copies to the device. A slice reports the whole buffer's counts
-    uint64_t downloads, downloaded_bytes; ///< copies to the host, by the same rule
+    uint64_t downloads, downloaded_bytes; ///< copies to the host. A slice reports the whole buffer's counts
     uint32_t pinned;                      ///< 1: page-locked
     slr_storage storage;                  ///< as requested
 } slr_buffer_info;

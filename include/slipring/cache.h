@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/// One entry of the cache. The texts are valid until the visitor returns.
+/// One entry of the cache. The texts in slr_cache_entry are valid until the visitor returns.
 typedef struct slr_cache_entry {
     const char *name;   ///< the name of the entry's file
     const char *kernel; ///< the kernel's name, or the handlers' names separated by commas
@@ -66,12 +66,12 @@ SLR_API slr_status slr_cache_get_info(slr_cache_info *out);
 SLR_API slr_status slr_cache_get_info_sized(slr_cache_info *out, size_t bytes);
 #define slr_cache_get_info(out) slr_cache_get_info_sized((out), sizeof(slr_cache_info))
 
-/// Removes the entries that nobody used for more than `unused_s` seconds. If the rest takes more than `bytes` bytes,
-/// slr_cache_prune removes the least recently used entries until the rest fits. slr_cache_prune also removes partial
-/// files that ended processes left in the folder. The value UINT64_MAX of `bytes` or `unused_s` means that there is no
-/// limit. `*removed` and `*removed_bytes` get the number of removed entries and their bytes; either pointer may be
-/// NULL. Whenever slipring stores a new entry, it also removes old entries by the limits in slr_cache_info. Processes
-/// that already run the code of a removed entry continue to run.
+/// Removes the entries that nobody used for more than `unused_s` seconds. If the remaining entries take more than
+/// `bytes` bytes, slr_cache_prune also removes the least recently used entries until the others fit. slr_cache_prune
+/// also removes partial files that ended processes left in the folder. The value UINT64_MAX of `bytes` or `unused_s`
+/// means that there is no limit. `*removed` and `*removed_bytes` get the number of removed entries and their bytes;
+/// either pointer may be NULL. Whenever slipring stores a new entry, it also removes old entries by the limits in
+/// slr_cache_info. Processes that already run the code of a removed entry continue to run.
 /// Threads: any.  Blocks: while the call reads and removes.  Owns: nothing.
 /// Errors: NOT_FOUND, SYSTEM, NO_MEMORY (as slr_cache_visit).
 SLR_API slr_status slr_cache_prune(uint64_t bytes, uint64_t unused_s, uint64_t *removed, uint64_t *removed_bytes);

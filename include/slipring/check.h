@@ -80,9 +80,9 @@ typedef struct slr_check_finding {
     slr_check_place other; ///< the other access of a race, or the other thread's barrier
     uint64_t count;        ///< number of occurrences
     uint32_t launch;       ///< index of the first launch with this finding, for slr_check_get_launch
-    /// For a warning that generated values may have caused: the options that give real values, such as "--arg n=...,
-    /// --block ...". When the caller gives real values, the checker can report an error instead of a warning. For
-    /// findings without generated values, `give` is NULL.
+    /// If generated values may have caused a warning, `give` names the options that give real values, such as "--arg
+    /// n=..., --block ...". When the caller gives real values, the checker can report an error instead of a warning.
+    /// For findings without generated values, `give` is NULL.
     const char *give;
 } slr_check_finding;
 

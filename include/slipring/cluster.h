@@ -158,11 +158,11 @@ SLR_API slr_status slr_cluster_finish(slr_cluster *cluster, uint64_t timeout_ns)
 /// What one device of a cluster did, as counts.
 typedef struct slr_cluster_stats {
     uint64_t parts;          ///< parts that the device has completed
-    uint64_t items;          ///< items of those parts
+    uint64_t items;          ///< items of the completed parts
     uint64_t pending_items;  ///< items launched and not completed
     uint64_t busy_ns;        ///< total time from the begin to the end of each part
     uint64_t idle_ns;        ///< total time from the end of each part to the end of the launch's last part
-    uint64_t lost_items;     ///< items of its lost parts; another device does these items again, and counts them
+    uint64_t lost_items;     ///< items of the device's lost parts; another device repeats and counts these items
     double items_per_second; ///< measured with the kernels launched last, for SLR_BALANCE_THROUGHPUT; 0: not yet
 } slr_cluster_stats;
 

@@ -43,10 +43,11 @@ typedef struct slr_cluster_route_stats {
     uint64_t unrouted; ///< replies not delivered: `to` had ended, or lacks the instance or the key
 } slr_cluster_route_stats;
 
-/// Connects two ring kernels by a route. Once the route exists, the replies of `from` become messages of `to`, in
-/// order, and no longer go to the sender. Each message of a route has the correlation and the priority of the message
-/// that `from` handled. If the mailbox of `to` is full, `from` waits. slipring discards the replies of `to` to messages
-/// of the route, unless `to` has routes of its own. `desc` may be NULL.
+/// Connects two ring kernels by a route. Once the route exists, the replies of the source `from` become messages of the
+/// destination `to`, in order, and no longer go to the sender. Each message of a route has the correlation and the
+/// priority of the message that the source handled. If the mailbox of the destination is full, the source waits.
+/// slipring discards the destination's replies to messages of the route, unless the destination has routes of its own.
+/// `desc` may be NULL.
 ///
 /// Threads: any; not from a handler.  Blocks: as slr_route_to_port.
 /// Owns: the caller frees the route by slr_cluster_route_destroy, before it closes either device.

@@ -78,8 +78,8 @@ typedef enum slr_decide_measure {
 typedef struct slr_work slr_work;
 
 /// Changes `work` to the same work with `threads` threads. slr_decide uses a slr_work_resize function to find the size
-/// at which two candidates are equally fast. The function returns NOT_FOUND if the work cannot have so many threads. If
-/// the function returns any other error, slr_decide fails with that error.
+/// at which two candidates are equally fast. A slr_work_resize function returns NOT_FOUND if the work cannot have so
+/// many threads. If a slr_work_resize function returns any other error, slr_decide fails with that error.
 typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work);
 
 /// One call of the work whose device slr_decide chooses. A zero in any field of slr_work means the default. Later
@@ -147,7 +147,7 @@ typedef struct slr_estimate {
     uint32_t bound;                                ///< slr_kernel_bound; 0 for a plain call
     uint32_t samples;                              ///< number of measurements
     double copy_ns, launch_ns, kernel_ns, wait_ns; ///< the parts of the prediction
-    double predicted_ns;                           ///< their sum; 0 for a plain call
+    double predicted_ns;                           ///< the sum of the four parts; 0 for a plain call
     double measured_ns;                            ///< median; 0: not measured
     double call_ns;                                ///< `measured_ns` if measured, else `predicted_ns`
     double busy;     ///< part of the time in which the device works, at calls_per_second, or back to back

@@ -134,7 +134,8 @@ SLR_API const char *slr_backend_name(uint32_t index);
 /// value of SLIPRING_DEVICE, or "auto" if that variable is unset or empty. `desc` may be NULL. "auto" starts each GPU
 /// driver and asks the driver for its devices. If the system shows no GPU, "auto" does not start OpenCL.
 ///
-/// Threads: any.  Blocks: while a backend starts. The cpu starts its worker threads later, with the first ring kernel.
+/// Threads: any.  Blocks: while a backend starts. The device cpu starts its worker threads later, with the first ring
+/// kernel.
 /// Owns: the caller gets the device, and frees it by slr_device_close.
 /// Errors: INVALID (a malformed `spec`, an unknown option or value), NO_MEMORY, NO_DEVICE (no such backend, or the
 ///   backend cannot run here; the message gives the reason).
@@ -148,9 +149,9 @@ SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc 
 #define slr_device_open(spec, desc, out) slr_device_open_from((spec), (desc), SLR_VERSION_NUMBER, (out))
 
 /// Closes a device in three steps: slr_device_close waits for all work that was submitted to the device's streams,
-/// terminates the remaining ring kernels at once, and frees the device. Pending messages of these ring kernels are not
-/// delivered. After slr_device_close, the device's programs, buffers, streams, ports and ring kernels may only be
-/// destroyed. If `device` is NULL, slr_device_close does nothing.
+/// terminates the remaining ring kernels at once, and frees the device. Pending messages of the remaining ring kernels
+/// are not delivered. After slr_device_close, the device's programs, buffers, streams, ports and ring kernels may only
+/// be destroyed. If `device` is NULL, slr_device_close does nothing.
 /// Threads: any, once. If a host function of one of the device's streams calls slr_device_close, the call does nothing.
 /// Blocks: until running handlers and other work in progress have returned.
 SLR_API void slr_device_close(slr_device *device);
@@ -194,7 +195,7 @@ SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 /// argument).
 SLR_API slr_status slr_device_resume(slr_device *device);
 
-/// Gives one backend of this library; `index` counts from 0.
+/// Gives one backend of this library; `index` counts the backends from 0.
 /// Threads: any.  Blocks: while the backend is probed.  Errors: NOT_FOUND (`index` is past the last backend), INVALID
 /// (a NULL argument).
 SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);

@@ -27,9 +27,9 @@ typedef struct slr_emit_desc {
     /// 0 means any block. For languages other than C, OpenCL, WGSL and MSL, the caller must give the block.
     uint32_t block[3];
     uint32_t reserved; ///< ignored
-    uint32_t batched;  ///< 1: the kernel of the handler's batched launches, not the handler. `block` 0: its own
+    uint32_t batched;  ///< 1: the kernel of the handler's batched launches, not the handler. `block` 0: the handler's
     uint32_t binary;   ///< 1: SPIR-V in binary form, without a NUL. Other languages have no binary form
-    /// If the field is 1, the exported names of the C text contain a hash of the text, so that several texts can be
+    /// If `linked` is 1, the exported names of the C text contain a hash of the text, so that several texts can be
     /// linked into one library.
     uint32_t linked;
     uint32_t reserved_too; ///< ignored

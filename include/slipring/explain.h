@@ -25,9 +25,9 @@ typedef struct slr_counts {
 
 typedef struct slr_explanation {
     slr_counts thread; ///< the whole function; a loop whose trip count is not in the source counts once
-    slr_counts loops;  ///< the part of `thread` that is inside such loops
+    slr_counts loops;  ///< the part of `thread` inside loops whose trip count is not in the source
     uint32_t loops_counted, loops_uncounted; ///< loops with a trip count in the source, and without
-    double intensity; ///< flops per byte of global memory, inside such loops if there are any. 0: no access
+    double intensity; ///< flops per byte of global memory, of `loops` if there are any. 0: no access
 } slr_explanation;
 
 /// Counts the operations of a kernel or handler, and of the functions that it calls.

@@ -35,9 +35,9 @@ typedef enum slr_op {
     SLR_OP_SCALE,      ///< v * w, where w is a number for all elements unless the step says otherwise
     SLR_OP_NEGATE,     ///< -v
     SLR_OP_ABS,        ///< |v|
-    SLR_OP_SQRT,       ///< the square root of v; only floats, as for the next two
-    SLR_OP_EXP,        ///< e to the power v
-    SLR_OP_LOG,        ///< the natural logarithm of v
+    SLR_OP_SQRT,       ///< the square root of v; only floats
+    SLR_OP_EXP,        ///< e to the power v; only floats
+    SLR_OP_LOG,        ///< the natural logarithm of v; only floats
     SLR_OP_ACTIVATION, ///< only floats: the step's activation, or slr_fusion_desc.activation
     SLR_OP_SUM,        ///< an end: the sum over all elements, or along an axis
     SLR_OP_LARGEST,    ///< an end: the maximum; floats: as fmaxf
@@ -45,7 +45,7 @@ typedef enum slr_op {
     SLR_OP_SOFTMAX,    ///< an end, only floats: softmax along each row
     SLR_OP_SCALE_BIAS, ///< v * w + x in two roundings, where w and x are numbers for all elements
     SLR_OP_CLAMP,      ///< the smaller of x and the larger of v and w, where w and x are numbers for all elements
-    SLR_OP_EQUAL,      ///< 1 if v == w, else 0, as SLR_I32; the next five likewise
+    SLR_OP_EQUAL,      ///< 1 if v == w, else 0, as SLR_I32. The next five operations also give 1 or 0
     SLR_OP_NOT_EQUAL,
     SLR_OP_LESS,
     SLR_OP_LESS_EQUAL,
@@ -131,7 +131,7 @@ typedef struct slr_fusion_info {
     uint32_t inputs, outputs;          ///< buffers that the result reads, and buffers that it writes
     uint32_t launches, launches_apart; ///< number of launches with fusion; without fusion
     uint64_t bytes_an_element;         ///< bytes that the result reads and writes per element
-    uint64_t bytes_apart;              ///< the same without fusion
+    uint64_t bytes_apart;              ///< bytes per element without fusion
     double bound;        ///< bytes_apart / bytes_an_element: the speed-up if memory alone limits the speed. 1: none
     const char *source;  ///< the result's source, or "" without a result; lives as long as the kernel or graph
     const char *why_not; ///< what was not fused, one line each, with the reason; lives as long as `source`
@@ -139,9 +139,10 @@ typedef struct slr_fusion_info {
 
 /// Makes one kernel from a list of operations. The first parameters of the new kernel are the inputs, in order: each is
 /// a `const T *` or a number. After the inputs come the output buffers: one for each step that the program keeps, and
-/// one for the last step. After the output buffers comes `int n`. If an input or an end has rows or columns, the last
-/// parameter is `int columns`. If the list of operations has no end, launch the kernel with SLR_1D(n) threads or more.
-/// docs/contract/fusion.md describes the parameters and launch shapes of ends.
+/// one for the last step. After the output buffers, the kernel has the parameter `int n`, the number of elements. If an
+/// input or an end has rows or columns, the last parameter is `int columns`. If the list of operations has no end,
+/// launch the kernel with SLR_1D(n) threads or more. docs/contract/fusion.md describes the parameters and launch shapes
+/// of ends.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.
@@ -217,9 +218,9 @@ SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, sl
 
 /// Fuses adjacent launches of a recorded graph, if the results stay the same and a model predicts no loss of speed.
 /// After the fusion, the graph no longer writes an intermediate buffer that the program has destroyed and that no other
-/// command uses. To all other buffers the graph writes the same bytes as before the fusion. `info` may be NULL. The
-/// fields `launches` and `launches_apart` count the whole graph; all other fields of slr_fusion_info describe the fused
-/// launches.
+/// command uses. To all buffers that the fused graph writes, it writes the same bytes as before the fusion. `info` may
+/// be NULL. The fields `launches` and `launches_apart` count the whole graph; all other fields of slr_fusion_info
+/// describe the fused launches.
 ///
 /// After the fusion, a launch of the graph fails if its rebindings replace two buffers of a fused kernel by the same
 /// buffer.

@@ -46,7 +46,7 @@ SLR_API slr_status slr_graph_end(slr_graph *graph);
 typedef struct slr_graph_info {
     uint32_t commands; ///< number of recorded commands
     uint32_t as_one;   ///< 1: a launch submits the graph by one driver call, except with rebindings or profiling
-    char reason[200];  ///< the reason for 0; else ""
+    char reason[200];  ///< the reason if as_one is 0; else ""
 } slr_graph_info;
 
 /// Threads: any, not during a recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).

@@ -19,7 +19,7 @@ extern "C" {
 
 typedef struct slr_kernel slr_kernel;
 
-/// The properties of a kernel. The texts and arrays live as long as the kernel.
+/// The properties of a kernel. The texts and arrays in slr_kernel_info live as long as the kernel.
 typedef struct slr_kernel_info {
     const char *name;
     const slr_parameter *parameters;
@@ -64,14 +64,15 @@ typedef struct slr_shape {
     uint32_t grid[3];      ///< blocks; 0: as many as `threads` need
     uint32_t shared_bytes; ///< size of `extern __shared__` memory per block
     /// The number of 4-byte elements in a vector on a CPU: 1, 4, 8 or 16. 0 selects the fastest number by measurement.
-    /// slipring ignores this field if slr_device_info.features lacks "vector_width".
+    /// slipring ignores vector_width if slr_device_info.features lacks "vector_width".
     uint32_t vector_width;
 } slr_shape;
 
 /// A shape of `n` threads along x; slipring chooses the block size. slipring first looks for the block that slr_tune
-/// has found or that the source declares (docs/contract/tuning.md). If neither gives a block, `n` decides the threads
-/// per block: 64 for `n` below 512, 128 below 1,024, 256 up to 100,000, and 512 above. If a smaller block gives the
-/// kernel a better occupancy, slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
+/// has found or that the source declares (docs/contract/tuning.md). If neither slr_tune nor the source gives a block,
+/// `n` decides the threads per block: 64 for `n` below 512, 128 below 1,024, 256 up to 100,000, and 512 above. If a
+/// smaller block gives the kernel a better occupancy, slipring takes the smaller block. slr_kernel_suggest gives the
+/// block and the reason.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -122,9 +123,9 @@ typedef enum slr_arg_kind {
     SLR_ARG_FLOAT,      ///< a number in `f`
     SLR_ARG_BUFFER,     ///< a buffer in `buffer`
     SLR_ARG_BYTES,      ///< `bytes` bytes at `memory`: a struct by value, copied at the launch
-    SLR_ARG_SPLIT,      ///< made by slr_arg_split. Only slr_cluster_launch takes this kind and the next two
-    SLR_ARG_ITEMS,      ///< made by slr_arg_items
-    SLR_ARG_FIRST       ///< made by slr_arg_first
+    SLR_ARG_SPLIT,      ///< made by slr_arg_split, for slr_cluster_launch only
+    SLR_ARG_ITEMS,      ///< made by slr_arg_items, for slr_cluster_launch only
+    SLR_ARG_FIRST       ///< made by slr_arg_first, for slr_cluster_launch only
 } slr_arg_kind;
 
 typedef struct slr_arg {
@@ -173,8 +174,8 @@ typedef struct slr_prefetch_desc {
     /// programs.
     uint32_t optimize;
     const char *kernel; ///< the kernel's name; default: all kernels of the program
-    /// The shapes of the launches that will follow. For a compilation in advance, only the block size and the vector
-    /// width of a shape matter. The default is each block size that SLR_1D can choose.
+    /// The shapes of the launches that the program will make later. For a compilation in advance, only the block size
+    /// and the vector width of a shape matter. The default is each block size that SLR_1D can choose.
     const slr_shape *shapes;
     uint32_t shape_count;
     uint32_t reserved; ///< ignored

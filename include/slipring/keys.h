@@ -53,9 +53,9 @@ SLR_API slr_status slr_ring_add_key(slr_ring *ring, slr_key key, const void *sta
 /// Threads: any.  Blocks: no.  Errors: NOT_FOUND, WRONG_STATE (the ring kernel was not launched), INVALID.
 SLR_API slr_status slr_ring_find_key(slr_ring *ring, slr_key key, uint32_t *instance);
 
-/// Gives the key that an instance has now. The instance may be one that replied, for example. slr_ring_get_key copies
-/// the bytes of a text key to `text`, which has room for `capacity` bytes, and sets out->text to `text`. For a number
-/// key, the caller needs neither `text` nor `capacity`.
+/// Gives the key that an instance has now. For example, the instance may be the one that sent a reply. slr_ring_get_key
+/// copies the bytes of a text key to `text`, which has room for `capacity` bytes, and sets out->text to `text`. For a
+/// number key, the caller needs neither `text` nor `capacity`.
 /// Threads: any.  Blocks: no.
 /// Errors: NOT_FOUND (the instance has no key), WRONG_STATE (the ring kernel was not launched), INVALID (a wrong
 ///   capacity, an instance out of range).

@@ -90,7 +90,7 @@ typedef struct slr_plan {
     uint32_t recomputed; ///< layers that are computed twice
     slr_plan_bytes as_described;
     slr_plan_bytes f32, half;                       ///< with activations in SLR_F32; in SLR_F16 or SLR_BF16
-    slr_plan_bytes f32_half_batch, half_half_batch; ///< the same, with half of the first dimension, rounded up
+    slr_plan_bytes f32_half_batch, half_half_batch; ///< bytes with half of the first dimension, rounded up
 } slr_plan;
 
 /// Computes how much memory a sequence needs. slr_ops_plan needs no open device.

@@ -15,10 +15,10 @@
 ///         return status == SLR_END ? SLR_OK : status;
 ///     }
 ///
-/// When the main function returns, the ring kernel accepts no more messages. If main returns SLR_OK and every accepted
-/// message has completed, the ring kernel has terminated. If main returns an error or leaves messages, the ring kernel
-/// has failed; the held and pending messages remain until slr_ring_terminate returns them. Only the thread of the main
-/// function may call the functions of this header.
+/// When the main function returns, the ring kernel accepts no more messages. If the main function returns SLR_OK and
+/// every accepted message has completed, the ring kernel has terminated. If the main function returns an error or
+/// leaves messages, the ring kernel has failed; the held and pending messages remain until slr_ring_terminate returns
+/// them. Only the thread of the main function may call the functions of this header.
 #ifndef SLIPRING_LOOP_H
 #define SLIPRING_LOOP_H
 
@@ -35,8 +35,8 @@ extern "C" {
 /// ring kernel that is paused takes no messages.
 ///
 /// The result SLR_END of slr_take means that no more messages will come. slr_take gives SLR_END for two reasons: the
-/// input is closed and main has taken all messages, or the deadline of slr_ring_terminate has passed. After SLR_END,
-/// the main function can still complete the messages that it holds.
+/// input is closed and the main function has taken all messages, or the deadline of slr_ring_terminate has passed.
+/// After SLR_END, the main function can still complete the messages that it holds.
 ///
 /// Threads: the thread that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` gets the number of
 /// messages in every case.

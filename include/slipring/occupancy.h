@@ -56,7 +56,7 @@ static inline slr_occupancy_desc slr_occupancy_desc_init(void)
 
 typedef struct slr_occupancy {
     uint32_t blocks;           ///< per multiprocessor; 0: the kernel cannot be launched
-    uint32_t warps, max_warps; ///< per multiprocessor: used by those blocks, and the maximum
+    uint32_t warps, max_warps; ///< per multiprocessor: used by the blocks, and the maximum
     uint32_t limits;           ///< slr_occupancy_limit flags: every limit that excludes one more block
     uint32_t by_warps, by_registers, by_shared, by_blocks, by_barriers; ///< blocks that each limit allows
     uint32_t registers_allocated;                                       ///< per block
@@ -90,14 +90,14 @@ typedef struct slr_best_block {
     uint32_t blocks;        ///< per multiprocessor
     uint32_t grid_min;      ///< blocks that fill the GPU: `blocks` * slr_occupancy_desc.multiprocessors
     uint32_t candidate_count;
-    double theoretical;                                   ///< occupancy with that block, 0 to 1
+    double theoretical;                                   ///< occupancy with `block_threads`, 0 to 1
     slr_block_candidate candidates[SLR_BLOCK_CANDIDATES]; ///< every block that was compared, the largest first
 } slr_best_block;
 
-/// Finds the block size that puts the most threads on a multiprocessor. If several sizes are equally good,
-/// slr_occupancy_best takes the largest. The result equals the result of cudaOccMaxPotentialOccupancyBlockSize. The
-/// candidates are the multiples of `multiple`, and the largest block that the kernel allows. The number `multiple` must
-/// be a multiple of 32; 0 means 32.
+/// Finds the block size that puts the most threads on a multiprocessor. If several block sizes are equally good,
+/// slr_occupancy_best takes the largest. The result equals the result of cudaOccMaxPotentialOccupancyBlockSize.
+/// slr_occupancy_best tries the multiples of `multiple`, and the largest block that the kernel allows. The number
+/// `multiple` must be a multiple of 32; 0 means 32.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, struct_size, a `multiple` that is not a multiple of 32, a carve-out above 100),

@@ -30,8 +30,8 @@ SLR_API slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_r
 /// A worker process that the servers know. A worker that was killed stays in the list for ten leases.
 typedef struct slr_remote_worker {
     char id[24];         ///< 16 hexadecimal digits
-    char host[64];       ///< the name of its machine
-    uint64_t process;    ///< its process ID on that machine
+    char host[64];       ///< the name of the worker's machine
+    uint64_t process;    ///< the worker's process ID on its machine
     uint32_t partitions; ///< partitions that the worker has
     uint32_t draining;   ///< 1: slr_remote_drain has asked the worker to end
 } slr_remote_worker;
@@ -93,8 +93,8 @@ SLR_API slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr
 typedef struct slr_remote_copy {
     uint32_t partitions, reserved;
     uint64_t states;   ///< states in the last snapshots
-    uint64_t messages; ///< messages that are part of those snapshots
-    uint64_t waiting;  ///< frames of messages after those snapshots
+    uint64_t messages; ///< messages that are part of the last snapshots
+    uint64_t waiting;  ///< frames of messages after the last snapshots
     uint64_t outputs;  ///< records of outputs that were not released
     uint64_t letters;  ///< dead letters
     uint64_t bytes;    ///< bytes of all records
@@ -137,7 +137,7 @@ enum { SLR_REMOTE_SYNC_UNKNOWN = 0, SLR_REMOTE_SYNC_ALWAYS = 1, SLR_REMOTE_SYNC_
 typedef struct slr_remote_safety {
     char version[32];     ///< version of the server that answered
     uint32_t replicas;    ///< replicas of the name's streams; if nobody has served the name, slr_remote_desc.replicas
-    uint32_t current;     ///< number of those replicas that are up to date now
+    uint32_t current;     ///< replicas that are up to date now
     uint32_t sync;        ///< survival of a power cut: SLR_REMOTE_SYNC_UNKNOWN, ..._ALWAYS, ..._INTERVAL
     uint32_t servers;     ///< servers that reported their sync_interval
     uint64_t interval_ns; ///< with SLR_REMOTE_SYNC_INTERVAL: the longest sync_interval

@@ -117,7 +117,7 @@ typedef struct slr_algorithm {
     const char *why_not;    ///< why the algorithm cannot do this call; else ""
 } slr_algorithm;
 
-/// The texts are valid until the visitor returns.
+/// The texts in slr_algorithm are valid until the visitor returns.
 typedef void slr_algorithm_visitor(void *user, const slr_algorithm *algorithm);
 
 /// A library that operations may use. slipring opens the library at its first use.
@@ -128,7 +128,7 @@ typedef struct slr_provider {
     const char *why_not; ///< why the library cannot be used; "" if it can
 } slr_provider;
 
-/// The texts live as long as the process.
+/// The texts in slr_provider live as long as the process.
 typedef void slr_provider_visitor(void *user, const slr_provider *provider);
 
 /// Calls the visitor for each library that operations may use. The variable SLIPRING_OPENBLAS_LIB names a file that
@@ -136,7 +136,8 @@ typedef void slr_provider_visitor(void *user, const slr_provider *provider);
 /// Threads: any.  Blocks: while a library is opened.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *user);
 
-/// The kernel source of a group of operations, as slipring compiles it. The texts are valid until the visitor returns.
+/// The kernel source of a group of operations, as slipring compiles it. `name` and `text` are valid until the
+/// visitor returns.
 typedef void slr_ops_source_visitor(void *user, const char *name, const char *text);
 
 /// Calls the visitor for each kernel source of the operations. The sources use only the language of
@@ -161,7 +162,8 @@ typedef struct slr_matmul_desc {
     slr_activation activation; ///< 0: none
     float alpha;               ///< 0: 1
     float beta;                ///< default 0: c is only written
-    /// All tensors have rank 2, or rank 3 with the batch as the first dimension. b may have rank 2 for a whole batch.
+    /// All tensors of a product have rank 2, or rank 3 with the batch as the first dimension. For a whole batch, the
+    /// tensor b may have rank 2.
     const slr_tensor *a, *b, *c;
     const slr_tensor *bias; ///< of rank 1, one number per column; or NULL
     const slr_tensor *pre;  ///< shaped as c: gets the values before the activation; or NULL
@@ -440,7 +442,7 @@ typedef struct slr_scaler_info {
     uint32_t good_steps; ///< steps with finite gradients since the scale last changed
     uint64_t steps, skipped;
     uint64_t halves, zeros; ///< SLR_F16 elements in the last step's gradients; how many of them were 0
-    const char *advice;     ///< advice if half of these elements or more were 0; else "". Lives as long as the process
+    const char *advice;     ///< advice if half of `halves` or more were 0; else "". Lives as long as the process
 } slr_scaler_info;
 
 /// Makes a scaler for the loss. `desc` may be NULL.

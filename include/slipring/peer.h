@@ -36,7 +36,7 @@ typedef struct slr_peer_info {
     uint64_t direct_copies, direct_bytes;
     uint64_t staged_copies, staged_bytes;
     uint64_t staged_chunks;      ///< pieces of staged copies
-    uint64_t moves, moved_bytes; ///< the part of these copies that launches needed for buffers of the other device
+    uint64_t moves, moved_bytes; ///< copies that launches needed for buffers of the other device
 } slr_peer_info;
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).

@@ -51,7 +51,7 @@ typedef struct slr_pool_stats {
     uint64_t live_bytes, live; ///< buffers in use: bytes; count
     uint64_t peak_bytes;       ///< the high-water mark of live_bytes
     uint64_t kept_bytes, kept; ///< waiting buffers: bytes; count
-    uint64_t hits, misses;     ///< requests: served by a waiting buffer; by a new one
+    uint64_t hits, misses;     ///< requests: served by a waiting buffer; by a new buffer
     uint64_t refused;          ///< requests refused for lack of memory
     double hit_rate;           ///< hits / (hits + misses); 0 without requests
 } slr_pool_stats;

@@ -17,8 +17,8 @@ typedef struct slr_port slr_port;
 /// SYSTEM.
 SLR_API slr_status slr_port_open(slr_device *device, slr_port **out);
 
-/// Closes a port. Ring kernels still handle the messages that were sent before slr_port_close. Replies that were not
-/// yet received are discarded. If `port` is NULL, slr_port_close does nothing.
+/// Closes a port. Ring kernels still handle the messages that were sent before slr_port_close. slr_port_close discards
+/// the replies that the program has not received. If `port` is NULL, slr_port_close does nothing.
 /// Threads: the owner, once.  Blocks: no.
 SLR_API void slr_port_close(slr_port *port);
 
@@ -27,7 +27,7 @@ typedef struct slr_send_options {
     uint32_t priority; ///< SLR_PRIORITY(0..255); default: the ring kernel's
     /// The correlation: a number that every reply to the message returns. The default correlation of a message is the
     /// port's next number. The port's numbers start with 1 and count the accepted messages for which the program set no
-    /// correlation. After 2^31 - 1 comes 0.
+    /// correlation. After the number 2^31 - 1, a port continues with 0.
     uint32_t correlation;
 } slr_send_options;
 

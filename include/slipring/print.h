@@ -13,8 +13,8 @@ typedef struct slr_print {
     const char *text;   ///< output of one printf, NUL-terminated
     size_t bytes;       ///< length of the text
     /// The number of printf calls whose text was lost because there was no room for the text. A report of lost printf
-    /// calls has no text. For a kernel, the number counts the lost calls of one launch. For a handler, the number
-    /// counts the lost calls of its ring kernel since the last report.
+    /// calls has no text. For a kernel, `lost` counts the lost calls of one launch. For a handler, `lost` counts the
+    /// lost calls of its ring kernel since the last report.
     uint64_t lost;
     const char *ring;  ///< for a handler: the ring kernel's name. NULL: a kernel
     uint32_t instance; ///< for a handler: the instance of its message

@@ -64,9 +64,9 @@ typedef struct slr_profile_row {
     /// memory. 0 means unknown.
     uint64_t bytes;
     double bytes_per_second; ///< bytes / total_ns
-    // For a kernel, the counts are the sum of all launches. For a batch, the counts are the sum of all messages; each
-    // message counts as one call of the handler with unknown contents. If slipring could not count the work of a
-    // kernel, all figures are 0 except threads and blocks.
+    // For a kernel, the counts are the sum of all launches. For the batches of a ring kernel, the counts are the sum of
+    // all messages: each message counts as one call of the handler with an unknown message. If slipring could not count
+    // the work of a kernel, all figures are 0 except threads and blocks.
     uint64_t threads, blocks;
     uint64_t flops, flops64;                   ///< single precision; double precision
     uint64_t instructions;                     ///< instructions of the intermediate form
@@ -76,9 +76,9 @@ typedef struct slr_profile_row {
     slr_profile_line lines[SLR_PROFILE_LINES]; ///< the source's lines by falling share
     uint64_t messages;                         ///< for a batch or owner row: messages handled
     uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
-    /// For a caller row: `file` is the mapped file with the caller's machine code, and this field is the call's offset
-    /// in bytes from the start of `file`. If the offset of a caller row is 0, `file` is a source, and lines[0] has the
-    /// line.
+    /// In a caller row, `file` is the mapped file with the caller's machine code, and `offset` is the place of the
+    /// call, in bytes from the start of `file`. If the offset of a caller row is 0, `file` is a source, and lines[0]
+    /// has the line.
     uint64_t offset;
 } slr_profile_row;
 
@@ -91,7 +91,7 @@ typedef struct slr_ceilings {
     // The time of a small copy and the rate of a large copy, by slr_buffer_write and slr_buffer_read.
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
     double instructions_per_second; ///< of the intermediate form, in regular code on data in caches
-    double branch_per_second;       ///< the same, if each thread branches another way
+    double branch_per_second;       ///< instructions per second, if each thread branches another way
     double instruction_ns;          ///< time per instruction of one thread, if each instruction needs the last result
 } slr_ceilings;
 
@@ -106,8 +106,8 @@ typedef struct slr_roofline {
     double reached; ///< fraction of the device's peak at the kernel's intensity: 0 to about 1; more if caches help
 } slr_roofline;
 
-/// Starts the profiler. The counts of earlier profiling periods stay. If the profiler is already on, slr_profile_start
-/// does nothing.
+/// Starts the profiler. slr_profile_start does not clear the counts of earlier profiling periods. If the profiler is
+/// already on, slr_profile_start does nothing.
 /// Threads: any.  Blocks: 5 ms the first time, because slipring compares two clocks.  Owns: nothing.  Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
@@ -130,9 +130,9 @@ SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_
 SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count);
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
-/// Gives the best performance of a device. The first call for a device runs kernels on that device, for some seconds at
-/// most. slipring keeps the result in the cache folder, for each device, CPU and version. A program should make the
-/// first call before it starts the profiler.
+/// Gives the best performance of a device. The first call of slr_profile_ceilings for a device runs kernels on that
+/// device, for some seconds at most. slipring keeps the result in the cache folder, for each device, CPU and version. A
+/// program should call slr_profile_ceilings for the first time before it starts the profiler.
 ///
 /// Threads: any.  Blocks: while the call measures.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
@@ -153,9 +153,9 @@ SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ce
 #define slr_profile_measure_ceilings(device, out)                                                                      \
     slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
-/// Says whether memory or computation limits the kernel of a row. If `ceilings` is NULL, slr_profile_roofline uses the
-/// last measurement of the row's device by any process. The result is UNKNOWN if there is no measurement, if the row is
-/// not a kernel's row, or if slipring has not counted the kernel's work.
+/// Says whether memory or computation limits the speed of the kernel that a row describes. If `ceilings` is NULL,
+/// slr_profile_roofline uses the last measurement of the row's device by any process. The result is UNKNOWN if there is
+/// no measurement, if the row is not a kernel's row, or if slipring has not counted the kernel's work.
 /// Threads: any.  Blocks: while the call reads a file, if `ceilings` is NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 

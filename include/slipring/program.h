@@ -29,17 +29,17 @@ typedef struct slr_program_desc {
     uint32_t include_path_count;
     uint32_t optimize; ///< `__global__` kernels on a CPU: 1 compiles four times as fast, 2 (the default) runs faster
     uint32_t raw; ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts such a source, for launches
-    /// The prototypes of the kernels in a raw source, such as "__global__ void k(const float *x, int n);". If the field
+    /// The prototypes of the kernels in a raw source, such as "__global__ void k(const float *x, int n);". If raw_table
     /// is NULL, slipring reads the prototypes from the source, which must define each kernel as `extern "C" __global__
     /// void`.
     const char *raw_table;
-    /// If the field is 1, slipring compiles for a debugger on a CPU: without optimisation, with the source's lines and
-    /// variables (docs/debugging.md). If the field is 0, the environment variable SLIPRING_DEBUG=1 has the same effect
-    /// as the field value 1.
+    /// If `debug` is 1, slipring compiles for a debugger on a CPU: without optimisation, with the source's lines and
+    /// variables (docs/debugging.md). If `debug` is 0, slipring compiles for a debugger only if the environment
+    /// variable SLIPRING_DEBUG is 1.
     uint32_t debug;
-    /// A value of slr_tuned_use. The value decides whether a launch for which slipring chooses the block uses what
-    /// slr_tune has found. The default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable SLIPRING_TUNED
-    /// is 0.
+    /// A value of slr_tuned_use. If slipring chooses the block of a launch, `tuned` decides whether the launch uses the
+    /// choice that slr_tune has stored. The default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable
+    /// SLIPRING_TUNED is 0.
     uint32_t tuned;
 } slr_program_desc;
 #ifdef __cplusplus
@@ -70,8 +70,8 @@ typedef enum slr_scalar {
     SLR_U64,
     SLR_F32,
     SLR_F64,
-    SLR_F16, ///< half precision. Only buffers and tensors have this type and the next
-    SLR_BF16 ///< the upper half of an SLR_F32
+    SLR_F16, ///< half precision, only for buffers and tensors
+    SLR_BF16 ///< the upper half of an SLR_F32, only for buffers and tensors
 } slr_scalar;
 
 /// One member of a struct that is a scalar or an array of scalars. Members of nested structs have names such as
@@ -93,7 +93,7 @@ typedef struct slr_layout {
     uint32_t field_count;
 } slr_layout;
 
-/// A parameter of a handler after its message: a buffer or a scalar, given at launch, or an output channel.
+/// A parameter of a handler that follows the message: a buffer or a scalar, given at launch, or an output channel.
 typedef struct slr_parameter {
     const char *name;
     uint8_t is_buffer;
@@ -104,7 +104,7 @@ typedef struct slr_parameter {
     slr_layout message; ///< for an output channel: the message that the channel takes
 } slr_parameter;
 
-/// The properties of a `__ring__` handler. The texts and arrays live as long as the program.
+/// The properties of a `__ring__` handler. The texts and arrays in slr_handler_info live as long as the program.
 typedef struct slr_handler_info {
     const char *name;
     slr_layout state, message, reply;
@@ -132,7 +132,7 @@ SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, c
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_program_destroy(slr_program *program);
 
-/// Gives a handler of a program. `index` counts from 0, in the order of the source.
+/// Gives a handler of a program. `index` counts the handlers from 0, in the order of the source.
 /// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
 /// last handler), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
@@ -182,7 +182,7 @@ typedef struct slr_skipped_info {
     uint8_t is_kernel; ///< 1: a `__global__` function
 } slr_skipped_info;
 
-/// Gives a handler or kernel of a program. `index` counts from 0, in the order of the source.
+/// Gives a handler or kernel of a program. `index` counts handlers and kernels from 0, in the order of the source.
 /// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
 /// last function), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
@@ -194,7 +194,8 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
 #define slr_program_get_function(program, index, out)                                                                  \
     slr_program_get_function_sized((program), (index), (out), sizeof(slr_function_info))
 
-/// Gives a part of the source that the compiler skipped, in the order of discovery. `index` counts from 0.
+/// Gives a part of the source that the compiler skipped. `index` counts the skipped parts from 0, in the order of
+/// discovery.
 /// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
 /// last part), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);

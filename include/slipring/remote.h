@@ -72,7 +72,7 @@ typedef struct slr_worker_desc {
     uint32_t struct_size;
     uint32_t partitions;  ///< 1 to 1,024; default 64
     uint64_t capacity;    ///< frames of messages that a partition stores until a snapshot has them; default 65,536
-    uint64_t lease_ns;    ///< after this silence, others take over a worker's partitions; default 3 s
+    uint64_t lease_ns;    ///< others take over the partitions of a worker that is silent so long; default 3 s
     uint64_t snapshot_ns; ///< time between snapshots of a partition; default 1 s
     uint32_t full_every;  ///< one snapshot in so many holds all states; default 16
     uint32_t reserved;
@@ -114,7 +114,7 @@ typedef struct slr_worker_stats {
     uint64_t replaced;    ///< handlers replaced by slr_worker_replace
     uint64_t rolled_back; ///< replacements that were undone after a fault
     char problem[256];    ///< the last problem; "" for none
-    /// If this field is 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program
+    /// If `draining` is 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program
     /// may close the worker. slr_worker_close fails if the worker handed a partition over without a snapshot.
     uint64_t draining;
 } slr_worker_stats;
@@ -166,8 +166,8 @@ typedef struct slr_sender_desc {
     uint32_t struct_size;
     uint32_t frame_bytes; ///< bytes of a partition's messages that are sent together, up to 524,288; default 65,536
     /// A number below 2^63 that identifies the sender; the sender keeps it over restarts. After a restart the sender
-    /// sends all its messages again from the first one, and slipring skips the messages that were accepted. If the
-    /// field is 0, slipring chooses a new number for the sender.
+    /// sends all its messages again from the first one, and slipring skips the messages that were accepted. If
+    /// `producer` is 0, slipring chooses a new number for the sender.
     uint64_t producer;
     slr_program *program; ///< slipring compares its message's layout with the name's; NULL: only the size
     const char *handler;  ///< the handler in the program; NULL: the first handler

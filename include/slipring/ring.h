@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A ring kernel is a persistent message handler with a mailbox and state. Contracts: docs/contract/lifecycle.md,
-/// docs/contract/delivery.md, docs/contract/failure.md.
+/// A ring kernel is a persistent message handler with a mailbox (a queue of messages) and one state for each of its
+/// instances. docs/glossary.md explains the words. Contracts: docs/contract/lifecycle.md, docs/contract/delivery.md,
+/// docs/contract/failure.md.
 ///
 ///     created --launch--> launched --activate--> active <--deactivate/reactivate--> paused
 ///     active or paused --close_input--> draining --(nothing pending)--> terminated
@@ -93,7 +94,7 @@ typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint
 typedef struct slr_context slr_context;
 typedef slr_status slr_main(void *user, slr_context *context);
 
-/// A value for one of the handler's parameters after its message.
+/// A value for a parameter of the handler that follows the message.
 typedef struct slr_binding {
     const char *name;   ///< the parameter's name
     slr_buffer *buffer; ///< for a buffer
@@ -119,9 +120,9 @@ typedef struct slr_same {
 /// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up
 /// to a multiple of 16. Q is queue_size, rounded up to a power of two. The number of shards is the number of the
 /// device's workers, but at most the number of instances. I is the number of instances per shard, rounded up. slipring
-/// allocates each part of this memory at its first use. A ring kernel with a short queue uses 4 KB of memory, also
-/// after a call. With a longer queue, each port that has called uses two or three more pages. max_ports uses no memory
-/// until ports connect.
+/// allocates each part of a ring kernel's memory at its first use. A ring kernel with a short queue uses 4 KB of
+/// memory, also after a call. With a longer queue, each port that has made a call uses two or three more pages. A port
+/// uses no memory until it connects, however large max_ports is.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// The capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired. With an
@@ -152,7 +153,7 @@ typedef struct slr_ring_desc {
     /// before a handler takes the message.
     uint32_t max_replies;
     uint32_t max_ports; ///< limit on ports that send to this ring kernel, 1 to 256; default 64
-    /// If the field is 1, messages carry the time at which they were sent, and replies return that time. If messages
+    /// If time_stamps is 1, messages carry the time at which they were sent, and replies return that time. If messages
     /// carry their time, each message costs one read of the clock.
     uint32_t time_stamps;
     /// The first state of each instance, also after a restart: state_bytes bytes, which slipring copies. By default all
@@ -202,7 +203,7 @@ typedef struct slr_ring_desc {
     /// The most messages that a kernel handler may send through each output channel per message, 1 to 64. The default
     /// of max_sends is 1 message for each channel. slipring reserves space for the messages before the handler runs.
     uint32_t max_sends;
-    /// If the field is 1, messages that are in doubt after a device loss stay pending, and a restart handles them,
+    /// If `redeliver` is 1, messages that are in doubt after a device loss stay pending, and a restart handles them,
     /// perhaps for the second time. By default, slipring handles no message twice.
     uint32_t redeliver;
     uint32_t reserved4;
@@ -210,10 +211,10 @@ typedef struct slr_ring_desc {
     /// (docs/contract/references.md). By default no field is a slice. slipring copies the array.
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
-    /// If the field is 1, slipring publishes replies and counts after each message instead of each batch, so no reply
-    /// waits for the handling of a later message. The option publish_each works only for host handlers of one message
-    /// per call. publish_each does not work with routes, because replies along routes are published per batch. By
-    /// default slipring publishes replies and counts after each batch.
+    /// If publish_each is 1, slipring publishes replies and counts after each message instead of each batch, so no
+    /// reply waits for the handling of a later message. The option publish_each works only for host handlers of one
+    /// message per call. publish_each does not work with routes, because replies along routes are published per batch.
+    /// By default slipring publishes replies and counts after each batch.
     uint32_t publish_each;
 } slr_ring_desc;
 #ifdef __cplusplus
@@ -242,20 +243,20 @@ typedef enum slr_ring_mode {
 /// Counts of the messages since launch. The counts satisfy at any time: accepted = handled + faulted + dropped +
 /// undelivered + in_doubt + pending.
 typedef struct slr_ring_stats {
-    uint64_t accepted;    ///< accepted by the mailbox
-    uint64_t handled;     ///< the handler completed
-    uint64_t faulted;     ///< the handler stopped early, or a host handler returned an error
-    uint64_t dropped;     ///< dropped by an overflow policy
-    uint64_t undelivered; ///< returned by slr_ring_terminate
-    uint64_t in_doubt;    ///< a lost device may or may not have completed them (0 on a cpu)
-    uint64_t pending;     ///< waiting or in flight
+    uint64_t accepted;    ///< messages that the mailbox accepted
+    uint64_t handled;     ///< messages whose handler completed
+    uint64_t faulted;     ///< messages whose handler stopped early, or returned an error
+    uint64_t dropped;     ///< messages dropped by the overflow policy
+    uint64_t undelivered; ///< messages returned by slr_ring_terminate
+    uint64_t in_doubt;    ///< messages that a lost device may or may not have completed (0 on a cpu)
+    uint64_t pending;     ///< messages waiting or in flight
     uint64_t refused;     ///< sends that were not accepted: FULL or past their deadline. Not part of the sum
     uint64_t replied;     ///< replies written, notices included
     slr_ring_state state;
     slr_ring_mode mode;
     char last_fault[192];                    ///< the last fault: description and place; "" before the first
     uint64_t dropped_oldest, dropped_lowest; ///< `dropped` by reason
-    uint64_t dead_letters_lost;              ///< messages lost because the dead letters were full; also counted above
+    uint64_t dead_letters_lost;              ///< messages not kept because the dead letters were full
     uint64_t keys;                           ///< keys that have an instance now
     uint64_t evicted;                        ///< keys that lost their instance to another key
     uint64_t failures;                       ///< number of failures
@@ -271,11 +272,11 @@ typedef struct slr_ring_stats {
     char mode_reason[SLR_MODE_REASON_BYTES];
     uint64_t redelivered;     ///< messages in doubt that became pending again, each time counted
     uint64_t records_dropped; ///< batches of a persistent kernel missing from profile and trace, for lack of room
-    /// Description and place of the first fault since launch; "" if there was no fault. Later faults do not replace the
-    /// text of the first fault.
+    /// Description and place of the first fault since launch; "" if there was no fault. Later faults do not change
+    /// first_fault.
     char first_fault[256];
-    /// The time from the first activation to the first fault. The time is 0 if the handler ran on a device, because a
-    /// device lacks the host's clock.
+    /// The time from the first activation to the first fault. If the handler ran on a device, first_fault_ns is 0,
+    /// because a device lacks the host's clock.
     uint64_t first_fault_ns;
     uint32_t first_fault_instance;
     /// The number of the message in the instance's shard: 1, 2, ..., modulo 2^32. A ring kernel with one instance has
@@ -320,8 +321,9 @@ SLR_API slr_status slr_ring_launch(slr_ring *ring);
 /// Threads: any.  Blocks: until the shards' owners have acknowledged.  Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Pauses the ring kernel. After OK, no handler runs and no loop takes a message until slr_ring_reactivate. A paused
-/// ring kernel still accepts messages. Before slr_ring_deactivate, the ring kernel must be in the state `active`.
+/// Pauses the ring kernel. When slr_ring_deactivate has returned SLR_OK, no handler runs and no loop takes a message
+/// until slr_ring_reactivate. A paused ring kernel still accepts messages. Before slr_ring_deactivate, the ring kernel
+/// must be in the state `active`.
 /// Threads: any.  Blocks: until handlers in progress have returned.
 /// Errors: WRONG_STATE, TIMEOUT (the pause still takes effect).
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);

@@ -10,10 +10,10 @@
 struct ring_slice {
     unsigned long long offset; ///< in bytes, from the beginning of the bound buffer
     unsigned long long bytes;
-    /// 0, or the buffer whose ownership moves with the message. slr_slice_own sets this member. A program may copy the
-    /// member `owner` but must never compute it.
+    /// 0, or the buffer whose ownership moves with the message. slr_slice_own sets the member `owner`. A program may
+    /// copy `owner` but must never compute it.
     unsigned owner;
-    unsigned turn; ///< the number of transfers of that buffer. Copy this member, never compute it
+    unsigned turn; ///< the number of transfers of the buffer. Copy `turn`, never compute it
 };
 
 /// The functions ring_slice_data and ring_slice_count are for handlers. ring_slice_data gives a pointer to the slice's

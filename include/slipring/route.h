@@ -10,12 +10,13 @@
 extern "C" {
 #endif
 
-/// How replies of one ring kernel become messages of another. A zero in any field of slr_route_desc means the default.
+/// How replies of one ring kernel become messages of another ring kernel. A zero in any field of slr_route_desc means
+/// the default.
 typedef struct slr_route_desc {
     uint32_t struct_size;
     /// SLR_INSTANCE_AT(struct beat, patient) is the offset of a u32 in the reply, and the value of that u32 selects the
     /// destination instance. By default, the destination instance has the same number as the instance that replied. If
-    /// `to` has only one instance, the default is instance 0.
+    /// the destination `to` has only one instance, the default is instance 0.
     uint32_t instance_at;
     uint32_t reply_too;         ///< 1: the sender of the message also receives its replies
     uint32_t close_with_source; ///< 1: closes the input of `to` when every source of a route with this flag has ended
@@ -42,19 +43,20 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// The offset of a member in a reply, for a field where zero means "default".
 #define SLR_INSTANCE_AT(type, field) ((uint32_t)offsetof(type, field) + 1u)
 
-/// Makes a route: from now on, replies of `from` become messages of `to` and no longer go to the sender. The messages
-/// of a route keep the correlation, the priority and the time of sending of the original message. If a ring kernel has
-/// several routes, each reply goes along all these routes. If several routes lead to one ring kernel, each route keeps
-/// its own order. The handler of `from` runs only if `to` has space for all possible replies of the handler. A full
-/// mailbox of `to` therefore slows `from` down, and no reply is lost. If the overflow policy of `to` drops messages,
-/// `to` accepts every reply and drops messages instead.
+/// Makes a route: from now on, replies of the source `from` become messages of the destination `to`, and no longer go
+/// to the sender. The messages of a route keep the correlation, the priority and the time of sending of the original
+/// message. If a ring kernel has several routes, each reply goes along all these routes. If several routes lead to one
+/// ring kernel, each route keeps its own order. The handler of the source runs only if the destination has space for
+/// all possible replies of the handler. A full mailbox of the destination therefore slows the source down, and no reply
+/// is lost. If the overflow policy of the destination drops messages, the destination accepts every reply and drops
+/// messages instead.
 ///
 /// If `outlet` is set, the rules for replies hold for the messages that the handler sends through that output channel,
 /// at most max_sends per handled message. instance_at applies to messages of ring_send, which names no instance. A
 /// route with `outlet` does not affect replies.
 ///
-/// A route lasts until slr_unroute or the destruction of `from`. The route uses one of the max_ports ports of `to` for
-/// each shard of `from`. If `desc` is NULL, every option of the route has its default.
+/// A route lasts until slr_unroute or the destruction of the source. The route uses one of the destination's max_ports
+/// ports for each shard of the source. If `desc` is NULL, every option of the route has its default.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Owns: nothing; the route keeps the memory of `to` alive.
@@ -67,16 +69,16 @@ static inline slr_route_desc slr_route_desc_init(void)
 ///   returned within 10 s or the device's hang timeout; the route takes effect afterwards).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
-/// Sends all replies of `from` to `port`, no matter which port sent the message. The port receives the replies in
-/// addition to the destinations of slr_route. The ring kernel `from` handles messages only while the port has space for
-/// their replies. A route to a port lasts until the port is closed.
+/// Sends all replies of the ring kernel `from` to the port `port`, no matter which port sent the message. The port
+/// receives the replies in addition to the destinations of slr_route. The ring kernel `from` handles messages only
+/// while the port has space for their replies. A route to a port lasts until the port is closed.
 ///
 /// Threads: the port's owner, but not from a handler of the same device.  Blocks, Errors: as for slr_route.
 SLR_API slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_desc *desc);
 
 /// Removes a route between two ring kernels. After slr_unroute, the destination still handles the messages that were
-/// sent along the route. After the last route is removed, `from` replies to its senders again. slr_unroute works in any
-/// state of the two ring kernels, and on a lost device.
+/// sent along the route. After the last route of the source is removed, the source replies to its senders again.
+/// slr_unroute works in any state of the two ring kernels, and on a lost device.
 /// Threads: any, but not a handler of the same device.  Blocks: until handlers in progress have returned.
 /// Errors: NOT_FOUND (no such route), INVALID (a NULL argument), TIMEOUT (as for slr_route).
 SLR_API slr_status slr_unroute(slr_ring *from, slr_ring *to);

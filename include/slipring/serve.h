@@ -70,7 +70,7 @@ typedef struct slr_server_stats {
     uint64_t differing;   ///< replayed messages whose outputs differ from the stored outputs, which remain valid
     uint64_t keys;        ///< keys, or instances, that have had a message
     uint64_t snapshots;   ///< snapshots by this process
-    uint64_t snapshot_ns; ///< time that these snapshots took, all together
+    uint64_t snapshot_ns; ///< time that this process's snapshots took, all together
     uint64_t bytes;       ///< size of the place
     char damage[256];     ///< what slr_serve found and repaired, such as an incomplete write; "": nothing
     uint64_t replaced;    ///< handlers replaced by slr_server_replace

@@ -46,12 +46,12 @@ enum {
 extern "C" {
 #endif
 
-/// Returns the name of a code, such as "SLR_FULL", or "SLR_?" for an integer that is not a code. The result is never
-/// NULL.
+/// Returns the name of a code, such as "SLR_FULL", or "SLR_?" for an integer that is not a code. slr_status_name never
+/// returns NULL.
 /// Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_status_name(slr_status status);
 
-/// Returns the meaning of a code in a few words. The result is never NULL.
+/// Returns the meaning of a code in a few words. slr_status_meaning never returns NULL.
 /// Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_status_meaning(slr_status status);
 

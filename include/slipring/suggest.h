@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/// Which rule decided the block size. An earlier rule in this enum takes precedence over a later one.
+/// Which rule decided the block size. If several rules apply to a launch, the rule that comes first in this enum
+/// decides.
 typedef enum slr_block_rule {
     SLR_BLOCK_GIVEN = 1,    ///< the shape has a block
     SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured the block for this number of threads

@@ -20,8 +20,8 @@ extern "C" {
 typedef struct slr_supervisor slr_supervisor;
 
 /// Which children the supervisor restarts after a failure. Of the selected children, the supervisor first stops those
-/// that still work, by making them fail: the last added child fails first. After that, the supervisor restarts all
-/// selected children, beginning with the first added child.
+/// that still work, by making them fail: the last added child fails first. When all selected children have failed, the
+/// supervisor restarts them, beginning with the first added child.
 typedef enum slr_strategy {
     SLR_ONE_FOR_ONE = 1, ///< the failed child (the default)
     SLR_ONE_FOR_ALL = 2, ///< all children

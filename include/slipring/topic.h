@@ -17,9 +17,9 @@ extern "C" {
 /// A topic under which a thread of the host publishes messages.
 typedef struct slr_topic slr_topic;
 
-/// Publishes the replies of `from` under `topic`: `from` gets a route to every present and future subscriber on its
-/// device. Ring kernel `from` publishes under the topic until `from` is destroyed. One ring kernel may publish under
-/// several topics.
+/// Publishes the replies of the ring kernel `from` under `topic`: `from` gets a route to every present and future
+/// subscriber on its device. Ring kernel `from` publishes under the topic until `from` is destroyed. One ring kernel
+/// may publish under several topics.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: as slr_route.
 /// Errors: INVALID (`topic` is not a topic: the message says what is wrong), WRONG_STATE (the ring kernel is not
@@ -27,11 +27,12 @@ typedef struct slr_topic slr_topic;
 ///   After NO_MEMORY and TIMEOUT some of the routes may exist.
 SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
-/// Subscribes `to` to all topics on its device that match the pattern. After the subscription, `to` gets the messages
-/// of slr_publish. Each ring kernel that publishes under a matching topic gets a route to `to`. A ring kernel with two
-/// matching patterns receives each message once. The subscription lasts until `to` is destroyed. The subscription
-/// survives a failure of `to`: after the restart, `to` receives later messages. If a ring kernel advertises while `to`
-/// has failed, and `to` was paused and full, slr_ring_reactivate makes the route later.
+/// Subscribes the ring kernel `to` to all topics on its device that match the pattern. After the subscription, the
+/// subscriber `to` gets the messages of slr_publish. Each ring kernel that publishes under a matching topic gets a
+/// route to the subscriber. A ring kernel with two matching patterns receives each message once. The subscription lasts
+/// until the subscriber is destroyed. The subscription survives a failure of the subscriber, which receives later
+/// messages after its restart. If a ring kernel advertises while `to` has failed, and `to` was paused and full,
+/// slr_ring_reactivate makes the route later.
 ///
 /// Threads, Blocks, Errors: as for slr_advertise.
 SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);

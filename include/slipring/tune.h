@@ -24,7 +24,7 @@ typedef struct slr_tunable {
     int64_t value; ///< the macro's value in this program
 } slr_tunable;
 
-/// Gives a tunable macro of a program. `index` counts from 0, in the order of the source.
+/// Gives a tunable macro of a program. `index` counts the tunable macros from 0, in the order of the source.
 /// Threads: any.  Blocks: no.  Owns: the program keeps the text and the array.  Errors: NOT_FOUND (`index` is past the
 /// last macro), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_tunable(const slr_program *program, uint32_t index, slr_tunable *out);
@@ -87,9 +87,10 @@ typedef struct slr_tune_candidate {
 /// slipring calls the function `watch` on the caller's thread, each time the tuner has tried a candidate.
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
-/// A measuring function of the program measures one sample in place of the device's events. The cost may be energy, for
-/// example, or an invented number in a test. Before slipring calls the function, the tuner checks the candidate's
-/// results and makes the candidate's kernel and arguments ready to launch.
+/// A function of the program that measures one sample of a candidate, in place of the device's events. The cost that
+/// the function returns may be energy, for example, or an invented number in a test. Before slipring calls the
+/// measuring function, the tuner checks the candidate's results and makes the candidate's kernel and arguments ready to
+/// launch.
 typedef slr_status slr_tune_meter(void *user, slr_stream *stream, slr_kernel *kernel,
                                   const slr_tune_candidate *candidate, double *cost);
 
@@ -182,7 +183,8 @@ SLR_API slr_status slr_kernel_get_tuned(slr_kernel *kernel, slr_shape shape, slr
 SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shape, slr_tuned *out, size_t bytes);
 #define slr_kernel_get_tuned(kernel, shape, out) slr_kernel_get_tuned_sized((kernel), (shape), (out), sizeof(slr_tuned))
 
-/// A tuner's choice that is stored in the cache folder. The struct and its texts are valid until the visitor returns.
+/// A tuner's choice that is stored in the cache folder. The struct slr_tuned_entry and its texts are valid until the
+/// visitor returns.
 typedef struct slr_tuned_entry {
     const char *kernel, *device; ///< `device` is the name that opens the device
     const char *model, *compiler, *driver;
@@ -191,8 +193,8 @@ typedef struct slr_tuned_entry {
 
 typedef void slr_tuned_visitor(void *user, const slr_tuned_entry *entry);
 
-/// Calls the visitor for each choice that the tuner has stored for the program's source. The entries cover all devices,
-/// but only the running version of the library.
+/// Calls the visitor for each choice that the tuner has stored for the program's source. The visitor gets the choices
+/// for all devices, but only those of the running version of the library.
 /// Threads: any.  Blocks: while the call reads files.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no cache folder), SYSTEM, NO_MEMORY.
 SLR_API slr_status slr_program_visit_tuned(const slr_program *program, slr_tuned_visitor *visit, void *user);

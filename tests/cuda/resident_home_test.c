@@ -123,7 +123,7 @@ static void batch_that_was_not_published_is_all_there(void **state)
 }
 
 // Counts follow replies (mb_finish): the device may be lost in between.
-static void replies_that_are_out_and_not_counted_are_not_written_over(void **state)
+static void replies_that_are_out_are_counted_and_not_written_over(void **state)
 {
     (void)state;
     struct owner o;
@@ -137,6 +137,8 @@ static void replies_that_are_out_and_not_counted_are_not_written_over(void **sta
     assert_int_equal(P[MBP_HANDLED], 0);
     assert_int_equal(P[MBP_PORT(0) + MBQ_REPLIES], 2);
     assert_int_equal(P[MBP_PORT(0) + MBQ_PUBLISHED], 2);
+    assert_int_equal(P[MBP_REPLIED], 2);
+    assert_int_equal(MB_LOAD(P[MBP_OWNER] + MB_REPLIED), 2);
     end(&o);
 }
 
@@ -187,7 +189,7 @@ int main(void)
         cmocka_unit_test(batch_that_was_published_is_over),
         cmocka_unit_test(batch_that_was_cut_keeps_its_rest),
         cmocka_unit_test(batch_that_was_not_published_is_all_there),
-        cmocka_unit_test(replies_that_are_out_and_not_counted_are_not_written_over),
+        cmocka_unit_test(replies_that_are_out_are_counted_and_not_written_over),
         cmocka_unit_test(messages_of_earlier_batches_are_known_to_be_done_with),
         cmocka_unit_test(replies_to_a_port_that_collects_are_not_written_over),
     };

@@ -12,8 +12,8 @@ extern "C" {
 
 /// Gives the MTLBuffer (an Objective-C object) that holds the buffer's bytes, and the offset of these bytes in it.
 /// Other buffers may lie in the same MTLBuffer. The MTLBuffer lives as long as the buffer; retain the MTLBuffer to keep
-/// it longer. slipring does not see other accesses to the bytes. Before such an access, wait for slipring's work
-/// (slr_point_wait). Before slipring's next work, wait for such accesses.
+/// it longer. slipring does not see the accesses of other code to the bytes. Before other code accesses the bytes, wait
+/// for slipring's work (slr_point_wait). Before slipring's next work, wait for the accesses of the other code.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL), UNSUPPORTED (the buffer is not of a metal device).

@@ -75,13 +75,14 @@ SLRI_SIGNS(double, , slri_bits, slri_from_bits, SLRI_SIGN64)
 
 // ------------------------------------------------------------------------------------------------ minimum and rounding
 
-// IEEE 754-2008 minNum and maxNum: a NaN loses against a number. Zeros as on the devices: -0 is less than +0.
+// IEEE 754-2008 minNum and maxNum: a NaN loses against a number. Zeros as on the devices: -0 is less than +0. Both orders
+// of the operands, merged, choose between zeros: vector units have each order as one instruction.
 #define SLRI_MINIMUM(name, T, canon, less, as_bits, from_bits, merge)                                                  \
     SLRI_FN T name(T a, T b)                                                                                           \
     {                                                                                                                  \
-        T r = a less b ? a : b;                                                                                        \
-        r = a == b ? from_bits(as_bits(a) merge as_bits(b)) : r;                                                       \
-        return canon(b != b ? a : r);                                                                                  \
+        T r = from_bits(as_bits(a less b ? a : b) merge as_bits(b less a ? b : a));                                    \
+        r = b != b ? a : r;                                                                                            \
+        return a != a ? canon(b) : r;                                                                                  \
     }
 SLRI_MINIMUM(slri_fminf, float, slri_canon32, <, slri_float_as_uint, slri_uint_as_float, |)
 SLRI_MINIMUM(slri_fmaxf, float, slri_canon32, >, slri_float_as_uint, slri_uint_as_float, &)
