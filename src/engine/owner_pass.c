@@ -391,7 +391,6 @@ static void end_dispatch(struct slri_relaunch *relaunch)
 {
     slr_status status = slri_relaunch_end(relaunch);
     for (uint32_t i = 0; i < relaunch->parts; ++i) {
-        relaunch->goes_on = i + 1 < relaunch->parts;
         observe_part(relaunch, &relaunch->part[i], status);
         settle_part(&relaunch->part[i], status);
     }

@@ -54,7 +54,6 @@ struct slri_relaunch {
     // The owner's: what is packed for the next dispatch.
     uint32_t messages, chains, parts;
     uint64_t packed_bytes; // behind messages_at
-    bool goes_on;          // parts of the last dispatch are still to be settled, and who waits for room is told then
     struct slri_relaunch_part part[SLRI_RELAUNCH_MOST_SHARDS];
     slr_status begun;
     uint64_t begin;             // a look at the clock; 0: nobody watches

@@ -201,8 +201,7 @@ void slri_ring_tell(struct slri_shard *shard, uint32_t batch)
     }
     if (slri_ring_drops(ring))
         slri_ring_evicted(shard);
-    const bool goes_on = shard->relaunch && shard->relaunch->goes_on; // a wake for each part would be 32 a dispatch
-    if (!goes_on && __atomic_load_n(&ring->credit_waiters, __ATOMIC_RELAXED)) {
+    if (__atomic_load_n(&ring->credit_waiters, __ATOMIC_RELAXED)) {
         __atomic_fetch_add(&ring->credit_event, 1, __ATOMIC_RELEASE);
         slri_futex_wake(&ring->credit_event, UINT32_MAX);
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the backend gives Vulkan, counted: barriers only where data flows, arguments written once, pipelines kept.
 #define _POSIX_C_SOURCE 200809L
-#include "ring/ring.h"
 #include "tests/vulkan/vulkan_test.h"
 
 #include <vulkan/vulkan_core.h>
@@ -172,99 +171,40 @@ static const char handlers[] = "struct number { unsigned n; };\n"
                                "    struct number out;\n"
                                "    out.n = 2 * in->n;\n"
                                "    ring_reply(&out);\n"
-                               "}\n"
-                               "__ring__ void sum(struct number *self, const struct number *in)\n"
-                               "{\n"
-                               "    self->n += in->n;\n"
                                "}\n";
 
-struct batched {
+static void batches_of_a_ring_kernel_are_dispatches_alone(void **state)
+{
     slr_device *device;
     slr_program *program;
     slr_ring *ring;
     slr_port *port;
     slr_address to;
-};
-
-static void open_batched(struct batched *b, const char *handler, uint32_t instances)
-{
     slr_ring_desc desc = SLR_RING_DESC_INIT;
-    must(slr_device_open("vulkan:0?ring=relaunch", NULL, &b->device));
-    must(slr_program_from_text(b->device, "twice.cu", handlers, NULL, &b->program));
-    desc.program = b->program;
-    desc.handler = handler;
-    desc.instances = instances;
-    must(slr_ring_create(b->device, &desc, &b->ring));
-    must(slr_ring_launch(b->ring));
-    must(slr_ring_activate(b->ring, LONG));
-    must(slr_port_open(b->device, &b->port));
-    must(slr_ring_get_address(b->ring, 0, &b->to));
-}
-
-static void close_batched(struct batched *b)
-{
-    slr_port_close(b->port);
-    slr_ring_destroy(b->ring);
-    slr_program_destroy(b->program);
-    slr_device_close(b->device);
-}
-
-static void batches_of_a_ring_kernel_are_dispatches_alone(void **state)
-{
-    struct batched b;
     (void)state;
-    open_batched(&b, "twice", 1);
-    const uint64_t barriers = metric(b.device, "barriers"), submits = metric(b.device, "submits");
-    const uint64_t told = metric(b.device, "host_barriers");
+    must(slr_device_open("vulkan:0?ring=relaunch", NULL, &device));
+    must(slr_program_from_text(device, "twice.cu", handlers, NULL, &program));
+    desc.program = program;
+    desc.handler = "twice";
+    must(slr_ring_create(device, &desc, &ring));
+    must(slr_ring_launch(ring));
+    must(slr_ring_activate(ring, LONG));
+    must(slr_port_open(device, &port));
+    must(slr_ring_get_address(ring, 0, &to));
+    const uint64_t barriers = metric(device, "barriers"), submits = metric(device, "submits");
+    const uint64_t told = metric(device, "host_barriers");
     for (uint32_t i = 0; i < LAUNCHES; ++i) { // each is a batch
         uint32_t got = 0;
-        must(slr_call(b.port, b.to, &i, sizeof i, &got, sizeof got, LONG));
+        must(slr_call(port, to, &i, sizeof i, &got, sizeof got, LONG));
         assert_int_equal(got, 2 * i);
     }
-    assert_int_equal(metric(b.device, "barriers") - barriers, 0); // with copies there would be two a batch
-    assert_int_equal(metric(b.device, "submits") - submits, LAUNCHES);
-    assert_int_equal(metric(b.device, "host_barriers") - told, LAUNCHES); // before the host reads the results
-    close_batched(&b);
-}
-
-// Sends each of 64 instances, which have 32 owners, one message, and waits until all are handled. Gives how often who
-// waits for room was told, and in how many dispatches.
-static uint32_t count_told(struct batched *b, uint64_t *dispatches)
-{
-    enum { INSTANCES = 64 };
-    uint32_t message[INSTANCES], instance[INSTANCES];
-    slr_ring_stats stats = {0};
-    for (uint32_t i = 0; i < INSTANCES; ++i)
-        message[i] = instance[i] = i;
-    must(slr_ring_get_stats(b->ring, &stats));
-    const uint64_t handled = stats.handled, submits = metric(b->device, "submits");
-    const uint32_t event = __atomic_load_n(&b->ring->credit_event, __ATOMIC_RELAXED);
-    must(slr_send_many(b->port, b->to, instance, message, sizeof *message, INSTANCES, LONG, NULL));
-    while (stats.handled != handled + INSTANCES)
-        must(slr_ring_get_stats(b->ring, &stats));
-    *dispatches = metric(b->device, "submits") - submits;
-    // What is told comes behind what is counted. The owner, one thread for all shards, reads a state behind both.
-    uint32_t sum = 0;
-    must(slr_ring_snapshot(b->ring, 1, &sum, sizeof sum, LONG));
-    assert_int_equal(sum, 1);
-    return __atomic_load_n(&b->ring->credit_event, __ATOMIC_RELAXED) - event;
-}
-
-static void senders_that_wait_for_room_are_told_once_a_dispatch(void **state)
-{
-    struct batched b;
-    uint64_t dispatches;
-    (void)state;
-    open_batched(&b, "sum", 64);
-    assert_int_equal(count_told(&b, &dispatches), 0); // nobody waits
-    assert_in_range(dispatches, 1, 64);
-    close_batched(&b);
-    open_batched(&b, "sum", 64);
-    __atomic_fetch_add(&b.ring->credit_waiters, 1, __ATOMIC_RELAXED); // a sender, who sleeps all the while
-    assert_int_equal(count_told(&b, &dispatches), dispatches);
-    assert_in_range(dispatches, 1, 64);
-    __atomic_fetch_sub(&b.ring->credit_waiters, 1, __ATOMIC_RELAXED);
-    close_batched(&b);
+    assert_int_equal(metric(device, "barriers") - barriers, 0); // with copies there would be two a batch
+    assert_int_equal(metric(device, "submits") - submits, LAUNCHES);
+    assert_int_equal(metric(device, "host_barriers") - told, LAUNCHES); // before the host reads the results
+    slr_port_close(port);
+    slr_ring_destroy(ring);
+    slr_program_destroy(program);
+    slr_device_close(device);
 }
 
 int main(void)
@@ -275,7 +215,6 @@ int main(void)
         cmocka_unit_test(launch_between_two_copies_has_a_barrier_on_each_side),
         cmocka_unit_test(launches_with_the_same_arguments_write_them_once),
         cmocka_unit_test(batches_of_a_ring_kernel_are_dispatches_alone),
-        cmocka_unit_test(senders_that_wait_for_room_are_told_once_a_dispatch),
         cmocka_unit_test(second_opening_finds_the_pipeline_in_the_cache),
     };
     return load_vulkan() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_VULKAN;
