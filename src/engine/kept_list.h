@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded lists of backends whose driver keeps none: the commands themselves, which are encoded again each time.
+// The commands of a recorded list: a backend whose driver keeps no list, or not this one, encodes them again each time.
 #ifndef SLRI_ENGINE_KEPT_LIST_H
 #define SLRI_ENGINE_KEPT_LIST_H
 

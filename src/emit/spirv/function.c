@@ -346,37 +346,80 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     slri_s_finish_function(s);
 }
 
-// ---- variables that nobody reads -----------------------------------------------------------------------------------
+// ---- stores that nobody reads --------------------------------------------------------------------------------------
 
 struct named { // by id, from `first` on
     uint32_t first, ids;
-    bool *is_variable, *is_read;
+    bool *is_variable, *is_read, *is_elsewhere; // the last: named by another instruction than a load or a store
+    struct stored {
+        size_t at; // 1 + where the newest store of the block is; 0: there is none, or it has been loaded
+        uint32_t block;
+    } * stored;
 };
 
-static bool is_unread(const struct named *named, uint32_t id)
+static enum slri_w_op op_at(const struct slri_w_part *code, size_t at)
 {
-    const uint32_t i = id - named->first;
-    return i < named->ids && named->is_variable[i] && !named->is_read[i];
+    return (enum slri_w_op)(code->word[at] & 0xffff);
 }
 
-// What instructions name but to store there. A literal may be taken for an id, which keeps a variable.
-static void note_read(const struct slri_w_part *code, struct named *named)
+// The variable's place in the lists, or their length: it is none.
+static uint32_t place_of(const struct named *named, uint32_t id)
+{
+    const uint32_t i = id - named->first;
+    return i < named->ids && named->is_variable[i] ? i : named->ids;
+}
+
+static void note_name(struct named *named, uint32_t id, bool is_load)
+{
+    const uint32_t i = place_of(named, id);
+    if (i == named->ids)
+        return;
+    named->is_read[i] = true;
+    named->is_elsewhere[i] |= !is_load;
+}
+
+// What instructions name but to store there. A literal may be taken for an id, which keeps a variable; of places in the
+// source and of loads it is not.
+static void note_names(const struct slri_w_part *code, struct named *named)
 {
     for (size_t at = 0; at < code->count; at += code->word[at] >> 16) {
-        const bool stores = (code->word[at] & 0xffff) == SLRI_W_Store;
-        for (size_t i = stores ? 2 : 1; i < code->word[at] >> 16; i++)
-            if (code->word[at + i] - named->first < named->ids)
-                named->is_read[code->word[at + i] - named->first] = true;
+        const enum slri_w_op op = op_at(code, at);
+        const bool is_load = op == SLRI_W_Load;
+        const size_t from = is_load ? 3 : op == SLRI_W_Store ? 2 : 1;
+        const size_t to = is_load ? 4 : op == SLRI_W_Store ? 3 : op == SLRI_W_Line ? 0 : code->word[at] >> 16;
+        for (size_t i = from; i < to; i++)
+            note_name(named, code->word[at + i], is_load);
     }
 }
 
-// The instructions of one sort whose operand `id` is such a variable.
+// Marks a store that another one follows, with no load and no end of the block between: drivers that translate
+// instruction by instruction do each of them.
+static void mark_overwritten(struct slri_w_part *code, struct named *named)
+{
+    uint32_t block = 0;
+    for (size_t at = 0; at < code->count; at += code->word[at] >> 16) {
+        const enum slri_w_op op = op_at(code, at);
+        block += op == SLRI_W_Label;
+        if (op != SLRI_W_Load && op != SLRI_W_Store)
+            continue;
+        const uint32_t i = place_of(named, code->word[at + (op == SLRI_W_Load ? 3 : 1)]);
+        if (i == named->ids || named->is_elsewhere[i])
+            continue;
+        struct stored *stored = &named->stored[i];
+        if (op == SLRI_W_Store && stored->at != 0 && stored->block == block)
+            code->word[stored->at - 1] &= 0xffff0000u;
+        *stored = (struct stored){op == SLRI_W_Store ? at + 1 : 0, block};
+    }
+}
+
+// The instructions of one sort whose operand `id` is a variable that nobody reads, and those that are marked.
 static void leave_out(struct slri_w_part *part, enum slri_w_op op, uint32_t id, const struct named *named)
 {
     size_t to = 0, size;
     for (size_t at = 0; at < part->count; at += size) {
         size = part->word[at] >> 16;
-        if ((part->word[at] & 0xffff) == op && is_unread(named, part->word[at + id]))
+        const uint32_t i = op_at(part, at) == op ? place_of(named, part->word[at + id]) : named->ids;
+        if ((part->word[at] & 0xffff) == 0 || (i != named->ids && !named->is_read[i]))
             continue;
         memmove(part->word + to, part->word + at, size * sizeof *part->word);
         to += size;
@@ -391,15 +434,18 @@ static void leave_out_unread(struct slri_s *s)
         return;
     struct named named = {.first = variables->word[2]};
     named.ids = s->w.next - named.first + 1;
-    named.is_variable = slri_region_take(s->scratch, 2 * (size_t)named.ids);
-    s->w.out_of_memory |= !named.is_variable;
+    named.is_variable = slri_region_take(s->scratch, 3 * (size_t)named.ids);
+    named.stored = slri_region_take(s->scratch, named.ids * sizeof *named.stored);
+    s->w.out_of_memory |= !named.is_variable || !named.stored;
     if (s->w.out_of_memory)
         return;
     named.is_read = named.is_variable + named.ids;
+    named.is_elsewhere = named.is_read + named.ids;
     for (size_t at = 0; at < variables->count; at += variables->word[at] >> 16)
         if (variables->word[at + 2] >= named.first)
             named.is_variable[variables->word[at + 2] - named.first] = true;
-    note_read(&s->w.code, &named);
+    note_names(&s->w.code, &named);
+    mark_overwritten(&s->w.code, &named);
     leave_out(&s->w.code, SLRI_W_Store, 1, &named);
     leave_out(&s->w.variables, SLRI_W_Variable, 2, &named);
 }

@@ -428,6 +428,36 @@ static void what_is_known_is_not_computed(void **state)
     expect("__global__ void k(int *a, unsigned i) { a[0] = i < 3u; }\n", &none, select, NULL);
 }
 
+static uint32_t count_stores(const char *text)
+{
+    const struct slri_spirv_options none = {.has = 0};
+    struct slri_module *module = compile("k.cu", text);
+    struct slri_spirv made = written(module, &none);
+    uint32_t stores = 0;
+    assert_true(!is_there("spirv-val") || is_valid(made.word, made.words));
+    for (size_t at = 5; at < made.words; at += made.word[at] >> 16)
+        stores += (made.word[at] & 0xffff) == SLRI_W_Store;
+    slri_spirv_free(&made);
+    slri_module_destroy(module);
+    return stores;
+}
+
+// Those of a variable that is stored again behind it, with no load and no branch between.
+static void store_that_another_overwrites_is_left_out(void **state)
+{
+    (void)state;
+    static const char once[] = "__global__ void k(unsigned *a, unsigned n)\n"
+                               "{ unsigned x = a[0]; while (x < n) { x = x * 3u; } a[1] = x; }\n";
+    static const char more[] =
+        "__global__ void k(unsigned *a, unsigned n)\n"
+        "{ unsigned x = a[0]; while (x < n) { x = x * 3u; x = x + a[2]; x = x ^ n; } a[1] = x; }\n";
+    static const char between[] = "__global__ void k(unsigned *a, unsigned n)\n"
+                                  "{ unsigned x = a[0]; while (x < n) { x = x * 3u; if (n > a[2]) a[3] = x;"
+                                  " x = x ^ n; } a[1] = x; }\n";
+    assert_int_equal(count_stores(more), count_stores(once));
+    assert_int_equal(count_stores(between), count_stores(once) + 2); // that of a[3], and of x before the branch
+}
+
 // ---- spirv-val sees ------------------------------------------------------------------------------------------------
 
 // The first instruction with that opcode.
@@ -507,6 +537,7 @@ int main(void)
         cmocka_unit_test(only_a_kernel_with_a_loop_tells_of_ended_loops),
         cmocka_unit_test(arguments_are_pushed_as_far_as_they_fit),
         cmocka_unit_test(what_is_known_is_not_computed),
+        cmocka_unit_test(store_that_another_overwrites_is_left_out),
         cmocka_unit_test(a_writer_that_errs_is_caught),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "hal/metal/metal.h"
 
-#define FIRST_ROOM 16u
 #define NOBODYS (UINT64_C(1) << 63) // no address of a process is as high
 #define STEP 16u                    // of lengths
 
@@ -39,48 +38,12 @@ static void free_buffer(const struct slri_metal *metal, slri_mt_id buffer)
 
 // ---- chunks by address: under their lock ---------------------------------------------------------------------------
 
-// How many begin at or before the address.
-static uint32_t rank_of(const struct slri_metal *metal, uint64_t key)
-{
-    uint32_t low = 0, high = metal->chunks;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (metal->chunk[middle].key <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static slr_status make_room(struct slri_metal *metal)
-{
-    if (metal->chunks < metal->chunk_room)
-        return SLR_OK;
-    const uint32_t room = metal->chunk_room ? metal->chunk_room * 2 : FIRST_ROOM;
-    struct slri_mt_chunk *grown = slri_alloc(metal->allocator, room * sizeof *grown);
-    if (!grown)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list of %u pieces of memory", metal->name, room);
-    if (metal->chunks != 0)
-        memcpy(grown, metal->chunk, metal->chunks * sizeof *grown);
-    slri_free(metal->allocator, metal->chunk, metal->chunk_room * sizeof *grown);
-    metal->chunk = grown;
-    metal->chunk_room = room;
-    return SLR_OK;
-}
-
 static slr_status insert(struct slri_metal *metal, struct slri_mt_chunk *chunk)
 {
     slri_mutex_lock(&metal->memory_lock);
-    slr_status status = make_room(metal);
-    if (status == SLR_OK) {
-        chunk->key = chunk->host ? (uintptr_t)chunk->host : NOBODYS + metal->next_key;
-        metal->next_key += chunk->host ? 0 : chunk->bytes + STEP;
-        const uint32_t at = rank_of(metal, chunk->key);
-        memmove(metal->chunk + at + 1, metal->chunk + at, (metal->chunks - at) * sizeof *chunk);
-        metal->chunk[at] = *chunk;
-        ++metal->chunks;
-    }
+    chunk->key = chunk->host ? (uintptr_t)chunk->host : NOBODYS + metal->next_key;
+    metal->next_key += chunk->host ? 0 : chunk->bytes + STEP;
+    slr_status status = slri_places_add(&metal->chunks, metal->allocator, metal->name, chunk, sizeof *chunk);
     slri_mutex_unlock(&metal->memory_lock);
     return status;
 }
@@ -88,7 +51,8 @@ static slr_status insert(struct slri_metal *metal, struct slri_mt_chunk *chunk)
 struct slri_mt_chunk slri_mt_find(struct slri_metal *metal, const void *address, uint64_t *offset)
 {
     slri_mutex_lock(&metal->memory_lock);
-    const struct slri_mt_chunk found = metal->chunk[rank_of(metal, (uintptr_t)address) - 1];
+    const struct slri_mt_chunk found =
+        *(const struct slri_mt_chunk *)slri_places_find(&metal->chunks, (uintptr_t)address);
     slri_mutex_unlock(&metal->memory_lock);
     *offset = (uintptr_t)address - found.key;
     return found;
@@ -120,21 +84,19 @@ void slri_mt_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
     if (slri_is_lost(&metal->loss)) // it goes with the device
         return;
     slri_mutex_lock(&metal->memory_lock);
-    const uint32_t at = rank_of(metal, (uintptr_t)memory) - 1;
-    slri_mt_id buffer = metal->chunk[at].buffer;
-    --metal->chunks;
-    memmove(metal->chunk + at, metal->chunk + at + 1, (metal->chunks - at) * sizeof *metal->chunk);
+    const struct slri_mt_chunk *at = slri_places_find(&metal->chunks, (uintptr_t)memory);
+    slri_mt_id buffer = at->buffer;
+    slri_places_remove(&metal->chunks, at);
     slri_mutex_unlock(&metal->memory_lock);
     free_buffer(metal, buffer);
 }
 
 void slri_mt_memory_forget(struct slri_metal *metal)
 {
-    for (uint32_t i = 0; i < metal->chunks; ++i)
-        free_buffer(metal, metal->chunk[i].buffer);
-    slri_free(metal->allocator, metal->chunk, metal->chunk_room * sizeof *metal->chunk);
-    metal->chunk = NULL;
-    metal->chunks = metal->chunk_room = 0;
+    const struct slri_mt_chunk *chunk = metal->chunks.entry;
+    for (uint32_t i = 0; i < metal->chunks.count; ++i)
+        free_buffer(metal, chunk[i].buffer);
+    slri_places_free(&metal->chunks, metal->allocator);
 }
 
 void slri_mt_locate(void *device, const void *memory, struct slri_memory_place *out)

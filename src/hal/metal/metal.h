@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "emit/msl/emit_msl.h"
 #include "engine/loss.h"
+#include "engine/places.h"
 #include "hal/hal.h"
 #include "hal/metal/api.h"
 
@@ -48,10 +49,9 @@ struct slri_metal {
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
     bool hangs;              // atomic: something did not end in time, and what it may touch is never freed
 
-    slri_mutex memory_lock;      // of the next four
-    struct slri_mt_chunk *chunk; // by their keys
-    uint32_t chunks, chunk_room;
-    uint64_t next_key; // of memory that the host does not see
+    slri_mutex memory_lock;    // of the next two
+    struct slri_places chunks; // by their keys
+    uint64_t next_key;         // of memory that the host does not see
 
     slri_mutex code_lock; // of the next two
     struct slri_mt_kernel *first_kernel;

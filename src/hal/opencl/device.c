@@ -185,7 +185,7 @@ static void opencl_close(void *device)
     slri_mutex_destroy(&opencl->stay_lock);
     slri_mutex_destroy(&opencl->clock_lock);
     slri_mutex_destroy(&opencl->memory_lock);
-    slri_free(opencl->allocator, opencl->chunk, opencl->chunk_room * sizeof *opencl->chunk);
+    slri_places_free(&opencl->chunks, opencl->allocator);
     free_device(opencl);
 }
 

@@ -17,58 +17,28 @@ const char *slri_cl_memory_name(enum slri_cl_memory memory)
 
 // ---- the list of chunks: under its lock ----------------------------------------------------------------------------
 
-static slr_status make_room(struct slri_opencl *opencl)
-{
-    if (opencl->chunks < opencl->chunk_room)
-        return SLR_OK;
-    uint32_t room = opencl->chunk_room ? opencl->chunk_room * 2 : 16;
-    struct slri_cl_chunk *grown = slri_alloc(opencl->allocator, room * sizeof *grown);
-    if (!grown)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list of %u chunks", opencl->name, room);
-    if (opencl->chunks != 0)
-        memcpy(grown, opencl->chunk, opencl->chunks * sizeof *grown);
-    slri_free(opencl->allocator, opencl->chunk, opencl->chunk_room * sizeof *grown);
-    opencl->chunk = grown;
-    opencl->chunk_room = room;
-    return SLR_OK;
-}
-
-// The number of chunks that begin at or before the address.
-static uint32_t rank_of(const struct slri_opencl *opencl, const unsigned char *address)
-{
-    uint32_t low = 0, high = opencl->chunks;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if ((uintptr_t)opencl->chunk[middle].address <= (uintptr_t)address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static slr_status insert(struct slri_opencl *opencl, const struct slri_cl_chunk *chunk)
+static slr_status insert(struct slri_opencl *opencl, struct slri_cl_chunk *chunk)
 {
     slri_mutex_lock(&opencl->memory_lock);
-    slr_status status = make_room(opencl);
-    if (status == SLR_OK) {
-        uint32_t at = rank_of(opencl, chunk->address);
-        memmove(opencl->chunk + at + 1, opencl->chunk + at, (opencl->chunks - at) * sizeof *chunk);
-        opencl->chunk[at] = *chunk;
-        opencl->chunk[at].opened = opencl->opened;
-        ++opencl->chunks;
-    }
+    chunk->key = (uintptr_t)chunk->address;
+    chunk->opened = opencl->opened;
+    slr_status status = slri_places_add(&opencl->chunks, opencl->allocator, opencl->name, chunk, sizeof *chunk);
     slri_mutex_unlock(&opencl->memory_lock);
     return status;
+}
+
+// Under the lock, as long as it is held.
+static struct slri_cl_chunk *chunk_of(const struct slri_opencl *opencl, const void *address)
+{
+    return slri_places_find(&opencl->chunks, (uintptr_t)address);
 }
 
 static struct slri_cl_chunk take_out(struct slri_opencl *opencl, const void *address)
 {
     slri_mutex_lock(&opencl->memory_lock);
-    uint32_t at = rank_of(opencl, address) - 1;
-    struct slri_cl_chunk chunk = opencl->chunk[at];
-    --opencl->chunks;
-    memmove(opencl->chunk + at, opencl->chunk + at + 1, (opencl->chunks - at) * sizeof chunk);
+    const struct slri_cl_chunk *at = chunk_of(opencl, address);
+    const struct slri_cl_chunk chunk = *at;
+    slri_places_remove(&opencl->chunks, at);
     slri_mutex_unlock(&opencl->memory_lock);
     return chunk;
 }
@@ -76,7 +46,7 @@ static struct slri_cl_chunk take_out(struct slri_opencl *opencl, const void *add
 slri_cl_mem slri_cl_find_memory(struct slri_opencl *opencl, const void *address, uint64_t *offset)
 {
     slri_mutex_lock(&opencl->memory_lock);
-    const struct slri_cl_chunk *chunk = &opencl->chunk[rank_of(opencl, address) - 1];
+    const struct slri_cl_chunk *chunk = chunk_of(opencl, address);
     slri_cl_mem mem = chunk->mem;
     *offset = (uint64_t)((const unsigned char *)address - chunk->address);
     slri_mutex_unlock(&opencl->memory_lock);
@@ -87,8 +57,9 @@ uint64_t slri_cl_memory_bytes(struct slri_opencl *opencl)
 {
     uint64_t bytes = 0;
     slri_mutex_lock(&opencl->memory_lock);
-    for (uint32_t i = 0; i < opencl->chunks; ++i)
-        bytes += opencl->chunk[i].bytes;
+    const struct slri_cl_chunk *chunk = opencl->chunks.entry;
+    for (uint32_t i = 0; i < opencl->chunks.count; ++i)
+        bytes += chunk[i].bytes;
     slri_mutex_unlock(&opencl->memory_lock);
     return bytes;
 }
@@ -165,7 +136,7 @@ slr_status slri_cl_buffer_create(void *device, uint64_t bytes, void **memory)
 static bool is_of_before(struct slri_opencl *opencl, const void *memory)
 {
     slri_mutex_lock(&opencl->memory_lock);
-    const struct slri_cl_chunk *chunk = &opencl->chunk[rank_of(opencl, memory) - 1];
+    const struct slri_cl_chunk *chunk = chunk_of(opencl, memory);
     bool is = chunk->opened != opencl->opened && !chunk->is_ring;
     slri_mutex_unlock(&opencl->memory_lock);
     return is;
@@ -191,7 +162,7 @@ void slri_cl_buffer_destroy(void *device, void *memory, uint64_t bytes)
 void slri_cl_buffer_give_up(struct slri_opencl *opencl, void *memory)
 {
     slri_mutex_lock(&opencl->memory_lock);
-    opencl->chunk[rank_of(opencl, memory) - 1].given_up = true;
+    chunk_of(opencl, memory)->given_up = true;
     slri_mutex_unlock(&opencl->memory_lock);
 }
 
@@ -199,12 +170,13 @@ void slri_cl_free_given_up(struct slri_opencl *opencl)
 {
     uint32_t kept = 0;
     slri_mutex_lock(&opencl->memory_lock);
-    for (uint32_t i = 0; i < opencl->chunks; ++i)
-        if (opencl->chunk[i].given_up)
-            free_chunk(opencl, &opencl->chunk[i]);
+    struct slri_cl_chunk *chunk = opencl->chunks.entry;
+    for (uint32_t i = 0; i < opencl->chunks.count; ++i)
+        if (chunk[i].given_up)
+            free_chunk(opencl, &chunk[i]);
         else
-            opencl->chunk[kept++] = opencl->chunk[i];
-    opencl->chunks = kept;
+            chunk[kept++] = chunk[i];
+    opencl->chunks.count = kept;
     slri_mutex_unlock(&opencl->memory_lock);
 }
 
@@ -212,8 +184,9 @@ uint64_t slri_cl_given_up_bytes(struct slri_opencl *opencl)
 {
     uint64_t bytes = 0;
     slri_mutex_lock(&opencl->memory_lock);
-    for (uint32_t i = 0; i < opencl->chunks; ++i)
-        bytes += opencl->chunk[i].given_up ? opencl->chunk[i].bytes : 0;
+    const struct slri_cl_chunk *chunk = opencl->chunks.entry;
+    for (uint32_t i = 0; i < opencl->chunks.count; ++i)
+        bytes += chunk[i].given_up ? chunk[i].bytes : 0;
     slri_mutex_unlock(&opencl->memory_lock);
     return bytes;
 }

@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "hal/hal.h"
 #include "engine/loss.h"
+#include "engine/places.h"
 #include "engine/printed.h"
 #include "engine/resident_groups.h"
 #include "engine/ring_mode.h"
@@ -35,6 +36,7 @@ enum slri_cl_memory {
 
 // What buffers are cut from. Without SVM `address` is address space of ours alone: a name for the bytes.
 struct slri_cl_chunk {
+    uint64_t key; // the address
     unsigned char *address;
     uint64_t bytes;
     slri_cl_mem mem; // NULL: SVM
@@ -73,8 +75,7 @@ struct slri_opencl {
     } left;
 
     slri_mutex memory_lock;
-    struct slri_cl_chunk *chunk; // by address
-    uint32_t chunks, chunk_room;
+    struct slri_places chunks; // by address
 
     slri_mutex stay_lock;
     struct { // probe.c's

@@ -100,10 +100,11 @@ static int32_t name_memory(struct slri_cl_group *group)
     if (!opencl->cl->SetKernelExecInfo)
         return error;
     slri_mutex_lock(&opencl->memory_lock);
-    const uint32_t count = opencl->chunks;
+    const struct slri_cl_chunk *chunk = opencl->chunks.entry;
+    const uint32_t count = opencl->chunks.count;
     const void **address = slri_alloc(opencl->allocator, count * sizeof *address);
     for (uint32_t i = 0; address && i < count; ++i)
-        address[i] = opencl->chunk[i].address;
+        address[i] = chunk[i].address;
     slri_mutex_unlock(&opencl->memory_lock);
     if (!address)
         return -6; // CL_OUT_OF_HOST_MEMORY

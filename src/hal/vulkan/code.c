@@ -24,16 +24,11 @@ static slr_status check_block(const struct slri_vulkan *vulkan, const struct slr
                                  limits->maxComputeWorkGroupInvocations);
 }
 
-// The features that the module asks for, then the module.
-static slr_status put_module(struct slri_vulkan *vulkan, struct slri_code_text *text)
+slr_status slri_vk_code_put(struct slri_vulkan *vulkan, struct slri_code_text *text, bool tells_ended_loops)
 {
-    struct slri_spirv_options options = {.has = vulkan->facts.has, .float_controls = vulkan->facts.float_controls};
-    uint64_t turns;
-    SLRI_TRY(slri_vk_count_turns(vulkan, &turns));
-    if (turns != 0 && !vulkan->loops_stay_ended)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' ends loops after %llu turns, and a kernel cannot notice it",
-                         vulkan->name, (unsigned long long)turns);
-    options.tells_ended_loops = turns != 0;
+    struct slri_spirv_options options = {.has = vulkan->facts.has,
+                                         .float_controls = vulkan->facts.float_controls,
+                                         .tells_ended_loops = tells_ended_loops};
     struct slri_spirv spirv = {0};
     if (text->shape.block[0] % 32 != 0) // then its subgroups are not full, or not in order
         options.has &= ~(uint32_t)SLRI_SPIRV_SUBGROUPS_OF_32;
@@ -51,7 +46,9 @@ slr_status slri_vk_code_write(void *device, struct slri_code_text *text)
     const struct slri_vk_facts *facts = &vulkan->facts;
     const uint32_t *block = text->shape.block;
     char shape[48], cache[2 * VK_UUID_SIZE + 1];
+    uint64_t turns;
     SLRI_TRY(check_block(vulkan, text));
+    SLRI_TRY(slri_canary_check(&vulkan->canary, slri_vk_run_canary, vulkan, vulkan->name, &turns));
     snprintf(shape, sizeof shape, "%u,%u,%u", block[0], block[1], block[2]);
     for (uint32_t i = 0; i < VK_UUID_SIZE; ++i)
         snprintf(cache + 2 * i, 3, "%02x", facts->cache_id[i]);
@@ -60,7 +57,7 @@ slr_status slri_vk_code_write(void *device, struct slri_code_text *text)
         slri_code_identify(text, fields[i]);
     slri_text_printf(&text->label, "%s\n%s\n%s, %s %s", text->name, text->file, facts->name, facts->driver,
                      facts->version);
-    return put_module(vulkan, text);
+    return slri_vk_code_put(vulkan, text, turns != 0);
 }
 
 // ---- pipelines -----------------------------------------------------------------------------------------------------

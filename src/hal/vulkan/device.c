@@ -142,7 +142,7 @@ static void init_locks(struct slri_vulkan *vulkan)
 {
     slri_mutex_init(&vulkan->memory_lock);
     slri_mutex_init(&vulkan->own_lock);
-    slri_mutex_init(&vulkan->canary_lock);
+    slri_mutex_init(&vulkan->canary.lock);
     slri_mutex_init(&vulkan->code_lock);
     for (uint32_t i = 0; i < sizeof vulkan->line / sizeof *vulkan->line; ++i)
         slri_mutex_init(&vulkan->line[i].lock);
@@ -156,7 +156,7 @@ static void vulkan_close(void *device)
     for (uint32_t i = 0; i < sizeof vulkan->line / sizeof *vulkan->line; ++i)
         slri_mutex_destroy(&vulkan->line[i].lock);
     slri_mutex_destroy(&vulkan->code_lock);
-    slri_mutex_destroy(&vulkan->canary_lock);
+    slri_mutex_destroy(&vulkan->canary.lock);
     slri_mutex_destroy(&vulkan->own_lock);
     slri_mutex_destroy(&vulkan->memory_lock);
     slri_loss_destroy(&vulkan->loss);

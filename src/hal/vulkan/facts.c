@@ -315,7 +315,7 @@ static void describe_staying(struct slri_vulkan *vulkan, slr_device_info *out)
     char *features = out->features + strlen(out->features);
     if (!lacks)
         snprintf(features, sizeof out->features - strlen(out->features), " persistent_groups=1");
-    if (slri_vk_count_turns(vulkan, &turns) == SLR_OK && turns != 0)
+    if (slri_canary_ask(&vulkan->canary, slri_vk_run_canary, vulkan, &turns) == SLR_OK && turns != 0)
         snprintf(
             out->notes, sizeof out->notes,
             "the driver ends loops after %llu turns without an error: a kernel that needs more fails, and none can "
@@ -392,7 +392,7 @@ slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, s
                                .ring_mode = vulkan->ring_mode,
                                .loss = &vulkan->loss,
                                .residents = &vulkan->residents,
-                               .hang_timeout_ns = SLRI_VK_PATIENCE_S * UINT64_C(1000000000),
+                               .hang_timeout_ns = SLRI_VK_PATIENCE_NS,
                                .queue = {.threads = MOST_STREAM_THREADS,
                                          .most_begun = MOST_BEGUN,
                                          .most_pattern = 4,

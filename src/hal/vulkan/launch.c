@@ -125,3 +125,23 @@ void slri_vk_launch_free(struct slri_vulkan *vulkan, struct slri_vk_launch *laun
     }
     *launch = (struct slri_vk_launch){0};
 }
+
+// ---- trials --------------------------------------------------------------------------------------------------------
+
+slr_status slri_vk_trial_make(struct slri_vulkan *vulkan, const char *text, const uint64_t *given, uint32_t count,
+                              struct slri_vk_trial *out)
+{
+    uint64_t address[1 + SLRI_VK_MOST_GIVEN];
+    SLRI_TRY(slri_vk_staying_build(vulkan, NULL, text, &out->kernel));
+    SLRI_TRY(slri_vk_chunk_make_seen(vulkan, SLRI_VK_TRIAL_WORDS * 4, true, &out->words));
+    address[0] = out->words.address;
+    memcpy(address + 1, given, count * sizeof *given);
+    return slri_vk_launch_make(vulkan, out->kernel, address, &out->launch);
+}
+
+void slri_vk_trial_free(struct slri_vulkan *vulkan, struct slri_vk_trial *trial)
+{
+    slri_vk_launch_free(vulkan, &trial->launch);
+    slri_vk_chunk_free(vulkan, &trial->words);
+    slri_vk_staying_free(vulkan, trial->kernel);
+}

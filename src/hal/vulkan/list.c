@@ -3,30 +3,13 @@
 // or to memory of the host which is not page-locked goes through the stage of a queue, and is recorded each time.
 #include "base/alloc.h"
 #include "base/status.h"
-#include "engine/code.h"
 #include "hal/vulkan/vulkan.h"
-
-static slr_status check_part(const struct slri_vulkan *vulkan, const struct slri_command *command)
-{
-    if (command->op > SLRI_FILL && command->op != SLRI_DISPATCH)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s': a host function cannot be in a recorded list", vulkan->name);
-    if (command->op == SLRI_DISPATCH && slri_print_is_heard(command))
-        return SLRI_FAIL(UNSUPPORTED, "device '%s': printf of kernel %s does not work in a recorded list", vulkan->name,
-                         command->dispatch.entry->name);
-    if (command->op != SLRI_COPY)
-        return SLR_OK;
-    const uintptr_t to = (uintptr_t)command->move.to, from = (uintptr_t)command->move.from;
-    return (to > from ? to - from : from - to) >= command->move.bytes
-               ? SLR_OK
-               : SLRI_FAIL(UNSUPPORTED, "device '%s': a copy between overlapping ranges cannot be in a recorded list",
-                           vulkan->name);
-}
 
 static bool can_be_one(struct slri_vulkan *vulkan, const struct slri_vk_list *list)
 {
     bool can = true;
-    for (uint32_t i = 0; i < list->count; ++i)
-        can = can && slri_vk_record_can(vulkan, &list->part[i].command);
+    for (uint32_t i = 0; i < list->kept->count; ++i)
+        can = can && slri_vk_record_can(vulkan, &list->kept->part[i].command);
     return can;
 }
 
@@ -39,8 +22,8 @@ static slr_status begin_list(struct slri_vulkan *vulkan, struct slri_vk_list *li
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
                                             .pInheritanceInfo = &none};
     uint64_t bytes = 64;
-    for (uint32_t i = 0; i < list->count; ++i)
-        bytes += slri_vk_record_needs(&list->part[i].command);
+    for (uint32_t i = 0; i < list->kept->count; ++i)
+        bytes += slri_vk_record_needs(&list->kept->part[i].command);
     SLRI_TRY(slri_vk_recorder_open(&list->recorder, vulkan, bytes));
     SLRI_VK_TRY(vulkan, CreateCommandPool, vulkan->device, &pool, NULL, &list->pool);
     const VkCommandBufferAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -56,8 +39,9 @@ static slr_status begin_list(struct slri_vulkan *vulkan, struct slri_vk_list *li
 static slr_status record_list(struct slri_vulkan *vulkan, struct slri_vk_list *list)
 {
     SLRI_TRY(begin_list(vulkan, list));
-    for (uint32_t i = 0; i < list->count; ++i)
-        SLRI_TRY(slri_vk_record(&list->recorder, &list->part[i].command, &list->part[i].extras));
+    const struct slri_kept_part *part = list->kept->part;
+    for (uint32_t i = 0; i < list->kept->count; ++i)
+        SLRI_TRY(slri_vk_record(&list->recorder, &part[i].command, &part[i].extras));
     SLRI_VK_TRY(vulkan, EndCommandBuffer, list->secondary);
     list->barriers = list->recorder.flow->barriers;
     list->told_by = list->recorder.flow->told_by;
@@ -68,17 +52,15 @@ slr_status slri_vk_list_create(void *device, const struct slri_command *command,
                                uint32_t commands, void **list)
 {
     struct slri_vulkan *vulkan = device;
+    void *kept;
     SLRI_TRY(slri_loss_check(&vulkan->loss));
-    for (uint32_t i = 0; i < commands; ++i)
-        SLRI_TRY(check_part(vulkan, &command[i]));
-    const size_t bytes = sizeof(struct slri_vk_list) + commands * sizeof(struct slri_vk_part);
-    struct slri_vk_list *made = slri_alloc(vulkan->allocator, bytes);
-    if (!made)
+    SLRI_TRY(slri_kept_list_create(vulkan->name, vulkan->allocator, false, command, extras, commands, &kept));
+    struct slri_vk_list *made = slri_alloc(vulkan->allocator, sizeof *made);
+    if (!made) {
+        slri_kept_list_destroy(vulkan, kept);
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list", vulkan->name);
-    made->bytes = bytes;
-    made->count = commands;
-    for (uint32_t i = 0; i < commands; ++i)
-        made->part[i] = (struct slri_vk_part){command[i], extras[i]};
+    }
+    made->kept = kept;
     slr_status status = can_be_one(vulkan, made) ? record_list(vulkan, made) : SLR_OK;
     if (status == SLR_OK)
         *list = made;
@@ -94,5 +76,6 @@ void slri_vk_list_destroy(void *device, void *list)
     if (!slri_vk_hangs(vulkan))
         vulkan->call.DestroyCommandPool(vulkan->device, dying->pool, NULL);
     slri_vk_recorder_close(&dying->recorder);
-    slri_free(vulkan->allocator, dying, dying->bytes);
+    slri_kept_list_destroy(vulkan, dying->kept);
+    slri_free(vulkan->allocator, dying, sizeof *dying);
 }

@@ -9,70 +9,32 @@
 
 // ---- lists of chunks: under their lock -----------------------------------------------------------------------------
 
-// How many begin at or before the address.
-static uint32_t rank_of(const struct slri_vk_chunks *chunks, uint64_t key)
-{
-    uint32_t low = 0, high = chunks->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (chunks->chunk[middle].key <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static slr_status make_chunk_room(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks)
-{
-    if (chunks->count < chunks->room)
-        return SLR_OK;
-    uint32_t room = chunks->room ? chunks->room * 2 : 16;
-    struct slri_vk_chunk *grown = slri_alloc(vulkan->allocator, room * sizeof *grown);
-    if (!grown)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list of %u pieces of memory", vulkan->name, room);
-    if (chunks->count != 0)
-        memcpy(grown, chunks->chunk, chunks->count * sizeof *grown);
-    slri_free(vulkan->allocator, chunks->chunk, chunks->room * sizeof *grown);
-    chunks->chunk = grown;
-    chunks->room = room;
-    return SLR_OK;
-}
-
-static slr_status insert(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks, const struct slri_vk_chunk *chunk)
+static slr_status insert(struct slri_vulkan *vulkan, struct slri_places *chunks, const struct slri_vk_chunk *chunk)
 {
     slri_mutex_lock(&vulkan->memory_lock);
-    slr_status status = make_chunk_room(vulkan, chunks);
-    if (status == SLR_OK) {
-        uint32_t at = rank_of(chunks, chunk->key);
-        memmove(chunks->chunk + at + 1, chunks->chunk + at, (chunks->count - at) * sizeof *chunk);
-        chunks->chunk[at] = *chunk;
-        ++chunks->count;
-    }
+    slr_status status = slri_places_add(chunks, vulkan->allocator, vulkan->name, chunk, sizeof *chunk);
     slri_mutex_unlock(&vulkan->memory_lock);
     return status;
 }
 
-static struct slri_vk_chunk take_out(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks, uint64_t key,
+static struct slri_vk_chunk take_out(struct slri_vulkan *vulkan, struct slri_places *chunks, uint64_t key,
                                      uint64_t given)
 {
     slri_mutex_lock(&vulkan->memory_lock);
-    uint32_t at = rank_of(chunks, key) - 1;
-    while (at > 0 && chunks->chunk[at].given != given && chunks->chunk[at - 1].key == key)
+    const struct slri_vk_chunk *at = slri_places_find(chunks, key);
+    while (at != chunks->entry && at->given != given && at[-1].key == key)
         --at;
-    struct slri_vk_chunk chunk = chunks->chunk[at];
-    --chunks->count;
-    memmove(chunks->chunk + at, chunks->chunk + at + 1, (chunks->count - at) * sizeof chunk);
+    const struct slri_vk_chunk chunk = *at;
+    slri_places_remove(chunks, at);
     slri_mutex_unlock(&vulkan->memory_lock);
     return chunk;
 }
 
-static bool find_in(struct slri_vulkan *vulkan, const struct slri_vk_chunks *chunks, uint64_t key, uint64_t bytes,
+static bool find_in(struct slri_vulkan *vulkan, const struct slri_places *chunks, uint64_t key, uint64_t bytes,
                     VkBuffer *buffer, uint64_t *offset, unsigned char **host)
 {
     slri_mutex_lock(&vulkan->memory_lock);
-    const uint32_t rank = rank_of(chunks, key);
-    const struct slri_vk_chunk *chunk = rank != 0 ? &chunks->chunk[rank - 1] : NULL;
+    const struct slri_vk_chunk *chunk = slri_places_find(chunks, key);
     const uint64_t at = chunk ? chunk->lead + (key - chunk->key) : 0;
     const bool is_there = chunk && at <= chunk->bytes && bytes <= chunk->bytes - at;
     if (is_there) {
@@ -109,9 +71,8 @@ bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t
 uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host)
 {
     slri_mutex_lock(&vulkan->memory_lock);
-    const uint32_t rank = rank_of(&vulkan->seen, (uintptr_t)host);
-    const struct slri_vk_chunk *chunk = &vulkan->seen.chunk[rank - 1];
-    const uint64_t address = rank != 0 ? chunk->address + chunk->lead + ((uintptr_t)host - chunk->key) : 0;
+    const struct slri_vk_chunk *chunk = slri_places_find(&vulkan->seen, (uintptr_t)host);
+    const uint64_t address = chunk ? chunk->address + chunk->lead + ((uintptr_t)host - chunk->key) : 0;
     slri_mutex_unlock(&vulkan->memory_lock);
     return address;
 }
@@ -342,12 +303,12 @@ void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
     slri_vk_chunk_free(vulkan, &chunk);
 }
 
-static void forget_list(struct slri_vulkan *vulkan, struct slri_vk_chunks *chunks)
+static void forget_list(struct slri_vulkan *vulkan, struct slri_places *chunks)
 {
+    const struct slri_vk_chunk *chunk = chunks->entry;
     for (uint32_t i = 0; i < chunks->count; ++i)
-        slri_vk_chunk_free(vulkan, &chunks->chunk[i]);
-    slri_free(vulkan->allocator, chunks->chunk, chunks->room * sizeof *chunks->chunk);
-    *chunks = (struct slri_vk_chunks){0};
+        slri_vk_chunk_free(vulkan, &chunk[i]);
+    slri_places_free(chunks, vulkan->allocator);
 }
 
 void slri_vk_memory_forget(struct slri_vulkan *vulkan)

@@ -11,11 +11,12 @@
 #define STOP 0 // words, as in vk_probe.h
 #define LOOKS 32
 #define HEARD 64
-#define WORDS 96
 #define MOST_LOOKS (1u << 25)          // then it ends by itself
 #define CHANGE_NS UINT64_C(2000000000) // it is seen to begin, and to look again, by then, or never will
 #define END_NS UINT64_C(60000000000)
 #define TRIES 3 // a busy machine may keep the host from looking until the kernel is over
+
+extern const char slri_embedded_vk_probe_h[];
 
 static uint32_t look_at(const uint32_t *words, uint32_t word)
 {
@@ -32,7 +33,7 @@ static bool changes(const uint32_t *words, uint32_t from)
 
 static const char *watch(struct slri_vulkan *vulkan, struct slri_vk_launch *launch, uint32_t *words)
 {
-    memset(words, 0, WORDS * sizeof *words);
+    memset(words, 0, SLRI_VK_TRIAL_WORDS * sizeof *words);
     if (slri_vk_launch_begin(vulkan, launch) != SLR_OK)
         return "a trial of it failed";
     const bool begins = changes(words, 0);
@@ -51,21 +52,13 @@ static const char *watch(struct slri_vulkan *vulkan, struct slri_vk_launch *laun
 
 static const char *try_staying(struct slri_vulkan *vulkan)
 {
-    struct slri_vk_staying *probe = NULL;
-    struct slri_vk_chunk words = {0};
-    struct slri_vk_launch launch = {0};
+    const uint64_t given[] = {MOST_LOOKS};
+    struct slri_vk_trial trial = {0};
     const char *lacks = "a trial of it failed";
-    slr_status status = slri_vk_staying_build(vulkan, NULL, &probe);
-    if (status == SLR_OK)
-        status = slri_vk_chunk_make_seen(vulkan, WORDS * 4, true, &words);
-    const uint64_t address[] = {words.address, MOST_LOOKS};
-    if (status == SLR_OK)
-        status = slri_vk_launch_make(vulkan, probe, address, &launch);
+    slr_status status = slri_vk_trial_make(vulkan, slri_embedded_vk_probe_h, given, 1, &trial);
     for (int tries = 0; status == SLR_OK && lacks && tries < TRIES && !slri_is_lost(&vulkan->loss); ++tries)
-        lacks = watch(vulkan, &launch, (uint32_t *)(void *)words.host);
-    slri_vk_launch_free(vulkan, &launch);
-    slri_vk_chunk_free(vulkan, &words);
-    slri_vk_staying_free(vulkan, probe);
+        lacks = watch(vulkan, &trial.launch, (uint32_t *)(void *)trial.words.host);
+    slri_vk_trial_free(vulkan, &trial);
     return lacks;
 }
 
@@ -76,7 +69,7 @@ const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan)
         return "it runs no kernels";
     if (!(vulkan->facts.has & SLRI_SPIRV_DEVICE_SCOPE))
         return "it lacks order across the device (vulkanMemoryModelDeviceScope)";
-    if (slri_vk_count_turns(vulkan, &turns) != SLR_OK)
+    if (slri_canary_ask(&vulkan->canary, slri_vk_run_canary, vulkan, &turns) != SLR_OK)
         return "a trial of a loop failed";
     if (turns != 0)
         return "its driver ends loops, and with them a kernel that stays";

@@ -18,7 +18,6 @@
 #define MOST_STAGE_BYTES 33554432u
 #define END_NS UINT64_C(2000000000)   // for what a lost device still does
 #define TURN_NS UINT64_C(60000000000) // for the message that a persistent ring kernel has in hand
-#define PATIENCE_NS (SLRI_VK_PATIENCE_S * UINT64_C(1000000000))
 
 struct slri_vk_queue {
     struct slri_vk_line *line;
@@ -61,12 +60,12 @@ static struct slri_vk_line *choose_line(struct slri_vulkan *vulkan, uint32_t pri
     return &vulkan->line[1 + turn % (vulkan->lines - 2)];
 }
 
-static slr_status await_begun(struct slri_vulkan *vulkan, struct slri_vk_queue *queue, uint64_t deadline_ns)
+slr_status slri_vk_await(struct slri_vulkan *vulkan, VkSemaphore semaphore, uint64_t value, uint64_t deadline_ns)
 {
     const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                       .semaphoreCount = 1,
-                                      .pSemaphores = &queue->semaphore,
-                                      .pValues = &queue->begun};
+                                      .pSemaphores = &semaphore,
+                                      .pValues = &value};
     const uint64_t now_ns = slri_now_ns();
     const uint64_t left_ns = deadline_ns == SLRI_FOREVER ? UINT64_MAX : deadline_ns > now_ns ? deadline_ns - now_ns : 0;
     VkResult result = vulkan->call.WaitSemaphores(vulkan->device, &wait, left_ns);
@@ -76,6 +75,11 @@ static slr_status await_begun(struct slri_vulkan *vulkan, struct slri_vk_queue *
         return slri_vk_check(vulkan, "WaitSemaphores", result); // it has no memory to wait, and has ended all
     __atomic_store_n(&vulkan->hangs, true, __ATOMIC_RELAXED);
     return slri_lose(&vulkan->loss, "a command did not end in time");
+}
+
+static slr_status await_begun(struct slri_vulkan *vulkan, struct slri_vk_queue *queue, uint64_t deadline_ns)
+{
+    return slri_vk_await(vulkan, queue->semaphore, queue->begun, deadline_ns);
 }
 
 static slr_status make_queue(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
@@ -325,7 +329,7 @@ slr_status slri_vk_wait(void *device, void *queue, uint64_t deadline_ns, struct 
 // In the midst of encoding, for room.
 static slr_status drain(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
 {
-    return finish(vulkan, queue, slri_deadline_after(PATIENCE_NS), NULL);
+    return finish(vulkan, queue, slri_deadline_after(SLRI_VK_PATIENCE_NS), NULL);
 }
 
 // ---- copies through the stage --------------------------------------------------------------------------------------
@@ -457,8 +461,9 @@ static slr_status run(struct slri_vulkan *vulkan, struct slri_vk_queue *queue, c
 static slr_status run_list(struct slri_vulkan *vulkan, struct slri_vk_queue *queue, struct slri_vk_list *list)
 {
     struct slri_vk_flow *flow = queue->recorder.flow;
-    for (uint32_t i = 0; !list->secondary && i < list->count; ++i)
-        SLRI_TRY(run(vulkan, queue, &list->part[i].command, &list->part[i].extras));
+    const struct slri_kept_part *part = list->kept->part;
+    for (uint32_t i = 0; !list->secondary && i < list->kept->count; ++i)
+        SLRI_TRY(run(vulkan, queue, &part[i].command, &part[i].extras));
     if (!list->secondary)
         return SLR_OK;
     if (queue->submits == MOST_SUBMITS || queue->lists == MOST_LISTS)
@@ -499,34 +504,21 @@ slr_status slri_vk_encode(void *device, void *queue, const struct slri_command *
 
 // ---- at once -------------------------------------------------------------------------------------------------------
 
-static slr_status run_own(struct slri_vulkan *vulkan,
-                          void (*put)(struct slri_vulkan *vulkan, VkCommandBuffer commands, void *user), void *user)
+static slr_status zero_in_own(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk)
 {
     SLRI_TRY(slri_loss_check(&vulkan->loss));
     if (!vulkan->own)
         SLRI_TRY(slri_vk_queue_create(vulkan, SLR_DEFAULT_PRIORITY, &vulkan->own));
     struct slri_vk_queue *queue = vulkan->own;
     SLRI_TRY(open_commands(vulkan, queue));
-    put(vulkan, queue->recorder.commands, user);
+    vulkan->call.CmdFillBuffer(queue->recorder.commands, chunk->buffer, 0, VK_WHOLE_SIZE, 0);
     return drain(vulkan, queue);
 }
 
-slr_status slri_vk_run_once(struct slri_vulkan *vulkan,
-                            void (*put)(struct slri_vulkan *vulkan, VkCommandBuffer commands, void *user), void *user)
+slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk)
 {
     slri_mutex_lock(&vulkan->own_lock);
-    slr_status status = run_own(vulkan, put, user);
+    slr_status status = zero_in_own(vulkan, chunk);
     slri_mutex_unlock(&vulkan->own_lock);
     return status;
-}
-
-static void put_zeros(struct slri_vulkan *vulkan, VkCommandBuffer commands, void *user)
-{
-    const struct slri_vk_chunk *chunk = user;
-    vulkan->call.CmdFillBuffer(commands, chunk->buffer, 0, VK_WHOLE_SIZE, 0);
-}
-
-slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, struct slri_vk_chunk *chunk)
-{
-    return slri_vk_run_once(vulkan, put_zeros, chunk);
 }

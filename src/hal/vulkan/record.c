@@ -35,20 +35,16 @@ void slri_vk_recorder_clear(struct slri_vk_recorder *recorder)
 slr_status slri_vk_recorder_look(struct slri_vk_recorder *recorder)
 {
     struct slri_vulkan *vulkan = recorder->vulkan;
-    const uint64_t turns = slri_vk_loop_turns(vulkan);
     uint32_t number, none = 0;
-    char name[64];
-    if (turns == 0)
+    char kernel[72] = "kernel ";
+    if (slri_canary_turns(&vulkan->canary) == 0)
         return SLR_OK;
     memcpy(&number, recorder->memory.host, sizeof number);
     if (number == 0)
         return SLR_OK;
     memcpy(recorder->memory.host, &none, sizeof none);
-    slri_vk_code_name(vulkan, number, name, sizeof name);
-    return SLRI_FAIL(UNSUPPORTED,
-                     "kernel %s: a thread's loops take more than the %llu turns after which the driver of device '%s' "
-                     "ends them; let each thread do less, or take another device",
-                     name, (unsigned long long)turns, vulkan->name);
+    slri_vk_code_name(vulkan, number, kernel + strlen(kernel), sizeof kernel - strlen(kernel));
+    return slri_canary_ended(&vulkan->canary, vulkan->name, kernel);
 }
 
 void slri_vk_recorder_close(struct slri_vk_recorder *recorder)
@@ -261,7 +257,7 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     recorder->bound = pipeline;
     vulkan->call.CmdPushConstants(recorder->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed, &push);
     put_grid(recorder, grid);
-    if (slri_vk_loop_turns(vulkan) != 0)
+    if (slri_canary_turns(&vulkan->canary) != 0)
         recorder->flow->told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     return SLR_OK;
 }

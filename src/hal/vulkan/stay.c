@@ -137,7 +137,8 @@ static slr_status make_group(struct slri_resident *resident, const struct slri_s
     group->vulkan = vulkan;
     set_shares(vulkan, true);
     SLRI_TRY(make_constants(group, shard));
-    SLRI_TRY(slri_vk_staying_build(vulkan, shard, &group->built)); // the longest of it
+    SLRI_TRY(slri_vk_staying_build(vulkan, shard, NULL, &group->built)); // the longest of it
+    slri_vk_count(&vulkan->counts.pipelines);
     return record(group, shard);
 }
 

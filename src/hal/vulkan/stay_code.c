@@ -9,10 +9,7 @@
 #include "ir/pass/handler_kernel.h"
 #include "lang/kernel.h"
 
-#include <stdlib.h>
-
-extern const char slri_embedded_relaunch_h[], slri_embedded_resident_layout_h[], slri_embedded_vk_probe_h[],
-    slri_embedded_vk_stay_h[];
+extern const char slri_embedded_relaunch_h[], slri_embedded_resident_layout_h[], slri_embedded_vk_stay_h[];
 
 // The mailbox's words that stay as they are become numbers: what they rule out is then no part of the code, of which
 // drivers that put functions into one take long for more.
@@ -50,10 +47,6 @@ static void put_constants(const struct slri_shard *shard, slri_text *out)
 
 static void put_text(const struct slri_shard *shard, slri_text *out)
 {
-    if (!shard) {
-        slri_text_puts(out, slri_embedded_vk_probe_h);
-        return;
-    }
     if (shard->entry->kind == SLRI_ENTRY_BLOCK)
         slri_text_puts(out, "#define SLR_BLOCK\n");
     put_constants(shard, out);
@@ -64,10 +57,13 @@ static void put_text(const struct slri_shard *shard, slri_text *out)
     slri_text_puts(out, slri_embedded_vk_stay_h);
 }
 
-static slr_status compile_text(const struct slri_shard *shard, struct slri_module **out)
+static slr_status compile_text(const struct slri_shard *shard, const char *own, struct slri_module **out)
 {
     slri_text text = SLRI_TEXT_INIT;
-    put_text(shard, &text);
+    if (shard)
+        put_text(shard, &text);
+    else
+        slri_text_puts(&text, own);
     const struct slri_source source = {.path = "slipring: persistent kernel", .text = slri_text_view(&text)};
     slr_status status = text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory for the text of a persistent kernel")
                                            : slri_kernel_compile(&source, out);
@@ -83,23 +79,22 @@ static slr_status load_staying(struct slri_vulkan *vulkan, struct slri_vk_stayin
                                   .name = staying->entry->name,
                                   .file = module->name,
                                   .shape = {.block = {staying->threads, 1, 1}}};
-    struct slri_blob blob = {0};
+    const struct slri_blob none = {0};
     void *loaded = NULL;
-    slr_status status = slri_vk_code_write(vulkan, &text);
+    slr_status status = slri_vk_code_put(vulkan, &text, false);
     if (status == SLR_OK && text.text.out_of_memory)
         status = SLRI_FAIL(NO_MEMORY, "no memory for the code of %s", text.name);
     if (status == SLR_OK)
-        status = slri_vk_code_build(vulkan, &text, &blob, &loaded);
-    free(blob.bytes);
+        status = slri_vk_code_load(vulkan, &text, &none, &loaded);
     slri_code_text_free(&text);
     staying->kernel = loaded;
     return status;
 }
 
-static slr_status build_staying(struct slri_vulkan *vulkan, const struct slri_shard *shard,
+static slr_status build_staying(struct slri_vulkan *vulkan, const struct slri_shard *shard, const char *text,
                                 struct slri_vk_staying *staying)
 {
-    SLRI_TRY(compile_text(shard, &staying->text));
+    SLRI_TRY(compile_text(shard, text, &staying->text));
     if (shard)
         SLRI_TRY(slri_handler_stay(slri_code_module(shard->program), shard->entry, staying->text, &staying->module));
     staying->entry = staying->module ? staying->module->entry : staying->text->entry;
@@ -118,13 +113,13 @@ void slri_vk_staying_free(struct slri_vulkan *vulkan, struct slri_vk_staying *st
     slri_free(vulkan->allocator, staying, sizeof *staying);
 }
 
-slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_shard *shard,
+slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_shard *shard, const char *text,
                                  struct slri_vk_staying **out)
 {
     struct slri_vk_staying *made = slri_alloc(vulkan->allocator, sizeof *made);
     if (!made)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a persistent kernel", vulkan->name);
-    slr_status status = build_staying(vulkan, shard, made);
+    slr_status status = build_staying(vulkan, shard, text, made);
     if (status == SLR_OK)
         *out = made;
     else

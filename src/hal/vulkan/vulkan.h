@@ -5,7 +5,10 @@
 
 #include "base/thread.h"
 #include "emit/spirv/spirv.h"
+#include "engine/canary.h"
+#include "engine/kept_list.h"
 #include "engine/loss.h"
+#include "engine/places.h"
 #include "engine/resident.h"
 #include "hal/hal.h"
 #include "hal/vulkan/api.h"
@@ -40,12 +43,6 @@ struct slri_vk_chunk {
     VkDeviceMemory memory;
 };
 
-// Chunks by address.
-struct slri_vk_chunks {
-    struct slri_vk_chunk *chunk;
-    uint32_t count, room;
-};
-
 // Counted since the device was opened; atomic.
 struct slri_vk_counts {
     uint64_t barriers, host_barriers; // between commands; before the host reads
@@ -71,7 +68,7 @@ struct slri_vulkan {
     uint32_t lines, next_line; // the second is atomic
 
     slri_mutex memory_lock;
-    struct slri_vk_chunks buffers, seen; // by the device's address; by the host's
+    struct slri_places buffers, seen; // chunks by the device's address; by the host's
 
     slri_mutex own_lock; // of the queue that zeroes new memory
     void *own;
@@ -79,11 +76,8 @@ struct slri_vulkan {
     VkPipelineLayout layout;
     slri_mutex code_lock; // of the next
     struct slri_vk_kernel *first_kernel;
-    uint32_t kernels;       // so far
-    slri_mutex canary_lock; // of the next
-    bool canary_ran;
-    uint64_t loop_turns;   // atomic: after so many a loop ends by itself (canary.c); 0: never
-    bool loops_stay_ended; // and each later one behind its first turn, by which a kernel notices
+    uint32_t kernels; // so far
+    struct slri_canary canary;
     struct slri_vk_counts counts;
 
     struct slri_residents residents;
@@ -99,12 +93,6 @@ struct slri_vulkan {
 static inline bool slri_vk_hangs(const struct slri_vulkan *vulkan)
 {
     return __atomic_load_n(&vulkan->hangs, __ATOMIC_RELAXED);
-}
-
-// A queue may ask while the trial writes it: none of its kernels has run by then.
-static inline uint64_t slri_vk_loop_turns(const struct slri_vulkan *vulkan)
-{
-    return __atomic_load_n(&vulkan->loop_turns, __ATOMIC_RELAXED);
 }
 
 static inline void slri_vk_count(uint64_t *counter)
@@ -196,30 +184,25 @@ void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_vk
                          const struct slri_vk_use *to);
 
 // queue.c
-#define SLRI_VK_PATIENCE_S 600u
+#define SLRI_VK_PATIENCE_NS UINT64_C(600000000000)
 slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue);
 void slri_vk_queue_destroy(void *device, void *queue);
 slr_status slri_vk_encode(void *device, void *queue, const struct slri_command *command,
                           const struct slri_extras *extras, uint32_t commands);
 slr_status slri_vk_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times);
+// Until a timeline semaphore has the value. Errors: DEVICE_LOST, also where that does not come in time.
+slr_status slri_vk_await(struct slri_vulkan *vulkan, VkSemaphore semaphore, uint64_t value, uint64_t deadline_ns);
 // In a queue of the device's own, and waits.
-slr_status slri_vk_run_once(struct slri_vulkan *vulkan,
-                            void (*put)(struct slri_vulkan *vulkan, VkCommandBuffer commands, void *user), void *user);
-slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, struct slri_vk_chunk *chunk);
+slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
 
 // list.c
 struct slri_vk_list {
-    VkCommandBuffer secondary; // NULL: its commands are recorded each time
+    struct slri_kept_list *kept; // its commands
+    VkCommandBuffer secondary;   // NULL: its commands are recorded each time
     VkCommandPool pool;
     struct slri_vk_recorder recorder;
     uint64_t barriers;
     VkPipelineStageFlags told_by;
-    uint32_t count;
-    size_t bytes;
-    struct slri_vk_part {
-        struct slri_command command;
-        struct slri_extras extras;
-    } part[];
 };
 slr_status slri_vk_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
                                uint32_t commands, void **list);
@@ -227,6 +210,8 @@ void slri_vk_list_destroy(void *device, void *list);
 
 // code.c
 slr_status slri_vk_code_write(void *device, struct slri_code_text *text);
+// The features that the module asks for, then the module.
+slr_status slri_vk_code_put(struct slri_vulkan *vulkan, struct slri_code_text *text, bool tells_ended_loops);
 slr_status slri_vk_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
 slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
                              void **loaded);
@@ -258,14 +243,14 @@ slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kern
 // probe.c: NULL, or why no kernel can stay on the device, as a clause. The first call tries it.
 const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan);
 
-// stay_code.c: a kernel that stays, of slipring's own text around a shard's handler; `shard` NULL: the trial's.
+// stay_code.c: a kernel that stays, of slipring's own text around a shard's handler; or, with `shard` NULL, of `text`.
 struct slri_vk_staying {
     struct slri_module *text, *module;
     const struct slri_entry *entry; // of `module`, or of `text` where there is none
     struct slri_vk_kernel *kernel;
     uint32_t threads;
 };
-slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_shard *shard,
+slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_shard *shard, const char *text,
                                  struct slri_vk_staying **out);
 void slri_vk_staying_free(struct slri_vulkan *vulkan, struct slri_vk_staying *staying); // NULL is fine
 
@@ -290,7 +275,20 @@ slr_status slri_vk_launch_begin(struct slri_vulkan *vulkan, struct slri_vk_launc
 VkResult slri_vk_launch_look(struct slri_vulkan *vulkan, const struct slri_vk_launch *launch, uint64_t wait_ns);
 void slri_vk_launch_free(struct slri_vulkan *vulkan, struct slri_vk_launch *launch);
 
-// canary.c: how many turns a loop may take; 0: as many as it likes.
-slr_status slri_vk_count_turns(struct slri_vulkan *vulkan, uint64_t *out);
+// A kernel of slipring's own that finds out what the device does. It is given words, and then up to SLRI_VK_MOST_GIVEN
+// numbers.
+#define SLRI_VK_TRIAL_WORDS 96u
+#define SLRI_VK_MOST_GIVEN 2u
+struct slri_vk_trial {
+    struct slri_vk_staying *kernel;
+    struct slri_vk_chunk words;
+    struct slri_vk_launch launch;
+};
+slr_status slri_vk_trial_make(struct slri_vulkan *vulkan, const char *text, const uint64_t *given, uint32_t count,
+                              struct slri_vk_trial *out);
+void slri_vk_trial_free(struct slri_vulkan *vulkan, struct slri_vk_trial *trial); // also what could be made in part
+
+// canary.c: as slri_canary_run.
+slr_status slri_vk_run_canary(void *device, uint32_t word[3]);
 
 #endif

@@ -25,10 +25,7 @@ slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
                               limits->maxComputeWorkgroupSizeZ};
     uint64_t turns;
     SLRI_TRY(slri_code_check_block(text, webgpu->name, most, limits->maxComputeInvocationsPerWorkgroup));
-    SLRI_TRY(slri_wg_count_turns(webgpu, &turns));
-    if (turns != 0 && !webgpu->loops_stay_ended)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' ends loops after %llu turns, and a kernel cannot notice it",
-                         webgpu->name, (unsigned long long)turns);
+    SLRI_TRY(slri_canary_check(&webgpu->canary, slri_wg_run_canary, webgpu, webgpu->name, &turns));
     const struct slri_wgsl_options options = {
         .tells_ended_loops = turns != 0,
         .block = text->shape.block,

@@ -101,7 +101,7 @@ static void webgpu_close(void *device)
     give_up(webgpu);
     if (slri_wg_hangs(webgpu)) // the library may still call with it
         return;
-    slri_mutex_destroy(&webgpu->canary_lock);
+    slri_mutex_destroy(&webgpu->canary.lock);
     slri_mutex_destroy(&webgpu->tool_lock);
     slri_mutex_destroy(&webgpu->code_lock);
     slri_mutex_destroy(&webgpu->memory_lock);
@@ -129,7 +129,7 @@ static slr_status webgpu_open(const struct slri_spec *spec, const slr_allocator 
     slri_mutex_init(&webgpu->memory_lock);
     slri_mutex_init(&webgpu->code_lock);
     slri_mutex_init(&webgpu->tool_lock);
-    slri_mutex_init(&webgpu->canary_lock);
+    slri_mutex_init(&webgpu->canary.lock);
     slr_status status = check_spec(webgpu, spec);
     if (status == SLR_OK)
         status = start(webgpu);

@@ -8,6 +8,8 @@
 #include "engine/kept_list.h"
 #include "hal/webgpu/webgpu.h"
 
+#include <stdio.h>
+
 #define MOST_SUBMITS 8u   // before the first is waited for
 #define MOST_RECORDED 64u // commands of one submission
 #define MOST_BACKS 256u   // copies out that the host completes
@@ -351,6 +353,7 @@ static slr_status look(struct slri_webgpu *webgpu, const struct slri_wg_queue *q
         const struct submit *submit = &queue->submit[i];
         const void *told;
         uint32_t word;
+        char kernel[96];
         if (!submit->told_by)
             continue;
         SLRI_TRY(read_back(webgpu, submit, submit->read_bytes + STAMP_BYTES, 16, &told));
@@ -358,10 +361,8 @@ static slr_status look(struct slri_webgpu *webgpu, const struct slri_wg_queue *q
         if (word == 0)
             continue;
         webgpu->lib->QueueWriteBuffer(webgpu->queue, queue->recorder.ended, 0, none, sizeof none);
-        return SLRI_FAIL(UNSUPPORTED,
-                         "kernel %s, or one before it: a thread's loops take more than the %llu turns after which the "
-                         "driver of device '%s' ends them; let each thread do less, or take another device",
-                         submit->told_by, (unsigned long long)webgpu->loop_turns, webgpu->name);
+        snprintf(kernel, sizeof kernel, "kernel %s, or one before it", submit->told_by);
+        return slri_canary_ended(&webgpu->canary, webgpu->name, kernel);
     }
     return SLR_OK;
 }

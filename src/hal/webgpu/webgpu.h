@@ -4,6 +4,7 @@
 #define SLRI_HAL_WEBGPU_WEBGPU_H
 
 #include "base/thread.h"
+#include "engine/canary.h"
 #include "engine/loss.h"
 #include "hal/hal.h"
 #include "hal/webgpu/api.h"
@@ -79,10 +80,7 @@ struct slri_webgpu {
     slri_mutex tool_lock; // of the next
     struct slri_wg_kernel *tool[SLRI_WG_TOOLS];
 
-    slri_mutex canary_lock; // of the next two
-    bool canary_ran;
-    uint64_t loop_turns;   // after so many a loop ends by itself (canary.c); 0: never
-    bool loops_stay_ended; // and each later one behind its first turn, by which a kernel notices
+    struct slri_canary canary;
     struct slri_wg_counts counts;
 };
 
@@ -224,7 +222,7 @@ slr_status slri_wg_wait(void *device, void *queue, uint64_t deadline_ns, struct 
 slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const void *to, uint32_t turns,
                                uint32_t few); // dispatches SLRI_WG_TOOL_COUNT
 
-// canary.c: how many turns a loop may take; 0: as many as it likes.
-slr_status slri_wg_count_turns(struct slri_webgpu *webgpu, uint64_t *out);
+// canary.c: as slri_canary_run.
+slr_status slri_wg_run_canary(void *device, uint32_t word[3]);
 
 #endif

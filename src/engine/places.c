@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/places.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+#include <string.h>
+
+#define FIRST_ROOM 16u
+
+static unsigned char *entry_at(const struct slri_places *places, uint32_t i)
+{
+    return (unsigned char *)places->entry + i * places->bytes;
+}
+
+static uint64_t key_of(const void *entry)
+{
+    return *(const uint64_t *)entry;
+}
+
+// How many begin at or before the address.
+static uint32_t rank_of(const struct slri_places *places, uint64_t key)
+{
+    uint32_t low = 0, high = places->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (key_of(entry_at(places, middle)) <= key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void *slri_places_find(const struct slri_places *places, uint64_t key)
+{
+    const uint32_t rank = rank_of(places, key);
+    return rank != 0 ? entry_at(places, rank - 1) : NULL;
+}
+
+static slr_status make_room(struct slri_places *places, const slr_allocator *allocator, const char *device)
+{
+    if (places->count < places->room)
+        return SLR_OK;
+    const uint32_t room = places->room ? places->room * 2 : FIRST_ROOM;
+    void *grown = slri_alloc(allocator, room * places->bytes);
+    if (!grown)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list of %u pieces of memory", device, room);
+    if (places->count != 0)
+        memcpy(grown, places->entry, places->count * places->bytes);
+    slri_free(allocator, places->entry, places->room * places->bytes);
+    places->entry = grown;
+    places->room = room;
+    return SLR_OK;
+}
+
+slr_status slri_places_add(struct slri_places *places, const slr_allocator *allocator, const char *device,
+                           const void *entry, size_t bytes)
+{
+    places->bytes = bytes;
+    SLRI_TRY(make_room(places, allocator, device));
+    const uint32_t rank = rank_of(places, key_of(entry));
+    memmove(entry_at(places, rank + 1), entry_at(places, rank), (places->count - rank) * bytes);
+    memcpy(entry_at(places, rank), entry, bytes);
+    ++places->count;
+    return SLR_OK;
+}
+
+void slri_places_remove(struct slri_places *places, const void *entry)
+{
+    const size_t at = (size_t)((const unsigned char *)entry - (const unsigned char *)places->entry);
+    --places->count;
+    memmove((unsigned char *)places->entry + at, (const unsigned char *)entry + places->bytes,
+            places->count * places->bytes - at);
+}
+
+void slri_places_free(struct slri_places *places, const slr_allocator *allocator)
+{
+    slri_free(allocator, places->entry, places->room * places->bytes);
+    *places = (struct slri_places){0};
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/places.h"
+#include "base/status.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct piece {
+    uint64_t key;
+    uint32_t number;
+};
+
+static const slr_allocator *const plain = NULL;
+
+static slr_status add(struct slri_places *places, const slr_allocator *allocator, uint64_t key, uint32_t number)
+{
+    const struct piece piece = {key, number};
+    return slri_places_add(places, allocator, "here:0", &piece, sizeof piece);
+}
+
+static uint32_t number_at(const struct slri_places *places, uint64_t key)
+{
+    const struct piece *piece = slri_places_find(places, key);
+    return piece ? piece->number : 0;
+}
+
+static void address_is_found_in_the_piece_that_begins_before_it(void **state)
+{
+    (void)state;
+    struct slri_places places = {0};
+    for (uint32_t i = 100; i > 0; --i) // from the last to the first: each is put in front
+        assert_int_equal(add(&places, plain, 1000u * i, i), SLR_OK);
+    for (uint32_t i = 1; i <= 100; ++i) {
+        assert_int_equal(number_at(&places, 1000u * i), i);
+        assert_int_equal(number_at(&places, 1000u * i + 999), i);
+    }
+    slri_places_free(&places, plain);
+}
+
+static void address_before_all_pieces_is_in_none(void **state)
+{
+    (void)state;
+    struct slri_places places = {0};
+    assert_null(slri_places_find(&places, 1000));
+    assert_int_equal(add(&places, plain, 1000, 1), SLR_OK);
+    assert_null(slri_places_find(&places, 999));
+    slri_places_free(&places, plain);
+}
+
+static void pieces_that_begin_at_one_address_lie_in_the_order_in_which_they_came(void **state)
+{
+    (void)state;
+    struct slri_places places = {0};
+    for (uint32_t i = 1; i <= 3; ++i)
+        assert_int_equal(add(&places, plain, 1000, i), SLR_OK);
+    assert_int_equal(number_at(&places, 1000), 3);
+    slri_places_remove(&places, slri_places_find(&places, 1000));
+    assert_int_equal(number_at(&places, 1000), 2);
+    slri_places_free(&places, plain);
+}
+
+static void piece_that_was_taken_out_is_found_no_more(void **state)
+{
+    (void)state;
+    struct slri_places places = {0};
+    for (uint32_t i = 1; i <= 3; ++i)
+        assert_int_equal(add(&places, plain, 1000u * i, i), SLR_OK);
+    slri_places_remove(&places, slri_places_find(&places, 2000));
+    assert_int_equal(number_at(&places, 2000), 1);
+    assert_int_equal(number_at(&places, 3000), 3); // those behind it have moved
+    slri_places_remove(&places, slri_places_find(&places, 3000));
+    assert_int_equal(number_at(&places, 3000), 1);
+    slri_places_free(&places, plain);
+}
+
+static void *give_nothing(void *user, size_t bytes, size_t alignment)
+{
+    (void)user, (void)bytes, (void)alignment;
+    return NULL;
+}
+
+static void take_nothing(void *user, void *memory, size_t bytes)
+{
+    (void)user, (void)bytes;
+    assert_null(memory);
+}
+
+static void list_stays_as_it_was_where_it_cannot_grow(void **state)
+{
+    (void)state;
+    const slr_allocator empty = {.allocate = give_nothing, .release = take_nothing};
+    struct slri_places places = {0};
+    assert_int_equal(add(&places, &empty, 1000, 1), SLR_NO_MEMORY);
+    assert_non_null(strstr(slr_error_message(), "here:0"));
+    assert_null(slri_places_find(&places, 1000));
+    slri_places_free(&places, &empty);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(address_is_found_in_the_piece_that_begins_before_it),
+        cmocka_unit_test(address_before_all_pieces_is_in_none),
+        cmocka_unit_test(pieces_that_begin_at_one_address_lie_in_the_order_in_which_they_came),
+        cmocka_unit_test(piece_that_was_taken_out_is_found_no_more),
+        cmocka_unit_test(list_stays_as_it_was_where_it_cannot_grow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
