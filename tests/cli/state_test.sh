@@ -232,10 +232,15 @@ done
 ends 0 run many.cu --key k --ordered --state many --input few.csv --output few.out
 cmp few.whole few.out
 { echo a; seq 1 50; echo -1; seq 52 100; } > faults.csv
-ends 0 run many.cu --on-error skip --state faults --input faults.csv --output faults.out
-ends 0 state show faults --json
-grep -q '"dead": 1' out || fail "more than one dead letter: $(cat out)"
-[[ $(tail -n 1 faults.out) == 100,49 ]] || fail "$(tail -n 1 faults.out)"
+"$tool" devices --json > devices
+for device in cpu 'opencl:0?ring=relaunch'; do
+    rm -rf faults
+    grep -q "\"${device%\?*}\"" devices || continue
+    ends 0 run many.cu --device "$device" --on-error skip --state faults --input faults.csv --output faults.out
+    ends 0 state show faults --json
+    grep -q '"dead": 1' out || fail "$device: more than one dead letter: $(cat out)"
+    [[ $(tail -n 1 faults.out) == 100,49 ]] || fail "$device: $(tail -n 1 faults.out)"
+done
 
 # What is not possible together.
 for option in '--record r' '--replay r' '--keep a' '--key a --key-limit evict' '--batch 4'; do
