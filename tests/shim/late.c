@@ -14,7 +14,7 @@
 #define ROUNDS 100    // of each block beside: two or three looks at all that it looks at
 #define MOST_SLEEPS 40
 
-static uint32_t running, rounds; // atomic, of all blocks
+static uint32_t running, rounds, waiting; // atomic, of all blocks
 
 void shim_late_runs(bool begins)
 {
@@ -26,13 +26,23 @@ void shim_late_round(void)
     __atomic_fetch_add(&rounds, 1, __ATOMIC_RELAXED);
 }
 
+// Blocks beside that do not wait here themselves: those look at nothing meanwhile.
+static uint32_t others(void)
+{
+    const int32_t count =
+        (int32_t)(__atomic_load_n(&running, __ATOMIC_RELAXED) - __atomic_load_n(&waiting, __ATOMIC_RELAXED));
+    return count > 0 ? (uint32_t)count : 0;
+}
+
 // Until others have had time to see it: blocks beside, also where the machine has others to run, and the host.
 static void wait_for_others(void)
 {
     uint32_t since = __atomic_load_n(&rounds, __ATOMIC_RELAXED);
-    uint32_t wanted = ROUNDS * (__atomic_load_n(&running, __ATOMIC_RELAXED) - 1);
-    for (int i = 0; i < MOST_SLEEPS && (i == 0 || __atomic_load_n(&rounds, __ATOMIC_RELAXED) - since < wanted); ++i)
+    __atomic_fetch_add(&waiting, 1, __ATOMIC_RELAXED);
+    for (int i = 0;
+         i < MOST_SLEEPS && (i == 0 || __atomic_load_n(&rounds, __ATOMIC_RELAXED) - since < ROUNDS * others()); ++i)
         nanosleep(&(struct timespec){.tv_nsec = LATE_NS}, NULL);
+    __atomic_fetch_sub(&waiting, 1, __ATOMIC_RELAXED);
 }
 
 static void note_piece(struct shim_late *late, unsigned char *at, uint32_t bytes)
