@@ -98,7 +98,8 @@ typedef struct slr_check_launch {
     const char *from;
 } slr_check_launch;
 
-/// How one line of the source uses a GPU's memory and warps, counted in the first launch.
+/// Counts of what a GPU would do for one line of the source: warp instructions, accesses to memory and branches. The
+/// checker counts these in the first launch of its check.
 typedef struct slr_check_line {
     const char *file;
     uint32_t line;
