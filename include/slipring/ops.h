@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operations of neural networks on tensors, forward and backward: products, convolutions, norms, losses and
-/// optimisers. Contract: docs/contract/ops.md.
+/// This header declares operations of neural networks on tensors, forward and backward: products, convolutions, norms,
+/// losses and optimisers. Contract: docs/contract/ops.md.
 ///
 ///     slr_ops *ops;
 ///     slr_ops_create(device, NULL, &ops);
@@ -62,10 +62,10 @@ static inline slr_tensor slr_tensor_1d(slr_scalar dtype, slr_buffer *buffer, uin
 
 // ---- the operations of a device -------------------------------------------------------------------------------------
 
-/// The operations of one device: the compiled kernels, and measurements of their speed.
+/// slr_ops holds the operations of one device: the compiled kernels, and measurements of their speed.
 typedef struct slr_ops slr_ops;
 
-/// How slipring chooses an algorithm if an operation has several algorithms.
+/// The enum slr_choice says how slipring chooses an algorithm if an operation has several algorithms.
 typedef enum slr_choice {
     SLR_CHOICE_HEURISTIC = 1, ///< the backend and the shape decide
     SLR_CHOICE_BENCHMARK      ///< the first call of a shape times all algorithms; later processes use the winner
@@ -105,7 +105,7 @@ SLR_API slr_status slr_ops_create(slr_device *device, const slr_ops_desc *desc, 
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_ops_destroy(slr_ops *ops);
 
-/// An algorithm that slipring timed, or only considered.
+/// slr_algorithm describes an algorithm that slipring timed for a call, or that cannot do this call.
 typedef struct slr_algorithm {
     const char *name;     ///< such as "own.panel"
     const char *provider; ///< "own", "openblas" or "onednn"
@@ -120,7 +120,7 @@ typedef struct slr_algorithm {
 /// The texts in slr_algorithm are valid until the visitor returns.
 typedef void slr_algorithm_visitor(void *user, const slr_algorithm *algorithm);
 
-/// A library that operations may use. slipring opens the library at its first use.
+/// slr_provider describes a library that operations may use. slipring opens the library at its first use.
 typedef struct slr_provider {
     const char *name;
     const char *path;    ///< path of the opened library; "" if none was opened
@@ -136,8 +136,8 @@ typedef void slr_provider_visitor(void *user, const slr_provider *provider);
 /// Threads: any.  Blocks: while a library is opened.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *user);
 
-/// The kernel source of a group of operations, as slipring compiles it. `name` and `text` are valid until the
-/// visitor returns.
+/// The visitor gets the name of a group of operations, and the kernel source of the group as slipring compiles it.
+/// `name` and `text` are valid until the visitor returns.
 typedef void slr_ops_source_visitor(void *user, const char *name, const char *text);
 
 /// Calls the visitor for each kernel source of the operations. The sources use only the language of
@@ -148,22 +148,23 @@ SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *us
 // Each operation below appends its work to the stream. `out` gets the point after the work of the operation; `out` may
 // be NULL. The following rules hold for all operations:
 //
-// Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK also for the first call of a shape.
+// Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK also while the first call of a shape times
+// the algorithms.
 // Owns: slipring keeps the buffers alive until the work ends, and copies tensors and descriptions.
 // Errors: INVALID (a NULL argument; a shape or type that does not fit: the message has both; a buffer too small),
 //   UNSUPPORTED (the type or device), COMPILE, NO_MEMORY.
 
 // ---- matrix product -------------------------------------------------------------------------------------------------
 
-/// Computes the matrix product c = activation(alpha * op(a) op(b) + beta * c + bias).
+/// slr_matmul_desc describes the matrix product c = activation(alpha * op(a) op(b) + beta * c + bias).
 typedef struct slr_matmul_desc {
     uint32_t struct_size;
     uint32_t transpose_a, transpose_b;
     slr_activation activation; ///< 0: none
     float alpha;               ///< 0: 1
     float beta;                ///< default 0: c is only written
-    /// All tensors of a product have rank 2, or rank 3 with the batch as the first dimension. If a and c have rank 3, b
-    /// may have rank 2, and then serves the whole batch.
+    /// All tensors of a product have rank 2, or rank 3 with the batch as the first dimension. If a and c have rank 3
+    /// and b has rank 2, each matrix of a is multiplied by the same matrix b.
     const slr_tensor *a, *b, *c;
     const slr_tensor *bias; ///< of rank 1, one number per column; or NULL
     const slr_tensor *pre;  ///< shaped as c: gets the values before the activation; or NULL
@@ -185,9 +186,9 @@ static inline slr_matmul_desc slr_matmul_desc_init(void)
 
 SLR_API slr_status slr_ops_matmul(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, slr_point *out);
 
-/// Computes the gradients of a, b and bias from the gradient of c. Each of the three gradients may be NULL. `desc` is
-/// the description of the forward call, but with beta 0. If the product has an activation, slr_ops_matmul_backward
-/// needs the tensor desc->pre.
+/// Computes the gradients of a, b and bias of a matrix product from the gradient of c. Each of the three gradients may
+/// be NULL. `desc` is the description of the forward call, but with beta 0. If the product has an activation,
+/// slr_ops_matmul_backward needs the tensor desc->pre.
 SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                            const slr_tensor *dc, const slr_tensor *da, const slr_tensor *db,
                                            const slr_tensor *dbias, slr_point *out);
@@ -201,10 +202,10 @@ SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const 
 
 // ---- convolution and pooling ----------------------------------------------------------------------------------------
 
-/// Computes the convolution y = activation(x * weights + bias); the weights are not flipped. With rank 4, x has the
-/// dimensions n, c, h, w; the weights have k, c / groups, r, s; and y has n, k, p, q. With rank 3, the dimensions h, r
-/// and p are left out, and slipring ignores the first value of each pair in the struct. With groups = c, the
-/// convolution is depth-wise.
+/// slr_convolution_desc describes the convolution y = activation(x * weights + bias); the weights are not flipped. With
+/// rank 4, x has the dimensions n, c, h, w; the weights have k, c / groups, r, s; and y has n, k, p, q. With rank 3,
+/// the dimensions h, r and p are left out, and slipring ignores the first value of each pair in the struct. With groups
+/// = c, the convolution is depth-wise.
 typedef struct slr_convolution_desc {
     uint32_t struct_size;
     uint32_t stride[2];        ///< down and across; 0: 1
@@ -235,8 +236,8 @@ static inline slr_convolution_desc slr_convolution_desc_init(void)
 SLR_API slr_status slr_ops_convolution(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                        slr_point *out);
 
-/// Computes the gradients of x, weights and bias from the gradient of y. Each of the three gradients may be NULL. If
-/// the convolution has an activation, slr_ops_convolution_backward needs the tensor desc->pre.
+/// Computes the gradients of x, weights and bias of a convolution from the gradient of y. Each of the three gradients
+/// may be NULL. If the convolution has an activation, slr_ops_convolution_backward needs the tensor desc->pre.
 SLR_API slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                                 const slr_tensor *dy, const slr_tensor *dx, const slr_tensor *dweights,
                                                 const slr_tensor *dbias, slr_point *out);
@@ -256,15 +257,16 @@ typedef enum slr_pool_kind {
     SLR_POOL_MEAN ///< the mean of the window's elements, without padding
 } slr_pool_kind;
 
-/// With rank 4, x has the dimensions n, c, h, w, and y has n, c, p, q. With rank 3, the dimensions h and p are left
-/// out, and slipring ignores the first value of each pair in the struct.
+/// slr_pooling_desc describes a pooling from the tensor x to the tensor y. With rank 4, the input x of a pooling has
+/// the dimensions n, c, h, w, and the output y has n, c, p, q. With rank 3, the dimensions h and p are left out, and
+/// slipring ignores the first value of each pair in the struct.
 typedef struct slr_pooling_desc {
     uint32_t struct_size;
     slr_pool_kind kind;
     uint32_t window[2], stride[2], padding[2]; ///< stride 0: the window's size; padding: less than the window
     const slr_tensor *x, *y;
-    /// A tensor with the shape of y and the type SLR_I32: the index of each largest element in its plane. The backward
-    /// call of a pooling needs the indices of the largest elements. The tensor may be NULL.
+    /// The tensor `indices`, with the shape of y and the type SLR_I32, holds the index of each largest element in its
+    /// plane. The backward call of a pooling needs the indices of the largest elements. `indices` may be NULL.
     const slr_tensor *indices;
 } slr_pooling_desc;
 #ifdef __cplusplus
@@ -290,7 +292,7 @@ SLR_API slr_status slr_ops_pooling_backward(slr_ops *ops, slr_stream *stream, co
 
 SLR_API slr_status slr_ops_activation(slr_ops *ops, slr_stream *stream, slr_activation kind, const slr_tensor *x,
                                       const slr_tensor *y, slr_point *out);
-/// The tensor `x` is the input of the forward call.
+/// The tensor `x` is the input of slr_ops_activation.
 SLR_API slr_status slr_ops_activation_backward(slr_ops *ops, slr_stream *stream, slr_activation kind,
                                                const slr_tensor *x, const slr_tensor *dy, const slr_tensor *dx,
                                                slr_point *out);
@@ -354,8 +356,8 @@ SLR_API slr_status slr_ops_cast(slr_ops *ops, slr_stream *stream, const slr_tens
                                 slr_point *out);
 
 // ---- losses ---------------------------------------------------------------------------------------------------------
-// `loss` is one SLR_F32. Before the update, the gradient is multiplied by `scale`, which is 1 or the factor by which
-// the program multiplied the loss.
+// `loss` is one SLR_F32. The backward function of a loss multiplies the gradient by `scale`, which is 1 or the factor
+// by which the program multiplied the loss.
 
 /// Computes the loss of a classifier: the mean of -log(softmax(logits)[label]) over the rows. A row whose label
 /// (SLR_I32) is not the number of a class counts as 0.
@@ -459,7 +461,7 @@ SLR_API void slr_scaler_destroy(slr_scaler *scaler);
 /// Computes to = gradient / scale in SLR_F32, and records in the same pass whether all results are finite. The program
 /// calls slr_scaler_unscale for each gradient of a training step. `to` may be the same tensor as `gradient` if
 /// `gradient` has the type SLR_F32.
-/// Threads: one at a time per scaler.  Errors: those that all operations have.
+/// Threads: one at a time per scaler.  Errors: the errors of all operations of this header.
 SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, const slr_tensor *gradient,
                                       const slr_tensor *to, slr_point *out);
 
