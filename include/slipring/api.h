@@ -8,7 +8,7 @@
 #define SLR_VERSION_MINOR 2
 #define SLR_VERSION_PATCH 0
 #define SLR_VERSION "0.2.0"
-/// The version of the headers as one number: 1,000,000 * major + 1,000 * minor + patch.
+/// SLR_VERSION_NUMBER is the version of the headers as one number: 1,000,000 * major + 1,000 * minor + patch.
 #define SLR_VERSION_NUMBER (SLR_VERSION_MAJOR * 1000000u + SLR_VERSION_MINOR * 1000u + SLR_VERSION_PATCH)
 
 #if defined(_WIN32) && defined(SLIPRING_BUILDS_LIBRARY)

@@ -56,8 +56,9 @@ typedef struct slr_buffer_desc {
     /// imported and pinned stays pinned until slipring releases the memory.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
-    /// For a buffer with SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly, and slr_buffer_map
-    /// and slr_buffer_sync fail. A private buffer cannot use `import`, `pinned` or SLR_BUFFER_UNIFIED.
+    /// For a buffer with SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly between the program's
+    /// memory and the device, and slr_buffer_map and slr_buffer_sync fail. A private buffer cannot use `import`,
+    /// `pinned` or SLR_BUFFER_UNIFIED.
     slr_storage storage;
     uint32_t reserved_too; ///< ignored
 } slr_buffer_desc;
@@ -76,7 +77,7 @@ static inline slr_buffer_desc slr_buffer_desc_init(void)
     }
 #endif
 
-/// The properties of a buffer, and counts of the copies between host and device.
+/// slr_buffer_info has the properties of a buffer, and counts of the copies between host and device.
 typedef struct slr_buffer_info {
     slr_buffer_mode mode;
     uint32_t unified; ///< 1: host and device share memory
@@ -98,8 +99,8 @@ typedef struct slr_buffer_info {
 ///   docs/contract/pools.md).
 SLR_API slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **out);
 
-/// The macro slr_buffer_create calls slr_buffer_create_at with its call site for slr_device_desc.on_memory. The text
-/// `file` must stay readable, as a string literal does.
+/// The macro slr_buffer_create passes the file and line of its call to slr_buffer_create_at, and slipring reports them
+/// to slr_device_desc.on_memory. The text `file` must stay readable, as a string literal does.
 SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *file, uint32_t line,
                                         slr_buffer **out);
 #define slr_buffer_create(device, bytes, out) slr_buffer_create_at((device), (bytes), __FILE__, __LINE__, (out))
@@ -153,8 +154,8 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 /// Threads: any; several threads may map one range for reading.  Blocks: until conflicting work in flight has ended, at
 /// most for `timeout_ns`, and while the call copies.
 /// Owns: the caller gets the mapping, and ends it by slr_buffer_unmap.
-/// Errors: INVALID (a wrong range or access), WRONG_STATE (the buffer is private; another mapping conflicts; the call
-///   would wait for itself), TIMEOUT, NO_MEMORY, or the error of the work in flight.
+/// Errors: INVALID (a wrong range or access), WRONG_STATE (the buffer is private; another mapping conflicts; a host
+///   function would wait for later work of its own stream), TIMEOUT, NO_MEMORY, or the error of the work in flight.
 SLR_API slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t bytes, uint32_t access,
                                   uint64_t timeout_ns, void **out);
 
@@ -193,8 +194,8 @@ SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
 typedef struct slr_print_desc {
     uint32_t struct_size;
     slr_scalar dtype; ///< type of the elements; default: the buffer's. A different dtype is printed without a shape
-    /// The number of elements to print, all in one line. By default all elements are printed, with one line per row and
-    /// an empty line between matrices.
+    /// If `count` is not 0, `count` elements are printed, all in one line. By default all elements are printed, with
+    /// one line per row and an empty line between matrices.
     uint64_t count;
     /// A dimension with more than twice `edge` elements shows only its first and last `edge` elements, with "..."
     /// between them. If `edge` is 0, all elements are shown.

@@ -57,7 +57,7 @@ SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_
 
 /// Gives the cluster ring's ring kernel on one device. All functions of <slipring/ring.h> except slr_ring_destroy
 /// accept the ring kernel of a cluster ring. A route may use the ring kernel of a cluster ring, too.
-/// Threads: any.  Blocks: no.  Owns: the cluster ring keeps the ring kernel.  Errors: INVALID (a NULL argument),
+/// Threads: any.  Blocks: no.  Owns: the cluster ring still owns the ring kernel.  Errors: INVALID (a NULL argument),
 ///   NOT_FOUND (no device has this index).
 SLR_API slr_status slr_cluster_ring_get(const slr_cluster_ring *ring, uint32_t index, slr_ring **out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Figures of a kernel that need no run: the operations per thread, counted in the source, and the GPU resources, read
-/// from the machine code. Contract: docs/contract/kernels.md.
+/// This header gives figures of a kernel without running it: the operations per thread, counted in the source, and the
+/// GPU resources, read from the machine code. Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_EXPLAIN_H
 #define SLIPRING_EXPLAIN_H
 
@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/// The number of operations of one thread that takes every branch. Of each `if`, only the larger side counts; of a
-/// `switch`, every case counts.
+/// slr_counts has the numbers of operations of one thread that takes every branch. Of each `if`, only the larger side
+/// counts; of a `switch`, every case counts.
 typedef struct slr_counts {
     uint64_t flops;       ///< float and double additions, multiplications, divisions; a fused multiply-add is two
     uint64_t math_calls;  ///< math library calls, except fused multiply-adds, absolute values and the like
@@ -45,7 +45,7 @@ SLR_API slr_status slr_program_explain_sized(const slr_program *program, const c
 
 #define SLR_RESOURCE_UNKNOWN UINT32_MAX
 
-/// The resources of an NVIDIA multiprocessor that a kernel uses.
+/// slr_resources has the resources of an NVIDIA multiprocessor that a kernel uses.
 typedef struct slr_resources {
     uint32_t compiler_major, compiler_minor; ///< version of the NVRTC that compiled it
     uint32_t capability;                     ///< compute capability: 90 is 9.0

@@ -21,9 +21,9 @@ extern "C" {
 
 // ---- from a list of operations ------------------------------------------------------------------------------------
 
-/// An operation on the elements of buffers. `v`, `w` and `x` are the first, second and third operand of an operation.
-/// An end is an operation that combines many elements, such as a sum. An end can only be the last operation of a list
-/// of operations.
+/// The enum slr_op names an operation on the elements of buffers. `v`, `w` and `x` are the first, second and third
+/// operand of an operation. An end is an operation that combines many elements, such as a sum. An end can only be the
+/// last operation of a list of operations.
 typedef enum slr_op {
     SLR_OP_ADD = 1,    ///< v + w
     SLR_OP_SUBTRACT,   ///< v - w
@@ -73,7 +73,7 @@ typedef enum slr_extent {
     SLR_EACH_ROW     ///< one for each row, the same in all columns
 } slr_extent;
 
-/// The axis along which an end combines elements.
+/// The enum slr_axis names the axis along which an end combines elements.
 typedef enum slr_axis {
     SLR_ALL = 0,     ///< over all elements; SLR_OP_SOFTMAX: along each row
     SLR_ALONG_ROW,   ///< over the columns of a row: one result per row
@@ -84,8 +84,8 @@ typedef enum slr_axis {
 #define SLR_INPUT(k) (1u + (k))         ///< operand: input `k`, counted from 0
 #define SLR_STEP(k) (0x80000000u + (k)) ///< operand: the result of the earlier step `k`
 
-/// One step of a list of operations that is not a simple chain. A zero in any field of slr_fusion_step means the
-/// default.
+/// slr_fusion_step describes one step of a list of operations, if the list is not a simple chain. A zero in any field
+/// of slr_fusion_step means the default.
 typedef struct slr_fusion_step {
     slr_op op;
     slr_activation activation; ///< for SLR_OP_ACTIVATION; 0: slr_fusion_desc.activation
@@ -158,7 +158,7 @@ SLR_API slr_status slr_fuse_sized(slr_device *device, const slr_fusion_desc *des
 
 // ---- from kernels -------------------------------------------------------------------------------------------------
 
-/// One kernel of a program, to be fused with others.
+/// slr_fusion_part names one kernel of a program, which slr_fuse_kernels fuses with other kernels.
 typedef struct slr_fusion_part {
     slr_program *program;
     const char *kernel; ///< NULL: the program's only kernel

@@ -74,8 +74,7 @@ SLR_API int slr_should_terminate(slr_context *context);
 
 /// Gives the loop's own port, which can send to other ring kernels and receive their replies. The first call of
 /// slr_context_port opens the loop's port.
-/// Threads: the thread that runs main.  Blocks: no.  Owns: nothing, because slipring closes the port after main
-///   returns.
+/// Threads: the thread that runs main.  Blocks: no.  Owns: slipring keeps the port and closes it after main returns.
 /// Errors: NO_MEMORY, SYSTEM.
 SLR_API slr_status slr_context_port(slr_context *context, slr_port **out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The telemetry of a ring kernel: the rates and the latency of its messages. The counts of messages are in
-/// slr_ring_stats. Contract: docs/contract/telemetry.md.
+/// This header gives the telemetry of a ring kernel: the rates and the latency of its messages. The counts of messages
+/// are in slr_ring_stats. Contract: docs/contract/telemetry.md.
 #ifndef SLIPRING_TELEMETRY_H
 #define SLIPRING_TELEMETRY_H
 
@@ -12,16 +12,16 @@
 extern "C" {
 #endif
 
-/// The latency in nanoseconds: the time from the moment when a sender has filled a message's slot to the publication of
-/// the message's replies. The struct slr_latency covers the timed messages that were handled or faulted since launch.
-/// The quantiles in slr_latency may be wrong by 0.8 %; its other values are exact. If `count` of slr_latency is 0, all
-/// its times are 0, too.
+/// slr_latency has the latency of messages in nanoseconds: the time from the moment when a sender has filled a
+/// message's slot to the publication of the message's replies. The struct slr_latency covers the timed messages that
+/// were handled or faulted since launch. The quantiles in slr_latency may be wrong by 0.8 %; its other values are
+/// exact. If `count` of slr_latency is 0, all its times are 0, too.
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< one message in so many per port is timed; 0: none
-    /// The error of each time, plus or minus, in nanoseconds: the device's clock differs from the clock of the senders.
-    /// The error of a time is half the duration of the longest comparison of the two clocks on which the times are
-    /// based. The error is 0 if senders and device use one clock.
+    /// `off_ns` is the largest error of the measured times, plus or minus, because the device's clock differs from the
+    /// clock of the senders. `off_ns` is half the duration of the longest comparison of the two clocks. If senders and
+    /// device use one clock, `off_ns` is 0.
     uint32_t off_ns;
     uint64_t min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns;
 } slr_latency;
@@ -31,7 +31,7 @@ typedef struct slr_latency_bucket {
     uint64_t first_ns, last_ns, count;
 } slr_latency_bucket;
 
-/// The maximum number of buckets in a histogram.
+/// SLR_LATENCY_BUCKETS is the maximum number of buckets in a histogram.
 #define SLR_LATENCY_BUCKETS 3776u
 
 /// Gives the latency of a ring kernel's messages so far. Before launch all values of the latency are 0.

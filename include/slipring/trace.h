@@ -44,8 +44,8 @@ typedef struct slr_trace_stats {
 /// killed, the trace's file has all events up to the last write. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: 5 ms at the first trace of the process, and while the call opens the file.  Owns: nothing.
-/// Errors: INVALID (a NULL argument, the size), WRONG_STATE (a trace is already running), SYSTEM (the file does not
-///   open, a pipe has no reader, or the thread does not start).
+/// Errors: INVALID (a NULL argument, a wrong struct_size or events_per_thread), WRONG_STATE (a trace is already
+///   running), SYSTEM (the file does not open, a pipe has no reader, or the thread does not start).
 SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc);
 
 /// Ends the trace and closes its file; exit() does the same. `out` may be NULL.
@@ -62,8 +62,8 @@ SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 /// and in the profile while the profiler is on. If a tool of NVIDIA's NVTX is attached, a region always appears in the
 /// tool.
 ///
-/// Threads: any; begin and end on the same thread.  Blocks: no.  A call of slr_region_end without slr_region_begin does
-/// nothing; a NULL name counts as "".
+/// Threads: any; slr_region_end on the thread of its slr_region_begin.  Blocks: no.  A call of slr_region_end without
+/// slr_region_begin does nothing; a NULL name counts as "".
 SLR_API void slr_region_begin(const char *name);
 SLR_API void slr_region_end(void);
 
