@@ -472,7 +472,7 @@ typedef slr_status slr_scaler_function(void *user, slr_stream *stream);
 /// slr_scaler_step skips the step, reduces the scale and returns SLR_OK. `skipped` gets 1 if the step was skipped, else
 /// 0; `skipped` may be NULL.
 ///
-/// Threads: one at a time per scaler.  Blocks: until the stream's work is done.  Owns: nothing.
+/// Threads: one at a time per scaler.  Blocks: until the work submitted to the stream has completed.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), WRONG_STATE (no slr_scaler_unscale since the last step), the errors of the stream
 ///   and of `step`.
 SLR_API slr_status slr_scaler_step(slr_scaler *scaler, slr_stream *stream, slr_scaler_function *step, void *user,
