@@ -166,10 +166,10 @@ typedef struct slr_ring_desc {
     // sizes, have the same meaning as for on_message.
     slr_on_batch *on_batch; ///< a host handler of many messages per call, or
     slr_main *main;         ///< a loop
-    /// The following fields apply to host handlers and to kernel handlers. A loop ignores max_batch and linger_ns, and
-    /// passes its own values to each call of slr_take. The most messages that the owner of a shard claims at once and
-    /// passes to on_batch or to a `__ring_batch__` handler, 1 to 128; the default is 32. Persistent ring kernels claim
-    /// at most 32 messages at once.
+    // The following fields apply to host handlers and to kernel handlers. A loop ignores max_batch and linger_ns, and
+    // passes its own values to each call of slr_take.
+    /// The most messages that the owner of a shard claims at once and passes to on_batch or to a `__ring_batch__`
+    /// handler, 1 to 128; the default is 32. Persistent ring kernels claim at most 32 messages at once.
     uint32_t max_batch;
     uint32_t reserved1;
     /// The longest time that the first message of a batch waits for more messages while fewer than max_batch messages
