@@ -118,13 +118,13 @@ typedef struct slr_same {
 ///
 ///     1 KiB + shards * (33 KiB + I * state_bytes + queue_size * (M + 8) + max_ports * P), P = 3 KiB + Q * (M + R + 1)
 ///
-/// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. In the formula for memory, M, R and
-/// state_bytes are rounded up to a multiple of 16; Q is queue_size, rounded up to a power of two; I is the number of
-/// instances per shard, rounded up. The number of shards is the number of the device's worker threads, but at most the
-/// number of instances. slipring allocates each part of a ring kernel's memory at its first use. A ring kernel with one
-/// port and a queue of 4 messages of 64 B uses 4 KB of memory, also after a call. If a lane is longer than a page, each
-/// port that has made a call uses two or three more pages. A port uses no memory until it connects, however large
-/// max_ports is.
+/// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. slipring rounds M, R and state_bytes
+/// in the formula for memory up to a multiple of 16. In the formula for memory, Q is queue_size, rounded up to a power
+/// of two, and I is the number of instances per shard, rounded up. The number of shards is the number of the device's
+/// worker threads, but at most the number of instances. slipring allocates each part of a ring kernel's memory at its
+/// first use. A ring kernel with one port and a queue of 4 messages of 64 B uses 4 KB of memory, also after a call. If
+/// a lane is longer than a page, each port that has made a call uses two or three more pages. A port uses no memory
+/// until it connects, however large max_ports is.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// queue_size is the capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired.
@@ -328,7 +328,7 @@ SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 /// Pauses the ring kernel. When slr_ring_deactivate has returned SLR_OK, no handler runs and no loop takes a message
 /// until slr_ring_reactivate. A paused ring kernel still accepts messages. Before slr_ring_deactivate, the ring kernel
 /// must be in the state `active`.
-/// Threads: any.  Blocks: until handlers in progress have returned.
+/// Threads: any.  Blocks: until the ring kernel's running handlers have returned.
 /// Errors: WRONG_STATE, TIMEOUT (a handler still runs at the deadline; the ring kernel is paused nevertheless).
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
@@ -346,13 +346,13 @@ SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
-/// Closes the input of a ring kernel, lets it handle pending messages until `timeout_ns`, and then stops it. If
-/// `timeout_ns` is 0, the ring kernel stops after the messages in flight. slr_ring_terminate passes each accepted
-/// message that was not handled to `on_undelivered` once, on the calling thread; `on_undelivered` may be NULL. When a
-/// ring kernel terminates, threads that are blocked in a send or a receive return. `stats` gets the final counts;
-/// `stats` may be NULL. slr_ring_terminate works in any state, but a failed ring kernel handles no more messages. If
-/// the ring kernel has already terminated, or another thread terminates it, slr_ring_terminate returns SLR_OK with the
-/// final counts.
+/// Closes the input of a ring kernel, lets it handle pending messages for at most `timeout_ns` nanoseconds, and then
+/// stops it. If `timeout_ns` is 0, the ring kernel stops after the messages in flight. slr_ring_terminate passes each
+/// accepted message that was not handled to `on_undelivered` once, on the calling thread; `on_undelivered` may be NULL.
+/// When a ring kernel terminates, threads that are blocked in a send or a receive return. `stats` gets the final
+/// counts; `stats` may be NULL. slr_ring_terminate works in any state, but a failed ring kernel handles no more
+/// messages. If the ring kernel has already terminated, or another thread terminates it, slr_ring_terminate returns
+/// SLR_OK with the final counts.
 ///
 /// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
 /// Blocks: until `timeout_ns`, and then until running handlers have returned. The wait for running handlers takes at
@@ -380,7 +380,7 @@ SLR_API void slr_ring_destroy(slr_ring *ring);
 /// Copies the state of every instance for slr_ring_restart, and replaces the previous checkpoint. slipring takes the
 /// copy between messages: an active ring kernel pauses for the copy and then continues.
 ///
-/// Threads: any.  Blocks: until handlers in progress have returned, and while the call copies the states.
+/// Threads: any.  Blocks: until the ring kernel's running handlers have returned, and while the call copies the states.
 /// Errors: WRONG_STATE (the ring kernel is not launched, active, paused or failed, or leaves that state during the
 ///   call; its instances have no state; a handler was abandoned since the last restart), TIMEOUT (an active ring kernel
 ///   continues), NO_MEMORY.
@@ -390,7 +390,8 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 /// ring kernel keeps its address, ports, counts and pending messages, and handles the messages in order. At a restart
 /// every instance gets its initial state or its state in the last checkpoint.
 ///
-/// Threads: any, but not a handler of the ring kernel's device.  Blocks: until handlers in progress have returned.
+/// Threads: any, but not a handler of the ring kernel's device.  Blocks: until the ring kernel's running handlers have
+/// returned.
 /// Errors: WRONG_STATE (the ring kernel has not failed, is being terminated or restarted, has no checkpoint, or was
 ///   never started), TIMEOUT (a handler is still running: the ring kernel remains failed), NO_MEMORY. If a topic was
 ///   advertised or subscribed while the ring kernel had failed, slr_ring_restart also makes the routes for this topic.
@@ -426,8 +427,8 @@ SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance,
 /// slr_ring_snapshot does not wait for pending messages. slr_ring_snapshot works in every state from `launched` on, and
 /// does not pause the ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the instance's last
 /// state.
-/// Threads: any, but not a handler of this ring kernel.  Blocks: until handlers in progress have returned, at most
-/// until `timeout_ns`.
+/// Threads: any, but not a handler of this ring kernel.  Blocks: until the ring kernel's running handlers have
+/// returned, at most for `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (a wrong size; an instance out of range), NOT_FOUND (with keys: the instance has no key
 ///   now), WRONG_STATE (the ring kernel was not launched), UNSUPPORTED (a loop, whose main function controls messages
 ///   and states).
