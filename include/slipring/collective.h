@@ -24,7 +24,7 @@ typedef enum slr_reduce {
 
 /// Combines element i of all ranks' buffers, for each i below `count`, and writes the result to all buffers. The type
 /// `scalar` is SLR_I32, SLR_U32, SLR_I64, SLR_U64, SLR_F32 or SLR_F64.
-/// Threads: one at a time per cluster.  Blocks: no.
+/// Threads: one thread at a time for each cluster.  Blocks: no.
 /// Owns: slipring keeps the buffers alive until the work ends; `out` may be NULL.
 /// Errors: INVALID (a NULL argument, a buffer that is too small or does not belong to its rank's device, an unknown
 ///   type or operation), NO_MEMORY.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The limits of a device that decide the size of blocks and tiles. Contract: docs/contract/occupancy.md.
+/// limits.h gives the limits of a device that decide the size of blocks and tiles. Contract:
+/// docs/contract/occupancy.md.
 #ifndef SLIPRING_LIMITS_H
 #define SLIPRING_LIMITS_H
 
@@ -11,8 +12,8 @@
 extern "C" {
 #endif
 
-/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. All figures come from the driver
-/// or the system. The figure 0 means that neither the driver nor the system gives the limit.
+/// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. All limits of a device come from
+/// the driver or the system. The figure 0 means that neither the driver nor the system gives the limit.
 typedef struct slr_device_limits {
     uint32_t units;
     uint32_t lanes;              ///< threads that run in step: a warp, or the 4-byte lanes of a CPU's vector

@@ -25,9 +25,9 @@ SLR_API void slr_port_close(slr_port *port);
 /// The options of a send. A zero in any field of slr_send_options means the default.
 typedef struct slr_send_options {
     uint32_t priority; ///< SLR_PRIORITY(0..255); default: the ring kernel's
-    /// The correlation: a number that every reply to the message returns. The default correlation of a message is the
-    /// port's next number. The port's numbers start with 1 and count the accepted messages for which the program set no
-    /// correlation. After the number 2^31 - 1, a port continues with 0.
+    /// correlation is a number that the message carries, and that every reply to the message returns. The default
+    /// correlation of a message is the port's next number. The port's numbers start with 1 and count the accepted
+    /// messages for which the program set no correlation. After the number 2^31 - 1, a port continues with 0.
     uint32_t correlation;
 } slr_send_options;
 
@@ -63,7 +63,7 @@ SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *mes
 SLR_API slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instances, const void *messages,
                                  size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);
 
-/// A reply that the port received, without the reply's payload.
+/// slr_reply describes a reply that a port received, without the reply's payload.
 typedef struct slr_reply {
     slr_address from;     ///< the ring kernel and instance that replied
     slr_status status;    ///< SLR_OK; for a notice, which has no payload: SLR_HANDLER_FAULT, SLR_DROPPED

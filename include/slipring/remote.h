@@ -17,8 +17,8 @@
 ///     slr_sender_flush(sender, timeout_ns); // OK: what was sent is accepted
 ///
 /// slipring divides the keys of a name into partitions. Each worker serves some of the partitions. When a worker ends,
-/// the other workers take over its partitions. No accepted message is lost when a worker or a machine fails. Stored
-/// states and outputs count no message twice. Messages from one sender with one key keep their order.
+/// the other workers take over its partitions. No accepted message is lost when a worker or a machine fails. No message
+/// counts twice in the stored states and outputs. Messages from one sender with one key keep their order.
 #ifndef SLIPRING_REMOTE_H
 #define SLIPRING_REMOTE_H
 
@@ -30,9 +30,9 @@ extern "C" {
 
 #define SLR_REMOTE_NAME_BYTES 33
 
-/// A name, the servers that store its data, and how to connect to these servers. slipring reads the texts of
-/// slr_remote_desc only during the call that gets the struct. slipring reads secrets from files, never from texts in
-/// the struct.
+/// slr_remote_desc gives a name, the servers that store the name's data, and the means to connect to these servers.
+/// slipring reads the texts of slr_remote_desc only during the call that gets the struct. slipring reads secrets from
+/// files, never from texts in the struct.
 typedef struct slr_remote_desc {
     uint32_t struct_size;
     uint32_t replicas;       ///< replicas of the streams that this call makes: 1 (default), 3 or 5
@@ -92,14 +92,15 @@ static inline slr_worker_desc slr_worker_desc_init(void)
     }
 #endif
 
-/// What a worker has done so far, as counts.
+/// slr_worker_stats counts what a worker has done so far.
 typedef struct slr_worker_stats {
     uint32_t partitions; ///< partitions of the name
     uint32_t owned;      ///< partitions that this worker has now
     uint32_t workers;    ///< workers that are alive, including this one
     uint32_t reserved;
     /// The number of messages that the worker handled. If a worker loses a partition, the partition's next worker may
-    /// handle a message again. If two workers handle a message, only the later worker counts the message.
+    /// handle a message again. If two workers handle a message one after the other, only the second worker counts the
+    /// message.
     uint64_t handled;
     uint64_t faulted;  ///< messages in the stream of dead letters, with the reason
     uint64_t outputs;  ///< outputs stored
@@ -129,9 +130,9 @@ typedef struct slr_worker_stats {
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 
-/// Takes partitions, handles messages and writes snapshots, once for each partition. If slr_worker_turn finds nothing
-/// to do, it waits for work until `timeout_ns`. If a partition fails, the worker gives the partition up and tries
-/// again; slr_worker_stats.problem gives the reason.
+/// Does the work of a worker once for each partition: takes over free partitions, handles messages and writes
+/// snapshots. If slr_worker_turn finds nothing to do, it waits for work until `timeout_ns`. If a partition fails, the
+/// worker abandons the partition, and later tries to take it over again; slr_worker_stats.problem gives the reason.
 /// Threads: the worker's owner.  Blocks: until `timeout_ns`, and while the call waits for answers of the NATS servers.
 /// Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
@@ -168,9 +169,9 @@ typedef struct slr_sender slr_sender;
 typedef struct slr_sender_desc {
     uint32_t struct_size;
     uint32_t frame_bytes; ///< bytes of a partition's messages that are sent together, up to 524,288; default 65,536
-    /// A number below 2^63 that identifies the sender; the sender keeps this number over restarts. After a restart the
-    /// sender sends all its messages again from the first one, and slipring skips the messages that were accepted. If
-    /// `producer` is 0, slipring chooses a new number for the sender.
+    /// A number below 2^63 that identifies the sender. A program that restarts opens its sender with the same number,
+    /// and sends all its messages again from the first one. slipring then skips the messages that the servers have
+    /// already accepted. If `producer` is 0, slipring chooses a new number for the sender.
     uint64_t producer;
     slr_program *program; ///< slipring compares its message's layout with the name's; NULL: only the size
     const char *handler;  ///< the handler in the program; NULL: the first handler

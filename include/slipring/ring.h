@@ -66,7 +66,8 @@ typedef enum slr_restart_from {
 /// The value of slr_ring_desc.latency_every with which slipring measures the latency of no message.
 #define SLR_LATENCY_OFF UINT32_MAX
 
-/// The argument of a host handler: one message, the state of its instance, and a way to reply.
+/// slr_delivery is the argument of a host handler: it names one message, the state of the message's instance, and the
+/// context for replies.
 typedef struct slr_delivery {
     const void *message; ///< borrowed until the handler returns; aligned to 8
     void *state;         ///< the instance's state; NULL if state_bytes is 0
@@ -82,19 +83,19 @@ typedef struct slr_delivery {
 /// its replies are dropped, and the fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
-/// A batch handler: a host handler that handles up to max_batch messages per call, in the order in which the shard's
-/// owner took them. Several messages of the batch may be for one instance, and share its state. A batch handler may
-/// reply to any message of the batch, in any order of the messages. If a batch handler returns a result other than
-/// SLR_OK, all messages of its batch fault; slr_fail faults one message.
+/// A batch handler is a host handler that handles a batch of up to max_batch messages per call, in the order in which
+/// the shard's owner took them. Several messages of one batch may be for the same instance, and share this instance's
+/// state. A batch handler may reply to any message of its batch, in any order of the messages. If a batch handler
+/// returns a result other than SLR_OK, all messages of its batch fault; slr_fail faults one message.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
-/// The main function of a host ring kernel in loop form. The main function runs on its own thread from activation on,
-/// and takes messages by slr_take. <slipring/loop.h> has the rules for the main function, and the meaning of its
-/// result.
+/// slr_main is the type of the main function of a host ring kernel in loop form. The main function runs on its own
+/// thread from activation on, and takes messages by slr_take. <slipring/loop.h> has the rules for the main function,
+/// and the meaning of its result.
 typedef struct slr_context slr_context;
 typedef slr_status slr_main(void *user, slr_context *context);
 
-/// A value for one of the handler's parameters after the message parameter.
+/// slr_binding gives a value for one of the handler's parameters after the message parameter.
 typedef struct slr_binding {
     const char *name;   ///< the parameter's name
     slr_buffer *buffer; ///< for a buffer
@@ -102,8 +103,8 @@ typedef struct slr_binding {
     uint64_t bytes;
 } slr_binding;
 
-/// A member whose offset must be the same in the host's struct and in the kernel's struct. SLR_SAME(struct beat, rr_s)
-/// describes the member `rr_s` of the host's `struct beat`.
+/// slr_same describes a member whose offset must be the same in the host's struct and in the kernel's struct.
+/// SLR_SAME(struct beat, rr_s) describes the member `rr_s` of the host's `struct beat`.
 typedef struct slr_same {
     const char *type, *field;
     uint64_t offset, bytes;
@@ -117,17 +118,18 @@ typedef struct slr_same {
 ///
 ///     1 KiB + shards * (33 KiB + I * state_bytes + queue_size * (M + 8) + max_ports * P), P = 3 KiB + Q * (M + R + 1)
 ///
-/// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. M, R and state_bytes are rounded up
-/// to a multiple of 16. Q is queue_size, rounded up to a power of two. The number of shards is the number of the
-/// device's workers, but at most the number of instances. I is the number of instances per shard, rounded up. slipring
-/// allocates each part of a ring kernel's memory at its first use. A ring kernel with one port and a queue of 4
-/// messages of 64 B uses 4 KB of memory, also after a call. If a lane is longer than a page, each port that has made a
-/// call uses two or three more pages. A port uses no memory until it connects, however large max_ports is.
+/// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. slipring rounds M, R and state_bytes
+/// in the formula for memory up to a multiple of 16. In the formula for memory, Q is queue_size, rounded up to a power
+/// of two, and I is the number of instances per shard, rounded up. The number of shards is the number of the device's
+/// worker threads, but at most the number of instances. slipring allocates each part of a ring kernel's memory at its
+/// first use. A ring kernel with one port and a queue of 4 messages of 64 B uses 4 KB of memory, also after a call. If
+/// a lane is longer than a page, each port that has made a call uses two or three more pages. A port uses no memory
+/// until it connects, however large max_ports is.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
-    /// The capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired. With an
-    /// `overflow` policy that drops messages, queue_size limits only the waiting messages. The value of queue_size is
-    /// from 1 to 1,048,576; the default is 4,096.
+    /// queue_size is the capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired.
+    /// With an `overflow` policy that drops messages, queue_size limits only the waiting messages. The value of
+    /// queue_size is from 1 to 1,048,576; the default is 4,096.
     uint32_t queue_size;
     const char *name; ///< unique per device; default: the handler's name
     // For a handler in kernel source, set the following fields:
@@ -141,8 +143,8 @@ typedef struct slr_ring_desc {
     void *user;
     // The sizes of messages, states and replies, in bytes. For a handler in kernel source, each size is 0 or the size
     // of the host's struct. If the kernel's struct has another size than the host's struct, slr_ring_create fails with
-    // LAYOUT. For a host handler: the sizes of a message (at least 1), a state (0: none) and a reply (0: the handler
-    // never replies).
+    // LAYOUT. For a host handler, set the sizes of a message (at least 1), a state (0: none) and a reply (0: the
+    // handler never replies).
     uint32_t message_bytes, state_bytes, reply_bytes;
     uint32_t same_count;
     const slr_same *same; ///< offsets that slr_ring_create also compares
@@ -166,8 +168,8 @@ typedef struct slr_ring_desc {
     slr_main *main;         ///< a loop
     // The following fields apply to host handlers and to kernel handlers. A loop ignores max_batch and linger_ns, and
     // passes its own values to each call of slr_take.
-    /// The most messages that a worker claims at once and passes to on_batch or to a `__ring_batch__` handler, 1 to
-    /// 128; the default is 32. Persistent ring kernels claim at most 32 messages at once.
+    /// The most messages that the owner of a shard claims at once and passes to on_batch or to a `__ring_batch__`
+    /// handler, 1 to 128; the default is 32. Persistent ring kernels claim at most 32 messages at once.
     uint32_t max_batch;
     uint32_t reserved1;
     /// The longest time that the first message of a batch waits for more messages while fewer than max_batch messages
@@ -241,8 +243,8 @@ typedef enum slr_ring_mode {
 } slr_ring_mode;
 #define SLR_MODE_REASON_BYTES 160
 
-/// The counts of a ring kernel's messages since slr_ring_launch. At any time the counts satisfy: accepted = handled +
-/// faulted + dropped + undelivered + in_doubt + pending.
+/// slr_ring_stats counts a ring kernel's messages since slr_ring_launch. At any time these counts satisfy: accepted =
+/// handled + faulted + dropped + undelivered + in_doubt + pending.
 typedef struct slr_ring_stats {
     uint64_t accepted;    ///< messages that the mailbox accepted
     uint64_t handled;     ///< messages whose handler completed
@@ -264,8 +266,8 @@ typedef struct slr_ring_stats {
     uint64_t restarts;                       ///< number of restarts
     char last_failure[192];                  ///< reason of the last failure; "" before the first
     uint64_t routed;                         ///< replies and messages sent along routes, counted once per route
-    /// Replies and sent messages that reached no destination: the destination had ended or lacks the instance, or the
-    /// output channel has no route.
+    /// The number of replies and sent messages that reached no destination, because the destination had ended or lacks
+    /// the instance, or the output channel has no route.
     uint64_t unrouted;
     uint64_t running_ns; ///< from the first activation to this reading, or to the end
     /// mode_reason says why a ring kernel is not persistent, if its device has its own memory or persistent kernels;
@@ -280,15 +282,15 @@ typedef struct slr_ring_stats {
     /// because a device lacks the host's clock.
     uint64_t first_fault_ns;
     uint32_t first_fault_instance;
-    /// The number of the first message that faulted, counted in the instance's shard: 1, 2, ..., modulo 2^32. A ring
+    /// The number of the first message that faulted. Each shard numbers its messages 1, 2, ..., modulo 2^32. A ring
     /// kernel with one instance has one shard.
     uint32_t first_fault_message;
     uint64_t printed;     ///< printfs of its handler that were passed to slr_device_desc.on_print
     uint64_t prints_lost; ///< printfs lost for lack of room: the handler never waits
 } slr_ring_stats;
 
-/// An accepted message that no handler will handle. The struct slr_undelivered is valid only during the call of
-/// `on_undelivered`.
+/// slr_undelivered describes an accepted message that no handler will handle. The struct slr_undelivered is valid only
+/// during the call of `on_undelivered`.
 typedef struct slr_undelivered {
     const void *message;
     uint32_t bytes, instance, correlation, priority;
@@ -299,8 +301,8 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 /// Makes a ring kernel in the state `created`: slr_ring_create checks the description and reserves the name. After
 /// slr_ring_create the handler does not run yet.
 ///
-/// Threads: any.  Blocks: no, with two exceptions: on opencl the first call tests persistent kernels, and on cuda the
-/// call compiles the handler.
+/// Threads: any.  Blocks: no, with two exceptions: on opencl the first slr_ring_create waits for a test of persistent
+/// kernels, and on cuda each slr_ring_create compiles its handler.
 /// Owns: the caller gets the ring kernel, and frees it by slr_ring_destroy. slipring copies `desc` in depth, except for
 /// the program and the buffers, which slipring keeps alive.
 /// Errors: INVALID (a field out of range: the error message has its name, value and range; the ring kernel's name is
@@ -319,14 +321,15 @@ SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
 /// The second phase of the start: with slr_ring_activate the ring kernel begins to handle messages. Before
 /// slr_ring_activate, the ring kernel must be in the state `launched`.
-/// Threads: any.  Blocks: until the shards' owners have acknowledged the start.  Errors: WRONG_STATE, TIMEOUT.
+/// Threads: any.  Blocks: until the owners of all shards have acknowledged the activation.  Errors: WRONG_STATE,
+/// TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Pauses the ring kernel. When slr_ring_deactivate has returned SLR_OK, no handler runs and no loop takes a message
 /// until slr_ring_reactivate. A paused ring kernel still accepts messages. Before slr_ring_deactivate, the ring kernel
 /// must be in the state `active`.
-/// Threads: any.  Blocks: until handlers in progress have returned.
-/// Errors: WRONG_STATE, TIMEOUT (the pause still takes effect).
+/// Threads: any.  Blocks: until the ring kernel's running handlers have returned.
+/// Errors: WRONG_STATE, TIMEOUT (a handler still runs at the deadline; the ring kernel is paused nevertheless).
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Ends the pause of a ring kernel, which then handles messages again, in order. Before slr_ring_reactivate, the ring
@@ -343,17 +346,17 @@ SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
-/// Closes the input of a ring kernel, lets it handle pending messages until `timeout_ns`, and then stops it. If
-/// `timeout_ns` is 0, the ring kernel stops after the messages in flight. slr_ring_terminate passes each accepted
-/// message that was not handled to `on_undelivered` once, on the calling thread; `on_undelivered` may be NULL. When a
-/// ring kernel terminates, threads that are blocked in a send or a receive return. `stats` gets the final counts;
-/// `stats` may be NULL. slr_ring_terminate works in any state, but a failed ring kernel handles no more messages. If
-/// the ring kernel has already terminated, or another thread terminates it, slr_ring_terminate returns SLR_OK with the
-/// final counts.
+/// Closes the input of a ring kernel, lets it handle pending messages for at most `timeout_ns` nanoseconds, and then
+/// stops it. If `timeout_ns` is 0, the ring kernel stops after the messages in flight. slr_ring_terminate passes each
+/// accepted message that was not handled to `on_undelivered` once, on the calling thread; `on_undelivered` may be NULL.
+/// When a ring kernel terminates, threads that are blocked in a send or a receive return. `stats` gets the final
+/// counts; `stats` may be NULL. slr_ring_terminate works in any state, but a failed ring kernel handles no more
+/// messages. If the ring kernel has already terminated, or another thread terminates it, slr_ring_terminate returns
+/// SLR_OK with the final counts.
 ///
 /// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
-/// Blocks: until `timeout_ns`, and then until handlers in progress have returned, for at most 10 s or the device's hang
-/// timeout, the option `patience` (docs/contract/opencl.md).
+/// Blocks: until `timeout_ns`, and then until running handlers have returned. The wait for running handlers takes at
+/// most 10 s, or the device's hang timeout (docs/contract/opencl.md) if this is shorter.
 /// Errors: INVALID (a NULL argument), TIMEOUT (a handler or a sender has not returned by the deadline; the program can
 ///   call slr_ring_terminate again).
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
@@ -370,14 +373,14 @@ SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns,
 /// slr_ring_destroy, the addresses of the ring kernel are no longer valid. If `ring` is NULL, slr_ring_destroy does
 /// nothing.
 /// Threads: any thread, but not a handler of the ring kernel's device; only one call for each ring kernel.
-/// Blocks: until handlers in progress have returned, at most about 10 s or the device's hang timeout. A handler that
-/// has not returned when slr_ring_destroy returns keeps the memory that it may access.
+/// Blocks: until the ring kernel's running handlers have returned, at most about 10 s, or the device's hang timeout if
+/// this is shorter. A handler that has not returned when slr_ring_destroy returns keeps the memory that it may access.
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
 /// Copies the state of every instance for slr_ring_restart, and replaces the previous checkpoint. slipring takes the
 /// copy between messages: an active ring kernel pauses for the copy and then continues.
 ///
-/// Threads: any.  Blocks: until handlers in progress have returned, and while the call copies the states.
+/// Threads: any.  Blocks: until the ring kernel's running handlers have returned, and while the call copies the states.
 /// Errors: WRONG_STATE (the ring kernel is not launched, active, paused or failed, or leaves that state during the
 ///   call; its instances have no state; a handler was abandoned since the last restart), TIMEOUT (an active ring kernel
 ///   continues), NO_MEMORY.
@@ -387,12 +390,14 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 /// ring kernel keeps its address, ports, counts and pending messages, and handles the messages in order. At a restart
 /// every instance gets its initial state or its state in the last checkpoint.
 ///
-/// Threads: any, but not a handler of the ring kernel's device.  Blocks: until handlers in progress have returned.
-/// Errors: WRONG_STATE (not failed, being terminated or restarted, no checkpoint, never started), TIMEOUT (a handler is
-///   still running: the ring kernel remains failed), NO_MEMORY. If a topic was advertised or subscribed while the ring
-///   kernel had failed, slr_ring_restart also makes the routes for this topic. If slr_ring_restart cannot make a route,
-///   the ring kernel has restarted nevertheless, and the result is the error of slr_route. A route to a full, paused
-///   ring kernel is no error: slr_ring_reactivate makes the route when the program ends the pause.
+/// Threads: any, but not a handler of the ring kernel's device.  Blocks: until the ring kernel's running handlers have
+/// returned.
+/// Errors: WRONG_STATE (the ring kernel has not failed, is being terminated or restarted, has no checkpoint, or was
+///   never started), TIMEOUT (a handler is still running: the ring kernel remains failed), NO_MEMORY. If a topic was
+///   advertised or subscribed while the ring kernel had failed, slr_ring_restart also makes the routes for this topic.
+///   If slr_ring_restart cannot make a route, the ring kernel has restarted nevertheless, and the result is the error
+///   of slr_route. A route to a full, paused ring kernel is no error: slr_ring_reactivate makes the route when the
+///   program ends the pause.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.
@@ -420,11 +425,13 @@ SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance,
 
 /// Copies the state of an instance between two messages. The argument `bytes` is the size of the whole state.
 /// slr_ring_snapshot does not wait for pending messages. slr_ring_snapshot works in every state from `launched` on, and
-/// does not pause the ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the last state.
-/// Threads: any, but not a handler of this ring kernel.  Blocks: until handlers in progress have returned, at most
-/// until `timeout_ns`.
-/// Errors: TIMEOUT, INVALID (size; instance out of range), NOT_FOUND (with keys: the instance has no key now),
-///   WRONG_STATE (not launched), UNSUPPORTED (a loop, whose main controls messages and states).
+/// does not pause the ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the instance's last
+/// state.
+/// Threads: any, but not a handler of this ring kernel.  Blocks: until the ring kernel's running handlers have
+/// returned, at most for `timeout_ns`.
+/// Errors: TIMEOUT, INVALID (a wrong size; an instance out of range), NOT_FOUND (with keys: the instance has no key
+///   now), WRONG_STATE (the ring kernel was not launched), UNSUPPORTED (a loop, whose main function controls messages
+///   and states).
 SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns);
 
 /// Replaces the state of an instance between two messages. If `state` is NULL and `bytes` is 0, slr_ring_restore sets
@@ -441,7 +448,8 @@ SLR_API slr_status slr_ring_find(slr_device *device, const char *name, slr_addre
 /// long, and slipring copies the bytes. slipring publishes the reply when the message completes: when the handler
 /// returns, or at slr_done.
 /// Threads: the thread that runs the handler, before the handler returns, or the thread that runs main.  Blocks: no.
-/// Errors: INVALID (more than max_replies; the ring kernel declared no reply; the loop no longer holds the message).
+/// Errors: INVALID (more than max_replies replies to the message; the ring kernel declared no reply; the loop has
+///   already ended the message).
 SLR_API slr_status slr_reply_to(const slr_delivery *delivery, const void *reply, size_t bytes);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a host program reads and writes the global variables of a program. All kernels of a program share its global
-/// variables, and the values stay from launch to launch. The global variables are the `__device__` variables, and those
-/// `__constant__` variables that have no initial values, so the host writes them. In CUDA, the global variables of a
-/// program are called symbols. Contract: docs/contract/kernels.md.
+/// The functions of symbol.h read and write the global variables of a program from the host. All kernels of a program
+/// share its global variables, and the values stay from launch to launch. The global variables are the `__device__`
+/// variables, and those `__constant__` variables that have no initial values and that the host therefore writes. In
+/// CUDA, the global variables of a program are called symbols. Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_SYMBOL_H
 #define SLIPRING_SYMBOL_H
 
