@@ -78,8 +78,8 @@ SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc
 /// Threads: any.  Blocks: no.  Owns: the heap belongs to the device.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
-/// Returns all chunks of the heap to the device. Spans that are still allocated become invalid. If a freed span still
-/// waits for its point, the heap returns the chunk of the span when the point has passed. If `heap` is NULL,
+/// Returns all chunks of the heap to the device. After slr_heap_destroy, all spans of the heap are invalid. If a freed
+/// span still waits for its point, the heap returns the chunk of the span when the point has passed. If `heap` is NULL,
 /// slr_heap_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
