@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/// The reason why a message was not handled.
+/// slr_dead_letter_reason says why a message was not handled.
 typedef enum slr_dead_letter_reason {
     SLR_DEAD_LETTER_FAULTED = 1,        ///< its handler faulted
     SLR_DEAD_LETTER_DROPPED_OLDEST = 2, ///< the mailbox was full, and this message was the earliest accepted
@@ -27,10 +27,10 @@ typedef struct slr_dead_letter {
     uint64_t sent_ns; ///< time of sending, if the ring kernel has time_stamps; else 0
 } slr_dead_letter;
 
-/// Takes up to `most` dead letters from a ring kernel. The dead letters of one shard come in the order in which the
-/// messages failed. slr_ring_take_dead_letters copies the message of letter k to messages + k * stride, or no message
-/// if `messages` is NULL. If the result is OK, `taken` is the number of letters, which may be 0. A terminated ring
-/// kernel keeps its dead letters until it is destroyed.
+/// Removes up to `most` dead letters from a ring kernel and copies them to `letters`. The dead letters of one shard
+/// come in the order in which the messages failed. slr_ring_take_dead_letters copies the message of letter k to
+/// messages + k * stride, or no message if `messages` is NULL. If the result is OK, `taken` is the number of letters,
+/// which may be 0. A terminated ring kernel keeps its dead letters until it is destroyed.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; a `stride` smaller than a message; the ring kernel was made without

@@ -2,8 +2,8 @@
 /// The header <slipring/device.h> is for kernel sources. Three kinds of compiler read the header:
 ///   - slipring's own front end, which has the words of kernel sources built in.
 ///   - nvcc, for which `__ring__`, `__ring_block__` and `__ring_batch__` handlers become plain `__device__` functions.
-///   - a host C or C++ compiler. Host and device can then share a header of structs, and the host can call a handler as
-///     a plain C function.
+///   - a host C or C++ compiler. Because a host compiler reads the header, host and device can share a header of
+///     structs, and the host can call a handler as a plain C function.
 /// For a host compiler, define the following functions or macros before the include:
 ///   - `slr_host_reply(const void *reply, size_t bytes)`, if the handler replies;
 ///   - `slr_host_reply_to(unsigned message, const void *reply, size_t bytes)`, if a `__ring_batch__` handler replies;

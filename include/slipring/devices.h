@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How to open a device by its name, and how to read its properties. Contract: docs/contract/devices.md.
+/// This header declares how a program opens a device by its name, and reads the device's properties. Contract:
+/// docs/contract/devices.md.
 ///
 /// A string gives the name of a device. A device has the same name in C, on the command line and in the variable
 /// SLIPRING_DEVICE:
@@ -35,19 +36,19 @@
 extern "C" {
 #endif
 
-/// A priority from 0 (lowest) to 255, for a field where zero means "default".
+/// SLR_PRIORITY converts a priority from 0 (lowest) to 255 to the value of a field in which zero means "default".
 #define SLR_PRIORITY(priority) ((uint32_t)(priority) + 1u)
 #define SLR_DEFAULT_PRIORITY 128u
 
 typedef struct slr_device slr_device;
 
 /// The options of slr_device_open. A zero in any field of slr_device_desc means the default. Later versions of slipring
-/// only append fields.
+/// only append fields to slr_device_desc.
 typedef struct slr_device_desc {
     uint32_t struct_size;
     uint32_t reserved;
-    /// The functions that supply host memory; NULL means malloc. slipring copies the struct of these functions. The
-    /// functions that supply host memory must work until the device is closed.
+    /// `allocator` names the functions that supply host memory; if `allocator` is NULL, slipring uses malloc. slipring
+    /// copies the struct slr_allocator. The functions that supply host memory must work until the device is closed.
     const slr_allocator *allocator;
     uint64_t max_memory_bytes; ///< limit on the device's memory for buffers, a multiple of 64. 0: no limit
     /// slipring calls `on_memory` at each allocation and free of buffer memory, and at close for each leak. The
@@ -75,7 +76,8 @@ static inline slr_device_desc slr_device_desc_init(void)
 /// A text of SLR_DEVICE_NAME_BYTES bytes holds any device's name with all options and the NUL.
 #define SLR_DEVICE_NAME_BYTES 192
 
-/// The kinds of device, with the best kind first. "auto" tries the kinds in this order.
+/// slr_device_class lists the kinds of device, with the best kind first. The device name "auto" tries the kinds in the
+/// order of slr_device_class.
 typedef enum slr_device_class {
     SLR_DEVICE_GPU = 1,        ///< a GPU with its own memory
     SLR_DEVICE_INTEGRATED_GPU, ///< a GPU that shares the host's memory
@@ -102,8 +104,8 @@ typedef struct slr_device_info {
     uint32_t kernels;        ///< 1: runs `__global__` kernels
     uint32_t compute_units;  ///< the device's count of its cores; 0: unknown
     uint32_t pauses;         ///< times that persistent kernels were quiesced: by slr_device_park, or for calls of CUDA
-    /// The reason why ring kernels are not persistent: they use batched launches although they could be persistent, or
-    /// they cannot be persistent. Otherwise the text is "".
+    /// `relaunch_reason` says why ring kernels of the device are not persistent: they use batched launches although
+    /// they could be persistent, or they cannot be persistent. Otherwise the text is "".
     char relaunch_reason[160];
     uint32_t stalls;   ///< number of `pauses` for driver calls that did not return while persistent kernels ran
     char stalled[160]; ///< the driver calls of `stalls`: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
@@ -112,12 +114,12 @@ typedef struct slr_device_info {
     uint64_t kept_bytes;   ///< memory that lost kernels or handlers may still access; freed when they end, or never
     uint32_t device_class; ///< slr_device_class
     uint32_t reserved2;
-    /// The reason why kernels are interpreted although the user did not ask for it: there is no C compiler, or the C
-    /// compiler fails. Otherwise the text is "".
+    /// `engine_reason` says why slipring interprets kernels although the user did not request the interpreter: there is
+    /// no C compiler, or the C compiler fails. Otherwise the text is "".
     char engine_reason[256];
 } slr_device_info;
 
-/// One backend of this library, and whether this backend can run on this machine.
+/// slr_backend_info describes one backend of this library, and says whether the backend can run on this machine.
 typedef struct slr_backend_info {
     char name[16];
     slr_status status; ///< SLR_OK: the backend works here
@@ -154,7 +156,7 @@ SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc 
 /// are not delivered. After slr_device_close, the device's programs, buffers, streams, ports and ring kernels may only
 /// be destroyed. If `device` is NULL, slr_device_close does nothing.
 /// Threads: any, once. If a host function of one of the device's streams calls slr_device_close, the call does nothing.
-/// Blocks: until running handlers and other work in progress have returned.
+/// Blocks: until all handlers and other work that run on the device have ended.
 SLR_API void slr_device_close(slr_device *device);
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
@@ -175,9 +177,9 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 ///
 /// Threads: any, while other threads use the device only through ports and ring kernels.
 /// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.
-/// Errors: WRONG_STATE (the device was not lost; an object still exists or has just been launched), UNSUPPORTED (a
-///   device that is never lost), TIMEOUT, INVALID (a NULL argument), and those of slr_device_open (DEVICE_LOST: the
-///   device still runs no kernel).
+/// Errors: WRONG_STATE (the device was not lost; a buffer, stream, graph or heap of the device still exists; a ring
+///   kernel is just being launched or restarted), UNSUPPORTED (a device that is never lost), TIMEOUT, INVALID (a NULL
+///   argument), and those of slr_device_open (DEVICE_LOST: the device still runs no kernel).
 SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 
 /// Quiesces the persistent kernels of a device until slr_device_resume has been called as often as slr_device_park. Use
@@ -198,7 +200,7 @@ SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);
 /// argument).
 SLR_API slr_status slr_device_resume(slr_device *device);
 
-/// Gives one backend of this library; `index` counts the backends from 0.
+/// Describes one backend of this library in `out`; `index` counts the backends from 0.
 /// Threads: any.  Blocks: while slipring tries whether the backend can run on this machine.  Errors: NOT_FOUND (`index`
 /// is past the last backend), INVALID (a NULL argument).
 SLR_API slr_status slr_backend_get_info(uint32_t index, slr_backend_info *out);

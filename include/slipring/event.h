@@ -23,7 +23,7 @@ SLR_API void slr_event_destroy(slr_event *event);
 
 /// Records the time at which the stream has completed all work submitted so far. A new record replaces the event's
 /// earlier record.
-/// Threads: one at a time per event.  Blocks: no.
+/// Threads: any, but only one thread at a time for each event.  Blocks: no.
 /// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the earlier record is still pending),
 ///   NO_MEMORY.
 SLR_API slr_status slr_event_record(slr_event *event, slr_stream *stream, slr_point *out);

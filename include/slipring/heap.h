@@ -18,7 +18,7 @@ extern "C" {
 typedef struct slr_heap slr_heap;
 
 /// The options of a heap. A zero in any field of slr_heap_desc means the default. Later versions of slipring only
-/// append fields.
+/// append fields to slr_heap_desc.
 typedef struct slr_heap_desc {
     uint32_t struct_size;
     uint32_t keep_apart;  ///< 1: freed spans do not merge with their neighbours (only to measure the effect of merging)
@@ -44,8 +44,8 @@ static inline slr_heap_desc slr_heap_desc_init(void)
     }
 #endif
 
-/// A span is a piece of device memory that a heap allocated. The caller may copy the struct slr_span. To free the span,
-/// the caller passes a struct with the same contents.
+/// A span is a piece of device memory that a heap allocated. The caller may copy the struct slr_span. To free a span,
+/// the caller passes a struct with the contents that slr_heap_take stored.
 typedef struct slr_span {
     void *memory;    ///< the device's address; NULL on a device without storage
     uint64_t bytes;  ///< the requested size, rounded up to a multiple of 64
@@ -54,7 +54,7 @@ typedef struct slr_span {
     void *piece;     ///< private to the heap
 } slr_span;
 
-/// The counts of a heap at one moment.
+/// slr_heap_stats has the counts of a heap at one moment.
 typedef struct slr_heap_stats {
     uint64_t max_bytes;          ///< the heap's limit; UINT64_MAX: none
     uint64_t held_bytes;         ///< bytes of all chunks
@@ -75,11 +75,11 @@ SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc
 
 /// Gives the heap from which the device allocates its buffers, so that a program can allocate spans from the same heap.
 /// The program must not call slr_heap_destroy for the device's own heap.
-/// Threads: any.  Blocks: no.  Owns: the device keeps the heap.  Errors: INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the heap belongs to the device.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
-/// Returns all chunks of the heap to the device. Spans that are still allocated become invalid. If a freed span still
-/// waits for its point, the heap returns the chunk of the span when the point has passed. If `heap` is NULL,
+/// Returns all chunks of the heap to the device. After slr_heap_destroy, all spans of the heap are invalid. If a freed
+/// span still waits for its point, the heap returns the chunk of the span when the point has passed. If `heap` is NULL,
 /// slr_heap_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
@@ -94,7 +94,7 @@ SLR_API void slr_heap_destroy(slr_heap *heap);
 SLR_API slr_status slr_heap_take(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out);
 
 /// The macro slr_heap_take calls slr_heap_take_at with its call site for leak reports. The text `file` must stay
-/// readable, as a string literal does.
+/// readable as long as the heap exists, as a string literal does.
 SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
                                     slr_span *out);
 #define slr_heap_take(heap, bytes, alignment, out)                                                                     \
@@ -137,7 +137,7 @@ SLR_API slr_status slr_heap_get_stats(slr_heap *heap, slr_heap_stats *out);
 SLR_API slr_status slr_heap_get_stats_sized(slr_heap *heap, slr_heap_stats *out, size_t bytes);
 #define slr_heap_get_stats(heap, out) slr_heap_get_stats_sized((heap), (out), sizeof(slr_heap_stats))
 
-/// A span that is allocated, as slr_heap_visit reports it.
+/// slr_live_span describes an allocated span that slr_heap_visit reports.
 typedef struct slr_live_span {
     void *memory;
     uint64_t bytes, offset;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How to send messages to an instance by its key, and operations on keys. Contract: docs/contract/keys.md.
+/// This header has the functions that send messages to an instance by its key, and operations on keys. Contract:
+/// docs/contract/keys.md.
 ///
 ///     desc.keys = SLR_KEYS_U64;
 ///     desc.instances = 1000000; // the maximum number of keys at a time
@@ -18,7 +19,8 @@ extern "C" {
 /// kernel. Except for the choice of the instance, slr_send_key works like slr_send_with.
 ///
 /// Threads: the port's owner (`port` must not be NULL).
-/// Blocks: until `timeout_ns` for credit, or for an idle instance that can be evicted; slr_on_evicted may take longer.
+/// Blocks: until the send gets a credit, or an idle instance can be evicted, at most `timeout_ns`; slr_on_evicted may
+/// take longer.
 /// Owns: nothing; slipring copies a text key.
 /// Errors: those of slr_send; INVALID (the ring kernel has no keys or keys of the other kind; a text longer than
 ///   key_bytes), FULL (one key more than `instances`: the message has both numbers; or no instance is idle and the call

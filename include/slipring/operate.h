@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Functions for operators of the names that several machines serve (<slipring/remote.h>). Contract:
+/// This header has the functions for operators of names that several machines serve (<slipring/remote.h>). Contract:
 /// docs/contract/remote.md.
 ///
 ///     slr_remote_desc where = SLR_REMOTE_DESC_INIT;
@@ -22,13 +22,14 @@ extern "C" {
 /// returns.
 typedef void slr_on_remote_name(void *user, const char *name);
 
-/// Calls `visit` for each name that was ever served on the servers, in alphabetical order of the names.
+/// Calls `visit` for each name that a worker has ever served on the NATS servers, in alphabetical order of the names.
 /// slr_remote_visit_names ignores `where->name`.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_remote_name *visit, void *user);
 
-/// A worker process that the servers know. A worker that was killed stays in the list for ten leases.
+/// slr_remote_worker describes a worker process that the NATS servers list. A worker process that was killed stays in
+/// the list for ten leases after it last renewed its lease.
 typedef struct slr_remote_worker {
     char id[24];         ///< 16 hexadecimal digits
     char host[64];       ///< the name of the worker's machine
@@ -48,8 +49,8 @@ SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on
 
 /// Asks a worker to hand over its partitions and to take no more partitions. If `worker` is NULL, slr_remote_drain asks
 /// all workers. After the request, slr_remote_drain waits until the worker has handed its partitions over. The worker's
-/// own program sees a request of slr_remote_drain in slr_worker_stats.draining. If no worker is left, accepted messages
-/// wait on the servers.
+/// own program sees a request of slr_remote_drain in slr_worker_stats.draining. If no worker serves the name after
+/// slr_remote_drain, accepted messages wait on the servers.
 /// Threads: any.  Blocks: until `timeout_ns`, and while the call waits for an answer of a NATS server.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request
 ///   remains), and those of slr_sender_open.
@@ -92,7 +93,7 @@ SLR_API slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr
 
 // ---- copies --------------------------------------------------------------------------------------------------------
 
-/// What a copy of a name contains, as counts.
+/// slr_remote_copy counts what a copy of a name contains.
 typedef struct slr_remote_copy {
     uint32_t partitions, reserved;
     uint64_t states;   ///< states in the last snapshots
@@ -136,7 +137,7 @@ SLR_API slr_status slr_remote_restore_sized(const slr_remote_desc *where, const 
 
 enum { SLR_REMOTE_SYNC_UNKNOWN = 0, SLR_REMOTE_SYNC_ALWAYS = 1, SLR_REMOTE_SYNC_INTERVAL = 2 };
 
-/// The failures that an accepted message survives on the servers.
+/// slr_remote_safety says which failures an accepted message survives on the NATS servers.
 typedef struct slr_remote_safety {
     char version[32];     ///< version of the server that answered
     uint32_t replicas;    ///< replicas of the name's streams; if nobody has served the name, slr_remote_desc.replicas

@@ -56,7 +56,7 @@ SLR_API void slr_stream_destroy(slr_stream *stream);
 
 /// Gives the device's default stream. The first call of slr_stream_default makes the default stream, and
 /// slr_device_close destroys that stream.
-/// Threads: any.  Blocks: no.  Owns: the device keeps the stream.  Errors: those of slr_stream_create.
+/// Threads: any.  Blocks: no.  Owns: the stream belongs to the device.  Errors: those of slr_stream_create.
 SLR_API slr_status slr_stream_default(slr_device *device, slr_stream **out);
 
 // ---- points --------------------------------------------------------------------------------------------------------
@@ -78,8 +78,8 @@ SLR_API int slr_point_passed(slr_point point);
 
 /// Waits until a point has passed. After the wait, the host sees all writes before the point.
 ///
-/// Threads: any; also a host function of a stream, but slipring refuses a wait of a host function for work after the
-/// function.
+/// Threads: any; also a host function of a stream, but slipring refuses a host function's wait for work that comes
+/// after this host function in its stream.
 /// Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (the point is not submitted yet), WRONG_STATE (the caller would wait for itself), or the
 ///   stream's failure before the point, with its message.
@@ -93,16 +93,18 @@ SLR_API slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns);
 /// Errors: TIMEOUT, or the first failure that the call finds.
 SLR_API slr_status slr_device_finish(slr_device *device, uint64_t timeout_ns);
 
-/// Clears the failure of a stream, so that the stream runs later work again. From a failure until slr_stream_recover,
-/// the stream does no work, and each wait returns the failure.
+/// Clears the failure of a stream, so that the stream runs later work again. From the failure of a stream until
+/// slr_stream_recover, the stream does no work except calls of host functions, and each wait for the stream's later
+/// points returns the failure.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_stream_recover(slr_stream *stream);
 
-// ---- work. `out` may be NULL, and gets the point after the work. ---------------------------------------------------
+// ---- work. `out` of each function gets the point after the function's work, and may be NULL. ------------------------
 
-/// A host function that a stream calls. The host function gets `status`: SLR_OK, or an earlier failure of the stream.
-/// After a failure of the stream, the data that the host function expects may be missing. The host function may call
-/// slipring and submit work to its own stream. The host function should not wait long for anything else.
+/// slr_stream_function is the type of a host function that a stream calls. The host function gets `status`: SLR_OK, or
+/// an earlier failure of the stream. After a failure of the stream, the data that the host function expects may be
+/// missing. The host function may call slipring and submit work to its own stream. The host function should not wait
+/// long for anything else.
 typedef void slr_stream_function(void *user, slr_status status);
 
 /// The stream calls `function(user, status)` once after all work submitted so far, also after a failure of the stream.
@@ -111,7 +113,7 @@ SLR_API slr_status slr_stream_call(slr_stream *stream, slr_stream_function *func
 
 /// Copies bytes from the host into a buffer, as work of the stream. The bytes at `from` must not change until the point
 /// in `out` has passed.
-/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffer alive until the work ends.
+/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffer alive until the copy has ended.
 /// Errors: INVALID (a NULL argument, the range exceeds the buffer, a buffer of another device), WRONG_STATE (the range
 ///   is mapped), NO_MEMORY.
 SLR_API slr_status slr_stream_write(slr_stream *stream, slr_buffer *buffer, uint64_t offset, const void *from,
@@ -135,7 +137,7 @@ SLR_API slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint6
 
 /// Copies bytes before they are needed: bytes that the host has written go to the device, and bytes that the device has
 /// written go to the host. If host and device share memory, slr_stream_prefetch copies nothing.
-/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffer alive until the work ends.
+/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffer alive until the copy has ended.
 /// Errors: INVALID (a NULL argument, a wrong range, a buffer of another device), WRONG_STATE (an explicit buffer;
 ///   mapped), NO_MEMORY.
 SLR_API slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes,
@@ -143,7 +145,7 @@ SLR_API slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, u
 
 // ---- several streams -----------------------------------------------------------------------------------------------
 
-/// A set of streams of one device, which the program uses in rotation.
+/// An slr_stream_set is a set of streams of one device; the program uses the streams in rotation.
 typedef struct slr_stream_set slr_stream_set;
 
 /// Makes a set of 1 to 64 streams. Threads, Blocks, Errors: as for slr_stream_create.  Owns: slr_stream_set_destroy.
@@ -151,7 +153,7 @@ SLR_API slr_status slr_stream_set_create(slr_device *device, uint32_t streams, c
                                          slr_stream_set **out);
 
 /// Returns the next stream of the set, in rotation. If `set` is NULL, the result is NULL.  Threads: any.
-/// Blocks: no.  Owns: the set keeps the stream.
+/// Blocks: no.  Owns: the stream belongs to the set.
 SLR_API slr_stream *slr_stream_set_next(slr_stream_set *set);
 
 /// Waits until each stream of the set has completed all work submitted so far.

@@ -17,9 +17,10 @@
 extern "C" {
 #endif
 
-/// A problem, and the device that computes the problem. If `kernel` is set, the kernel's device is the device of the
-/// problem. Without a kernel, `limits` describes the device. If neither `kernel` nor `limits` is set, the field
-/// `device` names the device. The output of the problem has `planes` times `m` rows of `n` elements.
+/// slr_tiling_desc describes a problem, and the device that computes the problem. If `kernel` is set, the kernel's
+/// device is the device of the problem. Without a kernel, `limits` describes the device. If neither `kernel` nor
+/// `limits` is set, the field `device` names the device. The output of the problem has `planes` times `m` rows of `n`
+/// elements.
 typedef struct slr_tiling_desc {
     uint32_t struct_size;
     uint32_t element_bytes; ///< bytes of an element, 1 to 16. 0: 4
@@ -71,8 +72,8 @@ typedef struct slr_tiling {
 /// to do. The same problem on the same device gives the same tile.
 ///
 /// Threads: any.  Blocks: while the call compiles `kernel`; without a kernel, no.  Owns: nothing.
-/// Errors: INVALID (a NULL argument, struct_size, no elements, too many for a grid), UNSUPPORTED (no tile fits; none of
-///   `kernel`, `limits` and `device` is given), COMPILE, NO_MEMORY.
+/// Errors: INVALID (a NULL argument, a wrong struct_size, a problem without elements or with too many elements for a
+///   grid), UNSUPPORTED (no tile fits; none of `kernel`, `limits` and `device` is given), COMPILE, NO_MEMORY.
 SLR_API slr_status slr_tiling_compute(const slr_tiling_desc *desc, slr_tiling *out);
 
 /// The macro slr_tiling_compute calls slr_tiling_compute_sized with the struct's size as `bytes`

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/// A topic under which a thread of the host publishes messages.
+/// An slr_topic is a topic under which a thread of the host publishes messages.
 typedef struct slr_topic slr_topic;
 
 /// Publishes the replies of the ring kernel `from` under `topic`: `from` gets a route to every present and future
@@ -23,8 +23,9 @@ typedef struct slr_topic slr_topic;
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: as slr_route.
 /// Errors: INVALID (`topic` is not a topic: the message says what is wrong), WRONG_STATE (the ring kernel is not
-///   launched, or has ended). If slr_advertise returns an error of slr_route, a subscriber does not fit, and nothing
-///   has changed. If slr_advertise fails with NO_MEMORY or TIMEOUT, some of the routes to subscribers may exist.
+///   launched, or has ended). If slr_advertise returns an error of slr_route, a route to one of the subscribers is
+///   impossible, and slr_advertise has made no route. If slr_advertise fails with NO_MEMORY or TIMEOUT, some of the
+///   routes to subscribers may exist.
 SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
 /// Subscribes the ring kernel `to` to all topics on its device that match the pattern. After the subscription, the
@@ -32,7 +33,7 @@ SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 /// route to the subscriber. A ring kernel with two matching patterns receives each message once. The subscription lasts
 /// until the subscriber is destroyed. The subscription survives a failure of the subscriber, which receives later
 /// messages after its restart. A ring kernel that advertises while `to` has failed gets its route to `to` when `to`
-/// restarts. If `to` is paused and full at its restart, slr_ring_reactivate makes the route.
+/// restarts. If `to` is paused and its mailbox is full at the restart, slr_ring_reactivate makes the route.
 ///
 /// Threads, Blocks, Errors: as for slr_advertise.
 SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);
