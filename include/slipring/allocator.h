@@ -11,13 +11,13 @@
 /// Any thread may call `allocate` or `release`, and several threads may call them at once. Neither `allocate` nor
 /// `release` may call a function of slipring.
 typedef struct slr_allocator {
-    /// Returns at least `bytes` bytes of memory, aligned to `alignment`, or NULL if no memory is left. `alignment` is a
-    /// power of two, at most 4,096. `allocate` does not have to zero the memory.
+    /// `allocate` returns at least `bytes` bytes of memory, aligned to `alignment`, or NULL if no memory is left.
+    /// `alignment` is a power of two, at most 4,096. `allocate` does not have to zero the memory.
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
     /// Frees memory that `allocate` returned. `bytes` is the size that slipring requested from `allocate`. slipring
     /// never passes NULL as `memory`.
     void (*release)(void *user, void *memory, size_t bytes);
-    /// slipring passes the pointer `user` unchanged to both functions.
+    /// slipring passes the pointer `user` unchanged to `allocate` and to `release`.
     void *user;
 } slr_allocator;
 

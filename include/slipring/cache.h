@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The cache of compiled kernels on the user's disk, and its entries. Contract: docs/contract/launch.md.
+/// The functions below list and remove entries of the cache of compiled kernels on the user's disk. Contract:
+/// docs/contract/launch.md.
 #ifndef SLIPRING_CACHE_H
 #define SLIPRING_CACHE_H
 
@@ -24,8 +25,8 @@ typedef struct slr_cache_entry {
     uint8_t is_whole;
 } slr_cache_entry;
 
-/// Decides whether slipring keeps an entry: the function returns 0 to keep the entry, and another value to remove its
-/// file. Processes that already run the code of a removed entry continue to run.
+/// A visitor is a function of the program that decides about one entry: it returns 0 to keep the entry, and another
+/// value to remove the entry's file. Processes that already run the code of a removed entry continue to run.
 typedef int slr_cache_visitor(void *user, const slr_cache_entry *entry);
 
 /// Gives the path of the cache folder: the value of SLIPRING_CACHE_DIR, else a folder below XDG_CACHE_HOME or HOME. If
@@ -43,7 +44,7 @@ SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);
 ///   used: the error message gives the reason; a file cannot be removed), NO_MEMORY.
 SLR_API slr_status slr_cache_visit(slr_cache_visitor *visit, void *user);
 
-/// What the cache contains, its limits, and how often it was used.
+/// The struct slr_cache_info says what the cache contains, which limits it has, and how often processes used it.
 typedef struct slr_cache_info {
     uint64_t entries, bytes; ///< all present files of entries, including damaged entries
     uint64_t limit_bytes;    ///< SLIPRING_CACHE_BYTES, 1 GiB by default. UINT64_MAX: no limit

@@ -17,16 +17,16 @@
 extern "C" {
 #endif
 
-/// The result of a check: the findings in a kernel, and the launches that ran.
+/// The object slr_check holds the result of a check: the findings in a kernel, and the launches that the checker ran.
 typedef struct slr_check slr_check;
 
-/// One argument of the kernel whose value the caller chooses. If the caller does not choose an argument's value, the
-/// checker chooses the value.
+/// The struct slr_check_argument gives the value of one argument of the kernel. The checker chooses the value of each
+/// argument that the caller does not give.
 typedef struct slr_check_argument {
     uint32_t parameter; ///< the parameter's index, from 0
     uint8_t is_unset;   ///< 1: the buffer's contents are uninitialised, and a read of them is a finding
-    /// The argument's value, in the form that slr_launch takes. The checker works on a copy of a buffer's contents. If
-    /// the argument's kind is 0, the checker chooses the value, and `is_unset` still applies.
+    /// The field `arg` is the argument's value, in the form that slr_launch takes. The checker works on a copy of a
+    /// buffer's contents. If the argument's kind is 0, the checker chooses the value, and `is_unset` still applies.
     slr_arg arg;
 } slr_check_argument;
 
@@ -62,7 +62,7 @@ typedef enum slr_check_level {
     SLR_CHECK_NOTE       ///< correct, but could be faster
 } slr_check_level;
 
-/// A place in the source, and the first thread that reached the place.
+/// The struct slr_check_place names a place in the source, and the first thread that reached the place.
 typedef struct slr_check_place {
     const char *file; ///< NULL: no place
     uint32_t line, column;
@@ -86,20 +86,20 @@ typedef struct slr_check_finding {
     const char *give;
 } slr_check_finding;
 
-/// A launch of the kernel that the checker ran.
+/// The struct slr_check_launch describes a launch of the kernel that the checker ran.
 typedef struct slr_check_launch {
     uint32_t grid[3], block[3], shared_bytes;
     uint64_t instructions;        ///< executed by all threads together
     const char *const *arguments; ///< one per parameter: "n = 1000", "x = float[1000], random"
     const uint8_t *generated;     ///< one per parameter: 1 if the checker generated it
     uint32_t argument_count;
-    /// The launch in the file's host code that the checker imitated, as "line 42: scale<<<2, 256>>>(x, n)"; otherwise
-    /// NULL.
+    /// The field `from` names the launch in the file's host code that the checker imitated, such as "line 42:
+    /// scale<<<2, 256>>>(x, n)". If the checker imitated no launch, `from` is NULL.
     const char *from;
 } slr_check_launch;
 
-/// Counts of what a GPU would do for one line of the source: warp instructions, accesses to memory and branches. The
-/// checker counts these in the first launch of its check.
+/// The struct slr_check_line counts what a GPU would do for one line of the source: warp instructions, accesses to
+/// memory and branches. The counts cover only the first launch that the checker ran.
 typedef struct slr_check_line {
     const char *file;
     uint32_t line;
@@ -145,7 +145,7 @@ SLR_API slr_status slr_handler_check(slr_program *program, const char *name, con
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_check_destroy(slr_check *check);
 
-/// Threads: any.  Blocks: no.  Owns: the check keeps all texts.  Errors: INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the check owns all texts in `out`.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_check_get_info(const slr_check *check, slr_check_info *out);
 
 /// The macro slr_check_get_info calls slr_check_get_info_sized with the struct's size as `bytes`
@@ -154,8 +154,8 @@ SLR_API slr_status slr_check_get_info_sized(const slr_check *check, slr_check_in
 #define slr_check_get_info(check, out) slr_check_get_info_sized((check), (out), sizeof(slr_check_info))
 
 /// Gives the finding with the index `index`. Findings are sorted by file and line. The first finding has the index 0.
-/// Threads: any.  Blocks: no.  Owns: the check keeps all texts.  Errors: NOT_FOUND (`index` is past the last finding),
-/// INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the check owns all texts in `out`.  Errors: NOT_FOUND (`index` is past the last
+/// finding), INVALID (a NULL argument).
 SLR_API slr_status slr_check_get_finding(const slr_check *check, uint32_t index, slr_check_finding *out);
 
 /// The macro slr_check_get_finding calls slr_check_get_finding_sized with the struct's size as `bytes`
@@ -165,7 +165,7 @@ SLR_API slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t 
 #define slr_check_get_finding(check, index, out)                                                                       \
     slr_check_get_finding_sized((check), (index), (out), sizeof(slr_check_finding))
 
-/// Gives a launch that the checker ran. Launches are in the order in which they ran.
+/// Gives a launch that the checker ran. The launch with the index 0 is the launch that the checker ran first.
 /// Threads, Blocks, Owns, Errors: as for slr_check_get_finding.
 SLR_API slr_status slr_check_get_launch(const slr_check *check, uint32_t index, slr_check_launch *out);
 

@@ -51,7 +51,7 @@ SLR_API slr_status slr_cluster_get_device(const slr_cluster *cluster, uint32_t i
 
 // ---- shares of the devices ----------------------------------------------------------------------------------------
 
-/// How a cluster divides the items of a launch among its devices.
+/// The enum slr_balance says how a cluster divides the items of a launch among its devices.
 typedef enum slr_balance {
     SLR_BALANCE_THROUGHPUT = 1, ///< by items per second, measured in earlier launches of the kernels; at first equal
     SLR_BALANCE_MEMORY,         ///< by the device's free memory for buffers
@@ -86,7 +86,7 @@ static inline slr_balance_desc slr_balance_desc_init(void)
     }
 #endif
 
-/// The range of items that one device gets.
+/// The struct slr_part says which range of the items one device gets.
 typedef struct slr_part {
     uint32_t device; ///< the device's index in the cluster
     uint32_t reserved;
@@ -107,8 +107,9 @@ SLR_API slr_status slr_cluster_balance(slr_cluster *cluster, uint64_t items, slr
 
 // ---- launches ------------------------------------------------------------------------------------------------------
 
-/// An argument whose buffer is divided among the devices: each device gets its part, and the kernel's pointer points to
-/// the part's first item. If `item_bytes` is 0, one item is one element of the kernel's parameter.
+/// Makes an argument from a buffer that the cluster divides among its devices. Each device gets its part of the buffer,
+/// and the kernel's pointer points to the part's first item. If `item_bytes` is 0, one item is one element of the
+/// kernel's parameter.
 static inline slr_arg slr_arg_split(slr_buffer *buffer, uint32_t item_bytes)
 {
     slr_arg arg = {SLR_ARG_SPLIT, item_bytes, {0}};
@@ -116,14 +117,14 @@ static inline slr_arg slr_arg_split(slr_buffer *buffer, uint32_t item_bytes)
     return arg;
 }
 
-/// The number of items in the part of one device.
+/// Makes an argument that passes the number of items in the device's part to the kernel.
 static inline slr_arg slr_arg_items(void)
 {
     slr_arg arg = {SLR_ARG_ITEMS, 8, {0}};
     return arg;
 }
 
-/// The index of the first item in the part of the device.
+/// Makes an argument that passes the index of the first item in the device's part to the kernel.
 static inline slr_arg slr_arg_first(void)
 {
     slr_arg arg = {SLR_ARG_FIRST, 8, {0}};
@@ -140,8 +141,9 @@ static inline slr_arg slr_arg_first(void)
 /// Only the thread of an item may read or write that item of a divided buffer. `out` gets a point that passes when all
 /// parts of the launch have completed; `out` may be NULL.
 ///
-/// Threads: one at a time per cluster.  Blocks: only while slipring compiles the kernels.
-/// Owns: slipring keeps buffers and kernels alive until the work ends, and copies `kernels`, `parts` and `args`.
+/// Threads: one thread at a time for each cluster.  Blocks: only while slipring compiles the kernels.
+/// Owns: slipring keeps buffers and kernels alive until the launch has completed, and copies `kernels`, `parts` and
+/// `args`.
 /// Errors: those of slr_launch; INVALID (a part outside a buffer; overlapping parts; a written parameter whose buffer
 ///   is not divided: the message names the parameter).
 SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *kernels, const slr_part *parts,
@@ -150,12 +152,12 @@ SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *k
 /// Waits for all launches of the cluster. If a device was lost, the other devices repeat the lost device's unfinished
 /// parts. The results of the lost device's unfinished parts never reach a buffer, so each part takes effect once.
 /// slipring gives no more items to a lost device.
-/// Threads: one at a time per cluster.  Blocks: until `timeout_ns`.
+/// Threads: one thread at a time for each cluster.  Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, DEVICE_LOST (no device can repeat the lost items, or a buffer was lost), or the first failure of a
 ///   part, with its device's name.
 SLR_API slr_status slr_cluster_finish(slr_cluster *cluster, uint64_t timeout_ns);
 
-/// What one device of a cluster did, as counts.
+/// The struct slr_cluster_stats counts what one device of a cluster did.
 typedef struct slr_cluster_stats {
     uint64_t parts;          ///< parts that the device has completed
     uint64_t items;          ///< items of the completed parts

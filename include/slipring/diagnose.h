@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/// The kinds of bottleneck, in the order in which slr_diagnose reports them.
+/// The enum slr_bottleneck lists the kinds of bottleneck in the order in which slr_diagnose reports them.
 typedef enum slr_bottleneck {
     SLR_BOTTLENECK_TRANSFERS = 1,     ///< copies take longer than kernels
     SLR_BOTTLENECK_TRANSFERS_IN_LOOP, ///< each launch has a copy to the device and a copy back
@@ -48,7 +48,8 @@ typedef enum slr_bottleneck {
 } slr_bottleneck;
 #define SLR_BOTTLENECKS 23
 
-/// The median of the number of messages in the mailbox when a timed message arrived.
+/// The struct slr_timeline_depth gives the median number of messages that were in a mailbox when a timed message
+/// arrived.
 typedef struct slr_timeline_depth {
     const char *ring;
     double median;
@@ -121,9 +122,9 @@ typedef struct slr_diagnosis {
     uint64_t offset;      ///< the place in machine code, as in slr_profile_row; else 0
 } slr_diagnosis;
 
-/// Gives at most `most` of the bottlenecks that the rules find; `count` gets the number of all bottlenecks that were
-/// found. Each rule compares counts, or compares the ratio of two figures with a limit. `desc` may be NULL. `out` may
-/// be NULL if `most` is 0.
+/// Gives at most `most` of the bottlenecks that the rules find; `count` gets the number of all bottlenecks that the
+/// rules found. Each rule compares counts, or compares the ratio of two figures with a limit. `desc` may be NULL. `out`
+/// may be NULL if `most` is 0.
 ///
 /// Threads: any.  Blocks: while the interpreter runs the sources of the busiest kernels, unless `no_sources` is set.
 /// Owns: nothing.

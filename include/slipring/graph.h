@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct slr_graph slr_graph;
 
-/// A recorded buffer, and the buffer that replaces the recorded buffer.
+/// The struct slr_rebinding names a recorded buffer, and the buffer that replaces it in one launch.
 typedef struct slr_rebinding {
     slr_buffer *recorded, *instead;
 } slr_rebinding;
@@ -32,13 +32,13 @@ SLR_API void slr_graph_destroy(slr_graph *graph);
 /// Starts the recording of a stream's work. Until slr_graph_end, slipring appends all work that is submitted to the
 /// stream to the graph, and does not run this work. A point that a call returns during the recording refers to the work
 /// before the recording. A graph cannot record waits, events and prefetches to the host.
-/// Threads: one at a time per stream.  Blocks: no.
+/// Threads: one thread at a time for each stream.  Blocks: no.
 /// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the graph or the stream is recording
 ///   already).
 SLR_API slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream);
 
-/// Ends the recording of the graph. If the device supports units of work, slr_graph_end makes the graph a unit of work
-/// (on cuda, a CUDA graph).
+/// Ends the recording of the graph. If the device can run the recorded commands as one unit of work, slr_graph_end
+/// builds this unit (on cuda, a CUDA graph).
 /// Threads: as slr_graph_begin.  Blocks: while the device builds the unit of work.  Errors: INVALID (a NULL argument),
 /// WRONG_STATE (the graph is not recording).
 SLR_API slr_status slr_graph_end(slr_graph *graph);
@@ -64,7 +64,7 @@ SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_in
 /// slice counts as a buffer of its own: a replacement of the whole buffer does not affect commands that were recorded
 /// with the slice.
 ///
-/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers and the graph alive until the work ends.
+/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers and the graph alive until the launch has completed.
 /// Errors: INVALID (a NULL argument; another device; a buffer that was not recorded, is named twice or is too short;
 ///   two `__restrict__` parameters of a kernel that become one buffer, or overlap), WRONG_STATE (the graph is
 ///   recording; a range is mapped), NO_MEMORY.

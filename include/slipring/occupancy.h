@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/// What limits the number of blocks on a multiprocessor, as a set of flags.
+/// The flags of the enum slr_occupancy_limit say what limits the number of blocks on a multiprocessor.
 typedef enum slr_occupancy_limit {
     SLR_LIMITED_BY_WARPS = 1,
     SLR_LIMITED_BY_REGISTERS = 2,
@@ -113,7 +113,7 @@ SLR_API slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint
 
 // ---- a kernel on its device -----------------------------------------------------------------------------------------
 
-/// Where the figures of an occupancy come from.
+/// The enum slr_occupancy_source says where slipring got the figures of an occupancy.
 typedef enum slr_occupancy_source {
     SLR_OCCUPANCY_COMPUTED = 1, ///< from the machine code, or from the machine's cores, and known limits
     SLR_OCCUPANCY_DRIVER,       ///< the driver counts the blocks

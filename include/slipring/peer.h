@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/// The kinds of connection between two devices.
+/// The enum slr_link lists the kinds of connection between two devices.
 typedef enum slr_link {
     SLR_LINK_SAME = 1, ///< nothing: both are one device, or both use the host's memory
     SLR_LINK_NVLINK,   ///< NVIDIA's NVLink, between GPUs
@@ -18,14 +18,14 @@ typedef enum slr_link {
     SLR_LINK_HOST      ///< the host's memory
 } slr_link;
 
-/// The way in which bytes get from one device to another.
+/// The enum slr_peer_way lists the ways to copy bytes from one device to another.
 typedef enum slr_peer_way {
     SLR_PEER_ANY = 1, ///< direct if possible, else staged
     SLR_PEER_DIRECT,  ///< one copy, without memory in between
     SLR_PEER_STAGED   ///< through memory of the host, in two copies that overlap
 } slr_peer_way;
 
-/// How bytes get from one device to another, and counts of the copies so far.
+/// The struct slr_peer_info says how bytes get from one device to another, and counts the copies so far.
 typedef struct slr_peer_info {
     uint32_t direct_access;  ///< 1: SLR_PEER_DIRECT is possible
     uint32_t atomics;        ///< 1: atomic functions of one device's kernels work on the other device's memory
@@ -48,11 +48,11 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 
 /// Copies bytes from a buffer of one device to a buffer of another device. The stream `stream` belongs to the source
 /// device or to the destination device. A copy between devices runs after the stream's earlier work and before its
-/// later work. The device without the stream does its part of the copy in an internal stream. A copy between devices
-/// keeps its order with other work on the source and on the destination, as a copy by slr_stream_copy does. If source
-/// and destination are on one device, slr_peer_copy does the same as slr_stream_copy.
+/// later work. The other device, to which `stream` does not belong, does its part of the copy in an internal stream. A
+/// copy between devices keeps its order with other work on the source and on the destination, as a copy by
+/// slr_stream_copy does. If source and destination are on one device, slr_peer_copy does the same as slr_stream_copy.
 ///
-/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers alive until the work ends.
+/// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers alive until the copy has completed.
 /// Errors: INVALID (a NULL argument, the range exceeds a buffer, a stream of neither device, an unknown way),
 ///   UNSUPPORTED (SLR_PEER_DIRECT if direct copies are impossible: the error message gives the reason; a stream that is
 ///   being recorded), WRONG_STATE (a buffer is mapped), NO_MEMORY.

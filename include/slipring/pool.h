@@ -45,7 +45,8 @@ static inline slr_pool_desc slr_pool_desc_init(void)
     }
 #endif
 
-/// The counts of a pool at one moment. In the pool's counts, each buffer has the size of its size class.
+/// The struct slr_pool_stats holds the counts of a pool at one moment. In the pool's counts, each buffer has the size
+/// of its size class.
 typedef struct slr_pool_stats {
     uint64_t max_bytes;        ///< the pool's limit; UINT64_MAX: none
     uint64_t live_bytes, live; ///< buffers in use: bytes; count
@@ -69,7 +70,7 @@ SLR_API void slr_pool_destroy(slr_pool *pool);
 
 /// Gives the device's own pool, whose name is "pool". The program must not call slr_pool_destroy for the device's own
 /// pool.
-/// Threads: any.  Blocks: no.  Owns: the device keeps the pool.  Errors: INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the device owns the pool.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 
 /// Gets a buffer of `count` scalars from the pool. A buffer from a pool contains the bytes that its last user left, or

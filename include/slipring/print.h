@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a program gets the output of printf in kernels and handlers. Contract: docs/contract/launch.md.
+/// This header describes how a program gets the output of printf in kernels and handlers. Contract:
+/// docs/contract/launch.md.
 #ifndef SLIPRING_PRINT_H
 #define SLIPRING_PRINT_H
 
@@ -12,9 +13,9 @@ typedef struct slr_print {
     const char *kernel; ///< the kernel's or handler's name
     const char *text;   ///< output of one printf, NUL-terminated
     size_t bytes;       ///< length of the text
-    /// The number of printf calls whose text was lost because there was no room for the text. A report of lost printf
-    /// calls has no text. For a kernel, `lost` counts the lost calls of one launch. For a handler, `lost` counts the
-    /// lost calls of its ring kernel since the last report.
+    /// The field `lost` is the number of printf calls whose text was lost because there was no room for the text. A
+    /// report of lost printf calls has no text. For a kernel, `lost` counts the lost calls of one launch. For a
+    /// handler, `lost` counts the lost calls of its ring kernel since the last report.
     uint64_t lost;
     const char *ring;  ///< for a handler: the ring kernel's name. NULL: a kernel
     uint32_t instance; ///< for a handler: the instance of its message

@@ -22,8 +22,8 @@ extern "C" {
 
 typedef struct slr_server slr_server;
 
-/// When an accepted message is safe from a power cut. With every value of slr_sync, an accepted message survives a kill
-/// of the process.
+/// The enum slr_sync says when an accepted message is safe from a power cut. With every value of slr_sync, an accepted
+/// message survives a kill of the process.
 typedef enum slr_sync {
     SLR_SYNC_INTERVAL = 1, ///< after sync_interval_ns at the latest (the default)
     SLR_SYNC_ALWAYS = 2,   ///< when slr_server_flush returns OK
@@ -55,7 +55,8 @@ static inline slr_serve_desc slr_serve_desc_init(void)
     }
 #endif
 
-/// Counts over all processes that have served the folder. At any time, accepted = handled + faulted + pending.
+/// The struct slr_server_stats holds the counts of a durable ring kernel, over all processes that have served its
+/// folder. At any time, accepted = handled + faulted + pending.
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are written
     uint64_t handled;
@@ -79,13 +80,13 @@ typedef struct slr_server_stats {
 
 /// Opens the place, which is the folder of a durable ring kernel, and restores the states from the last snapshot. After
 /// the states are restored, slr_serve handles again the messages that the snapshot does not cover. The folder of a
-/// durable ring kernel belongs to the process until slr_server_close, or until the process ends.
+/// durable ring kernel belongs to the process that called slr_serve, until slr_server_close or until this process ends.
 ///
 /// The server manages the keys of the ring kernel (slr_ring_desc.keys). Each key gets an instance of its own, and
 /// `instances` is the maximum number of keys that the folder ever holds. slr_ring_desc.overflow must be
 /// SLR_OVERFLOW_BLOCK.
 ///
-/// Threads: any.  Blocks: while slr_serve handles messages again.
+/// Threads: any.  Blocks: while slr_serve handles again the messages that the snapshot does not cover.
 /// Owns: the caller gets the server, and frees it by slr_server_close.
 /// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired: the message names
 ///   file and byte), WRONG_STATE (another process has the place: the message names that process), LAYOUT (the place
@@ -111,18 +112,18 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key,
                                    const void *message, size_t bytes, uint64_t timeout_ns);
 
-/// Writes all messages that the program has sent to the server, and with SLR_SYNC_ALWAYS also syncs the disk; then the
-/// messages are accepted. After the write, slr_server_flush waits until all accepted messages are in the mailbox. If
-/// slr_server_flush returns TIMEOUT, some accepted messages still wait, and later calls put them into the mailbox.
+/// Writes to the folder all messages that the program has sent by slr_server_send, and with SLR_SYNC_ALWAYS also syncs
+/// the disk. After the write, all sent messages count as accepted. Then slr_server_flush waits until all accepted
+/// messages are in the mailbox. If slr_server_flush returns TIMEOUT, some accepted messages still wait, and later calls
+/// put them into the mailbox.
 /// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns);
 
-/// Gives the number of the last message that was accepted from the producer, or 0 if no message of the producer was
-/// accepted.
+/// Gives the number of the producer's last accepted message, or 0 if slipring has accepted no message of the producer.
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_server_get_producer(const slr_server *server, uint64_t producer, uint64_t *number);
 
-/// An output of a handler, or the notice of a message that faulted.
+/// The struct slr_output describes an output of a handler, or the notice of a message that faulted.
 typedef struct slr_output {
     uint64_t sequence; ///< number of the output, from 1 over all restarts; 0 for a notice
     uint64_t message;  ///< number of the message that caused the output, from 1 over all restarts
@@ -148,7 +149,7 @@ SLR_API slr_status slr_server_get_fd(slr_server *server, int *out);
 /// Releases the outputs up to the number `sequence`, so no later process receives them again. slr_server_release also
 /// stores `note` (up to 64 bytes) for slr_server_get_note. For example, a note may be the length of a file to which the
 /// program has written the released outputs.
-/// Threads: the server's owner.  Blocks: while the disk writes.
+/// Threads: the server's owner.  Blocks: while slipring writes to the disk.
 /// Errors: INVALID (an output that was not yet received, or that comes before the last release), SYSTEM.
 SLR_API slr_status slr_server_release(slr_server *server, uint64_t sequence, const void *note, size_t bytes);
 
@@ -162,7 +163,7 @@ SLR_API slr_status slr_server_settle(slr_server *server, uint64_t timeout_ns);
 
 /// Waits as slr_server_settle does, until all messages that the program has sent are handled, and then writes a
 /// snapshot.
-/// Threads: the server's owner.  Blocks: until `timeout_ns`, and while the disk writes.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`, and while slipring writes the snapshot to the disk.
 /// Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 
@@ -182,13 +183,14 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 /// from the snapshot of slr_server_replace, and handles all later messages again. Outputs that the new handler has
 /// stored remain in the folder. The program must keep the previous handler's program until slr_server_close.
 ///
-/// Threads: the server's owner.  Blocks: until `timeout_ns`, and while the disk writes.
+/// Threads: the server's owner.  Blocks: until `timeout_ns`, and while slipring writes the snapshot to the disk.
 /// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of
 ///   slr_ring_create and slr_server_snapshot. If slr_server_replace fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
-/// Gives the server's ring kernel, for calls that only read. The caller may use the ring kernel until
-/// slr_server_replace or slr_server_close. A message that the program sends directly to the ring kernel is not durable.
+/// Gives the server's ring kernel, which the caller may pass only to calls that change nothing. The caller may use the
+/// ring kernel until slr_server_replace or slr_server_close. A message that the program sends directly to the ring
+/// kernel is not durable.
 SLR_API slr_ring *slr_server_get_ring(slr_server *server);
 
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
@@ -206,8 +208,8 @@ SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_sta
 /// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
 
-/// What the folder of a durable ring kernel holds. slr_place_get_info does not lock the folder. If another process
-/// serves the folder, slr_place_get_info may read the folder in the middle of a change.
+/// The struct slr_place_info says what the folder of a durable ring kernel holds. slr_place_get_info does not lock the
+/// folder. If another process serves the folder, slr_place_get_info may read the folder in the middle of a change.
 typedef struct slr_place_info {
     char handler[96];
     uint64_t layout;
