@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Routes that connect ring kernels of different devices. A thread of the host carries the messages between the
+/// A cluster route connects ring kernels of different devices. A thread of the host carries the messages between the
 /// devices. On one device, use the routes of <slipring/route.h>, which need no thread. Contract:
 /// docs/contract/cluster.md.
 #ifndef SLIPRING_CLUSTER_ROUTE_H
@@ -36,7 +36,8 @@ static inline slr_cluster_route_desc slr_cluster_route_desc_init(void)
     }
 #endif
 
-/// Counts of the route's replies: received = sent + unrouted + the replies that the route still holds.
+/// slr_cluster_route_stats counts the replies of a route: received = sent + unrouted + the replies that the route still
+/// holds.
 typedef struct slr_cluster_route_stats {
     uint64_t received; ///< replies of `from`, which counts them in slr_ring_stats.routed
     uint64_t sent;     ///< messages that `to` accepted

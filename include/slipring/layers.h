@@ -26,7 +26,7 @@ typedef struct slr_layer {
     slr_tensor output; ///< type and shape of the layer's output; the buffer is ignored
 } slr_layer;
 
-/// The description of a sequence of layers. slr_sequence_create copies the description and its layers.
+/// slr_sequence_desc describes a sequence of layers. slr_sequence_create copies the description and its layers.
 typedef struct slr_sequence_desc {
     uint32_t struct_size;
     uint32_t count; ///< number of layers, 1 to 65,536
@@ -50,9 +50,10 @@ static inline slr_sequence_desc slr_sequence_desc_init(void)
     }
 #endif
 
-/// Makes a sequence; its activations and gradients use memory of the device's pool.
+/// A sequence is a list of layers; its activations and gradients use memory of the device's pool.
 typedef struct slr_sequence slr_sequence;
 
+/// Makes a sequence of layers.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the sequence, and frees it by slr_sequence_destroy before
 /// slr_ops_destroy.
 /// Errors: INVALID (a NULL argument; no layer or too many; a shape or type that no operation takes), NO_MEMORY.
@@ -64,27 +65,27 @@ SLR_API slr_status slr_sequence_create(slr_ops *ops, const slr_sequence_desc *de
 SLR_API void slr_sequence_destroy(slr_sequence *sequence);
 
 /// Appends the work of all layers to the stream. The tensor `y` gets the output of the last layer.
-/// Threads: one at a time per sequence.  Blocks: as the sequence's layers do.
+/// Threads: one at a time per sequence.  Blocks: as long as the functions of the sequence's layers block.
 /// Errors: INVALID (a NULL argument, a type or shape that does not fit), and those of the layers.
 SLR_API slr_status slr_sequence_forward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
                                         const slr_tensor *y);
 
 /// Appends the gradients of all layers, the last layer first. slr_sequence_backward also appends the layers that must
-/// be computed again for the gradients. `x` and `y` must be the unchanged tensors of slr_sequence_forward. `dx` may be
-/// NULL.
+/// be computed again for the gradients. `x` and `y` must be the tensors that the program passed to
+/// slr_sequence_forward, with unchanged contents. `dx` may be NULL.
 /// Threads, Blocks: as for slr_sequence_forward.
 /// Errors: those of slr_sequence_forward; WRONG_STATE (no slr_sequence_forward since the last slr_sequence_backward).
 SLR_API slr_status slr_sequence_backward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
                                          const slr_tensor *y, const slr_tensor *dy, const slr_tensor *dx);
 
-/// The bytes that a sequence takes from the device's pool at most (docs/contract/pools.md).
+/// slr_plan_bytes gives the bytes that a sequence takes from the device's pool at most (docs/contract/pools.md).
 typedef struct slr_plan_bytes {
     uint64_t plain;        ///< bytes with every activation kept
     uint64_t checkpointed; ///< bytes with the activations that the description keeps
 } slr_plan_bytes;
 
-/// The memory that a sequence needs for activations and gradients. The memory that slr_ops_plan reports does not
-/// include x, y, their gradients, the weights, and memory that the layers allocate themselves.
+/// slr_plan gives the memory that a sequence needs for activations and gradients. The memory that slr_ops_plan reports
+/// does not include x, y, their gradients, the weights, and memory that the layers allocate themselves.
 typedef struct slr_plan {
     uint32_t every;      ///< slr_sequence_desc.every, or its default
     uint32_t recomputed; ///< layers that are computed twice

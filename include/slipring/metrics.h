@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The current figures of a device: its load, memory, temperature and clocks. Contract: docs/contract/devices.md.
+/// Metrics are the current figures of a device: its load, memory, temperature and clocks. Contract:
+/// docs/contract/devices.md.
 #ifndef SLIPRING_METRICS_H
 #define SLIPRING_METRICS_H
 

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/// The kinds of row in a profile.
+/// The enum lists the kinds of row in a profile.
 enum {
     SLR_PROFILE_KERNEL = 1, ///< a kernel's launches
     SLR_PROFILE_UPLOAD,     ///< copies from the host to the device
@@ -38,8 +38,9 @@ enum {
     SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode keeps out
 };
 
-/// The enum says how accurate a kernel's counts of bytes and operations are. Before a launch, slipring counts by
-/// interpreting the kernel for some threads, with the launch's arguments (docs/contract/profile.md).
+/// The enum says how accurate a kernel's counts of bytes and operations are. Before a launch, slipring interprets the
+/// kernel for some threads, with the launch's arguments, and counts their bytes and operations
+/// (docs/contract/profile.md).
 enum {
     SLR_COUNTED_NOT = 0, ///< not counted: a loop's trip count depends on memory
     SLR_COUNTED_AT_MOST, ///< upper limit: both sides of each branch that depends on memory count
@@ -82,22 +83,23 @@ typedef struct slr_profile_row {
     uint64_t offset;
 } slr_profile_row;
 
-/// The best performance of a device, as slipring's own kernels have reached it.
+/// slr_ceilings gives the best performance that slipring's own kernels have reached on a device.
 typedef struct slr_ceilings {
     double bytes_per_second; ///< a[i] = b[i] + s * c[i] over 192 MiB, or over less if that takes long
     double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
     double launch_ns;                            ///< time per launch of an empty kernel, in a sequence of many
     double round_trip_ns;                        ///< a launch of an empty kernel, and the wait for its end
-    // The time of a small copy and the rate of a large copy, measured with slr_buffer_write and slr_buffer_read.
+    // The next four fields are the time of a small copy and the rate of a large copy, measured with slr_buffer_write
+    // and slr_buffer_read.
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
     double instructions_per_second; ///< of the intermediate form, in regular code on data in caches
     double branch_per_second;       ///< instructions per second, if each thread branches another way
     double instruction_ns;          ///< time per instruction of one thread, if each instruction needs the last result
 } slr_ceilings;
 
-/// What limits a kernel's speed, by the roofline model ("Roofline", Williams and others, 2009). The intensity of a
-/// kernel is its operations per byte. If the intensity is below the ratio of the device's flops to its bytes, memory is
-/// the limit; otherwise computation is.
+/// The enum says what limits a kernel's speed, by the roofline model ("Roofline", Williams and others, 2009). The
+/// intensity of a kernel is its operations per byte. If the intensity is below the ratio of the device's flops to its
+/// bytes, memory is the limit; otherwise computation is.
 enum { SLR_BOUND_UNKNOWN = 0, SLR_BOUND_MEMORY, SLR_BOUND_COMPUTE };
 
 typedef struct slr_roofline {
@@ -108,7 +110,8 @@ typedef struct slr_roofline {
 
 /// Starts the profiler. slr_profile_start does not clear the counts of earlier profiling periods. If the profiler is
 /// already on, slr_profile_start does nothing.
-/// Threads: any.  Blocks: 5 ms in the process's first call, because slipring compares two clocks.  Owns: nothing.
+/// Threads: any.  Blocks: for 5 ms in the process's first call of slr_profile_start, because slipring then compares two
+/// clocks.  Owns: nothing.
 /// Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
@@ -167,8 +170,8 @@ SLR_API const char *slr_profile_kind_name(uint32_t kind);
 
 // ---- one kernel ----------------------------------------------------------------------------------------------------
 
-/// The options for the measurement by slr_profile_kernel. A zero in any field of slr_timing_desc means the default.
-/// Later versions of slipring only append fields.
+/// slr_timing_desc sets the options of a measurement by slr_profile_kernel. A zero in any field of slr_timing_desc
+/// means the default. Later versions of slipring only append fields to slr_timing_desc.
 typedef struct slr_timing_desc {
     uint32_t struct_size;
     uint32_t warm_up;    ///< samples that do not count. Default 3
@@ -193,7 +196,7 @@ static inline slr_timing_desc slr_timing_desc_init(void)
     }
 #endif
 
-/// The times of one launch, as the device's events measured them.
+/// slr_timing gives the times of one launch, as the device's events measured them.
 typedef struct slr_timing {
     uint32_t n;       ///< samples
     uint32_t counted; ///< SLR_COUNTED_...: how accurate `bytes` and `flops` are

@@ -29,9 +29,9 @@ typedef struct slr_program_desc {
     uint32_t include_path_count;
     uint32_t optimize; ///< `__global__` kernels on a CPU: 1 compiles four times as fast, 2 (the default) runs faster
     uint32_t raw; ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts such a source, for launches
-    /// The prototypes of the kernels in a raw source, such as "__global__ void k(const float *x, int n);". If raw_table
-    /// is NULL, slipring reads the prototypes from the source, which must define each kernel as `extern "C" __global__
-    /// void`.
+    /// raw_table lists the prototypes of the kernels in a raw source, such as
+    /// "__global__ void k(const float *x, int n);". If raw_table is NULL, slipring reads the prototypes from the
+    /// source, which must define each kernel as `extern "C" __global__ void`.
     const char *raw_table;
     /// If `debug` is 1, slipring compiles for a debugger on a CPU: without optimisation, with the source's lines and
     /// variables (docs/debugging.md). If `debug` is 0, slipring compiles for a debugger only if the environment
@@ -57,7 +57,7 @@ static inline slr_program_desc slr_program_desc_init(void)
     }
 #endif
 
-/// The scalar types in messages, replies, states, bindings and buffers.
+/// The enum lists the scalar types in messages, replies, states, bindings and buffers.
 typedef enum slr_scalar {
     SLR_BOOL = 1,
     SLR_I8,
@@ -74,8 +74,8 @@ typedef enum slr_scalar {
     SLR_BF16 ///< the upper half of an SLR_F32, only for buffers and tensors
 } slr_scalar;
 
-/// One member of a struct that is a scalar or an array of scalars. Members of nested structs have names such as
-/// "pos.x". An array of structs has one entry for each member of each element, such as "leg[0].angle".
+/// slr_field describes one member of a struct: a scalar or an array of scalars. Members of nested structs have names
+/// such as "pos.x". An array of structs has one entry for each member of each element, such as "leg[0].angle".
 typedef struct slr_field {
     const char *name;
     slr_scalar scalar;
@@ -85,7 +85,8 @@ typedef struct slr_field {
     uint8_t is_text;  ///< declared as an array of plain `char`: text up to its first NUL
 } slr_field;
 
-/// A struct that host and device share. If a reply is a plain scalar, its layout has one field with the name "value".
+/// slr_layout describes a struct that host and device share. If a reply is a plain scalar, its layout has one field
+/// with the name "value".
 typedef struct slr_layout {
     const char *name; ///< "" for none (no state, no reply)
     uint64_t bytes;   ///< 0 for none
@@ -93,7 +94,8 @@ typedef struct slr_layout {
     uint32_t field_count;
 } slr_layout;
 
-/// A handler's parameter after the message parameter: a buffer or a scalar, given at launch, or an output channel.
+/// slr_parameter describes a handler's parameter after the message parameter: a buffer or a scalar, given at launch, or
+/// an output channel.
 typedef struct slr_parameter {
     const char *name;
     uint8_t is_buffer;
@@ -104,7 +106,8 @@ typedef struct slr_parameter {
     slr_layout message; ///< for an output channel: the message that the channel takes
 } slr_parameter;
 
-/// The properties of a `__ring__` handler. The texts and arrays in slr_handler_info live as long as the program.
+/// slr_handler_info gives the properties of a `__ring__` handler. The texts and arrays in slr_handler_info live as long
+/// as the program.
 typedef struct slr_handler_info {
     const char *name;
     slr_layout state, message, reply;
@@ -133,8 +136,8 @@ SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, c
 SLR_API void slr_program_destroy(slr_program *program);
 
 /// Gives a handler of a program. `index` counts the handlers from 0, in the order of the source.
-/// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
-/// last handler), INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the program owns the texts and arrays in `out`.
+/// Errors: NOT_FOUND (`index` is past the last handler), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
 
 /// The macro slr_program_get_handler calls slr_program_get_handler_sized with the struct's size as `bytes`
@@ -153,7 +156,7 @@ typedef enum slr_function_kind {
     SLR_FUNCTION_RING_BATCH  ///< `__ring_batch__`
 } slr_function_kind;
 
-/// A handler or kernel as its source declares it.
+/// slr_function_info describes a handler or kernel as its source declares it.
 typedef struct slr_function_info {
     const char *name;
     slr_function_kind kind;
@@ -171,7 +174,8 @@ typedef struct slr_function_info {
     uint32_t items[3]; ///< threads of a launch that a block covers, from "#pragma slipring items"; else as `block`
 } slr_function_info;
 
-/// A part of a source that is not in the program, such as host code, C++ or a missing header.
+/// slr_skipped_info describes a part of a source that is not in the program, such as host code, C++ or a missing
+/// header.
 typedef struct slr_skipped_info {
     const char *name;
     const char *what; ///< "the host function", "the template", "the header"
@@ -183,8 +187,8 @@ typedef struct slr_skipped_info {
 } slr_skipped_info;
 
 /// Gives a handler or kernel of a program. `index` counts handlers and kernels from 0, in the order of the source.
-/// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
-/// last function), INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the program owns the texts and arrays in `out`.
+/// Errors: NOT_FOUND (`index` is past the last function), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
 
 /// The macro slr_program_get_function calls slr_program_get_function_sized with the struct's size as `bytes`
@@ -196,8 +200,8 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
 
 /// Gives a part of the source that the compiler skipped. `index` counts the skipped parts from 0, in the order of
 /// discovery.
-/// Threads: any.  Blocks: no.  Owns: the program keeps all texts and arrays.  Errors: NOT_FOUND (`index` is past the
-/// last skipped part), INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the program owns the texts and arrays in `out`.
+/// Errors: NOT_FOUND (`index` is past the last skipped part), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 
 /// The macro slr_program_get_skipped calls slr_program_get_skipped_sized with the struct's size as `bytes`

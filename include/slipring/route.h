@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/// How replies of one ring kernel become messages of another ring kernel. A zero in any field of slr_route_desc means
-/// the default.
+/// slr_route_desc says how replies of one ring kernel become messages of another ring kernel. A zero in any field of
+/// slr_route_desc means the default.
 typedef struct slr_route_desc {
     uint32_t struct_size;
     /// SLR_INSTANCE_AT(struct beat, patient) is the offset of a u32 in the reply, and the value of that u32 selects the
@@ -20,9 +20,9 @@ typedef struct slr_route_desc {
     uint32_t instance_at;
     uint32_t reply_too;         ///< 1: the sender of the message also receives its replies
     uint32_t close_with_source; ///< 1: closes the input of `to` when every source of a route with this flag has ended
-    /// The name of an output channel, which is a parameter `ring_to(struct message)` of the handler of `from`. If
-    /// `outlet` is set, the route carries the messages that ring_send sends through that channel, instead of replies.
-    /// If `outlet` is NULL, the default, the route carries replies.
+    /// `outlet` is the name of an output channel, which is a parameter `ring_to(struct message)` of the handler of
+    /// `from`. If `outlet` is set, the route carries the messages that ring_send sends through that channel, instead of
+    /// replies. If `outlet` is NULL, the default, the route carries replies.
     const char *outlet;
 } slr_route_desc;
 #ifdef __cplusplus
@@ -40,16 +40,16 @@ static inline slr_route_desc slr_route_desc_init(void)
     }
 #endif
 
-/// The offset of a member in a reply, for a field where zero means "default".
+/// SLR_INSTANCE_AT gives the offset of a member in a reply, plus 1, for a field where zero means "default".
 #define SLR_INSTANCE_AT(type, field) ((uint32_t)offsetof(type, field) + 1u)
 
 /// Makes a route: from now on, replies of the source `from` become messages of the destination `to`, and no longer go
-/// to the sender. The messages of a route keep the correlation, the priority and the time of sending of the original
-/// message. If a ring kernel has several routes, each reply goes along all these routes. If several routes lead to one
-/// ring kernel, each route keeps its own order. The handler of the source runs only if the destination has space for
-/// all possible replies of the handler. A full mailbox of the destination therefore slows the source down, and no reply
-/// is lost. If the overflow policy of the destination drops messages, the destination accepts every reply and drops
-/// messages instead.
+/// to the sender. Each message of a route has the correlation, the priority and the time of sending of the message that
+/// the source handled. If a ring kernel has several routes, slipring sends each of its replies along all these routes.
+/// If several routes lead to one ring kernel, only the messages of one route have an order among themselves. The
+/// handler of the source runs only if the destination has space for all possible replies of the handler. A full mailbox
+/// of the destination therefore slows the source down, and no reply is lost. If the overflow policy of the destination
+/// drops messages, the destination accepts every reply and drops messages instead.
 ///
 /// If `outlet` is set, the rules for replies hold for the messages that the handler sends through that output channel,
 /// at most max_sends per handled message. instance_at applies to messages of ring_send, which names no instance. A

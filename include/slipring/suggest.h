@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// These functions give the block size that slipring chooses for a launch without a block size, and the reason.
+/// The functions of suggest.h give the block size that slipring chooses for a launch without a block size, and the
+/// reason.
 /// Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_SUGGEST_H
 #define SLIPRING_SUGGEST_H

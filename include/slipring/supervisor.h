@@ -5,8 +5,8 @@
 /// A supervisor's children are ring kernels or other supervisors, in the order in which the program added them. After a
 /// child's failure, the supervisor restarts the children that the strategy selects. If a child fails after max_restarts
 /// restarts within window_ns, the supervisor itself fails with all its children. If a supervisor fails, the supervisor
-/// above it treats the failure as the failure of a child. Each tree of supervisors has one thread, which sleeps until a
-/// failure.
+/// to which it belongs treats the failure as the failure of a child. Each tree of supervisors has one thread, which
+/// sleeps until a failure.
 #ifndef SLIPRING_SUPERVISOR_H
 #define SLIPRING_SUPERVISOR_H
 
@@ -20,7 +20,7 @@ extern "C" {
 
 typedef struct slr_supervisor slr_supervisor;
 
-/// The strategy: which children the supervisor restarts after a child's failure. Of the selected children, the
+/// The strategy says which children the supervisor restarts after a child's failure. Of the selected children, the
 /// supervisor first stops those that still work, by making them fail: the last added child fails first. When all
 /// selected children have failed, the supervisor restarts them, beginning with the first added child.
 typedef enum slr_strategy {
@@ -35,7 +35,8 @@ typedef enum slr_supervised_event {
     SLR_SUPERVISED_GAVE_UP = 3    ///< the supervisor has failed; `ring` is NULL
 } slr_supervised_event;
 
-/// An action of a supervisor, such as a restart. The struct is valid only until slr_on_supervised returns.
+/// slr_supervised describes an action of a supervisor, such as a restart. The struct slr_supervised is valid only until
+/// slr_on_supervised returns.
 typedef struct slr_supervised {
     slr_supervised_event event;
     slr_status status;
@@ -102,7 +103,7 @@ SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (the supervisor has started, or is not the root), SYSTEM.
 SLR_API slr_status slr_supervisor_start(slr_supervisor *root);
 
-/// Waits until the supervisor, or a supervisor above that supervisor, has given up.
+/// Waits until the supervisor, or a supervisor above that supervisor, has failed.
 /// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT, INVALID (a NULL argument).
 SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64_t timeout_ns);
 

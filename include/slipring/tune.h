@@ -14,8 +14,8 @@ extern "C" {
 
 // ---- tunable macros ------------------------------------------------------------------------------------------------
 
-/// A macro that a source declares tunable, such as "#pragma slipring tune TILE = 8, 16, 32". The text and the array of
-/// slr_tunable live as long as the program.
+/// slr_tunable describes a macro that a source declares tunable, such as "#pragma slipring tune TILE = 8, 16, 32". The
+/// text and the array of slr_tunable live as long as the program.
 typedef struct slr_tunable {
     const char *name;
     const int64_t *values; ///< the values, in ascending order
@@ -25,7 +25,7 @@ typedef struct slr_tunable {
 } slr_tunable;
 
 /// Gives a tunable macro of a program. `index` counts the tunable macros from 0, in the order of the source.
-/// Threads: any.  Blocks: no.  Owns: the program keeps the text and the array in `out`.  Errors: NOT_FOUND (`index` is
+/// Threads: any.  Blocks: no.  Owns: the program owns the text and the array in `out`.  Errors: NOT_FOUND (`index` is
 /// past the last macro), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_tunable(const slr_program *program, uint32_t index, slr_tunable *out);
 
@@ -38,7 +38,7 @@ SLR_API slr_status slr_program_get_tunable_sized(const slr_program *program, uin
 
 // ---- tuning ---------------------------------------------------------------------------------------------------------
 
-/// The figure that the tuner makes as small as possible.
+/// The enum names the figure that the tuner makes as small as possible.
 typedef enum slr_tune_metric {
     SLR_TUNE_TIME = 1,   ///< median time of one launch
     SLR_TUNE_THROUGHPUT, ///< median time per launch of 16 in a row
@@ -46,7 +46,7 @@ typedef enum slr_tune_metric {
     SLR_TUNE_ENERGY      ///< not measured on any device: UNSUPPORTED, unless `measure` is given
 } slr_tune_metric;
 
-/// The order in which the tuner tries the candidates.
+/// The enum says in which order the tuner tries the candidates.
 typedef enum slr_tune_strategy {
     SLR_TUNE_MODEL = 1,  ///< the default: by a cost model, which learns from each measurement
     SLR_TUNE_EXHAUSTIVE, ///< all candidates
@@ -61,7 +61,7 @@ typedef enum slr_tune_state {
     SLR_TUNE_FAILED   ///< the candidate does not compile, or has faulted
 } slr_tune_state;
 
-/// The flags for slr_tune_desc.flags.
+/// The enum lists the flags for slr_tune_desc.flags.
 typedef enum slr_tune_flag {
     SLR_TUNE_DISCARD = 1,       ///< the result is not kept for later launches
     SLR_TUNE_KEEP_MACROS = 2,   ///< the macros stay as they are
@@ -70,7 +70,7 @@ typedef enum slr_tune_flag {
     SLR_TUNE_KEEP_BRANCHES = 16 ///< short branches stay branches, or without jumps if SLIPRING_SELECT says so
 } slr_tune_flag;
 
-/// A launch that the tuner tried.
+/// slr_tune_candidate describes a launch that the tuner tried.
 typedef struct slr_tune_candidate {
     const char *defines; ///< "TILE=16 ROWS=2"; "": the source as it is
     slr_shape shape;     ///< the candidate's block, grid and vector width
@@ -87,10 +87,10 @@ typedef struct slr_tune_candidate {
 /// slipring calls the function `watch` on the caller's thread, each time the tuner has tried a candidate.
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
-/// A function of the program that measures one sample of a candidate, in place of the device's events. The cost that
-/// the function returns may be energy, for example, or an invented number in a test. Before slipring calls the
-/// measuring function, the tuner checks the candidate's results and makes the candidate's kernel and arguments ready to
-/// launch.
+/// A function of type slr_tune_meter measures one sample of a candidate for the tuner, in place of the device's events.
+/// The cost that slr_tune_meter returns may be energy, for example, or an invented number in a test. Before slipring
+/// calls the measuring function, the tuner checks the candidate's results and makes the candidate's kernel and
+/// arguments ready to launch.
 typedef slr_status slr_tune_meter(void *user, slr_stream *stream, slr_kernel *kernel,
                                   const slr_tune_candidate *candidate, double *cost);
 
@@ -103,9 +103,9 @@ typedef struct slr_tune_desc {
     uint64_t seed;        ///< seed of all random choices
     uint32_t repeats;     ///< samples of a candidate before the next round; default: 5
     uint32_t flags;       ///< slr_tune_flag
-    /// How much a candidate's result may differ from the default launch's result, relative to the larger magnitude. The
-    /// default 0 of `tolerance` means that the results must be the same bit for bit. Only programs with
-    /// slr_program_desc.tuned = SLR_TUNED_ANY use a choice whose results differ.
+    /// `tolerance` says how much a candidate's result may differ from the default launch's result, relative to the
+    /// larger magnitude. The default 0 of `tolerance` means that the results must be the same bit for bit. Only
+    /// programs with slr_program_desc.tuned = SLR_TUNED_ANY use a choice whose results differ.
     double tolerance;
     slr_tune_watcher *watch; ///< called after each candidate; or NULL
     slr_tune_meter *measure; ///< measures each sample; or NULL
@@ -126,7 +126,8 @@ static inline slr_tune_desc slr_tune_desc_init(void)
     }
 #endif
 
-/// What to tune for: a launch's threads and arguments. If the shape sets a block, the tuner does not change the block.
+/// slr_tune_problem says what the tuner tunes for: a launch's threads and arguments. If the shape sets a block, the
+/// tuner does not change the block.
 typedef struct slr_tune_problem {
     slr_shape shape;
     const slr_arg *args;
@@ -135,7 +136,7 @@ typedef struct slr_tune_problem {
 
 #define SLR_TUNED_DEFINES_BYTES 256
 
-/// What the tuner chose for a problem.
+/// slr_tuned describes what the tuner chose for a problem.
 typedef struct slr_tuned {
     slr_shape shape;                           ///< the shape of the launch, with block and grid set
     char defines[SLR_TUNED_DEFINES_BYTES];     ///< "TILE=16 ROWS=2"; "": the source as it is
@@ -150,7 +151,7 @@ typedef struct slr_tuned {
     char reason[256]; ///< the reason for this choice, as a sentence
 } slr_tuned;
 
-/// Tunes a kernel for each of `count` problems, one after the other. `out` has room for `count` results.
+/// Tunes a kernel for each of `count` problems, one after the other. `out` must have room for `count` results.
 ///
 /// A candidate is a combination of values of the source's tunable macros. If neither the shape nor the source sets a
 /// block, a candidate also includes a block. If the device has vector widths, a candidate also includes a vector width.
@@ -183,8 +184,8 @@ SLR_API slr_status slr_kernel_get_tuned(slr_kernel *kernel, slr_shape shape, slr
 SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shape, slr_tuned *out, size_t bytes);
 #define slr_kernel_get_tuned(kernel, shape, out) slr_kernel_get_tuned_sized((kernel), (shape), (out), sizeof(slr_tuned))
 
-/// A tuner's choice that is stored in the cache folder. The struct slr_tuned_entry and its texts are valid until the
-/// visitor returns.
+/// slr_tuned_entry describes a tuner's choice that is stored in the cache folder. The struct slr_tuned_entry and its
+/// texts are valid until the visitor returns.
 typedef struct slr_tuned_entry {
     const char *kernel, *device; ///< `device` is the name that opens the device
     const char *model, *compiler, *driver;
