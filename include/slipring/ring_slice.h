@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A slice refers from a message to its payload in a buffer. Kernel sources and host programs may share a header of
-/// messages that uses this struct. slipring's front end has this header built in. Contract:
+/// messages that uses struct ring_slice. slipring's front end has <slipring/ring_slice.h> built in. Contract:
 /// docs/contract/references.md.
 #ifndef SLIPRING_RING_SLICE_H
 #define SLIPRING_RING_SLICE_H
