@@ -43,7 +43,7 @@ typedef struct slr_device_model {
 
 /// Gives the figures of an open device. The figures come from slr_profile_ceilings, which measures each device once.
 ///
-/// Threads: any.  Blocks: while the call measures, some seconds.  Owns: nothing.
+/// Threads: any.  Blocks: some seconds, while slr_device_get_model measures the device.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
 SLR_API slr_status slr_device_get_model(slr_device *device, slr_device_model *out);
 
@@ -52,7 +52,8 @@ SLR_API slr_status slr_device_get_model(slr_device *device, slr_device_model *ou
 SLR_API slr_status slr_device_get_model_sized(slr_device *device, slr_device_model *out, size_t bytes);
 #define slr_device_get_model(device, out) slr_device_get_model_sized((device), (out), sizeof(slr_device_model))
 
-/// A plain C function that does the work once on the CPU. If the C function does not return SLR_OK, slr_decide fails.
+/// An slr_plain_call is a C function of the program that does the work once on the CPU. If an slr_plain_call does not
+/// return SLR_OK, slr_decide fails.
 typedef slr_status slr_plain_call(void *user);
 
 /// A candidate is one way to do the work. The program sets exactly one of `device`, `model` and `call`.
@@ -68,7 +69,7 @@ typedef struct slr_candidate {
 
 // ---- work -----------------------------------------------------------------------------------------------------------
 
-/// When slr_decide measures the work on open devices.
+/// slr_decide_measure says when slr_decide measures the work on open devices.
 typedef enum slr_decide_measure {
     SLR_MEASURE_CLOSE = 1, ///< if two predictions are within a factor of two (the default)
     SLR_MEASURE_ALWAYS,
@@ -82,8 +83,8 @@ typedef struct slr_work slr_work;
 /// many threads. If a slr_work_resize function returns any other error, slr_decide fails with that error.
 typedef slr_status slr_work_resize(void *user, uint64_t threads, slr_work *work);
 
-/// One call of the work whose device slr_decide chooses. A zero in any field of slr_work means the default. Later
-/// versions of slipring only append fields to slr_work.
+/// slr_work describes one call of the work for which slr_decide chooses a device. A zero in any field of slr_work means
+/// the default. Later versions of slipring only append fields to slr_work.
 struct slr_work {
     uint32_t struct_size;
     uint32_t resident; ///< 1: the data stays on the device between calls, and nothing is copied
@@ -95,13 +96,13 @@ struct slr_work {
     const uint64_t *buffer_bytes; ///< one per argument: the size of a buffer that is NULL. Such work is not measured
     uint32_t arg_count;
     uint32_t launches; ///< launches per call, one after the other. 0: 1
-    // The figures of one launch, such as its operations and bytes. If `kernel` is set, slr_decide itself counts each
-    // figure that the program has left 0. If `kernel` is NULL, the program must set `threads`.
+    // The following fields are figures of one launch, such as its operations and bytes. If `kernel` is set, slr_decide
+    // itself counts each figure that the program has left 0. If `kernel` is NULL, the program must set `threads`.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
     double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0 with a kernel: counted
-    // The bytes that each call copies to and from the device, unless `resident` is set. If there is a kernel, and
-    // `bytes_in` and `bytes_out` are 0, slr_decide takes the sizes of the buffers that the kernel reads, and of the
-    // buffers that the kernel may write.
+    // `bytes_in` and `bytes_out` are the bytes that each call copies to and from the device, unless `resident` is set.
+    // If `kernel` is set, and both are 0, slr_decide adds up the sizes of the buffers that the kernel reads, and of
+    // those that it may write.
     uint64_t bytes_in, bytes_out;
     double wait_share; ///< 0 to below 1: part of a call that waits for input or output, on the slowest CPU candidate
     double calls_per_second; ///< calls arrive at random, even while others wait. 0: each follows the last
@@ -131,7 +132,7 @@ static inline slr_work slr_work_init(void)
 
 typedef enum slr_decided_by { SLR_BY_MODEL = 1, SLR_BY_MEASUREMENT } slr_decided_by;
 
-/// What limits the speed of a kernel, as slr_decide predicts.
+/// slr_kernel_bound names what limits the speed of a kernel, as slr_decide predicts.
 typedef enum slr_kernel_bound {
     SLR_BY_MEMORY = 1, ///< transfers to and from the device's memory
     SLR_BY_COMPUTING,  ///< operations
@@ -139,7 +140,8 @@ typedef enum slr_kernel_bound {
     SLR_BY_ONE_THREAD  ///< the instructions of one thread, one after the other
 } slr_kernel_bound;
 
-/// The estimated times of one candidate. All times in slr_estimate are for one call of the work.
+/// slr_estimate has the times that slr_decide estimates for one candidate. All times in slr_estimate are for one call
+/// of the work.
 typedef struct slr_estimate {
     char name[SLR_DEVICE_MODEL_NAME_BYTES];
     uint32_t device_class;                         ///< slr_device_class
@@ -162,8 +164,8 @@ typedef struct slr_decision {
     uint32_t by;        ///< slr_decided_by: MEASUREMENT if `candidate` and `next` were measured
     uint32_t counted;   ///< SLR_COUNTED_...: accuracy of the kernel's figures; EXACT for given figures
     double ratio;       ///< time and wait of `next`, divided by time and wait of `candidate`
-    /// The number of threads at which `candidate` and `next` are equally fast. The value 0 means that one of the two
-    /// candidates is faster at all sizes.
+    /// `crossover_threads` is the number of threads at which the candidates `candidate` and `next` are equally fast. If
+    /// it is 0, one of the two candidates is faster at all sizes.
     double crossover_threads;
     // slr_decide bases its prediction on the following figures of one launch.
     uint64_t threads, instructions, flops, flops64, memory_bytes, bytes_in, bytes_out;
@@ -175,8 +177,8 @@ typedef struct slr_decision {
 /// device is faster than the best CPU by a quarter. A gain of less than a quarter does not pay for keeping data on a
 /// second device. slr_decide measures kernels on copies of the buffers.
 ///
-/// Threads: any.  Blocks: while the call counts and measures.  Owns: nothing. `estimates` has `count` elements, or is
-/// NULL.
+/// Threads: any.  Blocks: while slr_decide counts the operations of the kernel and measures devices.  Owns: nothing.
+/// `estimates` has `count` elements, or is NULL.
 /// Errors: INVALID (a NULL argument; struct_size; no candidates or more than 16; a candidate with none or several of
 ///   `device`, `model` and `call`; no kernel and no threads; an argument that slr_launch refuses), UNSUPPORTED (the
 ///   kernel's work cannot be counted or interpreted; ALWAYS with a buffer that is NULL), COMPILE, NO_MEMORY, and those

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Translates the kernels and handlers of a program to another language. Contract: docs/contract/kernels.md.
+/// The function slr_program_emit translates the kernels and handlers of a program to another language. Contract:
+/// docs/contract/kernels.md.
 #ifndef SLIPRING_EMIT_H
 #define SLIPRING_EMIT_H
 
@@ -23,9 +24,9 @@ typedef struct slr_emit_desc {
     uint32_t struct_size;
     slr_language language; ///< required
     const char *name;      ///< name of the kernel or handler. NULL: the whole program, if the language allows
-    /// The number of threads per block. In emitted C, a `block` of 0 means 256 threads along x and 1 along y and z; in
-    /// OpenCL, WGSL and MSL, a `block` of 0 means any block. For languages other than C, OpenCL, WGSL and MSL, the
-    /// caller must give `block`.
+    /// `block` is the number of threads per block along x, y and z. In emitted C, a `block` of 0 means 256 threads
+    /// along x and 1 along y and z; in OpenCL, WGSL and MSL, a `block` of 0 means any block. For languages other than
+    /// C, OpenCL, WGSL and MSL, the caller must give `block`.
     uint32_t block[3];
     uint32_t reserved; ///< ignored
     uint32_t batched;  ///< 1: the kernel of the handler's batched launches, not the handler. `block` 0: the handler's

@@ -19,7 +19,7 @@ extern "C" {
 
 typedef struct slr_kernel slr_kernel;
 
-/// The properties of a kernel. The texts and arrays in slr_kernel_info live as long as the kernel.
+/// slr_kernel_info has the properties of a kernel. The texts and arrays in slr_kernel_info live as long as the kernel.
 typedef struct slr_kernel_info {
     const char *name;
     const slr_parameter *parameters;
@@ -47,7 +47,8 @@ SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const c
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_kernel_destroy(slr_kernel *kernel);
 
-/// Threads: any.  Blocks: no.  Owns: the kernel keeps the texts and arrays.  Errors: INVALID (a NULL argument).
+/// Threads: any.  Blocks: no.  Owns: the kernel owns the texts and arrays in slr_kernel_info.  Errors: INVALID (a NULL
+/// argument).
 SLR_API slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out);
 
 /// The macro slr_kernel_get_info calls slr_kernel_get_info_sized with the struct's size as `bytes`
@@ -57,23 +58,24 @@ SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kerne
 
 // ---- the shape of a launch ------------------------------------------------------------------------------------------
 
-/// The shape of a launch: how many threads it has, and how they form blocks. SLR_1D and similar macros make a shape,
-/// and a program may change the members of this shape.
+/// slr_shape says how many threads a launch has, and how these threads form blocks. SLR_1D and similar macros make an
+/// slr_shape, whose members a program may change.
 typedef struct slr_shape {
     uint64_t threads[3];   ///< minimum threads along x, y and z, if `grid` is 0
     uint32_t block[3];     ///< threads per block; 0: slipring chooses
     uint32_t grid[3];      ///< blocks; 0: as many as `threads` need
     uint32_t shared_bytes; ///< size of `extern __shared__` memory per block
-    /// The number of 4-byte elements in a vector on a CPU: 1, 4, 8 or 16. 0 selects the fastest number by measurement.
-    /// slipring ignores vector_width if slr_device_info.features lacks "vector_width".
+    /// vector_width is the number of 4-byte elements in a vector on a CPU: 1, 4, 8 or 16. If vector_width is 0,
+    /// slipring selects the fastest number by measurement. slipring ignores vector_width if slr_device_info.features
+    /// lacks "vector_width".
     uint32_t vector_width;
 } slr_shape;
 
-/// A shape of `n` threads along x; slipring chooses the block size. slipring first looks for the block that slr_tune
-/// has found or that the source declares (docs/contract/tuning.md). If neither slr_tune nor the source gives a block,
-/// `n` decides the threads per block: 64 for `n` below 512, 128 below 1,024, 256 up to 100,000, and 512 above. If a
-/// smaller block gives the kernel a better occupancy, slipring takes the smaller block. slr_kernel_suggest gives the
-/// block and the reason.
+/// Makes a shape of `n` threads along x, for which slipring chooses the block size. slipring first looks for the block
+/// that slr_tune has found or that the source declares (docs/contract/tuning.md). If neither slr_tune nor the source
+/// gives a block, `n` decides the threads per block: 64 for `n` below 512, 128 below 1,024, 256 up to 100,000, and 512
+/// above. If a smaller block gives the kernel a better occupancy, slipring takes the smaller block. slr_kernel_suggest
+/// gives the block and the reason.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -81,7 +83,7 @@ static inline slr_shape slr_shape_1d(uint64_t n)
 }
 #define SLR_1D(n) slr_shape_1d(n)
 
-/// A shape of `n` threads in blocks of `block` threads.
+/// Makes a shape of `n` threads along x, in blocks of `block` threads.
 static inline slr_shape slr_shape_1d_blocks(uint64_t n, uint32_t block)
 {
     slr_shape shape = {{n, 1, 1}, {block, 1, 1}, {0, 0, 0}, 0, 0};
@@ -89,8 +91,8 @@ static inline slr_shape slr_shape_1d_blocks(uint64_t n, uint32_t block)
 }
 #define SLR_1D_BLOCKS(n, block) slr_shape_1d_blocks(n, block)
 
-/// A shape of `width` by `height` threads, in blocks of 32 by 8 threads. If `width` is below 32 or `height` below 8,
-/// the block is smaller.
+/// Makes a shape of `width` by `height` threads, in blocks of 32 by 8 threads. If `width` is below 32 or `height` below
+/// 8, the block is smaller.
 static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 {
     slr_shape shape = {{width, height, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -98,7 +100,7 @@ static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 }
 #define SLR_2D(width, height) slr_shape_2d(width, height)
 
-/// The same shape as `<<<grid, block, shared>>>` in CUDA: `grid` blocks of `block` threads, along x.
+/// Makes the shape that CUDA writes as `<<<grid, block, shared>>>`: `grid` blocks of `block` threads, along x.
 static inline slr_shape slr_shape_grid(uint32_t grid, uint32_t block, uint32_t shared_bytes)
 {
     slr_shape shape = {{0, 0, 0}, {block, 1, 1}, {grid, 1, 1}, shared_bytes, 0};
@@ -106,7 +108,7 @@ static inline slr_shape slr_shape_grid(uint32_t grid, uint32_t block, uint32_t s
 }
 #define SLR_GRID(grid, block, shared_bytes) slr_shape_grid(grid, block, shared_bytes)
 
-/// The same shape as slr_shape_grid makes, but in two dimensions.
+/// Makes a shape of `grid_x` by `grid_y` blocks, each of `block_x` by `block_y` threads.
 static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint32_t block_x, uint32_t block_y)
 {
     slr_shape shape = {{0, 0, 0}, {block_x, block_y, 1}, {grid_x, grid_y, 1}, 0, 0};
@@ -116,8 +118,8 @@ static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint
 
 // ---- arguments ------------------------------------------------------------------------------------------------------
 
-/// The kinds of argument that a kernel can have. Wrappers for other languages fill an array of slr_arg. C and C++
-/// programs use the macro SLR_LAUNCH instead of an array of slr_arg.
+/// slr_arg_kind lists the kinds of argument that a kernel can have. Wrappers for other languages fill an array of
+/// slr_arg. C and C++ programs use the macro SLR_LAUNCH instead of an array of slr_arg.
 typedef enum slr_arg_kind {
     SLR_ARG_SIGNED = 1, ///< a number in `i`
     SLR_ARG_UNSIGNED,   ///< a number in `u`
@@ -152,7 +154,7 @@ typedef struct slr_arg {
 /// updates the copy before the launch, and afterwards copies back the bytes that the kernel may have written
 /// (docs/contract/cluster.md).
 /// Threads: any.  Blocks: only if the call compiles the kernel.
-/// Owns: slipring keeps buffers and kernel alive until the work ends; `args` is copied.
+/// Owns: slipring keeps the buffers and the kernel alive until the launch has run, and copies `args`.
 /// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; an explicit buffer
 ///   of another device; an impossible block, grid or shared size: the error message names the parameter), UNSUPPORTED
 ///   (the device runs no kernels, or not this one: the error message gives the reason), COMPILE, NO_MEMORY.
@@ -166,18 +168,19 @@ SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 
 #define SLR_OPTIMIZE_BOTH 3u
 
-/// The struct says which kernels slr_program_prefetch compiles in advance, and for which blocks. A zero in any field of
-/// slr_prefetch_desc means the default. Later versions of slipring only append fields.
+/// slr_prefetch_desc says which kernels slr_program_prefetch compiles in advance, and for which block sizes. A zero in
+/// any field of slr_prefetch_desc means the default. Later versions of slipring only append fields to
+/// slr_prefetch_desc.
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
-    /// The level of optimization: as slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH. The default level is the
-    /// program's own level. If `optimize` differs from the program's own level, the compiled code goes into the disk
-    /// cache, for later programs.
+    /// `optimize` is a level of optimization that slr_program_desc.optimize may have, or SLR_OPTIMIZE_BOTH. By default
+    /// `optimize` is the program's own level. If `optimize` differs from the program's own level, the compiled code
+    /// goes into the disk cache, for later programs.
     uint32_t optimize;
     const char *kernel; ///< the kernel's name; default: all kernels of the program
-    /// The shapes of the launches that the program will make later. For a compilation in advance, only the block size
-    /// and the vector width of a shape matter. By default slr_program_prefetch compiles for each block size that SLR_1D
-    /// can choose.
+    /// `shapes` lists the shapes of the launches that the program will make later. For a compilation in advance, only
+    /// the block size and the vector width of a shape matter. By default slr_program_prefetch compiles for each block
+    /// size that SLR_1D can choose.
     const slr_shape *shapes;
     uint32_t shape_count;
     uint32_t reserved; ///< ignored
@@ -203,7 +206,8 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
 /// compilation of its own kernel. slr_device_close ends the compilations. The point `out` is valid as long as the
 /// program exists.
 /// Threads: any.  Blocks: no.
-/// Owns: slipring keeps the program alive until the work ends, and copies `desc` in depth; `out` may be NULL.
+/// Owns: slipring keeps the program alive until all compilations have ended, and copies `desc` in depth; `out` may be
+/// NULL.
 /// Errors: INVALID (a NULL argument, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no
 ///   kernels), WRONG_STATE (the device is closed), NO_MEMORY. The point `out` fails with the errors of
 ///   slr_kernel_prepare, and with WRONG_STATE if the device was closed.
@@ -257,7 +261,8 @@ static inline slr_arg slr_arg_itself(slr_arg arg)
 #define SLR_VALUE(variable) slr_arg_bytes(&(variable), (uint32_t)sizeof(variable))
 
 #ifdef __cplusplus
-/// The overloads convert each C++ type for SLR_LAUNCH. SLR_LAUNCH passes a plain C++ struct by value.
+/// The overloads of slr_arg_of convert an argument of SLR_LAUNCH from its C++ type to an slr_arg. SLR_LAUNCH passes a
+/// plain C++ struct by value.
 template <class T> slr_arg slr_arg_of(const T &value)
 {
     return slr_arg_bytes(&value, static_cast<uint32_t>(sizeof value));
@@ -327,7 +332,7 @@ inline slr_arg slr_arg_of(double value)
     return slr_arg_float(value);
 }
 
-/// The following macro is SLR_LAUNCH for C++. In C++, a plain struct needs no SLR_VALUE.
+/// In C++, the macro SLR_LAUNCH calls slr_launch_of. In C++, a plain struct needs no SLR_VALUE.
 template <class... Args>
 slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const Args &...args)
 {

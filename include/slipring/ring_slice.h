@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A slice refers from a message to its payload in a buffer. Kernel sources and host programs may share a header of
-/// messages that uses this struct. slipring's front end has this header built in. Contract:
+/// messages that uses struct ring_slice. slipring's front end has <slipring/ring_slice.h> built in. Contract:
 /// docs/contract/references.md.
 #ifndef SLIPRING_RING_SLICE_H
 #define SLIPRING_RING_SLICE_H
@@ -10,8 +10,8 @@
 struct ring_slice {
     unsigned long long offset; ///< in bytes, from the beginning of the bound buffer
     unsigned long long bytes;
-    /// 0, or the buffer whose ownership moves with the message. slr_slice_own sets the member `owner`. A program may
-    /// copy `owner` but must never compute it.
+    /// If the ownership of a buffer moves with the slice, `owner` identifies this buffer; otherwise `owner` is 0.
+    /// slr_slice_own sets the member `owner`. A program may copy `owner` but must never compute it.
     unsigned owner;
     unsigned turn; ///< the number of transfers of the buffer. Copy `turn`, never compute it
 };

@@ -16,7 +16,7 @@ extern "C" {
 /// A slice names bytes of a buffer, as a field of a message or a reply. <slipring/ring_slice.h> describes the members.
 typedef struct ring_slice slr_slice;
 
-/// The description of a field of type slr_slice, for slr_ring_desc.references.
+/// slr_reference describes a field of type slr_slice of a message or a reply, for slr_ring_desc.references.
 typedef struct slr_reference {
     const char *field;   ///< the field's name, for error messages
     uint64_t offset;     ///< offset in bytes of the slr_slice in the message or reply; a multiple of 8
@@ -26,12 +26,12 @@ typedef struct slr_reference {
 } slr_reference;
 #define SLR_MOST_REFERENCES 16
 
-/// Describes a field of a message: SLR_REFERENCE(struct frame, pixels, "frames", 0).
+/// Makes an slr_reference for a field of a message, for example SLR_REFERENCE(struct frame, pixels, "frames", 0).
 #define SLR_REFERENCE(type, field, binding, owns)                                                                      \
     {                                                                                                                  \
 #field, offsetof(type, field), binding, 0, owns                                                                \
     }
-/// Describes a field of a reply, in the same form as SLR_REFERENCE.
+/// Makes an slr_reference for a field of a reply, with the same arguments as SLR_REFERENCE.
 #define SLR_REFERENCE_IN_REPLY(type, field, binding, owns)                                                             \
     {                                                                                                                  \
 #field, offsetof(type, field), binding, 1, owns                                                                \
@@ -45,22 +45,23 @@ typedef struct slr_reference {
 /// library owns the buffer, and the caller must no longer use the buffer's handle. If a send is refused, the caller
 /// still owns the buffer.
 ///
-/// Threads: any; one at a time per buffer.  Blocks: the first call for a buffer waits while other threads make their
-/// first calls.
+/// Threads: any; one at a time per buffer.  Blocks: the first call for a buffer waits while another thread makes the
+/// first call for another buffer of the device.
 /// Owns: nothing.  Errors: INVALID (a NULL argument; `buffer` is not in `within`), WRONG_STATE (a message already
 /// carries the buffer), NO_MEMORY.
 SLR_API slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_slice *out);
 
 /// Gives the buffer that moves with a message in a handler, or with a reply. The caller may use the buffer until the
-/// handler returns, or until slr_slice_take. The caller must have received the slice in a handler or from a port.
+/// handler returns, or until a call of slr_slice_take takes the buffer. The caller must have received the slice in a
+/// handler or from a port.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing; the library still owns the buffer.
 /// Errors: INVALID (a NULL argument; a slice without an owner), NOT_FOUND (the buffer has been released or taken).
 SLR_API slr_status slr_slice_get(slr_device *device, const slr_slice *slice, slr_buffer **out);
 
-/// Takes the buffer: from now on the caller owns the buffer, and the buffer no longer moves with the message. Take the
-/// buffer of a reply before the port receives its next reply. Take the buffer of a message while its handler runs, or
-/// in slr_on_undelivered.
+/// Takes the buffer of a slice: after the call the caller owns the buffer, and the buffer no longer moves with the
+/// message. Take the buffer of a reply before the port receives its next reply. Take the buffer of a message while its
+/// handler runs, or in slr_on_undelivered.
 /// Threads: any; if several threads try to take the buffer, one succeeds.  Blocks: no.
 /// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.  Errors: those of slr_slice_get.
 SLR_API slr_status slr_slice_take(slr_device *device, const slr_slice *slice, slr_buffer **out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The status codes, and the text of the last error. Contract: docs/contract/status.md.
+/// This header has the status codes, and the functions that give the text of the last error. Contract:
+/// docs/contract/status.md.
 #ifndef SLIPRING_STATUS_H
 #define SLIPRING_STATUS_H
 
