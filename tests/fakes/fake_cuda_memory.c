@@ -45,13 +45,19 @@ int32_t cuMemAllocManaged(slri_cu_pointer *memory, size_t bytes, uint32_t flags)
     return error;
 }
 
+// With no bytes where one piece ends and another begins it is the one that begins.
 struct object *piece_of(slri_cu_pointer from, size_t bytes)
 {
-    for (struct object *o = current()->first; o; o = o->next)
-        if ((o->kind == MEMORY || o->kind == HOST || o->kind == REGISTERED) && from - (uintptr_t)o->bytes <= o->size &&
-            bytes <= o->size - (from - (uintptr_t)o->bytes))
+    struct object *ends = NULL;
+    for (struct object *o = current()->first; o; o = o->next) {
+        const uint64_t at = from - (uintptr_t)o->bytes;
+        if ((o->kind != MEMORY && o->kind != HOST && o->kind != REGISTERED) || at > o->size || bytes > o->size - at)
+            continue;
+        if (at < o->size)
             return o;
-    return NULL;
+        ends = o;
+    }
+    return ends;
 }
 
 bool is_in_order(struct object *piece, struct object *stream)

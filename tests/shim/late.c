@@ -73,20 +73,23 @@ void shim_late_order(struct shim_late *late, int order)
         late->pieces = 0;
 }
 
-static void store(void *to, const void *value, unsigned bytes)
+#define STORE(type)                                                                                                    \
+    order == __ATOMIC_SEQ_CST ? __atomic_store((type *)to, (type *)value, __ATOMIC_SEQ_CST)                            \
+                              : __atomic_store((type *)to, (type *)value, __ATOMIC_RELEASE)
+static void store(void *to, const void *value, unsigned bytes, int order)
 {
     switch (bytes) {
     case 1:
-        __atomic_store((uint8_t *)to, (uint8_t *)value, __ATOMIC_RELEASE);
+        STORE(uint8_t);
         break;
     case 2:
-        __atomic_store((uint16_t *)to, (uint16_t *)value, __ATOMIC_RELEASE);
+        STORE(uint16_t);
         break;
     case 4:
-        __atomic_store((uint32_t *)to, (uint32_t *)value, __ATOMIC_RELEASE);
+        STORE(uint32_t);
         break;
     default:
-        __atomic_store((uint64_t *)to, (uint64_t *)value, __ATOMIC_RELEASE);
+        STORE(uint64_t);
     }
 }
 
@@ -112,7 +115,7 @@ void shim_late_store(struct shim_late *late, void *to, const void *value, unsign
     bool is_early = late->pieces != 0;
     if (is_early)
         take_back(late);
-    store(to, value, bytes);
+    store(to, value, bytes, order);
     if (!is_early)
         return;
     wait_for_others();
