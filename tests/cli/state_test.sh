@@ -232,10 +232,10 @@ done
 ends 0 run many.cu --key k --ordered --state many --input few.csv --output few.out
 cmp few.whole few.out
 { echo a; seq 1 50; echo -1; seq 52 100; } > faults.csv
-"$tool" devices --json > devices
+"$tool" devices --json > found.json
 for device in cpu 'opencl:0?ring=relaunch'; do
     rm -rf faults
-    grep -q "\"${device%\?*}\"" devices || continue
+    grep -q "\"${device%\?*}\"" found.json || continue
     ends 0 run many.cu --device "$device" --on-error skip --state faults --input faults.csv --output faults.out
     ends 0 state show faults --json
     grep -q '"dead": 1' out || fail "$device: more than one dead letter: $(cat out)"
