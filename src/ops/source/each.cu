@@ -2,30 +2,23 @@
 // Operations on elements: a thread an element of the result.
 
 // The kind is asked for in the kernel, not below it: so each kind is a loop over elements of its own.
+#define EACH_KIND(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#define ACTIVATE(k)                                                                                                    \
+    case k:                                                                                                            \
+        y[i] = (T)activated(k, v);                                                                                     \
+        break;
+#define GO_BACK(k)                                                                                                     \
+    case k:                                                                                                            \
+        dx[i] = (T)(d * slope(k, v));                                                                                  \
+        break;
+
 __global__ void activation(const T *x, T *y, int n, int kind)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         float v = (float)x[i];
         switch (kind) {
-        case 1:
-            y[i] = (T)activated(1, v);
-            break;
-        case 2:
-            y[i] = (T)activated(2, v);
-            break;
-        case 3:
-            y[i] = (T)activated(3, v);
-            break;
-        case 4:
-            y[i] = (T)activated(4, v);
-            break;
-        case 5:
-            y[i] = (T)activated(5, v);
-            break;
-        case 6:
-            y[i] = (T)activated(6, v);
-            break;
+            EACH_KIND(ACTIVATE)
         default: // none: the result of a library is copied
             y[i] = (T)v;
         }
@@ -38,24 +31,7 @@ __global__ void activation_backward(const T *x, const T *dy, T *dx, int n, int k
     if (i < n) {
         float v = (float)x[i], d = (float)dy[i];
         switch (kind) {
-        case 1:
-            dx[i] = (T)(d * slope(1, v));
-            break;
-        case 2:
-            dx[i] = (T)(d * slope(2, v));
-            break;
-        case 3:
-            dx[i] = (T)(d * slope(3, v));
-            break;
-        case 4:
-            dx[i] = (T)(d * slope(4, v));
-            break;
-        case 5:
-            dx[i] = (T)(d * slope(5, v));
-            break;
-        case 6:
-            dx[i] = (T)(d * slope(6, v));
-            break;
+            EACH_KIND(GO_BACK)
         default:
             dx[i] = (T)d;
         }
