@@ -264,10 +264,3 @@ slr_status slri_process_run_within(const char *const argv[], const slri_process_
     slri_sim_return();
     return status;
 }
-
-slr_status slri_process_run(const char *const argv[], uint64_t deadline_ns, const uint32_t *cancel, size_t limit_bytes,
-                            slri_process_result *out)
-{
-    const slri_process_limit limit = {.deadline_ns = deadline_ns, .cancel = cancel};
-    return slri_process_run_within(argv, &limit, limit_bytes, out);
-}
