@@ -50,6 +50,17 @@ await() {
     fail "not within two minutes: $*: $(tail -n 5 ./*err)"
 }
 
+# killed SECONDS RUN-ARGUMENTS...: by a signal, after so long.
+killed() {
+    local after=$1 run
+    shift
+    "$tool" run "$@" --snapshot 20ms 2> err &
+    run=$!
+    sleep "$after"
+    kill -9 "$run" 2> kill.err || true
+    wait "$run" 2> kill.err || true
+}
+
 # A file goes on behind what was accepted; its output too, without a second head.
 printf 'a\n1\n2\n3\n' > in.csv
 ends 0 run sum.cu --input in.csv --output sums.csv --state kept
@@ -192,11 +203,7 @@ END
 awk 'BEGIN { print "a,k"; for (i = 0; i < 90000; i++) print i "," (i * 7919) % 97 }' > rows.csv
 "$tool" run keyed.cu --key k --ordered --input rows.csv --output ordered.whole 2> err
 for try in 1 2 3 4 5 6; do
-    "$tool" run keyed.cu --key k --ordered --state ordered --snapshot 20ms --input rows.csv --output ordered.csv 2> err &
-    run=$!
-    sleep 0.0$((try * 3))
-    kill -9 "$run" 2> kill.err || true
-    wait "$run" 2> kill.err || true
+    killed "0.0$((try * 3))" keyed.cu --key k --ordered --state ordered --input rows.csv --output ordered.csv
 done
 ends 0 run keyed.cu --key k --ordered --state ordered --input rows.csv --output ordered.csv
 cmp ordered.whole ordered.csv
@@ -223,11 +230,7 @@ END
 head -n 20001 rows.csv > few.csv
 "$tool" run keyed.cu --key k --ordered --input few.csv --output few.whole 2> err
 for try in 1 2 3; do
-    "$tool" run many.cu --key k --ordered --state many --snapshot 20ms --input few.csv --output few.out 2> err &
-    run=$!
-    sleep 0.0$((try * 2))
-    kill -9 "$run" 2> kill.err || true
-    wait "$run" 2> kill.err || true
+    killed "0.0$((try * 2))" many.cu --key k --ordered --state many --input few.csv --output few.out
 done
 ends 0 run many.cu --key k --ordered --state many --input few.csv --output few.out
 cmp few.whole few.out
