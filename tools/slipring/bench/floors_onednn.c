@@ -103,11 +103,11 @@ static bool make_reorder(floors_convolution *c, int which)
            make_primitive(desc, &c->reorder[which]);
 }
 
-static bool make_convolution(floors_convolution *c, const int64_t dims[TENSORS][DIMENSIONS], int64_t padding)
+static bool make_convolution(floors_convolution *c, const int64_t dims[TENSORS][DIMENSIONS])
 {
     static const int query[TENSORS] = {129, 131, 133}; // source, weights, destination
-    const int64_t strides[2] = {1, 1}, pad[2] = {padding, padding};
-    enum { LAYOUT_BYTES = 696 }; // in version 2
+    const int64_t ones[2] = {1, 1};                    // strides, and the padding that keeps the size
+    enum { LAYOUT_BYTES = 696 };                       // in version 2
     layout any[TENSORS];
     operation what;
     void *desc;
@@ -115,8 +115,8 @@ static bool make_convolution(floors_convolution *c, const int64_t dims[TENSORS][
         if (onednn.memory_desc_init_by_strides(&c->plain[i], DIMENSIONS, dims[i], F32, NULL) != 0 ||
             onednn.memory_desc_init_by_tag(&any[i], DIMENSIONS, dims[i], F32, ANY) != 0)
             return false;
-    if (onednn.convolution_forward_desc_init(&what, INFERENCE, AUTO, &any[X], &any[W], NULL, &any[Y], strides, pad,
-                                             pad) != 0 ||
+    if (onednn.convolution_forward_desc_init(&what, INFERENCE, AUTO, &any[X], &any[W], NULL, &any[Y], ones, ones,
+                                             ones) != 0 ||
         onednn.primitive_desc_create(&desc, &what, NULL, onednn.engine, NULL) != 0)
         return false;
     for (int i = 0; i < TENSORS; i++)
@@ -131,7 +131,7 @@ floors_convolution *floors_onednn_make(unsigned images, unsigned channels, unsig
         {images, channels, side, side}, {channels, channels, 3, 3}, {images, channels, side, side}};
     void *const data[TENSORS] = {(void *)(uintptr_t)x, (void *)(uintptr_t)weights, y};
     floors_convolution *c = memory_take(1, sizeof *c);
-    bool fine = make_convolution(c, dims, 1);
+    bool fine = make_convolution(c, dims);
     for (int i = 0; i < TENSORS && fine; i++)
         fine = onednn.memory_create(&c->memory[i], &c->plain[i], onednn.engine, data[i]) == 0 && make_reorder(c, i);
     if (fine)

@@ -209,8 +209,8 @@ static slr_status open_ends(remote_bench *remote)
     ring.state_bytes = remote->state_bytes;
     ring.keys = SLR_KEYS_U64;
     ring.instances = remote->keys;
-    partner_free_caller(
-        remote->bench->partner); // no thread of the worker and of libnats must inherit the caller's core
+    // No thread of the worker and of libnats must inherit the caller's core.
+    partner_free_caller(remote->bench->partner);
     slr_status status = slr_device_open("cpu?threads=1", NULL, &remote->device);
     if (status == SLR_OK)
         status = slr_worker_open(remote->device, &ring, &where, &worker, &remote->worker);
