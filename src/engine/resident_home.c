@@ -45,7 +45,9 @@ static void find_replies(const uint32_t *S, uint32_t *P, uint32_t port)
 static uint32_t count_replies(const uint32_t *S, const uint32_t *P, uint32_t port, uint32_t from)
 {
     uint32_t lane = mb_reply_lane_of(S, P, port), count = 0;
-    for (; P[MBP_SILENT] == 0 && from != P[MBP_PORT(port) + MBQ_PUBLISHED]; ++from)
+    if (P[MBP_SILENT] != 0)
+        return 0;
+    for (; from != P[MBP_PORT(port) + MBQ_PUBLISHED]; ++from)
         count += (S[mb_reply_slot(S, lane, from) + MB_HEAD] & MB_FLAG_COLLECTED) == 0;
     return count;
 }
