@@ -383,7 +383,11 @@ int verb_doctor(int argc, char **argv)
     bool json;
     for (int i = 1; i < argc; i++)
         if (strncmp(argv[i], "--cluster", strlen("--cluster")) == 0)
+#if SLIPRING_HAS_JANSSON
             return doctor_cluster(argc, argv);
+#else
+            return say_usage("--cluster needs jansson, and this slipring was built without it");
+#endif
     int end = parse(argc, argv, help, &json);
     return end != -1 ? end : tell(json, true);
 }
