@@ -638,6 +638,7 @@ if(NOT SLIPRING_SANITIZE AND BUILD_SHARED_LIBS)
         set_property(TEST tests/ptx/ward APPEND PROPERTY ENVIRONMENT ${ptx_environment})
     endif()
     set_tests_properties(tests/gpu/check PROPERTIES COST 500) # all of gpu-check
+    set_property(TEST tests/gpu/bare APPEND PROPERTY ENVIRONMENT SLIPRING_BARE=$<TARGET_FILE:slipring_bare>)
     # Minutes of one core that others may want too: begun first, so that the rest runs beside it.
     set_tests_properties(tests/model/model PROPERTIES COST 1000)
 endif()

@@ -10,6 +10,9 @@ endif()
 if(NOT tool_sources)
     return()
 endif()
+set(without_jansson # which files then
+    "/(slipring/bench/[a-z_]*|demo/data|apart|device_option|doctor|handoff|json_out|line|main|measure|memory|names|output|partner|progress|say|system|utf8)\\.c")
+set(but_for "/bench/(compare[a-z_]*|decide|mailbox|run)\\.c")
 if(NOT SLIPRING_WITHOUT_JANSSON)
     find_path(JANSSON_INCLUDE_DIR jansson.h)
     find_library(JANSSON_LIBRARY jansson)
@@ -21,9 +24,8 @@ if(NOT SLIPRING_WITHOUT_JANSSON)
     set(SLIPRING_HAS_JANSSON 1)
 else()
     set(SLIPRING_HAS_JANSSON 0)
-    list(FILTER tool_sources INCLUDE REGEX
-        "/(slipring/bench/[a-z_]*|demo/data|apart|device_option|doctor|handoff|json_out|line|main|measure|memory|names|output|partner|progress|say|system|utf8)\\.c$")
-    list(FILTER tool_sources EXCLUDE REGEX "/bench/(compare[a-z_]*|decide|mailbox|run)\\.c$")
+    list(FILTER tool_sources INCLUDE REGEX ${without_jansson}$)
+    list(FILTER tool_sources EXCLUDE REGEX ${but_for}$)
 endif()
 
 slipring_glob(beats_sources examples/beats/*.c) # its network is trained by `slipring demo`
@@ -99,3 +101,16 @@ if(WIN32)
 endif()
 set_target_properties(slipring_tool PROPERTIES OUTPUT_NAME slipring
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
+# Of the command line without jansson, which `make gpu-check` builds, what its test needs: the same objects, linked alone, but
+# for the files that ask whether jansson is there.
+if(SLIPRING_BUILD_TESTS AND SLIPRING_HAS_JANSSON AND slipring_system STREQUAL linux AND NOT SLIPRING_SANITIZE)
+    add_executable(slipring_bare tools/slipring/main.c tools/slipring/doctor.c tools/slipring/bench/bench.c)
+    slipring_program_settings(slipring_bare)
+    target_include_directories(slipring_bare PRIVATE tools/slipring bench include examples/beats)
+    target_compile_definitions(slipring_bare PRIVATE SLIPRING_HAS_JANSSON=0)
+    set(objects "$<TARGET_OBJECTS:slipring_tool_objects>")
+    set(objects "$<FILTER:${objects},INCLUDE,${without_jansson}|/(examples/beats|embedded)/>")
+    set(objects "$<FILTER:${objects},EXCLUDE,${but_for}|/slipring/(doctor|bench/bench)\\.c>")
+    target_link_libraries(slipring_bare PRIVATE ${objects} slipring_kernels slipring_ward slipring ${system_libraries})
+endif()

@@ -43,6 +43,12 @@ static const struct verb {
 
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
+#if !SLIPRING_HAS_JANSSON
+static const char *const absent[] = {"run", "kernel",  "build", "cache", "cluster", "decide", "demo",
+                                     "ops", "profile", "serve", "state", "trace",   "tune"};
+enum { ABSENT = sizeof absent / sizeof *absent };
+#endif
+
 static const char exit_codes[] = "Exit codes:\n"
                                  "    0  success\n"
                                  "    1  the work failed: a source does not compile, a row is bad, a device was\n"
@@ -65,10 +71,10 @@ static int help(void)
     puts("  help       describe a verb and its options: help VERB; help exit-codes\n"
          "  version    the versions of this command and of its library");
 #if !SLIPRING_HAS_JANSSON
-    puts("\nThis slipring was built without jansson, which run, kernel, cache, cluster,\ndecide, demo, ops, profile, "
-         "serve, "
-         "state, "
-         "trace and tune need.");
+    fputs("\nThis slipring was built without jansson, which these verbs need:\n ", stdout);
+    for (size_t i = 0; i < ABSENT; i++)
+        printf(" %s", absent[i]);
+    puts("");
 #endif
     puts("\nExample:\n"
          "  slipring doctor\n"
@@ -171,8 +177,7 @@ static const struct verb *find_verb(const char *name)
 static int unknown_verb(const char *name)
 {
 #if !SLIPRING_HAS_JANSSON
-    static const char *const absent[] = {"run", "kernel", "cache", "cluster", "demo", "profile", "trace"};
-    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+    for (size_t i = 0; i < ABSENT; i++)
         if (strcmp(name, absent[i]) == 0)
             return say_usage("no verb '%s' (this slipring was built without jansson)", name);
 #endif

@@ -503,12 +503,14 @@ static int run(const options *options, bench *bench)
 int verb_bench(int argc, char **argv)
 {
     options options;
-#if SLIPRING_HAS_JANSSON
     if (argc > 1 && strcmp(argv[1], "compare") == 0) {
         say_as("bench compare");
+#if SLIPRING_HAS_JANSSON
         return bench_compare(argc - 1, argv + 1);
-    }
+#else
+        return say_usage("it needs jansson, and this slipring was built without it");
 #endif
+    }
     int end = parse(argc, argv, &options);
     if (end != -1)
         return end;
