@@ -23,7 +23,7 @@ typedef enum slr_verdict {
     SLR_VERDICT_SAME = 1,
     SLR_VERDICT_REGRESSED,
     SLR_VERDICT_IMPROVED,
-    SLR_VERDICT_UNDECIDED ///< the samples scatter too much
+    SLR_VERDICT_UNDECIDED ///< the samples scatter too much for a verdict
 } slr_verdict;
 
 /// A baseline is the speed that is expected of an operation. The library never changes a baseline.
@@ -33,7 +33,7 @@ typedef struct slr_baseline {
     const char *operation; ///< the operation's name in messages. NULL: "operation"
     double target;         ///< the expected value, in the samples' unit. 0: the median of `samples`
     double tolerance;      ///< relative to `target`, above 0 and below 1. 0: 0.1
-    const double *samples; ///< earlier samples, from which the target comes; NULL: the target is exact
+    const double *samples; ///< earlier samples, from which the target comes; NULL: `target` is exact
     uint32_t sample_count;
     uint32_t reserved; ///< ignored
 } slr_baseline;
@@ -59,13 +59,13 @@ typedef struct slr_comparison {
     double target;     ///< the target with which `value` was compared
     double tolerance;  ///< the tolerance of the comparison
     double speed;      ///< throughput: value / target; latency: target / value. Below 1 means slower
-    double low, high;  ///< 95 % interval of `speed`, by bootstrap. One sample and an exact target: both are `speed`
+    double low, high; ///< 95 % interval of `speed`, by bootstrap. Both equal `speed` for one sample and an exact target
     char why[200];
 } slr_comparison;
 
 /// Compares measured samples with a baseline. The lower bound of `speed` is 1 - tolerance; the upper bound is 1 / (1 -
-/// tolerance). The verdict is REGRESSED if `speed` is below the lower bound, IMPROVED above the upper bound, and SAME
-/// between them. With one sample and an exact target, the value of `speed` itself decides the verdict. With several
+/// tolerance). The verdict is REGRESSED if `speed` is below the lower bound, IMPROVED if it is above the upper bound,
+/// and else SAME. With one sample and an exact target, the value of `speed` itself decides the verdict. With several
 /// samples, the 95 % interval of `speed` decides the verdict, if the whole interval lies below, above or between the
 /// bounds. If the interval contains a bound, the verdict is UNDECIDED. slr_baseline_compare gives the same result each
 /// time for the same samples.

@@ -49,11 +49,11 @@ typedef struct slr_buffer_desc {
     void (*release)(void *user); ///< called once when nothing uses `import` any more; may be NULL
     void *user;
     /// If `pinned` is 1, the buffer's memory on the host is page-locked from the start, so its pages are never swapped
-    /// out. If host and device share memory (cpu), slipring locks the buffer's own memory, which then starts on a page.
-    /// If the device has its own memory, slipring allocates the host copy at once and locks it. With pinned memory, a
-    /// device with a copy engine (cuda) copies directly, without a staging buffer. `pinned` together with `import`
-    /// works only if the device has its own memory and the driver can lock pages (cuda, vulkan). Memory that is both
-    /// imported and pinned stays pinned until slipring releases the memory.
+    /// out. If host and device share memory (cpu), slipring locks the buffer's own memory, which then begins at the
+    /// start of a page. If the device has its own memory, slipring allocates the host copy at once and locks it. With
+    /// pinned memory, a device with a copy engine (cuda) copies directly, without a staging buffer. `pinned` together
+    /// with `import` works only if the device has its own memory and the driver can lock pages (cuda, vulkan). Memory
+    /// that is both imported and pinned stays pinned until slipring releases the memory.
     uint32_t pinned;
     uint32_t reserved; ///< ignored
     /// For a buffer with SLR_STORAGE_PRIVATE, slr_buffer_write and slr_buffer_read copy directly between the program's
@@ -193,7 +193,7 @@ SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
 /// slr_print_desc means the default. Later versions of slipring only append fields to slr_print_desc.
 typedef struct slr_print_desc {
     uint32_t struct_size;
-    slr_scalar dtype; ///< type of the elements; default: the buffer's. A different dtype is printed without a shape
+    slr_scalar dtype; ///< type of the elements; default: the buffer's. Another type is shown without a shape
     /// If `count` is not 0, `count` elements are printed, all in one line. By default all elements are printed, with
     /// one line per row and an empty line between matrices.
     uint64_t count;

@@ -69,8 +69,8 @@ typedef struct slr_check_place {
     uint32_t block[3], thread[3];
 } slr_check_place;
 
-/// A finding is a defect or a remark that the checker reports. The checker reports each code at most once for a pair of
-/// lines. The texts of a finding live as long as the check.
+/// A finding is a defect or a remark that the checker reports. The checker reports each kind of defect at most once for
+/// the same two source lines. The texts of a finding live as long as the check.
 typedef struct slr_check_finding {
     uint32_t code;    ///< 10 for SLR-C010
     uint32_t level;   ///< slr_check_level
@@ -80,9 +80,9 @@ typedef struct slr_check_finding {
     slr_check_place other; ///< the other access of a race, or the other thread's barrier
     uint64_t count;        ///< number of occurrences
     uint32_t launch;       ///< index of the first launch with this finding, for slr_check_get_launch
-    /// If generated values may have caused a warning, `give` names the options that give real values, such as "--arg
-    /// n=..., --block ...". When the caller gives real values, the checker can report an error instead of a warning.
-    /// For findings without generated values, `give` is NULL.
+    /// If values that the checker generated may have caused a warning, `give` names the options of the command line
+    /// that set real values, such as "--arg n=..., --block ...". With real values, the checker may report an error
+    /// instead of the warning. For findings without generated values, `give` is NULL.
     const char *give;
 } slr_check_finding;
 
@@ -91,7 +91,7 @@ typedef struct slr_check_launch {
     uint32_t grid[3], block[3], shared_bytes;
     uint64_t instructions;        ///< executed by all threads together
     const char *const *arguments; ///< one per parameter: "n = 1000", "x = float[1000], random"
-    const uint8_t *generated;     ///< one per parameter: 1 if the checker generated it
+    const uint8_t *generated;     ///< one per parameter: 1 if the checker generated the argument
     uint32_t argument_count;
     /// The field `from` names the launch in the file's host code that the checker imitated, such as "line 42:
     /// scale<<<2, 256>>>(x, n)". If the checker imitated no launch, `from` is NULL.
@@ -103,7 +103,7 @@ typedef struct slr_check_launch {
 typedef struct slr_check_line {
     const char *file;
     uint32_t line;
-    uint64_t steps, lanes;                     ///< warp instructions, and active lanes in them: 32 per step at best
+    uint64_t steps, lanes;                     ///< warp instructions; sum of their active lanes, at most 32 each
     uint64_t requests, sectors, least_sectors; ///< warp accesses to buffers; 32-byte sectors moved, and sectors needed
     uint64_t shared_requests, passes,
         least_passes;          ///< warp accesses to shared memory; passes over its banks, and passes needed
@@ -129,10 +129,10 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 /// Checks a handler, which begins with `__ring__`, `__ring_block__` or `__ring_batch__`, as slr_kernel_check checks a
 /// kernel. If `name` is NULL, slr_handler_check checks the only handler of the program. The checker sends generated
 /// messages to the handler in three launches: zeros, random values, and the smallest and largest values of each type.
-/// Each state of the handler starts as zero bytes. If a fault depends on values, the fault is an error only if both
-/// zeros and random values cause it; otherwise the fault is a warning. `desc` may be NULL. A handler has a fixed shape
-/// of threads, so slr_handler_check ignores `grid` and `block`. In a check of a handler, parameter 0 is the first
-/// parameter after the message.
+/// Each state of the handler starts as zero bytes. The checker reports a fault that depends on the messages' values as
+/// an error if both zeros and random values cause the fault, and otherwise as a warning. `desc` may be NULL. A handler
+/// has a fixed shape of threads, so slr_handler_check ignores `grid` and `block`. In a check of a handler, parameter 0
+/// is the first parameter after the message.
 ///
 /// Threads: any.  Blocks: while the handler runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per
 /// launch, 0: 16 million).

@@ -55,8 +55,8 @@ SLR_API slr_status slr_cluster_get_device(const slr_cluster *cluster, uint32_t i
 typedef enum slr_balance {
     SLR_BALANCE_THROUGHPUT = 1, ///< by items per second, measured in earlier launches of the kernels; at first equal
     SLR_BALANCE_MEMORY,         ///< by the device's free memory for buffers
-    SLR_BALANCE_ROUND_ROBIN,    ///< equal parts; in each call other devices get the remainder, in rotation
-    SLR_BALANCE_LEAST_LOADED,   ///< afterwards all devices have as many items in flight, if possible
+    SLR_BALANCE_ROUND_ROBIN,    ///< equal parts; the devices get the remaining items in rotation, from call to call
+    SLR_BALANCE_LEAST_LOADED,   ///< so that all devices then have equally many items in flight, if possible
     SLR_BALANCE_GIVEN           ///< by slr_balance_desc.weights
 } slr_balance;
 
@@ -138,8 +138,8 @@ static inline slr_arg slr_arg_first(void)
 /// every argument that is a number. A buffer may belong to any device. If a device needs bytes of another device's
 /// buffer, slipring copies the bytes to the device that needs them, and copies written bytes back.
 ///
-/// Only the thread of an item may read or write that item of a divided buffer. `out` gets a point that passes when all
-/// parts of the launch have completed; `out` may be NULL.
+/// Only the thread of an item may read or write that item of a divided buffer. `out` gets a point, on which a program
+/// can wait until all parts of the launch have completed; `out` may be NULL.
 ///
 /// Threads: one thread at a time for each cluster.  Blocks: only while slipring compiles the kernels.
 /// Owns: slipring keeps buffers and kernels alive until the launch has completed, and copies `kernels`, `parts` and
@@ -165,7 +165,7 @@ typedef struct slr_cluster_stats {
     uint64_t busy_ns;        ///< total time from the beginning to the end of each part
     uint64_t idle_ns;        ///< total time from the end of each part to the end of the launch's last part
     uint64_t lost_items;     ///< items of the device's lost parts; another device repeats and counts these items
-    double items_per_second; ///< measured with the kernels launched last, for SLR_BALANCE_THROUGHPUT; 0: not yet
+    double items_per_second; ///< of the kernels launched last, for SLR_BALANCE_THROUGHPUT; 0: not measured yet
 } slr_cluster_stats;
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (no device has this index).

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A collective is one operation over a buffer on each device of a cluster. Contract: docs/contract/cluster.md.
 ///
-/// The device with index r in the cluster has rank r, and buffers[r] is a buffer of that device. The point of a
-/// collective passes when all ranks have completed, and is valid as long as the cluster exists. A collective runs after
-/// all earlier work and before all later work on its buffers.
+/// The device with index r in the cluster has rank r, and buffers[r] is a buffer of that device. A program can wait on
+/// the point of a collective until all ranks have completed; the point is valid as long as the cluster exists. A
+/// collective runs after all earlier work and before all later work on its buffers.
 #ifndef SLIPRING_COLLECTIVE_H
 #define SLIPRING_COLLECTIVE_H
 
@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/// The enum says how slr_all_reduce combines elements. slr_all_reduce combines the elements in the order of the ranks,
-/// so every rank gets the same bits in every run.
+/// The enum slr_reduce says how slr_all_reduce combines elements. slr_all_reduce combines the elements in the order of
+/// the ranks, so every rank gets the same bits in every run.
 typedef enum slr_reduce {
     SLR_REDUCE_SUM = 1, ///< integers wrap around
     SLR_REDUCE_MIN,

@@ -15,8 +15,8 @@ extern "C" {
 /// slr_dead_letter_reason says why a message was not handled.
 typedef enum slr_dead_letter_reason {
     SLR_DEAD_LETTER_FAULTED = 1,        ///< its handler faulted
-    SLR_DEAD_LETTER_DROPPED_OLDEST = 2, ///< the mailbox was full, and this message was the earliest accepted
-    SLR_DEAD_LETTER_DROPPED_LOWEST = 3, ///< the mailbox was full; this was the earliest of the lowest priority
+    SLR_DEAD_LETTER_DROPPED_OLDEST = 2, ///< the mailbox was full; it was the message accepted earliest
+    SLR_DEAD_LETTER_DROPPED_LOWEST = 3, ///< the mailbox was full; it was the earliest message of the lowest priority
     SLR_DEAD_LETTER_UNDELIVERED = 4     ///< the ring kernel terminated before it handled the message
 } slr_dead_letter_reason;
 

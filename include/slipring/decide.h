@@ -34,9 +34,9 @@ typedef struct slr_device_model {
     double flops_per_second, flops64_per_second;
     double instructions_per_second; ///< instructions of the intermediate form, in regular code
     double branch_per_second;       ///< instructions per second, if each thread of a warp branches another way
-    double instruction_ns;          ///< per instruction of one thread, if each instruction needs the last result
-    double launch_ns;               ///< per launch, in a sequence of many
-    double round_trip_ns;           ///< a launch of an empty kernel, and the wait for its end
+    double instruction_ns; ///< per instruction of one thread, if each instruction needs the result of the one before
+    double launch_ns;      ///< per launch, in a sequence of many
+    double round_trip_ns;  ///< a launch of an empty kernel, and the wait for its end
     double upload_ns, upload_bytes_per_second; ///< a copy to the device: fixed time; rate
     double download_ns, download_bytes_per_second;
 } slr_device_model;
@@ -58,10 +58,10 @@ typedef slr_status slr_plain_call(void *user);
 
 /// A candidate is one way to do the work. The program sets exactly one of `device`, `model` and `call`.
 typedef struct slr_candidate {
-    slr_device *device;            ///< an open device: slr_decide predicts from its figures, and may measure
-    const slr_device_model *model; ///< a device that is not here: slr_decide only predicts
+    slr_device *device; ///< an open device: slr_decide predicts its time from its figures, and may measure the time
+    const slr_device_model *model; ///< a device that is not here: slr_decide only predicts its time
     size_t model_bytes;            ///< sizeof(slr_device_model), where `model` is given
-    slr_plain_call *call;          ///< a C function: slr_decide always measures
+    slr_plain_call *call;          ///< a C function: slr_decide always measures its time
     void *user;                    ///< argument of `call`
 } slr_candidate;
 
@@ -93,20 +93,21 @@ struct slr_work {
     slr_kernel *kernel;
     slr_shape shape;
     const slr_arg *args;
-    const uint64_t *buffer_bytes; ///< one per argument: the size of a buffer that is NULL. Such work is not measured
+    const uint64_t *buffer_bytes; ///< one per argument: the size of a buffer that is NULL. Such work is never measured
     uint32_t arg_count;
     uint32_t launches; ///< launches per call, one after the other. 0: 1
     // The following fields are figures of one launch, such as its operations and bytes. If `kernel` is set, slr_decide
     // itself counts each figure that the program has left 0. If `kernel` is NULL, the program must set `threads`.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
-    double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0 with a kernel: counted
+    double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0: slr_decide counts it, if
+                       ///< `kernel` is set
     // `bytes_in` and `bytes_out` are the bytes that each call copies to and from the device, unless `resident` is set.
     // If `kernel` is set, and both are 0, slr_decide adds up the sizes of the buffers that the kernel reads, and of
     // those that it may write.
     uint64_t bytes_in, bytes_out;
-    double wait_share; ///< 0 to below 1: part of a call that waits for input or output, on the slowest CPU candidate
-    double calls_per_second; ///< calls arrive at random, even while others wait. 0: each follows the last
-    uint64_t latency_ns;     ///< limit for 99 % of the calls, which defines slr_estimate.capacity. 0: none
+    double wait_share;       ///< 0 to below 1: part of a call that is a wait for input or output, on the slowest CPU
+    double calls_per_second; ///< calls come at random times. 0: each begins when the last has ended
+    uint64_t latency_ns;     ///< time in which 99 % of the calls must end, for slr_estimate.capacity. 0: no limit
     uint32_t measure;        ///< slr_decide_measure
     uint32_t reserved;       ///< ignored
     uint64_t budget_ns;      ///< time for measurements. 0: 2 s
@@ -152,20 +153,20 @@ typedef struct slr_estimate {
     double predicted_ns;                           ///< the sum of the four parts; 0 for a plain call
     double measured_ns;                            ///< median; 0: not measured
     double call_ns;                                ///< `measured_ns` if measured, else `predicted_ns`
-    double busy;     ///< part of the time in which the device works, at calls_per_second, or back to back
+    double busy;     ///< part of the time in which the device works, at calls_per_second, or with calls back to back
     double queue_ns; ///< mean wait for earlier calls, at calls_per_second; INFINITY: the candidate is too slow
     double p99_ns;   ///< 99th percentile of a call's time, with its wait if calls_per_second is given
-    double capacity; ///< maximum of calls per second within `latency_ns`; without this limit: back to back
+    double capacity; ///< most calls per second that keep to `latency_ns`; with no limit: calls back to back
 } slr_estimate;
 
 typedef struct slr_decision {
     uint32_t candidate; ///< index of the recommended candidate
-    uint32_t next;      ///< index of the best of another class, else of all others; `candidate` if there is no other
+    uint32_t next;      ///< the best of another device class, else the second best; `candidate` if there is no other
     uint32_t by;        ///< slr_decided_by: MEASUREMENT if `candidate` and `next` were measured
     uint32_t counted;   ///< SLR_COUNTED_...: accuracy of the kernel's figures; EXACT for given figures
-    double ratio;       ///< time and wait of `next`, divided by time and wait of `candidate`
+    double ratio;       ///< time of a call on `next` divided by that on `candidate`, each with its wait
     /// `crossover_threads` is the number of threads at which the candidates `candidate` and `next` are equally fast. If
-    /// it is 0, one of the two candidates is faster at all sizes.
+    /// `crossover_threads` is 0, one of the two candidates is faster at all sizes.
     double crossover_threads;
     // slr_decide bases its prediction on the following figures of one launch.
     uint64_t threads, instructions, flops, flops64, memory_bytes, bytes_in, bytes_out;
@@ -174,8 +175,8 @@ typedef struct slr_decision {
 } slr_decision;
 
 /// Recommends the candidate that does the work fastest. slr_decide recommends a device other than the CPU only if that
-/// device is faster than the best CPU by a quarter. A gain of less than a quarter does not pay for keeping data on a
-/// second device. slr_decide measures kernels on copies of the buffers.
+/// device is faster than the best CPU by a quarter, because a smaller gain does not pay for keeping data on a second
+/// device. slr_decide measures kernels on copies of the buffers, so the buffers keep their contents.
 ///
 /// Threads: any.  Blocks: while slr_decide counts the operations of the kernel and measures devices.  Owns: nothing.
 /// `estimates` has `count` elements, or is NULL.

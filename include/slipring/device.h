@@ -8,7 +8,7 @@
 ///   - `slr_host_reply(const void *reply, size_t bytes)`, if the handler replies;
 ///   - `slr_host_reply_to(unsigned message, const void *reply, size_t bytes)`, if a `__ring_batch__` handler replies;
 ///   - `slr_host_send(const void *outlet, unsigned instance, const void *message, size_t bytes)`, if the handler sends.
-///     ring_send passes instance 0xffffffff.
+///     ring_send, which names no instance, passes 0xffffffff as `instance`.
 #ifndef SLIPRING_DEVICE_H
 #define SLIPRING_DEVICE_H
 

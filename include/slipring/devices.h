@@ -103,11 +103,11 @@ typedef struct slr_device_info {
     char notes[160];         ///< adjustments that slipring made, such as a variable that it set; or ""
     uint32_t kernels;        ///< 1: runs `__global__` kernels
     uint32_t compute_units;  ///< the device's count of its cores; 0: unknown
-    uint32_t pauses;         ///< times that persistent kernels were quiesced: by slr_device_park, or for calls of CUDA
+    uint32_t pauses; ///< times that persistent kernels stopped for a moment: by slr_device_park, or for calls of CUDA
     /// `relaunch_reason` says why ring kernels of the device are not persistent: they use batched launches although
-    /// they could be persistent, or they cannot be persistent. Otherwise the text is "".
+    /// they could be persistent, or they cannot be persistent. Otherwise `relaunch_reason` is "".
     char relaunch_reason[160];
-    uint32_t stalls;   ///< number of `pauses` for driver calls that did not return while persistent kernels ran
+    uint32_t stalls;   ///< how many of `pauses` were for driver calls that did not return while persistent kernels ran
     char stalled[160]; ///< the driver calls of `stalls`: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
     uint32_t unheard;  ///< work-groups of lost persistent kernels that are not known to have ended
     uint32_t reserved;
@@ -115,7 +115,7 @@ typedef struct slr_device_info {
     uint32_t device_class; ///< slr_device_class
     uint32_t reserved2;
     /// `engine_reason` says why slipring interprets kernels although the user did not request the interpreter: there is
-    /// no C compiler, or the C compiler fails. Otherwise the text is "".
+    /// no C compiler, or the C compiler fails. Otherwise `engine_reason` is "".
     char engine_reason[256];
 } slr_device_info;
 
@@ -146,15 +146,15 @@ SLR_API slr_status slr_device_open(const char *spec, const slr_device_desc *desc
 
 /// The macro slr_device_open calls slr_device_open_from with the version of the program's headers as `headers`
 /// (SLR_VERSION_NUMBER; 0: unknown). If one of the program's structs is too new for the library, the error message
-/// names both versions.
+/// names the versions of the headers and of the library.
 SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc *desc, uint32_t headers,
                                         slr_device **out);
 #define slr_device_open(spec, desc, out) slr_device_open_from((spec), (desc), SLR_VERSION_NUMBER, (out))
 
 /// Closes a device in three steps: slr_device_close waits for all work that was submitted to the device's streams,
-/// terminates the remaining ring kernels at once, and frees the device. Pending messages of the remaining ring kernels
-/// are not delivered. After slr_device_close, the device's programs, buffers, streams, ports and ring kernels may only
-/// be destroyed. If `device` is NULL, slr_device_close does nothing.
+/// terminates the remaining ring kernels at once, and frees the device. Messages that these ring kernels had not yet
+/// handled are not delivered. After slr_device_close, the device's programs, buffers, streams, ports and ring kernels
+/// may only be destroyed. If `device` is NULL, slr_device_close does nothing.
 /// Threads: any, once. If a host function of one of the device's streams calls slr_device_close, the call does nothing.
 /// Blocks: until all handlers and other work that run on the device have ended.
 SLR_API void slr_device_close(slr_device *device);
@@ -182,11 +182,11 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 ///   argument), and those of slr_device_open (DEVICE_LOST: the device still runs no kernel).
 SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 
-/// Quiesces the persistent kernels of a device until slr_device_resume has been called as often as slr_device_park. Use
-/// slr_device_park and slr_device_resume around work that persistent kernels would block, such as another library's
-/// allocations on the same GPU. Senders can still send messages, which wait in the mailboxes. slipring itself quiesces
-/// persistent kernels around its own driver calls, if necessary. Ring kernels with batched launches and ring kernels on
-/// host threads continue to run.
+/// Stops the persistent kernels of a device for a while (quiesces them), until slr_device_resume has been called as
+/// often as slr_device_park. Use slr_device_park and slr_device_resume around work that persistent kernels would block,
+/// such as another library's allocations on the same GPU. Senders can still send messages, which wait in the mailboxes.
+/// slipring itself quiesces persistent kernels around its own driver calls, if necessary. slr_device_park does not stop
+/// ring kernels with batched launches and ring kernels on host threads.
 ///
 /// Threads: any, except in a callback of a ring kernel.
 /// Blocks: until the handlers have handled the messages in flight, at most `timeout_ns`.

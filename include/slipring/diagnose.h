@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Finds the bottlenecks of a program, by rules over the profiler's figures. Each bottleneck names the figure that led
-/// to it, and a line of code to change. Contract: docs/contract/profile.md.
+/// Finds the bottlenecks of a program, by rules over the profiler's figures. Each bottleneck comes with the figure that
+/// shows it, and a line of code to change. Contract: docs/contract/profile.md.
 ///
 ///     slr_diagnosis found[SLR_BOTTLENECKS];
 ///     uint32_t count;
@@ -26,7 +26,7 @@ typedef enum slr_bottleneck {
     SLR_BOTTLENECK_TRANSFERS_IN_LOOP, ///< each launch has a copy to the device and a copy back
     SLR_BOTTLENECK_UNPINNED,          ///< copies of pageable memory
     SLR_BOTTLENECK_LAUNCHES,          ///< many small launches
-    SLR_BOTTLENECK_LAUNCH_LOOP,       ///< one place in the program launches small kernels again and again
+    SLR_BOTTLENECK_LAUNCH_LOOP,       ///< one place in the program launches many small kernels
     SLR_BOTTLENECK_APART,             ///< kernels that could be fused
     SLR_BOTTLENECK_FEW_BLOCKS,        ///< fewer blocks than workers
     SLR_BOTTLENECK_QUEUE_SMALL,       ///< senders wait for a full mailbox
@@ -35,7 +35,7 @@ typedef enum slr_bottleneck {
     SLR_BOTTLENECK_ALLOCATION,        ///< device memory allocated in a loop
     SLR_BOTTLENECK_IDLE,              ///< the device works for less than half of the time
     SLR_BOTTLENECK_OVERSUBSCRIBED,    ///< many more streams than workers
-    SLR_BOTTLENECK_CONTENTION,        ///< more work at once than workers, for a quarter of the time
+    SLR_BOTTLENECK_CONTENTION,        ///< for a quarter of the time, more work than the device's workers can do at once
     SLR_BOTTLENECK_COMPILING,         ///< compilers take a tenth of the time
     SLR_BOTTLENECK_FRAGMENTED,        ///< a heap refused a request that its free bytes could hold
     SLR_BOTTLENECK_STRIDED,           ///< neighbouring threads access distant addresses
@@ -63,7 +63,7 @@ typedef struct slr_timeline {
     uint32_t streams;           ///< streams that did work
     uint64_t span_ns;           ///< time from the first event to the last
     uint64_t busy_ns;           ///< time with at least one kernel, copy or batch
-    uint64_t contended_ns;      ///< time in which more streams and ring kernels have work than there are workers
+    uint64_t contended_ns;      ///< time in which more streams and ring kernels have work than the device has workers
     const char *first, *second; ///< kernels that follow each other on a stream
     uint64_t pairs;             ///< how often `second` follows `first`
     const slr_timeline_depth *depths;
@@ -88,10 +88,10 @@ static inline slr_timeline slr_timeline_init(void)
 typedef struct slr_diagnose_desc {
     uint32_t struct_size;
     uint32_t row_bytes;          ///< sizeof(slr_profile_row), if `rows` is given
-    const slr_profile_row *rows; ///< rows by falling time. NULL: the profiler's rows of this process
+    const slr_profile_row *rows; ///< sorted, the longest time first. NULL: the profiler's rows of this process
     uint32_t row_count;
     uint32_t no_sources;          ///< 1: the sources of the busiest kernels are not checked
-    const slr_timeline *timeline; ///< NULL: the span since slr_profile_start; rules that need more find nothing
+    const slr_timeline *timeline; ///< NULL: only the time since slr_profile_start; rules that need more find nothing
     slr_device *device;           ///< the rows' device. NULL: rules that need workers or occupancy find nothing
     const slr_ceilings *ceilings; ///< the device's ceilings. NULL: those of an earlier measurement, if any
 } slr_diagnose_desc;
@@ -119,7 +119,7 @@ typedef struct slr_diagnosis {
     char text[512];       ///< what was found, with figures, and what to do
     char change[256];     ///< a line of code to replace the present line
     char file[256];       ///< the file to change: a source, or a file with machine code; "": unknown
-    uint64_t offset;      ///< the place in machine code, as in slr_profile_row; else 0
+    uint64_t offset;      ///< the place in the machine code of `file`, in bytes; else 0
 } slr_diagnosis;
 
 /// Gives at most `most` of the bottlenecks that the rules find; `count` gets the number of all bottlenecks that the

@@ -21,8 +21,8 @@ SLR_API slr_status slr_event_create(slr_device *device, slr_event **out);
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_event_destroy(slr_event *event);
 
-/// Records the time at which the stream has completed all work submitted so far. A new record replaces the event's
-/// earlier record.
+/// Records the time at which the stream has completed all work that was submitted to it before this call. A new record
+/// replaces the event's earlier record.
 /// Threads: any, but only one thread at a time for each event.  Blocks: no.
 /// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the earlier record is still pending),
 ///   NO_MEMORY.

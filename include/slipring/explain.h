@@ -26,7 +26,7 @@ typedef struct slr_counts {
 typedef struct slr_explanation {
     slr_counts thread; ///< the whole function; a loop whose trip count is not in the source counts once
     slr_counts loops;  ///< the part of `thread` inside loops whose trip count is not in the source
-    uint32_t loops_counted, loops_uncounted; ///< loops with a trip count in the source, and without
+    uint32_t loops_counted, loops_uncounted; ///< loops whose trip count the source has; other loops
     double intensity; ///< flops per byte of global memory, of `loops` if there are any. 0: no access
 } slr_explanation;
 
@@ -47,7 +47,7 @@ SLR_API slr_status slr_program_explain_sized(const slr_program *program, const c
 
 /// slr_resources has the resources of an NVIDIA multiprocessor that a kernel uses.
 typedef struct slr_resources {
-    uint32_t compiler_major, compiler_minor; ///< version of the NVRTC that compiled it
+    uint32_t compiler_major, compiler_minor; ///< version of the NVRTC that compiled the kernel
     uint32_t capability;                     ///< compute capability: 90 is 9.0
     uint32_t registers;                      ///< per thread
     uint32_t stack_bytes;                    ///< per thread: arrays not in registers, and spilled registers

@@ -128,12 +128,12 @@ static inline slr_fusion_desc slr_fusion_desc_init(void)
 #endif
 
 typedef struct slr_fusion_info {
-    uint32_t inputs, outputs;          ///< buffers that the result reads, and buffers that it writes
-    uint32_t launches, launches_apart; ///< number of launches with fusion; without fusion
-    uint64_t bytes_an_element;         ///< bytes that the result reads and writes per element
+    uint32_t inputs, outputs;          ///< number of buffers that the fused kernel reads, and that it writes
+    uint32_t launches, launches_apart; ///< number of launches with fusion, and without fusion
+    uint64_t bytes_an_element;         ///< bytes that the fused kernel reads and writes per element
     uint64_t bytes_apart;              ///< bytes per element without fusion
-    double bound;        ///< bytes_apart / bytes_an_element: the speed-up if memory alone limits the speed. 1: none
-    const char *source;  ///< the result's source, or "" without a result; lives as long as the kernel or graph
+    double bound; ///< bytes_apart / bytes_an_element: the speed-up if memory alone limits the speed. 1: no speed-up
+    const char *source;  ///< the fused kernel's source; "" if nothing was fused; lives as long as the kernel or graph
     const char *why_not; ///< what was not fused, one line each, with the reason; lives as long as `source`
 } slr_fusion_info;
 
@@ -164,8 +164,9 @@ typedef struct slr_fusion_part {
     const char *kernel; ///< NULL: the program's only kernel
 } slr_fusion_part;
 
-/// A join says that two parameters are the same buffer or number. The parts of a fused kernel are numbered from 0. If
-/// `other_part` has a join, slipring joins the buffers of `other_part` only by joins, and no longer by equal names.
+/// A join says that two parameters are the same buffer or number. The parts of a fused kernel are numbered from 0. If a
+/// join names a part as `other_part`, slipring joins the buffers of that part only by joins, and no longer by equal
+/// names.
 typedef struct slr_fusion_join {
     uint32_t part, other_part;
     const char *parameter, *other;
@@ -178,7 +179,7 @@ typedef struct slr_kernel_fusion_desc {
     const slr_fusion_join *joins; ///< parameters to join, besides those of one name and type, which are always joined
     uint32_t join_count;
     uint32_t keep_count;
-    const char *const *keep; ///< intermediate buffers that the result writes, because they are read later
+    const char *const *keep; ///< intermediate buffers that the fused kernel writes, for later use
     const char *name;        ///< the kernel's name; NULL: the parts' names, with _ in between
     uint32_t always;         ///< 1: fuses even if a model predicts a slower result
     uint32_t reserved;       ///< ignored
@@ -201,8 +202,8 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
 /// Makes one kernel from several element-wise kernels; the new kernel has one index and one bounds check. The fused
 /// kernel gives the same results as the separate kernels, bit for bit. A buffer is intermediate if one part writes it
 /// and a later part reads it. The fused kernel has no parameter for an intermediate buffer and does not write it,
-/// unless `keep` names the buffer. If two adjacent parts have no parameter in common, slipring joins the only buffer
-/// that the first part writes with the only buffer that the second part reads.
+/// unless `keep` names the buffer. If two adjacent parts have no parameter in common, slipring joins the buffer that
+/// the first part writes with the buffer that the second part reads, if each is the only one.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.

@@ -60,12 +60,12 @@ typedef struct slr_heap_stats {
     uint64_t held_bytes;         ///< bytes of all chunks
     uint64_t live_bytes;         ///< bytes of all allocated spans
     uint64_t peak_bytes;         ///< the maximum of live_bytes so far
-    uint64_t behind_bytes;       ///< bytes freed after points that have not passed
+    uint64_t behind_bytes;       ///< bytes freed by slr_heap_give_behind whose points have not passed yet
     uint64_t free_bytes;         ///< held_bytes - live_bytes - behind_bytes
     uint64_t largest_free_bytes; ///< the longest free piece: the largest span at alignment 64 without a new chunk
     uint64_t chunks, live_spans;
     uint64_t taken, given, refused; ///< spans so far: allocated, freed, refused for lack of memory
-    double fragmentation;           ///< 1 - largest_free / free; 0 if nothing is free
+    double fragmentation;           ///< 1 - (largest free piece / free bytes); 0 if nothing is free
 } slr_heap_stats;
 
 /// Makes a heap of a device. `desc` may be NULL.
@@ -78,13 +78,14 @@ SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc
 /// Threads: any.  Blocks: no.  Owns: the heap belongs to the device.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
-/// Returns all chunks of the heap to the device. After slr_heap_destroy, all spans of the heap are invalid. If a freed
-/// span still waits for its point, the heap returns the chunk of the span when the point has passed. If `heap` is NULL,
-/// slr_heap_destroy does nothing.
+/// Returns all chunks of the heap to the device. After slr_heap_destroy, all spans of the heap are invalid. If a span
+/// was freed for a point of a stream that has not passed, the heap returns the chunk of that span when the point has
+/// passed. If `heap` is NULL, slr_heap_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
 
-/// Allocates a span of `bytes` bytes (1 to 2^40) at a multiple of `alignment` (0: 64; else a power of two up to 2^30).
+/// Allocates a span of `bytes` bytes (1 to 2^40) at an address that is a multiple of `alignment` (0: 64; else a power
+/// of two up to 2^30).
 ///
 /// Threads: any.  Blocks: while other threads' calls use the heap, and while the device makes a chunk, if no chunk has
 /// room.
@@ -107,8 +108,8 @@ SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t ali
 ///   detect it).
 SLR_API slr_status slr_heap_give(slr_heap *heap, const slr_span *span);
 
-/// Frees a span as soon as the point `point` has passed. Until the point has passed, only slr_heap_take_on for the
-/// point's stream may use the freed memory again.
+/// Frees a span as soon as a stream has passed the point `point`. Until the point has passed, only slr_heap_take_on for
+/// the point's stream may use the freed memory again.
 ///
 /// Threads: any.  Blocks: as slr_heap_take.
 /// Errors: those of slr_heap_give; INVALID (a point of another device's stream, or not submitted yet), NO_MEMORY (the

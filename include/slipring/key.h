@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/// The enum lists the kinds of key, for slr_ring_desc.keys. 0 means that the ring kernel has no keys: programs address
-/// instances by number.
+/// The enum lists the kinds of key, for slr_ring_desc.keys. The value 0 means that the ring kernel has no keys:
+/// programs address instances by number.
 typedef enum slr_keys {
     SLR_KEYS_U64 = 1, ///< 64-bit numbers
     SLR_KEYS_TEXT = 2 ///< any bytes, up to slr_ring_desc.key_bytes of them
@@ -22,7 +22,7 @@ typedef enum slr_keys {
 /// The enum says what slipring does with a new key when every instance already has a key.
 typedef enum slr_key_limit {
     SLR_KEY_LIMIT_REFUSE = 1,    ///< returns SLR_FULL at once (the default)
-    SLR_KEY_LIMIT_EVICT_IDLE = 2 ///< takes the instance of an idle key: one not recently used, with no pending message
+    SLR_KEY_LIMIT_EVICT_IDLE = 2 ///< takes the instance of a key that was not recently used and has no pending message
 } slr_key_limit;
 
 /// slr_key is one key: a number, or a text, which does not have to end with a NUL.

@@ -15,8 +15,9 @@ extern "C" {
 #endif
 
 /// Sends one message to the instance that has the key `key`. A new key gets a free instance in its initial state. If no
-/// instance is free, slr_ring_desc.key_limit decides what happens. The address `to` may name any instance of the ring
-/// kernel. Except for the choice of the instance, slr_send_key works like slr_send_with.
+/// instance is free, slr_ring_desc.key_limit decides whether slipring refuses the new key or evicts an idle key. The
+/// address `to` may name any instance of the ring kernel. Except for the choice of the instance, slr_send_key works
+/// like slr_send_with.
 ///
 /// Threads: the port's owner (`port` must not be NULL).
 /// Blocks: until the send gets a credit, or an idle instance can be evicted, at most `timeout_ns`; slr_on_evicted may
@@ -29,9 +30,10 @@ SLR_API slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, con
                                 const slr_send_options *options, uint64_t timeout_ns);
 
 /// Sends `count` messages with default priority: message k goes to the instance of the key keys[k]. The messages lie
-/// one after another in memory, with `bytes` bytes each. slipring publishes all of them together, which costs less per
-/// message than single sends. `accepted` always gets a number n: the first n messages were accepted. The pointer
-/// `accepted` may be NULL. The messages of one call get consecutive correlation numbers.
+/// one after another in memory, with `bytes` bytes each. slipring publishes all messages of one call together, which
+/// costs less time per message than single sends. `accepted` gets the number n, also after an error: the first n
+/// messages were accepted. The pointer `accepted` may be NULL. The messages of one call get consecutive correlation
+/// numbers.
 /// Threads, Blocks, Errors: as for slr_send_key; after an error the remaining messages were not sent.
 SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *keys, const void *messages,
                                       size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);
@@ -55,9 +57,9 @@ SLR_API slr_status slr_ring_add_key(slr_ring *ring, slr_key key, const void *sta
 /// Threads: any.  Blocks: no.  Errors: NOT_FOUND, WRONG_STATE (the ring kernel was not launched), INVALID.
 SLR_API slr_status slr_ring_find_key(slr_ring *ring, slr_key key, uint32_t *instance);
 
-/// Gives the key that an instance has now. For example, the instance may be the one that sent a reply. slr_ring_get_key
-/// copies the bytes of a text key to `text`, which has room for `capacity` bytes, and sets out->text to `text`. For a
-/// number key, the caller needs neither `text` nor `capacity`.
+/// Gives the key that an instance has now, such as the instance that sent a reply. slr_ring_get_key copies the bytes of
+/// a text key to `text`, which has room for `capacity` bytes, and sets out->text to `text`. For a number key, the
+/// caller needs neither `text` nor `capacity`.
 /// Threads: any.  Blocks: no.
 /// Errors: NOT_FOUND (the instance has no key), WRONG_STATE (the ring kernel was not launched), INVALID (a wrong
 ///   capacity, an instance out of range).

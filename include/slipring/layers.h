@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A sequence of layers keeps few activations in memory and computes the other activations again. slr_ops_plan gives
-/// the memory that a sequence needs. Contract: docs/contract/ops.md.
+/// A sequence of layers keeps only some activations in memory, and computes the others again for the gradients.
+/// slr_ops_plan gives the memory that a sequence needs. Contract: docs/contract/ops.md.
 #ifndef SLIPRING_LAYERS_H
 #define SLIPRING_LAYERS_H
 
@@ -32,7 +32,7 @@ typedef struct slr_sequence_desc {
     uint32_t count; ///< number of layers, 1 to 65,536
     const slr_layer *layers;
     slr_tensor input;  ///< type and shape of the first layer's x; the buffer is ignored
-    uint32_t every;    ///< one in so many layers keeps its output. 1: all; default: the square root of `count`
+    uint32_t every;    ///< of so many layers, one keeps its output. 1: all keep it; default: the square root of `count`
     uint32_t reserved; ///< ignored
 } slr_sequence_desc;
 #ifdef __cplusplus
@@ -70,8 +70,8 @@ SLR_API void slr_sequence_destroy(slr_sequence *sequence);
 SLR_API slr_status slr_sequence_forward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
                                         const slr_tensor *y);
 
-/// Appends the gradients of all layers, the last layer first. slr_sequence_backward also appends the layers that must
-/// be computed again for the gradients. `x` and `y` must be the tensors that the program passed to
+/// Appends the computation of the gradients of all layers, the last layer first. slr_sequence_backward also appends the
+/// layers that must be computed again for the gradients. `x` and `y` must be the tensors that the program passed to
 /// slr_sequence_forward, with unchanged contents. `dx` may be NULL.
 /// Threads, Blocks: as for slr_sequence_forward.
 /// Errors: those of slr_sequence_forward; WRONG_STATE (no slr_sequence_forward since the last slr_sequence_backward).
@@ -91,7 +91,7 @@ typedef struct slr_plan {
     uint32_t recomputed; ///< layers that are computed twice
     slr_plan_bytes as_described;
     slr_plan_bytes f32, half;                       ///< with activations in SLR_F32; in SLR_F16 or SLR_BF16
-    slr_plan_bytes f32_half_batch, half_half_batch; ///< bytes with half of the first dimension, rounded up
+    slr_plan_bytes f32_half_batch, half_half_batch; ///< bytes if the first dimension were half as large, rounded up
 } slr_plan;
 
 /// Computes how much memory a sequence needs. slr_ops_plan needs no open device.

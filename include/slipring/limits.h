@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. All limits of a device come from
-/// the driver or the system. The figure 0 means that neither the driver nor the system gives the limit.
+/// the driver or the system. A limit of 0 means that neither the driver nor the system gives the limit.
 typedef struct slr_device_limits {
     uint32_t units;
     uint32_t lanes;              ///< threads that run in step: a warp, or the 4-byte lanes of a CPU's vector
@@ -23,7 +23,7 @@ typedef struct slr_device_limits {
     uint32_t unit_blocks;        ///< most blocks on a unit at once
     uint32_t unit_registers;     ///< registers of a unit, 4 bytes each
     uint32_t reserved;           ///< 0
-    uint64_t block_shared_bytes; ///< most shared memory per block, with the opt-in if there is one
+    uint64_t block_shared_bytes; ///< most shared memory per block; where CUDA has an opt-in to more, with the opt-in
     uint64_t unit_shared_bytes;
     uint64_t l1_bytes, l2_bytes; ///< data caches: a unit's cache, and the next level
 } slr_device_limits;

@@ -16,9 +16,9 @@
 ///     }
 ///
 /// When the main function returns, the ring kernel accepts no more messages. If the main function returns SLR_OK and
-/// every accepted message has completed, the ring kernel has terminated. If the main function returns an error or
-/// leaves messages, the ring kernel has failed; the held and pending messages remain until slr_ring_terminate returns
-/// them. Only the thread of the main function may call the functions of this header.
+/// every accepted message has completed, the ring kernel has terminated. If the main function returns an error, or
+/// returns while messages are held or pending, the ring kernel has failed. These messages remain until
+/// slr_ring_terminate returns them. Only the thread of the main function may call the functions of this header.
 #ifndef SLIPRING_LOOP_H
 #define SLIPRING_LOOP_H
 
@@ -31,8 +31,8 @@ extern "C" {
 
 /// Takes up to `most` messages from the mailbox, the highest priority first. slr_take waits for the first message, at
 /// most `timeout_ns`. If fewer than `most` messages are present, slr_take waits up to `linger_ns` for more messages.
-/// The loop holds each message until slr_done or slr_fail, and until that call the message and its state are valid. A
-/// ring kernel that is paused takes no messages.
+/// The loop holds each message until it calls slr_done or slr_fail for the message; until then, the message and its
+/// state are valid. A ring kernel that is paused takes no messages.
 ///
 /// The result SLR_END of slr_take means that no more messages will come. slr_take gives SLR_END for two reasons: the
 /// input is closed and the main function has taken all messages, or the deadline of slr_ring_terminate has passed.
@@ -45,15 +45,15 @@ extern "C" {
 SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns,
                             uint64_t timeout_ns, uint32_t *taken);
 
-/// Completes a held message as handled, and publishes the message's replies.
+/// Completes a message that the loop holds as handled, and publishes the message's replies.
 /// Threads: the thread that runs main.  Blocks: no.  Errors: INVALID (the ring kernel does not hold the message, or no
 /// longer).
 SLR_API slr_status slr_done(const slr_delivery *delivery);
 
-/// Completes a held message as faulted, with the reason `status`, which is not SLR_OK. slipring drops the message's
-/// replies, resets its instance to the initial state, and sends a notice to the sender. If a handler calls slr_fail,
-/// the message fails when the handler returns. If a batch handler calls slr_fail, only the given message of the batch
-/// fails.
+/// Completes a message that the loop holds as faulted, with the reason `status`, which is not SLR_OK. slipring drops
+/// the message's replies, resets its instance to the initial state, and sends a notice to the sender. If a handler
+/// calls slr_fail, the message fails when the handler returns. If a batch handler calls slr_fail, only the given
+/// message of the batch fails.
 /// Threads: the thread that runs main or the handler.  Blocks: no.
 /// Errors: INVALID (the ring kernel does not hold the message, or no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);

@@ -12,7 +12,7 @@
 enum {
     SLR_MEMORY_TAKEN = 1,
     SLR_MEMORY_GIVEN,
-    SLR_MEMORY_REUSED,  ///< a pool's waiting buffer is used again; its memory was allocated earlier
+    SLR_MEMORY_REUSED,  ///< a buffer that waited in a pool is used again; its memory was allocated earlier
     SLR_MEMORY_REFUSED, ///< out of memory; `bytes` were requested
     SLR_MEMORY_LEAKED   ///< still allocated when its heap was destroyed or its device closed
 };
@@ -25,7 +25,7 @@ typedef struct slr_memory_event {
     void *memory;     ///< the device's address; NULL on a device without storage
     uint64_t bytes;
     uint64_t live_bytes; ///< allocated bytes of the heap after the event
-    uint64_t number;     ///< the event's number in its heap, from 1. Threads may report in another order. 0: a leak
+    uint64_t number; ///< the event's number in its heap, from 1; threads may report events in another order. 0: a leak
 } slr_memory_event;
 
 /// slipring calls slr_on_memory during the call that causes the event, on the same thread. The event and its texts are

@@ -27,7 +27,7 @@ typedef struct slr_metric {
 #define SLR_MOST_METRICS 16
 
 typedef struct slr_metrics {
-    slr_metric metric[SLR_MOST_METRICS]; ///< figures that cannot be measured are left out, so a 0 was measured
+    slr_metric metric[SLR_MOST_METRICS]; ///< the metrics that can be measured, so a value of 0 was measured
     uint32_t count;
 } slr_metrics;
 
@@ -36,9 +36,9 @@ typedef struct slr_metrics {
 /// librocm_smi64, or from the library that SLIPRING_ROCM_SMI_LIB names; ROCm's library gives no clocks. On cpu, and on
 /// OpenCL devices that compute on the host's cores, the figures come from files of the operating system. For the host's
 /// cores, "busy_percent" covers only the cores that this process may use, and the time since the last reading or since
-/// a device was opened. If the last reading is less than 20 ms ago, there is no "busy_percent". On other OpenCL devices
-/// the figures come from the GPU's folder in sysfs (amdgpu, i915, xe). slr_device_get_metrics does not wait for running
-/// work.
+/// a device was opened. If less than 20 ms have passed since the last reading, slr_device_get_metrics gives no
+/// "busy_percent". On other OpenCL devices the figures come from the GPU's folder in sysfs (amdgpu, i915, xe).
+/// slr_device_get_metrics does not wait for running work.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: UNSUPPORTED (no metrics for this kind of device; an OpenCL device that does not give its place on the bus),

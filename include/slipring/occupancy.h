@@ -35,7 +35,8 @@ typedef struct slr_occupancy_desc {
     uint32_t carveout_percent; ///< shared memory's part of the memory shared with L1, from 1; 0: the driver's choice
     uint32_t most_threads;     ///< limit per block, from `__launch_bounds__`. 0: none
     uint32_t multiprocessors;  ///< multiprocessors of the GPU, for slr_best_block.grid_min. 0: not given
-    uint64_t dynamic_shared_thread_bytes; ///< more dynamic shared memory, for each thread of a block
+    uint64_t dynamic_shared_thread_bytes; ///< bytes of dynamic shared memory for each thread of a block, besides those
+                                          ///< per block
 } slr_occupancy_desc;
 #ifdef __cplusplus
 static inline slr_occupancy_desc slr_occupancy_desc_init(void)
@@ -61,7 +62,7 @@ typedef struct slr_occupancy {
     uint32_t by_warps, by_registers, by_shared, by_blocks, by_barriers; ///< blocks that each limit allows
     uint32_t registers_allocated;                                       ///< per block
     uint64_t shared_allocated;                                          ///< per block, including the driver's part
-    uint64_t dynamic_shared_left; ///< per block: dynamic shared memory up to this size allows as many blocks
+    uint64_t dynamic_shared_left; ///< per block: dynamic shared memory up to this size leaves `blocks` as it is
     double theoretical;           ///< 0 to 1: `warps` / `max_warps`
 } slr_occupancy;
 
@@ -175,9 +176,9 @@ SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape 
 
 /// Works as slr_kernel_get_occupancy, but measures the number of blocks if the driver does not give that number. The
 /// measurement uses a test kernel with as many threads and as much shared memory per block as `kernel`. The test kernel
-/// counts its own blocks while they run. The test kernel may use other registers than `kernel`, and may miss blocks on
-/// a busy device, so the measured number is an estimate. For a measured number of blocks, `theoretical` is 0, because
-/// the maximum is unknown.
+/// counts its own blocks while they run. The test kernel may use more or fewer registers than `kernel`, and may miss
+/// blocks on a busy device, so the measured number is an estimate. For a measured number of blocks, `theoretical` is 0,
+/// because the maximum is unknown.
 ///
 /// Threads: any.  Blocks: while the call compiles and measures.  Owns: nothing.
 /// Errors: those of slr_kernel_get_occupancy and of slr_launch.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This header has the functions for operators of names that several machines serve (<slipring/remote.h>). Contract:
-/// docs/contract/remote.md.
+/// This header has the functions for operators of names, which are ring kernels that several machines serve
+/// (<slipring/remote.h>). Contract: docs/contract/remote.md.
 ///
 ///     slr_remote_desc where = SLR_REMOTE_DESC_INIT;
 ///     where.servers = "nats://127.0.0.1:4222";
@@ -22,8 +22,8 @@ extern "C" {
 /// returns.
 typedef void slr_on_remote_name(void *user, const char *name);
 
-/// Calls `visit` for each name that a worker has ever served on the NATS servers, in alphabetical order of the names.
-/// slr_remote_visit_names ignores `where->name`.
+/// Calls `visit`, in alphabetical order, for each name (a ring kernel that several machines serve) that a worker has
+/// ever served on the NATS servers. slr_remote_visit_names ignores `where->name`.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_remote_name *visit, void *user);
@@ -47,10 +47,10 @@ typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 /// Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user);
 
-/// Asks a worker to hand over its partitions and to take no more partitions. If `worker` is NULL, slr_remote_drain asks
-/// all workers. After the request, slr_remote_drain waits until the worker has handed its partitions over. The worker's
-/// own program sees a request of slr_remote_drain in slr_worker_stats.draining. If no worker serves the name after
-/// slr_remote_drain, accepted messages wait on the servers.
+/// Asks a worker process to hand its partitions over to other workers and to take no more partitions. If `worker` is
+/// NULL, slr_remote_drain asks all workers. After the request, slr_remote_drain waits until the worker has handed its
+/// partitions over. The worker's own program sees in slr_worker_stats.draining that slr_remote_drain has asked the
+/// worker to end. If no worker serves the name after slr_remote_drain, accepted messages wait on the servers.
 /// Threads: any.  Blocks: until `timeout_ns`, and while the call waits for an answer of a NATS server.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request
 ///   remains), and those of slr_sender_open.
@@ -68,7 +68,8 @@ typedef struct slr_remote_letter {
 } slr_remote_letter;
 
 /// Opens a receiver for the dead letters of a name, from the first letter that is still stored. slr_receiver_release
-/// removes the letters that the program received. slr_receiver_receive refuses a receiver of dead letters.
+/// removes the letters that the program received. The program receives the dead letters by
+/// slr_receiver_receive_letter, because slr_receiver_receive refuses this receiver.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Owns: the caller gets the receiver, and frees it by slr_receiver_close.
 /// Errors: those of slr_sender_open.
@@ -98,7 +99,7 @@ typedef struct slr_remote_copy {
     uint32_t partitions, reserved;
     uint64_t states;   ///< states in the last snapshots
     uint64_t messages; ///< messages that are part of the last snapshots
-    uint64_t waiting;  ///< frames of messages after the last snapshots
+    uint64_t waiting;  ///< frames (groups) of messages after the last snapshots
     uint64_t outputs;  ///< records of outputs that were not released
     uint64_t letters;  ///< dead letters
     uint64_t bytes;    ///< bytes of all records
@@ -119,8 +120,8 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
     slr_remote_snapshot_sized((where), (folder), (out), sizeof(slr_remote_copy))
 
 /// Creates a name on the servers from a folder that slr_remote_snapshot wrote. Workers of the new name continue from
-/// the copy. The new name may differ from the copied name, and must be free on the servers. slr_remote_desc.replicas
-/// applies to the streams of the new name.
+/// the copy. The new name may differ from the name that was copied, but the servers must not already have it.
+/// slr_remote_desc.replicas applies to the streams of the new name.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: WRONG_STATE (the servers already have the name), NOT_FOUND (the folder has no copy), INVALID (a damaged
 ///   copy: the error message names the file), and those of slr_sender_open.
@@ -142,17 +143,17 @@ typedef struct slr_remote_safety {
     char version[32];     ///< version of the server that answered
     uint32_t replicas;    ///< replicas of the name's streams; if nobody has served the name, slr_remote_desc.replicas
     uint32_t current;     ///< replicas that are up to date now
-    uint32_t sync;        ///< survival of a power cut: SLR_REMOTE_SYNC_UNKNOWN, ..._ALWAYS, ..._INTERVAL
+    uint32_t sync;        ///< whether messages survive a power cut: SLR_REMOTE_SYNC_UNKNOWN, ..._ALWAYS, ..._INTERVAL
     uint32_t servers;     ///< servers that reported their sync_interval
     uint64_t interval_ns; ///< with SLR_REMOTE_SYNC_INTERVAL: the longest sync_interval
     uint64_t answer_ns;   ///< median time until a message of 64 B was accepted
     char words[320];      ///< the answer in a sentence
 } slr_remote_safety;
 
-/// Stores a few records in a temporary stream, reads what the servers report about that stream, and removes the stream.
-/// Only the system account of the servers may ask for the server setting sync_interval. The fields credentials, nkey
-/// and tls_... of `system` hold the credentials of the system account. If `system` is NULL, the value of sync_interval
-/// stays unknown. `where->name` may be NULL.
+/// Stores a few records in a temporary stream of the NATS servers, reads what the servers report about that stream, and
+/// removes the stream. Only the system account of the servers may ask for the server setting sync_interval. The fields
+/// credentials, nkey and tls_... of `system` hold the credentials of the system account. If `system` is NULL, the value
+/// of sync_interval stays unknown. `where->name` may be NULL.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_remote_get_safety(const slr_remote_desc *where, const slr_remote_desc *system,

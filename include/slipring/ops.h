@@ -68,7 +68,7 @@ typedef struct slr_ops slr_ops;
 /// The enum slr_choice says how slipring chooses an algorithm if an operation has several algorithms.
 typedef enum slr_choice {
     SLR_CHOICE_HEURISTIC = 1, ///< the backend and the shape decide
-    SLR_CHOICE_BENCHMARK      ///< the first call of a shape times all algorithms; later processes use the winner
+    SLR_CHOICE_BENCHMARK      ///< the first call with a shape times all algorithms; later calls use the fastest
 } slr_choice;
 
 typedef struct slr_ops_desc {
@@ -167,7 +167,7 @@ typedef struct slr_matmul_desc {
     /// and b has rank 2, each matrix of a is multiplied by the same matrix b.
     const slr_tensor *a, *b, *c;
     const slr_tensor *bias; ///< of rank 1, one number per column; or NULL
-    const slr_tensor *pre;  ///< shaped as c: gets the values before the activation; or NULL
+    const slr_tensor *pre;  ///< a tensor of the shape of c, which gets the values before the activation; or NULL
 } slr_matmul_desc;
 #ifdef __cplusplus
 static inline slr_matmul_desc slr_matmul_desc_init(void)
@@ -216,7 +216,7 @@ typedef struct slr_convolution_desc {
     uint32_t reserved;         ///< ignored
     const slr_tensor *x, *weights, *y;
     const slr_tensor *bias; ///< of rank 1, one number per filter; or NULL
-    const slr_tensor *pre;  ///< shaped as y: gets the values before the activation; or NULL
+    const slr_tensor *pre;  ///< a tensor of the shape of y, which gets the values before the activation; or NULL
 } slr_convolution_desc;
 #ifdef __cplusplus
 static inline slr_convolution_desc slr_convolution_desc_init(void)
@@ -263,7 +263,8 @@ typedef enum slr_pool_kind {
 typedef struct slr_pooling_desc {
     uint32_t struct_size;
     slr_pool_kind kind;
-    uint32_t window[2], stride[2], padding[2]; ///< stride 0: the window's size; padding: less than the window
+    uint32_t window[2], stride[2],
+        padding[2]; ///< stride of 0: the window's size; padding: less than the window
     const slr_tensor *x, *y;
     /// The tensor `indices`, with the shape of y and the type SLR_I32, holds the index of each largest element in its
     /// plane. The backward call of a pooling needs the indices of the largest elements. `indices` may be NULL.
@@ -316,13 +317,13 @@ SLR_API slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream,
 typedef enum slr_reduction {
     SLR_REDUCTION_SUM = 1,
     SLR_REDUCTION_MEAN,
-    SLR_REDUCTION_LARGEST ///< the gradient goes to the first of the largest elements
+    SLR_REDUCTION_LARGEST ///< maximum; of several largest elements, the first gets the gradient
 } slr_reduction;
 
 #define SLR_EVERY_AXIS 0xFFFFFFFFu
 
 /// Combines the elements of `x` along one axis, or along all axes with SLR_EVERY_AXIS. The tensor `y` has as many
-/// elements as `x` without the reduced axis.
+/// elements as `x` would have without that axis.
 SLR_API slr_status slr_ops_reduce(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
                                   const slr_tensor *x, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
@@ -330,7 +331,7 @@ SLR_API slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr
                                            const slr_tensor *dx, slr_point *out);
 
 #define SLR_SCAN_REVERSE 1u   ///< from the last element to the first
-#define SLR_SCAN_EXCLUSIVE 2u ///< without the element itself
+#define SLR_SCAN_EXCLUSIVE 2u ///< the running sum leaves out the element itself
 
 /// Computes running sums along each row. The gradient of a scan is a scan of the gradient, with the flag
 /// SLR_SCAN_REVERSE inverted.
@@ -418,10 +419,10 @@ typedef struct slr_scaler slr_scaler;
 
 typedef struct slr_scaler_desc {
     uint32_t struct_size;
-    uint32_t growth_interval; ///< steps with finite gradients until the scale grows; 0: 2,000
+    uint32_t growth_interval; ///< number of steps with finite gradients after which the scale grows; 0: 2,000
     float initial;            ///< 0: 65,536
-    float growth;             ///< factor by which the scale grows; 0: 2. A fixed scale has growth 1 and backoff 1
-    float backoff;            ///< factor of the scale after a step with a gradient that is not finite; 0: 0.5
+    float growth;             ///< factor by which the scale grows; 0: 2. For a fixed scale, set growth and backoff to 1
+    float backoff;            ///< factor for the scale after a gradient that is not finite; 0: 0.5
     uint32_t reserved;        ///< ignored
 } slr_scaler_desc;
 #ifdef __cplusplus
@@ -444,7 +445,7 @@ typedef struct slr_scaler_info {
     uint32_t good_steps; ///< steps with finite gradients since the scale last changed
     uint64_t steps, skipped;
     uint64_t halves, zeros; ///< SLR_F16 elements in the last step's gradients; how many of them were 0
-    const char *advice;     ///< advice if half of `halves` or more were 0; else "". Lives as long as the process
+    const char *advice;     ///< advice if at least half of the elements were 0; else "". Lives as long as the process
 } slr_scaler_info;
 
 /// Makes a scaler for the loss. `desc` may be NULL.

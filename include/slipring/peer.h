@@ -12,7 +12,7 @@ extern "C" {
 
 /// The enum slr_link lists the kinds of connection between two devices.
 typedef enum slr_link {
-    SLR_LINK_SAME = 1, ///< nothing: both are one device, or both use the host's memory
+    SLR_LINK_SAME = 1, ///< no connection: both are one device, or both use the host's memory
     SLR_LINK_NVLINK,   ///< NVIDIA's NVLink, between GPUs
     SLR_LINK_PCIE,     ///< the PCIe bus, between two GPUs that access each other's memory
     SLR_LINK_HOST      ///< the host's memory
@@ -29,7 +29,7 @@ typedef enum slr_peer_way {
 typedef struct slr_peer_info {
     uint32_t direct_access;  ///< 1: SLR_PEER_DIRECT is possible
     uint32_t atomics;        ///< 1: atomic functions of one device's kernels work on the other device's memory
-    uint32_t staged;         ///< 1: SLR_PEER_ANY is staged
+    uint32_t staged;         ///< 1: copies with SLR_PEER_ANY are staged
     uint32_t link;           ///< slr_link
     double bytes_per_second; ///< rate of SLR_PEER_ANY, from slr_peer_measure; 0: not measured
     char reason[160];        ///< why copies are not direct, or how direct copies are possible
@@ -87,8 +87,8 @@ SLR_API slr_status slr_peer_copy_with(slr_stream *stream, slr_buffer *to, uint64
                                       uint64_t from_offset, uint64_t bytes, const slr_peer_desc *desc, slr_point *out);
 
 /// Measures the rate of copies of `bytes` bytes (0: 16 MiB) in one direction. `out` gets the best of five rates, in
-/// bytes per second; `out` may be NULL. slr_peer_get_info then reports the measured rate. If the copies of a pair of
-/// devices are direct, slr_peer_get_info does not report a measured rate of SLR_PEER_STAGED.
+/// bytes per second; `out` may be NULL. slr_peer_get_info then reports the measured rate. For devices with direct
+/// copies, slr_peer_get_info reports only the rate of direct copies, not a measured rate of SLR_PEER_STAGED.
 /// Threads: any.  Blocks: until `timeout_ns`.  Errors: those of slr_peer_copy, and TIMEOUT.
 SLR_API slr_status slr_peer_measure(slr_device *from, slr_device *to, slr_peer_way way, uint64_t bytes,
                                     uint64_t timeout_ns, double *out);

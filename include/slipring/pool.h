@@ -22,8 +22,8 @@ typedef struct slr_pool_desc {
     uint32_t struct_size;
     uint32_t reserved;
     const char *name;    ///< for messages and reports; copied, cut to 47 characters. NULL: "pool"
-    uint64_t max_bytes;  ///< limit on the pool's buffers, in use and waiting. Default: the device's limit alone
-    uint64_t keep_bytes; ///< limit on waiting buffers; the excess is freed to the device's heap. Default: 256 MiB
+    uint64_t max_bytes;  ///< limit on the bytes of the pool's buffers, in use or waiting. Default: the device's limit
+    uint64_t keep_bytes; ///< limit on the bytes of waiting buffers; the pool frees those above it. Default: 256 MiB
     /// If `within` is set, the pool makes its buffers as slices of `within`, a buffer of the pool's device. If a ring
     /// kernel is bound to `within`, the pool's buffers can move with messages (docs/contract/references.md). Nothing
     /// except the pool should use the buffer `within`. `within` stays alive until the pool and all buffers from the
@@ -45,8 +45,8 @@ static inline slr_pool_desc slr_pool_desc_init(void)
     }
 #endif
 
-/// The struct slr_pool_stats holds the counts of a pool at one moment. In the pool's counts, each buffer has the size
-/// of its size class.
+/// The struct slr_pool_stats holds the counts of a pool at one moment. The pool rounds the size of each buffer up to a
+/// size class, and its counts are of these rounded sizes.
 typedef struct slr_pool_stats {
     uint64_t max_bytes;        ///< the pool's limit; UINT64_MAX: none
     uint64_t live_bytes, live; ///< buffers in use: bytes; count
@@ -63,8 +63,8 @@ typedef struct slr_pool_stats {
 /// Errors: INVALID (a NULL argument; `within` is of another device), NO_MEMORY.
 SLR_API slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc, slr_pool **out);
 
-/// Releases the pool object. slr_pool_destroy frees waiting buffers to the heap. Buffers of the pool that are still in
-/// use are freed when they are released. If `pool` is NULL, slr_pool_destroy does nothing.
+/// Releases the pool object. slr_pool_destroy returns the buffers that wait in the pool to the heap. Buffers of the
+/// pool that are still in use are freed when they are released. If `pool` is NULL, slr_pool_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_pool_destroy(slr_pool *pool);
 
@@ -90,9 +90,9 @@ SLR_API slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scala
 #define slr_pool_acquire(pool, count, scalar, out)                                                                     \
     slr_pool_acquire_at((pool), (count), (scalar), __FILE__, __LINE__, (out))
 
-/// Frees waiting buffers to the heap, the largest first, until the waiting buffers take at most `keep_bytes` bytes.
-/// slr_pool_trim returns the number of bytes that it freed, or 0 if `pool` is NULL. slr_heap_trim can then return the
-/// freed memory to the device.
+/// Returns buffers that wait in the pool to the heap, the largest first, until the waiting buffers take at most
+/// `keep_bytes` bytes. slr_pool_trim returns the number of bytes that it freed, or 0 if `pool` is NULL. slr_heap_trim
+/// can then return the freed memory to the device.
 /// Threads: any.  Blocks: as slr_pool_acquire.
 SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 

@@ -45,7 +45,8 @@ typedef struct slr_send_options {
 /// Errors: FULL (the mailbox is full, and the call must not wait), TIMEOUT (the mailbox is still full at the deadline),
 ///   RING_DEAD (stale address), CLOSED (input closed), RING_FAILED, WRONG_STATE (not launched), INVALID (size, instance
 ///   or priority out of range; more ports than max_ports). The first message of a port also gives FULL or TIMEOUT if
-///   max_ports other ports use the ring kernel. A closed port counts as in use until its messages have completed.
+///   max_ports other ports use the ring kernel. A closed port still counts as one of the max_ports ports until its
+///   messages have completed.
 SLR_API slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint64_t timeout_ns);
 
 /// Sends a message as slr_send does, but with options. If `options` is NULL, all options have their defaults.
@@ -54,9 +55,9 @@ SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *mes
 
 /// Sends `count` messages with default priority. Message k goes to instance `instances[k]`, or to `to.instance` if
 /// `instances` is NULL. The messages lie one after another in memory, with `bytes` bytes each. slipring publishes all
-/// of them together, which costs less per message than single sends. `accepted` always gets a number n: the first n
-/// messages were accepted. The pointer `accepted` may be NULL. The messages of one call get consecutive correlation
-/// numbers.
+/// messages of one call together, which costs less time per message than single sends. `accepted` gets the number n,
+/// also after an error: the first n messages were accepted. The pointer `accepted` may be NULL. The messages of one
+/// call get consecutive correlation numbers.
 ///
 /// Threads, Blocks: as for slr_send, but `port` must not be NULL.
 /// Errors: those of slr_send; after an error the remaining messages were not sent.
@@ -81,9 +82,9 @@ typedef struct slr_reply {
 ///   SLR_OK: the port has received a reply, or a notice (see reply->status).
 ///   SLR_END: a ring kernel that this port has used has ended. reply->from names the ring kernel. The port receives one
 ///   END for each ring kernel. When all ring kernels that the port has used have ended, every further call of
-///   slr_receive returns END. SLR_RING_FAILED: a ring kernel that this port uses has failed. reply->from names the ring
-///   kernel, once per failure. The port stays connected to the failed ring kernel, because the ring kernel may be
-///   restarted.
+///   slr_receive returns END. SLR_RING_FAILED: a ring kernel that this port uses has failed. The port gets
+///   SLR_RING_FAILED once per failure, and reply->from names the ring kernel. The port stays connected to the failed
+///   ring kernel, because the ring kernel may be restarted.
 ///
 /// A ring kernel that has ended keeps the port's replies until the port receives END or is closed. If a program never
 /// receives on a port, the mailboxes of all ended ring kernels that the port has used stay in memory.
@@ -93,8 +94,8 @@ typedef struct slr_reply {
 SLR_API slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity, uint64_t timeout_ns);
 
 /// Receives up to `most` replies in one call. slr_receive_many copies the payload of reply k to payloads + k * stride.
-/// slr_receive_many waits only for the first of the replies. If slr_receive_many returns SLR_OK, `received` is at least
-/// 1.
+/// slr_receive_many waits for the first reply, and then takes the replies that have already arrived. If
+/// slr_receive_many returns SLR_OK, `received` is at least 1.
 /// Threads, Blocks, Errors: as for slr_receive.
 SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, size_t stride, uint32_t most,
                                     uint64_t timeout_ns, uint32_t *received);

@@ -22,7 +22,7 @@ enum {
     SLR_PROFILE_COPY,       ///< copies on the device
     SLR_PROFILE_FILL,       ///< fills, also of new memory with zeros
     SLR_PROFILE_CALL,       ///< host functions in streams
-    SLR_PROFILE_WAIT,       ///< waits of the host for points that had not passed
+    SLR_PROFILE_WAIT,       ///< waits of the host for points of streams that had not passed
     SLR_PROFILE_COMPILE,    ///< machine code made by a compiler
     SLR_PROFILE_LOAD,       ///< machine code found in the cache
     SLR_PROFILE_REGION,     ///< slr_region_begin to slr_region_end
@@ -30,9 +30,10 @@ enum {
     SLR_PROFILE_FULL,       ///< backpressure: sends that found a ring kernel's mailbox full, and the time they waited
     SLR_PROFILE_MEMORY,     ///< allocations of device memory from a heap: n and bytes; no time
     SLR_PROFILE_BATCH,      ///< a ring kernel's batches: time in its handlers, by the host's or the device's clock
-    SLR_PROFILE_OWNER,      ///< time of an owner of shards: a worker thread, a resident work-group, dispatches
-    SLR_PROFILE_REPLY,      ///< slr_call to a ring kernel: from the call to its return
-    SLR_PROFILE_FRAGMENTED, ///< requests that a heap refused although its free bytes would do: n and bytes; no time
+    SLR_PROFILE_OWNER, ///< time of a thread or work-group that handles messages (an owner of shards), or of dispatches
+    SLR_PROFILE_REPLY, ///< slr_call to a ring kernel: from the call to its return
+    SLR_PROFILE_FRAGMENTED, ///< requests that a heap refused although enough bytes were free in all: n and bytes; no
+                            ///< time
     SLR_PROFILE_CALLER, ///< a place in the program: what its calls of one kind did ("launch", "upload", "allocation")
     SLR_PROFILE_ALGORITHM, ///< the algorithm that an operation measured as its fastest; `file` has its name
     SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode keeps out
@@ -43,8 +44,8 @@ enum {
 /// (docs/contract/profile.md).
 enum {
     SLR_COUNTED_NOT = 0, ///< not counted: a loop's trip count depends on memory
-    SLR_COUNTED_AT_MOST, ///< upper limit: both sides of each branch that depends on memory count
-    SLR_COUNTED_SAMPLED, ///< threads differ: extrapolated from the interpreted threads
+    SLR_COUNTED_AT_MOST, ///< upper limit: of each branch that depends on memory, both sides are counted
+    SLR_COUNTED_SAMPLED, ///< the interpreted threads differ, and the counts of the others are estimated from theirs
     SLR_COUNTED_EXACT    ///< all interpreted threads (64, or all of the launch) did the same
 };
 
@@ -52,7 +53,7 @@ enum {
 
 typedef struct slr_profile_line {
     uint32_t line; ///< line of the kernel's source; 0: end of the list
-    float share;   ///< the line's part of the operations of the kernel's first launch, 0 to 1
+    float share;   ///< the line's share of the operations in the kernel's first launch, 0 to 1
 } slr_profile_line;
 
 /// The times in a row of the profile are exact, except that quantiles may be wrong by 0.8 %.
@@ -74,7 +75,7 @@ typedef struct slr_profile_row {
     double flops_per_second;                   ///< single and double together
     double intensity;                          ///< arithmetic intensity: flops per byte
     const char *file;                          ///< the name of the row's source, valid for the life of the process
-    slr_profile_line lines[SLR_PROFILE_LINES]; ///< the source's lines by falling share
+    slr_profile_line lines[SLR_PROFILE_LINES]; ///< the source's lines, the largest share first
     uint64_t messages;                         ///< for a batch or owner row: messages handled
     uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
     /// In a caller row, `file` is the mapped file with the caller's machine code, and `offset` is the place of the
@@ -87,19 +88,19 @@ typedef struct slr_profile_row {
 typedef struct slr_ceilings {
     double bytes_per_second; ///< a[i] = b[i] + s * c[i] over 192 MiB, or over less if that takes long
     double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
-    double launch_ns;                            ///< time per launch of an empty kernel, in a sequence of many
+    double launch_ns;                            ///< time per launch of an empty kernel, in a sequence of many launches
     double round_trip_ns;                        ///< a launch of an empty kernel, and the wait for its end
     // The next four fields are the time of a small copy and the rate of a large copy, measured with slr_buffer_write
     // and slr_buffer_read.
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
     double instructions_per_second; ///< of the intermediate form, in regular code on data in caches
-    double branch_per_second;       ///< instructions per second, if each thread branches another way
-    double instruction_ns;          ///< time per instruction of one thread, if each instruction needs the last result
+    double branch_per_second;       ///< instructions per second, if the threads of a warp take different branches
+    double instruction_ns;          ///< time per instruction of one thread, if each needs the result of the one before
 } slr_ceilings;
 
 /// The enum says what limits a kernel's speed, by the roofline model ("Roofline", Williams and others, 2009). The
-/// intensity of a kernel is its operations per byte. If the intensity is below the ratio of the device's flops to its
-/// bytes, memory is the limit; otherwise computation is.
+/// intensity of a kernel is its operations per byte of memory traffic. If the intensity is below the device's
+/// operations per second divided by its bytes per second, memory is the limit; otherwise computation is.
 enum { SLR_BOUND_UNKNOWN = 0, SLR_BOUND_MEMORY, SLR_BOUND_COMPUTE };
 
 typedef struct slr_roofline {
@@ -177,7 +178,7 @@ typedef struct slr_timing_desc {
     uint32_t warm_up;    ///< samples that do not count. Default 3
     uint32_t no_warm_up; ///< 1: no warm-up, so the first sample includes compiling and cold caches
     uint32_t repeats;    ///< samples. Default 31
-    uint32_t launches;   ///< launches per sample: more than 1 if one is too short for the clock. Default 1
+    uint32_t launches;   ///< launches per sample: more than 1 if one launch is too short for the clock. Default 1
     uint32_t reserved;   ///< ignored
     uint64_t timeout_ns; ///< limit on each sample. Default: none
 } slr_timing_desc;

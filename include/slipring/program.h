@@ -17,7 +17,7 @@ typedef struct slr_program slr_program;
 /// The enum says which of the tuner's choices the launches of a program use (docs/contract/tuning.md).
 typedef enum slr_tuned_use {
     SLR_TUNED_EXACT = 1, ///< choices whose results were the default's, bit for bit
-    SLR_TUNED_ANY,       ///< also choices within the tolerance that slr_tune was given
+    SLR_TUNED_ANY,       ///< also choices whose results differ within the tolerance that slr_tune was given
     SLR_TUNED_OFF        ///< none
 } slr_tuned_use;
 
@@ -37,9 +37,9 @@ typedef struct slr_program_desc {
     /// variables (docs/debugging.md). If `debug` is 0, slipring compiles for a debugger only if the environment
     /// variable SLIPRING_DEBUG is 1.
     uint32_t debug;
-    /// A value of slr_tuned_use. If slipring chooses the block of a launch, `tuned` decides whether the launch uses the
-    /// choice that slr_tune has stored. The default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment variable
-    /// SLIPRING_TUNED is 0.
+    /// A value of slr_tuned_use. If slipring chooses the block size of a launch, `tuned` decides whether the launch
+    /// uses the choice that slr_tune has stored. The default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment
+    /// variable SLIPRING_TUNED is 0.
     uint32_t tuned;
 } slr_program_desc;
 #ifdef __cplusplus
@@ -71,7 +71,7 @@ typedef enum slr_scalar {
     SLR_F32,
     SLR_F64,
     SLR_F16, ///< half precision, only for buffers and tensors
-    SLR_BF16 ///< the upper half of an SLR_F32, only for buffers and tensors
+    SLR_BF16 ///< bfloat16: the upper 16 bits of an SLR_F32, only for buffers and tensors
 } slr_scalar;
 
 /// slr_field describes one member of a struct: a scalar or an array of scalars. Members of nested structs have names
@@ -130,8 +130,8 @@ SLR_API slr_status slr_program_load(slr_device *device, const char *path, const 
 SLR_API slr_status slr_program_from_text(slr_device *device, const char *name, const char *text,
                                          const slr_program_desc *desc, slr_program **out);
 
-/// Releases the caller's reference to the program. Ring kernels of the program continue to work after
-/// slr_program_destroy. If `program` is NULL, slr_program_destroy does nothing.
+/// Releases the caller's reference to the program. Ring kernels whose handlers come from the program continue to work
+/// after slr_program_destroy. If `program` is NULL, slr_program_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_program_destroy(slr_program *program);
 
@@ -169,8 +169,8 @@ typedef struct slr_function_info {
     uint32_t shared_bytes;            ///< per block, in `__shared__` objects of known size
     uint8_t takes_dynamic_shared;     ///< 1: has an `extern __shared__` object
     uint8_t has_barriers;             ///< 1: the function, or one that it calls, synchronises the block
-    uint8_t has_warp_functions;       ///< 1: the function, or one that it calls, exchanges values between lanes
-    uint32_t block[3];                ///< threads of a block, from "#pragma slipring block"; 0: not given
+    uint8_t has_warp_functions; ///< 1: the function, or one that it calls, exchanges values between threads of a warp
+    uint32_t block[3];          ///< threads of a block, from "#pragma slipring block"; 0: not given
     uint32_t items[3]; ///< threads of a launch that a block covers, from "#pragma slipring items"; else as `block`
 } slr_function_info;
 

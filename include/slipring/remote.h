@@ -16,9 +16,10 @@
 ///     slr_sender_send(sender, key, &message, sizeof message, timeout_ns);
 ///     slr_sender_flush(sender, timeout_ns); // OK: what was sent is accepted
 ///
-/// slipring divides the keys of a name into partitions. Each worker serves some of the partitions. When a worker ends,
-/// the other workers take over its partitions. No accepted message is lost when a worker or a machine fails. No message
-/// counts twice in the stored states and outputs. Messages from one sender with one key keep their order.
+/// slipring divides the keys of a name (the ring kernel that the machines serve) into partitions. Each worker process
+/// serves some of the partitions. When a worker ends, the other workers take over its partitions. No accepted message
+/// is lost when a worker or a machine fails. The stored states and outputs never contain the effect of a message twice.
+/// Messages from one sender with one key keep their order.
 #ifndef SLIPRING_REMOTE_H
 #define SLIPRING_REMOTE_H
 
@@ -71,10 +72,10 @@ typedef struct slr_worker slr_worker;
 typedef struct slr_worker_desc {
     uint32_t struct_size;
     uint32_t partitions;  ///< 1 to 1,024; default 64
-    uint64_t capacity;    ///< frames of messages that a partition stores until a snapshot has them; default 65,536
-    uint64_t lease_ns;    ///< others take over the partitions of a worker that is silent so long; default 3 s
+    uint64_t capacity;    ///< groups of messages that a partition stores until a snapshot has them; default 65,536
+    uint64_t lease_ns;    ///< after this time of silence, other workers take over a worker's partitions; default 3 s
     uint64_t snapshot_ns; ///< time between snapshots of a partition; default 1 s
-    uint32_t full_every;  ///< one snapshot in so many holds all states; default 16
+    uint32_t full_every;  ///< of so many snapshots, one holds all states and the others only changes; default 16
     uint32_t reserved;
 } slr_worker_desc;
 #ifdef __cplusplus
@@ -105,12 +106,13 @@ typedef struct slr_worker_stats {
     uint64_t faulted;  ///< messages in the stream of dead letters, with the reason
     uint64_t outputs;  ///< outputs stored
     uint64_t repeated; ///< messages that came again and were skipped
-    uint64_t gaps;     ///< messages skipped because an earlier message was missing; they come again
-    uint64_t refused;  ///< records refused because they are no frames of this ring kernel
-    uint64_t records;  ///< frames of messages that were read
-    uint64_t taken;    ///< partitions that this worker took over
-    uint64_t lost;     ///< partitions that another worker took, or whose servers failed
-    uint64_t drained;  ///< partitions that this worker handed to another one
+    uint64_t gaps;     ///< messages skipped because an earlier message was missing; these messages come again
+    uint64_t refused; ///< records in the stream that are not frames (groups of messages) for this ring kernel, and were
+                      ///< refused
+    uint64_t records; ///< frames of messages that were read
+    uint64_t taken;   ///< partitions that this worker took over
+    uint64_t lost;    ///< partitions that another worker took, or whose servers failed
+    uint64_t drained; ///< partitions that this worker handed to another one
     uint64_t snapshots;
     uint64_t replaced;    ///< handlers replaced by slr_worker_replace
     uint64_t rolled_back; ///< replacements that were undone after a fault
@@ -198,8 +200,8 @@ typedef struct slr_sender_stats {
     uint64_t skipped;  ///< messages that were accepted before this sender was opened
     uint64_t frames;   ///< frames published
     uint64_t again;    ///< frames published again, because no answer came or there was no room
-    uint64_t full;     ///< answers that there was no room
-    uint32_t keys;     ///< the name's kind of keys: an slr_keys, or 0
+    uint64_t full;     ///< answers of a server that the partition had no room
+    uint32_t keys;     ///< the kind of keys of the ring kernel: an slr_keys, or 0
     uint32_t partitions;
 } slr_sender_stats;
 
@@ -221,9 +223,9 @@ SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *
                                    uint64_t timeout_ns);
 
 /// Sends a message as slr_sender_send does, and waits for the first reply of the handler. slr_sender_call also sends
-/// all earlier messages to the same partition. slr_sender_call returns the reply after the servers have stored it, so
-/// the reply is as durable as the message. A reply may be lost on its way to the caller. Therefore, after TIMEOUT only
-/// the stored outputs show whether the message was handled.
+/// all earlier messages to the same partition. slr_sender_call returns the reply only after the servers have stored it,
+/// so the reply is as durable as the message. A reply may be lost on its way to the caller. Therefore, after TIMEOUT
+/// only the stored outputs show whether the message was handled.
 /// Threads: the sender's owner.  Blocks: until `timeout_ns`.
 /// Errors: FULL, TIMEOUT, HANDLER_FAULT (the message is among the dead letters), END (the handler gave no reply),
 ///   INVALID (sizes), WRONG_STATE (the sender has a `producer` number, and this message was accepted before).
@@ -269,8 +271,8 @@ SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver 
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,
                                         size_t capacity, uint64_t timeout_ns);
 
-/// Removes from the servers the outputs that the program received. slr_receiver_release removes only whole records that
-/// no snapshot still needs.
+/// Removes from the servers the outputs that the program received. slr_receiver_release removes only whole records, and
+/// keeps a record that a snapshot still needs.
 /// Threads: the receiver's owner.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: SYSTEM, TIMEOUT.
 SLR_API slr_status slr_receiver_release(slr_receiver *receiver);

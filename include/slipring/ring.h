@@ -63,7 +63,7 @@ typedef enum slr_restart_from {
     SLR_RESTART_CHECKPOINT = 2 ///< the state of the last slr_ring_checkpoint
 } slr_restart_from;
 
-/// The value of slr_ring_desc.latency_every with which slipring measures the latency of no message.
+/// With this value of slr_ring_desc.latency_every, slipring measures the latency of no message.
 #define SLR_LATENCY_OFF UINT32_MAX
 
 /// slr_delivery is the argument of a host handler: it names one message, the state of the message's instance, and the
@@ -121,17 +121,18 @@ typedef struct slr_same {
 /// In the formula for memory, M is 16 + message_bytes, and R is 16 + reply_bytes. slipring rounds M, R and state_bytes
 /// in the formula for memory up to a multiple of 16. In the formula for memory, Q is queue_size, rounded up to a power
 /// of two, and I is the number of instances per shard, rounded up. The number of shards is the number of the device's
-/// worker threads, but at most the number of instances. slipring allocates each part of a ring kernel's memory at its
-/// first use. A ring kernel with one port and a queue of 4 messages of 64 B uses 4 KB of memory, also after a call. If
-/// a lane is longer than a page, each port that has made a call uses two or three more pages. A port uses no memory
-/// until it connects, however large max_ports is.
+/// worker threads, but at most the number of instances. slipring allocates each part of a ring kernel's memory when
+/// that part is first used. A ring kernel with one port and a queue of 4 messages of 64 B uses 4 KB of memory, also
+/// after a call. If a lane (the slots through which one port sends to one shard) is longer than a memory page, each
+/// port that has called the ring kernel uses two or three more pages. A port uses no memory until it connects, however
+/// large max_ports is.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// queue_size is the capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired.
     /// With an `overflow` policy that drops messages, queue_size limits only the waiting messages. The value of
     /// queue_size is from 1 to 1,048,576; the default is 4,096.
     uint32_t queue_size;
-    const char *name; ///< unique per device; default: the handler's name
+    const char *name; ///< the ring kernel's name, unique per device; default: the handler's name
     // For a handler in kernel source, set the following fields:
     slr_program *program; ///< the program that has the handler
     const char *handler;  ///< the handler's name in the program; default: the only handler
@@ -155,8 +156,8 @@ typedef struct slr_ring_desc {
     /// before a handler takes the message.
     uint32_t max_replies;
     uint32_t max_ports; ///< limit on ports that send to this ring kernel, 1 to 256; default 64
-    /// If time_stamps is 1, messages carry the time at which they were sent, and replies return that time. If messages
-    /// carry their time, each message costs one read of the clock.
+    /// If time_stamps is 1, messages carry the time at which they were sent, and replies return that time. For each
+    /// such message, slipring reads the clock once.
     uint32_t time_stamps;
     /// The first state of each instance, also after a restart: state_bytes bytes, which slipring copies. By default all
     /// bytes of the first state are zero.
@@ -169,12 +170,13 @@ typedef struct slr_ring_desc {
     // The following fields apply to host handlers and to kernel handlers. A loop ignores max_batch and linger_ns, and
     // passes its own values to each call of slr_take.
     /// The most messages that the owner of a shard claims at once and passes to on_batch or to a `__ring_batch__`
-    /// handler, 1 to 128; the default is 32. Persistent ring kernels claim at most 32 messages at once.
+    /// handler, 1 to 128; the default is 32. The owner of a shard of a persistent ring kernel claims at most 32
+    /// messages at once.
     uint32_t max_batch;
     uint32_t reserved1;
     /// The longest time that the first message of a batch waits for more messages while fewer than max_batch messages
-    /// are present. By default linger_ns is 0, so no message waits for others. While the first message of a batch
-    /// waits, the worker thread polls the mailbox.
+    /// are present. By default linger_ns is 0, so no message waits for others. While the first message of a batch waits
+    /// for more, the worker thread reads the mailbox again and again.
     uint64_t linger_ns;
     /// The number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. By default
     /// a shard keeps no unhandled messages.
@@ -259,13 +261,14 @@ typedef struct slr_ring_stats {
     slr_ring_mode mode;
     char last_fault[192];                    ///< the last fault: description and place; "" before the first
     uint64_t dropped_oldest, dropped_lowest; ///< `dropped` by reason
-    uint64_t dead_letters_lost;              ///< messages not kept because the dead letters were full
-    uint64_t keys;                           ///< keys that have an instance now
-    uint64_t evicted;                        ///< keys that lost their instance to another key
-    uint64_t failures;                       ///< number of failures
-    uint64_t restarts;                       ///< number of restarts
-    char last_failure[192];                  ///< reason of the last failure; "" before the first
-    uint64_t routed;                         ///< replies and messages sent along routes, counted once per route
+    uint64_t dead_letters_lost; ///< unhandled messages not kept as dead letters, because there was no room for more
+                                ///< dead letters
+    uint64_t keys;              ///< keys that have an instance now
+    uint64_t evicted;           ///< keys that lost their instance to another key
+    uint64_t failures;          ///< number of failures
+    uint64_t restarts;          ///< number of restarts
+    char last_failure[192];     ///< reason of the last failure; "" before the first
+    uint64_t routed;            ///< replies and messages sent along routes, counted once per route
     /// The number of replies and sent messages that reached no destination, because the destination had ended or lacks
     /// the instance, or the output channel has no route.
     uint64_t unrouted;
@@ -273,8 +276,8 @@ typedef struct slr_ring_stats {
     /// mode_reason says why a ring kernel is not persistent, if its device has its own memory or persistent kernels;
     /// otherwise mode_reason is "".
     char mode_reason[SLR_MODE_REASON_BYTES];
-    uint64_t redelivered;     ///< messages in doubt that became pending again, each time counted
-    uint64_t records_dropped; ///< batches of a persistent kernel missing from profile and trace, for lack of room
+    uint64_t redelivered;     ///< messages in doubt that became pending again; a message counts each time
+    uint64_t records_dropped; ///< batches of a persistent kernel that profile and trace lack, for lack of room
     /// Description and place of the first fault since launch; "" if there was no fault. Later faults do not change
     /// first_fault.
     char first_fault[256];
@@ -282,11 +285,11 @@ typedef struct slr_ring_stats {
     /// because a device lacks the host's clock.
     uint64_t first_fault_ns;
     uint32_t first_fault_instance;
-    /// The number of the first message that faulted. Each shard numbers its messages 1, 2, ..., modulo 2^32. A ring
-    /// kernel with one instance has one shard.
+    /// The number of the first message that faulted. Each shard (a part of the ring kernel with one owner) numbers its
+    /// messages 1, 2, ..., modulo 2^32. A ring kernel with one instance has one shard.
     uint32_t first_fault_message;
-    uint64_t printed;     ///< printfs of its handler that were passed to slr_device_desc.on_print
-    uint64_t prints_lost; ///< printfs lost for lack of room: the handler never waits
+    uint64_t printed;     ///< printf calls of the ring kernel's handler that were passed to slr_device_desc.on_print
+    uint64_t prints_lost; ///< printf calls whose text was lost for lack of room, because the handler never waits
 } slr_ring_stats;
 
 /// slr_undelivered describes an accepted message that no handler will handle. The struct slr_undelivered is valid only
@@ -319,30 +322,29 @@ SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc
 ///   COMPILE and UNSUPPORTED from a device's compiler.
 SLR_API slr_status slr_ring_launch(slr_ring *ring);
 
-/// The second phase of the start: with slr_ring_activate the ring kernel begins to handle messages. Before
-/// slr_ring_activate, the ring kernel must be in the state `launched`.
+/// The second phase of the start: with slr_ring_activate the ring kernel begins to handle messages. slr_ring_activate
+/// needs a ring kernel in the state `launched`.
 /// Threads: any.  Blocks: until the owners of all shards have acknowledged the activation.  Errors: WRONG_STATE,
 /// TIMEOUT.
 SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Pauses the ring kernel. When slr_ring_deactivate has returned SLR_OK, no handler runs and no loop takes a message
-/// until slr_ring_reactivate. A paused ring kernel still accepts messages. Before slr_ring_deactivate, the ring kernel
-/// must be in the state `active`.
+/// until slr_ring_reactivate. A paused ring kernel still accepts messages. slr_ring_deactivate needs a ring kernel in
+/// the state `active`.
 /// Threads: any.  Blocks: until the ring kernel's running handlers have returned.
 /// Errors: WRONG_STATE, TIMEOUT (a handler still runs at the deadline; the ring kernel is paused nevertheless).
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
-/// Ends the pause of a ring kernel, which then handles messages again, in order. Before slr_ring_reactivate, the ring
-/// kernel must be in the state `paused`. slr_ring_reactivate also makes the routes that slr_ring_restart could not
-/// make. While slr_ring_reactivate makes routes, it may block as slr_route does, and fail with the errors of slr_route.
+/// Ends the pause of a ring kernel, which then handles messages again, in order. slr_ring_reactivate needs a ring
+/// kernel in the state `paused`. slr_ring_reactivate also makes the routes that slr_ring_restart could not make. While
+/// slr_ring_reactivate makes routes, it may block as slr_route does, and fail with the errors of slr_route.
 /// Threads: any.  Blocks: until the shards' owners have acknowledged the end of the pause.
 /// Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Closes the input of a ring kernel, which then refuses further messages with CLOSED and handles its pending messages.
 /// When all messages are handled, every port that has used the ring kernel receives END, and the state becomes
-/// `terminated`. Before slr_ring_close_input, the ring kernel must be in the state `active` or `paused`;
-/// slr_ring_close_input ends a pause.
+/// `terminated`. slr_ring_close_input needs a ring kernel in the state `active` or `paused`, and ends a pause.
 /// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
@@ -356,7 +358,7 @@ SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 ///
 /// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
 /// Blocks: until `timeout_ns`, and then until running handlers have returned. The wait for running handlers takes at
-/// most 10 s, or the device's hang timeout (docs/contract/opencl.md) if this is shorter.
+/// most 10 s, or the device's hang timeout (docs/contract/opencl.md) if the hang timeout is shorter.
 /// Errors: INVALID (a NULL argument), TIMEOUT (a handler or a sender has not returned by the deadline; the program can
 ///   call slr_ring_terminate again).
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A slice refers from a message to its payload in a buffer. Kernel sources and host programs may share a header of
-/// messages that uses struct ring_slice. slipring's front end has <slipring/ring_slice.h> built in. Contract:
-/// docs/contract/references.md.
+/// A slice is a field of a message that refers to the message's payload in a buffer. Kernel sources and host programs
+/// may share a header of messages that uses struct ring_slice. slipring's front end has <slipring/ring_slice.h> built
+/// in. Contract: docs/contract/references.md.
 #ifndef SLIPRING_RING_SLICE_H
 #define SLIPRING_RING_SLICE_H
 
@@ -13,7 +13,8 @@ struct ring_slice {
     /// If the ownership of a buffer moves with the slice, `owner` identifies this buffer; otherwise `owner` is 0.
     /// slr_slice_own sets the member `owner`. A program may copy `owner` but must never compute it.
     unsigned owner;
-    unsigned turn; ///< the number of transfers of the buffer. Copy `turn`, never compute it
+    unsigned turn; ///< the number of times that the buffer has changed its owner. A program may copy `turn` but must
+                   ///< never compute it
 };
 
 /// The functions ring_slice_data and ring_slice_count are for handlers. ring_slice_data gives a pointer to the slice's

@@ -19,7 +19,8 @@ typedef struct slr_route_desc {
     /// the destination `to` has only one instance, the default is instance 0.
     uint32_t instance_at;
     uint32_t reply_too;         ///< 1: the sender of the message also receives its replies
-    uint32_t close_with_source; ///< 1: closes the input of `to` when every source of a route with this flag has ended
+    uint32_t close_with_source; ///< 1: closes the input of `to` when the sources of all routes to `to` with this flag
+                                ///< have ended
     /// `outlet` is the name of an output channel, which is a parameter `ring_to(struct message)` of the handler of
     /// `from`. If `outlet` is set, the route carries the messages that ring_send sends through that channel, instead of
     /// replies. If `outlet` is NULL, the default, the route carries replies.
@@ -46,17 +47,19 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// Makes a route: from now on, replies of the source `from` become messages of the destination `to`, and no longer go
 /// to the sender. Each message of a route has the correlation, the priority and the time of sending of the message that
 /// the source handled. If a ring kernel has several routes, slipring sends each of its replies along all these routes.
-/// If several routes lead to one ring kernel, only the messages of one route have an order among themselves. The
-/// handler of the source runs only if the destination has space for all possible replies of the handler. A full mailbox
-/// of the destination therefore slows the source down, and no reply is lost. If the overflow policy of the destination
-/// drops messages, the destination accepts every reply and drops messages instead.
+/// If several routes lead to one ring kernel, the messages of each route keep their order, but there is no order
+/// between messages of different routes. The handler of the source runs only if the destination has space for all
+/// possible replies of the handler. A full mailbox of the destination therefore slows the source down, and no reply is
+/// lost. If the overflow policy of the destination drops messages, the destination accepts every reply and drops
+/// messages instead.
 ///
 /// If `outlet` is set, the rules for replies hold for the messages that the handler sends through that output channel,
-/// at most max_sends per handled message. instance_at applies to messages of ring_send, which names no instance. A
-/// route with `outlet` does not affect replies.
+/// at most max_sends per handled message. For messages of ring_send, which names no instance, `instance_at` selects the
+/// destination instance. A route with `outlet` does not affect replies.
 ///
 /// A route lasts until slr_unroute or the destruction of the source. The route uses one of the destination's max_ports
-/// ports for each shard of the source. If `desc` is NULL, every option of the route has its default.
+/// ports for each shard of the source (a part of the ring kernel with one owner). If `desc` is NULL, every option of
+/// the route has its default.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until running handlers of `from` have returned.
 /// Owns: nothing; the route keeps the memory of `to` alive.

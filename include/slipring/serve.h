@@ -33,12 +33,12 @@ typedef enum slr_sync {
 typedef struct slr_serve_desc {
     uint32_t struct_size;
     uint32_t sync;              ///< an slr_sync; default SLR_SYNC_INTERVAL
-    const char *place;          ///< "local:DIR": a folder that belongs to this user; created if missing
+    const char *place;          ///< "local:DIR": DIR is a folder that belongs to this user, and is created if missing
     uint64_t sync_interval_ns;  ///< for SLR_SYNC_INTERVAL; default 100 ms
     uint64_t snapshot_ns;       ///< time between snapshots, checked in each call; default 1 s
     uint64_t snapshot_messages; ///< messages between snapshots at most, up to 16,777,216; default 1,048,576
-    uint32_t full_every;        ///< one snapshot in so many holds all states, the others only changes; default 16
-    uint32_t frame_messages;    ///< messages written together, up to 65,536; default: as many as 64 KiB hold
+    uint32_t full_every;        ///< of so many snapshots, one holds all states and the others only changes; default 16
+    uint32_t frame_messages; ///< number of messages written together, up to 65,536; default: as many as fit in 64 KiB
 } slr_serve_desc;
 #ifdef __cplusplus
 static inline slr_serve_desc slr_serve_desc_init(void)
@@ -60,19 +60,20 @@ static inline slr_serve_desc slr_serve_desc_init(void)
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are written
     uint64_t handled;
-    uint64_t faulted;     ///< messages in the log of dead letters, with the reason
-    uint64_t pending;     ///< messages accepted, and neither handled nor faulted
-    uint64_t buffered;    ///< messages sent, and accepted only at slr_server_flush or when their frame is full
-    uint64_t repeated;    ///< messages that were sent again to this process, and skipped
-    uint64_t replayed;    ///< messages handled again by this process, because no snapshot had them
-    uint64_t outputs;     ///< outputs stored
-    uint64_t unread;      ///< outputs stored and not yet received in this process
-    uint64_t released;    ///< the last output that slr_server_release named
-    uint64_t differing;   ///< replayed messages whose outputs differ from the stored outputs, which remain valid
-    uint64_t keys;        ///< keys, or instances, that have had a message
-    uint64_t snapshots;   ///< snapshots by this process
+    uint64_t faulted;   ///< messages in the log of dead letters, with the reason
+    uint64_t pending;   ///< messages accepted, and neither handled nor faulted
+    uint64_t buffered;  ///< messages sent and not yet accepted, because slr_server_flush was not called and their frame
+                        ///< (group) is not full
+    uint64_t repeated;  ///< messages that were sent again to this process, and skipped
+    uint64_t replayed;  ///< messages handled again by this process, because no snapshot had them
+    uint64_t outputs;   ///< outputs stored
+    uint64_t unread;    ///< outputs stored and not yet received in this process
+    uint64_t released;  ///< the last output that slr_server_release named
+    uint64_t differing; ///< replayed messages whose outputs differ from the stored outputs, which remain valid
+    uint64_t keys;      ///< number of keys (or instances) that have had a message
+    uint64_t snapshots; ///< snapshots by this process
     uint64_t snapshot_ns; ///< time that this process's snapshots took, all together
-    uint64_t bytes;       ///< size of the place
+    uint64_t bytes;       ///< size of the folder in bytes
     char damage[256];     ///< what slr_serve found and repaired, such as an incomplete write; "": nothing
     uint64_t replaced;    ///< handlers replaced by slr_server_replace
     uint64_t rolled_back; ///< replacements that were undone after a fault
@@ -98,8 +99,9 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// Sends a message to the instance of a key, or to instance `key.number` of a ring kernel without keys. `producer` is
 /// any number that identifies the sender and that the sender keeps over restarts. `number` counts the sender's messages
 /// from 1; 0 means the next number. slipring skips a message whose number was accepted before. slipring refuses a
-/// number above the next one. A producer may send its accepted messages again from number 1 on. When a producer has
-/// sent its last accepted message again, slipring compares all messages that it sent again with the accepted messages.
+/// message whose number leaves a gap after the last accepted number. A producer may send its accepted messages again
+/// from number 1 on. When a producer has sent its last accepted message again, slipring checks that all messages sent
+/// again equal the accepted messages.
 ///
 /// slipring stores messages in groups (frames); slipring writes a frame when the frame is full, or when the program
 /// calls slr_server_flush. Up to 16 MiB of accepted messages wait for space in the mailbox.
@@ -180,17 +182,18 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 /// and continues with the ring kernel that `ring` describes, which has the new handler's program. The layouts of
 /// messages, states and replies must stay the same, and so must the handler's name. Until the next snapshot after
 /// slr_server_replace, the new handler is on trial. If the new handler faults on trial, the previous handler continues
-/// from the snapshot of slr_server_replace, and handles all later messages again. Outputs that the new handler has
-/// stored remain in the folder. The program must keep the previous handler's program until slr_server_close.
+/// from the snapshot of slr_server_replace, and handles all later messages again. Outputs that the new handler stored
+/// while it was on trial remain in the folder. The program must keep the previous handler's program until
+/// slr_server_close.
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and while slipring writes the snapshot to the disk.
 /// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of
 ///   slr_ring_create and slr_server_snapshot. If slr_server_replace fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
-/// Gives the server's ring kernel, which the caller may pass only to calls that change nothing. The caller may use the
-/// ring kernel until slr_server_replace or slr_server_close. A message that the program sends directly to the ring
-/// kernel is not durable.
+/// Gives the server's ring kernel, which the caller may pass only to functions that do not change the ring kernel. The
+/// caller may use the ring kernel until slr_server_replace or slr_server_close. A message that the program sends
+/// directly to the ring kernel is not durable.
 SLR_API slr_ring *slr_server_get_ring(slr_server *server);
 
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
@@ -202,7 +205,7 @@ SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_sta
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
 
 /// Waits as slr_server_settle does, writes a snapshot if the wait succeeded, and releases the folder and the server.
-/// With any result of slr_server_close, the next slr_serve continues where the closed server stopped. If `server` is
+/// Whatever slr_server_close returns, the next slr_serve continues where the closed server stopped. If `server` is
 /// NULL, slr_server_close does nothing.
 /// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
 /// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
@@ -220,7 +223,7 @@ typedef struct slr_place_info {
     uint64_t outputs, released, dead;
     uint64_t in_bytes, out_bytes, state_log_bytes;
     uint32_t damages;   ///< number of damaged spots in the files
-    uint32_t is_usable; ///< 1: slr_serve would take the place, and remove an incomplete last write
+    uint32_t is_usable; ///< 1: slr_serve would accept the folder, and remove an incomplete last write
     char damage[256];   ///< the last damage that was found
 } slr_place_info;
 

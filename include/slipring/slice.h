@@ -60,8 +60,8 @@ SLR_API slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_sli
 SLR_API slr_status slr_slice_get(slr_device *device, const slr_slice *slice, slr_buffer **out);
 
 /// Takes the buffer of a slice: after the call the caller owns the buffer, and the buffer no longer moves with the
-/// message. Take the buffer of a reply before the port receives its next reply. Take the buffer of a message while its
-/// handler runs, or in slr_on_undelivered.
+/// message. A program takes the buffer of a reply before the port receives its next reply, and the buffer of a message
+/// while the message's handler runs, or in slr_on_undelivered.
 /// Threads: any; if several threads try to take the buffer, one succeeds.  Blocks: no.
 /// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.  Errors: those of slr_slice_get.
 SLR_API slr_status slr_slice_take(slr_device *device, const slr_slice *slice, slr_buffer **out);

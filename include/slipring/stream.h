@@ -72,11 +72,11 @@ SLR_API slr_status slr_stream_signal(slr_stream *stream, slr_point *out);
 SLR_API slr_status slr_stream_wait(slr_stream *stream, slr_point point);
 
 /// Returns 1 if the point has passed or has no stream, and 0 otherwise. If slr_point_passed returns 1, the host sees
-/// all writes before the point.
+/// all writes of the stream's work before the point.
 /// Threads: any.  Blocks: no.
 SLR_API int slr_point_passed(slr_point point);
 
-/// Waits until a point has passed. After the wait, the host sees all writes before the point.
+/// Waits until a point has passed. After the wait, the host sees all writes of the stream's work before the point.
 ///
 /// Threads: any; also a host function of a stream, but slipring refuses a host function's wait for work that comes
 /// after this host function in its stream.
@@ -104,7 +104,7 @@ SLR_API slr_status slr_stream_recover(slr_stream *stream);
 /// slr_stream_function is the type of a host function that a stream calls. The host function gets `status`: SLR_OK, or
 /// an earlier failure of the stream. After a failure of the stream, the data that the host function expects may be
 /// missing. The host function may call slipring and submit work to its own stream. The host function should not wait
-/// long for anything else.
+/// long, because the stream's later work waits for the host function.
 typedef void slr_stream_function(void *user, slr_status status);
 
 /// The stream calls `function(user, status)` once after all work submitted so far, also after a failure of the stream.

@@ -3,10 +3,10 @@
 /// Contract: docs/contract/failure.md.
 ///
 /// A supervisor's children are ring kernels or other supervisors, in the order in which the program added them. After a
-/// child's failure, the supervisor restarts the children that the strategy selects. If a child fails after max_restarts
-/// restarts within window_ns, the supervisor itself fails with all its children. If a supervisor fails, the supervisor
-/// to which it belongs treats the failure as the failure of a child. Each tree of supervisors has one thread, which
-/// sleeps until a failure.
+/// child's failure, the supervisor restarts the children that the strategy selects. If a child fails once more after
+/// max_restarts restarts within window_ns, the supervisor itself fails with all its children. If a supervisor fails,
+/// the supervisor to which it belongs treats the failure as the failure of a child. Each tree of supervisors has one
+/// thread, which sleeps until a failure.
 #ifndef SLIPRING_SUPERVISOR_H
 #define SLIPRING_SUPERVISOR_H
 
@@ -20,9 +20,9 @@ extern "C" {
 
 typedef struct slr_supervisor slr_supervisor;
 
-/// The strategy says which children the supervisor restarts after a child's failure. Of the selected children, the
-/// supervisor first stops those that still work, by making them fail: the last added child fails first. When all
-/// selected children have failed, the supervisor restarts them, beginning with the first added child.
+/// The strategy says which children the supervisor restarts after a child's failure. Among the children that it will
+/// restart, the supervisor first makes those that still work fail, and begins with the last added child. When all
+/// children that the strategy selects have failed, the supervisor restarts them, and begins with the first added child.
 typedef enum slr_strategy {
     SLR_ONE_FOR_ONE = 1, ///< the failed child (the default)
     SLR_ONE_FOR_ALL = 2, ///< all children
@@ -31,7 +31,8 @@ typedef enum slr_strategy {
 
 typedef enum slr_supervised_event {
     SLR_SUPERVISED_RESTARTED = 1, ///< this ring kernel is running again
-    SLR_SUPERVISED_REFUSED = 2,   ///< its restart failed with `status`. The supervisor tries again, and counts again
+    SLR_SUPERVISED_REFUSED = 2,   ///< the ring kernel's restart failed with `status`. The supervisor tries again, which
+                                  ///< counts as another restart
     SLR_SUPERVISED_GAVE_UP = 3    ///< the supervisor has failed; `ring` is NULL
 } slr_supervised_event;
 
@@ -50,7 +51,8 @@ typedef void slr_on_supervised(void *user, const slr_supervised *supervised);
 typedef struct slr_supervisor_desc {
     uint32_t struct_size;
     uint32_t strategy;     ///< an slr_strategy; default SLR_ONE_FOR_ONE
-    uint32_t max_restarts; ///< limit within window_ns, 1 to 65,536; default 3. All restarts for one failure count once
+    uint32_t max_restarts; ///< most restarts within window_ns, 1 to 65,536; default 3. All restarts after one failure
+                           ///< count as one
     uint32_t restart_from; ///< an slr_restart_from; default SLR_RESTART_INITIAL
     uint64_t window_ns;    ///< the time for max_restarts; default 5 s
     uint64_t restart_timeout_ns; ///< limit on each ring kernel's restart; default 1 s

@@ -55,7 +55,7 @@ SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_buck
 
 /// Summarises buckets as slr_ring_get_latency does. The buckets that slr_latency_summarise gets may be the difference
 /// of two readings, or come from several ring kernels. In a summary of buckets, `min_ns` and `max_ns` are limits of
-/// buckets, the mean comes from the middles of the buckets, and `every` is 0. All values in a summary of buckets may be
+/// buckets, the mean comes from the middles of the buckets, and `every` is 0. All times in a summary of buckets may be
 /// wrong by 0.8 %.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);

@@ -63,13 +63,13 @@ typedef struct slr_tiling {
     double waves;              ///< blocks, divided by the blocks that are on the device at once
     double wave_efficiency;    ///< 0 to 1: the mean work of a unit, divided by the work of the busiest
     double whole;              ///< 0 to 1: the part of the tiles' elements that are elements of the problem
-    double intensity;          ///< for a product: flops per byte that a block loads; else: outputs per byte
+    double intensity;          ///< for a matrix product: flops per byte that a block loads; else: outputs per byte
     char why[200];
 } slr_tiling;
 
 /// Chooses a tile for a problem. The tile is not larger than the problem, and respects the limits of the device.
-/// slr_tiling_compute avoids partial tiles at the edges where whole tiles cost less. In a tiling, every block has work
-/// to do. The same problem on the same device gives the same tile.
+/// slr_tiling_compute avoids partial tiles at the edges of the problem if tiles of another size take less time. In a
+/// tiling, every block has work to do. The same problem on the same device gives the same tile.
 ///
 /// Threads: any.  Blocks: while the call compiles `kernel`; without a kernel, no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, a wrong struct_size, a problem without elements or with too many elements for a

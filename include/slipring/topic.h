@@ -17,8 +17,8 @@ extern "C" {
 /// An slr_topic is a topic under which a thread of the host publishes messages.
 typedef struct slr_topic slr_topic;
 
-/// Publishes the replies of the ring kernel `from` under `topic`: `from` gets a route to every present and future
-/// subscriber on its device. Ring kernel `from` publishes under the topic until `from` is destroyed. One ring kernel
+/// Publishes the replies of the ring kernel `from` under `topic`: each present and future subscriber on the same device
+/// gets the replies by a route. Ring kernel `from` publishes under the topic until `from` is destroyed. One ring kernel
 /// may publish under several topics.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: as slr_route.

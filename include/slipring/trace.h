@@ -48,7 +48,8 @@ typedef struct slr_trace_stats {
 ///   running), SYSTEM (the file does not open, a pipe has no reader, or the thread does not start).
 SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc);
 
-/// Ends the trace and closes its file; exit() does the same. `out` may be NULL.
+/// Ends the trace and closes its file. If the program does not call slr_trace_stop, exit() ends the trace. `out` may be
+/// NULL.
 /// Threads: any.  Blocks: while the call writes the file.  Owns: nothing.
 /// Errors: WRONG_STATE (no trace is running), SYSTEM (the data did not fit on the disk and is lost).
 SLR_API slr_status slr_trace_stop(slr_trace_stats *out);

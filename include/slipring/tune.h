@@ -38,7 +38,7 @@ SLR_API slr_status slr_program_get_tunable_sized(const slr_program *program, uin
 
 // ---- tuning ---------------------------------------------------------------------------------------------------------
 
-/// The enum names the figure that the tuner makes as small as possible.
+/// The enum slr_tune_metric names the figure that the tuner makes as small as possible.
 typedef enum slr_tune_metric {
     SLR_TUNE_TIME = 1,   ///< median time of one launch
     SLR_TUNE_THROUGHPUT, ///< median time per launch of 16 in a row
@@ -51,7 +51,7 @@ typedef enum slr_tune_strategy {
     SLR_TUNE_MODEL = 1,  ///< the default: by a cost model, which learns from each measurement
     SLR_TUNE_EXHAUSTIVE, ///< all candidates
     SLR_TUNE_RANDOM,     ///< random candidates, by the seed
-    SLR_TUNE_LOCAL       ///< from the default, and then from random candidates, to better neighbours
+    SLR_TUNE_LOCAL       ///< a search from the default launch, then from random candidates, to better neighbours
 } slr_tune_strategy;
 
 typedef enum slr_tune_state {
@@ -64,10 +64,10 @@ typedef enum slr_tune_state {
 /// The enum lists the flags for slr_tune_desc.flags.
 typedef enum slr_tune_flag {
     SLR_TUNE_DISCARD = 1,       ///< the result is not kept for later launches
-    SLR_TUNE_KEEP_MACROS = 2,   ///< the macros stay as they are
-    SLR_TUNE_KEEP_BLOCK = 4,    ///< the block stays slipring's choice
-    SLR_TUNE_KEEP_WIDTH = 8,    ///< the vector width stays the device's choice
-    SLR_TUNE_KEEP_BRANCHES = 16 ///< short branches stay branches, or without jumps if SLIPRING_SELECT says so
+    SLR_TUNE_KEEP_MACROS = 2,   ///< the tuner does not change the macros
+    SLR_TUNE_KEEP_BLOCK = 4,    ///< the tuner does not try blocks; slipring chooses the block
+    SLR_TUNE_KEEP_WIDTH = 8,    ///< the tuner does not try vector widths; the device chooses the width
+    SLR_TUNE_KEEP_BRANCHES = 16 ///< the tuner does not try SLIPRING_SELECT, which compiles short branches without jumps
 } slr_tune_flag;
 
 /// slr_tune_candidate describes a launch that the tuner tried.
@@ -79,8 +79,8 @@ typedef struct slr_tune_candidate {
     double cost;         ///< ns per launch by the metric, or the result of `measure`: the least of the first samples
     double predicted;    ///< the model's prediction, in its own unit; 0: none
     const char *why;     ///< why the candidate was not measured; else ""
-    uint32_t evaluation; ///< the evaluation's number, from 1
-    uint32_t most;       ///< the total number of evaluations, as far as is known
+    uint32_t evaluation; ///< the number of this trial of a candidate, from 1
+    uint32_t most;       ///< the total number of trials, as far as is known
     uint32_t space;      ///< candidates that the constraints allow, or that were drawn
 } slr_tune_candidate;
 
@@ -101,7 +101,7 @@ typedef struct slr_tune_desc {
     uint32_t evaluations; ///< limit; default: all for EXHAUSTIVE, else a tenth of the candidates, at least 12
     uint64_t budget_ns;   ///< time limit, exceeded by at most one candidate; default: 60 s per problem
     uint64_t seed;        ///< seed of all random choices
-    uint32_t repeats;     ///< samples of a candidate before the next round; default: 5
+    uint32_t repeats;     ///< samples of each candidate before the tuner drops the slower half; default: 5
     uint32_t flags;       ///< slr_tune_flag
     /// `tolerance` says how much a candidate's result may differ from the default launch's result, relative to the
     /// larger magnitude. The default 0 of `tolerance` means that the results must be the same bit for bit. Only
@@ -138,11 +138,11 @@ typedef struct slr_tune_problem {
 
 /// slr_tuned describes what the tuner chose for a problem.
 typedef struct slr_tuned {
-    slr_shape shape;                           ///< the shape of the launch, with block and grid set
-    char defines[SLR_TUNED_DEFINES_BYTES];     ///< "TILE=16 ROWS=2"; "": the source as it is
-    uint32_t is_default;                       ///< 1: no candidate is known that was certainly faster
-    uint32_t is_exact;                         ///< 1: the results are the default's, bit for bit
-    double default_cost, cost;                 ///< ns per launch, or the result of `measure`; measured in turn
+    slr_shape shape;                       ///< the shape of the launch, with block and grid set
+    char defines[SLR_TUNED_DEFINES_BYTES]; ///< "TILE=16 ROWS=2"; "": the source as it is
+    uint32_t is_default;       ///< 1: the tuner found no candidate that is certainly faster than the default launch
+    uint32_t is_exact;         ///< 1: the results are the default's, bit for bit
+    double default_cost, cost; ///< ns per launch, or the result of `measure`; measured in turn
     double speedup, speedup_low, speedup_high; ///< default_cost / cost, and its 95 % interval
     uint32_t space;                            ///< candidates that the constraints allow, or that were drawn
     uint32_t evaluations, refused, wrong, failed;
