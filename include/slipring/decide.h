@@ -41,7 +41,8 @@ typedef struct slr_device_model {
     double download_ns, download_bytes_per_second;
 } slr_device_model;
 
-/// Gives the figures of an open device. The figures come from slr_profile_ceilings, which measures each device once.
+/// Gives the figures of an open device. These figures of the device come from slr_profile_ceilings, which measures each
+/// device once.
 ///
 /// Threads: any.  Blocks: some seconds, while slr_device_get_model measures the device.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.

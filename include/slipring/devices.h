@@ -152,9 +152,9 @@ SLR_API slr_status slr_device_open_from(const char *spec, const slr_device_desc 
 #define slr_device_open(spec, desc, out) slr_device_open_from((spec), (desc), SLR_VERSION_NUMBER, (out))
 
 /// Closes a device in three steps: slr_device_close waits for all work that was submitted to the device's streams,
-/// terminates the remaining ring kernels at once, and frees the device. Messages that these ring kernels had not yet
-/// handled are not delivered. After slr_device_close, the device's programs, buffers, streams, ports and ring kernels
-/// may only be destroyed. If `device` is NULL, slr_device_close does nothing.
+/// terminates the remaining ring kernels at once, and frees the device. Messages that the terminated ring kernels had
+/// not yet handled are not delivered. After slr_device_close, the device's programs, buffers, streams, ports and ring
+/// kernels may only be destroyed. If `device` is NULL, slr_device_close does nothing.
 /// Threads: any, once. If a host function of one of the device's streams calls slr_device_close, the call does nothing.
 /// Blocks: until all handlers and other work that run on the device have ended.
 SLR_API void slr_device_close(slr_device *device);

@@ -55,9 +55,9 @@ typedef struct slr_timeline_depth {
     double median;
 } slr_timeline_depth;
 
-/// The figures in slr_timeline follow from the order of events, so the profiler's rows lack these figures. A program
-/// fills slr_timeline from a trace, as `slipring profile` does. The value 0 means unknown. Later versions of slipring
-/// only append fields to slr_timeline.
+/// The figures in slr_timeline depend on the order of events, which the profiler's rows do not record. A program fills
+/// slr_timeline from a trace, as `slipring profile` does. The value 0 means unknown. Later versions of slipring only
+/// append fields to slr_timeline.
 typedef struct slr_timeline {
     uint32_t struct_size;
     uint32_t streams;           ///< streams that did work
@@ -87,8 +87,9 @@ static inline slr_timeline slr_timeline_init(void)
 
 typedef struct slr_diagnose_desc {
     uint32_t struct_size;
-    uint32_t row_bytes;          ///< sizeof(slr_profile_row), if `rows` is given
-    const slr_profile_row *rows; ///< sorted, the longest time first. NULL: the profiler's rows of this process
+    uint32_t row_bytes; ///< sizeof(slr_profile_row), if `rows` is given
+    const slr_profile_row
+        *rows; ///< rows of a profile, the longest time first. NULL: the profiler's rows of this process
     uint32_t row_count;
     uint32_t no_sources;          ///< 1: the sources of the busiest kernels are not checked
     const slr_timeline *timeline; ///< NULL: only the time since slr_profile_start; rules that need more find nothing

@@ -125,8 +125,8 @@ SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t 
 #define slr_heap_take_on(heap, bytes, alignment, stream, out)                                                          \
     slr_heap_take_on_at((heap), (bytes), (alignment), (stream), __FILE__, __LINE__, (out))
 
-/// Returns all empty chunks of the heap to the device. The result of slr_heap_trim is the size of these chunks in
-/// bytes, or 0 if `heap` is NULL.
+/// Returns all empty chunks of the heap to the device. The result of slr_heap_trim is the size of the returned chunks
+/// in bytes, or 0 if `heap` is NULL.
 /// Threads: any.  Blocks: as slr_heap_take.
 SLR_API uint64_t slr_heap_trim(slr_heap *heap);
 

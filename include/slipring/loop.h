@@ -17,8 +17,9 @@
 ///
 /// When the main function returns, the ring kernel accepts no more messages. If the main function returns SLR_OK and
 /// every accepted message has completed, the ring kernel has terminated. If the main function returns an error, or
-/// returns while messages are held or pending, the ring kernel has failed. These messages remain until
-/// slr_ring_terminate returns them. Only the thread of the main function may call the functions of this header.
+/// returns while messages are held or pending, the ring kernel has failed. The held and pending messages of a failed
+/// ring kernel remain until slr_ring_terminate returns them. Only the thread of the main function may call the
+/// functions of this header.
 #ifndef SLIPRING_LOOP_H
 #define SLIPRING_LOOP_H
 

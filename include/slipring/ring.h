@@ -157,7 +157,7 @@ typedef struct slr_ring_desc {
     uint32_t max_replies;
     uint32_t max_ports; ///< limit on ports that send to this ring kernel, 1 to 256; default 64
     /// If time_stamps is 1, messages carry the time at which they were sent, and replies return that time. For each
-    /// such message, slipring reads the clock once.
+    /// message that carries its time, slipring reads the clock once.
     uint32_t time_stamps;
     /// The first state of each instance, also after a restart: state_bytes bytes, which slipring copies. By default all
     /// bytes of the first state are zero.
