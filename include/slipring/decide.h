@@ -103,8 +103,8 @@ struct slr_work {
     double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0: slr_decide counts it, if
                        ///< `kernel` is set
     // `bytes_in` and `bytes_out` are the bytes that each call copies to and from the device, unless `resident` is set.
-    // If `kernel` is set, and both are 0, slr_decide adds up the sizes of the buffers that the kernel reads, and of
-    // those that it may write.
+    // If `kernel` is set, and `bytes_in` and `bytes_out` are 0, slr_decide adds up the sizes of the buffers that the
+    // kernel reads, and of those that it may write.
     uint64_t bytes_in, bytes_out;
     double wait_share;       ///< 0 to below 1: part of a call that is a wait for input or output, on the slowest CPU
     double calls_per_second; ///< calls come at random times. 0: each begins when the last has ended

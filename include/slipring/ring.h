@@ -63,7 +63,7 @@ typedef enum slr_restart_from {
     SLR_RESTART_CHECKPOINT = 2 ///< the state of the last slr_ring_checkpoint
 } slr_restart_from;
 
-/// With this value of slr_ring_desc.latency_every, slipring measures the latency of no message.
+/// With the value SLR_LATENCY_OFF of slr_ring_desc.latency_every, slipring measures the latency of no message.
 #define SLR_LATENCY_OFF UINT32_MAX
 
 /// slr_delivery is the argument of a host handler: it names one message, the state of the message's instance, and the
@@ -245,8 +245,8 @@ typedef enum slr_ring_mode {
 } slr_ring_mode;
 #define SLR_MODE_REASON_BYTES 160
 
-/// slr_ring_stats counts a ring kernel's messages since slr_ring_launch. At any time these counts satisfy: accepted =
-/// handled + faulted + dropped + undelivered + in_doubt + pending.
+/// slr_ring_stats counts a ring kernel's messages since slr_ring_launch. At any time the counts of a ring kernel
+/// satisfy: accepted = handled + faulted + dropped + undelivered + in_doubt + pending.
 typedef struct slr_ring_stats {
     uint64_t accepted;    ///< messages that the mailbox accepted
     uint64_t handled;     ///< messages whose handler completed
