@@ -94,7 +94,7 @@ SLR_API slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr
 
 // ---- copies --------------------------------------------------------------------------------------------------------
 
-/// slr_remote_copy counts what a copy of a name contains.
+/// The struct slr_remote_copy says how much a copy of a name (a ring kernel that machines share) contains.
 typedef struct slr_remote_copy {
     uint32_t partitions, reserved;
     uint64_t states;   ///< states in the last snapshots
