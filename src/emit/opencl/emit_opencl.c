@@ -92,7 +92,8 @@ static void put_binding(struct slri_d_emitter *e, const struct slri_entry *entry
     slri_d_put(e, binding->name);
 }
 
-// Behind the parameters of the source.
+// Behind the parameters of the source. OpenCL aligns memory of a group as what the parameter points to: the first
+// `__local uchar *` of NVIDIA's driver begins at byte 1. CUDA aligns such memory to 16.
 static void put_hidden(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
     const uint32_t uses = entry->function->uses;
@@ -100,7 +101,7 @@ static void put_hidden(struct slri_d_emitter *e, const struct slri_entry *entry)
         {uses & SLRI_USES_GLOBAL, "__global uchar *", "slri_globals"},
         {uses & SLRI_USES_PRINT, "__global uint *", "slri_printed"},
         {slri_d_traits(e, entry->function)->may_fault, "__global uint *", "slri_faulted"},
-        {uses & SLRI_USES_DYNAMIC, "__local uchar *", "slri_dynamic"}};
+        {uses & SLRI_USES_DYNAMIC, "__local ulong2 *", "slri_room"}};
     slri_d_put_extras(e, hidden, sizeof hidden / sizeof *hidden, entry->bindings ? ", " : "", true);
 }
 
@@ -119,6 +120,8 @@ static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
     }
     put_hidden(e, entry);
     slri_d_put(e, ")\n{\n");
+    if (entry->function->uses & SLRI_USES_DYNAMIC)
+        slri_d_put(e, "    __local uchar *slri_dynamic = (__local uchar *)slri_room;\n");
     slri_d_put_shared(e, entry);
     if (entry->function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER))
         slri_text_printf(e->c.out, "    __local ulong slri_scratch[%u];\n",

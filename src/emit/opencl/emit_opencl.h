@@ -13,7 +13,7 @@
 //   then, where it has SLRI_USES_PRINT, memory for what this launch prints (engine/printed.h), or a NULL cl_mem;
 //   then, where slri_kernel_may_fault, three words, zero, of which the first thread that divides by zero, or whose
 //   assertion fails, or that traps, makes enum slri_fault, file and line; it goes on, and what it divides is 0;
-//   then, where it has SLRI_USES_DYNAMIC, the `extern __shared__` memory: clSetKernelArg(.., bytes,
+//   then, where it has SLRI_USES_DYNAMIC, the `extern __shared__` memory, aligned to 16: clSetKernelArg(.., bytes,
 //   NULL), with bytes at least 1.
 // `__shared__` objects of known size are declared in the kernel. threadIdx, blockIdx, blockDim and gridDim are
 // get_local_id, get_group_id, get_local_size and get_num_groups: enqueue grid * block work-items with a local size of

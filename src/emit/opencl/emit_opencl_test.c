@@ -49,7 +49,7 @@ static void arguments_come_in_the_order_of_the_header(void **state)
     assert_non_null(strstr(slri_text_view(&out), "struct slri_given_k_2 { ulong words[2]; };"));
     assert_non_null(strstr(slri_text_view(&out), "__attribute__((reqd_work_group_size(8, 2, 1))) void slrk_k("
                                                  "__global uchar *x, short s, struct slri_given_k_2 t, uchar on, "
-                                                 "__local uchar *slri_dynamic)"));
+                                                 "__local ulong2 *slri_room)"));
     slri_text_free(&out);
     slri_module_destroy(module);
 }
@@ -72,7 +72,7 @@ static void what_the_source_does_not_name_comes_behind(void **state)
     assert_int_equal(slri_emit_opencl(module, NULL, NULL, &out), SLR_OK);
     const char *text = slri_text_view(&out);
     assert_non_null(strstr(text, "void slrk_k(float f, __global uchar *slri_globals, __global uint *slri_printed, "
-                                 "__local uchar *slri_dynamic)"));
+                                 "__local ulong2 *slri_room)"));
     assert_non_null(strstr(text, "slrf_tell(__global unsigned char *slri_globals, __global uint *slri_printed)"));
     assert_non_null(strstr(text, "*SLRI_AT(int, (slri_globals + 64), 0l, G)"));
     assert_non_null(strstr(text, "slri_print_value(slri_print(slri_printed, 1u, 1u), slri_bits_F64("));

@@ -383,7 +383,7 @@ static void slr_begin(const __global struct slri_resident_entry *entry, uint k, 
 SLRI_KERNEL __attribute__((reqd_work_group_size(SLR_GROUP, 1, 1)))
 void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
 {
-    __local ulong shared[(SLR_SHARED_BYTES + 7) / 8];
+    __local ulong2 shared[(SLR_SHARED_BYTES + 15) / 16]; // aligned to 16
     __local uint replies, sent[SLR_BINDINGS + 1], words[SLRI_BLOCK_WORDS];
     SLR_COMMON struct slr_turn turn;
     struct slri_bound bound[SLR_BINDINGS + 1];
