@@ -71,6 +71,21 @@ static void memory_is_chosen_by_what_the_device_can_do(void **state)
     assert_int_equal(fake->wrong, 0);
 }
 
+static void threads_of_the_host_are_noted_where_they_compute(void **state)
+{
+    (void)state;
+    for (uint32_t type = 2; type <= 4; type += 2) { // a CPU, a GPU
+        reset();
+        fake->stays = 1;
+        fake->type = type;
+        slr_device_info info;
+        slr_device *device = open_device("opencl:0");
+        must(slr_device_get_info(device, &info));
+        assert_int_equal(strstr(info.notes, "POCL_MAX_PTHREAD_COUNT") != NULL, type == 2);
+        slr_device_close(device);
+    }
+}
+
 static void warps_are_sub_groups_where_all_that_asks_for_them_goes_well(void **state)
 {
     (void)state;
@@ -624,6 +639,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(library_that_is_missing_or_is_no_OpenCL_is_named),
         cmocka_unit_test_setup(memory_is_chosen_by_what_the_device_can_do, load_fake),
+        cmocka_unit_test(threads_of_the_host_are_noted_where_they_compute),
         cmocka_unit_test(warps_are_sub_groups_where_all_that_asks_for_them_goes_well),
         cmocka_unit_test(functions_of_the_host_run_and_the_mode_is_told),
         cmocka_unit_test(message_that_a_starved_sender_publishes_late_is_handed_back),

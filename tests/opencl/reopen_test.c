@@ -294,6 +294,42 @@ static void reopening_that_fails_at_any_call_can_be_tried_again(void **state)
         assert_true(fail_at_each_call(specs[i]) > 8);
 }
 
+static slr_status open_failing_at(uint32_t call)
+{
+    slr_device *other = NULL;
+    fake->failed = NULL;
+    fake->fail_at = fake->calls + call;
+    slr_status status = slr_device_open("opencl:0", NULL, &other);
+    fake->fail_at = 0;
+    if (status == SLR_OK)
+        slr_device_close(other);
+    return status;
+}
+
+// As NVIDIA's, after an access that is illegal: all calls fail with an error of its own.
+static void driver_that_is_through_with_the_process_is_told_as_such(void **state)
+{
+    (void)state;
+    begin(specs[0]);
+    lose(false);
+    must(slr_device_park(bench.device, LONG));
+    fake->error = -9999;
+    fake->lost = 1;
+    fake->fail_at = fake->calls + 1;
+    refuses(slr_device_reopen(bench.device, LONG), DEVICE_LOST,
+            "gives error -9999. If it stays so, end the process, and open the device in a new one");
+    fake->fail_at = fake->lost = 0;
+    slr_status status = SLR_OK;
+    for (uint32_t call = 1; !fake->failed || strcmp(fake->failed, "CreateContext") != 0; ++call)
+        status = open_failing_at(call);
+    refuses(status, DEVICE_LOST, "clCreateContext gives error -9999. An OpenCL device of this process was lost before");
+    must(slr_device_resume(bench.device));
+    must(slr_device_reopen(bench.device, LONG)); // it has come back
+    restart_all(2);
+    finish();
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +338,7 @@ int main(void)
         cmocka_unit_test(what_a_dispatch_had_is_in_doubt_or_redelivered),
         cmocka_unit_test(group_that_has_not_ended_is_waited_for),
         cmocka_unit_test(reopening_that_fails_at_any_call_can_be_tried_again),
+        cmocka_unit_test(driver_that_is_through_with_the_process_is_told_as_such),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,5 +200,7 @@ const char *slri_cl_load_note(void);
 
 // error.c: the failure of OpenCL's `call` on `device`, with the error's name.
 slr_status slri_cl_failed(const char *device, const char *call, int32_t error);
+// Of a call that opens a device: if the process has lost one before, the message says that only a new process may help.
+slr_status slri_cl_failed_to_open(const char *device, const char *call, int32_t error);
 
 #endif

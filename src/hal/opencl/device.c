@@ -128,7 +128,7 @@ static slr_status start(struct slri_opencl *opencl)
     int32_t error;
     opencl->context = opencl->cl->CreateContext(properties, 1, &opencl->id, NULL, NULL, &error);
     if (!opencl->context)
-        return slri_cl_failed(opencl->name, "CreateContext", error);
+        return slri_cl_failed_to_open(opencl->name, "CreateContext", error);
     return SLR_OK;
 }
 

@@ -285,7 +285,8 @@ static void describe_features(struct slri_opencl *opencl, char *out, size_t room
 static void describe_rings(struct slri_opencl *opencl, char *out, size_t room)
 {
     uint32_t groups = slri_cl_groups_that_stay(opencl);
-    const char *note = slri_cl_load_note();
+    const bool on_host = opencl->facts.device_class == SLR_DEVICE_SOFTWARE; // of its threads the note tells
+    const char *note = on_host ? slri_cl_load_note() : "";
     if (opencl->ring_mode != SLR_RING_RELAUNCHED && opencl->memory == SLRI_CL_FINE && groups != 0)
         snprintf(out, room, "persistent ring kernels in up to %u work-groups", groups);
     else

@@ -7,6 +7,8 @@
 #include "base/status.h"
 #include "hal/opencl/opencl.h"
 
+#include <stdio.h>
+
 #define LOOK_NS 1000000u // between questions whether all has ended
 
 static const char trial_text[] = "__kernel void slr_trial(__global uint *word) { word[0] = 1u; }\n";
@@ -44,7 +46,7 @@ static slr_status run_trial(struct slri_opencl *opencl, uint64_t deadline_ns)
     if (kernel && !slri_cl_run_once(opencl, kernel, one, &word, sizeof word, left_ns(deadline_ns)))
         status = slri_passed(deadline_ns)
                      ? SLRI_FAIL(TIMEOUT, "device '%s' was lost, and ran no kernel by the deadline", opencl->name)
-                     : SLRI_FAIL(DEVICE_LOST, "device '%s' was lost, and still runs no kernel", opencl->name);
+                     : SLRI_FAIL(DEVICE_LOST, "its trial failed");
     slri_cl_let_go(opencl, SLRI_CL_KERNEL, kernel, 0);
     slri_cl_let_go(opencl, SLRI_CL_PROGRAM, program, 0);
     return status;
@@ -52,7 +54,17 @@ static slr_status run_trial(struct slri_opencl *opencl, uint64_t deadline_ns)
 
 static slr_status begin_again(void *device, uint64_t deadline_ns)
 {
-    return run_trial(device, deadline_ns);
+    const struct slri_opencl *opencl = device;
+    slr_status status = run_trial(device, deadline_ns);
+    if (status == SLR_OK || status == SLR_TIMEOUT || status == SLR_NO_MEMORY)
+        return status;
+    char why[160];
+    snprintf(why, sizeof why, "%s", slr_error_message());
+    return SLRI_FAIL(
+        DEVICE_LOST,
+        "device '%s' was lost, and its driver runs no kernel for this process: %s. If it stays so, end the "
+        "process, and open the device in a new one",
+        opencl->name, why);
 }
 
 // After `quiesce` nobody else uses the device: it has no streams, its ring kernels have failed, and no group runs.
