@@ -118,15 +118,18 @@ add_library(slipring_toy OBJECT ${toy_sources})
 slipring_program_settings(slipring_toy)
 target_include_directories(slipring_toy PUBLIC ${PROJECT_SOURCE_DIR} src include)
 
-# One that adds to the OpenCL that is here, where it is.
+# Those that change what the OpenCL that is here does, where it is.
 find_library(SLIPRING_OPENCL_LOADER NAMES libOpenCL.so.1 OpenCL)
 if(SLIPRING_OPENCL_LOADER)
-    add_library(slipring_fake_sub_groups MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_sub_groups.c)
-    slipring_program_settings(slipring_fake_sub_groups)
-    target_include_directories(slipring_fake_sub_groups PRIVATE src include)
-    target_link_options(slipring_fake_sub_groups PRIVATE -Wl,--no-as-needed) # it is found through the fake
-    target_link_libraries(slipring_fake_sub_groups PRIVATE ${SLIPRING_OPENCL_LOADER} ${CMAKE_DL_LIBS})
-    list(APPEND test_environment SLIPRING_FAKE_SUB_GROUPS=$<TARGET_FILE:slipring_fake_sub_groups>)
+    foreach(fake sub_groups losing)
+        add_library(slipring_fake_${fake} MODULE ${PROJECT_SOURCE_DIR}/tests/fakes/fake_${fake}.c)
+        slipring_program_settings(slipring_fake_${fake})
+        target_include_directories(slipring_fake_${fake} PRIVATE src include)
+        target_link_options(slipring_fake_${fake} PRIVATE -Wl,--no-as-needed) # it is found through the fake
+        target_link_libraries(slipring_fake_${fake} PRIVATE ${SLIPRING_OPENCL_LOADER} ${CMAKE_DL_LIBS})
+        string(TOUPPER ${fake} name)
+        list(APPEND test_environment SLIPRING_FAKE_${name}=$<TARGET_FILE:slipring_fake_${fake}>)
+    endforeach()
 endif()
 
 # "src/base/text_test.c" is the test "base/text" and the program "base_text_test".

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An alarm by a signal, which comes whatever hangs; and the end of the process.
+// An alarm by a signal, which comes whatever hangs; the end of the process, and its beginning anew.
 #include "cts.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -27,4 +28,12 @@ int cts_end(int status)
 {
     fflush(NULL);
     _exit(status);
+}
+
+// Files that a driver has opened close with it, and what the device keeps for this process is freed.
+void cts_exec(char **argv)
+{
+    for (int file = STDERR_FILENO + 1; file < 1024; file++)
+        fcntl(file, F_SETFD, FD_CLOEXEC);
+    execvp(argv[0], argv);
 }

@@ -103,6 +103,9 @@ void cts_alarm(unsigned seconds, void (*then)(void));
 /// returns.
 int cts_end(int status);
 
+/// Replaces this process by a new one of the same program. Returns only where a system cannot do that.
+void cts_exec(char **argv);
+
 /// Ends the case with a result and why; does not return.
 _Noreturn void cts_leave(cts *c, cts_result result, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -173,6 +176,9 @@ void cts_print_matrix(void);
 
 /// Opens it and finds out its kind.
 slr_status cts_device_open(const char *spec, cts_device *out);
+
+/// Whether the device still does what it is told.
+bool cts_device_is_well(const cts_device *on);
 
 /// Runs a case on a device and says how it ended. `reference` is where kernel cases are run to compare with.
 void cts_run(cts *c, const cts_case *what, cts_device *on, cts_device *reference, const cts_options *options);

@@ -44,6 +44,25 @@ if "$cts" --device opencl:0 --timeout 120 --filter launch/two > "$folder/opencl"
     grep -q 'is_off_by_more_than_its_bound .*failed' "$folder/off" || { cat "$folder/off"; fail 'a bound that is passed is not told'; }
 fi
 
+# ---- a driver that loses the process for good: that is told once, and the other cases run in a new process
+if [[ -n ${SLIPRING_FAKE_LOSING-} ]] && SLIPRING_OPENCL_LIB=$SLIPRING_FAKE_LOSING "$cts" --device opencl:0 --filter launch/two > "$folder/lost"; then
+    export SLIPRING_OPENCL_LIB=$SLIPRING_FAKE_LOSING FAKE_LOSES_AT=dynamic_shared_memory SLIPRING_CACHE_DIR=$folder/cache
+    mkdir -m 700 "$folder/cache"
+    few=barriers/barriers_that_count,barriers/dynamic,barriers/shared_structs,streams/an_event
+    count=$("$cts" --list --filter "$few" | wc -l)
+    for way in --verbose --json; do
+        status=0
+        rm -rf "$folder/cache/"* # of a program in the cache the fake sees no text
+        "$cts" --device opencl:0 --filter "$few" --timeout 120 "$way" > "$folder/lost" 2>&1 || status=$?
+        ((status == 1)) || { cat "$folder/lost"; fail "a lost process ends with $status"; }
+        (($(grep -c 'lost for this process: .*clCreateContext gives error -9999' "$folder/lost") == 1)) ||
+            { cat "$folder/lost"; fail 'the loss is not told once'; }
+    done
+    grep -q "\"passed\": $((count - 1)), .*\"failed\": 1, " "$folder/lost" || { cat "$folder/lost"; fail 'not all cases ran, once each'; }
+    if command -v python3 > /dev/null; then python3 -m json.tool "$folder/lost" > /dev/null || fail 'of two processes comes no JSON'; fi
+    unset SLIPRING_OPENCL_LIB FAKE_LOSES_AT SLIPRING_CACHE_DIR
+fi
+
 # ---- the command line
 [[ $("$cts" --list | wc -l) -ge 150 ]] || fail 'fewer than 150 cases'
 status=0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // slipring-cts: every case on every device that opens, judged by the list of what is known.
+#include "again.h"
 #include "cts.h"
-#include "report.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -37,11 +37,13 @@ typedef struct asked {
     unsigned devices;
     bool json, list, matrix, verbose;
     cts_options options;
+    char **argv;
+    const cts_progress *again; // NULL: this process is the first
 } asked;
 
 // ---- the command line -----------------------------------------------------------------------------------------------
 
-enum { DEVICE = 256, FILTER, TIMEOUT, OPTIMIZE, ROUNDS, PERF, VERBOSE, JSON, LIST, MATRIX };
+enum { DEVICE = 256, FILTER, TIMEOUT, OPTIMIZE, ROUNDS, PERF, VERBOSE, JSON, LIST, MATRIX, AGAIN };
 
 static const struct option long_options[] = {
     {"device", required_argument, NULL, DEVICE},
@@ -54,6 +56,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, JSON},
     {"list", no_argument, NULL, LIST},
     {"matrix", no_argument, NULL, MATRIX},
+    {&CTS_AGAIN[2], required_argument, NULL, AGAIN},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -73,6 +76,15 @@ static int take_number(const char *option, uint32_t least, uint32_t most, uint32
         return USAGE;
     }
     *out = (uint32_t)number;
+    return -1;
+}
+
+static int take_progress(asked *out)
+{
+    static cts_progress progress;
+    if (!cts_again_read(optarg, &progress))
+        return refuse(CTS_AGAIN " is for the suite alone: ", optarg);
+    out->again = &progress;
     return -1;
 }
 
@@ -112,6 +124,8 @@ static int take_option(int option, char **argv, asked *out)
     case MATRIX:
         out->matrix = true;
         break;
+    case AGAIN:
+        return take_progress(out);
     case 'h':
         fputs(help, stdout);
         return DONE;
@@ -123,7 +137,7 @@ static int take_option(int option, char **argv, asked *out)
 
 static int parse(int argc, char **argv, asked *out)
 {
-    *out = (asked){.options = {.patience_ns = 10 * CTS_SECOND, .rounds = 20}};
+    *out = (asked){.options = {.patience_ns = 10 * CTS_SECOND, .rounds = 20}, .argv = argv};
     for (int option; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
         int end = take_option(option, argv, out);
         if (end != -1)
@@ -189,29 +203,76 @@ static void give_up(void)
     _exit(STUCK);
 }
 
-static void run_all(const asked *asked, cts_device *on, cts_device *reference, report *out)
+// After a case: whether its device can still be used in this process, be it by opening it again. If not, `one` says so.
+static bool can_go_on(cts *one, cts_device *on)
+{
+    cts_device anew = {0};
+    bool is_well = cts_device_is_well(on);
+    if (is_well && one->result != CTS_FAILED)
+        return true;
+    if (cts_device_open(on->spec, &anew) != SLR_OK) {
+        size_t used = strlen(one->note);
+        snprintf(one->note + used, sizeof one->note - used, "%slost for this process: %.140s", used ? "; " : "",
+                 slr_error_message());
+        return false;
+    }
+    if (is_well) {
+        slr_device_close(anew.device);
+        return true;
+    }
+    slr_device_close(on->device);
+    *on = anew;
+    return true;
+}
+
+// Runs the cases from `first` on. Gives the one with which a new process must go on, or ALL_DONE.
+#define ALL_DONE SIZE_MAX
+static size_t run_cases(const asked *asked, size_t first, cts_device *on, cts_device *reference, report *out)
 {
     size_t count;
     const cts_case *cases = cts_cases(&count);
-    for (size_t i = 0; i < count; i++) {
+    bool is_new = true; // the process: whatever fails is the case's own doing
+    for (size_t i = first; i < count; i++) {
         static cts one; // outlives the longjmp
         if (!is_asked_for(&cases[i], asked->options.filter))
             continue;
         snprintf(running, sizeof running, "%s/%s on %s\n", cases[i].area, cases[i].name, on->spec);
         cts_alarm((unsigned)(3 * asked->options.patience_ns / CTS_SECOND) + 1, give_up);
         cts_run(&one, &cases[i], on, reference, &asked->options);
+        bool goes_on = can_go_on(&one, on);
         cts_alarm(0, NULL);
+        if (!goes_on && !is_new && cases[i].run && !one.device)
+            return i; // it has not begun: a case before it has lost the device unseen
         report_case(out, &one, on);
+        if (!goes_on)
+            return i + 1;
+        is_new = false;
     }
+    return ALL_DONE;
 }
 
-// False: it does not open. `is_chosen`: nobody asked for this one, so it need not be able to run anything.
-static bool run_device(const asked *asked, const char *spec, bool is_chosen, report *out)
+static void run_on(const asked *asked, cts_device *on, cts_device *reference, cts_progress *progress)
+{
+    size_t next = run_cases(asked, progress->next, on, reference, &progress->said);
+    if (next == ALL_DONE)
+        return;
+    progress->next = next;
+    cts_again(asked->argv, progress);
+    report_rest(&progress->said, "this system cannot start the suite again in this process");
+}
+
+// False: the device does not open. `is_chosen`: nobody asked for this one, so it need not be able to run anything.
+static bool run_device(const asked *asked, const char *spec, bool is_chosen, cts_progress *progress)
 {
     cts_device on = {0}, reference = {0};
+    report *out = &progress->said;
+    bool again = progress->next != 0;
     if (cts_device_open(spec, &on) != SLR_OK) {
-        report_closed(out, spec, slr_error_message());
-        return false;
+        if (again)
+            report_rest(out, slr_error_message());
+        else
+            report_closed(out, spec, slr_error_message());
+        return again;
     }
     if (is_chosen && strcmp(on.info.engine, "none") == 0) {
         report_closed(out, spec, "it runs no kernels");
@@ -223,8 +284,9 @@ static bool run_device(const asked *asked, const char *spec, bool is_chosen, rep
         report_closed(out, CTS_REFERENCE, slr_error_message());
         return false;
     }
-    report_device(out, &on);
-    run_all(asked, &on, is_reference ? &on : &reference, out);
+    if (!again)
+        report_device(out, &on);
+    run_on(asked, &on, is_reference ? &on : &reference, progress);
     report_device_end(out);
     if (out->hung)
         return true; // closing would wait for what never ends
@@ -233,22 +295,28 @@ static bool run_device(const asked *asked, const char *spec, bool is_chosen, rep
     return true;
 }
 
+static void begin(const asked *asked, cts_progress *progress)
+{
+    *progress = asked->again ? *asked->again : (cts_progress){.all = true};
+    report_begin(&progress->said, asked->json, asked->verbose, asked->options.perf, asked->again != NULL);
+}
+
 static int run(asked *asked)
 {
-    report out;
-    bool any = false, all = true, chosen = asked->devices == 0;
+    cts_progress progress;
+    bool chosen = asked->devices == 0;
     if (chosen)
         choose_devices(asked);
-    report_begin(&out, asked->json, asked->verbose, asked->options.perf);
-    for (unsigned i = 0; i < asked->devices; i++) {
-        bool opened = run_device(asked, asked->device[i], chosen, &out);
-        any |= opened;
-        all &= opened;
+    begin(asked, &progress);
+    for (; progress.device < asked->devices; progress.device++, progress.next = 0) {
+        bool opened = run_device(asked, asked->device[progress.device], chosen, &progress);
+        progress.any |= opened;
+        progress.all &= opened;
     }
-    report_end(&out);
-    if (!any || (!chosen && !all))
+    report_end(&progress.said);
+    if (!progress.any || (!chosen && !progress.all))
         return NO_DEVICE;
-    return out.wrong ? FAILED : DONE;
+    return progress.said.wrong ? FAILED : DONE;
 }
 
 static int list(const asked *asked)

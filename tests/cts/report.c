@@ -104,10 +104,14 @@ static void say_case(const report *out, const cts *c, const char *wrong, const c
 
 // ---- all ------------------------------------------------------------------------------------------------------------
 
-void report_begin(report *out, bool json, bool verbose, bool perf)
+void report_begin(report *out, bool json, bool verbose, bool perf, bool goes_on)
 {
-    *out = (report){.json = json, .verbose = verbose, .perf = perf};
-    if (json)
+    if (!goes_on)
+        *out = (report){0};
+    out->json = json;
+    out->verbose = verbose;
+    out->perf = perf;
+    if (json && !goes_on)
         printf("{\"suite\": \"slipring-cts\", \"version\": \"%s\", \"reference\": \"%s\", \"devices\": [", SLR_VERSION,
                CTS_REFERENCE);
 }
@@ -129,6 +133,7 @@ void report_device(report *out, const cts_device *device)
     memset(out->count, 0, sizeof out->count);
     out->hung = false;
     out->cases = out->known = 0;
+    *out->rest = '\0';
     if (!out->json) {
         printf("%s (%s; %s)\n", device->spec, device->info.description, device->info.engine);
         return;
@@ -157,15 +162,28 @@ void report_case(report *out, const cts *c, const cts_device *on)
     fflush(stdout);
 }
 
+void report_rest(report *out, const char *why)
+{
+    snprintf(out->rest, sizeof out->rest, "%s", why);
+    out->wrong++;
+    if (!out->json)
+        printf("    WRONG: the other cases were not run: %s\n", why);
+}
+
 void report_device_end(report *out)
 {
     const unsigned *n = out->count;
-    if (out->json)
-        printf("],\n   \"passed\": %u, \"bounded\": %u, \"unsupported\": %u, \"failed\": %u, \"known_failures\": %u}",
-               n[CTS_PASSED], n[CTS_BOUNDED], n[CTS_UNSUPPORTED], n[CTS_FAILED] + n[CTS_HUNG], out->known);
-    else
+    if (out->json) {
+        printf("],\n   ");
+        if (*out->rest)
+            print_member("", "not_run", out->rest);
+        printf("%s\"passed\": %u, \"bounded\": %u, \"unsupported\": %u, \"failed\": %u, \"known_failures\": %u}",
+               *out->rest ? ", " : "", n[CTS_PASSED], n[CTS_BOUNDED], n[CTS_UNSUPPORTED], n[CTS_FAILED] + n[CTS_HUNG],
+               out->known);
+    } else {
         printf("  %u passed, %u within their bounds, %u unsupported, %u failed, %u of them known\n", n[CTS_PASSED],
                n[CTS_BOUNDED], n[CTS_UNSUPPORTED], n[CTS_FAILED] + n[CTS_HUNG], out->known);
+    }
 }
 
 void report_end(report *out)

@@ -161,6 +161,17 @@ static void enter(cts *c, cts_device *reference)
     run_host(c);
 }
 
+bool cts_device_is_well(const cts_device *on)
+{
+    static const int word = 1;
+    slr_buffer *buffer;
+    if (!on->device || slr_buffer_create(on->device, sizeof word, &buffer) != SLR_OK)
+        return false;
+    slr_status status = slr_buffer_write(buffer, 0, &word, sizeof word);
+    slr_buffer_destroy(buffer);
+    return status == SLR_OK;
+}
+
 // What hangs is left alone, device and all: whatever waited for it would hang too.
 static void abandon(cts *c)
 {
