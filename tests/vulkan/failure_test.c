@@ -112,11 +112,53 @@ static void each_call_finds_the_device_lost(void **state)
     sweep(VK_ERROR_DEVICE_LOST);
 }
 
+// Of a kernel that is new to the process, whose k-th call gives `result`.
+static slr_status launch_failing(slr_device *device, VkResult result, uint32_t k)
+{
+    slr_program *program;
+    slr_kernel *kernel;
+    slr_stream *stream;
+    must(slr_program_from_text(device, "k.cu", "__global__ void k(unsigned n) {}", NULL, &program));
+    must(slr_program_get_kernel(program, "k", &kernel));
+    must(slr_stream_create(device, NULL, &stream));
+    vulkan->calls = 0;
+    vulkan->failed = NULL;
+    vulkan->result = result;
+    __atomic_store_n(&vulkan->fail_at, k, __ATOMIC_RELEASE);
+    slr_status status = SLR_LAUNCH(stream, kernel, SLR_GRID(1, 1, 0), slr_arg_unsigned(1));
+    __atomic_store_n(&vulkan->fail_at, 0, __ATOMIC_RELEASE);
+    slr_status finished = slr_stream_finish(stream, LONG);
+    status = status == SLR_OK ? finished : status;
+    slr_stream_destroy(stream);
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(program);
+    return status;
+}
+
+// Vulkan has no error for it that all drivers give.
+static void a_driver_that_refuses_code_loses_no_device(void **state)
+{
+    static const VkResult refused[] = {VK_ERROR_UNKNOWN, VK_ERROR_INITIALIZATION_FAILED, VK_ERROR_INVALID_SHADER_NV};
+    struct purse purse = {.left = UINT64_MAX};
+    slr_device *device;
+    uint32_t k = 1;
+    (void)state;
+    must(open_it(&purse, &device));
+    plays(device); // what is tried of a device has been
+    for (; !failed_call() || strcmp(failed_call(), "CreateComputePipelines") != 0; ++k)
+        (void)launch_failing(device, VK_ERROR_OUT_OF_DEVICE_MEMORY, k);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i)
+        refuses(launch_failing(device, refused[i], k - 1), COMPILE, "rejected its SPIR-V");
+    plays(device);
+    slr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_finds_no_memory),
         cmocka_unit_test(each_call_finds_the_device_lost),
+        cmocka_unit_test(a_driver_that_refuses_code_loses_no_device),
     };
     return load_vulkan() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_VULKAN;
 }

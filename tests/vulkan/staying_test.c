@@ -92,6 +92,20 @@ static void unless_it_is_asked_for_a_ring_kernel_is_batched(void **state)
     tear_down(&b);
 }
 
+static void who_wants_none_has_none_tried(void **state)
+{
+    slr_device *device;
+    slr_device_info info;
+    (void)state;
+    must(slr_device_open("vulkan:0?ring=relaunch", NULL, &device));
+    const uint64_t submits = metric(device, "submits");
+    must(slr_device_get_info(device, &info));
+    assert_null(strstr(info.features, "persistent_groups"));
+    assert_true(strstr(info.notes, "persistent ring kernels: ring=relaunch") || strstr(info.notes, "ends loops"));
+    assert_int_equal(metric(device, "submits") - submits, 1); // a loop's
+    slr_device_close(device);
+}
+
 // Each call of a launch in turn: it is told, nothing of it is left, and the next launch goes well.
 static void a_launch_of_which_a_call_fails_leaves_nothing(void **state)
 {
@@ -229,6 +243,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_driver_that_ends_loops_keeps_no_kernel),
         cmocka_unit_test(unless_it_is_asked_for_a_ring_kernel_is_batched),
+        cmocka_unit_test(who_wants_none_has_none_tried),
         cmocka_unit_test(a_launch_of_which_a_call_fails_leaves_nothing),
         cmocka_unit_test(a_lost_device_is_reopened_behind_its_ring_kernel),
         cmocka_unit_test(of_two_launches_at_once_one_is_refused_with_the_reason),

@@ -87,7 +87,8 @@ static slr_status make_pipeline(struct slri_vulkan *vulkan, const struct slri_vk
                   .pSpecializationInfo = &special},
         .layout = vulkan->layout};
     VkResult result = vulkan->call.CreateComputePipelines(vulkan->device, kernel->cache, 1, &create, NULL, out);
-    if (result == VK_ERROR_UNKNOWN || result == VK_ERROR_INVALID_SHADER_NV) // of the code, not of the device
+    // Of the code, not of the device: there are drivers that say each of these.
+    if (result == VK_ERROR_UNKNOWN || result == VK_ERROR_INVALID_SHADER_NV || result == VK_ERROR_INITIALIZATION_FAILED)
         return SLRI_FAIL(COMPILE, "kernel %s: the compiler of device '%s' rejected its SPIR-V (error %d)", kernel->name,
                          vulkan->name, (int)result);
     return slri_vk_check(vulkan, "CreateComputePipelines", result);

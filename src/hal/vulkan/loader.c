@@ -22,7 +22,10 @@ static slr_status make_instance(PFN_vkGetInstanceProcAddr find, const char *path
         return SLRI_FAIL(NO_DEVICE, "%s is older than Vulkan 1.2", path);
     VkResult result = CreateInstance(&create, NULL, &out->instance);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
-        return SLRI_FAIL(NO_DEVICE, "%s is installed, but no Vulkan driver (Debian: mesa-vulkan-drivers)", path);
+        return SLRI_FAIL(NO_DEVICE,
+                         "%s is installed, but no Vulkan driver that loads (Debian: mesa-vulkan-drivers; with "
+                         "VK_LOADER_DEBUG=error it tells why one does not load)",
+                         path);
     return result == VK_SUCCESS ? SLR_OK : slri_vk_failed("vulkan", "CreateInstance", result);
 }
 

@@ -65,6 +65,8 @@ static const char *try_staying(struct slri_vulkan *vulkan)
 const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan)
 {
     uint64_t turns;
+    if (vulkan->ring_mode == SLR_RING_RELAUNCHED) // the trial could lose a device of which nobody asks that
+        return "ring=relaunch";
     if (slri_vk_refuses(vulkan))
         return "it runs no kernels";
     if (!(vulkan->facts.has & SLRI_SPIRV_DEVICE_SCOPE))
