@@ -10,27 +10,29 @@
 #   latency, throughput, claims, kernels, ward, pipeline, transfer   rows of `slipring bench`, each beside its floor by hand in CUDA C++
 #   deadlocks   every call that may wait for a kernel that never returns, made while one runs
 #   soak        random launches, pauses, failures and terminations, for GPU_SOAK seconds (60)
+#   opencl, vulkan   the whole suite on the same GPU by these backends, where they open it
 #   sanitizer   compute-sanitizer over a part of the suite, where it is installed
 #
-# GPU_PARTS: some of these ("latency soak"). GPU_DEVICE (cuda:0): which. GPU_SECONDS (500): for all parts together; those
-# for which no time is left are named. GPU_PART_SECONDS: for each at most. GPU_RESULTS: another folder. GPU_BUILD: a folder where all is built already.
+# GPU_PARTS: some of these ("latency soak"). GPU_DEVICE (cuda:0): which; GPU_OPENCL, GPU_VULKAN: which it is there, where its name does
+# not say so. GPU_SECONDS (900): for all parts together; those for which no time is left are named. GPU_PART_SECONDS: for each at most. GPU_RESULTS: another folder. GPU_BUILD: a folder where all is built already.
 # GPU_SLOWER=n: n times as long may each part take, on a device that is simulated.
 # GPU_COMMIT: what the tree is, where git does not say it. GPU_SMALL=1: sizes of a test, which measure nothing. SLIPRING_NVRTC_LIB: where NVRTC is, if it is not found.
 # Exit code: 0 all as it should be, 1 something was not, 3 no GPU that slipring can open.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 readonly device=${GPU_DEVICE:-cuda:0} results=${GPU_RESULTS:-bench/results} small=${GPU_SMALL:-} slower=${GPU_SLOWER:-1}
-readonly all_parts='latency throughput suite persistent relaunch faults deadlocks claims kernels ward pipeline transfer soak sanitizer'
-kernels=language/,math/,atomics/,ordering/,barriers/,warps/,memory/,streams/,launch/
-rings=mailboxes/,priority/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/ # faults/ are a part of their own: what fails there may lose the device
+readonly all_parts='latency throughput suite persistent relaunch faults deadlocks claims kernels ward pipeline transfer soak opencl vulkan sanitizer'
+# What runs at once, where that is possible. faults/ are a part of their own: what fails there may lose the device.
+kernels=('language/,parameters/,launch/' 'math/,ordering/,streams/' 'atomics/,barriers/,warps/,memory/')
+rings=('mailboxes/,priority/' 'overflow/,instances/,keys/' 'blocks/,batches/,references/' 'routes/,limits/')
 if [[ $small ]]; then
-    kernels=launch/,streams/
-    rings=instances/
+    kernels=(launch/ streams/)
+    rings=(instances/ priority/)
 fi
 readonly kernels rings
 readonly few=barriers/,atomics/ # that the sanitizer looks at
 readonly began=$SECONDS
-deadline=$((SECONDS + ${GPU_SECONDS:-500}))
+deadline=$((SECONDS + ${GPU_SECONDS:-900}))
 
 # ---- what is needed -------------------------------------------------------------------------------------------------
 
@@ -38,7 +40,7 @@ if [[ -z ${GPU_BUILD:-} ]]; then
     GPU_BUILD=build/gpu
     cmake -S . -B "$GPU_BUILD" -DCMAKE_BUILD_TYPE=Release -DSLIPRING_WITHOUT_JANSSON=ON > /dev/null && # bench needs none
         cmake --build "$GPU_BUILD" --parallel "$(nproc)" --target slipring_tool slipring_cts slipring_gpu || exit 1
-    deadline=$((SECONDS + ${GPU_SECONDS:-500}))
+    deadline=$((SECONDS + ${GPU_SECONDS:-900}))
 fi
 readonly bin=$GPU_BUILD/bin
 
@@ -72,11 +74,12 @@ quoted() { # of standard input, on one line
     printf '"%s"' "${text//\"/\\\"}"
 }
 
-# close_json FILE: what a program told before it was killed, ended there. A row and a case are a line each, told whole.
+# close_json FILE: what a program told before it was killed, ended there. A row and a case are a line each, told whole. What was
+# told to its end has a last line of its own.
 close_json() {
     local last end=']'
     last=$(tail -n 1 "$1")
-    if [[ $last == '}' || $last == '], "wrong": '*'}' ]]; then return; fi
+    if [[ $last == '}' || $last == ']' || $last == '], "wrong": '*'}' ]]; then return; fi
     if grep -q '"cases": \[' "$1"; then end=']}]'; fi
     sed -i '$s/,$//' "$1"
     printf '\n%s, "cut": true}\n' "$end" >> "$1"
@@ -141,7 +144,8 @@ part() {
         failed+=" $part"
         return
     fi
-    timeout -k 5 $((limit < left ? limit : left)) "$@" > "$folder/$part" 2> "$folder/said" || status=$?
+    export part_seconds=$((limit < left ? limit : left))
+    timeout -k 5 "$part_seconds" "$@" > "$folder/$part" 2> "$folder/said" || status=$?
     case $status in
         0) ended='done' ;;
         1) ended='failed' ;;
@@ -158,6 +162,45 @@ bench() { # NAME SECONDS
     part "$1" "$2" "$bin/slipring" bench "$1" --device "$device" --json --pairs 15 ${small:+--small}
 }
 
+joined() { # of its arguments, with commas
+    local IFS=,
+    printf '%s' "$*"
+}
+
+# The suite in several processes at once, because compilers take most of its time: an array of what each tells.
+suites() { # DEVICE FILTER...
+    local on=$1 i ended status=0 processes=()
+    shift
+    for ((i = 1; i <= $#; i++)); do
+        timeout -k 5 $((part_seconds - 2)) "$bin/slipring-cts" --device "$on" --filter "${!i}" --json > "$folder/suite.$i" &
+        processes+=($!)
+    done
+    for i in "${processes[@]}"; do
+        ended=0
+        wait "$i" || ended=$?
+        ((ended <= status)) || status=$ended
+    done
+    for ((i = 1; i <= $#; i++)); do
+        if [[ -s $folder/suite.$i ]]; then close_json "$folder/suite.$i"; else echo null > "$folder/suite.$i"; fi
+        ((i == 1)) && echo '[' || echo ,
+        cat "$folder/suite.$i"
+    done
+    echo ']'
+    return "$status"
+}
+
+# The same GPU by another backend: the first device of that name, or the one that the caller names.
+elsewhere() { # BACKEND SECONDS NAMED [OPTIONS]
+    local on=$3
+    part_wanted "$1" || return 0
+    if [[ ! $on ]]; then on=$(awk -v backend="$1" -v name="opens: ${description%%,*}" 'index($1, backend) == 1 && index($0, name) { print $1; exit }' "$folder/doctor"); fi
+    if [[ ! $on ]]; then
+        state "$1" 'left out' 0 "no device of this name: $(grep "^$1" "$folder/doctor" | tr -s ' ')"
+        return
+    fi
+    part "$1" "$2" bash -c 'suites "$@"' suites "$on${4:-}" "${kernels[@]}" "${rings[@]}" faults/
+}
+
 # What it says is a program's text, which is put between quotes.
 sanitize() {
     local tool
@@ -169,7 +212,7 @@ sanitize() {
     local status=0
     timeout "$1" "$tool" --error-exitcode 9 "$bin/slipring-cts" --device "$device?ring=relaunch" --filter "$few" \
         > "$folder/sanitized" 2>&1 || status=$?
-    printf '{"tool": %s, "status": %d, "said": %s}\n' "$(printf '%s' "$tool" | quoted)" "$status" \
+    printf '{"tool": %s, "status": %d, "said": %s\n}\n' "$(printf '%s' "$tool" | quoted)" "$status" \
         "$(tail -n 20 "$folder/sanitized" | quoted)"
     return $((status != 0))
 }
@@ -190,9 +233,11 @@ echo "gpu-check: $description"
 with=$([[ $device == *\?* ]] && echo '&' || echo '?')
 bench latency 60
 bench throughput 90
-part suite 120 "$bin/slipring-cts" --device "$device" --filter "$kernels" --perf --json
-part persistent 150 "$bin/slipring-cts" --device "$device${with}ring=persistent" --filter "$rings" --json
-part relaunch 120 "$bin/slipring-cts" --device "$device${with}ring=relaunch" --filter "$rings" --json
+export -f suites close_json sanitize quoted
+export bin folder device few
+part suite 180 "$bin/slipring-cts" --device "$device" --filter "$(joined "${kernels[@]}")" --perf --json
+part persistent 150 "$bin/slipring-cts" --device "$device${with}ring=persistent" --filter "$(joined "${rings[@]}")" --json
+part relaunch 150 bash -c 'suites "$@"' suites "$device${with}ring=relaunch" "${rings[@]}"
 part faults 60 "$bin/slipring-cts" --device "$device" --filter faults/ --json
 part deadlocks 90 "$bin/slipring-gpu" deadlocks "$device" "$([[ $small ]] && echo 50 || echo 300)"
 bench claims 150
@@ -201,13 +246,11 @@ bench ward 60
 bench pipeline 40
 bench transfer 60
 part soak $((${GPU_SOAK:-60} + 30)) "$bin/slipring-gpu" soak "$device" "${GPU_SOAK:-60}"
-if part_wanted sanitizer; then
-    export -f sanitize quoted
-    export bin folder device few
-    part sanitizer 70 bash -c 'sanitize 60'
-fi
+elsewhere opencl 150 "${GPU_OPENCL:-}"
+elsewhere vulkan 120 "${GPU_VULKAN:-}" '?ring=relaunch' # a kernel that stays may lose the GPU
+part sanitizer 70 bash -c 'sanitize 60'
 
-grep -h '"as_expected": false' "$folder"/{suite,persistent,relaunch,faults} 2> /dev/null || true
+grep -h '"as_expected": false' "$folder"/{suite,persistent,relaunch,faults,opencl,vulkan} 2> /dev/null || true
 echo "gpu-check: $device in $((SECONDS - began)) s, figures in $results/$name.json"
 if [[ $failed ]]; then
     echo "gpu-check: FAILED:$failed"

@@ -23,10 +23,12 @@ table() { # FILE
     function short(x) { return x >= 1e6 ? sprintf("%.1f M", x / 1e6) : x >= 100 ? sprintf("%.0f", x) : sprintf("%.3g", x) }
     /^{"device": "/ { printf "### %s\n\nBy %s at commit %s%s.\n", text("device"), text("version"), text("commit"),
                       /"small": true/ ? ": SIZES OF A TEST, NO FIGURES" : "" }
-    /^"[a-z]*": {"ended": "/ { parts = parts sprintf("| %s | %s | %d s | %s | %s |\n", substr($1, 2, length($1) - 3), text("ended"),
+    /^"[a-z]*": {"ended": "/ { part = substr($1, 2, length($1) - 3)
+                               parts = parts sprintf("| %s | %s | %d s | %s | %s |\n", substr($1, 2, length($1) - 3), text("ended"),
                                number("seconds"), text("commit"), text("said")) }
-    /"passed": [0-9]*, "bounded": / { suites = suites sprintf("- %d passed, %d within their bounds, %d unsupported, %d failed\n",
-                                      number("passed"), number("bounded"), number("unsupported"), number("failed")) }
+    /"passed": [0-9]*, "bounded": / { if (!(part in passed)) suite[++suites] = part # a part may be several processes
+                                      passed[part] += number("passed"); bounded[part] += number("bounded")
+                                      unsupported[part] += number("unsupported"); failed[part] += number("failed") }
     /^ *{"name": "/ { rows = rows sprintf("| `%s` | %s | %s | %s | %s | %s |\n", text("name"), text("stat"), short(number("value")),
                       number("floor") != 0 ? short(number("floor")) : "-", text("unit"),
                       number("ratio") != 0 ? sprintf("%.2f", number("ratio")) : "-") }
@@ -34,7 +36,9 @@ table() { # FILE
                       text("call"), text("ended"), number("ms")) }
     END {
         printf "\n| part | ended | took | commit | said |\n|---|---|---|---|---|\n%s", parts
-        if (suites != "") printf "\nThe suite (kernels, persistent, relaunched, faults):\n\n%s", suites
+        if (suites) printf "\nThe conformance suite, by part:\n\n"
+        for (i = 1; i <= suites; i++) printf "- %s: %d passed, %d within their bounds, %d unsupported, %d failed\n", suite[i],
+                                             passed[suite[i]], bounded[suite[i]], unsupported[suite[i]], failed[suite[i]]
         if (rows != "") printf "\n| row | stat | value | floor | unit | ratio |\n|---|---|---|---|---|---|\n%s", rows
         if (calls != "") printf "\nCalls of the driver that did not return while a persistent kernel ran:\n\n| call | ended | after |\n|---|---|---|\n%s", calls
     }' "$1"

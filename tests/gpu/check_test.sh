@@ -28,13 +28,24 @@ is_json() {
     if command -v python3 > /dev/null; then python3 -m json.tool "$found" > /dev/null || fail "$found is no JSON"; fi
 }
 
-# ---- all of it
-check 0
+# ---- all of it, with a sanitizer that says something, in quotes
+mkdir "$folder/tools"
+cat > "$folder/tools/compute-sanitizer" << 'END'
+#!/bin/bash
+echo '========= "COMPUTE-SANITIZER" \'
+exec "${@:3}"
+END
+chmod +x "$folder/tools/compute-sanitizer"
+PATH=$folder/tools:$PATH check 0
 is_json
-for part in latency throughput suite persistent relaunch faults deadlocks claims kernels ward pipeline transfer soak; do
+for part in latency throughput suite persistent relaunch faults deadlocks claims kernels ward pipeline transfer soak sanitizer; do
     grep -q "\"$part\": {\"ended\": \"done\"" "$found" || fail "part $part is not done"
 done
-grep -q '"sanitizer": {"ended": "' "$found" || fail 'nothing is said of the sanitizer'
+grep -q '"status": 0, "said": "=* ."COMPUTE-SANITIZER." ' "$found" || fail 'what the sanitizer says is lost'
+for part in opencl vulkan; do
+    grep -q "\"$part\": {\"ended\": \"left out\", .*\"said\": \"no device of this name: $part" "$found" || fail "no reason why $part is left out"
+done
+(($(grep -c '"as_expected": true' "$found") > 20)) || fail 'cases are lost'
 for row in rtt_64B rtt_64B_relayed rtt_64B_launch rtt_64B_graph rtt_64B_copy rtt_64B_copy_queued oneway_64B oneway_64B_x32 reqrep_64B relaunch_64B_x1000 batch_4K small_recorded \
     small_ring_many block_100K stride_8 divergent launch_empty pinned_4M overlap latency_global bandwidth_L2 occupancy pipeline4_latency ring_to_ring write_4M read_64M bare_pinned_40K recorded_100 pool_miss \
     saxpy_vs_hand matmul_vs_hand mandelbrot_vs_nvrtc ward_patients; do
@@ -75,7 +86,8 @@ cat > "$folder/slow/slipring-gpu" << 'END' # it takes no time
 printf '{\n"seconds": 1\n}\n'
 END
 chmod +x "$folder/slow/slipring-gpu"
-ln -s "$GPU_BUILD/bin/slipring-cts" "$folder/slow"
+printf '#!/bin/bash\nexec "%s" "$@"\n' "$GPU_BUILD/bin/slipring-cts" > "$folder/slow/slipring-cts"
+chmod +x "$folder/slow/slipring-cts"
 mkdir "$folder/bin"
 mv "$folder/slow" "$folder/bin/bin"
 rm "$found"
@@ -84,6 +96,29 @@ is_json
 grep -q '"latency": {"ended": "cut off"' "$found" || fail 'what hangs is not cut off'
 grep -q '{"name": "first"}' "$found" || fail 'what it had told is lost'
 grep -q '"soak": {"ended": "done"' "$found" || fail 'what follows is not run'
+
+# ---- by another backend, where there is one: in several processes, of which one is cut off
+if "$GPU_BUILD/bin/slipring-cts" --device opencl:0 --filter launch/two > /dev/null; then
+    GPU_OPENCL=opencl:0 GPU_PARTS=opencl check 0
+    is_json
+    (($(grep -c '"device": "opencl:0", "kind"' "$found") == 5)) || fail 'not all processes of the suite have told'
+    sed '/<!-- gpu-table -->/,$d' "$source_dir/docs/gpu.md" > "$folder/gpu.md"
+    printf '<!-- gpu-table -->\n<!-- end of it -->\n' >> "$folder/gpu.md"
+    GPU_TABLE=$folder/gpu.md "$source_dir/scripts/gpu-table.sh" > "$folder/said"
+    passed=$(grep -c '"result": "passed"' "$found")
+    grep -q "^- opencl: $passed passed, " "$folder/gpu.md" || fail "the table does not say that $passed cases passed"
+    cat > "$folder/bin/bin/slipring-cts" << END
+#!/bin/bash
+[[ \$* == *faults* ]] || exec "$GPU_BUILD/bin/slipring-cts" "\$@"
+printf '{"suite": "slipring-cts", "devices": [\n  {"device": "opencl:0", "cases": [\n      {"area": "faults", "name": "first"},'
+exec sleep 600
+END
+    rm "$found"
+    GPU_BUILD=$folder/bin GPU_OPENCL=opencl:0 GPU_PARTS=opencl GPU_PART_SECONDS=60 check 1
+    is_json
+    grep -q '"opencl": {"ended": "cut off"' "$found" || fail 'a process of the suite that hangs is not cut off'
+    grep -q '"name": "first"}' "$found" || fail 'what a process of the suite had told is lost'
+fi
 
 # ---- no GPU
 GPU_DEVICE=cuda:7 check 3
