@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GUARD_BYTES 256 // in front of and behind each buffer; a multiple of what slices are aligned to
+#define GUARD_BYTES 512 // in front of and behind each buffer; a multiple of what slices are aligned to
 #define GUARD 0xa5
 #define PERF_RUNS 15
 

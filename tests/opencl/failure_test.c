@@ -71,6 +71,28 @@ static void memory_is_chosen_by_what_the_device_can_do(void **state)
     assert_int_equal(fake->wrong, 0);
 }
 
+static void groups_that_stay_are_tried_where_they_may(void **state)
+{
+    static const struct {
+        const char *spec;
+        bool tried;
+    } row[] = {{"opencl:0", true},
+               {"opencl:0?ring=relaunch", false},
+               {"opencl:0?memory=coarse", false},
+               {"opencl:0?memory=plain", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; ++i) {
+        reset();
+        fake->stays = 1;
+        slr_device_info info;
+        slr_device *device = open_device(row[i].spec);
+        must(slr_device_get_info(device, &info));
+        if (row[i].tried == (strstr(info.features, "persistent_groups=0") != NULL))
+            fail_msg("%s: '%s'", row[i].spec, info.features);
+        slr_device_close(device);
+    }
+}
+
 static void threads_of_the_host_are_noted_where_they_compute(void **state)
 {
     (void)state;
@@ -639,6 +661,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(library_that_is_missing_or_is_no_OpenCL_is_named),
         cmocka_unit_test_setup(memory_is_chosen_by_what_the_device_can_do, load_fake),
+        cmocka_unit_test(groups_that_stay_are_tried_where_they_may),
         cmocka_unit_test(threads_of_the_host_are_noted_where_they_compute),
         cmocka_unit_test(warps_are_sub_groups_where_all_that_asks_for_them_goes_well),
         cmocka_unit_test(functions_of_the_host_run_and_the_mode_is_told),

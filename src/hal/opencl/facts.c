@@ -257,6 +257,13 @@ static void describe_name(const struct slri_opencl *opencl, char *out, size_t ro
     out[strlen(out) - 1] = '\0'; // the last '&', or the '?'
 }
 
+// Tried only where kernels may stay: elsewhere the trial would take time for nothing, up to its limits of seconds.
+static uint32_t groups_of(struct slri_opencl *opencl)
+{
+    const bool may_stay = opencl->memory == SLRI_CL_FINE && opencl->ring_mode != SLR_RING_RELAUNCHED;
+    return may_stay ? slri_cl_groups_that_stay(opencl) : 0;
+}
+
 static void describe_features(struct slri_opencl *opencl, char *out, size_t room)
 {
     const struct slri_cl_facts *facts = &opencl->facts;
@@ -275,7 +282,7 @@ static void describe_features(struct slri_opencl *opencl, char *out, size_t room
              facts->most_group);
     snprintf(out + strlen(out), room - strlen(out), " warps=%s",
              slri_cl_warps(opencl) == SLRI_OPENCL_LOCAL_MEMORY ? "local_memory" : "sub_groups");
-    snprintf(out + strlen(out), room - strlen(out), " persistent_groups=%u", slri_cl_groups_that_stay(opencl));
+    snprintf(out + strlen(out), room - strlen(out), " persistent_groups=%u", groups_of(opencl));
     for (size_t i = 0; i < sizeof feature / sizeof *feature; ++i)
         if (feature[i].has)
             snprintf(out + strlen(out), room - strlen(out), " %s", feature[i].name);
@@ -284,10 +291,10 @@ static void describe_features(struct slri_opencl *opencl, char *out, size_t room
 // How its own ring kernels run, and what was done for that.
 static void describe_rings(struct slri_opencl *opencl, char *out, size_t room)
 {
-    uint32_t groups = slri_cl_groups_that_stay(opencl);
+    uint32_t groups = groups_of(opencl);
     const bool on_host = opencl->facts.device_class == SLR_DEVICE_SOFTWARE; // of its threads the note tells
     const char *note = on_host ? slri_cl_load_note() : "";
-    if (opencl->ring_mode != SLR_RING_RELAUNCHED && opencl->memory == SLRI_CL_FINE && groups != 0)
+    if (groups != 0)
         snprintf(out, room, "persistent ring kernels in up to %u work-groups", groups);
     else
         snprintf(out, room, "no persistent ring kernels: %s",
