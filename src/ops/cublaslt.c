@@ -144,7 +144,9 @@ static bool make_product(struct slri_cublaslt_plan *plan)
 static bool set_preference(struct slri_cublaslt_plan *plan, void *preference)
 {
     const struct lt_key *key = &plan->key;
-    uint32_t reductions = SLRI_LT_REDUCTION_ANY & ~(key->deterministic ? SLRI_LT_REDUCTION_IN_PLACE : 0u);
+    // Parts of a sum stay floats. Two in place come in any order.
+    uint32_t in_place = key->dtype == SLR_F32 && !key->deterministic ? SLRI_LT_REDUCTION_IN_PLACE : 0;
+    uint32_t reductions = SLRI_LT_REDUCTION_IN_FLOAT | in_place;
     const uint32_t *at = key->alignment;
     LT_TRY(MatmulPreferenceSetAttribute, preference, SLRI_LT_MOST_WORKSPACE, &key->workspace_bytes, 8);
     LT_TRY(MatmulPreferenceSetAttribute, preference, SLRI_LT_REDUCTIONS, &reductions, sizeof reductions);

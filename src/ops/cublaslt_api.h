@@ -62,9 +62,10 @@ enum {
     SLRI_LT_ALIGNMENT_B = 6,
     SLRI_LT_ALIGNMENT_C = 7,
     SLRI_LT_ALIGNMENT_D = 8,
-    SLRI_LT_REDUCTION = 3, // an attribute of an algorithm
-    SLRI_LT_REDUCTION_IN_PLACE = 1,
-    SLRI_LT_REDUCTION_ANY = 7
+    SLRI_LT_REDUCTION = 3,           // an attribute of an algorithm
+    SLRI_LT_REDUCTION_IN_PLACE = 1,  // of parts of a sum: in the results, whose type they then are of
+    SLRI_LT_REDUCTION_IN_FLOAT = 2,  // in the workspace
+    SLRI_LT_REDUCTION_OF_RESULTS = 4 // in the workspace, as numbers of the results' type
 };
 
 #endif

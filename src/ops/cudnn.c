@@ -130,6 +130,32 @@ static bool list_choices(void *handle, struct slri_cudnn_plan *plan, struct slri
     }
 }
 
+// Whether each of its sums is one of products of elements, in float. Those by transforms (Winograd's, Fourier's) are
+// not: their errors grow with all of a tile. Nor are gradients of halves by atomic additions: each is rounded to a
+// half.
+static bool is_exact(const struct dnn_key *key, const struct slri_cudnn_choice *choice)
+{
+    static const uint32_t sums[] = {[SLRI_FORWARD] =
+                                        1u << 0 | 1u << 1 | 1u << 2 | 1u << 3, // GEMM, in three ways; direct
+                                    [SLRI_TO_INPUT] = 1u << 0 | 1u << 1,
+                                    [SLRI_TO_WEIGHTS] = 1u << 0 | 1u << 1 | 1u << 3};
+    static const uint32_t atomic[] = {[SLRI_TO_INPUT] = 1u << 0, [SLRI_TO_WEIGHTS] = 1u << 0 | 1u << 3};
+    bool is_float = key->dtype == SLR_F32;
+    uint32_t let = sums[key->pass] & ~(is_float ? 0 : atomic[key->pass]);
+    bool is_by_tensor_cores = choice->math != SLRI_DNN_DEFAULT && choice->math != SLRI_DNN_FMA;
+    return choice->algorithm >= 0 && choice->algorithm < 32 && (let >> choice->algorithm & 1) != 0 &&
+           !(is_float && is_by_tensor_cores); // which would round floats to 10 bits
+}
+
+// An algorithm is one with its kind of arithmetic: with another it need not work, or needs more workspace.
+static bool take_choice(struct slri_cudnn_plan *plan, const struct slri_cudnn_choice *choice)
+{
+    plan->choice = *choice;
+    if (plan->key.dtype != SLR_F32)
+        DNN_TRY(SetConvolutionMathType, plan->convolution, choice->math);
+    return true;
+}
+
 static bool fill_dnn_plan(void *handle, struct slri_nvidia_plan *begin)
 {
     struct slri_cudnn_plan *plan = (struct slri_cudnn_plan *)begin;
@@ -139,11 +165,9 @@ static bool fill_dnn_plan(void *handle, struct slri_nvidia_plan *begin)
     if (!describe_convolution(plan) || !list_choices(handle, plan, choice, &count))
         return false;
     for (int i = 0; i < count && i < SLRI_DNN_MOST_CHOICES; ++i)
-        if (choice[i].status == 0 && choice[i].workspace_bytes <= key->workspace_bytes &&
-            (!key->deterministic || choice[i].deterministic == SLRI_DNN_DETERMINISTIC)) {
-            plan->choice = choice[i];
-            return true;
-        }
+        if (choice[i].status == 0 && choice[i].workspace_bytes <= key->workspace_bytes && is_exact(key, &choice[i]) &&
+            (!key->deterministic || choice[i].deterministic == SLRI_DNN_DETERMINISTIC))
+            return take_choice(plan, &choice[i]);
     snprintf(plan->plan.why_not, sizeof plan->plan.why_not, "cuDNN has no algorithm for this shape%s%s",
              key->deterministic ? ", with the same bits in every run" : "", count ? ", in this workspace" : "");
     return false;

@@ -60,10 +60,11 @@ struct slri_cudnn_choice { // of each of the three passes
 enum {
     SLRI_DNN_NCHW = 0,
     SLRI_DNN_CROSS_CORRELATION = 1,
+    SLRI_DNN_DEFAULT = 0,
     SLRI_DNN_FMA = 3,       // not the TF32 of the default
     SLRI_DNN_TENSOR_OP = 1, // halves, whose sums are floats
     SLRI_DNN_DETERMINISTIC = 1,
-    SLRI_DNN_MOST_CHOICES = 8
+    SLRI_DNN_MOST_CHOICES = 16 // each algorithm may come with two kinds of arithmetic
 };
 
 #endif

@@ -83,6 +83,48 @@ static void call_that_waits_for_kernels_that_stay_returns_and_is_named(void **st
     nothing_is_left("stalled");
 }
 
+static slr_status multiply(struct residence *r, slr_ops *ops, slr_buffer *result)
+{
+    slr_stream *stream;
+    must(slr_stream_create(r->device, NULL, &stream));
+    slr_tensor a = slr_tensor_2d(SLR_F32, r->buffer, 2, 2), c = slr_tensor_2d(SLR_F32, result, 2, 2);
+    slr_matmul_desc desc = SLR_MATMUL_DESC_INIT;
+    desc.a = &a, desc.b = &a, desc.c = &c;
+    slr_status status = slr_ops_matmul(ops, stream, &desc, NULL);
+    if (status == SLR_OK)
+        status = slr_stream_finish(stream, LONG);
+    slr_stream_destroy(stream);
+    return status;
+}
+
+// What a library calls of the driver nobody sees: so its call is watched as a whole.
+static void call_of_a_library_that_waits_for_kernels_that_stay_returns(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {"cublasLtCreate", "cublasLtMatmulAlgoGetHeuristic", "cublasLtMatmul"};
+    assert_int_equal(setenv("SLIPRING_CUBLASLT_LIB", getenv("SLIPRING_FAKE_CUDA"), 1), 0);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
+        struct residence r = {0};
+        slr_ops *ops;
+        slr_buffer *result;
+        begin(&r, DEVICE);
+        must(slr_buffer_create(r.device, 16, &r.buffer));
+        must(slr_buffer_create(r.device, 16, &result));
+        must(slr_ops_create(r.device, NULL, &ops));
+        must(ask(&r, 2));
+        __atomic_store_n(&fake->stalls_in, calls[i], __ATOMIC_RELEASE);
+        must(multiply(&r, ops, result));
+        __atomic_store_n(&fake->stalls_in, NULL, __ATOMIC_RELEASE);
+        wait_for_stall_in(r.device, "a library's");
+        must(ask(&r, 3));
+        slr_ops_destroy(ops);
+        slr_buffer_destroy(result);
+        end(&r);
+        nothing_is_left(calls[i]);
+    }
+    unsetenv("SLIPRING_CUBLASLT_LIB");
+}
+
 // Who ends kernels otherwise is itself in the call.
 static void poller_that_waits_for_its_kernels_goes_on(void **state)
 {
@@ -158,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(call_that_waits_for_kernels_that_stay_returns_and_is_named, load_fake),
+        cmocka_unit_test(call_of_a_library_that_waits_for_kernels_that_stay_returns),
         cmocka_unit_test(poller_that_waits_for_its_kernels_goes_on),
         cmocka_unit_test(call_that_waits_for_something_else_is_let_be),
         cmocka_unit_test(watchdog_has_a_limit_that_can_be_chosen),

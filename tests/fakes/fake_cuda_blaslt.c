@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cuBLASLt that computes on the host: sums in double, each result rounded once. It refuses what the manual does:
-// layouts that do not fit, pointers that are less aligned than was said, too little workspace, a stream of another
-// context; and it counts that as wrong. Its first algorithm reduces in place, where that is let.
+// A cuBLASLt that computes on the host, and rounds where the real one does on an H100: parts of a sum by its reduction
+// scheme, and a product before its bias is added. It refuses what the manual does: layouts that do not fit, pointers
+// that are less aligned than was said, too little workspace, a stream of another context; and it counts that as wrong.
+// Its algorithm is the one whose sums are the least exact of those that are let.
 #include "fake_cuda_math.h"
 
 #include "ops/cublaslt_api.h"
@@ -103,7 +104,8 @@ int cublasLtMatmulPreferenceCreate(void **preference)
     LOCKED(math_make("cublasLtMatmulPreferenceCreate", LT_PREFERENCE, preference));
     if (error == 0) {
         struct math_object *made = *preference;
-        made->value[SLRI_LT_REDUCTIONS] = SLRI_LT_REDUCTION_ANY;
+        made->value[SLRI_LT_REDUCTIONS] =
+            SLRI_LT_REDUCTION_IN_PLACE | SLRI_LT_REDUCTION_IN_FLOAT | SLRI_LT_REDUCTION_OF_RESULTS;
         for (int i = SLRI_LT_ALIGNMENT_A; i <= SLRI_LT_ALIGNMENT_D; ++i)
             made->value[i] = 256;
     }
@@ -173,13 +175,15 @@ static int32_t choose(void *handle, void *desc, void *a, void *b, void *c, void 
     const struct math_object *by = preference;
     if (by->value[SLRI_LT_MOST_WORKSPACE] < WORKSPACE)
         return NOT_SUPPORTED_BY_LT;
-    bool in_place = (by->value[SLRI_LT_REDUCTIONS] & SLRI_LT_REDUCTION_IN_PLACE) != 0;
+    int64_t let = by->value[SLRI_LT_REDUCTIONS];
     *choice = (struct slri_cublaslt_choice){.workspace_bytes = WORKSPACE};
     uint64_t *data = choice->algorithm.data;
     data[ALGORITHM_MARK] = MARK_LT;
     for (int i = SLRI_LT_ALIGNMENT_A; i <= SLRI_LT_ALIGNMENT_D; ++i)
         data[ALGORITHM_ALIGNMENTS] |= (uint64_t)by->value[i] << (i - SLRI_LT_ALIGNMENT_A) * 16;
-    data[ALGORITHM_REDUCTION] = in_place ? SLRI_LT_REDUCTION_IN_PLACE : 2;
+    data[ALGORITHM_REDUCTION] = let & SLRI_LT_REDUCTION_IN_PLACE     ? SLRI_LT_REDUCTION_IN_PLACE
+                                : let & SLRI_LT_REDUCTION_OF_RESULTS ? SLRI_LT_REDUCTION_OF_RESULTS
+                                                                     : SLRI_LT_REDUCTION_IN_FLOAT;
     data[ALGORITHM_WORKSPACE] = WORKSPACE;
     *count = 1;
     return 0;
@@ -209,6 +213,7 @@ struct lt_operands {
     const void *at[3];
     void *d;
     double alpha, beta;
+    uint64_t reduction; // of two parts of each sum
 };
 
 static size_t matrices_of(const struct math_object *layout)
@@ -273,14 +278,15 @@ static void multiply_one(const struct lt_operands *o, size_t matrix, int64_t row
     const struct math_object *p = o->product, *d = o->layout[3];
     int64_t ta = p->value[SLRI_LT_TRANSPOSE_A], tb = p->value[SLRI_LT_TRANSPOSE_B];
     int64_t epilogue = p->value[SLRI_LT_EPILOGUE], type = d->value[LAYOUT_TYPE];
-    double sum = 0;
-    for (int64_t k = 0; k < columns_of(o->layout[0], ta); ++k)
-        sum += element_of(o, 0, matrix, row, k, ta) * element_of(o, 1, matrix, k, column, tb);
-    sum *= o->alpha;
+    int64_t depth = columns_of(o->layout[0], ta), parts = o->reduction == SLRI_LT_REDUCTION_IN_FLOAT ? 0 : type;
+    double part[2] = {0};
+    for (int64_t k = 0; k < depth; ++k)
+        part[k < depth / 2] += element_of(o, 0, matrix, row, k, ta) * element_of(o, 1, matrix, k, column, tb);
+    double sum = o->alpha * math_rounded(parts, part[0]) + o->alpha * math_rounded(parts, part[1]);
     if (o->beta != 0)
         sum += o->beta * element_of(o, 2, matrix, row, column, SLRI_LT_OPERATION_N);
     if (epilogue & SLRI_LT_EPILOGUE_BIAS)
-        sum += math_read((const void *)(uintptr_t)p->value[SLRI_LT_BIAS], type, (size_t)row);
+        sum = math_rounded(type, sum) + math_read((const void *)(uintptr_t)p->value[SLRI_LT_BIAS], type, (size_t)row);
     if ((epilogue & SLRI_LT_EPILOGUE_RELU) && sum < 0)
         sum = 0;
     math_write(o->d, type,
@@ -296,8 +302,13 @@ int cublasLtMatmul(void *handle, void *desc, const void *alpha, const void *a, v
     float scale[2];
     memcpy(&scale[0], alpha, sizeof *scale);
     memcpy(&scale[1], beta, sizeof *scale);
-    const struct lt_operands o = {
-        desc, {a_layout, b_layout, c_layout, d_layout}, {a, b, c}, d, (double)scale[0], (double)scale[1]};
+    const struct lt_operands o = {desc,
+                                  {a_layout, b_layout, c_layout, d_layout},
+                                  {a, b, c},
+                                  d,
+                                  (double)scale[0],
+                                  (double)scale[1],
+                                  algorithm->data[ALGORITHM_REDUCTION]};
     LOCKED(check_product(handle, &o, algorithm, workspace, workspace_bytes, (slri_cu_stream)stream));
     if (error != 0)
         return error;

@@ -87,6 +87,13 @@ void math_write(void *memory, int64_t type, size_t at, double value)
         memcpy(to, &half, sizeof half);
 }
 
+double math_rounded(int64_t type, double value)
+{
+    float stored;
+    math_write(&stored, type, 0, value);
+    return math_read(&stored, type, 0);
+}
+
 bool math_reaches(const void *memory, int64_t type, size_t elements, slri_cu_stream stream)
 {
     struct object *piece = piece_of((slri_cu_pointer)(uintptr_t)memory, elements * math_bytes(type));

@@ -27,6 +27,7 @@ struct math_object {
 #define NOT_SUPPORTED_BY_LT 15
 #define INVALID_BY_LT 7
 #define INVALID_BY_DNN 2000
+#define NOT_SUPPORTED_BY_DNN 3000
 
 // Under the lock, as next_call: counted, and failing on demand. Without a context is wrong where one is needed.
 int32_t math_make(const char *name, enum math_kind kind, void **out);
@@ -37,6 +38,7 @@ bool math_is(const void *object, enum math_kind kind);
 // Elements of type CUDA_R_32F, CUDA_R_16F or CUDA_R_16BF in memory.
 double math_read(const void *memory, int64_t type, size_t at);
 void math_write(void *memory, int64_t type, size_t at, double value);
+double math_rounded(int64_t type, double value); // to the type
 size_t math_bytes(int64_t type);
 // Whether these elements lie in memory of the current context, which the stream may use. Under the lock.
 bool math_reaches(const void *memory, int64_t type, size_t elements, slri_cu_stream stream);

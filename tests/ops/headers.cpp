@@ -59,7 +59,8 @@ SAME(SLRI_LT_ALIGNMENT_C, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES);
 SAME(SLRI_LT_ALIGNMENT_D, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
 SAME(SLRI_LT_REDUCTION, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME);
 SAME(SLRI_LT_REDUCTION_IN_PLACE, CUBLASLT_REDUCTION_SCHEME_INPLACE);
-SAME(SLRI_LT_REDUCTION_ANY, CUBLASLT_REDUCTION_SCHEME_MASK);
+SAME(SLRI_LT_REDUCTION_IN_FLOAT, CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
+SAME(SLRI_LT_REDUCTION_OF_RESULTS, CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE);
 SAME(0, CUDA_R_32F);
 SAME(2, CUDA_R_16F);
 SAME(14, CUDA_R_16BF);
@@ -68,14 +69,26 @@ template <class Theirs>
 constexpr bool is_choice = sizeof(slri_cudnn_choice) == sizeof(Theirs) &&
                            offsetof(slri_cudnn_choice, status) == offsetof(Theirs, status) &&
                            offsetof(slri_cudnn_choice, workspace_bytes) == offsetof(Theirs, memory) &&
-                           offsetof(slri_cudnn_choice, deterministic) == offsetof(Theirs, determinism);
+                           offsetof(slri_cudnn_choice, deterministic) == offsetof(Theirs, determinism) &&
+                           offsetof(slri_cudnn_choice, math) == offsetof(Theirs, mathType);
 static_assert(is_choice<cudnnConvolutionFwdAlgoPerf_t> && is_choice<cudnnConvolutionBwdDataAlgoPerf_t> &&
               is_choice<cudnnConvolutionBwdFilterAlgoPerf_t>);
 SAME(SLRI_DNN_NCHW, CUDNN_TENSOR_NCHW);
 SAME(SLRI_DNN_CROSS_CORRELATION, CUDNN_CROSS_CORRELATION);
+SAME(SLRI_DNN_DEFAULT, CUDNN_DEFAULT_MATH);
 SAME(SLRI_DNN_FMA, CUDNN_FMA_MATH);
 SAME(SLRI_DNN_TENSOR_OP, CUDNN_TENSOR_OP_MATH);
 SAME(SLRI_DNN_DETERMINISTIC, CUDNN_DETERMINISTIC);
+// Those that src/ops/cudnn.c names by their bits.
+SAME(0, CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM);
+SAME(1, CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM);
+SAME(2, CUDNN_CONVOLUTION_FWD_ALGO_GEMM);
+SAME(3, CUDNN_CONVOLUTION_FWD_ALGO_DIRECT);
+SAME(0, CUDNN_CONVOLUTION_BWD_DATA_ALGO_0);
+SAME(1, CUDNN_CONVOLUTION_BWD_DATA_ALGO_1);
+SAME(0, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0);
+SAME(1, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1);
+SAME(3, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3);
 SAME(0, CUDNN_DATA_FLOAT);
 SAME(2, CUDNN_DATA_HALF);
 SAME(9, CUDNN_DATA_BFLOAT16);

@@ -148,6 +148,32 @@ static void each_pass_of_a_convolution_has_its_candidates(void **state)
     nothing_is_left("passes");
 }
 
+// Of those that a library lists, the one that is used adds in float and has the arithmetic that it was listed with.
+static void algorithms_that_round_parts_of_sums_are_not_used(void **state)
+{
+    (void)state;
+    reset();
+    type = SLR_F16;
+    struct fixture f = open_ops("cuda:0");
+    struct convolution d;
+    seed = 3;
+    draw_convolution(&d);
+    make_convolution(&f, &d);
+    struct data dy = make_like(&f, &d.y), dx = make_like(&f, &d.x), dw = make_like(&f, &d.weights);
+    for (int pass = 1; pass < 3; ++pass) { // atomic additions of halves are no sums in float
+        struct listed listed = {0};
+        must(slr_ops_convolution_backward_bench(f.ops, f.stream, &d.desc, &dy.tensor, pass == 1 ? &dx.tensor : NULL,
+                                                pass == 2 ? &dw.tensor : NULL, list, &listed));
+        assert_true(find(&listed, "cudnn.convolution")->deterministic == 1);
+        assert_true(find(&listed, "cudnn.convolution")->ns > 0);
+    }
+    drop(&dy), drop(&dx), drop(&dw);
+    drop_convolution(&d);
+    close_ops(&f);
+    type = SLR_F32;
+    nothing_is_left("parts of sums");
+}
+
 // ---- failures
 // --------------------------------------------------------------------------------------------------------
 
@@ -297,6 +323,7 @@ int main(void)
         cmocka_unit_test(convolutions_of_cudnn_and_their_gradients_are_those_of_double),
         cmocka_unit_test(candidates_have_workspace_and_determinism),
         cmocka_unit_test(each_pass_of_a_convolution_has_its_candidates),
+        cmocka_unit_test(algorithms_that_round_parts_of_sums_are_not_used),
         cmocka_unit_test(each_call_that_fails_is_told_or_done_without),
         cmocka_unit_test(handles_are_made_anew_behind_a_reopening),
     };

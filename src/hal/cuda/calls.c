@@ -19,6 +19,16 @@ static void end(void)
         __atomic_store_n(&here->call, here->call & ~(uint64_t)0xff, __ATOMIC_RELAXED);
 }
 
+void slri_cu_library_begin(void)
+{
+    begin_calls(SLRI_CU_CALL_LIBRARY);
+}
+
+void slri_cu_library_end(void)
+{
+    end();
+}
+
 #define WATCHED(result, name, parameters, arguments)                                                                   \
     static result watched_##name parameters                                                                            \
     {                                                                                                                  \

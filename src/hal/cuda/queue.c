@@ -114,6 +114,15 @@ static slr_status dispatch(struct slri_cuda *cuda, slri_cu_stream stream, const 
     return slri_cuda_check(cuda, "LaunchKernel", NULL, slri_cuda_launch(cuda, stream, command, extras));
 }
 
+// A library takes memory and loads kernels when it likes, and either may wait until no kernel stays.
+static slr_status put_native(slri_cu_stream stream, const struct slri_command *command)
+{
+    slri_cu_library_begin();
+    slr_status status = command->native.put(command->native.user, &(struct slri_native_queue){.queue = stream});
+    slri_cu_library_end();
+    return status;
+}
+
 slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
                          const struct slri_extras *extras)
 {
@@ -129,7 +138,7 @@ slr_status slri_cuda_put(struct slri_cuda *cuda, slri_cu_stream stream, const st
     case SLRI_LIST:
         return slri_cuda_check(cuda, "GraphLaunch", NULL, slri_cuda_list_launch(cuda, stream, command->list));
     case SLRI_NATIVE:
-        return command->native.put(command->native.user, &(struct slri_native_queue){.queue = stream});
+        return put_native(stream, command);
     default:
         return dispatch(cuda, stream, command, extras);
     }

@@ -17,6 +17,7 @@ static const char *const names[SLRI_CU_CALLS] = {
 #define NAME(result, name, parameters, arguments) [SLRI_CU_CALL_##name] = "cu" #name,
     SLRI_CU_REQUIRED(NAME) SLRI_CU_OPTIONAL(NAME)
 #undef NAME
+        [SLRI_CU_CALL_LIBRARY] = "a library's",
 };
 
 static uint64_t limit_of(const struct slri_cu_watch *watch, uint32_t call)

@@ -21,7 +21,8 @@ enum slri_cu_call {
 #define SLRI_CU_NUMBER(result, name, parameters, arguments) SLRI_CU_CALL_##name,
     SLRI_CU_REQUIRED(SLRI_CU_NUMBER) SLRI_CU_OPTIONAL(SLRI_CU_NUMBER)
 #undef SLRI_CU_NUMBER
-        SLRI_CU_CALLS
+        SLRI_CU_CALL_LIBRARY, // one of a library, which makes calls of the driver that nobody sees
+    SLRI_CU_CALLS
 };
 
 struct slri_cu_place {
@@ -52,6 +53,9 @@ void slri_cu_watched(const struct slri_cu *found, struct slri_cu *out);
 // finds no place is not watched.
 void slri_cu_watch_enter(struct slri_cu_watch *watch);
 void slri_cu_watch_leave(void);
+// Around calls of a library, which is watched as one call of the driver is. They do not nest.
+void slri_cu_library_begin(void);
+void slri_cu_library_end(void);
 
 // stall.c. `watch` is all zero but for `residents` and `limit_ns`. Errors: SYSTEM (no thread).
 slr_status slri_cu_watch_start(struct slri_cu_watch *watch); // once or more; one thread at a time
