@@ -453,7 +453,7 @@ endif()
 if(TARGET slipring_cts)
     set(areas launch/,streams/,faults/)
     if(NOT SLIPRING_SANITIZE)
-        string(APPEND areas ,language/,math/,atomics/,barriers/,memory/,warps/)
+        string(APPEND areas ,language/,math/,atomics/,barriers/,memory/,warps/,matrix/)
     endif()
     slipring_register(tests/cuda/cts slipring_cts --device cuda:0 --filter ${areas})
     set_property(TEST tests/cuda/cts APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
@@ -562,7 +562,7 @@ endif()
 # tests/cuda so.
 if(TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
     slipring_register(tests/shim/cts slipring_cts --device cuda:0 --timeout 60 --filter
-        launch/,language/,math/,atomics/,barriers/,memory/,warps/,parameters/,faults/)
+        launch/,language/,math/,atomics/,barriers/,memory/,warps/,matrix/,parameters/,faults/)
     slipring_register(tests/shim/cts_rings slipring_cts --device cuda:0?ring=persistent --device cuda:0?ring=relaunch
         --timeout 60 --optimize 1
         --filter mailboxes/,priority/,references/,overflow/,instances/,keys/,blocks/,batches/,routes/,limits/)

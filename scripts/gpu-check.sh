@@ -9,6 +9,7 @@
 #   faults      kernels and handlers that divide by zero, run out of fuel and the like: told, and the device lives on
 #   latency, throughput, claims, kernels, ward, pipeline, transfer   rows of `slipring bench`, each beside its floor by hand in CUDA C++
 #   deadlocks   every call that may wait for a kernel that never returns, made while one runs
+#   operations  random cases of operations beside references in double: with cuBLASLt and cuDNN, where they are
 #   soak        random launches, pauses, failures and terminations, for GPU_SOAK seconds (60)
 #   opencl, vulkan   the whole suite on the same GPU by these backends, where they open it
 #   sanitizer   compute-sanitizer over a part of the suite, where it is installed
@@ -21,9 +22,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 readonly device=${GPU_DEVICE:-cuda:0} results=${GPU_RESULTS:-bench/results} small=${GPU_SMALL:-} slower=${GPU_SLOWER:-1}
-readonly all_parts='latency throughput suite persistent relaunch faults deadlocks claims kernels ward pipeline transfer soak opencl vulkan sanitizer'
+readonly all_parts='latency throughput suite persistent relaunch faults deadlocks operations claims kernels ward pipeline transfer soak opencl vulkan sanitizer'
 # What runs at once, where that is possible. faults/ are a part of their own: what fails there may lose the device.
-kernels=('language/,parameters/,launch/' 'math/,ordering/,streams/' 'atomics/,barriers/,warps/,memory/')
+kernels=('language/,parameters/,launch/' 'math/,ordering/,streams/' 'atomics/,barriers/,warps/,matrix/,memory/')
 rings=('mailboxes/,priority/' 'overflow/,instances/,keys/' 'blocks/,batches/,references/' 'routes/,limits/')
 if [[ $small ]]; then
     kernels=(launch/ streams/)
@@ -240,6 +241,7 @@ part persistent 150 "$bin/slipring-cts" --device "$device${with}ring=persistent"
 part relaunch 150 bash -c 'suites "$@"' suites "$device${with}ring=relaunch" "${rings[@]}"
 part faults 60 "$bin/slipring-cts" --device "$device" --filter faults/ --json
 part deadlocks 90 "$bin/slipring-gpu" deadlocks "$device" "$([[ $small ]] && echo 50 || echo 300)"
+part operations 60 "$bin/slipring-gpu" operations "$device" "$([[ $small ]] && echo 5 || echo 30)"
 bench claims 150
 bench kernels 120
 bench ward 60

@@ -12,6 +12,7 @@ TEXT(math)
 TEXT(atomics)
 TEXT(barriers)
 TEXT(warps)
+TEXT(matrix)
 TEXT(memory)
 TEXT(parameters)
 TEXT(launch)
@@ -21,20 +22,21 @@ TEXT(planted)
 TEXT(host)
 #undef TEXT
 
-const char *const cts_areas[] = {"language",   "math",    "atomics", "ordering",   "barriers", "warps",     "memory",
-                                 "parameters", "streams", "launch",  "mailboxes",  "priority", "instances", "blocks",
-                                 "batches",    "keys",    "routes",  "references", "overflow", "faults",    "limits"};
+const char *const cts_areas[] = {"language",   "math",      "atomics",    "ordering", "barriers", "warps",
+                                 "matrix",     "memory",    "parameters", "streams",  "launch",   "mailboxes",
+                                 "priority",   "instances", "blocks",     "batches",  "keys",     "routes",
+                                 "references", "overflow",  "faults",     "limits"};
 const size_t cts_area_count = sizeof cts_areas / sizeof *cts_areas;
 
 static const struct {
     const char *area, *text;
 } files[] = {
-    {"language", cts_embedded_language_cu},     {"math", cts_embedded_math_cu},
-    {"atomics", cts_embedded_atomics_cu},       {"barriers", cts_embedded_barriers_cu},
-    {"warps", cts_embedded_warps_cu},           {"memory", cts_embedded_memory_cu},
-    {"parameters", cts_embedded_parameters_cu}, {"launch", cts_embedded_launch_cu},
-    {"faults", cts_embedded_faults_cu},         {"limits", cts_embedded_limits_cu},
-    {CTS_PLANTED, cts_embedded_planted_cu},
+    {"language", cts_embedded_language_cu}, {"math", cts_embedded_math_cu},
+    {"atomics", cts_embedded_atomics_cu},   {"barriers", cts_embedded_barriers_cu},
+    {"warps", cts_embedded_warps_cu},       {"matrix", cts_embedded_matrix_cu},
+    {"memory", cts_embedded_memory_cu},     {"parameters", cts_embedded_parameters_cu},
+    {"launch", cts_embedded_launch_cu},     {"faults", cts_embedded_faults_cu},
+    {"limits", cts_embedded_limits_cu},     {CTS_PLANTED, cts_embedded_planted_cu},
 };
 
 // What has been made lasts as long as the program.

@@ -10,6 +10,7 @@
 #define NEEDS_HOST "with ring=persistent the device owns the mailbox, and this needs an owner on the host"
 #define ONE_GROUP "on Vulkan a device has one group that stays, for one ring kernel at a time"
 
+#define NO_FRAGMENTS "matrix fragments of this form are CUDA's"
 #define FLUSHES "Vulkan lets a device take subnormal floats for 0"
 #define NO_DOUBLES "without doubles a kernel computes no more than 32 of them, with integers"
 #define NO_ATOMICS_OF_64 "a device with words of 32 bits has no atomics of 64"
@@ -29,6 +30,14 @@
 const cts_known cts_known_list[] = {
     {"cpu/*", "planted/is_off_by_more_than_its_bound", CTS_MUST_PASS, "its functions are slipring's"},
     {"*", "planted/*", CTS_MUST_FAIL, "it is there to fail"},
+    {"cpu/compiled", "matrix/*", CTS_MUST_REFUSE, "cores have no matrix fragments, and the interpreter computes them"},
+    {"toy/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
+    {"opencl/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
+    {"vulkan/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
+    {"webgpu/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
+    {"metal/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
+    {"hip/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
+    {"cuda/*", "matrix/*", CTS_MAY_REFUSE, "GPUs before compute capability 8.0 have no such fragments"},
     {"opencl/*", "memory/a_slice_is_a_part_of_the_whole", CTS_MAY_REFUSE, "without SVM a slice is a part of a memory object, at the device's alignment"},
     {"opencl/*/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "batches/*", CTS_MUST_REFUSE, NEEDS_HOST},

@@ -68,7 +68,8 @@ struct gpu_calls {
     void *host;
     unsigned char pageable[BYTES];
     _Alignas(4096) unsigned char registered[BYTES];
-    slr_buffer *buffer, *pinned, *kept;
+    slr_buffer *buffer, *result, *pinned;
+    slr_ops *ops;
     slr_stream *own;
     slr_program *program;
     slr_kernel *own_kernel;
@@ -250,6 +251,32 @@ SLIPRING_VOID(destroy_program, slr_program_destroy(c->program))
 SLIPRING_VOID(destroy_own_stream, slr_stream_destroy(c->own))
 SLIPRING_VOID(destroy_buffer, slr_buffer_destroy(c->buffer))
 SLIPRING_VOID(destroy_pinned, slr_buffer_destroy(c->pinned))
+SLIPRING_VOID(destroy_ops, slr_ops_destroy(c->ops); slr_buffer_destroy(c->result))
+
+// Where cuBLASLt and cuDNN are here, their first calls make handles, load kernels and take memory.
+static int32_t make_ops(struct gpu_calls *c)
+{
+    slr_status status = slr_buffer_create(c->device, BYTES, &c->result);
+    return status == SLR_OK ? slr_ops_create(c->device, NULL, &c->ops) : status;
+}
+
+static int32_t multiply(struct gpu_calls *c)
+{
+    slr_tensor a = slr_tensor_2d(SLR_F16, c->buffer, 64, 64), product = slr_tensor_2d(SLR_F16, c->result, 64, 64);
+    slr_matmul_desc desc = SLR_MATMUL_DESC_INIT;
+    desc.a = desc.b = &a, desc.c = &product;
+    return slr_ops_matmul(c->ops, c->own, &desc, NULL);
+}
+
+static int32_t convolve(struct gpu_calls *c)
+{
+    slr_tensor x = slr_tensor_4d(SLR_F16, c->buffer, 1, 8, 16, 16),
+               weights = slr_tensor_4d(SLR_F16, c->buffer, 8, 8, 1, 1);
+    slr_tensor y = slr_tensor_4d(SLR_F16, c->result, 1, 8, 16, 16);
+    slr_convolution_desc desc = SLR_CONVOLUTION_DESC_INIT;
+    desc.x = &x, desc.weights = &weights, desc.y = &y;
+    return slr_ops_convolution(c->ops, c->own, &desc, NULL);
+}
 
 static int32_t make_pinned(struct gpu_calls *c)
 {
@@ -273,6 +300,11 @@ const struct gpu_call gpu_slipring_calls[] = {
     {"slr_program_get_kernel", get_kernel},
     {"slr_launch, its first", launch_kernel},
     {"slr_stream_finish, after it", finish_stream},
+    {"slr_ops_create", make_ops},
+    {"slr_ops_matmul, its first", multiply},
+    {"slr_ops_convolution, its first", convolve},
+    {"slr_stream_finish, after these", finish_stream},
+    {"slr_ops_destroy", destroy_ops},
     {"slr_event_create", make_event},
     {"slr_event_record", record_event},
     {"slr_event_wait", wait_event},

@@ -38,7 +38,7 @@ END
 chmod +x "$folder/tools/compute-sanitizer"
 PATH=$folder/tools:$PATH check 0
 is_json
-for part in latency throughput suite persistent relaunch faults deadlocks claims kernels ward pipeline transfer soak sanitizer; do
+for part in latency throughput suite persistent relaunch faults deadlocks operations claims kernels ward pipeline transfer soak sanitizer; do
     grep -q "\"$part\": {\"ended\": \"done\"" "$found" || fail "part $part is not done"
 done
 grep -q '"status": 0, "said": "=* ."COMPUTE-SANITIZER." ' "$found" || fail 'what the sanitizer says is lost'

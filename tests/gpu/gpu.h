@@ -23,5 +23,6 @@ _Noreturn void gpu_stop(const char *what, const char *file, int line);
 // Prints one JSON object on standard output. The exit code is the program's.
 int gpu_deadlocks(const char *device, uint64_t patience_ns);
 int gpu_soak(const char *device, uint64_t seconds);
+int gpu_operations(const char *device, uint64_t seconds, const char *kind); // NULL: all kinds
 
 #endif

@@ -3,7 +3,9 @@
 #ifndef TESTS_OPS_OPS_TEST_H
 #define TESTS_OPS_OPS_TEST_H
 
+#ifndef TESTS_OPS_WITHOUT_CMOCKA // tests/gpu/operations.c has its own of all that is taken from it
 #include "device/device_test.h"
+#endif
 
 #include <slipring/ops.h>
 
