@@ -10,6 +10,8 @@
 #   latency, throughput, claims, kernels, ward, pipeline, transfer   rows of `slipring bench`, each beside its floor by hand in CUDA C++
 #   deadlocks   every call that may wait for a kernel that never returns, made while one runs
 #   operations  random cases of operations beside references in double: with cuBLASLt and cuDNN, where they are
+#   ops         rows of `slipring bench ops`: cuBLASLt and cuDNN through slipring, and slipring's kernels, beside the two bare
+#   tune        the tuner's choice for six kernels, beside the default and the best that a search of some seconds finds
 #   soak        random launches, pauses, failures and terminations, for GPU_SOAK seconds (60)
 #   opencl, vulkan   the whole suite on the same GPU by these backends, where they open it
 #   sanitizer   compute-sanitizer over a part of the suite, where it is installed
@@ -22,7 +24,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 readonly device=${GPU_DEVICE:-cuda:0} results=${GPU_RESULTS:-bench/results} small=${GPU_SMALL:-} slower=${GPU_SLOWER:-1}
-readonly all_parts='latency throughput suite persistent relaunch faults deadlocks operations claims kernels ward pipeline transfer soak opencl vulkan sanitizer'
+readonly all_parts='latency throughput suite persistent relaunch faults deadlocks operations claims kernels ops tune ward pipeline transfer soak opencl vulkan sanitizer'
 # What runs at once, where that is possible. faults/ are a part of their own: what fails there may lose the device.
 kernels=('language/,parameters/,launch/' 'math/,ordering/,streams/' 'atomics/,barriers/,warps/,matrix/,memory/')
 rings=('mailboxes/,priority/' 'overflow/,instances/,keys/' 'blocks/,batches/,references/' 'routes/,limits/')
@@ -159,8 +161,8 @@ part() {
     state "$part" "$ended" $((SECONDS - start)) "$(tail -n 3 "$folder/said")"
 }
 
-bench() { # NAME SECONDS
-    part "$1" "$2" "$bin/slipring" bench "$1" --device "$device" --json --pairs 15 ${small:+--small}
+bench() { # NAME SECONDS [OPTION]...
+    part "$1" "$2" "$bin/slipring" bench "$1" --device "$device" --json --pairs 15 "${@:3}" ${small:+--small}
 }
 
 joined() { # of its arguments, with commas
@@ -244,6 +246,8 @@ part deadlocks 90 "$bin/slipring-gpu" deadlocks "$device" "$([[ $small ]] && ech
 part operations 60 "$bin/slipring-gpu" operations "$device" "$([[ $small ]] && echo 5 || echo 30)"
 bench claims 150
 bench kernels 120
+bench ops 60
+bench tune 90 --filter "$([[ $small ]] && echo tune_transpose || echo tune_)" --budget 4
 bench ward 60
 bench pipeline 40
 bench transfer 60

@@ -5,6 +5,7 @@
 set -euo pipefail
 source_dir=${SLIPRING_SOURCE_DIR:?run by ctest}
 export SLIPRING_CUDA_LIB=${SLIPRING_FAKE_CUDA:?run by ctest} SLIPRING_NVRTC_LIB=$SLIPRING_FAKE_CUDA
+export SLIPRING_CUBLASLT_LIB=$SLIPRING_FAKE_CUDA SLIPRING_CUDNN_LIB=$SLIPRING_FAKE_CUDA
 export GPU_BUILD=${SLIPRING_BINARY_DIR:?run by ctest} GPU_SMALL=1 GPU_SOAK=1 GPU_SLOWER=10 GPU_SECONDS=800
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -38,7 +39,7 @@ END
 chmod +x "$folder/tools/compute-sanitizer"
 PATH=$folder/tools:$PATH check 0
 is_json
-for part in latency throughput suite persistent relaunch faults deadlocks operations claims kernels ward pipeline transfer soak sanitizer; do
+for part in latency throughput suite persistent relaunch faults deadlocks operations claims kernels ops tune ward pipeline transfer soak sanitizer; do
     grep -q "\"$part\": {\"ended\": \"done\"" "$found" || fail "part $part is not done"
 done
 grep -q '"status": 0, "said": "=* ."COMPUTE-SANITIZER." ' "$found" || fail 'what the sanitizer says is lost'
@@ -48,7 +49,7 @@ done
 (($(grep -c '"as_expected": true' "$found") > 20)) || fail 'cases are lost'
 for row in rtt_64B rtt_64B_relayed rtt_64B_launch rtt_64B_graph rtt_64B_copy rtt_64B_copy_queued oneway_64B oneway_64B_x32 reqrep_64B relaunch_64B_x1000 batch_4K small_recorded \
     small_ring_many block_100K stride_8 divergent launch_empty pinned_4M overlap latency_global bandwidth_L2 occupancy pipeline4_latency ring_to_ring write_4M read_64M bare_pinned_40K recorded_100 pool_miss \
-    saxpy_vs_hand matmul_vs_hand mandelbrot_vs_nvrtc ward_patients; do
+    saxpy_vs_hand matmul_vs_hand mandelbrot_vs_nvrtc gemm_own conv_provider tune_transpose ward_patients; do
     grep -q "{\"name\": \"$row\"" "$found" || fail "no row $row"
 done
 grep -q '"name": "rtt_64B", .*floor: none, by hand in CUDA C++' "$found" || fail 'what the simulation cannot run is not told'

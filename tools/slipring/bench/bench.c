@@ -48,7 +48,7 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "               takes some minutes\n"
                            "  kernels      __global__ kernels over grids, against memory bandwidth, OpenCL,\n"
                            "               OpenBLAS and hand-written loops\n"
-                           "  ops          matrix products by slipring and through OpenBLAS, against direct\n"
+                           "  ops          matrix products by slipring and through libraries, against direct\n"
                            "               calls of OpenBLAS; the algorithm chosen by measurement, against\n"
                            "               the fastest\n"
                            "  tune         the tuner's choice after a tenth of the candidates, against the\n"
@@ -67,6 +67,8 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "  --device D      default: SLIPRING_DEVICE, then auto\n"
                            "  --filter TEXT   only rows whose name contains TEXT\n"
                            "  --pairs N       pairs kept per row; default 61, or 15 after 5 s\n"
+                           "  --budget S      time limit of each search of 'tune', in seconds; default 900 for all\n"
+                           "                  candidates, 120 for a tenth of them\n"
                            "  --small         tiny sizes, for a test: runs everything, measures nothing\n"
                            "  --json          prints one JSON object\n"
                            "\n"
@@ -106,7 +108,7 @@ static const struct benchmark {
     {"memory", {bench_memory, bench_memory_cuda}},
     {"claims", {bench_claims}},
     {"kernels", {bench_kernels, bench_kernels_cuda, bench_launch}},
-    {"ops", {bench_ops, bench_convolutions, bench_layers, bench_models}},
+    {"ops", {bench_ops, bench_convolutions, bench_ops_cuda, bench_layers, bench_models}},
 #if SLIPRING_HAS_JANSSON
     {"tune", {bench_tune, bench_fused, bench_decide}},
 #else
@@ -116,10 +118,12 @@ static const struct benchmark {
     {"growth", {bench_growth}},
 };
 
+enum { MOST_BUDGET_S = 86400 };
+
 typedef struct options {
     const struct benchmark *benchmark;
     const char *device, *filter;
-    unsigned pairs;
+    unsigned pairs, budget_s;
     bool json, small;
 } options;
 
@@ -421,13 +425,11 @@ static int choose(const char *name, options *out)
 // -1: go on; else the exit code.
 static int parse(int argc, char **argv, options *out)
 {
-    static const struct option long_options[] = {{"device", required_argument, NULL, 'd'},
-                                                 {"filter", required_argument, NULL, 'f'},
-                                                 {"pairs", required_argument, NULL, 'p'},
-                                                 {"small", no_argument, NULL, 's'},
-                                                 {"json", no_argument, NULL, 'j'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {
+        {"device", required_argument, NULL, 'd'}, {"filter", required_argument, NULL, 'f'},
+        {"pairs", required_argument, NULL, 'p'},  {"budget", required_argument, NULL, 'b'},
+        {"small", no_argument, NULL, 's'},        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     *out = (options){0};
     int option;
     while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
@@ -442,6 +444,11 @@ static int parse(int argc, char **argv, options *out)
             out->pairs = (unsigned)strtoul(optarg, NULL, 10);
             if (out->pairs < 1 || out->pairs > MEASURE_TRIED)
                 return say_usage("--pairs takes 1 to %d, not '%s'", MEASURE_TRIED, optarg);
+            break;
+        case 'b':
+            out->budget_s = (unsigned)strtoul(optarg, NULL, 10);
+            if (out->budget_s < 1 || out->budget_s > MOST_BUDGET_S)
+                return say_usage("--budget takes 1 to %d, not '%s'", MOST_BUDGET_S, optarg);
             break;
         case 's':
             out->small = true;
@@ -467,6 +474,7 @@ static int open_bench(const options *options, bench *bench)
     bench->name = options->benchmark->name;
     bench->filter = options->filter;
     bench->pairs = options->pairs;
+    bench->budget_s = options->budget_s;
     bench->small = options->small;
     int end = device_option_open(options->device, NULL, &bench->device, &bench->info);
     if (end != EXIT_DONE)

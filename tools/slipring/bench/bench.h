@@ -23,9 +23,10 @@ typedef struct bench_row {
 
 typedef struct bench {
     const char *name, *filter;
-    unsigned pairs; // to be kept of each row; 0: as the row says
-    bool small;     // sizes of a test
-    bool broken;    // a part has failed; the others' rows are there
+    unsigned pairs;    // to be kept of each row; 0: as the row says
+    unsigned budget_s; // of each search of the tuner's; 0: as the benchmark says
+    bool small;        // sizes of a test
+    bool broken;       // a part has failed; the others' rows are there
     slr_device *device;
     slr_device_info info;
     partner *partner;
@@ -110,6 +111,7 @@ bool bench_tune(bench *bench);
 bool bench_fused(bench *bench);
 bool bench_ops(bench *bench);
 bool bench_convolutions(bench *bench);
+bool bench_ops_cuda(bench *bench);
 bool bench_layers(bench *bench);
 bool bench_models(bench *bench);
 bool bench_decide(bench *bench);

@@ -238,7 +238,7 @@ bool bench_convolutions(bench *bench)
 {
     bool own = bench_wants(bench, "conv_own"), provider = bench_wants(bench, "conv_provider"), there = false;
     convolutions c = {0};
-    if (!own && !provider)
+    if ((!own && !provider) || strcmp(bench->info.backend, "cuda") == 0) // of which bench_ops_cuda has the rows
         return true;
     if (slr_ops_visit_providers(note_onednn, &there) != SLR_OK || !there || strcmp(bench->info.backend, "cpu") != 0) {
         add_absent(bench, "conv_own");

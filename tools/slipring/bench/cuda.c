@@ -229,6 +229,11 @@ bool cuda_finish(cuda *cu)
     return cu->cuStreamSynchronize(cu->stream) == 0;
 }
 
+void *cuda_stream(cuda *cu)
+{
+    return cu->stream;
+}
+
 // ---- graphs --------------------------------------------------------------------------------------------------------
 
 bool cuda_record(cuda *cu)

@@ -41,7 +41,8 @@ cuda_kernel cuda_find(cuda *cu, cuda_module *module, const char *name); ///< NUL
 /// Puts it into the one stream there is: so many blocks of so many threads, along x and y, with pointers to its
 /// arguments' values.
 bool cuda_launch(cuda *cu, cuda_kernel kernel, const uint32_t blocks[2], const uint32_t threads[2], void **arguments);
-bool cuda_finish(cuda *cu); ///< the stream
+bool cuda_finish(cuda *cu);  ///< the stream
+void *cuda_stream(cuda *cu); ///< for libraries that put their work into it
 
 /// What is put into the stream between the two, as a graph, instead. NULL: failed.
 bool cuda_record(cuda *cu);

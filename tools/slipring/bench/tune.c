@@ -195,7 +195,9 @@ static slr_status search(tune_bench *t, slr_tune_strategy strategy, uint32_t eva
     desc.strategy = strategy;
     desc.evaluations = evaluations;
     desc.flags = SLR_TUNE_DISCARD | SLR_TUNE_KEEP_WIDTH;
-    desc.budget_ns = strategy == SLR_TUNE_EXHAUSTIVE ? search_ns : tuner_ns;
+    desc.budget_ns = t->bench->budget_s != 0           ? t->bench->budget_s * 1000000000ull
+                     : strategy == SLR_TUNE_EXHAUSTIVE ? search_ns
+                                                       : tuner_ns;
     desc.seed = SEED;
     desc.watch = show_tried;
     desc.user = t;
