@@ -47,23 +47,26 @@ if [[ -z ${GPU_BUILD:-} ]]; then
 fi
 readonly bin=$GPU_BUILD/bin
 
-# Where slipring itself does not look: the toolkit of any version, and NVIDIA's wheel. The newest, wherever it is: an old
-# one does not know all that is emitted.
-find_nvrtc() {
-    local version library site
-    if [[ -n ${SLIPRING_NVRTC_LIB:-} ]]; then return; fi
+# Where slipring itself does not look: the toolkit of any version, and NVIDIA's wheels. The newest, wherever it is: an old
+# NVRTC does not know all that is emitted.
+find_library() { # VARIABLE FILE...
+    local variable=$1 name library site
+    shift
+    if [[ -n ${!variable:-} ]]; then return; fi
     site=$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))' 2> /dev/null)
-    for version in 13 12; do
-        if [[ $(PATH=$PATH:/sbin ldconfig -p 2> /dev/null) == *libnvrtc.so.$version* ]]; then return; fi
-        for library in /usr/local/cuda*/{lib64,lib,targets/*/lib}/libnvrtc.so."$version" "$site"/nvidia/*/lib/libnvrtc.so."$version"; do
+    for name; do
+        if [[ $(PATH=$PATH:/sbin ldconfig -p 2> /dev/null) == *$name* ]]; then return; fi
+        for library in /usr/local/cuda*/{lib64,lib,targets/*/lib}/"$name" "$site"/nvidia/*/lib/"$name"; do
             if [[ -e $library ]]; then
-                export SLIPRING_NVRTC_LIB=$library
+                export "$variable=$library"
                 return
             fi
         done
     done
 }
-find_nvrtc
+find_library SLIPRING_NVRTC_LIB libnvrtc.so.13 libnvrtc.so.12
+find_library SLIPRING_CUBLASLT_LIB libcublasLt.so.13 libcublasLt.so.12
+find_library SLIPRING_CUDNN_LIB libcudnn.so.9
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -67,16 +67,20 @@ static void tell_failure(struct operations *o, uint32_t number)
     json_out_end_object(&o->out);
 }
 
-static void try_case(struct operations *o, uint32_t number)
+// False: no other case can be tried, because the device is lost.
+static bool try_case(struct operations *o, uint32_t number)
 {
     uint32_t kind = random_kind_of(number);
+    slr_stream *stream = o->ops.mode[0].stream;
     ++o->tried[kind];
     if (setjmp(next_case) == 0) {
         check_random(&o->ops, number);
-        return;
+        return true;
     }
     ++o->failed[kind];
     tell_failure(o, number);
+    return slr_stream_finish(stream, COMPILED) == SLR_OK ||
+           (slr_stream_recover(stream) == SLR_OK && slr_stream_finish(stream, COMPILED) != SLR_DEVICE_LOST);
 }
 
 // How each kind went, and what the two libraries are: where they are not there, own kernels were tried alone.
@@ -123,14 +127,26 @@ static int open_operations(const char *device, struct operations *o)
     return GPU_DONE;
 }
 
+static bool is_kind(const char *name)
+{
+    for (uint32_t kind = 0; kind < RANDOM_KINDS; ++kind)
+        if (strcmp(random_kinds[kind].name, name) == 0)
+            return true;
+    fprintf(stderr, "'%s' is no kind of operation\n", name);
+    return false;
+}
+
 int gpu_operations(const char *device, uint64_t seconds, const char *kind)
 {
     static struct operations o; // which a jump leaves alone
+    if (kind && !is_kind(kind))
+        return GPU_USAGE;
     uint64_t deadline = slri_deadline_after(seconds * SECOND);
     int end = open_operations(device, &o);
-    for (uint32_t number = 0; end == GPU_DONE && !slri_passed(deadline); ++number)
+    bool goes_on = end == GPU_DONE;
+    for (uint32_t number = 0; goes_on && !slri_passed(deadline); ++number)
         if (!kind || strcmp(random_kinds[random_kind_of(number)].name, kind) == 0)
-            try_case(&o, number);
+            goes_on = try_case(&o, number);
     if (end != GPU_DONE)
         return end;
     uint32_t failed = tell_all(&o);
