@@ -121,5 +121,10 @@ END
     grep -q '"name": "first"}' "$found" || fail 'what a process of the suite had told is lost'
 fi
 
+# ---- an operation that is none
+status=0
+"$GPU_BUILD/bin/slipring-gpu" operations cuda:0 1 nonsense > "$folder/said" 2>&1 || status=$?
+((status == 2)) || fail "an unknown kind of operations ends with $status"
+
 # ---- no GPU
 GPU_DEVICE=cuda:7 check 3

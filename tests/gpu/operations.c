@@ -100,6 +100,8 @@ static uint32_t tell_all(struct operations *o)
         json_out_end_object(&o->out);
     }
     json_out_end_array(&o->out);
+    json_out_integer(&o->out, "biased_halves", biased_halves); // of these
+    json_out_integer(&o->out, "rounded_twice", rounded_twice);
     return failed;
 }
 
