@@ -270,12 +270,12 @@ static void kernel_that_stays_spills_nothing_and_takes_few_registers(void **stat
         struct code kernel, handler, linked;
         if (!compile_text(&text, slri_cuda_stay_options, capabilities[i], &kernel))
             continue;
-        check_kernel("kernel", capabilities[i], 96, &kernel); // one warp a block: there are enough
+        check_kernel("kernel", capabilities[i], 128, &kernel); // one warp a block: there are enough
         for (uint32_t k = 0; k < sizeof sources / sizeof *sources; ++k) {
             assert_true(compile_handler(sources[k], &handled, capabilities[i], &handler));
             if (links) {
                 link_both(&linker, capabilities[i], &kernel, &handler, &linked);
-                check_kernel(names[k], capabilities[i], k != 0 ? 255 : 96, &linked);
+                check_kernel(names[k], capabilities[i], k != 0 ? 255 : 128, &linked);
                 free(linked.cubin);
             }
             free(handler.cubin);

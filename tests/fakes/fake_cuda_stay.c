@@ -130,6 +130,40 @@ static SLRI_ADDRESS slr_time(void) // a clock that is not the host's
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (SLRI_ADDRESS)now.tv_sec * 1000000000u + (SLRI_ADDRESS)now.tv_nsec + FAKE_CUDA_CLOCK_AHEAD_NS;
 }
+// Of all lanes at once: what NVRTC's text has warp functions for.
+static uint32_t slr_count_bits(uint32_t bits)
+{
+    return (uint32_t)__builtin_popcount(bits);
+}
+
+static uint32_t slr_ballot(const uint32_t word[32])
+{
+    uint32_t bits = 0;
+    for (uint32_t l = 0; l < 32; ++l)
+        bits |= (uint32_t)(word[l] != 0) << l;
+    return bits;
+}
+
+static void slr_rank(uint32_t rank[32], const uint32_t key[32])
+{
+    for (uint32_t l = 0; l < 32; ++l) {
+        rank[l] = 0;
+        for (uint32_t k = 0; k < l; ++k)
+            rank[l] += key[k] == key[l];
+    }
+}
+
+static uint32_t slr_sum_before(uint32_t word[32])
+{
+    uint32_t sum = 0;
+    for (uint32_t l = 0; l < 32; ++l) {
+        uint32_t own = word[l];
+        word[l] = sum;
+        sum += own;
+    }
+    return sum;
+}
+
 #define blockIdx ((struct { uint32_t x; }){block->number})
 #define gridDim ((struct { uint32_t x; }){block->stay->grid})
 #define SLR_IDLE_LOOKS 2u
@@ -147,6 +181,8 @@ static SLRI_ADDRESS slr_time(void) // a clock that is not the host's
 #include "hal/cuda/device/cu_look.h"
 
 #include "hal/cuda/device/cu_handle.h"
+
+#include "hal/cuda/device/cu_fast.h"
 
 #include "hal/cuda/device/cu_resident.h"
 #undef blockIdx

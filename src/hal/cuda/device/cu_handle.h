@@ -164,26 +164,30 @@ SLR_FN void slr_fetch_slots(mb_word *S, const mb_word *P, mb_word batch)
 #undef SLR_PUT
 }
 
-// Fetches the batch's slots, where they fit, and calls handlers on these, a lane a message; their replies are gathered
-// beside them.
+// By a lane: the call of the k-th message, whose slot is at hand. Its replies are gathered beside it.
+SLR_FN void slr_open_call(mb_word k, const mb_word *slot)
+{
+    mb_word room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
+    struct slri_call *call = &slr_team.call[k];
+    slr_team.instance[k] = slot[MB_INSTANCE];
+    slr_fill_call(call, slot + MB_PAYLOAD, slr_team.instance[k]);
+    call->reply_base = (unsigned char *)&slr_team.reply[k * room];
+    call->reply_mask = 0xffffffffu;
+    call->reply_stride -= MB_PAYLOAD * 4u;
+    slr_open_outs(k, call);
+}
+
+// Fetches the batch's slots, where they fit, to call handlers on these, a lane a message.
 SLR_FN void slr_prepare(mb_word *S, const mb_word *P, mb_word batch)
 {
-    mb_word words = SLR_SIZE(MB_SLOT_WORDS), room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
+    mb_word words = SLR_SIZE(MB_SLOT_WORDS);
     mb_word fits = words * batch <= SLR_ROOM ? 1u : 0u, is_here = batch == 1u && slr_team.fetched == P[MBP_BATCH(0) + 1u];
     if (fits != 0u && is_here == 0u)
         slr_fetch_slots(S, P, batch);
     SLR_MEET();
     SLR_EACH(l)
-        if (l < batch) {
-            const mb_word *slot = fits != 0u ? &slr_team.message[l * words] : &MB_AT(P[MBP_BATCH(l) + 1u]);
-            struct slri_call *call = &slr_team.call[l];
-            slr_team.instance[l] = slot[MB_INSTANCE];
-            slr_fill_call(call, slot + MB_PAYLOAD, slr_team.instance[l]);
-            call->reply_base = (unsigned char *)&slr_team.reply[l * room];
-            call->reply_mask = 0xffffffffu;
-            call->reply_stride -= MB_PAYLOAD * 4u;
-            slr_open_outs(l, call);
-        }
+        if (l < batch)
+            slr_open_call(l, fits != 0u ? &slr_team.message[l * words] : &MB_AT(P[MBP_BATCH(l) + 1u]));
     SLR_FIRST slr_team.near = fits;
     SLR_MEET();
     slr_plan_rounds(batch);
@@ -204,15 +208,9 @@ SLR_FN void slr_put_replies(mb_word *S, const mb_word *P, mb_word batch)
     SLR_MEET();
 }
 
-SLR_FN void slr_handle_together(mb_word *S, mb_word *P, mb_word batch)
+// Behind their handlers: what has become of each message, and the replies.
+SLR_APART void slr_settle_together(mb_word *S, mb_word *P, mb_word batch)
 {
-    slr_prepare(S, P, batch);
-    for (mb_word round = 0u; round < slr_team.rounds; ++round) {
-        SLR_EACH(l)
-            if (l < batch && slr_team.round[l] == round)
-                slr_ends_with(l, SLR_CALL(&slr_team.call[l]));
-        SLR_MEET();
-    }
     SLR_FIRST
         for (mb_word k = 0u; k < batch; ++k) {
             slr_team.now = k;
@@ -222,6 +220,18 @@ SLR_FN void slr_handle_together(mb_word *S, mb_word *P, mb_word batch)
         }
     SLR_MEET();
     slr_put_replies(S, P, batch);
+}
+
+SLR_FN void slr_handle_together(mb_word *S, mb_word *P, mb_word batch)
+{
+    slr_prepare(S, P, batch);
+    for (mb_word round = 0u; round < slr_team.rounds; ++round) {
+        SLR_EACH(l)
+            if (l < batch && slr_team.round[l] == round)
+                slr_ends_with(l, SLR_CALL(&slr_team.call[l]));
+        SLR_MEET();
+    }
+    slr_settle_together(S, P, batch);
 }
 
 // ---- how long messages take ----------------------------------------------------------------------------------------
@@ -274,21 +284,37 @@ SLR_FN void slr_note_times(mb_word done)
     SLR_MEET();
 }
 
-// Handles the batch and publishes it. The lanes' stores are in order by the first one's fence.
-SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
+// ---- for the profiler and the trace --------------------------------------------------------------------------------
+
+// By the first lane. Where the host has not read for long, it is only counted.
+SLR_FN __attribute__((noinline)) void slr_record(mb_word messages)
 {
-    SLR_FIRST {
-        mb_word room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
-        slr_team.near = 0u;
-        slr_team.together = !SLR_IS_BLOCK && slr_team.set.judges == 0u && room <= SLR_ROOM / batch ? 1u : 0u;
+    struct slri_resident_entry *entry = slr_team.serving;
+    mb_word n = slr_team.set.written;
+    if (n - slr_team.set.read_seen >= SLRI_RESIDENT_RECORDS) {
+        slr_team.set.read_seen = entry->read_seen = SLR_PEEK(entry->read);
+        SLR_SEEN(); // what is read there will not be read again
     }
-    SLR_MEET();
-    slr_move_states(1u);
-    mb_word done = batch;
-    if (slr_team.together != 0u)
-        slr_handle_together(S, P, batch);
-    else
-        done = slr_handle_each(S, P, batch);
+    if (n - slr_team.set.read_seen >= SLRI_RESIDENT_RECORDS) {
+        slr_team.set.dropped += 1u;
+        SLR_TELL(entry->dropped, slr_team.set.dropped);
+        return;
+    }
+    struct slri_resident_record_of_batch *record =
+        (struct slri_resident_record_of_batch *)slr_team.set.records + (n & (SLRI_RESIDENT_RECORDS - 1u));
+    SLRI_ADDRESS ns = slr_time() - slr_team.taken_ns;
+    record->taken_ns = slr_team.taken_ns;
+    record->duration_ns = ns < 0xffffffffu ? (mb_word)ns : 0xffffffffu;
+    record->messages = messages;
+    slr_team.set.written = n + 1u;
+    SLR_STORE(entry->written, n + 1u); // the record
+}
+
+// ---- a batch -------------------------------------------------------------------------------------------------------
+
+// Publishes a batch of which `done` were handled. The lanes' stores are in order by the first one's fence.
+SLR_APART void slr_publish(mb_word *S, mb_word *P, mb_word done)
+{
     if ((P[MBP_TIMED] & MB_FLAG_TIMED) != 0u)
         slr_note_times(done);
     SLR_MEET(); // all have read what is now set to zero
@@ -312,4 +338,21 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
         }
     }
     SLR_MEET();
+}
+
+SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
+{
+    SLR_FIRST {
+        mb_word room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
+        slr_team.near = 0u;
+        slr_team.together = !SLR_IS_BLOCK && slr_team.set.judges == 0u && room <= SLR_ROOM / batch ? 1u : 0u;
+    }
+    SLR_MEET();
+    slr_move_states(1u);
+    mb_word done = batch;
+    if (slr_team.together != 0u)
+        slr_handle_together(S, P, batch);
+    else
+        done = slr_handle_each(S, P, batch);
+    slr_publish(S, P, done);
 }

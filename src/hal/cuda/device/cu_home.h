@@ -36,7 +36,10 @@ SLR_FN void slr_save_own(void)
 SLR_FN void slr_leave_own(void)
 {
     SLR_MEET();
-    SLR_FIRST slr_team.is_own = 0u;
+    SLR_FIRST {
+        slr_team.is_own = 0u;
+        slr_leave_outlets();
+    }
     SLR_MEET();
 }
 
@@ -47,14 +50,19 @@ SLR_APART void slr_become(struct slri_resident_entry *entry, mb_word i)
 {
     const mb_word group = (sizeof *entry - 128u) / 4u; // the last line is the group's
     slr_save_own();
+    slr_save_outlets();
     SLR_MEET(); // all have looked
     SLR_FIRST {
         slr_team.is_own = 0u;
+        slr_leave_outlets();
         slr_team.serving = entry;
         slr_team.index = i;
         slr_team.busy = 0u;
         slr_team.looks = 0u;
         slr_team.aimed = 0u;
+        slr_team.fast = 0u;
+        slr_team.crowd = 0u;
+        slr_team.last = 0u;
         slr_team.word[SLR_JUDGED] = 0u; // until the first look
     }
     slr_copy((mb_word *)&slr_team.set, (const mb_word *)entry, 32u);
@@ -67,6 +75,8 @@ SLR_APART void slr_become(struct slri_resident_entry *entry, mb_word i)
     slr_load_own();
     SLR_MEET();
     slr_know_passage();
+    if (slr_team.arrives == 0u)
+        slr_load_outlets();
 }
 
 SLR_FN void slr_turn_to(struct slri_resident_table *table, mb_word i)
@@ -88,7 +98,10 @@ SLR_FN void slr_fetch_times(void)
 
 SLR_APART void slr_arrive(struct slri_resident_table *table, mb_word i)
 {
+    SLR_FIRST slr_team.arrives = 1u;
     slr_turn_to(table, i);
+    SLR_MEET();
+    SLR_FIRST slr_team.arrives = 0u;
     if (slr_team.set.used == 0u)
         return;
     const mb_word *S = slr_words(slr_team.set.shared);
@@ -101,6 +114,7 @@ SLR_APART void slr_arrive(struct slri_resident_table *table, mb_word i)
     slr_find_near(S, SLR_P);
     SLR_FIRST slr_team.own_changed = 1u;
     slr_fetch_outlets();
+    slr_load_outlets();
     slr_fetch_outs();
     SLR_FIRST {
         slr_team.heard[i][0] = SLR_PEEK(S[MB_CONTROL]);

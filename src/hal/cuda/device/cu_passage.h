@@ -42,6 +42,45 @@ SLR_FN void slr_fetch_outlets(void)
     SLR_MEET();
 }
 
+// The words of the first outlets move beside the lanes, where a read takes a tenth as long; behind slr_fetch_outlets, or
+// when the team is this entry's again. Not those without a home: there the host looks for what an outlet has sent.
+SLR_FN void slr_load_outlets(void)
+{
+    for (mb_word i = 0u; i < SLR_OUTLETS_HERE; ++i) {
+        struct slri_resident_outlet *outlet = &slr_team.outlet[i];
+        if (slr_team.set.passage == 0u || i >= slr_team.passage.outlets || outlet->words == outlet->home)
+            continue;
+        const mb_word *O = slr_words(outlet->words);
+        mb_word words = MBO_WORDS(O[MBO_SHARDS]);
+        if (words > SLR_OUTLET_ROOM)
+            continue;
+        slr_copy(slr_team.outlet_words[i], O, words);
+        SLR_MEET(); // all know where they lay
+        SLR_FIRST {
+            slr_team.outlet_far[i] = outlet->words;
+            outlet->words = (SLRI_ADDRESS)slr_team.outlet_words[i];
+        }
+    }
+    SLR_MEET();
+}
+
+// Back, before the team becomes another entry's.
+SLR_FN void slr_save_outlets(void)
+{
+    for (mb_word i = 0u; i < SLR_OUTLETS_HERE; ++i)
+        if (slr_team.outlet_far[i] != 0u)
+            slr_copy(slr_words(slr_team.outlet_far[i]), slr_team.outlet_words[i],
+                     MBO_WORDS(slr_team.outlet_words[i][MBO_SHARDS]));
+    SLR_MEET();
+}
+
+// The team touches them no more. By the first lane.
+SLR_FN void slr_leave_outlets(void)
+{
+    for (mb_word i = 0u; i < SLR_OUTLETS_HERE; ++i)
+        slr_team.outlet_far[i] = 0u;
+}
+
 SLR_FN struct slri_out *slr_outs(mb_word k)
 {
     return slr_team.set.passage != 0u && slr_team.passage.outs != 0u

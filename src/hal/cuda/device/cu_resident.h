@@ -15,31 +15,7 @@
 #endif
 #define SLR_SLEEP_NS 200u
 
-// ---- for the profiler and the trace --------------------------------------------------------------------------------
-
-// By the first lane. Where the host has not read for long, it is only counted.
-SLR_FN __attribute__((noinline)) void slr_record(mb_word messages)
-{
-    struct slri_resident_entry *entry = slr_team.serving;
-    mb_word n = slr_team.set.written;
-    if (n - slr_team.set.read_seen >= SLRI_RESIDENT_RECORDS) {
-        slr_team.set.read_seen = entry->read_seen = SLR_PEEK(entry->read);
-        SLR_SEEN(); // what is read there will not be read again
-    }
-    if (n - slr_team.set.read_seen >= SLRI_RESIDENT_RECORDS) {
-        slr_team.set.dropped += 1u;
-        SLR_TELL(entry->dropped, slr_team.set.dropped);
-        return;
-    }
-    struct slri_resident_record_of_batch *record =
-        (struct slri_resident_record_of_batch *)slr_team.set.records + (n & (SLRI_RESIDENT_RECORDS - 1u));
-    SLRI_ADDRESS ns = slr_time() - slr_team.taken_ns;
-    record->taken_ns = slr_team.taken_ns;
-    record->duration_ns = ns < 0xffffffffu ? (mb_word)ns : 0xffffffffu;
-    record->messages = messages;
-    slr_team.set.written = n + 1u;
-    SLR_STORE(entry->written, n + 1u); // the record
-}
+// ---- the clock --------------------------------------------------------------------------------
 
 SLR_FN __attribute__((noinline)) void slr_answer(struct slri_resident_table *table)
 {
@@ -124,11 +100,9 @@ SLR_FN void slr_pass(mb_word *S, mb_word *P)
     }
 }
 
-SLR_FN void slr_serve(struct slri_resident_table *table, mb_word i)
+// All that the fast path has no rule for.
+SLR_APART void slr_serve_any(struct slri_resident_table *table, mb_word i)
 {
-    slr_turn_to(table, i);
-    if (slr_team.set.used == 0u || slr_team.set.left != 0u)
-        return;
     mb_word *S = slr_words(slr_team.set.shared), *P = SLR_P;
     SLR_FIRST {
         if (slr_team.heard[i][1] != P[MBP_EPOCH]) { // before the look, so that it finds all ports' lanes
@@ -160,7 +134,18 @@ SLR_FN void slr_serve(struct slri_resident_table *table, mb_word i)
         slr_team.unheard[i] = act == SLR_JUDGE ? 2u : act == SLR_WAIT ? slr_team.unheard[i] - 1u : slr_team.unheard[i];
         slr_team.heard[i][0] = slr_team.word[SLR_CONTROL];
         slr_team.heard[i][1] = slr_team.word[SLR_EPOCH];
+        slr_team.fast = slr_may_be_fast(P);
     }
+    SLR_MEET();
+    if (!SLR_IS_BLOCK && slr_team.fast != 0u)
+        slr_aim_fast(S, P);
+}
+
+SLR_FN void slr_serve(struct slri_resident_table *table, mb_word i)
+{
+    slr_turn_to(table, i);
+    if (slr_team.set.used != 0u && slr_team.set.left == 0u && slr_pass_fast(table, i) == 0u)
+        slr_serve_any(table, i);
 }
 
 // ---- the launch ----------------------------------------------------------------------------------------------------
@@ -174,16 +159,17 @@ SLR_FN mb_word slr_count(mb_word *word, mb_word more)
 // harm if one of them gets work meanwhile: what it leaves is found by whoever looks next.
 SLR_FN mb_word slr_note_idle(mb_word worked, mb_word idle, mb_word most_idle)
 {
+    mb_word then = idle + slr_team.polled;
     if (worked != 0) {
         if (idle >= most_idle)
             slr_count(&SLR_BLOCKS->idle, 0u - 1u);
         return 0;
     }
-    if (idle + 1 == most_idle && slr_count(&SLR_BLOCKS->idle, 1u) == gridDim.x)
+    if (idle < most_idle && then >= most_idle && slr_count(&SLR_BLOCKS->idle, 1u) == gridDim.x)
         SLR_STORE(SLR_BLOCKS->ending, 1u);
     if (idle >= SLR_IDLE_LOOKS)
         __nanosleep(SLR_SLEEP_NS);
-    return idle < most_idle ? idle + 1 : idle;
+    return then < most_idle ? then : most_idle;
 }
 
 SLR_FN void slr_end(struct slri_resident_table *table, mb_word launch)
@@ -209,6 +195,7 @@ SLR_KERNEL slr_stay(struct slri_resident_table *table)
     SLR_FIRST {
         slr_team.serving = 0;
         slr_team.is_own = 0u;
+        slr_leave_outlets();
         slr_team.answered = blockIdx.x == 0u ? table->answered : 0u; // the first block answers
     }
     for (mb_word i = blockIdx.x; i < entries; i += gridDim.x)
@@ -218,6 +205,7 @@ SLR_KERNEL slr_stay(struct slri_resident_table *table)
         SLR_FIRST {
             slr_team.worked = 0u;
             slr_team.looked = 0u;
+            slr_team.polled = 1u;
         }
         for (mb_word i = blockIdx.x; i < entries; i += gridDim.x)
             slr_serve(table, i);

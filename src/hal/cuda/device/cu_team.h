@@ -10,6 +10,8 @@
 // clang-format off
 #define SLR_LANES 32u
 #define SLR_OUTLETS 8u // that are at hand; further ones are looked up in the host's memory
+#define SLR_OUTLETS_HERE 2u
+#define SLR_OUTLET_ROOM 128u // words: MBO_WORDS(8)
 #define SLR_ALIGNED __attribute__((aligned(16)))
 #ifndef SLR_ROOM
 #define SLR_ROOM 2048u // words of slots, and of replies, that are handled together
@@ -58,6 +60,29 @@ __device__ SLRI_ADDRESS slr_time(void)
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
     return ns;
 }
+// By all lanes together. A lane touches only its own of the words.
+__device__ unsigned slr_count_bits(unsigned bits)
+{
+    return (unsigned)__popc(bits);
+}
+__device__ unsigned slr_ballot(const unsigned *word) // which are not 0
+{
+    return __ballot_sync(0xffffffffu, word[threadIdx.x] != 0u);
+}
+__device__ void slr_rank(unsigned *rank, const unsigned *key) // of each, how many before it are the same
+{
+    rank[threadIdx.x] = (unsigned)__popc(__match_any_sync(0xffffffffu, key[threadIdx.x]) & ((1u << threadIdx.x) - 1u));
+}
+__device__ unsigned slr_sum_before(unsigned *word) // each becomes the sum of those before it; gives the sum of all
+{
+    unsigned own = word[threadIdx.x], sum = own;
+    for (unsigned far = 1u; far < 32u; far *= 2u) {
+        unsigned other = __shfl_up_sync(0xffffffffu, sum, far);
+        sum += threadIdx.x >= far ? other : 0u;
+    }
+    word[threadIdx.x] = sum - own;
+    return __shfl_sync(0xffffffffu, sum, 31);
+}
 #endif
 #define SLR_APART SLR_FN __attribute__((noinline)) // off the way of most messages: it shall take no registers there
 // A look at a flag, which the host writes and the device has.
@@ -66,6 +91,10 @@ __device__ SLRI_ADDRESS slr_time(void)
 #endif
 #define SLR_LOAD(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_STORE(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
+
+struct slr_quad { // what a lane copies at once
+    unsigned word[4];
+} SLR_ALIGNED;
 
 enum { SLR_STOP, SLR_HOLD, SLR_JUDGED, SLR_ASKED, SLR_CONTROL, SLR_EPOCH, SLR_WORDS };
 
@@ -92,6 +121,11 @@ SLR_TEAM struct slr_team {
     unsigned unsure;             // 1: of a run is known only that it is not empty
     unsigned runs, lane[SLR_LANES], from[SLR_LANES], run[SLR_LANES], mark[SLR_LANES];
     unsigned more; // 1: and further ones
+    // Of the fast path (cu_fast.h): whether it may be tried, how many passes of the general path come before it is again,
+    // the port that sent last, which ports' lanes lie on the host, and for each lane where it looks and for what.
+    unsigned fast, crowd, last, far, sight[SLR_LANES], expect[SLR_LANES];
+    unsigned polled; // looks of this pass
+    unsigned arrives; // 1: the outlets' words are not near yet
     unsigned full[SLR_LANES];
     unsigned busy; // something was taken in the last pass: there may be more than one message
     unsigned act, worked, looked, waited, rounds, together, all;
@@ -101,6 +135,9 @@ SLR_TEAM struct slr_team {
     SLRI_ADDRESS took_ns[SLR_LANES]; // of each message that is timed; SLR_UNTIMED: of another
     struct slri_resident_passage passage; // copies, where the entry has one
     struct slri_resident_outlet outlet[SLR_OUTLETS];
+    // The words O of the first ones, where they have room here: a pass reads some 40 of them, one behind the other.
+    unsigned outlet_words[SLR_OUTLETS_HERE][SLR_OUTLET_ROOM] SLR_ALIGNED;
+    SLRI_ADDRESS outlet_far[SLR_OUTLETS_HERE]; // where they lie in the device's memory; 0: not here
     // A batch.
     unsigned batch, instance[SLR_LANES], round[SLR_LANES], fault[SLR_LANES], to[SLR_LANES], placed[SLR_LANES];
     unsigned near, now; // 1: its slots are in `message`; which of them is being put down as handled
