@@ -19,6 +19,8 @@ struct nvrtc {
     int (*log)(nvrtc_program *program, char *out);
     int (*cubin_size)(nvrtc_program *program, size_t *out);
     int (*cubin)(nvrtc_program *program, char *out);
+    int (*ptx_size)(nvrtc_program *program, size_t *out);
+    int (*ptx)(nvrtc_program *program, char *out);
     int (*destroy)(nvrtc_program **program);
 };
 
@@ -55,6 +57,7 @@ static inline bool nvrtc_open(struct nvrtc *out)
         {&out->create, "nvrtcCreateProgram"},       {&out->compile, "nvrtcCompileProgram"},
         {&out->log_size, "nvrtcGetProgramLogSize"}, {&out->log, "nvrtcGetProgramLog"},
         {&out->cubin_size, "nvrtcGetCUBINSize"},    {&out->cubin, "nvrtcGetCUBIN"},
+        {&out->ptx_size, "nvrtcGetPTXSize"},        {&out->ptx, "nvrtcGetPTX"},
         {&out->destroy, "nvrtcDestroyProgram"},
     };
     for (size_t i = 0; lib && i < sizeof symbols / sizeof *symbols; i++) {

@@ -301,6 +301,7 @@ struct slri_instr {
     slri_reg dst, a, b, c;
     struct slri_root root, root2;
     uint64_t imm;
+    uint8_t align;        // of COPY: both places are multiples of it; 0: of nothing but 1
     uint8_t order, scope; // of atomics and fences; a CAS that fails uses `order` without its release
     bool do_while;
     bool is_volatile; // LOAD, STORE: happens once for each time that a thread comes here, in the thread's order

@@ -3,6 +3,11 @@
 // Where NVRTC is not found the test is skipped, and CTest says so.
 #include "tests/kernel/nvrtc.h"
 
+#include "base/text.h"
+#include "emit/cuda/emit_cuda.h"
+#include "ir/ir.h"
+#include "lang/kernel.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,6 +59,43 @@ static void example_kernels_are_cuda_as_they_are(void **state)
     compile_all(SLIPRING_SOURCE_DIR "/examples/kernels/*.cu", 15, false); // each for one of them in turn
 }
 
+// What NVRTC makes of a text as slipring emits it, to free().
+static char *ptx_of(const char *path)
+{
+    static const char *const options[] = {"--gpu-architecture=compute_90", "--fmad=false", "--std=c++17"};
+    struct slri_source source = {.path = path};
+    struct slri_module *module = NULL;
+    struct slri_text text = SLRI_TEXT_INIT;
+    nvrtc_program *program;
+    size_t bytes = 0;
+    assert_int_equal(slri_kernel_compile(&source, &module), SLR_OK);
+    assert_int_equal(slri_emit_cuda(module, NULL, &text), SLR_OK);
+    assert_int_equal(nvrtc.create(&program, slri_text_view(&text), "hand.cu", 0, NULL, NULL), 0);
+    assert_int_equal(nvrtc.compile(program, 3, options), 0);
+    assert_int_equal(nvrtc.ptx_size(program, &bytes), 0);
+    char *ptx = malloc(bytes);
+    assert_int_equal(nvrtc.ptx(program, ptx), 0);
+    nvrtc.destroy(&program);
+    slri_text_free(&text);
+    slri_module_destroy(module);
+    return ptx;
+}
+
+static void vectors_by_hand_are_moved_whole(void **state)
+{
+    (void)state;
+    char *saxpy = ptx_of(SLIPRING_SOURCE_DIR "/bench/kernels/cuda/saxpy.cu");
+    char *matmul = ptx_of(SLIPRING_SOURCE_DIR "/bench/kernels/cuda/matmul.cu");
+    assert_non_null(strstr(saxpy, "ld.global.v4"));
+    assert_non_null(strstr(saxpy, "st.global.v4"));
+    assert_non_null(strstr(matmul, "ld.shared.v4"));
+    assert_non_null(strstr(matmul, "st.global.v4"));
+    assert_null(strstr(saxpy, ".global.u8"));
+    assert_null(strstr(matmul, ".global.u8"));
+    free(saxpy);
+    free(matmul);
+}
+
 int main(void)
 {
     if (!nvrtc_is_here(&nvrtc))
@@ -61,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(floors_by_hand_compile_for_every_capability),
         cmocka_unit_test(example_kernels_are_cuda_as_they_are),
+        cmocka_unit_test(vectors_by_hand_are_moved_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -299,7 +299,7 @@ static const struct slri_dialect cuda = {
     .spelling =
         {
             SLRI_D_COMMON_SPELLINGS,
-            [SLRI_OP_COPY] = "SLRI_COPY($p, $q, $n)",
+            [SLRI_OP_COPY] = "SLRI_COPY($p, $q, $n, $A)",
             [SLRI_OP_ZERO] = "SLRI_ZERO($p, $n)",
             [SLRI_OP_ATOMIC_LOAD] = "$d__nv_atomic_load_n($p, $o, $s)",
             [SLRI_OP_ATOMIC_STORE] = "__nv_atomic_store_n($p, $b, $o, $s)",

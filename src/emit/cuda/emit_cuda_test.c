@@ -212,6 +212,28 @@ static void what_is_volatile_stays_so(void **state)
     free(cuda);
 }
 
+// Without it the target's compiler copies byte by byte.
+static void copies_say_how_they_are_aligned(void **state)
+{
+    (void)state;
+    static const char text[] = "struct pair { int x; short y; };\n"
+                               "__global__ void k(float *p, struct pair *q)\n"
+                               "{ *reinterpret_cast<float4 *>(p) = *reinterpret_cast<const float4 *>(p + 4);\n"
+                               "  q[0] = q[1]; }\n";
+    assert_true(comes_back("copies.cu", text));
+    char *cuda = emitted("copies.cu", text, NULL);
+    assert_non_null(
+        strstr(cuda, "SLRI_COPY(SLRI_AT(unsigned char, p, 0ll), SLRI_AT(unsigned char, p, 16ll), 16ull, 16)"));
+    assert_non_null(strstr(cuda, "SLRI_COPY(SLRI_AT(unsigned char, q, 0ll), SLRI_AT(unsigned char, q, 8ll), 8ull, 4)"));
+    free(cuda);
+    static const char handler[] = "struct m { float4 at; };\nstruct s { float4 last; };\n"
+                                  "__ring__ void h(struct s *s, const struct m *m) { s->last = m->at; }\n";
+    assert_true(comes_back("message.cu", handler));
+    cuda = emitted("message.cu", handler, NULL);
+    assert_non_null(strstr(cuda, "16ull, 8)")); // as a message is
+    free(cuda);
+}
+
 static void words_of_the_ir_are_no_words_of_a_user(void **state)
 {
     (void)state;
@@ -278,6 +300,7 @@ int main(void)
         cmocka_unit_test(statements_stand_at_the_lines_of_the_source),
         cmocka_unit_test(words_of_cpp_may_be_names),
         cmocka_unit_test(what_is_volatile_stays_so),
+        cmocka_unit_test(copies_say_how_they_are_aligned),
         cmocka_unit_test(words_of_the_ir_are_no_words_of_a_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

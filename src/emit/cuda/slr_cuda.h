@@ -39,7 +39,7 @@
 #define SLRI_GIVEN_F16(x) (x)
 #define SLRI_GIVEN_BF16(x) (x)
 #define SLRI_ZERO(p, n) __slri_zero(p, n)
-#define SLRI_COPY(p, q, n) __slri_copy(p, q, n)
+#define SLRI_COPY(p, q, n, align) __slri_copy(p, q, n, align)
 #define SLRI_EXTENT(i, n) __slri_index(i, n)
 #define SLRI_CAS(p, old, new, order, scope) __slri_cas(p, old, new, order, scope)
 #define SLRI_EXCHANGE_F32(p, value, order, scope) __nv_atomic_exchange_n(p, value, order, scope)
@@ -197,7 +197,9 @@ SLRI_FN volatile unsigned char *slri_byte(volatile bool *p) { return (volatile u
 #define SLRI_GIVEN_F16(x) slri_f16_to_float((x).bits)
 #define SLRI_GIVEN_BF16(x) slri_bf16_to_float((x).bits)
 #define SLRI_ZERO(p, n) memset(p, 0, n)
-#define SLRI_COPY(p, q, n) memcpy(p, q, n)
+// Of both, so that a float4 goes in one access.
+#define SLRI_COPY(p, q, n, align) \
+    memcpy(__builtin_assume_aligned(p, align), __builtin_assume_aligned(q, align), n)
 #define SLRI_EXTENT(i, n) ((void)0)
 
 // Orders and scopes must be literals where the compiler sees them: a function for each pair.

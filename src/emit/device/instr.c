@@ -117,6 +117,9 @@ static void put_hole(struct slri_d_emitter *e, const struct slri_instr *in, char
     case 'n':
         slri_text_printf(e->c.out, "%llu%s", (unsigned long long)in->imm, d->suffix_u64);
         break;
+    case 'A':
+        slri_text_printf(e->c.out, "%u", in->align ? in->align : 1);
+        break;
     case 'y':
         slri_text_printf(e->c.out, "%lluu", (unsigned long long)bytes_of(e, in));
         break;

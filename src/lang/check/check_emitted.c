@@ -5,7 +5,7 @@
 //   __slri_at(x, offset)    a pointer `offset` bytes into what x points into, or into x itself; to be cast
 //   __slri_offset(p)        how far p points into that
 //   __slri_put(p, value)    *p = value, without narrowing it first
-//   __slri_zero(p, bytes)  __slri_copy(to, from, bytes)
+//   __slri_zero(p, bytes)  __slri_copy(to, from, bytes, alignment)
 //   __slri_index(i, extent) the fault of an index
 //   __slri_clock()          ticks of the device's counter
 //   __slri_messages()       how many messages a call has
@@ -81,6 +81,7 @@ static struct slri_expr *make_copy(struct slri_unit *unit, const struct slri_tok
 {
     struct slri_expr *made = make_memory(unit, name, arg, SLRI_OP_COPY);
     made->third = slri_rvalue(unit, arg[2]);
+    made->index = arg[3]->op == SLRI_EXPR_CONST ? (uint32_t)arg[3]->bits : 0;
     return made;
 }
 
@@ -140,7 +141,7 @@ struct slri_expr *slri_make_emitted_builtin(struct slri_unit *unit, const struct
         struct slri_expr *(*make)(struct slri_unit *unit, const struct slri_token *name, struct slri_expr **arg);
     } words[] = {
         {"__slri_at", 2, make_at},         {"__slri_offset", 1, make_offset}, {"__slri_put", 2, make_put},
-        {"__slri_zero", 2, make_zero},     {"__slri_copy", 3, make_copy},     {"__slri_index", 2, make_index},
+        {"__slri_zero", 2, make_zero},     {"__slri_copy", 4, make_copy},     {"__slri_index", 2, make_index},
         {"__slri_float", 1, make_float},   {"__slri_double", 1, make_double}, {"__slri_assert", 0, make_assert},
         {"__slri_divide", 1, make_divide}, {"__slri_clock", 0, make_clock},   {"__slri_messages", 0, make_messages},
     };

@@ -277,7 +277,7 @@ static void begin_given_struct(struct slri_body *body, const struct slri_symbol 
     struct slri_address given = slri_address_of(ref, ref.bytes);
     *out = (struct slri_binding_info){.name = symbol->name, .type = symbol->type, .reg = SLRI_NO_REG};
     if (symbol->is_changed || symbol->address_taken)
-        slri_emit_copy(body, slri_variable_of(body, symbol)->at, given, ref.bytes, symbol->where);
+        slri_emit_copy(body, slri_variable_of(body, symbol)->at, given, ref.bytes, symbol->type->align, symbol->where);
     else
         body->variable[symbol->index] = (struct slri_variable){.is_made = true, .reg = SLRI_NO_REG, .at = given};
 }

@@ -140,8 +140,9 @@ void slri_emit_check(struct slri_body *body, struct slri_address *at, uint64_t b
 slri_reg slri_emit_load(struct slri_body *body, struct slri_address at, enum slri_kind kind, struct slri_where where);
 void slri_emit_store(struct slri_body *body, struct slri_address at, enum slri_kind kind, slri_reg value,
                      struct slri_where where);
+// `align`: of the type that is copied.
 void slri_emit_copy(struct slri_body *body, struct slri_address to, struct slri_address from, uint64_t bytes,
-                    struct slri_where where);
+                    uint32_t align, struct slri_where where);
 void slri_lower_init(struct slri_body *body, struct slri_address at, const struct slri_init *init,
                      struct slri_where where);
 bool slri_same_root(const struct slri_ref *a, const struct slri_ref *b);

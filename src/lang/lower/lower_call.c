@@ -20,7 +20,7 @@ static struct slri_address pass_struct(struct slri_body *body, const struct slri
 {
     struct slri_address from = slri_lower_place(body, arg);
     struct slri_address copy = slri_make_temporary(body, arg->type);
-    slri_emit_copy(body, copy, from, arg->type->bytes, arg->where);
+    slri_emit_copy(body, copy, from, arg->type->bytes, arg->type->align, arg->where);
     return copy;
 }
 

@@ -37,7 +37,7 @@ void slri_lower_emitted(struct slri_body *body, const struct slri_expr *expr)
         return;
     }
     if (expr->instr == SLRI_OP_COPY) {
-        slri_emit_copy(body, at, slri_lower_pointer(body, expr->right), expr->third->bits, expr->where);
+        slri_emit_copy(body, at, slri_lower_pointer(body, expr->right), expr->third->bits, expr->index, expr->where);
         return;
     }
     slri_reg offset = slri_lower_offset(body, &at, expr->where);

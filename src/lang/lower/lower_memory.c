@@ -148,9 +148,18 @@ void slri_emit_store(struct slri_body *body, struct slri_address at, enum slri_k
     instr->is_volatile = at.is_volatile;
 }
 
-void slri_emit_copy(struct slri_body *body, struct slri_address to, struct slri_address from, uint64_t bytes,
-                    struct slri_where where)
+// How far a root lies at multiples of an alignment: a message is aligned to 8 (abi/handler.h), and memory of a caller
+// may be a part of one.
+static uint32_t most_align(struct slri_root root)
 {
+    return root.kind == SLRI_ROOT_STATE || root.kind == SLRI_ROOT_MESSAGE || root.kind == SLRI_ROOT_PARAM ? 8 : 16;
+}
+
+void slri_emit_copy(struct slri_body *body, struct slri_address to, struct slri_address from, uint64_t bytes,
+                    uint32_t align, struct slri_where where)
+{
+    uint32_t most = most_align(to.ref.root), other = most_align(from.ref.root);
+    most = most < other ? most : other;
     slri_emit_check(body, &to, bytes, where);
     slri_emit_check(body, &from, bytes, where);
     slri_reg a = slri_lower_offset(body, &to, where), b = slri_lower_offset(body, &from, where);
@@ -160,6 +169,7 @@ void slri_emit_copy(struct slri_body *body, struct slri_address to, struct slri_
     instr->root = to.ref.root;
     instr->root2 = from.ref.root;
     instr->imm = bytes;
+    instr->align = (uint8_t)(align < most ? align : most);
 }
 
 // ---- elements ------------------------------------------------------------------------------------------------------
@@ -297,9 +307,9 @@ static struct slri_address place_of_choice(struct slri_body *body, const struct 
     slri_reg test = slri_lower_scalar(body, expr->left);
     struct slri_block *outer = body->block, *yes = slri_emit_block(body), *no = slri_emit_block(body);
     body->block = yes;
-    slri_emit_copy(body, made, slri_lower_place(body, expr->right), expr->type->bytes, expr->where);
+    slri_emit_copy(body, made, slri_lower_place(body, expr->right), expr->type->bytes, expr->type->align, expr->where);
     body->block = no;
-    slri_emit_copy(body, made, slri_lower_place(body, expr->third), expr->type->bytes, expr->where);
+    slri_emit_copy(body, made, slri_lower_place(body, expr->third), expr->type->bytes, expr->type->align, expr->where);
     body->block = outer;
     struct slri_instr *instr = slri_emit_instr(body, SLRI_OP_IF, SLRI_VOID, expr->where);
     instr->a = test;
@@ -323,7 +333,7 @@ static struct slri_address place_of_value(struct slri_body *body, const struct s
     case SLRI_EXPR_ASSIGN:
         from = slri_lower_place(body, expr->right);
         at = slri_lower_place(body, expr->left);
-        slri_emit_copy(body, at, from, expr->type->bytes, expr->where);
+        slri_emit_copy(body, at, from, expr->type->bytes, expr->type->align, expr->where);
         return at;
     case SLRI_EXPR_LITERAL:
         at = slri_make_temporary(body, expr->type);
@@ -524,7 +534,8 @@ void slri_lower_init(struct slri_body *body, struct slri_address at, const struc
     for (const struct slri_init_item *item = init ? init->first : NULL; item; item = item->next) {
         const struct slri_type *type = item->value->type;
         if (type->kind == SLRI_STRUCT)
-            slri_emit_copy(body, forward(at, item->offset), slri_lower_place(body, item->value), type->bytes, where);
+            slri_emit_copy(body, forward(at, item->offset), slri_lower_place(body, item->value), type->bytes,
+                           type->align, where);
         else
             slri_emit_store(body, forward(at, item->offset), type->kind, slri_lower_scalar(body, item->value),
                             item->value->where);

@@ -71,7 +71,7 @@ static void lower_return(struct slri_body *body, const struct slri_stmt *stmt)
     if (type && type->kind == SLRI_STRUCT) {
         struct slri_ref ref = {.root = {SLRI_ROOT_PARAM, 0}, .bytes = type->bytes, .name = "the result"};
         slri_emit_copy(body, slri_address_of(ref, type->bytes), slri_lower_place(body, stmt->value), type->bytes,
-                       stmt->where);
+                       type->align, stmt->where);
     } else if (type && type->kind == SLRI_POINTER) {
         value = return_pointer(body, stmt->value);
     } else if (type) {
