@@ -102,11 +102,17 @@ slr_shape kernel_case_shape(const kernel_case *what, int n)
 slr_status kernel_case_launch(const kernel_case *what, int n, slr_stream *stream, slr_kernel *kernel,
                               slr_buffer *const *buffer)
 {
+    return kernel_case_launch_shape(what, n, stream, kernel, buffer, kernel_case_shape(what, n));
+}
+
+slr_status kernel_case_launch_shape(const kernel_case *what, int n, slr_stream *stream, slr_kernel *kernel,
+                                    slr_buffer *const *buffer, slr_shape shape)
+{
     slr_arg args[8];
     uint32_t count = 0;
     for (const char *at = what->arguments; *at; at++)
         args[count++] = *at == 'n'   ? slr_arg_signed(n)
                         : *at == 'f' ? slr_arg_float(2.0)
                                      : slr_arg_buffer(buffer[*at - '0']);
-    return slr_launch(stream, kernel, kernel_case_shape(what, n), args, count, NULL);
+    return slr_launch(stream, kernel, shape, args, count, NULL);
 }

@@ -37,8 +37,10 @@ size_t kernel_case_elements(const kernel_case *what, unsigned buffer, int n);
 void kernel_case_fill(const kernel_case *what, unsigned buffer, int n, void *memory);
 slr_shape kernel_case_shape(const kernel_case *what, int n);
 
-/// Launches with the case's arguments. Errors: as slr_launch.
+/// Launches with the case's arguments, in its shape or another. Errors: as slr_launch.
 slr_status kernel_case_launch(const kernel_case *what, int n, slr_stream *stream, slr_kernel *kernel,
                               slr_buffer *const *buffer);
+slr_status kernel_case_launch_shape(const kernel_case *what, int n, slr_stream *stream, slr_kernel *kernel,
+                                    slr_buffer *const *buffer, slr_shape shape);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipring bench kernels`, on CUDA: the example kernels as slipring emits them, beside the same text as CUDA C++,
-// given to NVRTC and launched by hand; and for some, beside what a programmer of CUDA would write (bench/kernels/cuda).
+// `slipring bench kernels`, on CUDA: kernels as slipring emits them, beside the same text as CUDA C++, given to NVRTC
+// and launched by calls of the driver. `vs_nvrtc`: the example kernels. `vs_hand`: what a programmer of CUDA would
+// write (bench/kernels/cuda).
 #include "bench/bench.h"
 
 #include "bench/batch.h"
@@ -16,6 +17,9 @@
 
 extern const char cuda_embedded_saxpy_cu[], cuda_embedded_reduce_shared_cu[], cuda_embedded_transpose_cu[],
     cuda_embedded_matmul_cu[];
+
+// Many launches for one wait, so that a row measures kernels: `launch_empty` has what a launch and a wait cost.
+enum { LAUNCHES = 32 };
 
 // In how many blocks, as a part of the case's, and in which.
 static const struct by_hand {
@@ -41,34 +45,54 @@ typedef struct kernel_bench {
     cuda_module *module;
     cuda_kernel by_hand;
     cuda_pointer memory[KERNEL_BUFFERS];
-    uint32_t blocks[2], threads[2];
-    float *result; // of the last buffer, after the first launch
+    uint32_t blocks[2], threads[2]; // of both sides
+    uint32_t launches;              // of a slice
 } kernel_bench;
 
 // ---- slices: GB/s or GFLOP/s ---------------------------------------------------------------------------------------
 
+static slr_status launch_and_finish(kernel_bench *k, uint32_t launches)
+{
+    slr_shape shape = SLR_GRID_2D(k->blocks[0], k->blocks[1], k->threads[0], k->threads[1]);
+    slr_status status = SLR_OK;
+    for (uint32_t i = 0; i < launches && status == SLR_OK; i++)
+        status = kernel_case_launch_shape(k->what, k->n, k->stream, k->kernel, k->buffer, shape);
+    return status == SLR_OK ? slr_stream_finish(k->stream, 12 * BENCH_TIMEOUT_NS) : status;
+}
+
+// The first launch is not timed: the floor's are in another context, and the device takes some 130 us to change to this
+// one.
 static bool kernel_slice(void *context, double *figures)
 {
     kernel_bench *k = context;
+    slr_status status = launch_and_finish(k, 1);
     uint64_t start = clock_ns();
-    slr_status status = kernel_case_launch(k->what, k->n, k->stream, k->kernel, k->buffer);
     if (status == SLR_OK)
-        status = slr_stream_finish(k->stream, 12 * BENCH_TIMEOUT_NS);
-    figures[0] = k->work / (double)(clock_ns() - start);
+        status = launch_and_finish(k, k->launches);
+    figures[0] = k->work * k->launches / (double)(clock_ns() - start);
     return status == SLR_OK || bench_failed(status, k->what->name);
+}
+
+static bool launch_by_hand(kernel_bench *k, uint32_t launches)
+{
+    void *arguments[8];
+    float two = 2.0f;
+    unsigned count = 0;
+    bool fine = true;
+    for (const char *at = k->what->arguments; *at; at++)
+        arguments[count++] = *at == 'n' ? (void *)&k->n : *at == 'f' ? (void *)&two : (void *)&k->memory[*at - '0'];
+    for (uint32_t i = 0; i < launches && fine; i++)
+        fine = cuda_launch(k->cu, k->by_hand, k->blocks, k->threads, arguments);
+    return fine && cuda_finish(k->cu);
 }
 
 static bool hand_slice(void *context, double *figures)
 {
     kernel_bench *k = context;
-    void *arguments[8];
-    float two = 2.0f;
-    unsigned count = 0;
-    for (const char *at = k->what->arguments; *at; at++)
-        arguments[count++] = *at == 'n' ? (void *)&k->n : *at == 'f' ? (void *)&two : (void *)&k->memory[*at - '0'];
+    bool fine = launch_by_hand(k, 1);
     uint64_t start = clock_ns();
-    bool fine = cuda_launch(k->cu, k->by_hand, k->blocks, k->threads, arguments) && cuda_finish(k->cu);
-    figures[0] = k->work / (double)(clock_ns() - start);
+    fine = fine && launch_by_hand(k, k->launches);
+    figures[0] = k->work * k->launches / (double)(clock_ns() - start);
     if (!fine)
         say("%s, by hand: it fails", k->what->name);
     return fine;
@@ -103,70 +127,77 @@ static slr_status fill(kernel_bench *k, unsigned i)
     size_t bytes = kernel_case_elements(k->what, i, k->n) * 4;
     void *memory = memory_take(bytes, 1);
     kernel_case_fill(k->what, i, k->n, memory);
-    slr_status status = slr_buffer_create(k->bench->device, bytes, &k->buffer[i]);
+    slr_status status = k->buffer[i] != NULL ? SLR_OK : slr_buffer_create(k->bench->device, bytes, &k->buffer[i]);
     if (status == SLR_OK)
         status = slr_buffer_write(k->buffer[i], 0, memory, bytes);
     free(memory);
     return status;
 }
 
-// What it computes by hand is the same, but for contraction.
-static bool agrees(kernel_bench *k)
+// Fills the buffers, launches once, and reads the last one.
+static bool run_once(kernel_bench *k, float *result)
 {
     unsigned last = last_buffer(k);
-    size_t count = kernel_case_elements(k->what, last, k->n), apart = 0;
-    float *by_hand = memory_take(count, sizeof *by_hand);
-    double unused;
+    slr_status status = SLR_OK;
+    for (unsigned i = 0; i <= last && status == SLR_OK; i++)
+        status = fill(k, i);
+    if (status == SLR_OK)
+        status = launch_and_finish(k, 1);
+    if (status == SLR_OK)
+        status = slr_buffer_read(k->buffer[last], 0, result, kernel_case_elements(k->what, last, k->n) * 4);
+    return status == SLR_OK || bench_failed(status, k->what->name);
+}
+
+static bool run_once_by_hand(kernel_bench *k, float *result)
+{
+    unsigned last = last_buffer(k);
     bool fine = true;
     for (unsigned i = 0; i <= last && fine; i++)
         fine = fill_by_hand(k, i);
-    fine = fine && hand_slice(k, &unused) && cuda_copy_out(k->cu, by_hand, k->memory[last], count * 4, true);
+    return fine && launch_by_hand(k, 1) &&
+           cuda_copy_out(k->cu, result, k->memory[last], kernel_case_elements(k->what, last, k->n) * 4, true);
+}
+
+// What it computes by hand is the same, but for contraction.
+static bool agrees(kernel_bench *k)
+{
+    size_t count = kernel_case_elements(k->what, last_buffer(k), k->n), apart = 0;
+    float *ours = memory_take(count, sizeof *ours), *by_hand = memory_take(count, sizeof *by_hand);
+    bool fine = run_once(k, ours) && run_once_by_hand(k, by_hand);
     for (size_t i = 0; i < count; i++) {
-        double a = k->result[i], b = by_hand[i], away = a > b ? a - b : b - a;
+        double a = ours[i], b = by_hand[i], away = a > b ? a - b : b - a;
         apart += !(away <= 1e-3 * (1 + (a > 0 ? a : -a)));
     }
+    free(ours);
     free(by_hand);
     if (fine && apart > count / 100)
         say("%s, by hand: %zu of %zu elements differ", k->what->name, apart, count);
     return fine && apart <= count / 100; // where a loop ends may hang on the last bit
 }
 
-static bool open_kernel(kernel_bench *k)
+static bool open_kernel(kernel_bench *k, const char *source)
 {
-    slr_device *device = k->bench->device;
-    double unused;
-    k->n = k->bench->small ? (k->what->small + 63) / 64 * 64 : k->what->large;
-    k->work = k->what->flops > 0 ? k->what->flops : k->what->bytes;
-    for (unsigned i = 0; i < k->what->work_power; i++)
-        k->work *= k->n;
-    slr_status status = slr_stream_default(device, &k->stream);
-    if (status == SLR_OK)
-        status = slr_program_from_text(device, k->what->name, k->what->source, NULL, &k->program);
+    slr_status status = slr_program_from_text(k->bench->device, k->what->name, source, NULL, &k->program);
     if (status == SLR_OK)
         status = slr_program_get_kernel(k->program, k->what->name, &k->kernel);
-    unsigned last = last_buffer(k);
-    for (unsigned i = 0; i <= last && status == SLR_OK; i++)
-        status = fill(k, i);
-    if (status != SLR_OK)
-        return bench_failed(status, k->what->name);
-    if (!kernel_slice(k, &unused)) // compiles
-        return false;
-    size_t bytes = kernel_case_elements(k->what, last, k->n) * 4;
-    k->result = memory_take(bytes, 1);
-    status = slr_buffer_read(k->buffer[last], 0, k->result, bytes);
     return status == SLR_OK || bench_failed(status, k->what->name);
 }
 
 static void close_kernel(kernel_bench *k)
+{
+    slr_kernel_destroy(k->kernel);
+    slr_program_destroy(k->program);
+    k->kernel = NULL;
+    k->program = NULL;
+}
+
+static void free_memory(kernel_bench *k)
 {
     for (unsigned i = 0; i < KERNEL_BUFFERS; i++) {
         slr_buffer_destroy(k->buffer[i]);
         if (k->memory[i] != 0)
             cuda_give_own(k->cu, k->memory[i]);
     }
-    slr_kernel_destroy(k->kernel);
-    slr_program_destroy(k->program);
-    free(k->result);
 }
 
 // The case's text, of which the kernel can be found by its name.
@@ -180,7 +211,8 @@ static char *as_cpp(const char *source)
     return text;
 }
 
-static bool measure(kernel_bench *k, const char *suffix, const char *source, const char *floor)
+// `source` is slipring's; `text` is NVRTC's, which finds the kernel by its name.
+static bool measure(kernel_bench *k, const char *suffix, const char *source, const char *text, const char *what)
 {
     const char *unit = k->what->flops > 0 ? "GFLOP/s" : "GB/s", *why = "";
     char made[BENCH_NAME_BYTES], method[320];
@@ -188,10 +220,12 @@ static bool measure(kernel_bench *k, const char *suffix, const char *source, con
     if (!bench_wants(k->bench, made))
         return true;
     const char *name = bench_keep_name(k->bench, made);
-    k->module = cuda_compile(k->cu, source, name, &why);
+    k->module = cuda_compile(k->cu, text, name, &why);
     k->by_hand = k->module != NULL ? cuda_find(k->cu, k->module, k->what->name) : NULL;
-    snprintf(method, sizeof method, "examples/kernels/%s.cu, n = %d, launched and waited for. Floor: %s.",
-             k->what->name, k->n, floor);
+    snprintf(method, sizeof method,
+             "%s/%s.cu, n = %d, %u launches and one wait. Floor: the same text as CUDA C++, by NVRTC as it comes (it "
+             "contracts a * b + c), launched by calls of the driver.",
+             what, k->what->name, k->n, k->launches);
     bench_case row = {name,
                       unit,
                       {"median"},
@@ -202,18 +236,19 @@ static bool measure(kernel_bench *k, const char *suffix, const char *source, con
                        .floor_context = k,
                        .figures = 1,
                        .enough = MEASURE_KEPT}};
-    bool fine = true;
-    if (k->by_hand != NULL) {
+    bool fine = open_kernel(k, source);
+    if (fine && k->by_hand != NULL) {
         fine = agrees(k) && bench_measure(k->bench, &row);
-    } else {
+    } else if (fine) {
         snprintf(method, sizeof method, "Not measured: %.280s.", why);
         bench_add(k->bench, &(bench_row){.name = name, .stat = "median", .unit = unit}, method);
     }
+    close_kernel(k);
     cuda_unload(k->cu, k->module);
     return fine;
 }
 
-static bool measure_text(kernel_bench *k)
+static bool measure_example(kernel_bench *k)
 {
     slr_shape shape = kernel_case_shape(k->what, k->n);
     char *text = as_cpp(k->what->source);
@@ -221,8 +256,7 @@ static bool measure_text(kernel_bench *k)
         k->blocks[i] = shape.grid[i];
         k->threads[i] = shape.block[i];
     }
-    bool fine = measure(k, "vs_nvrtc", text,
-                        "the same text as CUDA C++, by NVRTC as it comes (it contracts a * b + c), launched by hand");
+    bool fine = measure(k, "vs_nvrtc", k->what->source, text, "examples/kernels");
     free(text);
     return fine;
 }
@@ -237,9 +271,19 @@ static bool measure_by_hand(kernel_bench *k)
             k->blocks[side] = (shape.grid[side] + by_hand[i].fewer[side] - 1) / by_hand[i].fewer[side];
             k->threads[side] = by_hand[i].threads[side];
         }
-        return measure(k, "vs_hand", by_hand[i].source, "CUDA C++ by hand (bench/kernels/cuda), launched by hand");
+        return measure(k, "vs_hand", by_hand[i].source, by_hand[i].source, "bench/kernels/cuda");
     }
     return true;
+}
+
+static slr_status set_up(kernel_bench *k)
+{
+    k->n = k->bench->small ? (k->what->small + 63) / 64 * 64 : k->what->large;
+    k->launches = bench_size(k->bench, LAUNCHES);
+    k->work = k->what->flops > 0 ? k->what->flops : k->what->bytes;
+    for (unsigned i = 0; i < k->what->work_power; i++)
+        k->work *= k->n;
+    return slr_stream_default(k->bench->device, &k->stream);
 }
 
 // ---- all -----------------------------------------------------------------------------------------------------------
@@ -267,8 +311,10 @@ bool bench_kernels_cuda(bench *bench)
         kernel_bench k = {.bench = bench, .what = &kernel_cases[i], .cu = cu};
         if (!wants(bench, k.what))
             continue;
-        fine = open_kernel(&k) && measure_text(&k) && measure_by_hand(&k) && fine;
-        close_kernel(&k);
+        slr_status status = set_up(&k);
+        bool done = status == SLR_OK ? measure_example(&k) : bench_failed(status, k.what->name);
+        fine = done && measure_by_hand(&k) && fine;
+        free_memory(&k);
     }
     cuda_close(cu);
     return fine;

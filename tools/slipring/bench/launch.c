@@ -4,6 +4,7 @@
 
 #include "bench/bare.h"
 #include "bench/batch.h"
+#include "bench/cuda.h"
 #include "clock.h"
 #include "say.h"
 #include "spin.h"
@@ -28,6 +29,8 @@ typedef struct launch_bench {
     slr_buffer *buffer;
     uint32_t *word, number;
     bare *bare; // Vulkan's alone
+    cuda *cu;   // CUDA's alone, with the next
+    cuda_kernel by_driver;
     double times[LAUNCHES];
     void (*job)(void *context);
     _Alignas(128) uint32_t asked; // functions handed to the partner
@@ -106,6 +109,34 @@ static bool submit_and_wait(launch_bench *l)
     return bare_add(l->bare, BY_HAND);
 }
 
+static bool launch_by_driver(launch_bench *l)
+{
+    static const uint32_t one[2] = {1, 1};
+    return cuda_launch(l->cu, l->by_driver, one, one, NULL);
+}
+
+static bool launch_by_driver_and_wait(launch_bench *l)
+{
+    return launch_by_driver(l) && cuda_finish(l->cu);
+}
+
+static bool driver_slice(void *context, double *figures)
+{
+    return measure(context, launch_by_driver_and_wait, figures);
+}
+
+static bool driver_run_slice(void *context, double *figures)
+{
+    launch_bench *l = context;
+    bool fine = launch_by_driver_and_wait(l); // the device changes to this context
+    uint64_t start = clock_ns();
+    for (int i = 0; i < LAUNCHES && fine; i++)
+        fine = launch_by_driver(l);
+    fine = fine && cuda_finish(l->cu);
+    figures[0] = (double)(clock_ns() - start) / LAUNCHES;
+    return fine;
+}
+
 static bool submit_slice(void *context, double *figures)
 {
     return measure(context, submit_and_wait, figures);
@@ -114,7 +145,7 @@ static bool submit_slice(void *context, double *figures)
 // What a launch costs beside the driver's own calls, where these are Vulkan's.
 static bool measure_bare(launch_bench *l, const char *name, const measure_pair *pair)
 {
-    if (!bench_wants(l->bench, name) || strcmp(l->bench->info.backend, "vulkan") != 0)
+    if (!bench_wants(l->bench, name))
         return true;
     bench_case beside = {name,
                          "ns",
@@ -139,7 +170,7 @@ static bool measure_bare(launch_bench *l, const char *name, const measure_pair *
 static bool run_slice(void *context, double *figures)
 {
     launch_bench *l = context;
-    slr_status status = SLR_OK;
+    slr_status status = launch_and_wait(l) ? SLR_OK : SLR_DEVICE_LOST; // see driver_run_slice
     uint64_t start = clock_ns();
     for (int i = 0; i < LAUNCHES && status == SLR_OK; i++)
         status = SLR_LAUNCH(l->stream, l->kernel, SLR_GRID(1, 1, 0));
@@ -147,6 +178,47 @@ static bool run_slice(void *context, double *figures)
         status = slr_stream_finish(l->stream, BENCH_TIMEOUT_NS);
     figures[0] = (double)(clock_ns() - start) / LAUNCHES;
     return status == SLR_OK || bench_failed(status, "launch_empty");
+}
+
+// What launches cost beside calls of CUDA's driver alone, in the primary context and a stream of its own.
+static bool measure_by_driver(launch_bench *l, const char *name, const char *many, const measure_pair *pair)
+{
+    const char *why = "";
+    if (!bench_wants(l->bench, name) && !bench_wants(l->bench, many))
+        return true;
+    bench_case one = {name,
+                      "ns",
+                      {"p50"},
+                      "As launch_empty. Floor: cuLaunchKernel and cuStreamSynchronize, in the calling thread.",
+                      *pair};
+    bench_case together = {many,
+                           "ns",
+                           {"median"},
+                           "As launch_empty_many. Floor: as many cuLaunchKernel and one cuStreamSynchronize.",
+                           *pair};
+    one.pair.floor = driver_slice;
+    together.pair.value = run_slice;
+    together.pair.floor = driver_run_slice;
+    l->cu = cuda_open(l->bench->info.name, &why);
+    cuda_module *module =
+        l->cu != NULL ? cuda_compile(l->cu, "extern \"C\" __global__ void empty() {}", "empty.cu", &why) : NULL;
+    l->by_driver = module != NULL ? cuda_find(l->cu, module, "empty") : NULL;
+    bool fine = l->by_driver != NULL;
+    if (!fine)
+        say("%s has no floor: %s", name, why);
+    fine = fine && bench_measure(l->bench, &one) && bench_measure(l->bench, &together);
+    if (l->cu != NULL)
+        cuda_unload(l->cu, module);
+    cuda_close(l->cu);
+    return fine;
+}
+
+static bool measure_beside(launch_bench *l, const char *name, const char *many, const measure_pair *pair)
+{
+    const char *backend = l->bench->info.backend;
+    return strcmp(backend, "vulkan") == 0 ? measure_bare(l, name, pair)
+           : strcmp(backend, "cuda") == 0 ? measure_by_driver(l, name, many, pair)
+                                          : true;
 }
 
 // The call alone, of a stream that is empty.
@@ -246,10 +318,11 @@ static bool open(launch_bench *l)
 bool bench_launch(bench *bench)
 {
     static const char finished[] = "launch_empty", together[] = "launch_empty_many", called[] = "launch_empty_call",
-                      first[] = "launch_empty_first", beside[] = "launch_empty_bare";
+                      first[] = "launch_empty_first", beside[] = "launch_empty_bare",
+                      many_beside[] = "launch_empty_many_bare";
     launch_bench l = {.bench = bench};
     if (!bench_wants(bench, finished) && !bench_wants(bench, together) && !bench_wants(bench, called) &&
-        !bench_wants(bench, first) && !bench_wants(bench, beside))
+        !bench_wants(bench, first) && !bench_wants(bench, beside) && !bench_wants(bench, many_beside))
         return true;
     measure_pair pair = {
         .value = launch_slice, .floor = hand_off_slice, .value_context = &l, .floor_context = &l, .figures = 1};
@@ -270,7 +343,7 @@ bool bench_launch(bench *bench)
         called, "ns", {"p50"}, "The call of slr_launch alone, of a stream that is empty. Floor: as before.", pair};
     call.pair.value = call_slice;
     bool fine = open(&l) && bench_measure(bench, &one) && bench_measure(bench, &many) && bench_measure(bench, &call) &&
-                measure_first(&l, first, &pair) && measure_bare(&l, beside, &pair);
+                measure_first(&l, first, &pair) && measure_beside(&l, beside, many_beside, &pair);
     slr_kernel_destroy(l.writer);
     slr_kernel_destroy(l.kernel);
     slr_program_destroy(l.program);
