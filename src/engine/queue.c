@@ -197,18 +197,21 @@ slr_status slri_queue_push(struct slri_submission *submission)
     if (stamps)
         begin_stamp(submission);
     bool ready = was_empty && !queue->claimed && arm(queue, 0);
+    bool begins = ready && !stamps && !queue->stamp && queue->failed == SLR_OK;
     slri_mutex_unlock(&lock);
     if (ready && stamps) // nobody need be woken
         ready = slri_queue_step(queue);
+    else if (begins && slri_stream_begins_at_once(&queue->stream, submission))
+        slri_queue_begin(queue, submission); // the device need not wait until one of the pool's has come
     if (ready)
         make_ready(queue);
     return SLR_OK;
 }
 
-static void note_why(const struct slri_submission *submission)
+void slri_queue_note_why(struct slri_queue *queue)
 {
     // Read by nobody before `failed` is set, under the lock.
-    snprintf(submission->queue->why, sizeof submission->queue->why, "%s", slr_error_message());
+    snprintf(queue->why, sizeof queue->why, "%s", slr_error_message());
 }
 
 // Behind a failure only what must be told of it is done. The first failure is what counts. Inline: with `begin` 0 there
@@ -232,12 +235,12 @@ run_each(struct slri_stream *stream, const struct slri_submission *submission, s
         if (status != SLR_OK || got == SLR_OK)
             continue;
         status = got;
-        note_why(submission);
+        slri_queue_note_why(submission->queue);
     }
     slr_status got = slri_stream_finish(stream);
     if (status == SLR_OK && got != SLR_OK) {
         status = got;
-        note_why(submission);
+        slri_queue_note_why(submission->queue);
     }
     return status;
 }
@@ -253,6 +256,15 @@ static slr_status run_commands(struct slri_stream *stream, const struct slri_sub
     if (slri_is_observed())
         return run_watched(stream, submission, status);
     return run_each(stream, submission, status, 0);
+}
+
+static slr_status run_first(struct slri_queue *queue, const struct slri_submission *first, slr_status before)
+{
+    if (queue->begun == 0 && (before != SLR_OK || !slri_stream_goes_ahead(&queue->stream, first)))
+        return run_commands(&queue->stream, first, before);
+    if (queue->begun == 0)
+        slri_queue_begin(queue, first);
+    return slri_queue_await_first(queue, before);
 }
 
 // Threads that announced themselves before the fence are woken; those behind it see the new value. Under the lock, so
@@ -291,7 +303,7 @@ bool slri_queue_step(struct slri_queue *queue)
     uint64_t begin_ns;
     bool stamps = slri_queue_at_stamp(queue);
     struct slri_queue *outer = enter(queue, &before, &begin_ns);
-    after = stamps ? before : run_commands(&queue->stream, first, before);
+    after = stamps ? before : run_first(queue, first, before);
     *place_of_current() = outer;
     first->settle(first);
 

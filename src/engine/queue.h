@@ -31,6 +31,11 @@ struct slri_queue {
     uint64_t failed_value;
     char why[256];
 
+    // Of who has claimed it: how many submissions from the first on the device was given (queue_ahead.c); and how
+    // beginning the last of them has failed, or SLR_OK.
+    uint32_t begun;
+    slr_status begin_failed;
+
     // Of the submission that is being done, where the device says it better than the host: its stream's. 0: it does
     // not.
     uint64_t began_ns, ended_ns;
@@ -53,6 +58,15 @@ slr_status slri_queue_push(struct slri_submission *submission);
 // Does the first submission. True when there is another that may begin: call it again. False: the queue is no longer
 // the caller's, and may be gone.
 bool slri_queue_step(struct slri_queue *queue);
+
+// queue_ahead.c, for who has claimed the queue. Gives the device a submission of which slri_stream_goes_ahead is true,
+// and which is first.
+void slri_queue_begin(struct slri_queue *queue, const struct slri_submission *submission);
+// Waits for the first, which was begun, after the device was given those behind it that it can be given. `before`: what
+// has failed before it, or SLR_OK; gives that, or how the first has failed.
+slr_status slri_queue_await_first(struct slri_queue *queue, slr_status before);
+// What the calling thread's last error says becomes the queue's.
+void slri_queue_note_why(struct slri_queue *queue);
 
 // Whether that is a stamp, which needs no turn of its own. For who calls slri_queue_step.
 static inline bool slri_queue_at_stamp(const struct slri_queue *queue)

@@ -94,7 +94,7 @@ static slr_status await(void *device, void *queue, uint64_t deadline_ns, struct 
     (void)device, (void)queue, (void)deadline_ns;
     ++seen.waits;
     if (times)
-        *times = (struct slri_times){1000, 1700};
+        *times = (struct slri_times){.from_ns = 1000, .to_ns = 1700};
     return SLR_OK;
 }
 

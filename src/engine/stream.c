@@ -10,6 +10,7 @@
 #include "engine/loss.h"
 #include "engine/observe.h"
 #include "engine/printed.h"
+#include "engine/resident.h"
 
 // Kernels that may fault and are begun before the first is waited for.
 #define MOST_FAULTS 64
@@ -58,6 +59,7 @@ slr_status slri_queue_device_open(struct slri_queue_device *of, const struct slr
                                      .is_unified = facts.unified,
                                      .has_words = facts.has_words,
                                      .keeps_host = facts.keeps_host,
+                                     .residents = facts.residents,
                                      .own = {.of = of}};
     SLRI_TRY(slri_queue_device_renew(of));
     slri_mutex_init(&of->own_lock);
@@ -144,6 +146,13 @@ slr_status slri_stream_begin(struct slri_stream *stream, const struct slri_comma
                              const struct slri_extras *extras, uint32_t commands)
 {
     const struct slri_queue_device *of = stream->of;
+    struct slri_extras marked;
+    if (stream->mark != 0) { // of one command: who sets it begins no more at a time
+        marked = *extras;
+        marked.mark = stream->mark;
+        stream->mark = 0;
+        extras = &marked;
+    }
     slr_status status =
         slri_loss_seen(of->loss, of->backend->encode(of->device, stream->native, command, extras, commands));
     if (!of->backend->wait)
@@ -316,6 +325,76 @@ slr_status slri_stream_run(struct slri_stream *stream, const struct slri_command
     }
 }
 
+// ---- ahead ---------------------------------------------------------------------------------------------------------
+
+static bool tells_nothing(const struct slri_stream *stream, const struct slri_command *command)
+{
+    return stream->of->facts.faults != SLRI_FAULTS_RETURNED && !command->dispatch.ready->kernel.may_fault &&
+           !slri_print_is_heard(command);
+}
+
+static bool overlaps(const struct slri_command *move)
+{
+    uintptr_t to = (uintptr_t)move->move.to, from = (uintptr_t)move->move.from;
+    return (to > from ? to - from : from - to) < move->move.bytes;
+}
+
+static bool list_tells_nothing(const struct slri_command *command);
+
+static bool goes_ahead(const struct slri_stream *stream, const struct slri_command *command)
+{
+    if (slri_command_moves_nothing(command)) // it is not begun, and so has no mark
+        return false;
+    switch (command->op) {
+    case SLRI_FILL:
+    case SLRI_NATIVE:
+        return true;
+    case SLRI_COPY_IN:
+    case SLRI_COPY_OUT:
+        return command->is_pinned; // else the call that begins it lasts until it has copied
+    case SLRI_COPY:
+        return stream->of->facts.moves_over || !overlaps(command);
+    case SLRI_DISPATCH:
+        return tells_nothing(stream, command);
+    case SLRI_LIST:
+        return list_tells_nothing(command);
+    default:
+        return false;
+    }
+}
+
+bool slri_stream_goes_ahead(const struct slri_stream *stream, const struct slri_submission *submission)
+{
+    if (stream->of->facts.marks == 0 || !stream->native || submission->commands == 0 ||
+        slri_is_observed()) // watched, each takes what it takes
+        return false;
+    for (uint32_t i = 0; i < submission->commands; ++i)
+        if (!goes_ahead(stream, &submission->command[i]))
+            return false;
+    return true;
+}
+
+// Not beside persistent kernels: the driver may wait for those, at a kernel's first launch for one.
+bool slri_stream_begins_at_once(const struct slri_stream *stream, const struct slri_submission *submission)
+{
+    const struct slri_residents *residents = stream->of->residents;
+    // Relaxed: a hint. A call that waits ends persistent kernels after a while.
+    if (residents && __atomic_load_n(&residents->running, __ATOMIC_RELAXED) != 0)
+        return false;
+    for (uint32_t i = 0; i < submission->commands; ++i)
+        if (submission->command[i].op != SLRI_DISPATCH && submission->command[i].op != SLRI_LIST)
+            return false;
+    return slri_stream_goes_ahead(stream, submission);
+}
+
+slr_status slri_stream_await_mark(struct slri_stream *stream, uint32_t mark)
+{
+    struct slri_times times = {.mark = mark};
+    slr_status status = slri_stream_await(stream, &times);
+    stream->begun = 1; // something comes after the mark
+    return status;
+}
+
 // ---- at once -------------------------------------------------------------------------------------------------------
 
 static slr_status run_own(struct slri_queue_device *of, const struct slri_command *command, uint32_t commands)
@@ -355,6 +434,11 @@ struct slri_list {
     size_t bytes;
     struct slri_command command[]; // copies: the pieces of a fill point to its pattern
 };
+
+static bool list_tells_nothing(const struct slri_command *command)
+{
+    return !((const struct slri_list *)command->list)->faults;
+}
 
 // The commands as the device has them. First they are counted, then they are put down.
 struct pieces {

@@ -15,6 +15,7 @@ struct slri_stream {
     struct slri_queue *queue;   // whose commands these are; NULL: the device's own
     void *native;               // the backend's queue; NULL where it needs none
     uint32_t begun;             // commands that have not been waited for
+    uint32_t mark;              // 0, or is put before the next command that is begun
     void *printed;              // SLRI_PRINTED_ROOM bytes of the device; NULL: no kernel has printed yet
     struct slri_faults *faults; // of what was begun; NULL: no kernel that may fault yet
 };
@@ -29,6 +30,7 @@ struct slri_queue_device {
     struct slri_loss *loss;     // whether it was lost; NULL: it never is
     bool is_unified;            // the host can address its buffers
     bool has_words, keeps_host; // as struct slri_facts says
+    const struct slri_residents *residents; // likewise
     struct slri_queue_pool pool;
     slri_mutex own_lock;    // of the next
     struct slri_stream own; // for what is done at once, in the calling thread
@@ -63,6 +65,14 @@ void slri_stream_close(struct slri_stream *stream); // nothing is in it
 // Does a command, or begins it. `before` is what has failed before it, or SLR_OK; then only a call is run.
 slr_status slri_stream_run(struct slri_stream *stream, const struct slri_command *command, slr_status before);
 slr_status slri_stream_finish(struct slri_stream *stream); // waits for all that was begun
+
+// Whether the device can be given a submission behind others that are not done, and does not tell afterwards that it
+// failed, but where it was lost: it has only commands of the device's, whose end nobody need see at once.
+bool slri_stream_goes_ahead(const struct slri_stream *stream, const struct slri_submission *submission);
+// Whether who submits it may also begin it: that takes no longer than a call of the driver's, which does not wait.
+bool slri_stream_begins_at_once(const struct slri_stream *stream, const struct slri_submission *submission);
+// Waits for what was begun before the mark, but not for what was begun since.
+slr_status slri_stream_await_mark(struct slri_stream *stream, uint32_t mark);
 // Likewise, of commands that the caller gave to slri_stream_begin. `times`, which is zero: NULL, or where they go.
 slr_status slri_stream_await(struct slri_stream *stream, struct slri_times *times);
 

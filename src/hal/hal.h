@@ -218,12 +218,14 @@ struct slri_extras {
     void *faulted; // of a dispatch that may fault: its fault word, which is zero
     bool wants_times; // `wait` will be asked for times, of this command too
     bool is_last;     // no other follows before a wait: the device shall begin now
+    uint32_t mark;    // 0, or marks what was begun before this command: from 1 to as many as the queue has
 };
 
 // From when to when the device was at the commands whose times were wanted, on the host's clock. Both 0: it does not
 // say.
 struct slri_times {
     uint64_t from_ns, to_ns;
+    uint32_t mark; // who waits sets it: 0, or to wait only for what was begun before that mark
 };
 
 // How a kernel reports a fault.
@@ -242,6 +244,7 @@ struct slri_queue_facts {
     uint32_t most_begun;   // commands that are begun before the first is waited for; 0: as many as there are
     uint32_t most_pattern; // the longest pattern it fills with, from multiples of its length; 0: any, from anywhere
     bool moves_over;       // it copies within its memory where the ranges overlap
+    uint32_t marks;        // of a queue, for extras and waits; 0: it has none
     enum slri_fault_form faults;
     uint32_t fault_alignment; // where a fault word may begin; 0: at multiples of its length
 };
@@ -713,9 +716,9 @@ struct slri_backend {
     // command before them. The first command that fails ends it.
     slr_status (*encode)(void *device, void *queue, const struct slri_command *command,
                          const struct slri_extras *extras, uint32_t commands);
-    // Optional, with the next two. Waits for all that was begun in the queue. `times`, which is zero: NULL, or where it
-    // says them. Errors: DEVICE_LOST (also where it was lost before, and what is not done by the deadline has hung and
-    // is lost with its device); the first failure of what was begun.
+    // Optional, with the next two. Waits for all that was begun in the queue. `times`, which is zero but for its mark:
+    // NULL, or where it says them. Errors: DEVICE_LOST (also where it was lost before, and what is not done by the
+    // deadline has hung and is lost with its device); the first failure of what was begun.
     slr_status (*wait)(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times);
     // 0 is the lowest priority, 255 the highest. NULL: commands need no queue, and it is NULL.
     slr_status (*queue_create)(void *device, uint32_t priority, void **queue);

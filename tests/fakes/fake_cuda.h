@@ -40,6 +40,8 @@ struct fake_cuda {
     const char *stalls_in;   // atomic: the name of a call that waits while a kernel of its context stays, or NULL
     uint32_t held;           // atomic: 1: and they wait, whatever stays, until it is 0
     uint32_t holds;          // atomic: calls that have begun to wait so, so far
+    uint32_t keeps_waiting;  // atomic: N: waits for streams and events, from the Nth on, do not return until it is 0
+    uint32_t waiting;        // atomic: such waits that have begun, so far
     uint32_t mps;            // 1: contexts are shared with other processes
     uint32_t old;            // 1: the driver does not know whether they are
     uint32_t display;        // 1: the devices drive displays

@@ -42,7 +42,7 @@ static inline uint32_t fake_registers(void)
 
 // ---- objects -------------------------------------------------------------------------------------------------------
 
-enum kind { CONTEXT = 0x51, STREAM, MEMORY, HOST, REGISTERED, MODULE, GRAPH, EXEC, LINK };
+enum kind { CONTEXT = 0x51, STREAM, MEMORY, HOST, REGISTERED, MODULE, GRAPH, EXEC, LINK, EVENT };
 
 // A command that was captured. `parameter`: of a kernel, copies.
 struct node {
@@ -76,6 +76,7 @@ struct object {
     char *text;                  // of a module: its source
     bool stays;                  // of a module: it has the loop of a kernel that stays
     bool waits_for_null;         // of a stream: it and the NULL stream take turns
+    struct object *recorded;     // of an event: the stream
     struct object *user;         // of memory: a stream that does not, which may still work on it
     bool copied;                 // of memory: the NULL stream may still copy there
     bool launched;               // of one of the two: once, so that a launch takes no memory any more

@@ -33,6 +33,15 @@ int32_t cuStreamDestroy_v2(slri_cu_stream stream)
     return error;
 }
 
+static void keep_waiting(void)
+{
+    uint32_t from = __atomic_load_n(&fake_cuda.keeps_waiting, __ATOMIC_ACQUIRE);
+    if (from == 0 || __atomic_add_fetch(&fake_cuda.waiting, 1, __ATOMIC_RELEASE) < from) // what was done before
+        return;
+    while (__atomic_load_n(&fake_cuda.keeps_waiting, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
 static int32_t synchronize(slri_cu_stream stream)
 {
     struct object *object = (void *)stream;
@@ -46,6 +55,7 @@ static int32_t synchronize(slri_cu_stream stream)
 
 int32_t cuStreamSynchronize(slri_cu_stream stream)
 {
+    keep_waiting();
     LOCKED(synchronize(stream));
     sched_yield(); // as on a device, others come in between
     return error;
@@ -64,6 +74,65 @@ static int32_t query(slri_cu_stream stream)
 int32_t cuStreamQuery(slri_cu_stream stream)
 {
     LOCKED(query(stream));
+    return error;
+}
+
+// ---- events --------------------------------------------------------------------------------------------------------
+
+static int32_t create_event(slri_cu_event *event, uint32_t flags)
+{
+    int32_t error = next_in_context("EventCreate");
+    if (error == 0 && flags != SLRI_CU_EVENT_UNTIMED)
+        return refuse("EventCreate", INVALID_VALUE);
+    if (error == 0)
+        *event = make(EVENT, current());
+    return error;
+}
+
+int32_t cuEventCreate(slri_cu_event *event, uint32_t flags)
+{
+    LOCKED(create_event(event, flags));
+    return error;
+}
+
+static int32_t record(slri_cu_event event, slri_cu_stream stream)
+{
+    struct object *object = (void *)event, *of = (void *)stream;
+    int32_t error = next_in_context("EventRecord");
+    if (error == 0 && (!object || object->kind != EVENT || object->context != current() || !of || of->kind != STREAM ||
+                       of->context != current() || of->captured))
+        return refuse("EventRecord", INVALID_VALUE);
+    if (error == 0)
+        object->recorded = of;
+    return error;
+}
+
+int32_t cuEventRecord(slri_cu_event event, slri_cu_stream stream)
+{
+    LOCKED(record(event, stream));
+    return error;
+}
+
+static int32_t synchronize_event(slri_cu_event event)
+{
+    struct object *object = (void *)event;
+    int32_t error = next_in_context("EventSynchronize");
+    if (error == 0 && (!object || object->kind != EVENT || object->context != current() || !object->recorded))
+        return refuse("EventSynchronize", INVALID_VALUE);
+    return error;
+}
+
+int32_t cuEventSynchronize(slri_cu_event event)
+{
+    keep_waiting();
+    LOCKED(synchronize_event(event));
+    sched_yield(); // as cuStreamSynchronize
+    return error;
+}
+
+int32_t cuEventDestroy_v2(slri_cu_event event)
+{
+    LOCKED(drop_from_context("EventDestroy_v2", event, EVENT));
     return error;
 }
 

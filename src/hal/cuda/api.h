@@ -14,6 +14,7 @@ typedef int32_t slri_cu_device;
 typedef uint64_t slri_cu_pointer; // an address on the device
 typedef struct slri_cu_context_object *slri_cu_context;
 typedef struct slri_cu_stream_object *slri_cu_stream;
+typedef struct slri_cu_event_object *slri_cu_event;
 typedef struct slri_cu_module_object *slri_cu_module;
 typedef struct slri_cu_function_object *slri_cu_function;
 typedef struct slri_cu_graph_object *slri_cu_graph;
@@ -72,6 +73,10 @@ struct slri_cu_vendor;
     X(int32_t, StreamDestroy_v2, (slri_cu_stream stream), (stream))                                                    \
     X(int32_t, StreamSynchronize, (slri_cu_stream stream), (stream))                                                   \
     X(int32_t, StreamQuery, (slri_cu_stream stream), (stream))                                                         \
+    X(int32_t, EventCreate, (slri_cu_event * event, uint32_t flags), (event, flags))                                   \
+    X(int32_t, EventRecord, (slri_cu_event event, slri_cu_stream stream), (event, stream))                             \
+    X(int32_t, EventSynchronize, (slri_cu_event event), (event))                                                       \
+    X(int32_t, EventDestroy_v2, (slri_cu_event event), (event))                                                        \
     X(int32_t, ModuleLoadData, (slri_cu_module * module, const void *image), (module, image))                          \
     X(int32_t, ModuleUnload, (slri_cu_module module), (module))                                                        \
     X(int32_t, ModuleGetFunction, (slri_cu_function * function, slri_cu_module module, const char *name),              \
@@ -205,6 +210,7 @@ struct slri_cu {
 #define SLRI_CU_NOT_READY 600 // no failure: what was asked about is not done
 #define SLRI_CU_SCHEDULE_YIELD 2u
 #define SLRI_CU_STREAM_NON_BLOCKING 1u
+#define SLRI_CU_EVENT_UNTIMED 2u
 #define SLRI_CU_CAPTURE_THREAD 1        // what other threads do meanwhile is no matter
 #define SLRI_CU_HOST_PORTABLE 1u        // pinned for all contexts; the same numbers for memory that is registered
 #define SLRI_CU_HOST_MAPPED 2u          // and in the device's address space

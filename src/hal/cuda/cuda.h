@@ -20,6 +20,7 @@
 #define SLRI_CU_SM_BUDGET 50u          // percent: a kernel that needs a whole multiprocessor finds one
 #define SLRI_CU_STALL_MS 100u          // many times what a call of the driver takes that waits for nothing
 #define SLRI_CU_MOST_STREAM_THREADS 16 // they wait for the device most of their time: there may be more than cores
+#define SLRI_CU_MARKS 8u               // of a stream: launches of 3 us that cover a host that is late by 20 us
 #define SLRI_CU_ID_BYTES 48            // "GPU-" or "MIG-" and 36 characters
 
 // What a device says of itself, asked once.

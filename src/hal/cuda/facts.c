@@ -295,19 +295,21 @@ slr_status slri_cuda_facts(const struct slri_cu_vendor *vendor, void *device, ui
     *out = (struct slri_facts){0};
     if (!cuda)
         return classify(vendor, index, &out->device_class);
-    *out = (struct slri_facts){
-        .unified = cuda->memory != SLRI_CU_DEVICE,
-        .passes_on = true,
-        .has_pinned = true,
-        .has_words = true,
-        .ring_mode = cuda->ring_mode,
-        .pinning = pinning[cuda->memory],
-        .loss = &cuda->loss,
-        .queue = {.threads = SLRI_CU_MOST_STREAM_THREADS, .most_pattern = 4, .faults = SLRI_FAULTS_PACKED},
-        .residents = &cuda->residents,
-        .device_class = class_of(cuda->cu, cuda->facts.integrated != 0),
-        .limits = limits_of(&cuda->facts),
-        .cuda_arch = slri_cuda_capability(&cuda->facts) * 10};
+    *out = (struct slri_facts){.unified = cuda->memory != SLRI_CU_DEVICE,
+                               .passes_on = true,
+                               .has_pinned = true,
+                               .has_words = true,
+                               .ring_mode = cuda->ring_mode,
+                               .pinning = pinning[cuda->memory],
+                               .loss = &cuda->loss,
+                               .queue = {.threads = SLRI_CU_MOST_STREAM_THREADS,
+                                         .most_pattern = 4,
+                                         .marks = SLRI_CU_MARKS,
+                                         .faults = SLRI_FAULTS_PACKED},
+                               .residents = &cuda->residents,
+                               .device_class = class_of(cuda->cu, cuda->facts.integrated != 0),
+                               .limits = limits_of(&cuda->facts),
+                               .cuda_arch = slri_cuda_capability(&cuda->facts) * 10};
     identify(cuda, &out->identity);
     if (info)
         describe(cuda, info);

@@ -37,6 +37,10 @@
     X(StreamDestroy_v2, StreamDestroy)                                                                                 \
     X(StreamSynchronize, StreamSynchronize)                                                                            \
     X(StreamQuery, StreamQuery)                                                                                        \
+    X(EventCreate, EventCreateWithFlags)                                                                               \
+    X(EventRecord, EventRecord)                                                                                        \
+    X(EventSynchronize, EventSynchronize)                                                                              \
+    X(EventDestroy_v2, EventDestroy)                                                                                   \
     X(ModuleLoadData, ModuleLoadData)                                                                                  \
     X(ModuleUnload, ModuleUnload)                                                                                      \
     X(ModuleGetFunction, ModuleGetFunction)                                                                            \

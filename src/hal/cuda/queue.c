@@ -10,6 +10,11 @@ struct slri_cu_queue {
     slri_cu_stream stream;
     bool begun;         // something that has not been waited for
     const char *kernel; // of what was begun, the last: kept by its program until it has been waited for
+    struct {
+        slri_cu_event event; // NULL: the mark was not used yet
+        bool is_put;
+        const char *kernel; // the last before it
+    } mark[SLRI_CU_MARKS];
 };
 
 static slri_cu_pointer address(const void *memory)
@@ -57,6 +62,9 @@ void slri_cuda_queue_destroy(void *device, void *queue)
     struct slri_cuda *cuda = device;
     struct slri_cu_queue *dying = queue;
     if (slri_cuda_enter(cuda) == SLR_OK) { // else it goes with the context
+        for (uint32_t i = 0; i < SLRI_CU_MARKS; ++i)
+            if (dying->mark[i].event)
+                cuda->cu->EventDestroy_v2(dying->mark[i].event);
         cuda->cu->StreamDestroy_v2(dying->stream);
         slri_cuda_leave(cuda);
     }
@@ -152,6 +160,19 @@ static const char *kernel_of(const struct slri_command *command, const char *bef
                                         : before;
 }
 
+// An event is made when its mark is first used: most streams have one submission at a time.
+static slr_status put_mark(struct slri_cuda *cuda, struct slri_cu_queue *of, uint32_t mark)
+{
+    slri_cu_event *event = &of->mark[mark - 1].event;
+    of->mark[mark - 1].is_put = false;
+    if (!*event)
+        SLRI_TRY(slri_cuda_check(cuda, "EventCreate", NULL, cuda->cu->EventCreate(event, SLRI_CU_EVENT_UNTIMED)));
+    of->mark[mark - 1].kernel = of->kernel;
+    SLRI_TRY(slri_cuda_check(cuda, "EventRecord", of->kernel, cuda->cu->EventRecord(*event, of->stream)));
+    of->mark[mark - 1].is_put = true;
+    return SLR_OK;
+}
+
 slr_status slri_cuda_encode(void *device, void *queue, const struct slri_command *command,
                             const struct slri_extras *extras, uint32_t commands)
 {
@@ -161,9 +182,25 @@ slr_status slri_cuda_encode(void *device, void *queue, const struct slri_command
     SLRI_TRY(slri_cuda_enter(cuda));
     of->begun = true; // also where it fails: an error may be one of a command before it
     for (uint32_t i = 0; i < commands && status == SLR_OK; ++i) {
+        if (extras[i].mark)
+            status = put_mark(cuda, of, extras[i].mark);
         of->kernel = kernel_of(&command[i], of->kernel);
-        status = slri_cuda_put(cuda, of->stream, &command[i], &extras[i]);
+        if (status == SLR_OK)
+            status = slri_cuda_put(cuda, of->stream, &command[i], &extras[i]);
     }
+    slri_cuda_leave(cuda);
+    return status;
+}
+
+// Where the mark could not be put, nothing was begun after it.
+static slr_status await_mark(struct slri_cuda *cuda, const struct slri_cu_queue *of, uint32_t mark)
+{
+    const char *kernel = of->mark[mark - 1].kernel;
+    SLRI_TRY(slri_cuda_enter(cuda));
+    slr_status status =
+        of->mark[mark - 1].is_put
+            ? slri_cuda_check(cuda, "EventSynchronize", kernel, cuda->cu->EventSynchronize(of->mark[mark - 1].event))
+            : slri_cuda_check(cuda, "StreamSynchronize", kernel, cuda->cu->StreamSynchronize(of->stream));
     slri_cuda_leave(cuda);
     return status;
 }
@@ -174,7 +211,9 @@ slr_status slri_cuda_wait(void *device, void *queue, uint64_t deadline_ns, struc
     struct slri_cuda *cuda = device;
     struct slri_cu_queue *of = queue;
     const char *kernel = of->kernel;
-    (void)deadline_ns, (void)times;
+    (void)deadline_ns;
+    if (times && times->mark)
+        return await_mark(cuda, of, times->mark);
     if (!of->begun)
         return slri_cuda_check_lost(cuda);
     SLRI_TRY(slri_cuda_enter(cuda));

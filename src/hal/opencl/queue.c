@@ -101,7 +101,7 @@ static void tell_times(const struct slri_cl *cl, const struct slri_cl_stream *st
         return;
     uint64_t by_begin = stream->begun_ns - queued, by_end = now_ns - to; // either may be below 0
     uint64_t behind = (int64_t)by_begin < (int64_t)by_end ? by_begin : by_end;
-    *times = (struct slri_times){from + behind, to + behind};
+    *times = (struct slri_times){.from_ns = from + behind, .to_ns = to + behind};
 }
 
 slr_status slri_cl_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times)
