@@ -55,6 +55,8 @@ struct fake_cuda {
     uint32_t peers;          // bit 4 * a + b: device a reaches the memory of device b
     uint32_t peer_atomics;   // likewise: also by atomic functions
     uint32_t peer_copies;    // so far
+    uint32_t general;        // atomic: 1: kernels that stay take the general path alone, where their loop is run as C
+    uint32_t fast;           // atomic: messages that took the fast path there, so far
     uint32_t blocks;         // of any kernel on a multiprocessor; 0: as its registers and shared memory let in
 };
 

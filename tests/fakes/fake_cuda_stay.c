@@ -166,6 +166,8 @@ static uint32_t slr_sum_before(uint32_t word[32])
 
 #define blockIdx ((struct { uint32_t x; }){block->number})
 #define gridDim ((struct { uint32_t x; }){block->stay->grid})
+#define SLR_MAY_BE_FAST (__atomic_load_n(&fake_cuda.general, __ATOMIC_RELAXED) == 0)
+#define SLR_NOTE_FAST(batch) __atomic_fetch_add(&fake_cuda.fast, (batch), __ATOMIC_RELAXED)
 #define SLR_IDLE_LOOKS 2u
 #define __nanosleep(ns) sched_yield() // a thread a block, and few cores
 #include "hal/cuda/device/cu_team.h"

@@ -10,6 +10,11 @@
 #define SLR_CROWDED 16u   // passes of the general path behind something that was none for this one
 #define SLR_NEAR_LOOKS 32u // as SLR_LOOKS, where all lanes lie near: a look at them takes a fourth of one at the host
 
+#ifndef SLR_MAY_BE_FAST
+#define SLR_MAY_BE_FAST 1u // tests of the simulated driver take the general path alone, or count
+#define SLR_NOTE_FAST(batch) (void)0
+#endif
+
 // Of the lowest bit; 32: there is none.
 SLR_FN mb_word slr_lowest(mb_word bits)
 {
@@ -34,7 +39,7 @@ SLR_FN mb_word slr_may_be_fast(const mb_word *P)
         slr_team.crowd -= 1u;
         return 0u;
     }
-    return !SLR_IS_BLOCK && slr_team.set.used != 0u && slr_team.set.left == 0u && further == 0u &&
+    return SLR_MAY_BE_FAST && !SLR_IS_BLOCK && slr_team.set.used != 0u && slr_team.set.left == 0u && further == 0u &&
                    P[MBP_STATE] == MB_RUNNING && ((P[MBP_CONTROL] - 1u) & 3u) != MB_CLOSE &&
                    (P[MBP_WAITING] | P[MBP_BATCH_COUNT] | P[MBP_GONE_OPEN]) == 0u && (slr_team.set.held & 1u) == 0u &&
                    slr_team.set.faulted == slr_team.word[SLR_JUDGED] && slr_team.unheard[slr_team.index] == 0u &&
@@ -185,6 +190,7 @@ SLR_FN void slr_claim_run(const mb_word *S, mb_word *P, mb_word port, mb_word ba
         slr_team.own_changed = 1u;
         slr_team.batch = batch;
         slr_team.last = port;
+        SLR_NOTE_FAST(batch);
         if (slr_team.set.records != 0u)
             slr_team.taken_ns = slr_time();
     }
@@ -222,6 +228,7 @@ SLR_FN mb_word slr_call_run(mb_word batch)
             slr_team.full[l] = l < batch && slr_team.round[l] > round ? 1u : 0u;
         }
         left = slr_ballot(slr_team.full);
+        SLR_MEET(); // the state is that of the next lane's message: a ballot orders nothing
     }
     return slr_ballot(slr_team.fault);
 }
