@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This header has the macros for the visibility of symbols, and the version. Every public header includes
-/// <slipring/api.h>.
+/// This header has the macros for the visibility of the library's symbols, and the version of slipring. Every public
+/// header includes <slipring/api.h>.
 #ifndef SLIPRING_API_H
 #define SLIPRING_API_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An autocast policy says in which number type (such as f16 or f32) each operation runs. A program can read an
-/// autocast policy and change it. Contract: docs/contract/ops.md.
+/// An autocast policy says in which number type (such as f16 or f32) each operation of a neural network runs. A program
+/// can read an autocast policy and change it. Contract: docs/contract/ops.md.
 #ifndef SLIPRING_AUTOCAST_H
 #define SLIPRING_AUTOCAST_H
 
@@ -58,7 +58,7 @@ SLR_API slr_status slr_autocast_visit(const slr_autocast *autocast, slr_autocast
 
 /// Converts the tensor `in` to the type that the policy has for `operation`. If `in` already has that type, `out` is
 /// `in` itself. If `in` has another type, `out` is a copy in memory of the device's pool, and the stream `stream`
-/// converts the elements. The converted copy lives until the program calls slr_autocast_clear.
+/// converts the elements. The converted copy is valid until the program calls slr_autocast_clear.
 /// Threads: one at a time per policy.  Blocks: no.  Owns: the policy keeps the buffer of the converted copy.
 /// Errors: those of the operations of <slipring/ops.h>; INVALID (no such operation).
 SLR_API slr_status slr_autocast_tensor(slr_autocast *autocast, slr_stream *stream, slr_operation operation,

@@ -23,17 +23,17 @@ typedef enum slr_verdict {
     SLR_VERDICT_SAME = 1,
     SLR_VERDICT_REGRESSED,
     SLR_VERDICT_IMPROVED,
-    SLR_VERDICT_UNDECIDED ///< the samples scatter too much for a verdict
+    SLR_VERDICT_UNDECIDED ///< the measured samples scatter too much for a verdict
 } slr_verdict;
 
-/// A baseline is the speed that is expected of an operation. The library never changes a baseline.
+/// A baseline is the throughput or latency that is expected of an operation. The library never changes a baseline.
 typedef struct slr_baseline {
     uint32_t struct_size;
     uint32_t is_latency;   ///< 0: samples are throughputs, more is better. 1: samples are latencies, less is better
     const char *operation; ///< the operation's name in messages. NULL: "operation"
     double target;         ///< the expected value, in the samples' unit. 0: the median of `samples`
     double tolerance;      ///< relative to `target`, above 0 and below 1. 0: 0.1
-    const double *samples; ///< earlier samples, from which the target comes; NULL: `target` is exact
+    const double *samples; ///< earlier samples of the operation, from which the target comes; NULL: `target` is exact
     uint32_t sample_count;
     uint32_t reserved; ///< ignored
 } slr_baseline;
@@ -63,12 +63,13 @@ typedef struct slr_comparison {
     char why[200];
 } slr_comparison;
 
-/// Compares measured samples with a baseline. The lower bound of `speed` is 1 - tolerance; the upper bound is 1 / (1 -
-/// tolerance). The verdict is REGRESSED if `speed` is below the lower bound, IMPROVED if it is above the upper bound,
-/// and else SAME. With one sample and an exact target, the value of `speed` itself decides the verdict. With several
-/// samples, the 95 % interval of `speed` decides the verdict, if the whole interval lies below, above or between the
-/// bounds. If the interval contains a bound, the verdict is UNDECIDED. slr_baseline_compare gives the same result each
-/// time for the same samples.
+/// Compares measured samples with a baseline. The figure `speed` says how fast the operation is, relative to the
+/// target. The lower bound of `speed` is 1 - tolerance; the upper bound is 1 / (1 - tolerance). The verdict is
+/// REGRESSED if `speed` is below the lower bound, IMPROVED if it is above the upper bound, and else SAME. With one
+/// sample and an exact target, the value of `speed` itself decides the verdict. With several samples, the 95 % interval
+/// of `speed` decides the verdict, if the whole interval lies below, above or between the bounds. If the interval
+/// contains a bound, the verdict is UNDECIDED. slr_baseline_compare gives the same result each time for the same
+/// samples.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; a wrong struct_size; no sample; a number that is not finite and above 0; a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A buffer is memory of a device, together with a copy of the bytes in the host's memory. Contract:
-/// docs/contract/memory.md.
+/// A buffer is memory of a device. If host and device have separate memories, the buffer also has a copy of the bytes
+/// in the host's memory: the host copy. Contract: docs/contract/memory.md.
 #ifndef SLIPRING_BUFFER_H
 #define SLIPRING_BUFFER_H
 
@@ -88,7 +88,7 @@ typedef struct slr_buffer_info {
     uint64_t uploads, uploaded_bytes;     ///< copies to the device. A slice reports the whole buffer's counts
     uint64_t downloads, downloaded_bytes; ///< copies to the host. A slice reports the whole buffer's counts
     uint32_t pinned;                      ///< 1: page-locked
-    slr_storage storage;                  ///< as requested
+    slr_storage storage;                  ///< as requested in slr_buffer_desc
 } slr_buffer_info;
 
 /// Makes a buffer of `bytes` bytes (1 to 2^40). The new buffer is zeroed, aligned to 64 bytes, and in the mode
@@ -120,15 +120,16 @@ SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_d
 /// Errors: INVALID (`offset` is wrong; the range is empty or exceeds the buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);
 
-/// Releases the caller's reference to the buffer. slipring frees the memory when no launched ring kernel, no submitted
-/// work and no slice uses the buffer any more. Before slr_buffer_destroy, the program must end every mapping by
-/// slr_buffer_unmap. If `buffer` is NULL, slr_buffer_destroy does nothing.
+/// Releases the caller's reference to the buffer. slipring frees the memory when no launched ring kernel (message
+/// handler), no submitted work and no slice uses the buffer any more. Before slr_buffer_destroy, the program must end
+/// every mapping by slr_buffer_unmap. If `buffer` is NULL, slr_buffer_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
 /// Copies `bytes` bytes from the program into the buffer, at byte `offset`. slr_buffer_write waits until work in flight
-/// that uses the bytes has ended. A handler that runs during slr_buffer_write may see any mixture of the bytes before
-/// and after the write. A handler sees all bytes that the program wrote before it sent the handler's message.
+/// that uses the bytes has ended. A handler (a function that handles messages) that runs during slr_buffer_write may
+/// see any mixture of the bytes before and after the write. A handler sees all bytes that the program wrote before it
+/// sent the message that the handler handles.
 ///
 /// Threads: any.  Blocks: until work in flight on the range has ended, and while the call copies.
 /// Errors: INVALID (the range exceeds the buffer: the message has both sizes), WRONG_STATE (the range is mapped),
@@ -161,14 +162,14 @@ SLR_API slr_status slr_buffer_map(slr_buffer *buffer, uint64_t offset, uint64_t 
 
 /// Ends the mapping that begins at the address `mapped`. After slr_buffer_unmap, the bytes that the host wrote are the
 /// buffer's contents. slipring copies these bytes to the device when the device needs them.
-/// Threads: any.  Blocks: while the call copies written bytes to the device, if a ring kernel is bound to the buffer.
+/// Threads: any.  Blocks: while the call copies written bytes to the device, if the buffer is bound to a ring kernel.
 /// Errors: INVALID (`mapped` is not a mapping of this buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped);
 
 typedef enum slr_place { SLR_AT_HOST = 1, SLR_AT_DEVICE = 2 } slr_place;
 
-/// Copies a range of a buffer in explicit mode to the side `to` (host or device) from the other side, even if `to` has
-/// the newer bytes. If host and device share memory, slr_buffer_sync copies nothing.
+/// Copies a range of a buffer in explicit mode to the side `to` (host or device) from the other side, even if the bytes
+/// on the side `to` are newer. If host and device share memory, slr_buffer_sync copies nothing.
 /// Threads: any.  Blocks: until work in flight on the range has ended, at most for `timeout_ns`, and while the call
 /// copies.
 /// Errors: INVALID (a wrong range), WRONG_STATE (the buffer is not explicit, or is private or mapped), TIMEOUT,
@@ -218,9 +219,9 @@ static inline slr_print_desc slr_print_desc_init(void)
 #endif
 
 /// Writes the buffer's elements as text into `out`. Each number is written in the shortest form that reads back as the
-/// same value, with a '.' in any locale. slr_buffer_format reads the buffer piece by piece, so the text may show a part
-/// of a concurrent write. `out` gets at most `bytes` bytes, including the final NUL. `*length` gets the length of the
-/// full text without the NUL; `length` may be NULL.
+/// same value, with a '.' in any locale. slr_buffer_format reads the buffer piece by piece. If another thread writes
+/// the buffer meanwhile, the text may show only a part of the written bytes. `out` gets at most `bytes` bytes,
+/// including the final NUL. `*length` gets the length of the full text without the NUL; `length` may be NULL.
 ///
 /// Threads: any.  Blocks: until work in flight on the buffer has ended.  Owns: nothing; `desc` may be NULL.
 /// Errors: INVALID (a NULL argument, no dtype, more elements than the buffer has), and those of slr_buffer_read.

@@ -15,13 +15,13 @@ extern "C" {
 /// One entry of the cache. The texts in slr_cache_entry are valid until the visitor returns.
 typedef struct slr_cache_entry {
     const char *name;   ///< the name of the entry's file
-    const char *kernel; ///< the kernel's name, or the handlers' names separated by commas
+    const char *kernel; ///< the kernel's name, or the handlers' names, separated by commas
     const char *source; ///< the source file, as named at compilation
-    const char *detail; ///< block, optimisation, compiler
+    const char *detail; ///< block size, level of optimisation, and compiler
     uint64_t bytes;     ///< the size of the entry's file
     uint64_t age_s;     ///< seconds since the entry was written
-    /// If `is_whole` is 0, the entry is damaged, truncated, or of another version. slipring does not use such an entry,
-    /// and the three texts after `name` are empty.
+    /// If `is_whole` is 0, the entry is damaged, truncated, or of another version of slipring. slipring does not use
+    /// such an entry, and the three texts after `name` are empty.
     uint8_t is_whole;
 } slr_cache_entry;
 
@@ -36,9 +36,9 @@ typedef int slr_cache_visitor(void *user, const slr_cache_entry *entry);
 ///   and HOME is set), NO_MEMORY.
 SLR_API slr_status slr_cache_get_folder(char *out, size_t bytes);
 
-/// Calls `visit` for every entry of the cache, in no particular order. slr_cache_visit reads and checks each entry in
-/// full. slr_cache_visit skips files that are not named like entries of the cache. Other processes may use the cache
-/// during the call.
+/// Calls the visitor `visit` for every entry of the cache, in no particular order. slr_cache_visit reads and checks
+/// each entry in full. slr_cache_visit skips files that are not named like entries of the cache. Other processes may
+/// use the cache during the call.
 /// Threads: any.  Blocks: while the call reads.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no folder, as for slr_cache_get_folder), SYSTEM (the folder cannot be
 ///   used: the error message gives the reason; a file cannot be removed), NO_MEMORY.
@@ -55,8 +55,8 @@ typedef struct slr_cache_info {
     uint64_t evicted_bytes;
 } slr_cache_info;
 
-/// Reads the names, the sizes and the counts of the cache. slr_cache_get_info does not read the contents of the
-/// entries.
+/// Reads the names and sizes of the cache's entries, and the counts of their use. slr_cache_get_info does not read the
+/// contents of the entries.
 /// Threads: any.  Blocks: while the call reads.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; an environment variable that is not a number: the error message names the
 ///   variable), NOT_FOUND, SYSTEM, NO_MEMORY (as for slr_cache_visit).

@@ -38,7 +38,7 @@ typedef struct slr_check_desc {
     uint32_t argument_count;
     uint64_t fuel;         ///< limit on loop iterations per thread (0: 1,000,000)
     uint64_t steps;        ///< limit on instructions per launch, all threads together (0: 200 million)
-    uint64_t memory_bytes; ///< limit on all generated buffers of a launch (0: 1 GiB)
+    uint64_t memory_bytes; ///< limit on the size of all generated buffers of a launch (0: 1 GiB)
     uint64_t messages;     ///< messages per launch of a handler, 1 to 1,000,000 (0: 600); ignored for a kernel
 } slr_check_desc;
 #ifdef __cplusplus
@@ -58,11 +58,12 @@ static inline slr_check_desc slr_check_desc_init(void)
 
 typedef enum slr_check_level {
     SLR_CHECK_ERROR = 1, ///< undefined behaviour in CUDA
-    SLR_CHECK_WARNING,   ///< the language does not guarantee the behaviour, or the launch must ensure it
+    SLR_CHECK_WARNING,   ///< CUDA does not define the behaviour, or the code is correct only for some launches
     SLR_CHECK_NOTE       ///< correct, but could be faster
 } slr_check_level;
 
-/// The struct slr_check_place names a place in the source, and the first thread that reached the place.
+/// The struct slr_check_place names a place in the source, and the first thread of the checked launch that reached this
+/// place.
 typedef struct slr_check_place {
     const char *file; ///< NULL: no place
     uint32_t line, column;
@@ -77,7 +78,7 @@ typedef struct slr_check_finding {
     const char *name; ///< the code's name: "shared-race"
     const char *message, *advice;
     slr_check_place at;
-    slr_check_place other; ///< the other access of a race, or the other thread's barrier
+    slr_check_place other; ///< place of the other access of a race, or of the barrier at which another thread waits
     uint64_t count;        ///< number of occurrences
     uint32_t launch;       ///< index of the first launch with this finding, for slr_check_get_launch
     /// If values that the checker generated may have caused a warning, `give` names the options of the command line
@@ -98,8 +99,8 @@ typedef struct slr_check_launch {
     const char *from;
 } slr_check_launch;
 
-/// The struct slr_check_line counts what a GPU would do for one line of the source: warp instructions, accesses to
-/// memory and branches. The counts cover only the first launch that the checker ran.
+/// The struct slr_check_line counts what a GPU would do for one line of the source: instructions, accesses to memory
+/// and branches of warps (groups of 32 threads). The counts cover only the first launch that the checker ran.
 typedef struct slr_check_line {
     const char *file;
     uint32_t line;
@@ -115,9 +116,9 @@ typedef struct slr_check_info {
     uint32_t findings, errors, warnings, notes, launches;
 } slr_check_info;
 
-/// Runs a kernel in the interpreter, once or twice, and reports its defects. If the checker chose the sizes and the
-/// kernel compares its index with a size, the checker runs the kernel a second time. In the second run, the sizes are
-/// not multiples of the block size. slr_kernel_check does not fail because of a finding. `desc` may be NULL.
+/// Runs a kernel in slipring's interpreter, once or twice, and reports its defects. If the checker chose the sizes and
+/// the kernel compares its index with a size, the checker runs the kernel a second time. In the second run, the sizes
+/// are not multiples of the block size. slr_kernel_check does not fail because of a finding. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: while the kernel runs; `fuel` and `steps` limit the run.
 /// Owns: the check keeps the kernel alive; the caller frees the check by slr_check_destroy.
@@ -129,10 +130,10 @@ SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *de
 /// Checks a handler, which begins with `__ring__`, `__ring_block__` or `__ring_batch__`, as slr_kernel_check checks a
 /// kernel. If `name` is NULL, slr_handler_check checks the only handler of the program. The checker sends generated
 /// messages to the handler in three launches: zeros, random values, and the smallest and largest values of each type.
-/// Each state of the handler starts as zero bytes. The checker reports a fault that depends on the messages' values as
-/// an error if both zeros and random values cause the fault, and otherwise as a warning. `desc` may be NULL. A handler
-/// has a fixed shape of threads, so slr_handler_check ignores `grid` and `block`. In a check of a handler, parameter 0
-/// is the first parameter after the message.
+/// The handler's messages go to two instances, whose states start as zero bytes. The checker reports a fault that
+/// depends on the messages' values as an error if both zeros and random values cause the fault, and otherwise as a
+/// warning. `desc` may be NULL. A handler has a fixed shape of threads, so slr_handler_check ignores `grid` and
+/// `block`. In a check of a handler, parameter 0 is the first parameter after the message.
 ///
 /// Threads: any.  Blocks: while the handler runs; the limits are `fuel` (per message, 0: 100,000) and `steps` (per
 /// launch, 0: 16 million).
@@ -176,8 +177,8 @@ SLR_API slr_status slr_check_get_launch_sized(const slr_check *check, uint32_t i
 #define slr_check_get_launch(check, index, out)                                                                        \
     slr_check_get_launch_sized((check), (index), (out), sizeof(slr_check_launch))
 
-/// Gives the counts of a source line that accesses memory or branches. The source lines are sorted by file and line
-/// number.
+/// Gives the counts for a source line with accesses to memory or branches; `index` counts these lines from 0. The
+/// source lines are sorted by file and line number.
 /// Threads, Blocks, Owns, Errors: as for slr_check_get_finding.
 SLR_API slr_status slr_check_get_line(const slr_check *check, uint32_t index, slr_check_line *out);
 

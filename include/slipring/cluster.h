@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A cluster is several devices of one machine that share the work of a launch. Contract: docs/contract/cluster.md.
+/// A cluster is several devices of one machine that share the items of a launch; each item, such as an element, is the
+/// work of one thread. Contract: docs/contract/cluster.md.
 ///
 ///     slr_cluster *cluster;
 ///     slr_cluster_create_named("cpu?threads=1,cpu?threads=1", NULL, &cluster);
@@ -53,10 +54,10 @@ SLR_API slr_status slr_cluster_get_device(const slr_cluster *cluster, uint32_t i
 
 /// The enum slr_balance says how a cluster divides the items of a launch among its devices.
 typedef enum slr_balance {
-    SLR_BALANCE_THROUGHPUT = 1, ///< by items per second, measured in earlier launches of the kernels; at first equal
+    SLR_BALANCE_THROUGHPUT = 1, ///< by items per second in earlier launches of the kernels; at first equal parts
     SLR_BALANCE_MEMORY,         ///< by the device's free memory for buffers
     SLR_BALANCE_ROUND_ROBIN,    ///< equal parts; the devices get the remaining items in rotation, from call to call
-    SLR_BALANCE_LEAST_LOADED,   ///< so that all devices then have equally many items in flight, if possible
+    SLR_BALANCE_LEAST_LOADED,   ///< so that all devices then have equally many uncompleted items, if possible
     SLR_BALANCE_GIVEN           ///< by slr_balance_desc.weights
 } slr_balance;
 
@@ -69,7 +70,7 @@ typedef struct slr_balance_desc {
     const uint64_t *most;    ///< maximum of items for each device; NULL: no limit
     uint64_t item_bytes;     ///< device memory per item: a part must fit into free memory. 0: no limit
     slr_kernel *const
-        *kernels; ///< for SLR_BALANCE_THROUGHPUT: as in slr_cluster_launch; NULL: the kernels launched last
+        *kernels; ///< for SLR_BALANCE_THROUGHPUT: the kernels as in slr_cluster_launch; NULL: the kernels launched last
 } slr_balance_desc;
 #ifdef __cplusplus
 static inline slr_balance_desc slr_balance_desc_init(void)
@@ -86,7 +87,7 @@ static inline slr_balance_desc slr_balance_desc_init(void)
     }
 #endif
 
-/// The struct slr_part says which range of the items one device gets.
+/// The struct slr_part says which range of a launch's items one device gets: the device's part.
 typedef struct slr_part {
     uint32_t device; ///< the device's index in the cluster
     uint32_t reserved;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A cluster ring is one ring kernel on each device of a cluster. The ring kernels of a cluster ring share a name,
-/// counts, and a set of instances or keys. Contract: docs/contract/cluster.md.
+/// A cluster ring is one ring kernel (a message handler with a mailbox and states) on each device of a cluster. The
+/// ring kernels of a cluster ring share a name, counts, and a set of instances (states, addressed by number) or keys.
+/// Contract: docs/contract/cluster.md.
 #ifndef SLIPRING_CLUSTER_RING_H
 #define SLIPRING_CLUSTER_RING_H
 
@@ -17,10 +18,10 @@ typedef struct slr_cluster_port slr_cluster_port;
 
 /// Makes a ring kernel on each device of the cluster, and launches all these ring kernels. The devices share
 /// desc->instances in equal parts: the first device gets the first instances, and each device gets at least one
-/// instance. With keys, a hash of the key selects the device, and each device has room for as many keys as its part of
-/// desc->instances. For a handler in kernel source, `programs` holds one program for each device. For a host handler,
-/// `programs` is NULL, and the handler may run on several devices at once. slr_cluster_ring_create ignores
-/// desc->program.
+/// instance. If instances are addressed by keys (desc->keys), a hash of the key selects the device, and each device has
+/// room for as many keys as its part of desc->instances. For a handler in kernel source, `programs` holds one program
+/// for each device. For a host handler, `programs` is NULL, and the handler may run on several devices at once.
+/// slr_cluster_ring_create ignores desc->program.
 ///
 /// Threads: any.  Blocks: as slr_ring_create and slr_ring_launch.
 /// Owns: the caller gets the cluster ring, and frees it by slr_cluster_ring_destroy before slr_cluster_destroy.
@@ -74,8 +75,8 @@ SLR_API slr_status slr_cluster_ring_find_key(const slr_cluster_ring *ring, slr_k
 
 // ---- messages ------------------------------------------------------------------------------------------------------
 
-/// Opens a port that can send to all devices of the cluster. Like every port, the new port belongs to one thread at a
-/// time: its owner.
+/// Opens a port, through which a program can send to the ring kernels on all devices of the cluster and receive their
+/// replies. Like every port, the new port belongs to one thread at a time: its owner.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the port, and frees it by slr_cluster_port_close.  Errors: those
 /// of slr_port_open.
 SLR_API slr_status slr_cluster_port_open(slr_cluster_ring *ring, slr_cluster_port **out);
@@ -84,8 +85,8 @@ SLR_API slr_status slr_cluster_port_open(slr_cluster_ring *ring, slr_cluster_por
 SLR_API void slr_cluster_port_close(slr_cluster_port *port);
 
 /// Sends a message to an instance on any device, as slr_send_with does for one device.
-/// Threads: the port's owner.  Blocks: until `timeout_ns` for credit.  Errors: those of slr_send; INVALID (no such
-/// instance).
+/// Threads: the port's owner.  Blocks: until `timeout_ns` while the mailbox is full.  Errors: those of slr_send;
+/// INVALID (no such instance).
 SLR_API slr_status slr_cluster_send(slr_cluster_port *port, uint32_t instance, const void *message, size_t bytes,
                                     const slr_send_options *options, uint64_t timeout_ns);
 
@@ -109,7 +110,7 @@ SLR_API slr_status slr_cluster_call_key(slr_cluster_port *port, slr_key key, con
 /// Receives the next reply from any device, as slr_receive does. `device` gets the index of the device that replied;
 /// `device` may be NULL. `instance` gets the number of the instance in the cluster ring, or, with keys, in the device's
 /// ring kernel. `instance` may be NULL. slr_cluster_receive asks the devices in rotation, so no device delays the
-/// replies of other devices. The result is END when all ring kernels that the port has used have ended.
+/// replies of other devices. The result is END when all ring kernels that the port has used have ended (terminated).
 /// Threads: the port's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_receive.
 SLR_API slr_status slr_cluster_receive(slr_cluster_port *port, slr_reply *reply, uint32_t *device, uint32_t *instance,
                                        void *payload, size_t capacity, uint64_t timeout_ns);

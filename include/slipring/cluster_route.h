@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A cluster route connects ring kernels of different devices. A thread of the host carries the messages between the
-/// devices. On one device, use the routes of <slipring/route.h>, which need no thread. Contract:
-/// docs/contract/cluster.md.
+/// A cluster route connects two ring kernels (message handlers) of different devices: it passes the replies of one to
+/// the other as messages. A thread of the host carries the messages between the devices. On one device, use the routes
+/// of <slipring/route.h>, which need no thread. Contract: docs/contract/cluster.md.
 #ifndef SLIPRING_CLUSTER_ROUTE_H
 #define SLIPRING_CLUSTER_ROUTE_H
 
@@ -39,16 +39,16 @@ static inline slr_cluster_route_desc slr_cluster_route_desc_init(void)
 /// slr_cluster_route_stats counts the replies of a route: received = sent + unrouted + the replies that the route still
 /// holds.
 typedef struct slr_cluster_route_stats {
-    uint64_t received; ///< replies of `from`, which counts them in slr_ring_stats.routed
-    uint64_t sent;     ///< messages that `to` accepted
+    uint64_t received; ///< replies of the source `from`, which counts them in slr_ring_stats.routed
+    uint64_t sent;     ///< messages that the destination `to` accepted
     uint64_t unrouted; ///< replies not delivered: `to` had ended, or lacks the instance or the key
 } slr_cluster_route_stats;
 
 /// Connects two ring kernels by a route. Once the route exists, the replies of the source `from` become messages of the
-/// destination `to`, in order, and no longer go to the sender. Each message of a route has the correlation and the
-/// priority of the message that the source handled. If the mailbox of the destination is full, the source waits.
-/// slipring discards the destination's replies to messages of the route, unless the destination has routes of its own.
-/// `desc` may be NULL.
+/// destination `to`, in order, and no longer go to the sender of the original message. Each message of a route has the
+/// correlation number and the priority of the message that the source handled. If the mailbox of the destination is
+/// full, the source waits. slipring discards the destination's replies to messages of the route, unless the destination
+/// has routes of its own. `desc` may be NULL.
 ///
 /// Threads: any; not from a handler.  Blocks: as slr_route_to_port.
 /// Owns: the caller frees the route by slr_cluster_route_destroy, before it closes either device.

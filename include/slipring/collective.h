@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A collective is one operation over a buffer on each device of a cluster. Contract: docs/contract/cluster.md.
+/// A collective is one operation over a buffer on each device of a cluster (a group of devices, <slipring/cluster.h>).
+/// Contract: docs/contract/cluster.md.
 ///
-/// The device with index r in the cluster has rank r, and buffers[r] is a buffer of that device. A program can wait on
-/// the point of a collective until all ranks have completed; the point is valid as long as the cluster exists. A
-/// collective runs after all earlier work and before all later work on its buffers.
+/// The device with index r in the cluster has rank r, and buffers[r] is a buffer of that device. Each call gives a
+/// point, on which a program can wait until all ranks have completed the collective; the point is valid as long as the
+/// cluster exists. A collective runs after all earlier work and before all later work on its buffers.
 #ifndef SLIPRING_COLLECTIVE_H
 #define SLIPRING_COLLECTIVE_H
 

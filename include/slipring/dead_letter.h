@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A dead letter is an accepted message that was not handled and is kept for the host. Contract:
-/// docs/contract/overflow.md.
+/// A dead letter is a message that a ring kernel (a message handler with a queue) accepted and did not handle, and that
+/// slipring keeps for the host program. Contract: docs/contract/overflow.md.
 #ifndef SLIPRING_DEAD_LETTER_H
 #define SLIPRING_DEAD_LETTER_H
 
@@ -14,7 +14,7 @@ extern "C" {
 
 /// slr_dead_letter_reason says why a message was not handled.
 typedef enum slr_dead_letter_reason {
-    SLR_DEAD_LETTER_FAULTED = 1,        ///< its handler faulted
+    SLR_DEAD_LETTER_FAULTED = 1,        ///< its handler faulted (stopped early with an error)
     SLR_DEAD_LETTER_DROPPED_OLDEST = 2, ///< the mailbox was full; it was the message accepted earliest
     SLR_DEAD_LETTER_DROPPED_LOWEST = 3, ///< the mailbox was full; it was the earliest message of the lowest priority
     SLR_DEAD_LETTER_UNDELIVERED = 4     ///< the ring kernel terminated before it handled the message
@@ -27,10 +27,11 @@ typedef struct slr_dead_letter {
     uint64_t sent_ns; ///< time of sending, if the ring kernel has time_stamps; else 0
 } slr_dead_letter;
 
-/// Removes up to `most` dead letters from a ring kernel and copies them to `letters`. The dead letters of one shard
-/// come in the order in which the messages failed. slr_ring_take_dead_letters copies the message of letter k to
-/// messages + k * stride, or no message if `messages` is NULL. If the result is OK, `taken` is the number of letters,
-/// which may be 0. A terminated ring kernel keeps its dead letters until it is destroyed.
+/// Removes up to `most` dead letters from a ring kernel and copies them to `letters`. A ring kernel is divided into
+/// shards; the dead letters of one shard come in the order in which the messages failed. slr_ring_take_dead_letters
+/// copies the message of letter k to messages + k * stride, or no message if `messages` is NULL. If the result is OK,
+/// `taken` gets the number of letters, which may be 0. A terminated ring kernel keeps its dead letters until it is
+/// destroyed.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; a `stride` smaller than a message; the ring kernel was made without

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// slr_decide finds the device, GPU or CPU, that does a piece of work fastest. slr_decide predicts the times from
-/// figures of the devices, and can measure on open devices. Contract: docs/contract/decide.md.
+/// slr_decide finds the device, GPU or CPU, that does a piece of work fastest. slr_decide predicts the time of the work
+/// on each device from figures of the devices, and can measure the time on open devices. Contract:
+/// docs/contract/decide.md.
 ///
 ///     slr_work work = SLR_WORK_INIT;
 ///     work.kernel = saxpy; work.shape = SLR_1D(n); work.args = args; work.arg_count = 4;
@@ -32,8 +33,8 @@ typedef struct slr_device_model {
     uint32_t unit_threads;   ///< threads per unit that reach the full rate
     double bytes_per_second; ///< rate of the device's memory
     double flops_per_second, flops64_per_second;
-    double instructions_per_second; ///< instructions of the intermediate form, in regular code
-    double branch_per_second;       ///< instructions per second, if each thread of a warp branches another way
+    double instructions_per_second; ///< instructions of slipring's intermediate form, in code without divergence
+    double branch_per_second;       ///< instructions per second, if each thread of a warp takes another branch
     double instruction_ns; ///< per instruction of one thread, if each instruction needs the result of the one before
     double launch_ns;      ///< per launch, in a sequence of many
     double round_trip_ns;  ///< a launch of an empty kernel, and the wait for its end
@@ -100,8 +101,8 @@ struct slr_work {
     // The following fields are figures of one launch, such as its operations and bytes. If `kernel` is set, slr_decide
     // itself counts each figure that the program has left 0. If `kernel` is NULL, the program must set `threads`.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
-    double divergence; ///< 0 to 1: part of a warp's lanes that wait while others branch. 0: slr_decide counts it, if
-                       ///< `kernel` is set
+    double divergence; ///< 0 to 1: part of a warp's lanes (threads) that wait while others branch. 0: slr_decide counts
+                       ///< it, if `kernel` is set
     // `bytes_in` and `bytes_out` are the bytes that each call copies to and from the device, unless `resident` is set.
     // If `kernel` is set, and `bytes_in` and `bytes_out` are 0, slr_decide adds up the sizes of the buffers that the
     // kernel reads, and of those that it may write.
@@ -154,18 +155,18 @@ typedef struct slr_estimate {
     double predicted_ns;                           ///< the sum of the four parts; 0 for a plain call
     double measured_ns;                            ///< median; 0: not measured
     double call_ns;                                ///< `measured_ns` if measured, else `predicted_ns`
-    double busy;     ///< part of the time in which the device works, at calls_per_second, or with calls back to back
+    double busy;     ///< part of the time in which the device works, at calls_per_second, or with calls in a row
     double queue_ns; ///< mean wait for earlier calls, at calls_per_second; INFINITY: the candidate is too slow
     double p99_ns;   ///< 99th percentile of a call's time, with its wait if calls_per_second is given
-    double capacity; ///< most calls per second that keep to `latency_ns`; with no limit: calls back to back
+    double capacity; ///< most calls per second of which 99 % end within `latency_ns`; with no limit: calls in a row
 } slr_estimate;
 
 typedef struct slr_decision {
     uint32_t candidate; ///< index of the recommended candidate
     uint32_t next;      ///< the best of another device class, else the second best; `candidate` if there is no other
     uint32_t by;        ///< slr_decided_by: MEASUREMENT if `candidate` and `next` were measured
-    uint32_t counted;   ///< SLR_COUNTED_...: accuracy of the kernel's figures; EXACT for given figures
-    double ratio;       ///< time of a call on `next` divided by that on `candidate`, each with its wait
+    uint32_t counted;   ///< SLR_COUNTED_...: how accurate the kernel's counts are; EXACT for given figures
+    double ratio;       ///< time of a call on `next` divided by that on `candidate`, waits for earlier calls included
     /// `crossover_threads` is the number of threads at which the candidates `candidate` and `next` are equally fast. If
     /// `crossover_threads` is 0, one of the two candidates is faster at all sizes.
     double crossover_threads;
@@ -176,7 +177,7 @@ typedef struct slr_decision {
 } slr_decision;
 
 /// Recommends the candidate that does the work fastest. slr_decide recommends a device other than the CPU only if that
-/// device is faster than the best CPU by a quarter, because a smaller gain does not pay for keeping data on a second
+/// device is faster than the best CPU by a quarter. A smaller gain is not worth the work of keeping data on a second
 /// device. slr_decide measures kernels on copies of the buffers, so the buffers keep their contents.
 ///
 /// Threads: any.  Blocks: while slr_decide counts the operations of the kernel and measures devices.  Owns: nothing.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The header <slipring/device.h> is for kernel sources. Three kinds of compiler read the header:
-///   - slipring's own front end, which has the words of kernel sources built in.
+/// The header <slipring/device.h> is for kernel sources, which contain handlers (functions that handle messages) and
+/// kernels. Three kinds of compiler read the header:
+///   - slipring's own compiler, into which the words of kernel sources are built.
 ///   - nvcc, for which `__ring__`, `__ring_block__` and `__ring_batch__` handlers become plain `__device__` functions.
 ///   - a host C or C++ compiler. Because a host compiler reads the header, host and device can share a header of
 ///     structs, and the host can call a handler as a plain C function.

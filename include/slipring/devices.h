@@ -10,14 +10,14 @@
 ///   "cpu?threads=1"           number of worker threads, 1-256. Default: the cores this process may use, at most 64
 ///   "cpu?unified=0"           behaves as if device memory were separate: copies are made and counted
 ///   "opencl:1"                an OpenCL device, by its number over all platforms
-///   "opencl:0?svm=0"          keeps buffers out of shared virtual memory
+///   "opencl:0?svm=0"          keeps buffers out of OpenCL's shared virtual memory
 ///   "opencl:0?memory=plain"   selects the kind of memory: "plain", "fine", "coarse" or "host"
 ///   "cuda:1"                  an NVIDIA GPU, by the driver's index; "cuda:GPU-8f2c" by its UUID (nvidia-smi -L)
 ///   "vulkan:0"                a device of any Vulkan driver; "vulkan:UUID-8f2c" by its UUID, "vulkan:NAME" by its name
 ///   "webgpu:0"                an adapter of wgpu-native (docs/contract/webgpu.md)
 ///   "metal:0"                 a device of Apple's Metal (docs/contract/metal.md)
 ///   "cuda:0?context=primary"  shares the context with the process's other users of CUDA
-///   "null"                    checks and counts everything, stores and runs nothing: measures slipring's own cost
+///   "null" checks and counts all calls, stores and runs nothing: measures slipring's own cost
 ///   "cuda,cpu"                a list: the first device that opens. slr_device_info.chosen gives the reason
 ///   "auto"                    the best device that opens, in the order of slr_device_class: a GPU, an integrated GPU,
 ///                             "cpu", and only then other and software devices
@@ -96,20 +96,20 @@ typedef struct slr_device_info {
     char chosen[256];      ///< why slipring chose this device, if a list or "auto" was requested; else ""
     char cache[256];       ///< the cache folder for compiled handlers and the folder's state, or why there is no folder
     uint32_t workers;      ///< threads that run handlers. 0: none
-    uint32_t ring_kernels; ///< 1: runs ring kernels without a kernel launch per message
+    uint32_t ring_kernels; ///< 1: runs ring kernels (message handlers) without a kernel launch per message
     uint64_t memory_bytes; ///< memory available to the device
     uint32_t unified_memory; ///< 1: host and device share memory, so no copies are needed
-    char features[256];      ///< other capabilities, as words: "opencl=3.0 memory=fine fp64"; "" if nothing varies
-    char notes[160];         ///< adjustments that slipring made, such as a variable that it set; or ""
+    char features[256];      ///< other capabilities, as words: "opencl=3.0 memory=fine fp64"; may be ""
+    char notes[160];         ///< adjustments that slipring made, such as an environment variable that it set; or ""
     uint32_t kernels;        ///< 1: runs `__global__` kernels
-    uint32_t compute_units;  ///< the device's count of its cores; 0: unknown
+    uint32_t compute_units;  ///< cores or multiprocessors that the device reports; 0: unknown
     uint32_t pauses; ///< times that persistent kernels stopped for a moment: by slr_device_park, or for calls of CUDA
     /// `relaunch_reason` says why ring kernels of the device are not persistent: they use batched launches although
     /// they could be persistent, or they cannot be persistent. Otherwise `relaunch_reason` is "".
     char relaunch_reason[160];
     uint32_t stalls;   ///< how many of `pauses` were for driver calls that did not return while persistent kernels ran
     char stalled[160]; ///< the driver calls of `stalls`: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
-    uint32_t unheard;  ///< work-groups of lost persistent kernels that are not known to have ended
+    uint32_t unheard;  ///< work-groups of lost persistent kernels that, as far as slipring knows, may still run
     uint32_t reserved;
     uint64_t kept_bytes;   ///< memory that lost kernels or handlers may still access; freed when they end, or never
     uint32_t device_class; ///< slr_device_class
@@ -176,17 +176,19 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 /// a kernel again (kept_bytes).
 ///
 /// Threads: any, while other threads use the device only through ports and ring kernels.
-/// Blocks: while the device opens, and until its ring kernels are quiescent, at most `timeout_ns`.
+/// Blocks: while the device opens, and until nothing of its ring kernels runs any more, at most `timeout_ns`.
 /// Errors: WRONG_STATE (the device was not lost; a buffer, stream, graph or heap of the device still exists; a ring
 ///   kernel is just being launched or restarted), UNSUPPORTED (a device that is never lost), TIMEOUT, INVALID (a NULL
 ///   argument), and those of slr_device_open (DEVICE_LOST: the device still runs no kernel).
 SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 
-/// Stops the persistent kernels of a device for a while (quiesces them), until slr_device_resume has been called as
-/// often as slr_device_park. Use slr_device_park and slr_device_resume around work that persistent kernels would block,
-/// such as another library's allocations on the same GPU. Senders can still send messages, which wait in the mailboxes.
-/// slipring itself quiesces persistent kernels around its own driver calls, if necessary. slr_device_park does not stop
-/// ring kernels with batched launches and ring kernels on host threads.
+/// Stops the persistent kernels of a device (the kernels that run all the time and handle messages) for a while.
+/// slipring's word for this stop is to quiesce. The persistent kernels stay quiesced until slr_device_resume has been
+/// called as often as slr_device_park. Use slr_device_park and slr_device_resume around work that persistent kernels
+/// would block, such as another library's allocations on the same GPU. Senders can still send messages, which wait in
+/// the mailboxes. slipring itself quiesces persistent kernels around its own driver calls, if necessary.
+/// slr_device_park stops neither ring kernels with batched launches (a kernel launch for each batch of messages) nor
+/// ring kernels on host threads.
 ///
 /// Threads: any, except in a callback of a ring kernel.
 /// Blocks: until the handlers have handled the messages in flight, at most `timeout_ns`.

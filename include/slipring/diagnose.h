@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Finds the bottlenecks of a program, by rules over the profiler's figures. Each bottleneck comes with the figure that
-/// shows it, and a line of code to change. Contract: docs/contract/profile.md.
+/// Finds the bottlenecks of a program, by rules over the figures of slipring's profiler. Each bottleneck comes with the
+/// figure that shows it, and a line of code to change. Contract: docs/contract/profile.md.
 ///
 ///     slr_diagnosis found[SLR_BOTTLENECKS];
 ///     uint32_t count;
@@ -28,28 +28,28 @@ typedef enum slr_bottleneck {
     SLR_BOTTLENECK_LAUNCHES,          ///< many small launches
     SLR_BOTTLENECK_LAUNCH_LOOP,       ///< one place in the program launches many small kernels
     SLR_BOTTLENECK_APART,             ///< kernels that could be fused
-    SLR_BOTTLENECK_FEW_BLOCKS,        ///< fewer blocks than workers
+    SLR_BOTTLENECK_FEW_BLOCKS,        ///< launches with fewer blocks than the device can run at once
     SLR_BOTTLENECK_QUEUE_SMALL,       ///< senders wait for a full mailbox
-    SLR_BOTTLENECK_QUEUE_LARGE,       ///< messages grow old in a mailbox
+    SLR_BOTTLENECK_QUEUE_LARGE,       ///< messages wait long in a mailbox, after many others
     SLR_BOTTLENECK_STALLS,            ///< the host waits for each launch
     SLR_BOTTLENECK_ALLOCATION,        ///< device memory allocated in a loop
     SLR_BOTTLENECK_IDLE,              ///< the device works for less than half of the time
-    SLR_BOTTLENECK_OVERSUBSCRIBED,    ///< many more streams than workers
+    SLR_BOTTLENECK_OVERSUBSCRIBED,    ///< many more streams than the device has workers
     SLR_BOTTLENECK_CONTENTION,        ///< for a quarter of the time, more work than the device's workers can do at once
     SLR_BOTTLENECK_COMPILING,         ///< compilers take a tenth of the time
     SLR_BOTTLENECK_FRAGMENTED,        ///< a heap refused a request that its free bytes could hold
     SLR_BOTTLENECK_STRIDED,           ///< neighbouring threads access distant addresses
     SLR_BOTTLENECK_BANKS,             ///< bank conflicts in shared memory
     SLR_BOTTLENECK_DIVERGENCE,        ///< threads of a warp branch apart
-    SLR_BOTTLENECK_OCCUPANCY,         ///< low occupancy
-    SLR_BOTTLENECK_ROOF,              ///< a kernel reaches little of the memory's rate
+    SLR_BOTTLENECK_OCCUPANCY,         ///< low occupancy: few of a kernel's blocks run at once
+    SLR_BOTTLENECK_ROOF,              ///< a kernel reaches only a small part of the memory's rate
     SLR_BOTTLENECK_UNSCALED,          ///< gradients in half precision without loss scaling
-    SLR_BOTTLENECK_DETERMINISTIC      ///< deterministic mode keeps out a faster algorithm
+    SLR_BOTTLENECK_DETERMINISTIC      ///< deterministic mode excludes a faster algorithm
 } slr_bottleneck;
 #define SLR_BOTTLENECKS 23
 
-/// The struct slr_timeline_depth gives the median number of messages that were in a mailbox when a timed message
-/// arrived.
+/// The struct slr_timeline_depth gives the median number of messages that were in a mailbox (queue of a ring kernel) at
+/// a timed message. A timed message is one whose latency slipring measures.
 typedef struct slr_timeline_depth {
     const char *ring;
     double median;
@@ -62,10 +62,10 @@ typedef struct slr_timeline {
     uint32_t struct_size;
     uint32_t streams;           ///< streams that did work
     uint64_t span_ns;           ///< time from the first event to the last
-    uint64_t busy_ns;           ///< time with at least one kernel, copy or batch
+    uint64_t busy_ns;           ///< time in which at least one kernel, copy or batch of messages ran
     uint64_t contended_ns;      ///< time in which more streams and ring kernels have work than the device has workers
     const char *first, *second; ///< kernels that follow each other on a stream
-    uint64_t pairs;             ///< how often `second` follows `first`
+    uint64_t pairs;             ///< how often the kernel `second` follows the kernel `first`
     const slr_timeline_depth *depths;
     uint32_t depth_count;
     uint32_t reserved; ///< ignored

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The function slr_program_emit translates the kernels and handlers of a program to another language. Contract:
-/// docs/contract/kernels.md.
+/// The function slr_program_emit translates the kernels and handlers (functions that handle messages) of a program to
+/// another language. Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_EMIT_H
 #define SLIPRING_EMIT_H
 
@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 typedef enum slr_language {
-    SLR_LANGUAGE_C = 1,  ///< C17 for gcc and clang: one kernel for one block shape, or all handlers
+    SLR_LANGUAGE_C = 1,  ///< C17 for gcc and clang: one kernel for blocks of one shape, or all handlers
     SLR_LANGUAGE_CUDA,   ///< CUDA C for NVRTC and nvcc. Needs no header; compile with --fmad=false
     SLR_LANGUAGE_OPENCL, ///< OpenCL C 1.2: kernels and handlers
     SLR_LANGUAGE_SPIRV,  ///< SPIR-V 1.5 for Vulkan 1.2: one kernel; assembly, as spirv-as reads it
@@ -29,7 +29,7 @@ typedef struct slr_emit_desc {
     /// C, OpenCL, WGSL and MSL, the caller must give `block`.
     uint32_t block[3];
     uint32_t reserved; ///< ignored
-    uint32_t batched;  ///< 1: the kernel of the handler's batched launches, not the handler. `block` 0: the handler's
+    uint32_t batched;  ///< 1: a kernel that handles a batch of messages, not the handler. `block` 0: the handler's
     uint32_t binary;   ///< 1: SPIR-V in binary form, without a NUL. Other languages have no binary form
     /// If `linked` is 1, the exported names of the C text contain a hash of the text, so that several texts can be
     /// linked into one library.
@@ -51,8 +51,9 @@ static inline slr_emit_desc slr_emit_desc_init(void)
     }
 #endif
 
-/// Writes the text with its final NUL to `text`, if `room` bytes suffice. `*needed` always gets the size that the text
-/// requires. `text` may be NULL if `room` is 0. In the emitted text, `#line` directives name the user's source file.
+/// Translates the program, and writes the resulting text with its final NUL to `text`, if `room` bytes suffice.
+/// `*needed` always gets the size that the text requires. `text` may be NULL if `room` is 0. In the emitted text,
+/// `#line` directives name the user's source file.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (struct_size, language; no name for a language that takes one kernel, or with `batched`; `binary`

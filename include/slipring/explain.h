@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This header gives figures of a kernel without running it: the operations per thread, counted in the source, and the
-/// GPU resources, read from the machine code. Contract: docs/contract/kernels.md.
+/// This header gives figures of a kernel without running it: the operations of one thread, counted in the source, and
+/// the GPU resources (such as registers), read from the machine code. Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_EXPLAIN_H
 #define SLIPRING_EXPLAIN_H
 
@@ -27,7 +27,7 @@ typedef struct slr_explanation {
     slr_counts thread; ///< the whole function; a loop whose trip count is not in the source counts once
     slr_counts loops;  ///< the part of `thread` inside loops whose trip count is not in the source
     uint32_t loops_counted, loops_uncounted; ///< loops whose trip count the source has; other loops
-    double intensity; ///< flops per byte of global memory, of `loops` if there are any. 0: no access
+    double intensity; ///< flops per byte of global memory, of `loops` if there are any. 0: no access to global memory
 } slr_explanation;
 
 /// Counts the operations of a kernel or handler, and of the functions that it calls.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fusion makes one kernel, in readable source, of several element-wise operations or several kernels. Contract:
-/// docs/contract/fusion.md.
+/// Fusion makes one kernel, in readable source, of several element-wise operations (one result for each element) or of
+/// several kernels. Contract: docs/contract/fusion.md.
 ///
 ///     static const slr_op ops[] = {SLR_OP_ADD, SLR_OP_MULTIPLY, SLR_OP_ACTIVATION};
 ///     slr_fusion_desc desc = SLR_FUSION_DESC_INIT;
@@ -21,9 +21,9 @@ extern "C" {
 
 // ---- from a list of operations ------------------------------------------------------------------------------------
 
-/// The enum slr_op names an operation on the elements of buffers. `v`, `w` and `x` are the first, second and third
-/// operand of an operation. An end is an operation that combines many elements, such as a sum. An end can only be the
-/// last operation of a list of operations.
+/// The enum slr_op names an operation on the elements of buffers. In the comments on the operations, `v`, `w` and `x`
+/// are the first, second and third operand. An end is an operation that combines many elements, such as a sum. An end
+/// can only be the last operation of a list of operations.
 typedef enum slr_op {
     SLR_OP_ADD = 1,    ///< v + w
     SLR_OP_SUBTRACT,   ///< v - w
@@ -91,7 +91,7 @@ typedef struct slr_fusion_step {
     slr_activation activation; ///< for SLR_OP_ACTIVATION; 0: slr_fusion_desc.activation
     slr_scalar type;           ///< for SLR_OP_CAST: the type of the result
     slr_axis axis;             ///< the axis of an end
-    uint32_t operand[3];       ///< SLR_NEXT, SLR_INPUT(k) or SLR_STEP(k)
+    uint32_t operand[3];       ///< SLR_NEXT, input k (SLR_INPUT(k)) or the result of step k (SLR_STEP(k))
     uint32_t keep;             ///< 1: the result is an output, too
 } slr_fusion_step;
 
@@ -128,7 +128,7 @@ static inline slr_fusion_desc slr_fusion_desc_init(void)
 #endif
 
 typedef struct slr_fusion_info {
-    uint32_t inputs, outputs;          ///< number of buffers that the fused kernel reads, and that it writes
+    uint32_t inputs, outputs;          ///< number of buffers that the fused kernel reads; that it writes
     uint32_t launches, launches_apart; ///< number of launches with fusion, and without fusion
     uint64_t bytes_an_element;         ///< bytes that the fused kernel reads and writes per element
     uint64_t bytes_apart;              ///< bytes per element without fusion
@@ -139,16 +139,15 @@ typedef struct slr_fusion_info {
 
 /// Makes one kernel from a list of operations. The first parameters of the fused kernel are the inputs, in order: each
 /// is a `const T *` or a number. After the inputs come the output buffers: one for each step that the program keeps,
-/// and one for the last step. After the output buffers, the fused kernel has the parameter `int n`, the number of
-/// elements. If an input or an end has rows or columns, the last parameter of the fused kernel is `int columns`. If the
-/// list of operations has no end, launch the fused kernel with SLR_1D(n) threads or more. docs/contract/fusion.md
-/// describes the parameters and launch shapes of ends.
+/// and one for the last step. After the output buffers comes the parameter `int n`, the number of elements. If an input
+/// or an end has rows or columns, the last parameter of the fused kernel is `int columns`. If the list of operations
+/// has no end, launch the fused kernel with SLR_1D(n) threads or more. docs/contract/fusion.md describes the parameters
+/// and launch shapes of ends.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.
 /// Errors: INVALID (a NULL argument; an unknown operation, activation or type; operands of different types: the message
-///   names the step), UNSUPPORTED (an operation after an end, because an end is a barrier; the device runs no kernels),
-///   NO_MEMORY, COMPILE.
+///   names the step), UNSUPPORTED (an operation after an end; the device runs no kernels), NO_MEMORY, COMPILE.
 SLR_API slr_status slr_fuse(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
 /// The macro slr_fuse calls slr_fuse_sized with the struct's size as `bytes` (docs/contract/abi.md).
@@ -164,9 +163,9 @@ typedef struct slr_fusion_part {
     const char *kernel; ///< NULL: the program's only kernel
 } slr_fusion_part;
 
-/// A join says that two parameters are the same buffer or number. The parts of a fused kernel are numbered from 0. If a
-/// join names a part as `other_part`, slipring joins the buffers of that part only by joins, and no longer by equal
-/// names.
+/// A join says that two parameters of different parts are the same buffer or number. The parts of a fused kernel are
+/// numbered from 0. If a join names a part as `other_part`, slipring joins the buffers of that part only by joins, and
+/// no longer by equal names.
 typedef struct slr_fusion_join {
     uint32_t part, other_part;
     const char *parameter, *other;
@@ -202,8 +201,8 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
 /// Makes one kernel from several element-wise kernels; the new kernel has one index and one bounds check. The fused
 /// kernel gives the same results as the separate kernels, bit for bit. A buffer is intermediate if one part writes it
 /// and a later part reads it. The fused kernel has no parameter for an intermediate buffer and does not write it,
-/// unless `keep` names the buffer. If two adjacent parts have no parameter in common, slipring joins the buffer that
-/// the first part writes with the buffer that the second part reads, if each is the only one.
+/// unless `keep` names the buffer. Two adjacent parts may have no parameter in common. If the first part then writes
+/// exactly one buffer, and the second part reads exactly one, slipring joins these two buffers.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.
@@ -223,8 +222,8 @@ SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, sl
 /// be NULL. The fields `launches` and `launches_apart` count the whole graph; all other fields of slr_fusion_info
 /// describe the fused launches.
 ///
-/// After the fusion, a launch of the graph fails if its rebindings replace two buffers of a fused kernel by the same
-/// buffer.
+/// After the fusion, a launch of the graph fails if its rebindings (replacements of buffers for one launch) replace two
+/// buffers of a fused kernel by the same buffer.
 ///
 /// Threads: one at a time per graph, while no thread calls slr_graph_launch for the graph.  Blocks: while the call
 /// compiles.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A graph is a sequence of a stream's work that is recorded once and then submitted many times as a unit. Contract:
-/// docs/contract/streams.md.
+/// A graph is a sequence of commands for a stream (such as launches and copies) that a program records once and then
+/// submits many times as a unit. Contract: docs/contract/streams.md.
 #ifndef SLIPRING_GRAPH_H
 #define SLIPRING_GRAPH_H
 
@@ -30,8 +30,9 @@ SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
 /// Starts the recording of a stream's work. Until slr_graph_end, slipring appends all work that is submitted to the
-/// stream to the graph, and does not run this work. A point that a call returns during the recording refers to the work
-/// before the recording. A graph cannot record waits, events and prefetches to the host.
+/// stream to the graph, and does not run this work. If a call returns a point (a place in the stream's order of work)
+/// during the recording, the point refers to the work before the recording. A graph cannot record waits, events and
+/// prefetches to the host.
 /// Threads: one thread at a time for each stream.  Blocks: no.
 /// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the graph or the stream is recording
 ///   already).
@@ -46,7 +47,7 @@ SLR_API slr_status slr_graph_end(slr_graph *graph);
 typedef struct slr_graph_info {
     uint32_t commands; ///< number of recorded commands
     uint32_t as_one;   ///< 1: a launch submits the graph by one driver call, except with rebindings or profiling
-    char reason[200];  ///< the reason if as_one is 0; else ""
+    char reason[200];  ///< the reason why as_one is 0; else ""
 } slr_graph_info;
 
 /// Threads: any, but not while the graph is recording.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).

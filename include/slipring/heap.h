@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A heap allocates small pieces of device memory for programs. Contract: docs/contract/pools.md.
 ///
-/// A heap allocates chunks of memory from its device and divides the chunks into spans. The heap keeps its own data in
-/// host memory, so a heap also works for memory that the host cannot access. A freed span is merged at once with its
-/// free neighbours.
+/// A heap requests chunks of memory from its device and divides the chunks into spans, which programs allocate and
+/// free. The heap keeps its own data in host memory, so a heap also works for memory that the host cannot access. A
+/// freed span is merged at once with its free neighbours.
 #ifndef SLIPRING_HEAP_H
 #define SLIPRING_HEAP_H
 
@@ -24,8 +24,8 @@ typedef struct slr_heap_desc {
     uint32_t keep_apart;  ///< 1: freed spans do not merge with their neighbours (only to measure the effect of merging)
     const char *name;     ///< for messages and reports; copied, cut to 47 characters. NULL: "heap"
     uint64_t max_bytes;   ///< limit on memory held from the device; a multiple of 64. Default: no limit
-    uint64_t chunk_bytes; ///< minimum size of a chunk (64 to 2^40). Default: 64 MiB
-    uint64_t keep_bytes;  ///< empty chunks to keep. Default: one chunk
+    uint64_t chunk_bytes; ///< usual, and smallest, size of a chunk (64 to 2^40). Default: 64 MiB
+    uint64_t keep_bytes;  ///< bytes of empty chunks that the heap keeps. Default: one chunk
     slr_on_memory *on_memory; ///< called for each span, and at the heap's destruction for each leak. May be NULL
     void *memory_user;        ///< passed to on_memory
 } slr_heap_desc;
@@ -49,7 +49,7 @@ static inline slr_heap_desc slr_heap_desc_init(void)
 typedef struct slr_span {
     void *memory;    ///< the device's address; NULL on a device without storage
     uint64_t bytes;  ///< the requested size, rounded up to a multiple of 64
-    uint64_t offset; ///< offset in its chunk
+    uint64_t offset; ///< offset in its chunk, in bytes
     uint64_t stale;  ///< the first `stale` bytes may hold old contents; all later bytes are zero
     void *piece;     ///< private to the heap
 } slr_span;
@@ -60,7 +60,7 @@ typedef struct slr_heap_stats {
     uint64_t held_bytes;         ///< bytes of all chunks
     uint64_t live_bytes;         ///< bytes of all allocated spans
     uint64_t peak_bytes;         ///< the maximum of live_bytes so far
-    uint64_t behind_bytes;       ///< bytes freed by slr_heap_give_behind whose points have not passed yet
+    uint64_t behind_bytes;       ///< bytes freed by slr_heap_give_behind that still wait for their points
     uint64_t free_bytes;         ///< held_bytes - live_bytes - behind_bytes
     uint64_t largest_free_bytes; ///< the longest free piece: the largest span at alignment 64 without a new chunk
     uint64_t chunks, live_spans;
@@ -79,8 +79,8 @@ SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
 /// Returns all chunks of the heap to the device. After slr_heap_destroy, all spans of the heap are invalid. If a span
-/// was freed for a point of a stream that has not passed, the heap returns the chunk of that span when the point has
-/// passed. If `heap` is NULL, slr_heap_destroy does nothing.
+/// was freed by slr_heap_give_behind for a point that has not passed, the heap returns the chunk of that span when the
+/// point has passed. If `heap` is NULL, slr_heap_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
 
@@ -108,8 +108,8 @@ SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t ali
 ///   detect it).
 SLR_API slr_status slr_heap_give(slr_heap *heap, const slr_span *span);
 
-/// Frees a span as soon as a stream has passed the point `point`. Until the point has passed, only slr_heap_take_on for
-/// the point's stream may use the freed memory again.
+/// Frees a span as soon as a stream has passed the point `point`: it has completed its work up to this point. Until the
+/// point has passed, only slr_heap_take_on for the point's stream may use the freed memory again.
 ///
 /// Threads: any.  Blocks: as slr_heap_take.
 /// Errors: those of slr_heap_give; INVALID (a point of another device's stream, or not submitted yet), NO_MEMORY (the

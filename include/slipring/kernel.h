@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Kernels are the `__global__` functions of a program. A launch runs a kernel with a grid of threads. Contract:
-/// docs/contract/launch.md.
+/// Kernels are the `__global__` functions of a program (compiled kernel source). A launch runs a kernel with a grid of
+/// threads. Contract: docs/contract/launch.md.
 ///
 ///     slr_kernel *saxpy;
 ///     slr_kernel_load(device, "saxpy.cu", "saxpy", &saxpy);
@@ -24,7 +24,7 @@ typedef struct slr_kernel_info {
     const char *name;
     const slr_parameter *parameters;
     uint32_t parameter_count;
-    uint32_t max_threads;         ///< limit per block: 1024, or the value of __launch_bounds__
+    uint32_t max_threads;         ///< most threads per block: 1024, or the value of __launch_bounds__
     uint32_t shared_bytes;        ///< per block, in `__shared__` objects of known size
     uint8_t takes_dynamic_shared; ///< 1: has an `extern __shared__` object; the launch gives its size
 } slr_kernel_info;
@@ -62,8 +62,8 @@ SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kerne
 /// slr_shape, whose members a program may change.
 typedef struct slr_shape {
     uint64_t threads[3];   ///< minimum threads along x, y and z, if `grid` is 0
-    uint32_t block[3];     ///< threads per block; 0: slipring chooses
-    uint32_t grid[3];      ///< blocks; 0: as many as `threads` need
+    uint32_t block[3];     ///< threads per block along x, y and z; 0: slipring chooses
+    uint32_t grid[3];      ///< blocks along x, y and z; 0: as many as `threads` need
     uint32_t shared_bytes; ///< size of `extern __shared__` memory per block
     /// vector_width is the number of 4-byte elements in a vector on a CPU: 1, 4, 8 or 16. If vector_width is 0,
     /// slipring selects the fastest number by measurement. slipring ignores vector_width if slr_device_info.features
@@ -71,11 +71,11 @@ typedef struct slr_shape {
     uint32_t vector_width;
 } slr_shape;
 
-/// Makes a shape of `n` threads along x, for which slipring chooses the block size. slipring first looks for the block
-/// that slr_tune has found or that the source declares (docs/contract/tuning.md). If neither slr_tune nor the source
-/// gives a block, `n` decides the threads per block: 64 for `n` below 512, 128 below 1,024, 256 up to 100,000, and 512
-/// above. If a smaller block gives the kernel a better occupancy, slipring takes the smaller block. slr_kernel_suggest
-/// gives the block and the reason.
+/// Makes a shape of `n` threads along x, for which slipring chooses the block size. slipring first looks for a block
+/// size that the tuner slr_tune has found or that the source declares (docs/contract/tuning.md). If neither slr_tune
+/// nor the source gives a block, `n` decides the threads per block: 64 for `n` below 512, 128 below 1,024, 256 up to
+/// 100,000, and 512 above. If a smaller block gives the kernel a better occupancy (more of its threads run at once),
+/// slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -155,9 +155,9 @@ typedef struct slr_arg {
 /// (docs/contract/cluster.md).
 /// Threads: any.  Blocks: only if the call compiles the kernel.
 /// Owns: slipring keeps the buffers and the kernel alive until the launch has run, and copies `args`.
-/// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; an explicit buffer
-///   of another device; an impossible block, grid or shared size: the error message names the parameter), UNSUPPORTED
-///   (the device runs no kernels, or not this one: the error message gives the reason), COMPILE, NO_MEMORY.
+/// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; a buffer in
+///   explicit mode of another device; an impossible block, grid or shared size: the error message names the parameter),
+///   UNSUPPORTED (the device runs no kernels, or not this one: the error message gives the reason), COMPILE, NO_MEMORY.
 /// If the kernel faults while it runs, the stream fails with HANDLER_FAULT (docs/contract/streams.md).
 SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args,
                               uint32_t count, slr_point *out);
@@ -201,10 +201,10 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
 #endif
 
 /// Compiles kernels as slr_kernel_prepare does, but in the background. If `desc` is NULL, slipring compiles all kernels
-/// of the program, for each block size that SLR_1D can choose. The point `out` passes when every compilation has ended;
-/// slr_point_wait then returns the first failure. A launch of a kernel during slr_program_prefetch waits only for the
-/// compilation of its own kernel. slr_device_close ends the compilations. The point `out` is valid as long as the
-/// program exists.
+/// of the program, for each block size that SLR_1D can choose. slr_point_wait can wait for the point `out`, which
+/// passes when every compilation has ended; slr_point_wait then returns the first failure. A launch of a kernel during
+/// slr_program_prefetch waits only for the compilation of its own kernel. slr_device_close ends the compilations. The
+/// point `out` is valid as long as the program exists.
 /// Threads: any.  Blocks: no.
 /// Owns: slipring keeps the program alive until all compilations have ended, and copies `desc` in depth; `out` may be
 /// NULL.

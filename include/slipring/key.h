@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Keys are names for the instances of a keyed ring kernel. Contract: docs/contract/keys.md.
+/// Keys are names for the instances (states) of a keyed ring kernel, a message handler with one state for each key.
+/// Contract: docs/contract/keys.md.
 #ifndef SLIPRING_KEY_H
 #define SLIPRING_KEY_H
 
@@ -22,7 +23,8 @@ typedef enum slr_keys {
 /// The enum says what slipring does with a new key when every instance already has a key.
 typedef enum slr_key_limit {
     SLR_KEY_LIMIT_REFUSE = 1,    ///< returns SLR_FULL at once (the default)
-    SLR_KEY_LIMIT_EVICT_IDLE = 2 ///< takes the instance of a key that was not recently used and has no pending message
+    SLR_KEY_LIMIT_EVICT_IDLE = 2 ///< takes the instance of a key that was not recently used and whose messages are
+                                 ///< handled
 } slr_key_limit;
 
 /// slr_key is one key: a number, or a text, which does not have to end with a NUL.
@@ -50,10 +52,11 @@ static inline slr_key slr_key_text(const char *text, size_t bytes)
     return key;
 }
 
-/// slipring calls slr_on_evicted for each evicted key, with the last state of its instance (NULL if the handler has no
-/// state). The arguments `key` and `state` are valid only until slr_on_evicted returns. slipring calls slr_on_evicted
-/// without locks, on the thread whose send needed the instance. The evicted key has no pending messages. If a message
-/// to the evicted key is sent while slr_on_evicted runs, the key gets a new instance.
+/// A key is evicted when its instance goes to another key. slipring calls slr_on_evicted for each evicted key, with the
+/// last state of its instance (NULL if the handler has no state). The arguments `key` and `state` are valid only until
+/// slr_on_evicted returns. slipring calls slr_on_evicted without locks, on the thread whose send needed the instance.
+/// The evicted key has no unhandled messages. If a message to the evicted key is sent while slr_on_evicted runs, the
+/// key gets a new instance.
 typedef void slr_on_evicted(void *user, const slr_key *key, const void *state, size_t bytes);
 
 #ifdef __cplusplus

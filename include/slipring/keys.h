@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This header has the functions that send messages to an instance by its key, and operations on keys. Contract:
-/// docs/contract/keys.md.
+/// This header has the functions that send messages to an instance (a state) of a ring kernel by its key, and
+/// operations on keys. Contract: docs/contract/keys.md.
 ///
 ///     desc.keys = SLR_KEYS_U64;
 ///     desc.instances = 1000000; // the maximum number of keys at a time
@@ -15,13 +15,13 @@ extern "C" {
 #endif
 
 /// Sends one message to the instance that has the key `key`. A new key gets a free instance in its initial state. If no
-/// instance is free, slr_ring_desc.key_limit decides whether slipring refuses the new key or evicts an idle key. The
-/// address `to` may name any instance of the ring kernel. Except for the choice of the instance, slr_send_key works
-/// like slr_send_with.
+/// instance is free, slr_ring_desc.key_limit decides whether slipring refuses the new key or evicts an idle key, that
+/// is, gives its instance to the new key. The address `to` may name any instance of the ring kernel. Except for the
+/// choice of the instance, slr_send_key works like slr_send_with.
 ///
 /// Threads: the port's owner (`port` must not be NULL).
-/// Blocks: until the send gets a credit, or an idle instance can be evicted, at most `timeout_ns`; slr_on_evicted may
-/// take longer.
+/// Blocks: while the mailbox is full, or no idle key can be evicted, at most `timeout_ns`; slr_on_evicted may take
+/// longer.
 /// Owns: nothing; slipring copies a text key.
 /// Errors: those of slr_send; INVALID (the ring kernel has no keys or keys of the other kind; a text longer than
 ///   key_bytes), FULL (one key more than `instances`: the message has both numbers; or no instance is idle and the call
@@ -65,9 +65,9 @@ SLR_API slr_status slr_ring_find_key(slr_ring *ring, slr_key key, uint32_t *inst
 ///   capacity, an instance out of range).
 SLR_API slr_status slr_ring_get_key(slr_ring *ring, uint32_t instance, slr_key *out, char *text, size_t capacity);
 
-/// Frees the instance of a key as soon as the key has no pending messages. slr_ring_forget_key copies the last state of
-/// the key's instance to `state` (`bytes` bytes); NULL drops the state. The next message to a forgotten key starts a
-/// new instance.
+/// Frees the instance of a key as soon as all messages to the key are handled. slr_ring_forget_key copies the last
+/// state of the key's instance to `state` (`bytes` bytes); NULL drops the state. The next message to a forgotten key
+/// starts a new instance.
 /// Threads: any.  Blocks: until `timeout_ns`.
 /// Errors: NOT_FOUND, TIMEOUT (the key still had pending messages), WRONG_STATE (the ring kernel was not launched),
 ///   INVALID (a wrong size).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A sequence of layers keeps only some activations in memory, and computes the others again for the gradients.
-/// slr_ops_plan gives the memory that a sequence needs. Contract: docs/contract/ops.md.
+/// A sequence is the list of a neural network's layers, for training. The sequence keeps only some activations (outputs
+/// of layers) in memory, and computes the others again for the gradients. slr_ops_plan gives the memory that a sequence
+/// needs. Contract: docs/contract/ops.md.
 #ifndef SLIPRING_LAYERS_H
 #define SLIPRING_LAYERS_H
 
@@ -10,12 +11,12 @@
 extern "C" {
 #endif
 
-/// Appends the work of one layer to the stream: the layer computes y from x. Each time slipring computes a layer from
-/// the same x, the layer must give the same bits.
+/// A function of the program that appends the work of one layer to the stream: the layer computes y from x. Each time
+/// slipring computes a layer from the same x, the layer must give the same bits.
 typedef slr_status slr_layer_forward(void *user, slr_stream *stream, const slr_tensor *x, const slr_tensor *y);
 
-/// Appends the computation of the layer's gradients to the stream: dx, and the gradients of the layer's own weights.
-/// `dx` is NULL if nobody needs the gradient of x.
+/// A function of the program that appends the computation of the layer's gradients to the stream: dx, the gradient of
+/// x, and the gradients of the layer's own weights. `dx` is NULL if nobody needs the gradient of x.
 typedef slr_status slr_layer_backward(void *user, slr_stream *stream, const slr_tensor *x, const slr_tensor *y,
                                       const slr_tensor *dy, const slr_tensor *dx);
 
@@ -80,15 +81,15 @@ SLR_API slr_status slr_sequence_backward(slr_sequence *sequence, slr_stream *str
 
 /// slr_plan_bytes gives the bytes that a sequence takes from the device's pool at most (docs/contract/pools.md).
 typedef struct slr_plan_bytes {
-    uint64_t plain;        ///< bytes with every activation kept
-    uint64_t checkpointed; ///< bytes with the activations that the description keeps
+    uint64_t plain;        ///< bytes if the sequence keeps every activation
+    uint64_t checkpointed; ///< bytes if it keeps only one in `every` activations
 } slr_plan_bytes;
 
 /// slr_plan gives the memory that a sequence needs for activations and gradients. The memory that slr_ops_plan reports
 /// does not include x, y, their gradients, the weights, and memory that the layers allocate themselves.
 typedef struct slr_plan {
     uint32_t every;      ///< slr_sequence_desc.every, or its default
-    uint32_t recomputed; ///< layers that are computed twice
+    uint32_t recomputed; ///< number of layers that are computed twice
     slr_plan_bytes as_described;
     slr_plan_bytes f32, half;                       ///< with activations in SLR_F32; in SLR_F16 or SLR_BF16
     slr_plan_bytes f32_half_batch, half_half_batch; ///< bytes if the first dimension were half as large, rounded up

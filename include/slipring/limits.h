@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// limits.h gives the limits of a device that decide the size of blocks and tiles. Contract:
-/// docs/contract/occupancy.md.
+/// limits.h gives the limits of a device that decide how large blocks (groups of threads) and tiles (parts of a
+/// problem) can be. Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_LIMITS_H
 #define SLIPRING_LIMITS_H
 
@@ -23,7 +23,7 @@ typedef struct slr_device_limits {
     uint32_t unit_blocks;        ///< most blocks on a unit at once
     uint32_t unit_registers;     ///< registers of a unit, 4 bytes each
     uint32_t reserved;           ///< 0
-    uint64_t block_shared_bytes; ///< most shared memory per block; where CUDA has an opt-in to more, with the opt-in
+    uint64_t block_shared_bytes; ///< most shared memory per block; on CUDA, the most that a kernel can request
     uint64_t unit_shared_bytes;
     uint64_t l1_bytes, l2_bytes; ///< data caches: a unit's cache, and the next level
 } slr_device_limits;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A ring kernel in loop form has a main function that runs on its own host thread. The main function takes messages,
-/// holds any number of them, and completes them in any order. Contract: docs/contract/loops.md.
+/// A ring kernel is a program part with a mailbox (a queue of messages) and states. A ring kernel in loop form has a
+/// main function that runs on its own host thread. The main function takes messages, holds any number of them, and
+/// completes them in any order. Contract: docs/contract/loops.md.
 ///
 ///     static slr_status echo(void *user, slr_context *context)
 ///     {
@@ -17,9 +18,9 @@
 ///
 /// When the main function returns, the ring kernel accepts no more messages. If the main function returns SLR_OK and
 /// every accepted message has completed, the ring kernel has terminated. If the main function returns an error, or
-/// returns while messages are held or pending, the ring kernel has failed. The held and pending messages of a failed
-/// ring kernel remain until slr_ring_terminate returns them. Only the thread of the main function may call the
-/// functions of this header.
+/// returns while messages are held or pending (accepted, not yet taken), the ring kernel has failed. The held and
+/// pending messages of a failed ring kernel remain until slr_ring_terminate returns them. Only the thread of the main
+/// function may call the functions of this header.
 #ifndef SLIPRING_LOOP_H
 #define SLIPRING_LOOP_H
 
@@ -32,8 +33,8 @@ extern "C" {
 
 /// Takes up to `most` messages from the mailbox, the highest priority first. slr_take waits for the first message, at
 /// most `timeout_ns`. If fewer than `most` messages are present, slr_take waits up to `linger_ns` for more messages.
-/// The loop holds each message until it calls slr_done or slr_fail for the message; until then, the message and its
-/// state are valid. A ring kernel that is paused takes no messages.
+/// The main function holds each message until it calls slr_done or slr_fail for the message; until then, the message
+/// and its state are valid. A ring kernel that is paused takes no messages.
 ///
 /// The result SLR_END of slr_take means that no more messages will come. slr_take gives SLR_END for two reasons: the
 /// input is closed and the main function has taken all messages, or the deadline of slr_ring_terminate has passed.
@@ -41,20 +42,20 @@ extern "C" {
 ///
 /// Threads: the thread that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` always gets the number of
 /// messages that the call took, also after an error.
-/// Errors: TIMEOUT (no message came; the ring kernel is paused; no space is left for possible replies: held messages
-///   and replies not yet received use the space), INVALID.
+/// Errors: TIMEOUT (no message came; the ring kernel is paused; the port of the next message has no space left for
+///   replies: held messages and replies not yet received use it), INVALID.
 SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns,
                             uint64_t timeout_ns, uint32_t *taken);
 
-/// Completes a message that the loop holds as handled, and publishes the message's replies.
+/// Completes a message that the main function holds: the message counts as handled, and its sender gets the replies.
 /// Threads: the thread that runs main.  Blocks: no.  Errors: INVALID (the ring kernel does not hold the message, or no
 /// longer).
 SLR_API slr_status slr_done(const slr_delivery *delivery);
 
-/// Completes a message that the loop holds as faulted, with the reason `status`, which is not SLR_OK. slipring drops
-/// the message's replies, resets its instance to the initial state, and sends a notice to the sender. If a handler
-/// calls slr_fail, the message fails when the handler returns. If a batch handler calls slr_fail, only the given
-/// message of the batch fails.
+/// Completes a message that the main function holds: the message counts as faulted, with the reason `status`, which is
+/// not SLR_OK. slipring drops the message's replies, resets its instance to the initial state, and sends a notice (a
+/// reply without payload) to the sender. A host handler may call slr_fail, too: its message then faults when the
+/// handler returns. If a batch handler calls slr_fail, only the given message of the batch faults.
 /// Threads: the thread that runs main or the handler.  Blocks: no.
 /// Errors: INVALID (the ring kernel does not hold the message, or no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);

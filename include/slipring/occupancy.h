@@ -30,7 +30,7 @@ typedef struct slr_occupancy_desc {
     uint32_t capability;
     uint32_t block_threads;                             ///< 1 to 1,024. slr_occupancy_best ignores this field
     uint32_t registers;                                 ///< per thread
-    uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; above 48 KiB: with the opt-in
+    uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; above 48 KiB: with CUDA's opt-in
     uint32_t barriers;                                  ///< per block. 0: one, for `__syncthreads`
     uint32_t carveout_percent; ///< shared memory's part of the memory shared with L1, from 1; 0: the driver's choice
     uint32_t most_threads;     ///< limit per block, from `__launch_bounds__`. 0: none
@@ -92,7 +92,7 @@ typedef struct slr_best_block {
     uint32_t grid_min;      ///< blocks that fill the GPU: `blocks` * slr_occupancy_desc.multiprocessors
     uint32_t candidate_count;
     double theoretical;                                   ///< occupancy with `block_threads`, 0 to 1
-    slr_block_candidate candidates[SLR_BLOCK_CANDIDATES]; ///< every block that was compared, the largest first
+    slr_block_candidate candidates[SLR_BLOCK_CANDIDATES]; ///< every block size that was compared, the largest first
 } slr_best_block;
 
 /// Finds the block size that puts the most threads on a multiprocessor. If several block sizes are equally good,
@@ -116,7 +116,7 @@ SLR_API slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint
 
 /// The enum slr_occupancy_source says where slipring got the figures of an occupancy.
 typedef enum slr_occupancy_source {
-    SLR_OCCUPANCY_COMPUTED = 1, ///< from the machine code, or from the machine's cores, and known limits
+    SLR_OCCUPANCY_COMPUTED = 1, ///< slipring computed them from the machine code or the number of cores
     SLR_OCCUPANCY_DRIVER,       ///< the driver counts the blocks
     SLR_OCCUPANCY_UNKNOWN,      ///< the driver gives limits of a block, but no count of blocks
     SLR_OCCUPANCY_MEASURED      ///< the blocks were counted while they ran: slr_kernel_measure_occupancy

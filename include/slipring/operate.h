@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This header has the functions for operators of names, which are ring kernels that several machines serve
-/// (<slipring/remote.h>). Contract: docs/contract/remote.md.
+/// This header has the functions for the people who operate names. A name is a ring kernel (a message handler with a
+/// state for each key) that several machines serve together (<slipring/remote.h>). Contract: docs/contract/remote.md.
 ///
 ///     slr_remote_desc where = SLR_REMOTE_DESC_INIT;
 ///     where.servers = "nats://127.0.0.1:4222";
@@ -22,19 +22,19 @@ extern "C" {
 /// returns.
 typedef void slr_on_remote_name(void *user, const char *name);
 
-/// Calls `visit`, in alphabetical order, for each name (a ring kernel that several machines serve) that a worker has
-/// ever served on the NATS servers. slr_remote_visit_names ignores `where->name`.
+/// Calls `visit`, in alphabetical order, for each name that a worker has ever served on the NATS servers.
+/// slr_remote_visit_names ignores `where->name`.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_remote_name *visit, void *user);
 
 /// slr_remote_worker describes a worker process that the NATS servers list. A worker process that was killed stays in
-/// the list for ten leases after it last renewed its lease.
+/// the list for ten times its lease (the time after which others take over its work) after it last renewed the lease.
 typedef struct slr_remote_worker {
     char id[24];         ///< 16 hexadecimal digits
     char host[64];       ///< the name of the worker's machine
     uint64_t process;    ///< the worker's process ID on its machine
-    uint32_t partitions; ///< partitions that the worker has
+    uint32_t partitions; ///< partitions (parts of the keys) that the worker serves
     uint32_t draining;   ///< 1: slr_remote_drain has asked the worker to end
 } slr_remote_worker;
 
@@ -97,10 +97,10 @@ SLR_API slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr
 /// The struct slr_remote_copy says how much a copy of a name (a ring kernel that machines share) contains.
 typedef struct slr_remote_copy {
     uint32_t partitions, reserved;
-    uint64_t states;   ///< states in the last snapshots
-    uint64_t messages; ///< messages that are part of the last snapshots
+    uint64_t states;   ///< states in the last snapshots (stored copies of states)
+    uint64_t messages; ///< messages whose effect is in the states of the last snapshots
     uint64_t waiting;  ///< frames (groups) of messages after the last snapshots
-    uint64_t outputs;  ///< records of outputs that were not released
+    uint64_t outputs;  ///< records of outputs (replies of the handler) that were not released
     uint64_t letters;  ///< dead letters
     uint64_t bytes;    ///< bytes of all records
 } slr_remote_copy;
@@ -138,7 +138,7 @@ SLR_API slr_status slr_remote_restore_sized(const slr_remote_desc *where, const 
 
 enum { SLR_REMOTE_SYNC_UNKNOWN = 0, SLR_REMOTE_SYNC_ALWAYS = 1, SLR_REMOTE_SYNC_INTERVAL = 2 };
 
-/// slr_remote_safety says which failures an accepted message survives on the NATS servers.
+/// slr_remote_safety says which failures of the NATS servers an accepted message survives.
 typedef struct slr_remote_safety {
     char version[32];     ///< version of the server that answered
     uint32_t replicas;    ///< replicas of the name's streams; if nobody has served the name, slr_remote_desc.replicas

@@ -67,14 +67,14 @@ typedef struct slr_ops slr_ops;
 
 /// The enum slr_choice says how slipring chooses an algorithm if an operation has several algorithms.
 typedef enum slr_choice {
-    SLR_CHOICE_HEURISTIC = 1, ///< the backend and the shape decide
+    SLR_CHOICE_HEURISTIC = 1, ///< slipring decides by the kind of device and the shape
     SLR_CHOICE_BENCHMARK      ///< the first call with a shape times all algorithms; later calls use the fastest
 } slr_choice;
 
 typedef struct slr_ops_desc {
     uint32_t struct_size;
     uint32_t choice;          ///< slr_choice; default: HEURISTIC
-    uint64_t workspace_bytes; ///< limit for one call, from the device's pool; default: 256 MiB
+    uint64_t workspace_bytes; ///< limit on the temporary memory of one call, from the device's pool; default: 256 MiB
     uint32_t deterministic;   ///< 1: only algorithms whose results have the same bits in every run
     uint32_t reserved;        ///< ignored
 } slr_ops_desc;
@@ -145,8 +145,8 @@ typedef void slr_ops_source_visitor(void *user, const char *name, const char *te
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NO_MEMORY.
 SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *user);
 
-// Each operation below appends its work to the stream. `out` gets the point after the work of the operation; `out` may
-// be NULL. The following rules hold for all operations:
+// Each operation below appends its work to the stream. `out` gets the point (place in the stream's order of work) after
+// the work of the operation; `out` may be NULL. The following rules hold for all operations:
 //
 // Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK also while the first call of a shape times
 // the algorithms.
@@ -208,7 +208,7 @@ SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const 
 /// = c, the convolution is depth-wise.
 typedef struct slr_convolution_desc {
     uint32_t struct_size;
-    uint32_t stride[2];        ///< down and across; 0: 1
+    uint32_t stride[2];        ///< down, and across; 0 means 1
     uint32_t padding[2];       ///< zeros on both sides
     uint32_t dilation[2];      ///< 0: 1
     uint32_t groups;           ///< 0: 1

@@ -31,7 +31,7 @@ typedef struct slr_peer_info {
     uint32_t atomics;        ///< 1: atomic functions of one device's kernels work on the other device's memory
     uint32_t staged;         ///< 1: copies with SLR_PEER_ANY are staged
     uint32_t link;           ///< slr_link
-    double bytes_per_second; ///< rate of SLR_PEER_ANY, from slr_peer_measure; 0: not measured
+    double bytes_per_second; ///< measured rate of copies with SLR_PEER_ANY; 0: not measured
     char reason[160];        ///< why copies are not direct, or how direct copies are possible
     uint64_t direct_copies, direct_bytes;
     uint64_t staged_copies, staged_bytes;
@@ -50,7 +50,8 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 /// device or to the destination device. A copy between devices runs after the stream's earlier work and before its
 /// later work. The other device, to which `stream` does not belong, does its part of the copy in an internal stream. A
 /// copy between devices keeps its order with other work on the source and on the destination, as a copy by
-/// slr_stream_copy does. If source and destination are on one device, slr_peer_copy does the same as slr_stream_copy.
+/// slr_stream_copy does. If the source and destination buffers are on one device, slr_peer_copy does the same as
+/// slr_stream_copy.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers alive until the copy has completed.
 /// Errors: INVALID (a NULL argument, the range exceeds a buffer, a stream of neither device, an unknown way),

@@ -24,10 +24,10 @@ typedef struct slr_pool_desc {
     const char *name;    ///< for messages and reports; copied, cut to 47 characters. NULL: "pool"
     uint64_t max_bytes;  ///< limit on the bytes of the pool's buffers, in use or waiting. Default: the device's limit
     uint64_t keep_bytes; ///< limit on the bytes of waiting buffers; the pool frees those above it. Default: 256 MiB
-    /// If `within` is set, the pool makes its buffers as slices of `within`, a buffer of the pool's device. If a ring
-    /// kernel is bound to `within`, the pool's buffers can move with messages (docs/contract/references.md). Nothing
-    /// except the pool should use the buffer `within`. `within` stays alive until the pool and all buffers from the
-    /// pool are released. By default the pool uses the device's heap.
+    /// If `within` is set, the pool makes its buffers as slices of `within`, a buffer of the pool's device. If `within`
+    /// is bound to a ring kernel (passed to its message handler), messages can carry the ownership of the pool's
+    /// buffers (docs/contract/references.md). Nothing except the pool should use the buffer `within`. `within` stays
+    /// alive until the pool and all buffers from the pool are released. By default the pool uses the device's heap.
     slr_buffer *within;
 } slr_pool_desc;
 #ifdef __cplusplus
@@ -52,7 +52,7 @@ typedef struct slr_pool_stats {
     uint64_t live_bytes, live; ///< buffers in use: bytes; count
     uint64_t peak_bytes;       ///< the high-water mark of live_bytes
     uint64_t kept_bytes, kept; ///< waiting buffers: bytes; count
-    uint64_t hits, misses;     ///< requests: served by a waiting buffer; by a new buffer
+    uint64_t hits, misses;     ///< requests that got a waiting buffer; that got a new buffer
     uint64_t refused;          ///< requests refused for lack of memory
     double hit_rate;           ///< hits / (hits + misses); 0 without requests
 } slr_pool_stats;

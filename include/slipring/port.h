@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A port connects a sender with ring kernels: it carries the sender's messages, and the replies. Contract:
-/// docs/contract/delivery.md.
+/// A port connects a sender with ring kernels (message handlers, each with a queue of messages, its mailbox): it
+/// carries the sender's messages to them, and their replies back. Contract: docs/contract/delivery.md.
 #ifndef SLIPRING_PORT_H
 #define SLIPRING_PORT_H
 
@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct slr_port slr_port;
 
-/// Opens a port. A port belongs to one thread at a time: its owner.
+/// Opens a port. A port belongs to one thread at a time, which is called its owner.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the port, and frees it by slr_port_close.  Errors: NO_MEMORY,
 /// SYSTEM.
 SLR_API slr_status slr_port_open(slr_device *device, slr_port **out);
@@ -24,20 +24,20 @@ SLR_API void slr_port_close(slr_port *port);
 
 /// The options of a send. A zero in any field of slr_send_options means the default.
 typedef struct slr_send_options {
-    uint32_t priority; ///< SLR_PRIORITY(0..255); default: the ring kernel's
+    uint32_t priority; ///< SLR_PRIORITY(0..255); default: the ring kernel's own priority
     /// correlation is a number that the message carries, and that every reply to the message returns. The default
     /// correlation of a message is the port's next number. The port's numbers start with 1 and count the accepted
     /// messages for which the program set no correlation. After the number 2^31 - 1, a port continues with 0.
     uint32_t correlation;
 } slr_send_options;
 
-/// Sends one message to an instance of a ring kernel.
+/// Sends one message to an instance (one of the states) of a ring kernel.
 ///
 /// slipring copies `message`; `bytes` must equal the ring kernel's message size. If slr_send returns SLR_OK, the
-/// message was accepted. An accepted message ends as handled, faulted, dropped, undelivered or in doubt, and
-/// slr_ring_stats counts each outcome. Messages from one port to one instance with the same priority are handled in the
-/// order of sending. If `port` is NULL, slr_send uses the device's shared port, which a lock protects. On the shared
-/// port, only slr_call gets the replies to its messages; all other replies are discarded.
+/// message was accepted. An accepted message ends with one outcome: handled, faulted, dropped, undelivered or in doubt.
+/// slr_ring_stats counts the outcomes and explains them. Messages from one port to one instance with the same priority
+/// are handled in the order of sending. If `port` is NULL, slr_send uses the device's shared port, which a lock
+/// protects. On the shared port, only slr_call gets the replies to its messages; all other replies are discarded.
 ///
 /// Threads: the port's owner (NULL: any).
 /// Blocks: until `timeout_ns` (0: never) while the mailbox is full; never if the ring kernel's policy is to reject.
@@ -71,7 +71,7 @@ typedef struct slr_reply {
     uint32_t correlation; ///< of the original message
     uint32_t priority;    ///< of the original message
     uint32_t bytes;       ///< size of the payload
-    uint64_t sent_ns;     ///< when the original message was sent (CLOCK_MONOTONIC), with time_stamps; else 0
+    uint64_t sent_ns;     ///< when the original message was sent (CLOCK_MONOTONIC), if time_stamps is set; else 0
     uint32_t redelivered; ///< 1: the original message may have been handled before (slr_ring_desc.redeliver)
     uint32_t reserved;
 } slr_reply;
@@ -79,10 +79,11 @@ typedef struct slr_reply {
 /// Receives the next reply to this port. `payload` gets the bytes of the reply and has room for `capacity` bytes.
 /// slr_receive returns one of the following results:
 ///
-///   SLR_OK: the port has received a reply, or a notice (see reply->status).
-///   SLR_END: a ring kernel that this port has used has ended. reply->from names the ring kernel. The port receives one
-///   END for each ring kernel. When all ring kernels that the port has used have ended, every further call of
-///   slr_receive returns END. SLR_RING_FAILED: a ring kernel that this port uses has failed. The port gets
+///   SLR_OK: the port has received a reply, or a notice: a reply without payload that says what became of a message
+///   (see reply->status).
+///   SLR_END: a ring kernel that this port has used has ended (terminated). reply->from names the ring kernel. The port
+///   receives one END for each ring kernel. When all ring kernels that the port has used have ended, every further call
+///   of slr_receive returns END. SLR_RING_FAILED: a ring kernel that this port uses has failed. The port gets
 ///   SLR_RING_FAILED once per failure, and reply->from names the ring kernel. The port stays connected to the failed
 ///   ring kernel, because the ring kernel may be restarted.
 ///
@@ -100,10 +101,10 @@ SLR_API slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, 
 SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *payloads, size_t stride, uint32_t most,
                                     uint64_t timeout_ns, uint32_t *received);
 
-/// Sends a message and waits for its reply. The port keeps other replies for slr_receive, including those that arrive
-/// by slr_route_to_port. The shared port keeps each reply for the thread that waits for it. A reply that arrives after
-/// its caller's deadline is discarded. If `port` is NULL, slr_call uses the device's shared port, and any number of
-/// threads may call slr_call at once.
+/// Sends a message and waits for its reply. Meanwhile, the port keeps other replies for slr_receive, including replies
+/// that slr_route_to_port sends to the port. The shared port keeps each reply for the thread that waits for it. A reply
+/// that arrives after its caller's deadline is discarded. If `port` is NULL, slr_call uses the device's shared port,
+/// and any number of threads may call slr_call at once.
 ///
 /// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns`, for sending and receiving together.
 /// Errors: those of slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before the message was handled), INVALID

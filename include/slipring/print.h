@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This header describes how a program gets the output of printf in kernels and handlers. Contract:
-/// docs/contract/launch.md.
+/// This header describes how a program gets the output of printf in kernels and in handlers (functions that handle the
+/// messages of a ring kernel). Contract: docs/contract/launch.md.
 #ifndef SLIPRING_PRINT_H
 #define SLIPRING_PRINT_H
 
@@ -18,7 +18,7 @@ typedef struct slr_print {
     /// handler, `lost` counts the lost calls of its ring kernel since the last report.
     uint64_t lost;
     const char *ring;  ///< for a handler: the ring kernel's name. NULL: a kernel
-    uint32_t instance; ///< for a handler: the instance of its message
+    uint32_t instance; ///< for a handler: the number of its message's instance (state)
     uint32_t thread;   ///< for a `__ring_block__` handler: the thread's number in the block
 } slr_print;
 

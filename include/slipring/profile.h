@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The profiler reports how long each kernel and each kind of copy has taken so far. A process has one profiler for all
-/// its devices. The profiler is off until the program calls slr_profile_start, or opens the first device with
-/// SLIPRING_PROFILE=FILE. Contract: docs/contract/profile.md.
+/// its devices. A profile is a list of rows, one for each kernel, kind of copy, and so on. The profiler is off until
+/// the program calls slr_profile_start, or opens the first device with SLIPRING_PROFILE=FILE. Contract:
+/// docs/contract/profile.md.
 #ifndef SLIPRING_PROFILE_H
 #define SLIPRING_PROFILE_H
 
@@ -23,10 +24,10 @@ enum {
     SLR_PROFILE_FILL,       ///< fills, also of new memory with zeros
     SLR_PROFILE_CALL,       ///< host functions in streams
     SLR_PROFILE_WAIT,       ///< waits of the host for points of streams that had not passed
-    SLR_PROFILE_COMPILE,    ///< machine code made by a compiler
-    SLR_PROFILE_LOAD,       ///< machine code found in the cache
+    SLR_PROFILE_COMPILE,    ///< compilations: machine code made by a compiler
+    SLR_PROFILE_LOAD,       ///< loads of machine code that was in the cache
     SLR_PROFILE_REGION,     ///< slr_region_begin to slr_region_end
-    SLR_PROFILE_MESSAGE,    ///< a ring kernel's timed messages (one in latency_every): their latency
+    SLR_PROFILE_MESSAGE,    ///< the latency of a ring kernel's timed messages (one in latency_every)
     SLR_PROFILE_FULL,       ///< backpressure: sends that found a ring kernel's mailbox full, and the time they waited
     SLR_PROFILE_MEMORY,     ///< allocations of device memory from a heap: n and bytes; no time
     SLR_PROFILE_BATCH,      ///< a ring kernel's batches: time in its handlers, by the host's or the device's clock
@@ -34,9 +35,9 @@ enum {
     SLR_PROFILE_REPLY, ///< slr_call to a ring kernel: from the call to its return
     SLR_PROFILE_FRAGMENTED, ///< requests that a heap refused although enough bytes were free in all: n and bytes; no
                             ///< time
-    SLR_PROFILE_CALLER, ///< a place in the program: what its calls of one kind did ("launch", "upload", "allocation")
+    SLR_PROFILE_CALLER, ///< a place in the program: sums over its calls of one kind ("launch", "upload", "allocation")
     SLR_PROFILE_ALGORITHM, ///< the algorithm that an operation measured as its fastest; `file` has its name
-    SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode keeps out
+    SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode excludes
 };
 
 /// The enum says how accurate a kernel's counts of bytes and operations are. Before a launch, slipring interprets the
@@ -59,7 +60,7 @@ typedef struct slr_profile_line {
 /// The times in a row of the profile are exact, except that quantiles may be wrong by 0.8 %.
 typedef struct slr_profile_row {
     uint32_t kind;
-    uint32_t counted;          ///< for a kernel and a batch row: SLR_COUNTED_...
+    uint32_t counted;          ///< SLR_COUNTED_..., for the row of a kernel or of batches
     const char *name, *device; ///< valid for the life of the process
     uint64_t n, total_ns, min_ns, mean_ns, p50_ns, p95_ns, p99_ns, max_ns;
     /// The number of bytes copied. For a kernel, each buffer counts at most once, so `bytes` is the minimum traffic to
@@ -76,7 +77,7 @@ typedef struct slr_profile_row {
     double intensity;                          ///< arithmetic intensity: flops per byte
     const char *file;                          ///< the name of the row's source, valid for the life of the process
     slr_profile_line lines[SLR_PROFILE_LINES]; ///< the source's lines, the largest share first
-    uint64_t messages;                         ///< for a batch or owner row: messages handled
+    uint64_t messages;                         ///< for rows of batches or of an owner: messages handled
     uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
     /// In a caller row, `file` is the mapped file with the caller's machine code, and `offset` is the place of the
     /// call, in bytes from the start of `file`. If the offset of a caller row is 0, `file` is a source, and lines[0]
@@ -84,7 +85,7 @@ typedef struct slr_profile_row {
     uint64_t offset;
 } slr_profile_row;
 
-/// slr_ceilings gives the best performance that slipring's own kernels have reached on a device.
+/// slr_ceilings gives the ceilings of a device: the highest rates that slipring's own kernels have reached on it.
 typedef struct slr_ceilings {
     double bytes_per_second; ///< a[i] = b[i] + s * c[i] over 192 MiB, or over less if that takes long
     double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
@@ -106,7 +107,7 @@ enum { SLR_BOUND_UNKNOWN = 0, SLR_BOUND_MEMORY, SLR_BOUND_COMPUTE };
 typedef struct slr_roofline {
     uint32_t bound;
     uint32_t reserved;
-    double reached; ///< fraction of the device's peak at the kernel's intensity: 0 to about 1; more if caches help
+    double reached; ///< the kernel's rate / the highest rate at its intensity: 0 to about 1; more if caches help
 } slr_roofline;
 
 /// Starts the profiler. slr_profile_start does not clear the counts of earlier profiling periods. If the profiler is
@@ -135,9 +136,9 @@ SLR_API slr_status slr_profile_read(slr_profile_row *out, uint32_t most, uint32_
 SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes, uint32_t most, uint32_t *count);
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
-/// Gives the best performance of a device. The first call of slr_profile_ceilings for a device runs kernels on that
-/// device, for some seconds at most. slipring keeps the result in the cache folder, for each device, CPU and version. A
-/// program should call slr_profile_ceilings for the first time before it starts the profiler.
+/// Gives the ceilings (highest rates) of a device. The first call of slr_profile_ceilings for a device runs kernels on
+/// that device, for some seconds at most. slipring keeps the result in the cache folder, for each device, CPU and
+/// version. A program should call slr_profile_ceilings for the first time before it starts the profiler.
 ///
 /// Threads: any.  Blocks: while the call measures the device's performance.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.

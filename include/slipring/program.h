@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A program is a compiled kernel source, with the properties of its kernels and handlers. Contract:
-/// docs/contract/kernels.md.
+/// A program is a compiled kernel source, with the properties of its kernels and of its handlers (functions that handle
+/// messages). Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_PROGRAM_H
 #define SLIPRING_PROGRAM_H
 
@@ -16,7 +16,7 @@ typedef struct slr_program slr_program;
 
 /// The enum says which of the tuner's choices the launches of a program use (docs/contract/tuning.md).
 typedef enum slr_tuned_use {
-    SLR_TUNED_EXACT = 1, ///< choices whose results were the default's, bit for bit
+    SLR_TUNED_EXACT = 1, ///< choices whose results equalled the default launch's, bit for bit
     SLR_TUNED_ANY,       ///< also choices whose results differ within the tolerance that slr_tune was given
     SLR_TUNED_OFF        ///< none
 } slr_tuned_use;
@@ -24,7 +24,7 @@ typedef enum slr_tuned_use {
 typedef struct slr_program_desc {
     uint32_t struct_size;
     uint32_t define_count;
-    const char *const *defines;       ///< "NAME" or "NAME=VALUE"; __CUDA_ARCH__ is the device's, or 800
+    const char *const *defines;       ///< macros: "NAME", "NAME=VALUE"; default __CUDA_ARCH__: the device's, or 800
     const char *const *include_paths; ///< searched after the source's own folder
     uint32_t include_path_count;
     uint32_t optimize; ///< `__global__` kernels on a CPU: 1 compiles four times as fast, 2 (the default) runs faster
@@ -33,9 +33,9 @@ typedef struct slr_program_desc {
     /// "__global__ void k(const float *x, int n);". If raw_table is NULL, slipring reads the prototypes from the
     /// source, which must define each kernel as `extern "C" __global__ void`.
     const char *raw_table;
-    /// If `debug` is 1, slipring compiles for a debugger on a CPU: without optimisation, with the source's lines and
-    /// variables (docs/debugging.md). If `debug` is 0, slipring compiles for a debugger only if the environment
-    /// variable SLIPRING_DEBUG is 1.
+    /// If `debug` is 1, slipring compiles the code of cpu devices for a debugger: without optimisation, with the
+    /// source's lines and variables (docs/debugging.md). If `debug` is 0, slipring compiles for a debugger only if the
+    /// environment variable SLIPRING_DEBUG is 1.
     uint32_t debug;
     /// A value of slr_tuned_use. If slipring chooses the block size of a launch, `tuned` decides whether the launch
     /// uses the choice that slr_tune has stored. The default is SLR_TUNED_EXACT, or SLR_TUNED_OFF if the environment
@@ -57,7 +57,7 @@ static inline slr_program_desc slr_program_desc_init(void)
     }
 #endif
 
-/// The enum lists the scalar types in messages, replies, states, bindings and buffers.
+/// The enum lists the scalar types (types of one number) in messages, replies, states, bindings and buffers.
 typedef enum slr_scalar {
     SLR_BOOL = 1,
     SLR_I8,
@@ -171,7 +171,7 @@ typedef struct slr_function_info {
     uint8_t has_barriers;             ///< 1: the function, or one that it calls, synchronises the block
     uint8_t has_warp_functions; ///< 1: the function, or one that it calls, exchanges values between threads of a warp
     uint32_t block[3];          ///< threads of a block, from "#pragma slipring block"; 0: not given
-    uint32_t items[3]; ///< threads of a launch that a block covers, from "#pragma slipring items"; else as `block`
+    uint32_t items[3]; ///< elements of an output that a block makes, from "#pragma slipring items"; else as `block`
 } slr_function_info;
 
 /// slr_skipped_info describes a part of a source that is not in the program, such as host code, C++ or a missing
@@ -182,7 +182,7 @@ typedef struct slr_skipped_info {
     const char *why;  ///< the reason, as a sentence without capital and full stop
     const char *file; ///< with `line`: the place of the part
     uint32_t line;
-    uint32_t code;     ///< number of the diagnostic with the reason: 12 for SLR-K012
+    uint32_t code;     ///< number of the compiler message that gives the reason: 12 for SLR-K012
     uint8_t is_kernel; ///< 1: a `__global__` function
 } slr_skipped_info;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Several machines can serve one ring kernel together, over the message system NATS JetStream. Contract:
-/// docs/contract/remote.md.
+/// Several machines can serve one ring kernel (a message handler with a state for each key) together, over the message
+/// system NATS JetStream. Contract: docs/contract/remote.md.
 ///
 ///     slr_remote_desc where = SLR_REMOTE_DESC_INIT;
 ///     where.servers = "tls://a:4222,tls://b:4222";
@@ -18,8 +18,8 @@
 ///
 /// slipring divides the keys of a name (the ring kernel that the machines serve) into partitions. Each worker process
 /// serves some of the partitions. When a worker ends, the other workers take over its partitions. No accepted message
-/// is lost when a worker or a machine fails. The stored states and outputs never contain the effect of a message twice.
-/// Messages from one sender with one key keep their order.
+/// is lost when a worker or a machine fails. The stored states and outputs (replies of the handler) never contain the
+/// effect of a message twice. Messages from one sender with one key keep their order.
 #ifndef SLIPRING_REMOTE_H
 #define SLIPRING_REMOTE_H
 
@@ -31,12 +31,12 @@ extern "C" {
 
 #define SLR_REMOTE_NAME_BYTES 33
 
-/// slr_remote_desc gives a name, the servers that store the name's data, and the means to connect to these servers.
-/// slipring reads the texts of slr_remote_desc only during the call that gets the struct. slipring reads secrets from
-/// files, never from texts in the struct.
+/// slr_remote_desc gives a name, the NATS servers that store the name's data, and the means to connect to these
+/// servers. slipring reads the texts of slr_remote_desc only during the call that gets the struct. slipring reads
+/// secrets from files, never from texts in the struct.
 typedef struct slr_remote_desc {
     uint32_t struct_size;
-    uint32_t replicas;       ///< replicas of the streams that this call makes: 1 (default), 3 or 5
+    uint32_t replicas;       ///< copies of the data on the servers, if this call creates it: 1 (default), 3 or 5
     const char *servers;     ///< "nats://HOST:PORT" or "tls://HOST:PORT", separated by commas
     const char *name;        ///< 1 to 32 letters, digits, '_' and '-'
     const char *credentials; ///< a file of NATS credentials (.creds); NULL: none
@@ -64,7 +64,7 @@ static inline slr_remote_desc slr_remote_desc_init(void)
 
 // ---- workers -------------------------------------------------------------------------------------------------------
 
-/// A worker object belongs to one thread at a time: its owner.
+/// A worker object serves a name in this process. A worker belongs to one thread at a time: its owner.
 typedef struct slr_worker slr_worker;
 
 /// A zero in any field of slr_worker_desc means the default. The first worker of a name sets partitions, capacity and
@@ -72,10 +72,11 @@ typedef struct slr_worker slr_worker;
 typedef struct slr_worker_desc {
     uint32_t struct_size;
     uint32_t partitions;  ///< 1 to 1,024; default 64
-    uint64_t capacity;    ///< groups of messages that a partition stores until a snapshot has them; default 65,536
+    uint64_t capacity;    ///< groups of messages that a partition stores until a snapshot (a stored copy of the states)
+                          ///< covers them; default 65,536
     uint64_t lease_ns;    ///< after this time of silence, other workers take over a worker's partitions; default 3 s
     uint64_t snapshot_ns; ///< time between snapshots of a partition; default 1 s
-    uint32_t full_every;  ///< of so many snapshots, one holds all states and the others only changes; default 16
+    uint32_t full_every;  ///< one in so many snapshots holds all states, and the others only changes; default 16
     uint32_t reserved;
 } slr_worker_desc;
 #ifdef __cplusplus
@@ -100,12 +101,11 @@ typedef struct slr_worker_stats {
     uint32_t workers;    ///< workers that are alive, including this one
     uint32_t reserved;
     /// The number of messages that the worker handled. If a worker loses a partition, the partition's next worker may
-    /// handle a message again. If two workers handle a message one after the other, only the second worker counts the
-    /// message.
+    /// handle a message again. Then only the second worker counts the message.
     uint64_t handled;
     uint64_t faulted;  ///< messages in the stream of dead letters, with the reason
     uint64_t outputs;  ///< outputs stored
-    uint64_t repeated; ///< messages that came again and were skipped
+    uint64_t repeated; ///< messages that were sent again after they had been handled, and were skipped
     uint64_t gaps;     ///< messages skipped because an earlier message was missing; these messages come again
     uint64_t refused; ///< records in the stream that are not frames (groups of messages) for this ring kernel, and were
                       ///< refused
@@ -128,7 +128,7 @@ typedef struct slr_worker_stats {
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Owns: the caller gets the worker, and frees it by slr_worker_close.
 /// Errors: INVALID, LAYOUT (the name is served with another handler or layout: the error message names both),
-///   UNSUPPORTED (no libnats, an old server, a loop), SYSTEM (no connection), TIMEOUT.
+///   UNSUPPORTED (no libnats, an old server, a ring kernel in loop form), SYSTEM (no connection), TIMEOUT.
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 
@@ -175,9 +175,9 @@ typedef struct slr_sender_desc {
     /// and sends all its messages again from the first one. slipring then skips the messages that the servers have
     /// already accepted. If `producer` is 0, slipring chooses a new number for the sender.
     uint64_t producer;
-    slr_program *program; ///< slipring compares its message's layout with the name's; NULL: only the size
+    slr_program *program; ///< slipring compares its handler's message layout with the name's; NULL: only the size
     const char *handler;  ///< the handler in the program; NULL: the first handler
-    uint64_t in_flight;   ///< limit on bytes that are sent and not yet accepted; default 16 MiB
+    uint64_t in_flight;   ///< limit on the bytes of messages that are sent and not yet accepted; default 16 MiB
 } slr_sender_desc;
 #ifdef __cplusplus
 static inline slr_sender_desc slr_sender_desc_init(void)
@@ -200,7 +200,7 @@ typedef struct slr_sender_stats {
     uint64_t skipped;  ///< messages that were accepted before this sender was opened
     uint64_t frames;   ///< frames published
     uint64_t again;    ///< frames published again, because no answer came or there was no room
-    uint64_t full;     ///< answers of a server that the partition had no room
+    uint64_t full;     ///< number of a server's answers that a partition had no room
     uint32_t keys;     ///< the kind of keys of the ring kernel: an slr_keys, or 0
     uint32_t partitions;
 } slr_sender_stats;
@@ -289,7 +289,7 @@ typedef struct slr_remote_info {
     uint32_t message_bytes, state_bytes, reply_bytes, keys;
     uint32_t partitions, owned, workers, reserved;
     uint64_t capacity, lease_ns;
-    uint64_t messages; ///< messages that are part of a snapshot
+    uint64_t messages; ///< messages whose effect is in the states of a snapshot
     uint64_t waiting;  ///< frames that are accepted and not yet part of a snapshot
     uint64_t states, outputs, handled, faulted;
     uint64_t bytes; ///< bytes of all streams

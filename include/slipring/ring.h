@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A ring kernel is a persistent message handler with a mailbox (a queue of messages) and one state for each of its
-/// instances. docs/glossary.md explains the words. Contracts: docs/contract/lifecycle.md, docs/contract/delivery.md,
-/// docs/contract/failure.md.
+/// instances. Each message is addressed to one instance. A ring kernel is divided into shards (groups of instances); a
+/// thread or work-group, the owner of a shard, takes the shard's messages. docs/glossary.md explains further words.
+/// Contracts: docs/contract/lifecycle.md, docs/contract/delivery.md, docs/contract/failure.md.
 ///
 ///     created --launch--> launched --activate--> active <--deactivate/reactivate--> paused
 ///     active or paused --close_input--> draining --(nothing pending)--> terminated
@@ -41,7 +42,7 @@ typedef enum slr_ring_state {
 
 /// The overflow policy says what happens to a new message when the mailbox is full.
 typedef enum slr_overflow {
-    SLR_OVERFLOW_BLOCK = 1,       ///< backpressure: the sender waits until its deadline (the default)
+    SLR_OVERFLOW_BLOCK = 1,       ///< backpressure: the sender waits for room until its deadline (the default)
     SLR_OVERFLOW_REJECT = 2,      ///< returns SLR_FULL at once
     SLR_OVERFLOW_DROP_OLDEST = 3, ///< accepts the message, and drops the earliest accepted message that waits
     /// slipring accepts a new message even if the mailbox is full, and drops the earliest message of the lowest
@@ -49,8 +50,8 @@ typedef enum slr_overflow {
     SLR_OVERFLOW_DROP_LOWEST = 4
 } slr_overflow;
 
-/// The fault policy says what happens to a ring kernel when the handler of a message faults. If slipring abandons a
-/// handler (handler_timeout_ns), the ring kernel always fails.
+/// The fault policy says what happens to a ring kernel when the handler faults (stops early with an error) for a
+/// message. If slipring abandons a handler (handler_timeout_ns), the ring kernel always fails.
 typedef enum slr_fault_policy {
     SLR_FAULT_GO_ON = 1, ///< only the message fails, and the next one is handled (the default)
     SLR_FAULT_FAIL = 2,  ///< the ring kernel fails at the first fault
@@ -78,9 +79,10 @@ typedef struct slr_delivery {
     uint64_t ticket;                ///< in a loop: identifies the slr_take that returned this message, never 0; else 0
 } slr_delivery;
 
-/// A host handler is a C function that runs on the device's worker threads. A host handler handles one message at a
-/// time per instance. If a host handler returns a result other than SLR_OK, the message faults: its instance is reset,
-/// its replies are dropped, and the fault is counted.
+/// A host handler is a C function, whereas a kernel handler is a function in kernel source. A host handler runs on the
+/// device's worker threads. A host handler handles one message at a time per instance. If a host handler returns a
+/// result other than SLR_OK, the message faults: its instance is reset to the initial state, its replies are dropped,
+/// and the fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
 /// A batch handler is a host handler that handles a batch of up to max_batch messages per call, in the order in which
@@ -89,22 +91,22 @@ typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 /// returns a result other than SLR_OK, all messages of its batch fault; slr_fail faults one message.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
-/// slr_main is the type of the main function of a host ring kernel in loop form. The main function runs on its own
-/// thread from activation on, and takes messages by slr_take. <slipring/loop.h> has the rules for the main function,
-/// and the meaning of its result.
+/// In loop form, a ring kernel has a main function instead of a handler; slr_main is the type of this function. The
+/// main function runs on its own thread from activation on, and takes messages by slr_take. <slipring/loop.h> has the
+/// rules for the main function, and the meaning of its result.
 typedef struct slr_context slr_context;
 typedef slr_status slr_main(void *user, slr_context *context);
 
 /// slr_binding gives a value for one of the handler's parameters after the message parameter.
 typedef struct slr_binding {
     const char *name;   ///< the parameter's name
-    slr_buffer *buffer; ///< for a buffer
-    const void *scalar; ///< for a scalar: `bytes` bytes of exactly its type, copied
+    slr_buffer *buffer; ///< for a parameter that is a buffer
+    const void *scalar; ///< for a number: `bytes` bytes of exactly its type, which slipring copies
     uint64_t bytes;
 } slr_binding;
 
 /// slr_same describes a member whose offset must be the same in the host's struct and in the kernel's struct.
-/// SLR_SAME(struct beat, rr_s) describes the member `rr_s` of the host's `struct beat`.
+/// For example, SLR_SAME(struct beat, rr_s) describes the member `rr_s` of the host's `struct beat`.
 typedef struct slr_same {
     const char *type, *field;
     uint64_t offset, bytes;
@@ -123,14 +125,14 @@ typedef struct slr_same {
 /// of two, and I is the number of instances per shard, rounded up. The number of shards is the number of the device's
 /// worker threads, but at most the number of instances. slipring allocates each part of a ring kernel's memory when
 /// that part is first used. A ring kernel with one port and a queue of 4 messages of 64 B uses 4 KB of memory, also
-/// after a call. If a lane (the slots through which one port sends to one shard) is longer than a memory page, each
-/// port that has called the ring kernel uses two or three more pages. A port uses no memory until it connects, however
-/// large max_ports is.
+/// after a call. A sender sends through a port. If a lane (the slots through which one port sends to one shard) is
+/// longer than a memory page, each port that has called the ring kernel uses two or three more pages. A port uses no
+/// memory until its first send, however large max_ports is.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
-    /// queue_size is the capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired.
-    /// With an `overflow` policy that drops messages, queue_size limits only the waiting messages. The value of
-    /// queue_size is from 1 to 1,048,576; the default is 4,096.
+    /// queue_size is the capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired
+    /// (counted as ended). With an `overflow` policy that drops messages, queue_size limits only the waiting messages.
+    /// The value of queue_size is from 1 to 1,048,576; the default is 4,096.
     uint32_t queue_size;
     const char *name; ///< the ring kernel's name, unique per device; default: the handler's name
     // For a handler in kernel source, set the following fields:
@@ -165,7 +167,7 @@ typedef struct slr_ring_desc {
     uint64_t fuel; ///< limit on loop iterations per message in a kernel handler; default 2^32
     // Instead of on_message, a program can set one of the following fields. The other fields, such as `user` and the
     // sizes, have the same meaning as for on_message.
-    slr_on_batch *on_batch; ///< a host handler of many messages per call, or
+    slr_on_batch *on_batch; ///< a batch handler (of many messages per call), or
     slr_main *main;         ///< a loop
     // The following fields apply to host handlers and to kernel handlers. A loop ignores max_batch and linger_ns, and
     // passes its own values to each call of slr_take.
@@ -181,15 +183,16 @@ typedef struct slr_ring_desc {
     /// The number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. By default
     /// a shard keeps no unhandled messages.
     uint32_t dead_letters;
-    /// The mode of a kernel handler: SLR_RING_RELAUNCHED or SLR_RING_PERSISTENT. If the requested mode is not
-    /// available, slr_ring_create fails with UNSUPPORTED and the reason. The default mode is persistent, if persistent
-    /// mode is available. On a cpu device, SLR_RING_RELAUNCHED has no effect.
+    /// The requested mode of a kernel handler on a device: SLR_RING_RELAUNCHED (a launch for each batch of messages) or
+    /// SLR_RING_PERSISTENT (a kernel that runs all the time). If the requested mode is not available, slr_ring_create
+    /// fails with UNSUPPORTED and the reason. The default mode is persistent, if persistent mode is available. On a cpu
+    /// device, SLR_RING_RELAUNCHED has no effect.
     uint32_t mode;
     // The kind of the ring kernel's keys (docs/contract/keys.md). With keys, `instances` is the maximum number of keys
     // at a time.
     uint32_t keys;      ///< an slr_keys; default 0: instances are addressed by number
     uint32_t key_limit; ///< an slr_key_limit; default SLR_KEY_LIMIT_REFUSE
-    uint32_t key_bytes; ///< length of the longest text, 1 to 4,092; default 60
+    uint32_t key_bytes; ///< length of the longest text key, 1 to 4,092; default 60
     uint32_t reserved3;
     slr_on_evicted *on_evicted; ///< called with each evicted key and its state; NULL: both are dropped
     void *evicted_user;
@@ -205,21 +208,24 @@ typedef struct slr_ring_desc {
     /// latency_every. latency_every is a power of two up to 65,536 (1: all), or SLR_LATENCY_OFF. latency_every is 256
     /// by default.
     uint32_t latency_every;
-    /// The most messages that a kernel handler may send through each output channel per message, 1 to 64. The default
-    /// of max_sends is 1 message for each channel. slipring reserves space for the messages before the handler runs.
+    /// The most messages that a kernel handler may send to other ring kernels through each of its output channels, for
+    /// each message that it handles: 1 to 64. The default of max_sends is 1 message for each channel. slipring reserves
+    /// space for the messages before the handler runs.
     uint32_t max_sends;
-    /// If `redeliver` is 1, messages that are in doubt after a device loss stay pending, and a restart handles them,
-    /// perhaps for the second time. By default, slipring handles no message twice.
+    /// If `redeliver` is 1, messages that are in doubt after the loss of a device (nobody knows whether they were
+    /// handled) stay pending, and a restart handles them, perhaps for the second time. By default, slipring handles no
+    /// message twice.
     uint32_t redeliver;
     uint32_t reserved4;
-    /// The fields of messages and replies that are slices of buffers. slipring checks the slices at every send
-    /// (docs/contract/references.md). By default no field is a slice. slipring copies the array `references`.
+    /// The fields of messages and replies that are slices, that is, name bytes of a buffer. slipring checks the slices
+    /// at every send (docs/contract/references.md). By default no field is a slice. slipring copies the array
+    /// `references`.
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
     /// If publish_each is 1, slipring publishes replies and counts after each message instead of each batch, so no
     /// reply waits for the handling of a later message. The option publish_each works only for host handlers of one
-    /// message per call. publish_each does not work with routes, because replies along routes are published per batch.
-    /// By default slipring publishes replies and counts after each batch.
+    /// message per call. publish_each does not work with routes to other ring kernels, because replies along routes are
+    /// published per batch. By default slipring publishes replies and counts after each batch.
     uint32_t publish_each;
 } slr_ring_desc;
 #ifdef __cplusplus
@@ -256,7 +262,7 @@ typedef struct slr_ring_stats {
     uint64_t in_doubt;    ///< messages that a lost device may or may not have completed (0 on a cpu)
     uint64_t pending;     ///< messages waiting or in flight
     uint64_t refused;     ///< sends that were not accepted: FULL or past their deadline. Not part of the sum
-    uint64_t replied;     ///< replies written, notices included
+    uint64_t replied;     ///< replies, with notices (replies without payload)
     slr_ring_state state;
     slr_ring_mode mode;
     char last_fault[192];                    ///< the last fault: description and place; "" before the first
@@ -268,7 +274,7 @@ typedef struct slr_ring_stats {
     uint64_t failures;          ///< number of failures
     uint64_t restarts;          ///< number of restarts
     char last_failure[192];     ///< reason of the last failure; "" before the first
-    uint64_t routed;            ///< replies and messages sent along routes, counted once per route
+    uint64_t routed;            ///< replies and messages sent along routes to ring kernels, counted once per route
     /// The number of replies and sent messages that reached no destination, because the destination had ended or lacks
     /// the instance, or the output channel has no route.
     uint64_t unrouted;
@@ -277,7 +283,7 @@ typedef struct slr_ring_stats {
     /// otherwise mode_reason is "".
     char mode_reason[SLR_MODE_REASON_BYTES];
     uint64_t redelivered;     ///< messages in doubt that became pending again; a message counts each time
-    uint64_t records_dropped; ///< batches of a persistent kernel that profile and trace lack, for lack of room
+    uint64_t records_dropped; ///< batches of a persistent kernel that profile and trace lack, because there was no room
     /// Description and place of the first fault since launch; "" if there was no fault. Later faults do not change
     /// first_fault.
     char first_fault[256];
@@ -336,8 +342,9 @@ SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Ends the pause of a ring kernel, which then handles messages again, in order. slr_ring_reactivate needs a ring
-/// kernel in the state `paused`. slr_ring_reactivate also makes the routes that slr_ring_restart could not make. While
-/// slr_ring_reactivate makes routes, it may block as slr_route does, and fail with the errors of slr_route.
+/// kernel in the state `paused`. slr_ring_reactivate also makes the routes from other ring kernels that
+/// slr_ring_restart could not make. While slr_ring_reactivate makes routes, it may block as slr_route does, and fail
+/// with the errors of slr_route.
 /// Threads: any.  Blocks: until the shards' owners have acknowledged the end of the pause.
 /// Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
@@ -379,8 +386,8 @@ SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns,
 /// this is shorter. A handler that has not returned when slr_ring_destroy returns keeps the memory that it may access.
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
-/// Copies the state of every instance for slr_ring_restart, and replaces the previous checkpoint. slipring takes the
-/// copy between messages: an active ring kernel pauses for the copy and then continues.
+/// Makes a checkpoint: copies the state of every instance for slr_ring_restart, and replaces the previous checkpoint.
+/// slipring takes the copy between messages: an active ring kernel pauses for the copy and then continues.
 ///
 /// Threads: any.  Blocks: until the ring kernel's running handlers have returned, and while the call copies the states.
 /// Errors: WRONG_STATE (the ring kernel is not launched, active, paused or failed, or leaves that state during the
@@ -431,9 +438,9 @@ SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance,
 /// state.
 /// Threads: any, but not a handler of this ring kernel.  Blocks: until the ring kernel's running handlers have
 /// returned, at most for `timeout_ns`.
-/// Errors: TIMEOUT, INVALID (a wrong size; an instance out of range), NOT_FOUND (with keys: the instance has no key
-///   now), WRONG_STATE (the ring kernel was not launched), UNSUPPORTED (a loop, whose main function controls messages
-///   and states).
+/// Errors: TIMEOUT, INVALID (a wrong size; an instance out of range), NOT_FOUND (in a ring kernel with keys, the
+///   instance has no key now), WRONG_STATE (the ring kernel was not launched), UNSUPPORTED (a loop, whose main function
+///   controls messages and states).
 SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns);
 
 /// Replaces the state of an instance between two messages. If `state` is NULL and `bytes` is 0, slr_ring_restore sets

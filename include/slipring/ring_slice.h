@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A slice is a field of a message that refers to the message's payload in a buffer. Kernel sources and host programs
-/// may share a header of messages that uses struct ring_slice. slipring's front end has <slipring/ring_slice.h> built
-/// in. Contract: docs/contract/references.md.
+/// A slice is a field of a message that refers to the message's payload (its large data) in a buffer. Kernel sources
+/// and host programs may share a header of messages that uses struct ring_slice. slipring's compiler has
+/// <slipring/ring_slice.h> built in. Contract: docs/contract/references.md.
 #ifndef SLIPRING_RING_SLICE_H
 #define SLIPRING_RING_SLICE_H
 
-/// A slice names bytes of a buffer, as a field of a message or a reply. If all members are zero, the slice has no
-/// payload.
+/// A struct ring_slice names bytes of a buffer, as a field of a message or a reply. If all members are zero, the slice
+/// has no payload.
 struct ring_slice {
-    unsigned long long offset; ///< in bytes, from the beginning of the bound buffer
+    unsigned long long offset; ///< in bytes, from the beginning of the handler's buffer
     unsigned long long bytes;
     /// If the ownership of a buffer moves with the slice, `owner` identifies this buffer; otherwise `owner` is 0.
     /// slr_slice_own sets the member `owner`. A program may copy `owner` but must never compute it.

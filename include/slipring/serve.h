@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Durable ring kernels keep accepted messages, states and outputs in a folder, also if the process is killed.
+/// A durable ring kernel is a message handler whose accepted messages, states and outputs (replies) are stored in a
+/// folder. The folder keeps them even if the process is killed.
 /// Contract: docs/contract/state.md.
 ///
 ///     slr_serve_desc serve = SLR_SERVE_DESC_INIT;
@@ -8,9 +9,10 @@
 ///     slr_server_send(server, 1, 0, key, &message, sizeof message, timeout_ns);
 ///     slr_server_flush(server, timeout_ns); // OK: what was sent is accepted
 ///
-/// A server object belongs to one thread at a time: its owner. A producer numbers its messages, so slipring does not
-/// handle a message twice if the producer sends it again after a restart. A handler must be deterministic, because
-/// after a restart it handles the messages since the last snapshot again. slipring stores each output only once.
+/// A server object belongs to one thread at a time: its owner. A producer is a sender that numbers its messages, so
+/// slipring does not handle a message twice if the producer sends it again after a restart. A handler must be
+/// deterministic, because after a restart it handles the messages since the last snapshot (stored copy of the states)
+/// again. slipring stores each output only once.
 #ifndef SLIPRING_SERVE_H
 #define SLIPRING_SERVE_H
 
@@ -37,7 +39,7 @@ typedef struct slr_serve_desc {
     uint64_t sync_interval_ns;  ///< for SLR_SYNC_INTERVAL; default 100 ms
     uint64_t snapshot_ns;       ///< time between snapshots, checked in each call; default 1 s
     uint64_t snapshot_messages; ///< messages between snapshots at most, up to 16,777,216; default 1,048,576
-    uint32_t full_every;        ///< of so many snapshots, one holds all states and the others only changes; default 16
+    uint32_t full_every;        ///< one in so many snapshots holds all states, and the others only changes; default 16
     uint32_t frame_messages; ///< number of messages written together, up to 65,536; default: as many as fit in 64 KiB
 } slr_serve_desc;
 #ifdef __cplusplus
@@ -58,17 +60,17 @@ static inline slr_serve_desc slr_serve_desc_init(void)
 /// The struct slr_server_stats holds the counts of a durable ring kernel, over all processes that have served its
 /// folder. At any time, accepted = handled + faulted + pending.
 typedef struct slr_server_stats {
-    uint64_t accepted; ///< messages that are written
+    uint64_t accepted; ///< messages that are stored in the folder
     uint64_t handled;
-    uint64_t faulted;   ///< messages in the log of dead letters, with the reason
+    uint64_t faulted;   ///< messages whose handler faulted; they are in the log of dead letters
     uint64_t pending;   ///< messages accepted, and neither handled nor faulted
     uint64_t buffered;  ///< messages sent and not yet accepted, because slr_server_flush was not called and their frame
                         ///< (group) is not full
     uint64_t repeated;  ///< messages that were sent again to this process, and skipped
-    uint64_t replayed;  ///< messages handled again by this process, because no snapshot had them
+    uint64_t replayed;  ///< messages handled again by this process, because no snapshot covered them
     uint64_t outputs;   ///< outputs stored
     uint64_t unread;    ///< outputs stored and not yet received in this process
-    uint64_t released;  ///< the last output that slr_server_release named
+    uint64_t released;  ///< number of the last output that slr_server_release released
     uint64_t differing; ///< replayed messages whose outputs differ from the stored outputs, which remain valid
     uint64_t keys;      ///< number of keys (or instances) that have had a message
     uint64_t snapshots; ///< snapshots by this process
@@ -91,8 +93,8 @@ typedef struct slr_server_stats {
 /// Owns: the caller gets the server, and frees it by slr_server_close.
 /// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired: the message names
 ///   file and byte), WRONG_STATE (another process has the place: the message names that process), LAYOUT (the place
-///   holds states of another layout or another handler: the message names both), UNSUPPORTED (a loop; keys that
-///   are evicted), SYSTEM.
+///   holds states of another layout or another handler: the message names both), UNSUPPORTED (a ring kernel in loop
+///   form; keys that are evicted), SYSTEM.
 SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, const slr_serve_desc *desc,
                              slr_server **out);
 
@@ -104,7 +106,8 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// again equal the accepted messages.
 ///
 /// slipring stores messages in groups (frames); slipring writes a frame when the frame is full, or when the program
-/// calls slr_server_flush. Up to 16 MiB of accepted messages wait for space in the mailbox.
+/// calls slr_server_flush. Up to 16 MiB of accepted messages wait for space in the ring kernel's mailbox (its queue of
+/// messages).
 ///
 /// Threads: the server's owner.
 /// Blocks: until `timeout_ns` if 16 MiB of messages wait, and up to 1 s for a snapshot that is due.
@@ -191,7 +194,7 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 ///   slr_ring_create and slr_server_snapshot. If slr_server_replace fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
-/// Gives the server's ring kernel, which the caller may pass only to functions that do not change the ring kernel. The
+/// Gives the server's ring kernel, which the caller may pass only to functions that read it and do not change it. The
 /// caller may use the ring kernel until slr_server_replace or slr_server_close. A message that the program sends
 /// directly to the ring kernel is not durable.
 SLR_API slr_ring *slr_server_get_ring(slr_server *server);
@@ -218,7 +221,7 @@ typedef struct slr_place_info {
     uint64_t layout;
     uint32_t message_bytes, state_bytes, reply_bytes, instances;
     uint64_t accepted; ///< accepted messages
-    uint64_t position; ///< messages that are part of the last snapshot
+    uint64_t position; ///< messages whose effect is in the states of the last snapshot
     uint64_t states;   ///< keys or instances in the snapshot
     uint64_t outputs, released, dead;
     uint64_t in_bytes, out_bytes, state_log_bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// With a zero-copy payload, a message refers to bytes of a buffer, and slipring does not copy these bytes. The
-/// ownership of the buffer may move with the message. Contract: docs/contract/references.md.
+/// With a zero-copy payload, a message to a ring kernel (a message handler with states) refers to bytes of a buffer,
+/// and slipring does not copy these bytes. The ownership of the buffer may move with the message. Contract:
+/// docs/contract/references.md.
 #ifndef SLIPRING_SLICE_H
 #define SLIPRING_SLICE_H
 
@@ -22,7 +23,7 @@ typedef struct slr_reference {
     uint64_t offset;     ///< offset in bytes of the slr_slice in the message or reply; a multiple of 8
     const char *binding; ///< the handler's parameter with the buffer; NULL for a host handler, which has none
     uint32_t in_reply;   ///< 1: a field of the reply, 0: of the message
-    uint32_t owns;       ///< 1: ownership of a buffer may move with the field; 0: the field only refers to bytes
+    uint32_t owns;       ///< 1: ownership of a buffer may move with the field's slice; 0: the slice only names bytes
 } slr_reference;
 #define SLR_MOST_REFERENCES 16
 
@@ -37,9 +38,10 @@ typedef struct slr_reference {
 #field, offsetof(type, field), binding, 1, owns                                                                \
     }
 
-/// Makes a slice of all of `buffer`, so that a message can carry the buffer's ownership. `within` is the bound buffer
-/// that contains `buffer`: `buffer` is a slice of `within` (slr_buffer_slice), or comes from a pool that divides
-/// `within`. For a host handler `within` is NULL, because a host handler accepts any buffer.
+/// Makes a slice of all of `buffer`, so that a message can carry the buffer's ownership. `within` is the buffer that
+/// contains `buffer` and that is bound to the ring kernel (passed to its handler): `buffer` is a slice of `within`
+/// (slr_buffer_slice), or comes from a pool that divides `within`. For a host handler `within` is NULL, because a host
+/// handler accepts any buffer.
 ///
 /// The caller owns the buffer until a message with the slice is accepted. After the send of a slice with ownership, the
 /// library owns the buffer, and the caller must no longer use the buffer's handle. If a send is refused, the caller
@@ -47,8 +49,8 @@ typedef struct slr_reference {
 ///
 /// Threads: any; one at a time per buffer.  Blocks: the first call for a buffer waits while another thread makes the
 /// first call for another buffer of the device.
-/// Owns: nothing.  Errors: INVALID (a NULL argument; `buffer` is not in `within`), WRONG_STATE (a message already
-/// carries the buffer), NO_MEMORY.
+/// Owns: nothing.  Errors: INVALID (a NULL argument; `buffer` is not in `within`), WRONG_STATE (a message already owns
+/// the buffer), NO_MEMORY.
 SLR_API slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_slice *out);
 
 /// Gives the buffer that moves with a message in a handler, or with a reply. The caller may use the buffer until the

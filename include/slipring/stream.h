@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A stream is work that a device does in order, concurrently with the caller and with other streams. A point (stream,
-/// value) marks a place in a stream. Contract: docs/contract/streams.md.
+/// A stream is a queue of work that a device does in order, concurrently with the caller and with other streams. A
+/// point (stream, value) marks a place in this order of work. Contract: docs/contract/streams.md.
 #ifndef SLIPRING_STREAM_H
 #define SLIPRING_STREAM_H
 
@@ -138,8 +138,8 @@ SLR_API slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint6
 /// Copies bytes before they are needed: bytes that the host has written go to the device, and bytes that the device has
 /// written go to the host. If host and device share memory, slr_stream_prefetch copies nothing.
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffer alive until the copy has ended.
-/// Errors: INVALID (a NULL argument, a wrong range, a buffer of another device), WRONG_STATE (an explicit buffer;
-///   mapped), NO_MEMORY.
+/// Errors: INVALID (a NULL argument, a wrong range, a buffer of another device), WRONG_STATE (a buffer in explicit
+///   mode, or a range that is mapped), NO_MEMORY.
 SLR_API slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes,
                                        slr_place to, slr_point *out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The functions of suggest.h give the block size that slipring chooses for a launch without a block size, and the
-/// reason.
+/// The functions of suggest.h give the block size (threads per block) that slipring chooses for a launch without a
+/// block size, and the reason for the choice.
 /// Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_SUGGEST_H
 #define SLIPRING_SUGGEST_H
@@ -17,7 +17,7 @@ extern "C" {
 /// The enum says which rule decided the block size. If several rules apply to a launch, the rule that comes first in
 /// this enum decides.
 typedef enum slr_block_rule {
-    SLR_BLOCK_GIVEN = 1,    ///< the shape has a block
+    SLR_BLOCK_GIVEN = 1,    ///< the launch shape has a block size
     SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured the block for this number of threads
     SLR_BLOCK_BY_SOURCE,    ///< the source declares the block: #pragma slipring block
     SLR_BLOCK_BY_OCCUPANCY, ///< the block that puts the most threads on a multiprocessor, at most as large as the size
@@ -28,12 +28,12 @@ typedef enum slr_block_rule {
 typedef struct slr_suggestion {
     slr_shape shape;       ///< the shape, with block and grid set
     uint32_t rule;         ///< slr_block_rule
-    uint32_t warps;        ///< warps of 32 threads, per block
+    uint32_t warps;        ///< number of warps (32 threads) of a block
     uint32_t by_size;      ///< the size table's block, within the limits of kernel and device
     uint32_t by_occupancy; ///< slr_best_block.block_threads; 0: unknown
     uint32_t source;       ///< slr_occupancy_source of `theoretical`
     uint32_t reserved;     ///< 0
-    double theoretical;    ///< occupancy with this block, 0 to 1; 0 with SLR_OCCUPANCY_UNKNOWN
+    double theoretical;    ///< occupancy (used part of a unit) with this block, 0 to 1; 0 with SLR_OCCUPANCY_UNKNOWN
     char why[200];
 } slr_suggestion;
 

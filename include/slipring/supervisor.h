@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A supervisor restarts failed ring kernels, and the ring kernels that depend on them, a limited number of times.
+/// A supervisor restarts failed ring kernels (message handlers with states), and the ring kernels that depend on them,
+/// a limited number of times.
 /// Contract: docs/contract/failure.md.
 ///
 /// A supervisor's children are ring kernels or other supervisors, in the order in which the program added them. After a
@@ -20,9 +21,9 @@ extern "C" {
 
 typedef struct slr_supervisor slr_supervisor;
 
-/// The strategy says which children the supervisor restarts after a child's failure. Among the children that it will
-/// restart, the supervisor first makes those that still work fail, and begins with the last added child. When all
-/// children that the strategy selects have failed, the supervisor restarts them, and begins with the first added child.
+/// The strategy says which children the supervisor restarts after a child's failure. Before the supervisor restarts
+/// children, it makes those of them fail that still work, the last added child first. When all children that the
+/// strategy selects have failed, the supervisor restarts them, and begins with the first added child.
 typedef enum slr_strategy {
     SLR_ONE_FOR_ONE = 1, ///< the failed child (the default)
     SLR_ONE_FOR_ALL = 2, ///< all children
@@ -75,7 +76,7 @@ static inline slr_supervisor_desc slr_supervisor_desc_init(void)
 #endif
 
 typedef struct slr_supervisor_stats {
-    uint64_t restarts; ///< failures of a child that led to restarts, retries included
+    uint64_t restarts; ///< failures of children that led to restarts; each retry of a restart counts, too
     uint32_t failed;   ///< 1: the supervisor has given up, until the supervisor above restarts it
     uint32_t children;
 } slr_supervisor_stats;
@@ -105,7 +106,7 @@ SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr
 /// Threads: any.  Blocks: no.  Errors: WRONG_STATE (the supervisor has started, or is not the root), SYSTEM.
 SLR_API slr_status slr_supervisor_start(slr_supervisor *root);
 
-/// Waits until the supervisor, or a supervisor above that supervisor, has failed.
+/// Waits until the supervisor, or a supervisor above it in the tree, has failed.
 /// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT, INVALID (a NULL argument).
 SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64_t timeout_ns);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The functions of symbol.h read and write the global variables of a program from the host. All kernels of a program
-/// share its global variables, and the values stay from launch to launch. The global variables are the `__device__`
-/// variables, and those `__constant__` variables that have no initial values and that the host therefore writes. In
-/// CUDA, the global variables of a program are called symbols. Contract: docs/contract/kernels.md.
+/// The functions of symbol.h read and write the global variables of a program (compiled kernel source) from the host.
+/// All kernels of a program share its global variables, and the values stay from launch to launch. The global variables
+/// are the `__device__` variables, and those `__constant__` variables that have no initial values and that the host
+/// therefore writes. In CUDA, the global variables of a program are called symbols. Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_SYMBOL_H
 #define SLIPRING_SYMBOL_H
 
@@ -13,9 +13,9 @@
 extern "C" {
 #endif
 
-/// Writes bytes to a global variable. Launches that were submitted to `stream` before the call see the previous bytes
-/// of the variable, and launches after the call see the written bytes. The bytes at `from` must not change until the
-/// point `out` has passed. `out` may be NULL.
+/// Writes bytes to a global variable. Launches that were submitted to `stream` (a queue of work in order) before the
+/// call see the previous bytes of the variable, and launches after the call see the written bytes. The bytes at `from`
+/// must not change until the point `out` has passed. `out` may be NULL.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the program alive until the work ends.
 /// Errors: INVALID (a NULL argument, the range exceeds the variable, a program of another device, a `__constant__`

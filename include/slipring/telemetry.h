@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This header gives the telemetry of a ring kernel: the rates and the latency of its messages. The counts of messages
-/// are in slr_ring_stats. Contract: docs/contract/telemetry.md.
+/// This header gives the telemetry of a ring kernel (a message handler with a queue, its mailbox): the rates and the
+/// latency of its messages. The counts of messages are in slr_ring_stats. Contract: docs/contract/telemetry.md.
 #ifndef SLIPRING_TELEMETRY_H
 #define SLIPRING_TELEMETRY_H
 
@@ -12,13 +12,14 @@
 extern "C" {
 #endif
 
-/// slr_latency has the latency of messages in nanoseconds: the time from the moment when a sender has filled a
-/// message's slot to the publication of the message's replies. The struct slr_latency covers the timed messages that
-/// were handled or faulted since launch. The quantiles in slr_latency may be wrong by 0.8 %; its other values are
-/// exact. If `count` of slr_latency is 0, all its times are 0, too.
+/// slr_latency has the latency of messages in nanoseconds: the time from the moment when a sender has written a message
+/// into the mailbox to the moment when the message's replies are visible. slipring measures the latency of some
+/// messages only: the timed messages. The struct slr_latency covers the timed messages that were handled or faulted
+/// since slr_ring_launch. The quantiles in slr_latency may be wrong by 0.8 %; its other values are exact. If `count` of
+/// slr_latency is 0, all its times are 0, too.
 typedef struct slr_latency {
     uint64_t count;
-    uint32_t every; ///< one message in so many per port is timed; 0: none
+    uint32_t every; ///< of each sender's (port's) messages, one in so many is timed; 0: none
     /// `off_ns` is the largest error of the measured times, plus or minus, because the device's clock differs from the
     /// clock of the senders. `off_ns` is half the duration of the longest comparison of the two clocks. If senders and
     /// device use one clock, `off_ns` is 0.
@@ -26,7 +27,7 @@ typedef struct slr_latency {
     uint64_t min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns;
 } slr_latency;
 
-/// A bucket of the histogram counts the latencies from `first_ns` to `last_ns`.
+/// A bucket of the latency histogram counts the timed messages with latencies from `first_ns` to `last_ns`.
 typedef struct slr_latency_bucket {
     uint64_t first_ns, last_ns, count;
 } slr_latency_bucket;
@@ -34,7 +35,7 @@ typedef struct slr_latency_bucket {
 /// SLR_LATENCY_BUCKETS is the maximum number of buckets in a histogram.
 #define SLR_LATENCY_BUCKETS 3776u
 
-/// Gives the latency of a ring kernel's messages so far. Before launch all values of the latency are 0.
+/// Gives the latency of a ring kernel's messages so far. Before slr_ring_launch all values of the latency are 0.
 /// slr_ring_get_latency, slr_ring_get_latency_buckets and slr_latency_summarise use 30 KiB of stack.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A tiling cuts a problem of one to three dimensions into blocks that fit a device. Contract: docs/contract/tiling.md.
+/// A tiling cuts a problem (an output of one to three dimensions) into tiles that fit a device, one for each block of
+/// threads. Contract: docs/contract/tiling.md.
 ///
 ///     slr_tiling tiling;
 ///     const uint64_t problem[3] = {width, height, 1};
@@ -27,7 +28,7 @@ typedef struct slr_tiling_desc {
     uint64_t m, n;          ///< rows; columns, which are adjacent in memory
     uint64_t k;             ///< for a matrix product: the length of its sums. 0: each thread makes one element
     uint64_t planes;        ///< number of planes. 0: 1
-    uint32_t stages;        ///< copies of a tile's input in shared memory. 0: 1
+    uint32_t stages;        ///< copies of a tile's input that are in shared memory at once. 0: 1
     uint32_t radius;        ///< radius of a stencil that keeps its input in shared memory (then k is 0). 0: none
     uint32_t registers;     ///< per thread. 0: the kernel's, or estimated from a product's outputs per thread
     uint32_t most_threads;  ///< per block. 0: the limit of kernel and device
@@ -53,12 +54,12 @@ static inline slr_tiling_desc slr_tiling_desc_init(void)
 #endif
 
 typedef struct slr_tiling {
-    uint32_t tile_m, tile_n, tile_k; ///< outputs of a block, and the part of a sum that is in shared memory at once
+    uint32_t tile_m, tile_n, tile_k; ///< outputs of a block; for k, the part of a sum that is in shared memory at once
     uint32_t tile_planes;
     uint32_t threads[3];       ///< threads of a block, along x (columns), y (rows), z (planes)
     uint32_t groups[3];        ///< blocks that cover the problem
     uint32_t outputs_a_thread; ///< maximum of outputs per thread
-    uint32_t blocks_a_unit;    ///< blocks on a unit at once; 1 if the driver does not say
+    uint32_t blocks_a_unit;    ///< blocks on a unit (multiprocessor or core) at once; 1 if unknown
     uint64_t shared_bytes;     ///< per block, for the input
     double waves;              ///< blocks, divided by the blocks that are on the device at once
     double wave_efficiency;    ///< 0 to 1: the mean work of a unit, divided by the work of the busiest
@@ -68,8 +69,8 @@ typedef struct slr_tiling {
 } slr_tiling;
 
 /// Chooses a tile for a problem. The tile is not larger than the problem, and respects the limits of the device.
-/// slr_tiling_compute avoids partial tiles at the edges of the problem if tiles of another size take less time. In a
-/// tiling, every block has work to do. The same problem on the same device gives the same tile.
+/// slr_tiling_compute avoids partial tiles at the edges of the problem if tiles of another size take less time. Every
+/// block of the tiling has work to do. The same problem on the same device gives the same tile.
 ///
 /// Threads: any.  Blocks: while the call compiles `kernel`; without a kernel, no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, a wrong struct_size, a problem without elements or with too many elements for a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Publish and subscribe: ring kernels and threads find each other by the name of a topic. Contract:
-/// docs/contract/routes.md.
+/// Publish and subscribe: ring kernels (message handlers) and threads that send messages find each other by the name of
+/// a topic. Contract: docs/contract/routes.md.
 ///
 /// A topic is a list of parts separated by dots, such as "ward.7.alarms". In a pattern `*` matches one part, and a
 /// final `#` matches all parts that follow, or none: "ward.*.alarms", "ward.#". slipring resolves names at
@@ -18,8 +18,8 @@ extern "C" {
 typedef struct slr_topic slr_topic;
 
 /// Publishes the replies of the ring kernel `from` under `topic`: each present and future subscriber on the same device
-/// gets the replies by a route. Ring kernel `from` publishes under the topic until `from` is destroyed. One ring kernel
-/// may publish under several topics.
+/// gets the replies by a route (a connection between two ring kernels, <slipring/route.h>). Ring kernel `from`
+/// publishes under the topic until `from` is destroyed. One ring kernel may publish under several topics.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: as slr_route.
 /// Errors: INVALID (`topic` is not a topic: the message says what is wrong), WRONG_STATE (the ring kernel is not
@@ -30,10 +30,11 @@ SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
 /// Subscribes the ring kernel `to` to all topics on its device that match the pattern. After the subscription, the
 /// subscriber `to` gets the messages of slr_publish. Each ring kernel that publishes under a matching topic gets a
-/// route to the subscriber. A ring kernel with two matching patterns receives each message once. The subscription lasts
-/// until the subscriber is destroyed. The subscription survives a failure of the subscriber, which receives later
-/// messages after its restart. A ring kernel that advertises while `to` has failed gets its route to `to` when `to`
-/// restarts. If `to` is paused and its mailbox is full at the restart, slr_ring_reactivate makes the route.
+/// route to the subscriber. A ring kernel that has subscribed with two matching patterns receives each message once.
+/// The subscription lasts until the subscriber is destroyed. The subscription survives a failure of the subscriber,
+/// which receives later messages after its restart. A ring kernel that advertises while `to` has failed gets its route
+/// to `to` when `to` restarts. If `to` is paused and its mailbox is full at the restart, slr_ring_reactivate makes the
+/// route.
 ///
 /// Threads, Blocks, Errors: as for slr_advertise.
 SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);
@@ -47,9 +48,9 @@ SLR_API slr_status slr_topic_open(slr_device *device, const char *topic, slr_top
 /// Blocks: no.
 SLR_API void slr_topic_close(slr_topic *topic);
 
-/// Sends a message to instance 0 of every subscriber of the topic, through `port`. `accepted` always gets the number of
-/// subscribers that accepted the message; `accepted` may be NULL. slr_publish skips subscribers that have ended.
-/// slr_publish succeeds also if the topic has no subscribers.
+/// Sends a message to instance 0 (the first state) of every subscriber of the topic, through `port`. `accepted` always
+/// gets the number of subscribers that accepted the message; `accepted` may be NULL. slr_publish skips subscribers that
+/// have ended. slr_publish succeeds also if the topic has no subscribers.
 ///
 /// Threads: the port's owner; no other thread may use the topic during the call.
 /// Blocks: while mailboxes of subscribers are full, for at most `timeout_ns` for all subscribers together.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A trace is a file with the start and the duration of each event, for Perfetto and chrome://tracing. A process can
-/// write one trace at a time. The variable SLIPRING_TRACE=FILE starts the trace when the first device opens. Contract:
-/// docs/contract/profile.md.
+/// A trace is a file with the start and the duration of each event (such as a launch, copy or wait), for Perfetto and
+/// chrome://tracing. A process can write one trace at a time. The variable SLIPRING_TRACE=FILE starts the trace when
+/// the first device opens. Contract: docs/contract/profile.md.
 #ifndef SLIPRING_TRACE_H
 #define SLIPRING_TRACE_H
 
@@ -17,7 +17,8 @@ extern "C" {
 
 typedef struct slr_trace_desc {
     uint32_t struct_size;
-    uint32_t events_per_thread; ///< events between two writes: a power of two, 1024 to 2^24; default 65,536 (3 MiB)
+    uint32_t events_per_thread; ///< room for events between two writes: power of two, 1024 to 2^24; default 65,536 (3
+                                ///< MiB)
 } slr_trace_desc;
 #ifdef __cplusplus
 static inline slr_trace_desc slr_trace_desc_init(void)

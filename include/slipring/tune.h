@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tuner finds the fastest launch of a kernel by measurement, and keeps the choice for later launches in any
+/// The tuner finds the fastest launch of a kernel by measurement, and stores its choice for later launches in any
 /// process. Contract: docs/contract/tuning.md.
 #ifndef SLIPRING_TUNE_H
 #define SLIPRING_TUNE_H
@@ -41,12 +41,12 @@ SLR_API slr_status slr_program_get_tunable_sized(const slr_program *program, uin
 /// The enum slr_tune_metric names the figure that the tuner makes as small as possible.
 typedef enum slr_tune_metric {
     SLR_TUNE_TIME = 1,   ///< median time of one launch
-    SLR_TUNE_THROUGHPUT, ///< median time per launch of 16 in a row
-    SLR_TUNE_TAIL,       ///< 99th percentile of the time of one launch, of at least 100
+    SLR_TUNE_THROUGHPUT, ///< median time per launch, in groups of 16 launches
+    SLR_TUNE_TAIL,       ///< 99th percentile of the times of at least 100 launches
     SLR_TUNE_ENERGY      ///< not measured on any device: UNSUPPORTED, unless `measure` is given
 } slr_tune_metric;
 
-/// The enum says in which order the tuner tries the candidates.
+/// The enum says in which order the tuner tries the candidates (the launches among which it chooses).
 typedef enum slr_tune_strategy {
     SLR_TUNE_MODEL = 1,  ///< the default: by a cost model, which learns from each measurement
     SLR_TUNE_EXHAUSTIVE, ///< all candidates
@@ -57,7 +57,7 @@ typedef enum slr_tune_strategy {
 typedef enum slr_tune_state {
     SLR_TUNE_MEASURED = 1,
     SLR_TUNE_REFUSED, ///< the candidate cannot be launched: block, shared memory, registers
-    SLR_TUNE_WRONG,   ///< the candidate's results differ from the default's
+    SLR_TUNE_WRONG,   ///< the candidate's results differ from those of the default launch
     SLR_TUNE_FAILED   ///< the candidate does not compile, or has faulted
 } slr_tune_state;
 
@@ -81,7 +81,7 @@ typedef struct slr_tune_candidate {
     const char *why;     ///< why the candidate was not measured; else ""
     uint32_t evaluation; ///< the number of this trial of a candidate, from 1
     uint32_t most;       ///< the total number of trials, as far as is known
-    uint32_t space;      ///< candidates that the constraints allow, or that were drawn
+    uint32_t space;      ///< number of candidates that the conditions allow, or that were drawn
 } slr_tune_candidate;
 
 /// slipring calls the function `watch` on the caller's thread, each time the tuner has tried a candidate.
@@ -141,10 +141,10 @@ typedef struct slr_tuned {
     slr_shape shape;                       ///< the shape of the launch, with block and grid set
     char defines[SLR_TUNED_DEFINES_BYTES]; ///< "TILE=16 ROWS=2"; "": the source as it is
     uint32_t is_default;       ///< 1: the tuner found no candidate that is certainly faster than the default launch
-    uint32_t is_exact;         ///< 1: the results are the default's, bit for bit
+    uint32_t is_exact;         ///< 1: the results equal those of the default launch, bit for bit
     double default_cost, cost; ///< ns per launch, or the result of `measure`; measured in turn
     double speedup, speedup_low, speedup_high; ///< default_cost / cost, and its 95 % interval
-    uint32_t space;                            ///< candidates that the constraints allow, or that were drawn
+    uint32_t space;                            ///< number of candidates that the conditions allow, or that were drawn
     uint32_t evaluations, refused, wrong, failed;
     uint32_t metric; ///< slr_tune_metric
     uint64_t spent_ns;
