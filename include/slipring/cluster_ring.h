@@ -57,7 +57,8 @@ SLR_API slr_status slr_cluster_ring_get_stats_sized(slr_cluster_ring *ring, slr_
 #define slr_cluster_ring_get_stats(ring, out) slr_cluster_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))
 
 /// Gives the cluster ring's ring kernel on one device. All functions of <slipring/ring.h> except slr_ring_destroy
-/// accept the ring kernel of a cluster ring. A route may use the ring kernel of a cluster ring, too.
+/// accept the ring kernel of a cluster ring. A route (a connection between two ring kernels) may use the ring kernel of
+/// a cluster ring, too.
 /// Threads: any.  Blocks: no.  Owns: the cluster ring still owns the ring kernel.  Errors: INVALID (a NULL argument),
 ///   NOT_FOUND (no device has this index).
 SLR_API slr_status slr_cluster_ring_get(const slr_cluster_ring *ring, uint32_t index, slr_ring **out);

@@ -28,7 +28,7 @@ typedef enum slr_bottleneck {
     SLR_BOTTLENECK_LAUNCHES,          ///< many small launches
     SLR_BOTTLENECK_LAUNCH_LOOP,       ///< one place in the program launches many small kernels
     SLR_BOTTLENECK_APART,             ///< kernels that could be fused
-    SLR_BOTTLENECK_FEW_BLOCKS,        ///< launches with fewer blocks than the device can run at once
+    SLR_BOTTLENECK_FEW_BLOCKS,        ///< launches with fewer blocks than the device has workers
     SLR_BOTTLENECK_QUEUE_SMALL,       ///< senders wait for a full mailbox
     SLR_BOTTLENECK_QUEUE_LARGE,       ///< messages wait long in a mailbox, after many others
     SLR_BOTTLENECK_STALLS,            ///< the host waits for each launch

@@ -62,8 +62,8 @@ SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_in
 /// `rebindings` replaces buffers of the graph, for one launch only. A replacement buffer must belong to the graph's
 /// device and be at least as long as the recorded buffer. If a replacement buffer is longer than the recorded buffer,
 /// the launch uses the length of the recorded buffer. All rebindings apply at once, so two buffers can be exchanged. A
-/// slice counts as a buffer of its own: a replacement of the whole buffer does not affect commands that were recorded
-/// with the slice.
+/// slice (a part of a buffer, made by slr_buffer_slice) counts as a buffer of its own: a replacement of the whole
+/// buffer does not affect commands that were recorded with the slice.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers and the graph alive until the launch has completed.
 /// Errors: INVALID (a NULL argument; another device; a buffer that was not recorded, is named twice or is too short;

@@ -30,10 +30,10 @@ SLR_API slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, con
                                 const slr_send_options *options, uint64_t timeout_ns);
 
 /// Sends `count` messages with default priority: message k goes to the instance of the key keys[k]. The messages lie
-/// one after another in memory, with `bytes` bytes each. slipring publishes all messages of one call together, which
-/// costs less time per message than single sends. `accepted` gets the number n, also after an error: the first n
-/// messages were accepted. The pointer `accepted` may be NULL. The messages of one call get consecutive correlation
-/// numbers.
+/// one after another in memory, with `bytes` bytes each. slipring makes all messages of one call visible to the ring
+/// kernel together, which takes less time per message than single sends. `accepted` gets the number n, also after an
+/// error: the first n messages were accepted. The pointer `accepted` may be NULL. The messages of one call get
+/// consecutive correlation numbers.
 /// Threads, Blocks, Errors: as for slr_send_key; after an error the remaining messages were not sent.
 SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *keys, const void *messages,
                                       size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A ring kernel is a program part with a mailbox (a queue of messages) and states. A ring kernel in loop form has a
-/// main function that runs on its own host thread. The main function takes messages, holds any number of them, and
-/// completes them in any order. Contract: docs/contract/loops.md.
+/// A ring kernel is a part of a program that handles messages, with a mailbox (a queue of messages) and states. A ring
+/// kernel in loop form has a main function that runs on its own host thread. The main function takes messages, holds
+/// any number of them, and completes them in any order. Contract: docs/contract/loops.md.
 ///
 ///     static slr_status echo(void *user, slr_context *context)
 ///     {

@@ -54,10 +54,10 @@ SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *mes
                                  const slr_send_options *options, uint64_t timeout_ns);
 
 /// Sends `count` messages with default priority. Message k goes to instance `instances[k]`, or to `to.instance` if
-/// `instances` is NULL. The messages lie one after another in memory, with `bytes` bytes each. slipring publishes all
-/// messages of one call together, which costs less time per message than single sends. `accepted` gets the number n,
-/// also after an error: the first n messages were accepted. The pointer `accepted` may be NULL. The messages of one
-/// call get consecutive correlation numbers.
+/// `instances` is NULL. The messages lie one after another in memory, with `bytes` bytes each. slipring makes all
+/// messages of one call visible to the ring kernel together, which takes less time per message than single sends.
+/// `accepted` gets the number n, also after an error: the first n messages were accepted. The pointer `accepted` may be
+/// NULL. The messages of one call get consecutive correlation numbers.
 ///
 /// Threads, Blocks: as for slr_send, but `port` must not be NULL.
 /// Errors: those of slr_send; after an error the remaining messages were not sent.
@@ -108,8 +108,8 @@ SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *pa
 ///
 /// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns`, for sending and receiving together.
 /// Errors: those of slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before the message was handled), INVALID
-///   (reply size), RING_FAILED (the ring kernel failed during the call; a pending message remains pending, and its late
-///   reply is discarded).
+///   (reply size), RING_FAILED (the ring kernel failed during the call; a message that was not yet handled stays in the
+///   mailbox, and its late reply is discarded).
 SLR_API slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
                             size_t reply_bytes, uint64_t timeout_ns);
 

@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-/// The enum lists the kinds of row in a profile.
+/// The enum lists the kinds of row in a profile. A ring kernel is a message handler with a mailbox (a queue of
+/// messages); a timed message is one whose latency slipring measures.
 enum {
     SLR_PROFILE_KERNEL = 1, ///< a kernel's launches
     SLR_PROFILE_UPLOAD,     ///< copies from the host to the device

@@ -16,10 +16,10 @@
 ///     slr_sender_send(sender, key, &message, sizeof message, timeout_ns);
 ///     slr_sender_flush(sender, timeout_ns); // OK: what was sent is accepted
 ///
-/// slipring divides the keys of a name (the ring kernel that the machines serve) into partitions. Each worker process
-/// serves some of the partitions. When a worker ends, the other workers take over its partitions. No accepted message
-/// is lost when a worker or a machine fails. The stored states and outputs (replies of the handler) never contain the
-/// effect of a message twice. Messages from one sender with one key keep their order.
+/// slipring divides the keys of a name (the ring kernel that the machines serve) into parts, called partitions. Each
+/// worker process serves some of the partitions. When a worker ends, the other workers take over its partitions. No
+/// accepted message is lost when a worker or a machine fails. The stored states and outputs (replies of the handler)
+/// never contain the effect of a message twice. Messages from one sender with one key keep their order.
 #ifndef SLIPRING_REMOTE_H
 #define SLIPRING_REMOTE_H
 

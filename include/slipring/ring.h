@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A ring kernel is a persistent message handler with a mailbox (a queue of messages) and one state for each of its
-/// instances. Each message is addressed to one instance. A ring kernel is divided into shards (groups of instances); a
-/// thread or work-group, the owner of a shard, takes the shard's messages. docs/glossary.md explains further words.
+/// A ring kernel is a message handler with a mailbox (a queue of messages) and one state for each of its instances.
+/// Each message is addressed to one instance. A ring kernel is divided into shards (groups of instances); a thread or
+/// work-group, the owner of a shard, takes the shard's messages. docs/glossary.md explains further words.
 /// Contracts: docs/contract/lifecycle.md, docs/contract/delivery.md, docs/contract/failure.md.
 ///
 ///     created --launch--> launched --activate--> active <--deactivate/reactivate--> paused

@@ -58,7 +58,7 @@ static inline slr_serve_desc slr_serve_desc_init(void)
 #endif
 
 /// The struct slr_server_stats holds the counts of a durable ring kernel, over all processes that have served its
-/// folder. At any time, accepted = handled + faulted + pending.
+/// folder. At any time, accepted = handled + faulted + pending (not yet handled).
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are stored in the folder
     uint64_t handled;
