@@ -58,7 +58,7 @@ static inline slr_check_desc slr_check_desc_init(void)
 
 typedef enum slr_check_level {
     SLR_CHECK_ERROR = 1, ///< undefined behaviour in CUDA
-    SLR_CHECK_WARNING,   ///< CUDA does not define the behaviour, or the code is correct only for some launches
+    SLR_CHECK_WARNING,   ///< the language leaves the behaviour open, or the code is correct only for some launches
     SLR_CHECK_NOTE       ///< correct, but could be faster
 } slr_check_level;
 

@@ -24,7 +24,7 @@ typedef struct slr_heap_desc {
     uint32_t keep_apart;  ///< 1: freed spans do not merge with their neighbours (only to measure the effect of merging)
     const char *name;     ///< for messages and reports; copied, cut to 47 characters. NULL: "heap"
     uint64_t max_bytes;   ///< limit on memory held from the device; a multiple of 64. Default: no limit
-    uint64_t chunk_bytes; ///< usual, and smallest, size of a chunk (64 to 2^40). Default: 64 MiB
+    uint64_t chunk_bytes; ///< usual size of a chunk (64 to 2^40). Default: 64 MiB
     uint64_t keep_bytes;  ///< bytes of empty chunks that the heap keeps. Default: one chunk
     slr_on_memory *on_memory; ///< called for each span, and at the heap's destruction for each leak. May be NULL
     void *memory_user;        ///< passed to on_memory
