@@ -164,8 +164,8 @@ typedef struct slr_fusion_part {
 } slr_fusion_part;
 
 /// A join says that two parameters of different parts are the same buffer or number. The parts of a fused kernel are
-/// numbered from 0. If a join names a part as `other_part`, slipring joins the buffers of that part only by joins, and
-/// no longer by equal names.
+/// numbered from 0. If a join names a part as `other_part`, slipring joins the buffers of that part only as the joins
+/// say, and no longer because names are equal.
 typedef struct slr_fusion_join {
     uint32_t part, other_part;
     const char *parameter, *other;

@@ -94,8 +94,8 @@ SLR_API void slr_heap_destroy(slr_heap *heap);
 /// piece).
 SLR_API slr_status slr_heap_take(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out);
 
-/// The macro slr_heap_take calls slr_heap_take_at with its call site for leak reports. The text `file` must stay
-/// readable as long as the heap exists, as a string literal does.
+/// The macro slr_heap_take passes the file and line of its call to slr_heap_take_at, for reports of leaks. The text
+/// `file` must stay readable as long as the heap exists, as a string literal does.
 SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
                                     slr_span *out);
 #define slr_heap_take(heap, bytes, alignment, out)                                                                     \
@@ -146,7 +146,8 @@ typedef struct slr_live_span {
     uint32_t line;
 } slr_live_span;
 
-/// Calls `visit` for every allocated span, chunk by chunk and by offset, so that a program can report leaks.
+/// Calls `visit` for every allocated span, chunk by chunk, and within a chunk in the order of the offsets, so that a
+/// program can report leaks.
 ///
 /// Threads: any.  Blocks: as slr_heap_take. The function `visit` runs while the heap is locked, so it must not call
 /// slipring.

@@ -48,8 +48,8 @@ SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t mo
                             uint64_t timeout_ns, uint32_t *taken);
 
 /// Completes a message that the main function holds: the message counts as handled, and its sender gets the replies.
-/// Threads: the thread that runs main.  Blocks: no.  Errors: INVALID (the ring kernel does not hold the message, or no
-/// longer).
+/// Threads: the thread that runs main.  Blocks: no.  Errors: INVALID (the main function does not hold the message, or
+/// holds it no longer).
 SLR_API slr_status slr_done(const slr_delivery *delivery);
 
 /// Completes a message that the main function holds: the message counts as faulted, with the reason `status`, which is
@@ -57,7 +57,7 @@ SLR_API slr_status slr_done(const slr_delivery *delivery);
 /// reply without payload) to the sender. A host handler may call slr_fail, too: its message then faults when the
 /// handler returns. If a batch handler calls slr_fail, only the given message of the batch faults.
 /// Threads: the thread that runs main or the handler.  Blocks: no.
-/// Errors: INVALID (the ring kernel does not hold the message, or no longer; `status` is SLR_OK).
+/// Errors: INVALID (the main function does not hold the message, or holds it no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
 
 /// Waits until the ring kernel is no longer paused. If slr_wait_until_active returns SLR_OK, the ring kernel is active

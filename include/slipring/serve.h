@@ -210,7 +210,7 @@ SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_sta
 /// Waits as slr_server_settle does, writes a snapshot if the wait succeeded, and releases the folder and the server.
 /// Whatever slr_server_close returns, the next slr_serve continues where the closed server stopped. If `server` is
 /// NULL, slr_server_close does nothing.
-/// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and as slr_ring_destroy does.
+/// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and then as long as slr_ring_destroy blocks.
 /// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
 
