@@ -17,16 +17,16 @@ typedef struct slr_event slr_event;
 /// NULL argument), NO_MEMORY.
 SLR_API slr_status slr_event_create(slr_device *device, slr_event **out);
 
-/// Releases the event object. If a program destroys an event before the stream has reached the place of the record, no
-/// time is recorded. If `event` is NULL, slr_event_destroy does nothing.
+/// Releases the event object. If a program destroys an event before the stream has completed the work that it had at
+/// slr_event_record, no time is recorded. If `event` is NULL, slr_event_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_event_destroy(slr_event *event);
 
 /// Records the time at which the stream has completed all work that was submitted to it before this call. A new record
 /// replaces the event's earlier record.
 /// Threads: any, but only one thread at a time for each event.  Blocks: no.
-/// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the stream has not yet reached the place
-///   of the earlier record), NO_MEMORY.
+/// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the stream has not yet completed the
+///   work before the earlier record), NO_MEMORY.
 SLR_API slr_status slr_event_record(slr_event *event, slr_stream *stream, slr_point *out);
 
 /// Waits until the event's record is complete.
@@ -36,7 +36,7 @@ SLR_API slr_status slr_event_wait(slr_event *event, uint64_t timeout_ns);
 
 /// Gives the time of the event's record, in nanoseconds of the machine's monotonic clock.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), WRONG_STATE (the event was never recorded, or the
-/// stream has not yet reached the place of the record).
+/// stream has not yet completed the work before the record).
 SLR_API slr_status slr_event_time_ns(const slr_event *event, uint64_t *out);
 
 /// Gives the nanoseconds from the record of `from` to the record of `to`. If `to` was recorded first, the result is

@@ -79,8 +79,8 @@ SLR_API slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc
 SLR_API slr_status slr_device_get_heap(slr_device *device, slr_heap **out);
 
 /// Returns all chunks of the heap to the device. After slr_heap_destroy, all spans of the heap are invalid. If a span
-/// was freed by slr_heap_give_behind for a point that has not passed, the heap returns the chunk of that span when the
-/// point has passed. If `heap` is NULL, slr_heap_destroy does nothing.
+/// was freed by slr_heap_give_behind for a point (a place in a stream's order of work) that has not passed, the heap
+/// returns the chunk of that span when the point has passed. If `heap` is NULL, slr_heap_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_heap_destroy(slr_heap *heap);
 

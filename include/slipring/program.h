@@ -94,8 +94,8 @@ typedef struct slr_layout {
     uint32_t field_count;
 } slr_layout;
 
-/// slr_parameter describes a handler's parameter after the message parameter: a buffer or a scalar, given at launch, or
-/// an output channel.
+/// slr_parameter describes a handler's parameter after the message parameter: a buffer or a scalar, whose value
+/// slr_ring_desc.bindings gives, or an output channel (through which the handler sends to other ring kernels).
 typedef struct slr_parameter {
     const char *name;
     uint8_t is_buffer;

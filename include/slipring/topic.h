@@ -29,12 +29,12 @@ typedef struct slr_topic slr_topic;
 SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
 /// Subscribes the ring kernel `to` to all topics on its device that match the pattern. After the subscription, the
-/// subscriber `to` gets the messages of slr_publish. Each ring kernel that publishes under a matching topic gets a
-/// route to the subscriber. A ring kernel that has subscribed with two matching patterns receives each message once.
-/// The subscription lasts until the subscriber is destroyed. The subscription survives a failure of the subscriber,
-/// which receives later messages after its restart. A ring kernel that advertises while `to` has failed gets its route
-/// to `to` when `to` restarts. If `to` is paused and its mailbox is full at the restart, slr_ring_reactivate makes the
-/// route.
+/// subscriber `to` gets the messages of slr_publish. Each ring kernel that publishes under a matching topic
+/// (slr_advertise) gets a route to the subscriber. A ring kernel that has subscribed with two matching patterns
+/// receives each message once. The subscription lasts until the subscriber is destroyed. The subscription survives a
+/// failure of the subscriber, which receives later messages after its restart. If a program calls slr_advertise for a
+/// ring kernel while `to` has failed, this ring kernel gets its route to `to` when `to` restarts. If `to` is paused and
+/// its mailbox is full at the restart, slr_ring_reactivate makes the route.
 ///
 /// Threads, Blocks, Errors: as for slr_advertise.
 SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);
