@@ -33,6 +33,9 @@ int cts_end(int status)
 // Files that a driver has opened close with it, and what the device keeps for this process is freed.
 void cts_exec(char **argv)
 {
+    sigset_t none; // the alarm's own signal, where it is its doing
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     for (int file = STDERR_FILENO + 1; file < 1024; file++)
         fcntl(file, F_SETFD, FD_CLOEXEC);
     execvp(argv[0], argv);

@@ -60,6 +60,16 @@ if [[ -n ${SLIPRING_FAKE_LOSING-} ]] && SLIPRING_OPENCL_LIB=$SLIPRING_FAKE_LOSIN
     done
     grep -q "\"passed\": $((count - 1)), .*\"failed\": 1, " "$folder/lost" || { cat "$folder/lost"; fail 'not all cases ran, once each'; }
     if command -v python3 > /dev/null; then python3 -m json.tool "$folder/lost" > /dev/null || fail 'of two processes comes no JSON'; fi
+    # One that does not return from a call hides no other case, either.
+    status=0
+    rm -rf "$folder/cache/"*
+    env -u FAKE_LOSES_AT FAKE_HANGS_AT=dynamic_shared_memory "$cts" --device opencl:0 --filter "$few" --timeout 8 --json \
+        > "$folder/lost" 2> "$folder/said" || status=$?
+    ((status == 4)) || { cat "$folder/lost" "$folder/said"; fail "a case that does not return ends with $status"; }
+    grep -q 'does not return.*barriers/dynamic_shared_memory on opencl:0' "$folder/said" || fail 'the case that does not return is not named'
+    grep -q '"dynamic_shared_memory", "result": "hung", .*"why": "it did not return within 25 s"' "$folder/lost" || { cat "$folder/lost"; fail 'it is not told'; }
+    grep -q "\"passed\": $((count - 1)), .*\"failed\": 1, " "$folder/lost" || { cat "$folder/lost"; fail 'not all cases ran, once each'; }
+    if command -v python3 > /dev/null; then python3 -m json.tool "$folder/lost" > /dev/null || fail 'behind a case that does not return comes no JSON'; fi
     unset SLIPRING_OPENCL_LIB FAKE_LOSES_AT SLIPRING_CACHE_DIR
 fi
 

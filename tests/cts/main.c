@@ -28,7 +28,7 @@ static const char help[] =
     "  --matrix        prints the support matrix of docs/support.md and runs nothing\n"
     "\n"
     "Exit code: 0 every result was as expected, 1 a result was not (or a line of known.c is out of date), 2 usage,\n"
-    "3 no device, 4 a case did not return within three times its limit.\n";
+    "3 no device, 4 a case did not return within three times its limit; the others run in a new process.\n";
 
 enum { DONE = 0, FAILED = 1, USAGE = 2, NO_DEVICE = 3, STUCK = 4 };
 
@@ -194,13 +194,30 @@ static void choose_devices(asked *asked)
 
 static char running[200]; // what the alarm says
 
+static unsigned limit_s(const asked *asked)
+{
+    return (unsigned)(3 * asked->options.patience_ns / CTS_SECOND) + 1;
+}
+
 // A case that waits without a deadline has hung the library itself: there is nothing left to give back.
 static void give_up(void)
 {
-    static const char text[] = "slipring-cts: this case does not return, and everything ends here: ";
+    static const char text[] = "slipring-cts: this case does not return, and its process ends here: ";
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0 || write(STDERR_FILENO, running, (unsigned)strlen(running)) < 0)
         _exit(STUCK);
+    cts_again_now();
     _exit(STUCK);
+}
+
+// What the process says of a case in which the one before it was given up.
+static void report_stuck(const asked *asked, const cts_case *what, cts_device *on, cts_progress *progress)
+{
+    static cts one;
+    one = (cts){.what = what, .on = on, .result = CTS_HUNG};
+    snprintf(one.why, sizeof one.why, "it did not return within %u s", limit_s(asked));
+    report_case(&progress->said, &one, on);
+    progress->said.hung = false; // that was in another process
+    progress->stuck = CTS_WAS_STUCK;
 }
 
 // After a case: whether its device can still be used in this process, be it by opening it again. If not, `one` says so.
@@ -225,39 +242,52 @@ static bool can_go_on(cts *one, cts_device *on)
     return true;
 }
 
-// Runs the cases from `first` on. Gives the one with which a new process must go on, or ALL_DONE.
-#define ALL_DONE SIZE_MAX
-static size_t run_cases(const asked *asked, size_t first, cts_device *on, cts_device *reference, report *out)
+// The next process begins behind this case; the alarm is what would begin it.
+static void begin_case(const asked *asked, const cts_case *what, size_t number, const cts_device *on,
+                       const cts_progress *progress)
+{
+    cts_progress behind = *progress;
+    behind.next = number + 1;
+    behind.stuck = CTS_STUCK;
+    cts_again_prepare(asked->argv, &behind);
+    snprintf(running, sizeof running, "%s/%s on %s\n", what->area, what->name, on->spec);
+    cts_alarm(limit_s(asked), give_up);
+}
+
+// Runs the cases of a device. False: a new process must go on at progress->next.
+static bool run_cases(const asked *asked, cts_device *on, cts_device *reference, cts_progress *progress)
 {
     size_t count;
     const cts_case *cases = cts_cases(&count);
     bool is_new = true; // the process: whatever fails is the case's own doing
-    for (size_t i = first; i < count; i++) {
+    if (progress->stuck == CTS_STUCK)
+        report_stuck(asked, &cases[progress->next - 1], on, progress);
+    for (size_t i = progress->next; i < count; i++) {
         static cts one; // outlives the longjmp
         if (!is_asked_for(&cases[i], asked->options.filter))
             continue;
-        snprintf(running, sizeof running, "%s/%s on %s\n", cases[i].area, cases[i].name, on->spec);
-        cts_alarm((unsigned)(3 * asked->options.patience_ns / CTS_SECOND) + 1, give_up);
+        begin_case(asked, &cases[i], i, on, progress);
         cts_run(&one, &cases[i], on, reference, &asked->options);
         bool goes_on = can_go_on(&one, on);
         cts_alarm(0, NULL);
+        progress->next = i;
         if (!goes_on && !is_new && cases[i].run && !one.device)
-            return i; // it has not begun: a case before it has lost the device unseen
-        report_case(out, &one, on);
+            return false; // it has not begun: a case before it has lost the device unseen
+        report_case(&progress->said, &one, on);
+        progress->next = i + 1;
         if (!goes_on)
-            return i + 1;
+            return false;
         is_new = false;
     }
-    return ALL_DONE;
+    return true;
 }
 
 static void run_on(const asked *asked, cts_device *on, cts_device *reference, cts_progress *progress)
 {
-    size_t next = run_cases(asked, progress->next, on, reference, &progress->said);
-    if (next == ALL_DONE)
+    if (run_cases(asked, on, reference, progress))
         return;
-    progress->next = next;
-    cts_again(asked->argv, progress);
+    cts_again_prepare(asked->argv, progress);
+    cts_again_now();
     report_rest(&progress->said, "this system cannot start the suite again in this process");
 }
 
@@ -314,6 +344,8 @@ static int run(asked *asked)
         progress.all &= opened;
     }
     report_end(&progress.said);
+    if (progress.stuck)
+        return STUCK;
     if (!progress.any || (!chosen && !progress.all))
         return NO_DEVICE;
     return progress.said.wrong ? FAILED : DONE;

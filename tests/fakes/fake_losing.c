@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The libOpenCL that is here, with a driver that loses this process for good, as NVIDIA's does when a kernel accesses
 // what it may not: the command fails with -9999, and so does every context from then on. It comes to that behind the
-// first launch after a program was made whose text contains FAKE_LOSES_AT. Calls that are not here go to the library
+// first launch after a program was made whose text contains FAKE_LOSES_AT. Waiting for a launch behind a program whose
+// text contains FAKE_HANGS_AT never returns. Calls that are not here go to the library
 // that it is linked with.
 #include "hal/opencl/api.h"
 
@@ -9,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define VENDORS_OWN (-9999)
 
@@ -17,7 +19,7 @@
 SLRI_CL_REQUIRED(DECLARE)
 SLRI_CL_OPTIONAL(DECLARE)
 
-static uint32_t is_due, is_lost; // atomic
+static uint32_t is_due, is_lost, hangs; // atomic
 
 static void *real(const char *name)
 {
@@ -49,7 +51,10 @@ slri_cl_program clCreateProgramWithSource(slri_cl_context context, uint32_t coun
 {
     slri_cl_program (*create)(slri_cl_context, uint32_t, const char **, const size_t *, int32_t *);
     *(void **)(void *)&create = real("clCreateProgramWithSource");
-    const char *at = getenv("FAKE_LOSES_AT");
+    const char *at = getenv("FAKE_HANGS_AT");
+    if (at && count == 1 && strstr(text[0], at))
+        __atomic_store_n(&hangs, 1, __ATOMIC_RELEASE);
+    at = getenv("FAKE_LOSES_AT");
     if (at && count == 1 && strstr(text[0], at))
         __atomic_store_n(&is_due, 1, __ATOMIC_RELEASE);
     return check_lost(error) ? NULL : create(context, count, text, bytes, error);
@@ -71,5 +76,7 @@ int32_t clWaitForEvents(uint32_t count, const slri_cl_event *event)
 {
     int32_t (*wait)(uint32_t, const slri_cl_event *), error;
     *(void **)(void *)&wait = real("clWaitForEvents");
+    while (__atomic_load_n(&hangs, __ATOMIC_ACQUIRE))
+        pause();
     return check_lost(&error) ? error : wait(count, event);
 }
