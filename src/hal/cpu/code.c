@@ -79,6 +79,10 @@ static void choose_flags(struct slri_code_text *text, bool gcc)
     if (gcc)
         *flag++ = "-Wa,-muse-unaligned-vector-move";
 #endif
+    if (!gcc) { // it reads a[t * 7 % 64] of neighbouring t as one range, past where that wraps (LLVM's issue 156849)
+        *flag++ = "-mllvm";
+        *flag++ = "-enable-interleaved-mem-accesses=false";
+    }
     if (text->entry && gcc)
         // A block's copy of a few lanes would become a memcpy, inline in vectors narrower than those that read it next:
         // their loads then wait for the stores (a tenth of matmul).

@@ -37,6 +37,13 @@ __global__ void k(const int *a, const int *at, int *out)
     out[i] = a[i * 4] + a[at[i]] - a[255 - i];
 }
 
+//: an_index_that_wraps block=64 a:i32[64]=random out:i32[64]
+__global__ void k(const int *a, int *out)
+{
+    unsigned t = threadIdx.x;
+    out[t] = a[t * 7u % 64u];
+}
+
 //: scattered_writes block=64 out:i32[256]=-1
 __global__ void k(int *out)
 {

@@ -118,8 +118,19 @@ static int emit_all(build *of, const slr_program *program)
 
 static int compile(const build *of)
 {
-    static const char *const flags[] = {"emcc",    "-sSIDE_MODULE=1",      "-sWASM_BIGINT=1",   "-O3", "-msimd128",
-                                        "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w",  "-o"};
+    // -mllvm ...: as for any clang (src/hal/cpu/code.c)
+    static const char *const flags[] = {"emcc",
+                                        "-sSIDE_MODULE=1",
+                                        "-sWASM_BIGINT=1",
+                                        "-O3",
+                                        "-msimd128",
+                                        "-fwrapv",
+                                        "-fno-strict-aliasing",
+                                        "-ffp-contract=off",
+                                        "-mllvm",
+                                        "-enable-interleaved-mem-accesses=false",
+                                        "-w",
+                                        "-o"};
     enum { FLAGS = sizeof flags / sizeof *flags };
     const char *argv[FLAGS + 2 + MOST_FILES];
     size_t count = FLAGS;
