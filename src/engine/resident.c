@@ -89,6 +89,11 @@ void slri_resident_equip(const struct slri_resident *resident, const struct slri
 }
 
 // Also of a shard that was asleep: the group serves it from now on.
+static bool leaves_nothing(const struct slri_resident *resident, const struct slri_shard *shard)
+{
+    return !shard->states && shard->entry->bindings == 0 && resident->of->module->globals == 0;
+}
+
 static void set_up_entry(struct slri_resident *resident, struct slri_resident_record *record,
                          struct slri_resident_entry *entry)
 {
@@ -114,7 +119,7 @@ static void set_up_entry(struct slri_resident *resident, struct slri_resident_re
         .fuel = shard->fuel,
         .shards = shard->shards,
         .passage = (uintptr_t)shard->route.passage,
-        .used = 1,
+        .used = leaves_nothing(resident, shard) ? SLRI_RESIDENT_FREE : SLRI_RESIDENT_ORDERED,
         .judges = shard->calls.faulted != NULL,
         .ahead_ns = resident->ahead_of_host_ns};
 }

@@ -16,6 +16,11 @@
 #define SLRI_RESIDENT_SHARDS 64
 #define SLRI_RESIDENT_RECORDS 1024u // of a shard, that the host has not read yet; a power of two
 
+// Messages of one instance are handled one after the other; or the handler has neither a state, nor buffers, nor the
+// program's variables, so that no message can leave anything to the next, and they may be handled at once.
+#define SLRI_RESIDENT_ORDERED 1u
+#define SLRI_RESIDENT_FREE 2u
+
 // A batch, for the profiler and the trace: by the clock that the whole device has.
 struct slri_resident_record_of_batch {
     SLRI_ADDRESS taken_ns;
@@ -67,7 +72,7 @@ struct slri_resident_entry {
     SLRI_ADDRESS flags;   // near the group: a word a port, how many messages it has published; 0: slots alone say it
     SLRI_WORD own_words;
     SLRI_WORD shards;     // of the ring kernel
-    SLRI_WORD used;       // 1: there is a shard in this entry
+    SLRI_WORD used;       // 0: there is no shard in this entry; else SLRI_RESIDENT_ORDERED or SLRI_RESIDENT_FREE
     SLRI_WORD judges;     // 1: the host judges each fault before the next message is handled
     SLRI_ADDRESS passage; // 0: no routes, and no outlets
     // The host's.

@@ -153,6 +153,14 @@ static void slr_rank(uint32_t rank[32], const uint32_t key[32])
     }
 }
 
+static uint32_t slr_most(const uint32_t word[32])
+{
+    uint32_t most = 0;
+    for (uint32_t l = 0; l < 32; ++l)
+        most = word[l] > most ? word[l] : most;
+    return most;
+}
+
 static uint32_t slr_sum_before(uint32_t word[32])
 {
     uint32_t sum = 0;

@@ -213,23 +213,21 @@ SLR_FN mb_word slr_call_run(mb_word batch)
     SLR_EACH(l) {
         slr_team.instance[l] = l < batch ? slr_team.message[l * SLR_SIZE(MB_SLOT_WORDS) + MB_INSTANCE] : 0u;
         slr_team.fault[l] = 0u;
-        slr_team.placed[l] = 0u;
         if (l < batch)
             slr_open_call(l, &slr_team.message[l * SLR_SIZE(MB_SLOT_WORDS)]);
     }
     slr_rank(slr_team.round, slr_team.instance); // each lane's among those of the same instance
-    mb_word left = 1u;
-    for (mb_word round = 0u; left != 0u; ++round) {
-        SLR_EACH(l) {
-            if (l < batch && slr_team.round[l] == round) {
+    SLR_EACH(l)
+        slr_team.full[l] = l < batch && slr_team.set.used != SLRI_RESIDENT_FREE ? slr_team.round[l] : 0u;
+    mb_word last = batch != 1u ? slr_most(slr_team.full) : 0u;
+    for (mb_word round = 0u; round <= last; ++round) {
+        SLR_EACH(l)
+            if (l < batch && slr_team.full[l] == round)
                 slr_ends_with(l, SLR_CALL(&slr_team.call[l]));
-                slr_team.placed[l] = slr_team.call[l].replies;
-            }
-            slr_team.full[l] = l < batch && slr_team.round[l] > round ? 1u : 0u;
-        }
-        left = slr_ballot(slr_team.full);
-        SLR_MEET(); // the state is that of the next lane's message: a ballot orders nothing
+        SLR_MEET(); // the state is that of another lane's message next
     }
+    SLR_EACH(l)
+        slr_team.placed[l] = l < batch ? slr_team.call[l].replies : 0u;
     return slr_ballot(slr_team.fault);
 }
 

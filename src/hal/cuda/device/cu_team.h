@@ -73,6 +73,15 @@ __device__ void slr_rank(unsigned *rank, const unsigned *key) // of each, how ma
 {
     rank[threadIdx.x] = (unsigned)__popc(__match_any_sync(0xffffffffu, key[threadIdx.x]) & ((1u << threadIdx.x) - 1u));
 }
+__device__ unsigned slr_most(const unsigned *word)
+{
+    unsigned most = word[threadIdx.x];
+    for (unsigned far = 16u; far != 0u; far /= 2u) {
+        unsigned other = __shfl_xor_sync(0xffffffffu, most, (int)far);
+        most = other > most ? other : most;
+    }
+    return most;
+}
 __device__ unsigned slr_sum_before(unsigned *word) // each becomes the sum of those before it; gives the sum of all
 {
     unsigned own = word[threadIdx.x], sum = own;
