@@ -96,6 +96,16 @@ static void vectors_by_hand_are_moved_whole(void **state)
     free(matmul);
 }
 
+// Else each goes by way of a generic address, and gives a result that nobody wants.
+static void relaxed_atomics_know_where_they_are(void **state)
+{
+    (void)state;
+    char *histogram = ptx_of(SLIPRING_SOURCE_DIR "/examples/kernels/histogram.cu");
+    assert_non_null(strstr(histogram, "atom.shared.add"));
+    assert_non_null(strstr(histogram, "atom.global.add"));
+    free(histogram);
+}
+
 int main(void)
 {
     if (!nvrtc_is_here(&nvrtc))
@@ -104,6 +114,7 @@ int main(void)
         cmocka_unit_test(floors_by_hand_compile_for_every_capability),
         cmocka_unit_test(example_kernels_are_cuda_as_they_are),
         cmocka_unit_test(vectors_by_hand_are_moved_whole),
+        cmocka_unit_test(relaxed_atomics_know_where_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

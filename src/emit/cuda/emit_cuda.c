@@ -310,6 +310,7 @@ static const struct slri_dialect cuda = {
             [SLRI_OP_SEND] = "SLRI_SEND($t, $b, $p, $l)",
         },
     .counting = "$d$r$x($p, $b)",
+    .relaxed = "$dSLRI_FETCH($r, $p, $b, $o, $s)",
     .exchanging = "$dSLRI_EXCHANGE_$K($p, $b, $o, $s)",
     .replying = "SLRI_REPLY_TO($b, $p, $l)",
     .meeting = "$dSLRI_IN_BLOCK$B($a)",

@@ -42,6 +42,7 @@
 #define SLRI_COPY(p, q, n, align) __slri_copy(p, q, n, align)
 #define SLRI_EXTENT(i, n) __slri_index(i, n)
 #define SLRI_CAS(p, old, new, order, scope) __slri_cas(p, old, new, order, scope)
+#define SLRI_FETCH(function, p, value, order, scope) function(p, value, order, scope)
 #define SLRI_EXCHANGE_F32(p, value, order, scope) __nv_atomic_exchange_n(p, value, order, scope)
 #define SLRI_EXCHANGE_F64(p, value, order, scope) __nv_atomic_exchange_n(p, value, order, scope)
 #define SLRI_ASSERT(file, line) __slri_assert()
@@ -216,6 +217,33 @@ SLRI_FN volatile unsigned char *slri_byte(volatile bool *p) { return (volatile u
 SLRI_CAS_ORDERS(__NV_THREAD_SCOPE_BLOCK)
 SLRI_CAS_ORDERS(__NV_THREAD_SCOPE_DEVICE)
 SLRI_CAS_ORDERS(__NV_THREAD_SCOPE_SYSTEM)
+// Of atomicAdd and the like NVRTC sees whether the place is shared (ATOMS), and whether the result is wanted (RED); of
+// functions with an order it sees neither.
+#ifdef __CUDACC__
+SLRI_FN int *slri_own(int *p) { return p; }
+SLRI_FN slri_u32 *slri_own(slri_u32 *p) { return p; }
+SLRI_FN slri_u64 *slri_own(slri_u64 *p) { return p; }
+SLRI_FN slri_u64 *slri_own(long long *p) { return (slri_u64 *)p; }
+SLRI_FN float *slri_own(float *p) { return p; }
+SLRI_FN double *slri_own(double *p) { return p; }
+#define SLRI_FETCH_IN(function, own, place, scope, suffix) \
+    template <class T> SLRI_FN T slri_relaxed_##function##scope(T *p, T value) { return (T)own##suffix(place(p), value); }
+#define SLRI_FETCH_OF(function, own, place) \
+    SLRI_FETCH_IN(function, own, place, __NV_THREAD_SCOPE_BLOCK, _block) \
+    SLRI_FETCH_IN(function, own, place, __NV_THREAD_SCOPE_DEVICE, ) \
+    SLRI_FETCH_IN(function, own, place, __NV_THREAD_SCOPE_SYSTEM, _system)
+SLRI_FETCH_OF(__nv_atomic_fetch_add, atomicAdd, slri_own)
+SLRI_FETCH_OF(__nv_atomic_fetch_sub, atomicSub, slri_own)
+SLRI_FETCH_OF(__nv_atomic_fetch_and, atomicAnd, slri_own)
+SLRI_FETCH_OF(__nv_atomic_fetch_or, atomicOr, slri_own)
+SLRI_FETCH_OF(__nv_atomic_fetch_xor, atomicXor, slri_own)
+SLRI_FETCH_OF(__nv_atomic_exchange_n, atomicExch, slri_own)
+SLRI_FETCH_OF(__nv_atomic_fetch_min, atomicMin, )
+SLRI_FETCH_OF(__nv_atomic_fetch_max, atomicMax, )
+#define SLRI_FETCH(function, p, value, order, scope) slri_relaxed_##function##scope(p, value)
+#else
+#define SLRI_FETCH(function, p, value, order, scope) function(p, value, order, scope)
+#endif
 #define SLRI_EXCHANGE_F32(p, value, order, scope) \
     __int_as_float(__nv_atomic_exchange_n((int *)(p), __float_as_int(value), order, scope))
 #define SLRI_EXCHANGE_F64(p, value, order, scope) \

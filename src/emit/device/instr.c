@@ -187,6 +187,15 @@ bool slri_d_may_fault(const struct slri_d_emitter *e, const struct slri_instr *i
     return in->op == SLRI_OP_TRAP || (divides(e, in) && in->imm != SLRI_DIVISOR_IS_NOT_ZERO);
 }
 
+// CUDA's own functions, of which compilers know more than of those with an order: atomicAdd and the like have no order,
+// and of floats there is only that.
+static bool is_relaxed(const struct slri_instr *in)
+{
+    bool is_float = slri_kind_is_float(in->kind), is_wide = slri_kind_bytes(in->kind) == 8;
+    return in->order == SLRI_RELAXED && in->imm < SLRI_RMW_INCREMENT &&
+           (!is_float || in->imm == SLRI_RMW_ADD) && !(is_wide && in->imm == SLRI_RMW_SUB);
+}
+
 // Where C leaves it open what happens, a macro of the prelude says it.
 static const char *spelling_of_arithmetic(struct slri_d_emitter *e, const struct slri_instr *in)
 {
@@ -216,6 +225,8 @@ static const char *spelling_of_arithmetic(struct slri_d_emitter *e, const struct
         return e->dialect->exchanging;
     if (slri_replies_to_one(in))
         return e->dialect->replying;
+    if (in->op == SLRI_OP_ATOMIC_RMW && e->dialect->relaxed && is_relaxed(in))
+        return e->dialect->relaxed;
     bool counts = in->op == SLRI_OP_ATOMIC_RMW && in->imm >= SLRI_RMW_INCREMENT;
     return counts ? e->dialect->counting : e->dialect->spelling[in->op];
 }

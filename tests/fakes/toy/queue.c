@@ -188,7 +188,7 @@ slr_status toy_wait(void *device, void *queue, uint64_t deadline_ns, struct slri
     }
     slri_mutex_lock(&of->lock);
     if (times)
-        *times = (struct slri_times){of->from_ns, of->to_ns};
+        *times = (struct slri_times){.from_ns = of->from_ns, .to_ns = of->to_ns};
     of->from_ns = of->to_ns = 0;
     slri_mutex_unlock(&of->lock);
     return slri_loss_check(&toy->loss);
