@@ -17,6 +17,7 @@ enum slri_ops_source { SLRI_OPS_MATMUL, SLRI_OPS_ROWS, SLRI_OPS_EACH, SLRI_OPS_C
 // X(constant, source, name)
 #define SLRI_OPS_KERNELS(X)                                                                                            \
     X(MATMUL_TILE, MATMUL, "matmul_tile")                                                                              \
+    X(MATMUL_BLOCK, MATMUL, "matmul_block")                                                                            \
     X(PACK_ROWS, MATMUL, "matmul_pack_rows")                                                                           \
     X(PACK_COLUMNS, MATMUL, "matmul_pack_columns")                                                                     \
     X(MATMUL_PANEL, MATMUL, "matmul_panel")                                                                            \

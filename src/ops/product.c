@@ -22,6 +22,7 @@ enum { BLAS, PANEL, CUBLASLT, CLBLAST, TILE, ALGORITHMS };
 #define COLUMNS 32u
 #define LANES 16u
 #define SIDE 16u
+#define LARGE_SIDE 64u
 #define PACK_ROWS 64u
 
 static uint32_t strips(uint32_t n, uint32_t width)
@@ -31,17 +32,29 @@ static uint32_t strips(uint32_t n, uint32_t width)
 
 // ---- own ------------------------------------------------------------------------------------------------------------
 
+// With 16 elements a thread, where that leaves a block for each unit. Not on the host's cores, which it slows down.
+static bool has_large_tiles(const slr_ops *ops, const struct slri_product *p)
+{
+    const slr_device *device = ops->device;
+    bool is_gpu = device->facts.device_class <= SLR_DEVICE_INTEGRATED_GPU || strcmp(device->backend->name, "cuda") == 0;
+    uint64_t blocks = (uint64_t)p->batch * (p->m / LARGE_SIDE) * (p->n / LARGE_SIDE);
+    return is_gpu && blocks > 0 && blocks >= ops->device->facts.limits.units;
+}
+
 static slr_status by_tiles(slr_ops *ops, slr_stream *stream, const struct slri_product *p, slr_point *out)
 {
-    slr_shape shape = SLR_GRID_2D(strips(p->n, SIDE), strips(p->m, SIDE), SIDE, SIDE);
+    bool is_large = has_large_tiles(ops, p);
+    uint32_t side = is_large ? LARGE_SIDE : SIDE;
+    slr_shape shape = SLR_GRID_2D(strips(p->n, side), strips(p->m, side), SIDE, SIDE);
     shape.grid[2] = p->batch;
-    return SLRI_OPS_LAUNCH(
-        ops, stream, SLRI_K_MATMUL_TILE, p->dtype, shape, out, slr_arg_buffer(p->a), slr_arg_buffer(p->b),
-        slr_arg_buffer(p->c), slr_arg_buffer(p->pre), slr_arg_buffer(p->bias), slri_arg_n(p->m), slri_arg_n(p->n),
-        slri_arg_n(p->k), slri_arg_n(p->a_count), slri_arg_n(p->b_count), slri_arg_n(p->transpose_a ? 1 : p->k),
-        slri_arg_n(p->transpose_a ? p->m : 1), slri_arg_n(p->transpose_b ? 1 : p->n),
-        slri_arg_n(p->transpose_b ? p->k : 1), slri_arg_n(p->bias_by_row ? p->a_count * p->m : 0),
-        slr_arg_float((double)p->alpha), slr_arg_float((double)p->beta), slri_arg_n((uint32_t)p->activation));
+    return SLRI_OPS_LAUNCH(ops, stream, is_large ? SLRI_K_MATMUL_BLOCK : SLRI_K_MATMUL_TILE, p->dtype, shape, out,
+                           slr_arg_buffer(p->a), slr_arg_buffer(p->b), slr_arg_buffer(p->c), slr_arg_buffer(p->pre),
+                           slr_arg_buffer(p->bias), slri_arg_n(p->m), slri_arg_n(p->n), slri_arg_n(p->k),
+                           slri_arg_n(p->a_count), slri_arg_n(p->b_count), slri_arg_n(p->transpose_a ? 1 : p->k),
+                           slri_arg_n(p->transpose_a ? p->m : 1), slri_arg_n(p->transpose_b ? 1 : p->n),
+                           slri_arg_n(p->transpose_b ? p->k : 1), slri_arg_n(p->bias_by_row ? p->a_count * p->m : 0),
+                           slr_arg_float((double)p->alpha), slr_arg_float((double)p->beta),
+                           slri_arg_n((uint32_t)p->activation));
 }
 
 static uint64_t packed_elements(uint32_t matrices, uint32_t n, uint32_t width, uint32_t depth)

@@ -174,6 +174,25 @@ static void algorithms_that_round_parts_of_sums_are_not_used(void **state)
     nothing_is_left("parts of sums");
 }
 
+// Own kernels, where cuBLASLt has too little workspace: a product with a block of 64 by 64 for each unit.
+static void large_products_of_own_kernels_are_those_of_double(void **state)
+{
+    (void)state;
+    reset();
+    slr_ops_desc desc = SLR_OPS_DESC_INIT;
+    desc.workspace_bytes = 512;
+    struct fixture f = open_ops_with("cuda:0", &desc);
+    for (int turned = 0; turned < 2; ++turned) {
+        struct product p = {.m = 64, .n = 70, .k = 3, .batch = 132, .alpha = 0.5, .beta = -1.5, .has_bias = true};
+        p.transpose_a = turned, p.transpose_b = turned, p.has_pre = true, p.activation = SLR_RELU;
+        make_product(&f, &p);
+        check_product(&f, &p);
+        drop_product(&p);
+    }
+    close_ops(&f);
+    nothing_is_left("large products");
+}
+
 // ---- failures
 // --------------------------------------------------------------------------------------------------------
 
@@ -324,6 +343,7 @@ int main(void)
         cmocka_unit_test(candidates_have_workspace_and_determinism),
         cmocka_unit_test(each_pass_of_a_convolution_has_its_candidates),
         cmocka_unit_test(algorithms_that_round_parts_of_sums_are_not_used),
+        cmocka_unit_test(large_products_of_own_kernels_are_those_of_double),
         cmocka_unit_test(each_call_that_fails_is_told_or_done_without),
         cmocka_unit_test(handles_are_made_anew_behind_a_reopening),
     };

@@ -42,6 +42,50 @@ __global__ void matmul_tile(const T *a, const T *b, T *c, T *pre, const T *bias,
         finish(sum, c, pre, bias, z * m * n + row * n + col, bias_rows ? z % a_count * m + row : col, alpha, beta, kind);
 }
 
+// The same with 16 elements a thread, for products that have enough of them: a block has SIDE by SIDE of C. Each sum is of
+// the same terms in the same order.
+#define SIDE 64
+#define APART (SIDE + 4) // rows of a tile begin in different banks, each at a multiple of 16 bytes
+#define EACH_FOURTH(X) X(0) X(1) X(2) X(3)
+#define BEGIN_ROW(i) float s##i##0 = 0.0f, s##i##1 = 0.0f, s##i##2 = 0.0f, s##i##3 = 0.0f;
+#define ADD_ROW(i)                                                                                                     \
+    {                                                                                                                  \
+        s##i##0 = fmaf(left[i], right[0], s##i##0);                                                                    \
+        s##i##1 = fmaf(left[i], right[1], s##i##1);                                                                    \
+        s##i##2 = fmaf(left[i], right[2], s##i##2);                                                                    \
+        s##i##3 = fmaf(left[i], right[3], s##i##3);                                                                    \
+    }
+#define FINISH_ONE(i, j)                                                                                               \
+    if (row + i < m && col + j < n)                                                                                    \
+        finish(s##i##j, c, pre, bias, z * m * n + (row + i) * n + col + j,                                             \
+               bias_rows ? z % a_count * m + row + i : col + j, alpha, beta, kind);
+#define FINISH_ROW(i) FINISH_ONE(i, 0) FINISH_ONE(i, 1) FINISH_ONE(i, 2) FINISH_ONE(i, 3)
+__global__ void matmul_block(const T *a, const T *b, T *c, T *pre, const T *bias, int m, int n, int k, int a_count,
+                             int b_count, int a_row, int a_col, int b_row, int b_col, int bias_rows, float alpha,
+                             float beta, int kind)
+{
+    __shared__ float at[TILE][APART], bt[TILE][APART];
+    int tx = threadIdx.x, ty = threadIdx.y, z = blockIdx.z, first_row = blockIdx.y * SIDE, first_col = blockIdx.x * SIDE;
+    int a_first = z % a_count * m * k, b_first = z % b_count * k * n, thread = ty * TILE + tx;
+    EACH_FOURTH(BEGIN_ROW)
+    for (int first = 0; first < k; first += TILE) {
+        for (int i = thread; i < SIDE * TILE; i += TILE * TILE) { // neighbours load neighbours, whichever way they lie
+            int pa = a_col == 1 ? i % TILE : i / SIDE, r = a_col == 1 ? i / TILE : i % SIDE, row = first_row + r;
+            int pb = b_col == 1 ? i / SIDE : i % TILE, q = b_col == 1 ? i % SIDE : i / TILE, col = first_col + q;
+            at[pa][r] = row < m && first + pa < k ? (float)a[a_first + row * a_row + (first + pa) * a_col] : 0.0f;
+            bt[pb][q] = col < n && first + pb < k ? (float)b[b_first + (first + pb) * b_row + col * b_col] : 0.0f;
+        }
+        __syncthreads();
+        for (int p = 0; p < TILE; p++) {
+            const float *left = &at[p][ty * 4], *right = &bt[p][tx * 4]; // each four is one load
+            EACH_FOURTH(ADD_ROW)
+        }
+        __syncthreads();
+    }
+    int row = first_row + ty * 4, col = first_col + tx * 4;
+    EACH_FOURTH(FINISH_ROW)
+}
+
 // ---- by panels: op(A) as strips of 12 rows, op(B) as strips of 32 columns, each packed in the order of its use ------
 
 #define ROWS 12
