@@ -7,6 +7,7 @@
 
 struct slri_kept_list {
     const slr_allocator *allocator;
+    void *native; // what the backend has recorded of it; NULL: its commands are encoded again each time
     uint32_t count;
     size_t bytes;
     struct slri_kept_part {

@@ -46,6 +46,23 @@ slr_status slri_lose(struct slri_loss *loss, const char *why)
     return mark(loss, why, NULL);
 }
 
+slr_status slri_lose_hung(struct slri_loss *loss, const char *why)
+{
+    __atomic_store_n(&loss->hangs, true, __ATOMIC_RELAXED); // it never changes back
+    return mark(loss, why ? why : "a command did not end in time", NULL);
+}
+
+slr_status slri_loss_replace(struct slri_loss *loss, const struct slri_reopening *how, void *device,
+                             uint64_t deadline_ns)
+{
+    if (slri_hangs(loss))
+        return SLRI_FAIL(TIMEOUT,
+                         "device '%s' has a command that has not ended, and no call ends it; restart the process",
+                         loss->name);
+    how->undo(device);
+    return slri_loss_reopen(loss, how, device, deadline_ns);
+}
+
 slr_status slri_loss_reopen(struct slri_loss *loss, const struct slri_reopening *how, void *device,
                             uint64_t deadline_ns)
 {

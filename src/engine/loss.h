@@ -13,6 +13,7 @@
 struct slri_loss {
     const char *name; // the device's
     uint32_t lost;    // atomic
+    bool hangs;       // atomic: something did not end in time. What it may touch is never freed
     slri_mutex lock;  // of the next
     char why[256];
 };
@@ -26,6 +27,11 @@ static inline bool slri_is_lost(const struct slri_loss *loss)
     return __builtin_expect(__atomic_load_n(&loss->lost, __ATOMIC_ACQUIRE) != 0, 0);
 }
 
+static inline bool slri_hangs(const struct slri_loss *loss)
+{
+    return __builtin_expect(__atomic_load_n(&loss->hangs, __ATOMIC_RELAXED), 0);
+}
+
 // DEVICE_LOST, with the reason. Whoever comes before a loss hears of it from the driver.
 slr_status slri_loss_say(const struct slri_loss *loss);
 static inline slr_status slri_loss_check(const struct slri_loss *loss)
@@ -37,6 +43,7 @@ static inline slr_status slri_loss_check(const struct slri_loss *loss)
 // first reason stays: what is said after it follows from it. Gives DEVICE_LOST.
 slr_status slri_loss_note(struct slri_loss *loss, const char *doing);
 slr_status slri_lose(struct slri_loss *loss, const char *why);
+slr_status slri_lose_hung(struct slri_loss *loss, const char *why); // `why` NULL: a command did not end in time
 
 // A backend's slot has given `status`. DEVICE_LOST marks the device, for the calling thread's error message, whether or
 // not the backend did. `loss` NULL: it is never lost.
@@ -51,6 +58,9 @@ struct slri_reopening {
     slr_status (*begin)(void *device, uint64_t deadline_ns);
     void (*undo)(void *device);
 };
+// Of a driver that has no call to end what runs: `undo` first gives up the lost device. Also TIMEOUT, where it hangs.
+slr_status slri_loss_replace(struct slri_loss *loss, const struct slri_reopening *how, void *device,
+                             uint64_t deadline_ns);
 slr_status slri_loss_reopen(struct slri_loss *loss, const struct slri_reopening *how, void *device,
                             uint64_t deadline_ns);
 

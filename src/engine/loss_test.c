@@ -96,6 +96,29 @@ static void reopening_that_fails_says_why_and_leaves_the_first_reason(void **sta
     says("device 'gpu:0' was lost: its bus is cut");
 }
 
+static void device_that_is_replaced_is_given_up_first(void **state)
+{
+    const struct slri_reopening how = {works, undo};
+    (void)state;
+    slri_lose(&loss, "its bus is cut");
+    assert_int_equal(slri_loss_replace(&loss, &how, NULL, 0), SLR_OK);
+    assert_int_equal(undone, 1);
+    assert_false(slri_is_lost(&loss));
+}
+
+static void device_that_hangs_is_not_replaced(void **state)
+{
+    const struct slri_reopening how = {works, undo};
+    (void)state;
+    assert_false(slri_hangs(&loss));
+    slri_lose(&loss, "its bus is cut");
+    assert_int_equal(slri_lose_hung(&loss, NULL), SLR_DEVICE_LOST);
+    assert_true(slri_hangs(&loss));
+    assert_int_equal(slri_loss_replace(&loss, &how, NULL, 0), SLR_TIMEOUT);
+    assert_int_equal(undone, 0);
+    says("device 'gpu:0' was lost: its bus is cut");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +126,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(first_reason_is_the_one_that_is_said, begin, end),
         cmocka_unit_test_setup_teardown(device_that_begins_anew_is_not_lost, begin, end),
         cmocka_unit_test_setup_teardown(reopening_that_fails_says_why_and_leaves_the_first_reason, begin, end),
+        cmocka_unit_test_setup_teardown(device_that_is_replaced_is_given_up_first, begin, end),
+        cmocka_unit_test_setup_teardown(device_that_hangs_is_not_replaced, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

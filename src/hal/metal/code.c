@@ -253,7 +253,7 @@ slr_status slri_mt_code_load(void *device, const struct slri_code_text *text, co
 
 static void drop(const struct slri_metal *metal, slri_mt_id *pipeline)
 {
-    if (!slri_mt_hangs(metal))
+    if (!slri_hangs(&metal->loss))
         slri_mt_release(metal, *pipeline);
     *pipeline = NULL;
 }

@@ -45,7 +45,7 @@ static void give_up(void *device)
     struct slri_metal *metal = device;
     slri_mt_memory_forget(metal);
     slri_mt_code_forget(metal);
-    if (metal->device && !slri_mt_hangs(metal))
+    if (metal->device && !slri_hangs(&metal->loss))
         slri_mt_release(metal, metal->device);
     metal->device = NULL;
 }
@@ -96,14 +96,10 @@ static slr_status metal_reopen(void *device, uint64_t deadline_ns, slr_status (*
     static const struct slri_reopening how = {begin_again, give_up};
     struct slri_metal *metal = device;
     SLRI_TRY(quiesce(user));
-    if (slri_mt_hangs(metal)) // there is no call that ends what runs
-        return SLRI_FAIL(TIMEOUT,
-                         "device '%s' has a command that has not ended, and no call ends it; restart the process",
-                         metal->name);
     void *pool = metal->mt->push_pool();
-    give_up(metal);
+    slr_status status = slri_loss_replace(&metal->loss, &how, metal, deadline_ns);
     metal->mt->pop_pool(pool);
-    return slri_loss_reopen(&metal->loss, &how, metal, deadline_ns);
+    return status;
 }
 
 // Metal has command buffers that run once alone.

@@ -139,7 +139,7 @@ slr_status slri_mt_facts(void *device, uint32_t index, struct slri_facts *out, s
                                .pinning = SLRI_PINNED_ALREADY,
                                .ring_mode = metal->ring_mode,
                                .loss = (struct slri_loss *)(uintptr_t)&metal->loss,
-                               .hang_timeout_ns = SLRI_MT_PATIENCE_NS,
+                               .hang_timeout_ns = SLRI_HANG_TIMEOUT_NS,
                                .never_persistent = // which would wait for the host's messages
                                "Metal ends kernels that run for long, and promises no progress of one beside others",
                                .queue = {.threads = MOST_STREAM_THREADS,

@@ -32,7 +32,7 @@ slr_status slri_mt_buffer_make(struct slri_metal *metal, uint64_t bytes, bool is
 
 static void free_buffer(const struct slri_metal *metal, slri_mt_id buffer)
 {
-    if (!slri_mt_hangs(metal))
+    if (!slri_hangs(&metal->loss))
         slri_mt_release(metal, buffer);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/thread.h"
 #include "emit/msl/emit_msl.h"
+#include "engine/buffered_queue.h"
 #include "engine/loss.h"
 #include "engine/places.h"
 #include "hal/hal.h"
@@ -47,7 +48,6 @@ struct slri_metal {
     struct slri_mt_facts facts;
     struct slri_loss loss;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
-    bool hangs;              // atomic: something did not end in time, and what it may touch is never freed
 
     slri_mutex memory_lock;    // of the next two
     struct slri_places chunks; // by their keys
@@ -58,11 +58,6 @@ struct slri_metal {
     slri_mt_id tool[SLRI_MT_TOOLS]; // pipelines; NULL: not made yet
     struct slri_mt_counts counts;
 };
-
-static inline bool slri_mt_hangs(const struct slri_metal *metal)
-{
-    return __atomic_load_n(&metal->hangs, __ATOMIC_RELAXED);
-}
 
 static inline void slri_mt_count(uint64_t *counter)
 {
@@ -110,7 +105,6 @@ slr_status slri_mt_code_tool(struct slri_metal *metal, enum slri_mt_tool tool, s
 
 // record.c: commands into an encoder.
 #define SLRI_MT_MOST_USED 64u
-#define SLRI_MT_STAGE_BYTES (UINT64_C(4) << 20)
 struct slri_mt_recorder {
     struct slri_metal *metal;
     slri_mt_id encoder;   // NULL: none is open
@@ -121,7 +115,7 @@ struct slri_mt_recorder {
     } used[SLRI_MT_MOST_USED];
     uint32_t uses;
     struct slri_mt_chunk stage; // between the host's memory and the device's
-    uint64_t staged;
+    uint64_t block_at;          // in it, of the argument block of the next dispatch, if that is long
 };
 void slri_mt_recorder_begin(struct slri_mt_recorder *recorder, slri_mt_id encoder); // which it owns
 void slri_mt_recorder_end(struct slri_mt_recorder *recorder);
@@ -135,7 +129,6 @@ slr_status slri_mt_record_staged(struct slri_mt_recorder *recorder, bool in, con
 bool slri_mt_do_at_once(struct slri_metal *metal, const struct slri_command *command);
 
 // queue.c
-#define SLRI_MT_PATIENCE_NS UINT64_C(600000000000) // what takes longer hangs
 slr_status slri_mt_queue_create(void *device, uint32_t priority, void **queue);
 void slri_mt_queue_destroy(void *device, void *queue);
 slr_status slri_mt_encode(void *device, void *queue, const struct slri_command *command,

@@ -1,40 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues: a command queue of Metal each, so that streams encode side by side, nobody locks anything for it, and none
-// waits for another's commands. A command buffer is committed at the last command before a wait, when it has much, or
-// when it is waited for. An event tells the host of its end.
-#include "base/alloc.h"
+// waits for another's commands (engine/buffered_queue.h). An event tells the host of a command buffer's end.
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/kept_list.h"
 #include "hal/metal/metal.h"
 
-#include <string.h>
-
-#define MOST_SUBMITS 8u             // before the first is waited for
-#define MOST_RECORDED 64u           // commands of one command buffer; a list counts as one
-#define MOST_BACKS 256u             // copies out that the host completes
-#define END_NS UINT64_C(2000000000) // for what a lost device still does
-#define SLICE_MS 100u               // so long a wait sleeps before it looks whether what it waits for has failed
+#define SLICE_MS 100u // so long a wait sleeps before it looks whether what it waits for has failed
 
 struct slri_mt_queue {
+    struct slri_buffered_queue base;
     slri_mt_id queue, event;
-    slri_mt_id open;   // the command buffer that is encoded into; NULL: none
-    bool is_timed;     // that one
-    uint64_t value;    // of the event, behind the newest that was committed
-    uint32_t recorded; // in the open one
+    slri_mt_id open; // the command buffer that is encoded into; NULL: none
+    bool is_timed;   // that one
+    uint64_t value;  // of the event, behind the newest that was committed
     struct submit {
         slri_mt_id commands;
         bool is_timed;
-    } submit[MOST_SUBMITS];
-    uint32_t submits;    // since the last wait
+    } submit[SLRI_MOST_SUBMITS];
     double from_s, to_s; // when the device was at what was timed, since the last wait; 0: at nothing
     struct slri_mt_recorder recorder;
-    struct back {
-        unsigned char *to;
-        uint64_t at, bytes; // in the stage
-    } back[MOST_BACKS];
-    uint32_t backs;
 };
+
+static struct slri_mt_queue *of(struct slri_buffered_queue *queue)
+{
+    return (struct slri_mt_queue *)queue;
+}
 
 // ---- life ----------------------------------------------------------------------------------------------------------
 
@@ -46,39 +36,19 @@ static void drop_open(struct slri_metal *metal, struct slri_mt_queue *queue)
     queue->open = NULL;
 }
 
-static void free_objects(struct slri_metal *metal, struct slri_mt_queue *queue)
+static void free_queue(struct slri_buffered_queue *base)
 {
-    if (!slri_mt_hangs(metal)) {
+    struct slri_mt_queue *queue = of(base);
+    struct slri_metal *metal = queue->recorder.metal;
+    if (!slri_hangs(&metal->loss)) {
         drop_open(metal, queue);
-        for (uint32_t i = 0; i < queue->submits; ++i)
+        for (uint32_t i = 0; i < base->submits; ++i)
             slri_mt_release(metal, queue->submit[i].commands);
         slri_mt_release(metal, queue->recorder.stage.buffer);
         slri_mt_release(metal, queue->event);
         slri_mt_release(metal, queue->queue);
     }
-    slri_free(metal->allocator, queue, sizeof *queue);
-}
-
-slr_status slri_mt_queue_create(void *device, uint32_t priority, void **queue)
-{
-    struct slri_metal *metal = device;
-    (void)priority; // Metal has none
-    SLRI_TRY(slri_loss_check(&metal->loss));
-    struct slri_mt_queue *made = slri_alloc(metal->allocator, sizeof *made);
-    if (!made)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a queue", metal->name);
-    void *pool = metal->mt->push_pool();
-    made->recorder.metal = metal;
-    made->queue = SLRI_MT_WITH(metal->mt, metal->device, new_queue, MOST_SUBMITS + 1);
-    made->event = made->queue ? SLRI_MT(metal->mt, metal->device, new_event) : NULL;
-    metal->mt->pop_pool(pool);
-    if (made->event) {
-        *queue = made;
-        return SLR_OK;
-    }
-    slr_status status = slri_mt_nothing(metal, made->queue ? "newSharedEvent" : "newCommandQueue");
-    free_objects(metal, made);
-    return status;
+    slri_buffered_free(base);
 }
 
 // ---- committing ----------------------------------------------------------------------------------------------------
@@ -93,15 +63,15 @@ static slr_status begin_encoder(struct slri_metal *metal, struct slri_mt_queue *
     return SLR_OK;
 }
 
-static slr_status open_commands(struct slri_metal *metal, struct slri_mt_queue *queue)
+static slr_status open_commands(struct slri_buffered_queue *base)
 {
-    if (queue->open)
-        return SLR_OK;
+    struct slri_mt_queue *queue = of(base);
+    struct slri_metal *metal = queue->recorder.metal;
     slri_mt_id commands = SLRI_MT(metal->mt, queue->queue, command_buffer);
     if (!commands)
         return slri_mt_nothing(metal, "commandBuffer");
     queue->open = SLRI_MT(metal->mt, commands, retain);
-    queue->is_timed = false;
+    queue->is_timed = base->wants_times;
     slri_mt_count(&metal->counts.command_buffers);
     slr_status status = begin_encoder(metal, queue);
     if (status != SLR_OK)
@@ -109,34 +79,57 @@ static slr_status open_commands(struct slri_metal *metal, struct slri_mt_queue *
     return status;
 }
 
-static void commit(struct slri_metal *metal, struct slri_mt_queue *queue)
+// Metal tells the times of a whole command buffer.
+static slr_status time_commands(struct slri_buffered_queue *base)
 {
-    if (!queue->open)
-        return;
+    struct slri_mt_queue *queue = of(base);
+    if (queue->is_timed != base->wants_times && base->recorded != 0)
+        return slri_buffered_cut(base);
+    queue->is_timed = base->wants_times;
+    return SLR_OK;
+}
+
+static slr_status commit(struct slri_buffered_queue *base)
+{
+    struct slri_mt_queue *queue = of(base);
+    const struct slri_mt_runtime *mt = queue->recorder.metal->mt;
     slri_mt_recorder_end(&queue->recorder);
-    SLRI_MT_WITH(metal->mt, queue->open, signal, queue->event, ++queue->value);
-    SLRI_MT(metal->mt, queue->open, commit);
-    queue->submit[queue->submits++] = (struct submit){queue->open, queue->is_timed};
+    SLRI_MT_WITH(mt, queue->open, signal, queue->event, ++queue->value);
+    SLRI_MT(mt, queue->open, commit);
+    queue->submit[base->submits] = (struct submit){queue->open, queue->is_timed};
     queue->open = NULL;
-    queue->recorded = 0;
+    return SLR_OK;
 }
 
 // ---- waiting -------------------------------------------------------------------------------------------------------
 
 static slr_status await_event(struct slri_metal *metal, struct slri_mt_queue *queue, uint64_t deadline_ns)
 {
-    slri_mt_id last = queue->submit[queue->submits - 1].commands;
+    slri_mt_id last = queue->submit[queue->base.submits - 1].commands;
     for (;;) {
         const uint64_t now_ns = slri_now_ns();
         const uint64_t left_ms = deadline_ns > now_ns ? (deadline_ns - now_ns) / 1000000 + 1 : 0;
         if (SLRI_MT_WITH(metal->mt, queue->event, await, queue->value, left_ms < SLICE_MS ? left_ms : SLICE_MS) ||
             SLRI_MT(metal->mt, last, status) >= SLRI_MT_COMPLETED) // what has failed may never signal
             return SLR_OK;
-        if (left_ms == 0) {
-            __atomic_store_n(&metal->hangs, true, __ATOMIC_RELAXED);
-            return slri_lose(&metal->loss, "a command did not end in time");
-        }
+        if (left_ms == 0)
+            return slri_lose_hung(&metal->loss, NULL);
     }
+}
+
+// The device is at the end of what it was given: the wait is for Metal to say so.
+static slr_status await_begun(struct slri_buffered_queue *base, uint64_t deadline_ns)
+{
+    struct slri_mt_queue *queue = of(base);
+    struct slri_metal *metal = queue->recorder.metal;
+    SLRI_TRY(await_event(metal, queue, deadline_ns));
+    slr_status status = SLR_OK;
+    for (uint32_t i = 0; i < base->submits; ++i) {
+        SLRI_MT(metal->mt, queue->submit[i].commands, wait);
+        const slr_status one = slri_mt_check(metal, queue->submit[i].commands);
+        status = status == SLR_OK || one == SLR_DEVICE_LOST ? one : status;
+    }
+    return status;
 }
 
 static void note_times(const struct slri_metal *metal, struct slri_mt_queue *queue, const struct submit *submit)
@@ -149,164 +142,131 @@ static void note_times(const struct slri_metal *metal, struct slri_mt_queue *que
     queue->to_s = to_s > queue->to_s ? to_s : queue->to_s;
 }
 
-// The device is at the end of what it was given: the wait is for Metal to say so.
-static slr_status await_begun(struct slri_metal *metal, struct slri_mt_queue *queue, uint64_t deadline_ns)
+static slr_status settle(struct slri_buffered_queue *base, slr_status status)
 {
-    SLRI_TRY(await_event(metal, queue, deadline_ns));
-    slr_status status = SLR_OK;
-    for (uint32_t i = 0; i < queue->submits; ++i) {
-        SLRI_MT(metal->mt, queue->submit[i].commands, wait);
-        const slr_status one = slri_mt_check(metal, queue->submit[i].commands);
-        status = status == SLR_OK || one == SLR_DEVICE_LOST ? one : status;
+    struct slri_mt_queue *queue = of(base);
+    struct slri_metal *metal = queue->recorder.metal;
+    for (uint32_t i = 0; !slri_hangs(&metal->loss) && i < base->submits; ++i) {
         note_times(metal, queue, &queue->submit[i]);
         slri_mt_release(metal, queue->submit[i].commands);
     }
-    queue->submits = 0;
-    return status;
-}
-
-static slr_status finish(struct slri_metal *metal, struct slri_mt_queue *queue, uint64_t deadline_ns)
-{
-    slr_status status = SLR_OK;
-    commit(metal, queue);
-    if (queue->submits != 0)
-        status = await_begun(metal, queue, deadline_ns);
-    for (uint32_t i = 0; status == SLR_OK && i < queue->backs; ++i)
-        memcpy(queue->back[i].to, queue->recorder.stage.host + queue->back[i].at, queue->back[i].bytes);
-    queue->backs = 0;
-    queue->recorder.staged = 0;
     return status;
 }
 
 // The device's clock is not the host's, so what it did ends now.
-slr_status slri_mt_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times)
+static slr_status tell_times(struct slri_buffered_queue *base, struct slri_times *times)
 {
-    struct slri_metal *metal = device;
-    struct slri_mt_queue *of = queue;
-    SLRI_TRY(slri_loss_check(&metal->loss));
-    void *pool = metal->mt->push_pool();
-    slr_status status = finish(metal, of, deadline_ns);
-    metal->mt->pop_pool(pool);
-    if (status == SLR_OK && times && of->to_s != 0) {
+    struct slri_mt_queue *queue = of(base);
+    if (times && queue->to_s != 0) {
         times->to_ns = slri_now_ns();
-        times->from_ns = times->to_ns - (uint64_t)((of->to_s - of->from_s) * 1e9);
+        times->from_ns = times->to_ns - (uint64_t)((queue->to_s - queue->from_s) * 1e9);
     }
-    of->from_s = of->to_s = 0;
-    return status;
-}
-
-// Of a lost device it may have what nobody has waited for.
-void slri_mt_queue_destroy(void *device, void *queue)
-{
-    struct slri_metal *metal = device;
-    struct slri_mt_queue *dying = queue;
-    void *pool = metal->mt->push_pool();
-    if (dying->submits != 0 && !slri_mt_hangs(metal))
-        (void)await_begun(metal, dying, slri_deadline_after(END_NS));
-    free_objects(metal, dying);
-    metal->mt->pop_pool(pool);
+    queue->from_s = queue->to_s = 0;
+    return SLR_OK;
 }
 
 // ---- copies through the stage --------------------------------------------------------------------------------------
 
-// In the midst of encoding, for room.
-static slr_status drain(struct slri_metal *metal, struct slri_mt_queue *queue)
+static slr_status grow_stage(struct slri_buffered_queue *base, uint64_t bytes)
 {
-    const bool is_timed = queue->is_timed;
-    SLRI_TRY(finish(metal, queue, slri_deadline_after(SLRI_MT_PATIENCE_NS)));
-    SLRI_TRY(open_commands(metal, queue));
-    queue->is_timed = is_timed;
+    struct slri_mt_recorder *recorder = &of(base)->recorder;
+    struct slri_mt_chunk larger;
+    SLRI_TRY(slri_mt_buffer_make(recorder->metal, bytes, true, &larger));
+    slri_mt_release(recorder->metal, recorder->stage.buffer);
+    recorder->stage = larger;
+    base->stage.host = larger.host;
+    base->stage.bytes = bytes;
     return SLR_OK;
 }
 
-static slr_status make_stage_room(struct slri_metal *metal, struct slri_mt_queue *queue, uint64_t bytes)
+static slr_status copy_staged(struct slri_buffered_queue *base, bool in, const void *device, uint64_t at,
+                              uint64_t bytes)
 {
-    struct slri_mt_recorder *recorder = &queue->recorder;
-    if (!recorder->stage.buffer)
-        SLRI_TRY(slri_mt_buffer_make(metal, SLRI_MT_STAGE_BYTES, true, &recorder->stage));
-    if (bytes > SLRI_MT_STAGE_BYTES)
-        return SLRI_FAIL(UNSUPPORTED, "device '%s': a launch has %llu B of arguments; at most %llu fit", metal->name,
-                         (unsigned long long)bytes, (unsigned long long)SLRI_MT_STAGE_BYTES);
-    return recorder->staged + bytes <= SLRI_MT_STAGE_BYTES && queue->backs < MOST_BACKS ? SLR_OK : drain(metal, queue);
-}
-
-static bool waits_for_back(const struct slri_mt_queue *queue, const unsigned char *host, uint64_t bytes)
-{
-    for (uint32_t i = 0; i < queue->backs; ++i)
-        if (queue->back[i].to < host + bytes && host < queue->back[i].to + queue->back[i].bytes)
-            return true;
-    return false;
-}
-
-static slr_status copy_staged(struct slri_metal *metal, struct slri_mt_queue *queue, const struct slri_command *command)
-{
-    struct slri_mt_recorder *recorder = &queue->recorder;
-    const bool in = command->op == SLRI_COPY_IN;
-    unsigned char *device = command->copy.device, *host = command->copy.host;
-    uint64_t part;
-    if (in && waits_for_back(queue, host, command->copy.bytes))
-        SLRI_TRY(drain(metal, queue));
-    for (uint64_t left = command->copy.bytes; left != 0; left -= part) {
-        part = left < SLRI_MT_STAGE_BYTES ? left : SLRI_MT_STAGE_BYTES;
-        SLRI_TRY(make_stage_room(metal, queue, part));
-        const uint64_t at = recorder->staged;
-        recorder->staged += (part + 63) / 64 * 64;
-        if (in)
-            memcpy(recorder->stage.host + at, host, part);
-        SLRI_TRY(slri_mt_record_staged(recorder, in, device, at, part));
-        if (!in)
-            queue->back[queue->backs++] = (struct back){host, at, part};
-        device += part;
-        host += part;
-    }
-    return SLR_OK;
+    return slri_mt_record_staged(&of(base)->recorder, in, device, at, bytes);
 }
 
 // ---- encoding ------------------------------------------------------------------------------------------------------
 
-static slr_status run(struct slri_metal *metal, struct slri_mt_queue *queue, const struct slri_command *command,
-                      const struct slri_extras *extras)
+static slr_status record_command(struct slri_buffered_queue *base, const struct slri_command *command,
+                                 const struct slri_extras *extras)
 {
-    if (command->op <= SLRI_COPY_OUT)
-        return copy_staged(metal, queue, command);
+    struct slri_mt_recorder *recorder = &of(base)->recorder;
     const uint64_t bytes = slri_mt_record_needs(command);
+    if (bytes > SLRI_STAGE_PART)
+        return SLRI_FAIL(UNSUPPORTED, "device '%s': a launch has %llu B of arguments; at most %llu fit",
+                         recorder->metal->name, (unsigned long long)bytes, (unsigned long long)SLRI_STAGE_PART);
     if (bytes != 0)
-        SLRI_TRY(make_stage_room(metal, queue, bytes));
-    return slri_mt_record(&queue->recorder, command, extras);
+        SLRI_TRY(slri_buffered_take(base, bytes, &recorder->block_at));
+    return slri_mt_record(recorder, command, extras);
 }
 
-static slr_status run_list(struct slri_metal *metal, struct slri_mt_queue *queue, const struct slri_kept_list *list)
+static bool do_at_once(struct slri_buffered_queue *base, const struct slri_command *command)
 {
-    for (uint32_t i = 0; i < list->count; ++i)
-        SLRI_TRY(run(metal, queue, &list->part[i].command, &list->part[i].extras));
-    return SLR_OK;
+    return slri_mt_do_at_once(of(base)->recorder.metal, command);
 }
 
-static slr_status encode_one(struct slri_metal *metal, struct slri_mt_queue *queue, const struct slri_command *command,
-                             const struct slri_extras *extras)
+static slr_status make_queue(struct slri_metal *metal, struct slri_mt_queue *queue)
 {
-    if (!queue->open && queue->submits == 0 && slri_mt_do_at_once(metal, command))
-        return SLR_OK;
-    if (queue->open && queue->is_timed != extras->wants_times && queue->recorded != 0)
-        commit(metal, queue);
-    if (queue->submits == MOST_SUBMITS)
-        SLRI_TRY(finish(metal, queue, slri_deadline_after(SLRI_MT_PATIENCE_NS)));
-    SLRI_TRY(open_commands(metal, queue));
-    queue->is_timed = extras->wants_times;
-    SLRI_TRY(command->op == SLRI_LIST ? run_list(metal, queue, command->list) : run(metal, queue, command, extras));
-    if (++queue->recorded >= MOST_RECORDED || extras->is_last)
-        commit(metal, queue);
-    return SLR_OK;
+    queue->recorder.metal = metal;
+    queue->queue = SLRI_MT_WITH(metal->mt, metal->device, new_queue, SLRI_MOST_SUBMITS + 1);
+    if (!queue->queue)
+        return slri_mt_nothing(metal, "newCommandQueue");
+    queue->event = SLRI_MT(metal->mt, metal->device, new_event);
+    return queue->event ? SLR_OK : slri_mt_nothing(metal, "newSharedEvent");
+}
+
+// ---- slots ---------------------------------------------------------------------------------------------------------
+
+slr_status slri_mt_queue_create(void *device, uint32_t priority, void **queue)
+{
+    static const struct slri_buffered_calls calls = {.open = open_commands,
+                                                     .time = time_commands,
+                                                     .record = record_command,
+                                                     .submit = commit,
+                                                     .await = await_begun,
+                                                     .settle = settle,
+                                                     .tell_times = tell_times,
+                                                     .free = free_queue,
+                                                     .grow = grow_stage,
+                                                     .copy = copy_staged,
+                                                     .at_once = do_at_once};
+    struct slri_metal *metal = device;
+    void *made;
+    (void)priority; // Metal has none
+    SLRI_TRY(slri_buffered_create(&calls, &metal->loss, metal->allocator, sizeof(struct slri_mt_queue), &made));
+    void *pool = metal->mt->push_pool();
+    slr_status status = make_queue(metal, made);
+    if (status == SLR_OK)
+        *queue = made;
+    else
+        free_queue(made);
+    metal->mt->pop_pool(pool);
+    return status;
+}
+
+void slri_mt_queue_destroy(void *device, void *queue)
+{
+    const struct slri_metal *metal = device;
+    void *pool = metal->mt->push_pool();
+    slri_buffered_destroy(device, queue);
+    metal->mt->pop_pool(pool);
+}
+
+slr_status slri_mt_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times)
+{
+    const struct slri_metal *metal = device;
+    void *pool = metal->mt->push_pool();
+    slr_status status = slri_buffered_wait(device, queue, deadline_ns, times);
+    metal->mt->pop_pool(pool);
+    return status;
 }
 
 slr_status slri_mt_encode(void *device, void *queue, const struct slri_command *command,
                           const struct slri_extras *extras, uint32_t commands)
 {
-    struct slri_metal *metal = device;
-    slr_status status = slri_loss_check(&metal->loss);
+    const struct slri_metal *metal = device;
     void *pool = metal->mt->push_pool();
-    for (uint32_t i = 0; status == SLR_OK && i < commands; ++i)
-        status = encode_one(metal, queue, &command[i], &extras[i]);
+    slr_status status = slri_buffered_encode(device, queue, command, extras, commands);
     metal->mt->pop_pool(pool);
     return status;
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define MOST_SET 4096u                // bytes that Metal takes without a buffer
-#define ROUND 16u                     // to which what is in the stage begins
 #define MOST_PART (UINT64_C(1) << 30) // bytes of a copy at once: its threads are counted in 32 bits
 
 void slri_mt_recorder_begin(struct slri_mt_recorder *recorder, slri_mt_id encoder)
@@ -24,13 +23,6 @@ void slri_mt_recorder_end(struct slri_mt_recorder *recorder)
     SLRI_MT(recorder->metal->mt, recorder->encoder, end);
     slri_mt_release(recorder->metal, recorder->encoder);
     recorder->encoder = NULL;
-}
-
-static uint64_t take(struct slri_mt_recorder *recorder, uint64_t bytes)
-{
-    const uint64_t at = recorder->staged;
-    recorder->staged = at + (bytes + ROUND - 1) / ROUND * ROUND;
-    return at;
 }
 
 // Metal does not see which buffers a block has the addresses of.
@@ -163,9 +155,8 @@ static void dispatch(struct slri_mt_recorder *recorder, const struct slri_comman
         put_arguments(recorder, command, extras, arguments, room);
         SLRI_MT_WITH(mt, recorder->encoder, set_bytes, room, arguments->bytes, 0);
     } else {
-        const uint64_t at = take(recorder, arguments->bytes);
-        put_arguments(recorder, command, extras, arguments, recorder->stage.host + at);
-        SLRI_MT_WITH(mt, recorder->encoder, set_buffer, recorder->stage.buffer, at, 0);
+        put_arguments(recorder, command, extras, arguments, recorder->stage.host + recorder->block_at);
+        SLRI_MT_WITH(mt, recorder->encoder, set_buffer, recorder->stage.buffer, recorder->block_at, 0);
     }
     if (arguments->has_dynamic)
         SLRI_MT_WITH(mt, recorder->encoder, set_shared, dynamic ? dynamic : 16, 0);
@@ -180,7 +171,7 @@ uint64_t slri_mt_record_needs(const struct slri_command *command)
     if (command->op != SLRI_DISPATCH)
         return 0;
     const struct slri_mt_kernel *kernel = command->dispatch.ready->kernel.native;
-    return kernel->facts.arguments.bytes > MOST_SET ? kernel->facts.arguments.bytes + ROUND : 0;
+    return kernel->facts.arguments.bytes > MOST_SET ? kernel->facts.arguments.bytes : 0;
 }
 
 slr_status slri_mt_record(struct slri_mt_recorder *recorder, const struct slri_command *command,

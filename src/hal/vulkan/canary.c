@@ -14,7 +14,7 @@ static slr_status run_trial(struct slri_vulkan *vulkan, struct slri_vk_trial *tr
     SLRI_TRY(slri_vk_trial_make(vulkan, slri_embedded_vk_canary_h, given, 2, trial));
     SLRI_TRY(slri_vk_launch_begin(vulkan, &trial->launch));
     return slri_vk_await(vulkan, trial->launch.semaphore, trial->launch.begun,
-                         slri_deadline_after(SLRI_VK_PATIENCE_NS));
+                         slri_deadline_after(SLRI_HANG_TIMEOUT_NS));
 }
 
 slr_status slri_vk_run_canary(void *device, uint32_t word[3])

@@ -211,7 +211,7 @@ slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, co
 // Under the lock of code.
 static void free_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel)
 {
-    const bool frees = !slri_vk_hangs(vulkan);
+    const bool frees = !slri_hangs(&vulkan->loss);
     for (struct slri_vk_pipeline *each = kernel->first, *next; each; each = next) {
         next = each->next;
         if (frees)

@@ -126,11 +126,11 @@ static void give_up(void *device)
 {
     struct slri_vulkan *vulkan = device;
     if (vulkan->own)
-        slri_vk_queue_destroy(vulkan, vulkan->own);
+        slri_buffered_destroy(vulkan, vulkan->own);
     vulkan->own = NULL;
     slri_vk_memory_forget(vulkan);
     slri_vk_code_forget(vulkan);
-    if (vulkan->device && vulkan->call.DestroyDevice && !slri_vk_hangs(vulkan)) {
+    if (vulkan->device && vulkan->call.DestroyDevice && !slri_hangs(&vulkan->loss)) {
         vulkan->call.DestroyPipelineLayout(vulkan->device, vulkan->layout, NULL);
         vulkan->call.DestroyDevice(vulkan->device, NULL);
     }
@@ -209,10 +209,7 @@ static slr_status vulkan_reopen(void *device, uint64_t deadline_ns, slr_status (
                          "device '%s': a persistent ring kernel has memory that goes with the lost device: destroy it "
                          "first",
                          vulkan->name);
-    if (slri_vk_hangs(vulkan)) // there is no call that ends what runs
-        return SLRI_FAIL(TIMEOUT, "device '%s' has a command that has not ended", vulkan->name);
-    give_up(vulkan);
-    return slri_loss_reopen(&vulkan->loss, &how, vulkan, deadline_ns);
+    return slri_loss_replace(&vulkan->loss, &how, vulkan, deadline_ns);
 }
 
 const struct slri_backend slri_backend_vulkan = {
@@ -229,10 +226,10 @@ const struct slri_backend slri_backend_vulkan = {
     .memory_destroy = slri_vk_memory_destroy,
     .shares_seen = true,
     .locate = slri_vk_locate,
-    .encode = slri_vk_encode,
-    .wait = slri_vk_wait,
+    .encode = slri_buffered_encode,
+    .wait = slri_buffered_wait,
     .queue_create = slri_vk_queue_create,
-    .queue_destroy = slri_vk_queue_destroy,
+    .queue_destroy = slri_buffered_destroy,
     .metrics = slri_vk_metrics,
     .list_create = slri_vk_list_create,
     .list_destroy = slri_vk_list_destroy,

@@ -392,7 +392,7 @@ slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, s
                                .ring_mode = vulkan->ring_mode,
                                .loss = &vulkan->loss,
                                .residents = &vulkan->residents,
-                               .hang_timeout_ns = SLRI_VK_PATIENCE_NS,
+                               .hang_timeout_ns = SLRI_HANG_TIMEOUT_NS,
                                .queue = {.threads = MOST_STREAM_THREADS,
                                          .most_begun = MOST_BEGUN,
                                          .most_pattern = 4,

@@ -119,7 +119,7 @@ VkResult slri_vk_launch_look(struct slri_vulkan *vulkan, const struct slri_vk_la
 void slri_vk_launch_free(struct slri_vulkan *vulkan, struct slri_vk_launch *launch)
 {
     slri_vk_chunk_free(vulkan, &launch->memory);
-    if (!slri_vk_hangs(vulkan)) {
+    if (!slri_hangs(&vulkan->loss)) {
         vulkan->call.DestroyCommandPool(vulkan->device, launch->pool, NULL);
         vulkan->call.DestroySemaphore(vulkan->device, launch->semaphore, NULL);
     }

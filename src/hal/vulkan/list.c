@@ -5,15 +5,15 @@
 #include "base/status.h"
 #include "hal/vulkan/vulkan.h"
 
-static bool can_be_one(struct slri_vulkan *vulkan, const struct slri_vk_list *list)
+static bool can_be_one(struct slri_vulkan *vulkan, const struct slri_kept_list *kept)
 {
     bool can = true;
-    for (uint32_t i = 0; i < list->kept->count; ++i)
-        can = can && slri_vk_record_can(vulkan, &list->kept->part[i].command);
+    for (uint32_t i = 0; i < kept->count; ++i)
+        can = can && slri_vk_record_can(vulkan, &kept->part[i].command);
     return can;
 }
 
-static slr_status begin_list(struct slri_vulkan *vulkan, struct slri_vk_list *list)
+static slr_status begin_list(struct slri_vulkan *vulkan, const struct slri_kept_list *kept, struct slri_vk_list *list)
 {
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .queueFamilyIndex = vulkan->facts.family};
@@ -22,8 +22,8 @@ static slr_status begin_list(struct slri_vulkan *vulkan, struct slri_vk_list *li
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
                                             .pInheritanceInfo = &none};
     uint64_t bytes = 64;
-    for (uint32_t i = 0; i < list->kept->count; ++i)
-        bytes += slri_vk_record_needs(&list->kept->part[i].command);
+    for (uint32_t i = 0; i < kept->count; ++i)
+        bytes += slri_vk_record_needs(&kept->part[i].command);
     SLRI_TRY(slri_vk_recorder_open(&list->recorder, vulkan, bytes));
     SLRI_VK_TRY(vulkan, CreateCommandPool, vulkan->device, &pool, NULL, &list->pool);
     const VkCommandBufferAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -36,16 +36,25 @@ static slr_status begin_list(struct slri_vulkan *vulkan, struct slri_vk_list *li
     return SLR_OK;
 }
 
-static slr_status record_list(struct slri_vulkan *vulkan, struct slri_vk_list *list)
+static slr_status record_list(struct slri_vulkan *vulkan, const struct slri_kept_list *kept, struct slri_vk_list *list)
 {
-    SLRI_TRY(begin_list(vulkan, list));
-    const struct slri_kept_part *part = list->kept->part;
-    for (uint32_t i = 0; i < list->kept->count; ++i)
+    SLRI_TRY(begin_list(vulkan, kept, list));
+    const struct slri_kept_part *part = kept->part;
+    for (uint32_t i = 0; i < kept->count; ++i)
         SLRI_TRY(slri_vk_record(&list->recorder, &part[i].command, &part[i].extras));
     SLRI_VK_TRY(vulkan, EndCommandBuffer, list->secondary);
     list->barriers = list->recorder.flow->barriers;
     list->told_by = list->recorder.flow->told_by;
     return SLR_OK;
+}
+
+static slr_status make_native(struct slri_vulkan *vulkan, struct slri_kept_list *kept)
+{
+    if (!can_be_one(vulkan, kept))
+        return SLR_OK;
+    kept->native = slri_alloc(vulkan->allocator, sizeof(struct slri_vk_list));
+    return kept->native ? record_list(vulkan, kept, kept->native)
+                        : SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list", vulkan->name);
 }
 
 slr_status slri_vk_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
@@ -55,27 +64,24 @@ slr_status slri_vk_list_create(void *device, const struct slri_command *command,
     void *kept;
     SLRI_TRY(slri_loss_check(&vulkan->loss));
     SLRI_TRY(slri_kept_list_create(vulkan->name, vulkan->allocator, false, command, extras, commands, &kept));
-    struct slri_vk_list *made = slri_alloc(vulkan->allocator, sizeof *made);
-    if (!made) {
-        slri_kept_list_destroy(vulkan, kept);
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list", vulkan->name);
-    }
-    made->kept = kept;
-    slr_status status = can_be_one(vulkan, made) ? record_list(vulkan, made) : SLR_OK;
+    slr_status status = make_native(vulkan, kept);
     if (status == SLR_OK)
-        *list = made;
+        *list = kept;
     else
-        slri_vk_list_destroy(vulkan, made);
+        slri_vk_list_destroy(vulkan, kept);
     return status;
 }
 
 void slri_vk_list_destroy(void *device, void *list)
 {
     struct slri_vulkan *vulkan = device;
-    struct slri_vk_list *dying = list;
-    if (!slri_vk_hangs(vulkan))
-        vulkan->call.DestroyCommandPool(vulkan->device, dying->pool, NULL);
-    slri_vk_recorder_close(&dying->recorder);
-    slri_kept_list_destroy(vulkan, dying->kept);
-    slri_free(vulkan->allocator, dying, sizeof *dying);
+    struct slri_kept_list *kept = list;
+    struct slri_vk_list *dying = kept->native;
+    if (dying) {
+        if (!slri_hangs(&vulkan->loss))
+            vulkan->call.DestroyCommandPool(vulkan->device, dying->pool, NULL);
+        slri_vk_recorder_close(&dying->recorder);
+        slri_free(vulkan->allocator, dying, sizeof *dying);
+    }
+    slri_kept_list_destroy(vulkan, kept);
 }

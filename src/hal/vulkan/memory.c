@@ -165,7 +165,7 @@ static slr_status fill_chunk(struct slri_vulkan *vulkan, const struct wish *wish
 
 void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk)
 {
-    if (slri_vk_hangs(vulkan))
+    if (slri_hangs(&vulkan->loss))
         return;
     vulkan->call.DestroyBuffer(vulkan->device, chunk->buffer, NULL);
     vulkan->call.FreeMemory(vulkan->device, chunk->memory, NULL);

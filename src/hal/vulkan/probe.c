@@ -40,8 +40,7 @@ static const char *watch(struct slri_vulkan *vulkan, struct slri_vk_launch *laun
     const bool goes_on = begins && changes(words, look_at(words, LOOKS));
     __atomic_store_n(words + STOP, 1, __ATOMIC_RELEASE); // nothing comes with it
     if (slri_vk_launch_look(vulkan, launch, END_NS) != VK_SUCCESS) {
-        __atomic_store_n(&vulkan->hangs, true, __ATOMIC_RELAXED);
-        (void)slri_lose(&vulkan->loss, "the trial of a persistent kernel did not end in time");
+        (void)slri_lose_hung(&vulkan->loss, "the trial of a persistent kernel did not end in time");
         return "a trial of it did not end";
     }
     return !begins                      ? "the host does not see what a kernel writes while it runs"

@@ -148,8 +148,7 @@ static void unmake_group(struct slri_resident *resident, bool has_ended)
     struct slri_vk_group *group = (struct slri_vk_group *)resident;
     struct slri_vulkan *vulkan = group->vulkan;
     if (!has_ended) {
-        __atomic_store_n(&vulkan->hangs, true, __ATOMIC_RELAXED);
-        (void)slri_lose(&vulkan->loss, "a persistent kernel has not ended");
+        (void)slri_lose_hung(&vulkan->loss, "a persistent kernel has not ended");
         return;
     }
     if (group->launch.begun != 0) // it has said that it goes

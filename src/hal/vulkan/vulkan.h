@@ -5,6 +5,7 @@
 
 #include "base/thread.h"
 #include "emit/spirv/spirv.h"
+#include "engine/buffered_queue.h"
 #include "engine/canary.h"
 #include "engine/kept_list.h"
 #include "engine/loss.h"
@@ -59,7 +60,6 @@ struct slri_vulkan {
     struct slri_vk_facts facts;
     struct slri_loss loss;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
-    bool hangs;              // atomic: something did not end in time, and what it may touch is never freed
 
     struct slri_vk_line { // one of the family's queues
         VkQueue queue;
@@ -89,11 +89,6 @@ struct slri_vulkan {
         bool shares;       // under line[0]'s lock: the group may be in the queue, and who submits has it end first
     } stay;
 };
-
-static inline bool slri_vk_hangs(const struct slri_vulkan *vulkan)
-{
-    return __atomic_load_n(&vulkan->hangs, __ATOMIC_RELAXED);
-}
 
 static inline void slri_vk_count(uint64_t *counter)
 {
@@ -184,21 +179,15 @@ void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_vk
                          const struct slri_vk_use *to);
 
 // queue.c
-#define SLRI_VK_PATIENCE_NS UINT64_C(600000000000)
 slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue);
-void slri_vk_queue_destroy(void *device, void *queue);
-slr_status slri_vk_encode(void *device, void *queue, const struct slri_command *command,
-                          const struct slri_extras *extras, uint32_t commands);
-slr_status slri_vk_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times);
 // Until a timeline semaphore has the value. Errors: DEVICE_LOST, also where that does not come in time.
 slr_status slri_vk_await(struct slri_vulkan *vulkan, VkSemaphore semaphore, uint64_t value, uint64_t deadline_ns);
 // In a queue of the device's own, and waits.
 slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
 
 // list.c
-struct slri_vk_list {
-    struct slri_kept_list *kept; // its commands
-    VkCommandBuffer secondary;   // NULL: its commands are recorded each time
+struct slri_vk_list { // `native` of a struct slri_kept_list
+    VkCommandBuffer secondary;
     VkCommandPool pool;
     struct slri_vk_recorder recorder;
     uint64_t barriers;

@@ -9,8 +9,8 @@ static slr_status count_in(struct slri_webgpu *webgpu, void *queue, void *memory
     const struct slri_command back = {.op = SLRI_COPY_OUT, .copy = {memory, word, 3 * sizeof *word}};
     const struct slri_extras none = {0};
     SLRI_TRY(slri_wg_queue_count(webgpu, queue, memory, SLRI_CANARY_TURNS, SLRI_CANARY_FEW));
-    SLRI_TRY(slri_wg_encode(webgpu, queue, &back, &none, 1));
-    return slri_wg_wait(webgpu, queue, slri_deadline_after(SLRI_WG_PATIENCE_NS), NULL);
+    SLRI_TRY(slri_buffered_encode(webgpu, queue, &back, &none, 1));
+    return slri_buffered_wait(webgpu, queue, slri_deadline_after(SLRI_HANG_TIMEOUT_NS), NULL);
 }
 
 static slr_status count_with(struct slri_webgpu *webgpu, void *queue, uint32_t word[3])
@@ -28,6 +28,6 @@ slr_status slri_wg_run_canary(void *device, uint32_t word[3])
     void *queue;
     SLRI_TRY(slri_wg_queue_create(webgpu, SLR_DEFAULT_PRIORITY, &queue));
     slr_status status = count_with(webgpu, queue, word);
-    slri_wg_queue_destroy(webgpu, queue);
+    slri_buffered_destroy(webgpu, queue);
     return status;
 }

@@ -93,9 +93,9 @@ static slr_status fill_layout(struct slri_webgpu *webgpu, struct slri_wg_layout 
 
 static void free_layout(struct slri_webgpu *webgpu, struct slri_wg_layout *layout)
 {
-    if (layout->pipeline && !slri_wg_hangs(webgpu))
+    if (layout->pipeline && !slri_hangs(&webgpu->loss))
         webgpu->lib->PipelineLayoutRelease(layout->pipeline);
-    if (layout->group && !slri_wg_hangs(webgpu))
+    if (layout->group && !slri_hangs(&webgpu->loss))
         webgpu->lib->BindGroupLayoutRelease(layout->group);
     slri_free(webgpu->allocator, layout, sizeof *layout);
 }
@@ -282,7 +282,7 @@ slr_status slri_wg_code_build(void *device, const struct slri_code_text *text, s
 // Under the lock of code.
 static void free_objects(struct slri_webgpu *webgpu, struct slri_wg_kernel *kernel)
 {
-    const bool frees = !slri_wg_hangs(webgpu);
+    const bool frees = !slri_hangs(&webgpu->loss);
     for (struct slri_wg_pipeline *each = kernel->first, *next; each; each = next) {
         next = each->next;
         if (frees)

@@ -83,13 +83,13 @@ static void give_up(void *device)
     struct slri_webgpu *webgpu = device;
     slri_wg_memory_forget(webgpu);
     slri_wg_code_forget(webgpu);
-    if (webgpu->queue && !slri_wg_hangs(webgpu))
+    if (webgpu->queue && !slri_hangs(&webgpu->loss))
         webgpu->lib->QueueRelease(webgpu->queue);
-    if (webgpu->device && !slri_wg_hangs(webgpu)) {
+    if (webgpu->device && !slri_hangs(&webgpu->loss)) {
         webgpu->lib->DeviceDestroy(webgpu->device);
         webgpu->lib->DeviceRelease(webgpu->device);
     }
-    if (!slri_wg_hangs(webgpu))
+    if (!slri_hangs(&webgpu->loss))
         slri_wg_queues_forget(webgpu);
     webgpu->queue = NULL;
     webgpu->device = NULL;
@@ -99,7 +99,7 @@ static void webgpu_close(void *device)
 {
     struct slri_webgpu *webgpu = device;
     give_up(webgpu);
-    if (slri_wg_hangs(webgpu)) // the library may still call with it
+    if (slri_hangs(&webgpu->loss)) // the library may still call with it
         return;
     slri_mutex_destroy(&webgpu->canary.lock);
     slri_mutex_destroy(&webgpu->tool_lock);
@@ -154,12 +154,7 @@ static slr_status webgpu_reopen(void *device, uint64_t deadline_ns, slr_status (
     static const struct slri_reopening how = {begin_again, give_up};
     struct slri_webgpu *webgpu = device;
     SLRI_TRY(quiesce(user));
-    if (slri_wg_hangs(webgpu)) // there is no call that ends what runs
-        return SLRI_FAIL(TIMEOUT,
-                         "device '%s' has a command that has not ended, and no call ends it; restart the process",
-                         webgpu->name);
-    give_up(webgpu);
-    return slri_loss_reopen(&webgpu->loss, &how, webgpu, deadline_ns);
+    return slri_loss_replace(&webgpu->loss, &how, webgpu, deadline_ns);
 }
 
 // WebGPU has command buffers that run once alone.
@@ -182,10 +177,10 @@ const struct slri_backend slri_backend_webgpu = {
     .reopen = webgpu_reopen,
     .memory_create = slri_wg_memory_create,
     .memory_destroy = slri_wg_memory_destroy,
-    .encode = slri_wg_encode,
-    .wait = slri_wg_wait,
+    .encode = slri_buffered_encode,
+    .wait = slri_buffered_wait,
     .queue_create = slri_wg_queue_create,
-    .queue_destroy = slri_wg_queue_destroy,
+    .queue_destroy = slri_buffered_destroy,
     .metrics = slri_wg_metrics,
     .list_create = webgpu_list_create,
     .list_destroy = slri_kept_list_destroy,

@@ -198,7 +198,7 @@ slr_status slri_wg_facts(void *device, uint32_t index, struct slri_facts *out, s
                                .ring_mode = webgpu->ring_mode,
                                .loss = &webgpu->loss,
                                .alignment = webgpu->facts.limits.minStorageBufferOffsetAlignment,
-                               .hang_timeout_ns = SLRI_WG_PATIENCE_NS,
+                               .hang_timeout_ns = SLRI_HANG_TIMEOUT_NS,
                                .never_persistent = "WebGPU shows the host no memory while a kernel runs",
                                .queue = {.threads = MOST_STREAM_THREADS,
                                          .most_begun = MOST_BEGUN,

@@ -35,7 +35,7 @@ slr_status slri_wg_buffer_make(struct slri_webgpu *webgpu, uint64_t bytes, WGPUF
 
 void slri_wg_buffer_free(struct slri_webgpu *webgpu, WGPUBuffer buffer)
 {
-    if (!buffer || slri_wg_hangs(webgpu))
+    if (!buffer || slri_hangs(&webgpu->loss))
         return;
     webgpu->lib->BufferDestroy(buffer); // bind groups that are kept still name it
     webgpu->lib->BufferRelease(buffer);

@@ -1,75 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues. What is encoded is recorded, and submitted at the last command before a wait, when there is much of it, or
-// when it is waited for. All of a device's share its one WebGPU queue. Each submission has a read-back buffer of its
-// own: what is copied out and the time stamps lie in it, and one map gives both.
+// Queues (engine/buffered_queue.h). All of a device's share its one WebGPU queue. Each submission has a read-back
+// buffer of its own: what is copied out and the time stamps lie in it, and one map gives both.
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/kept_list.h"
 #include "hal/webgpu/webgpu.h"
 
 #include <stdio.h>
 
-#define MOST_SUBMITS 8u   // before the first is waited for
-#define MOST_RECORDED 64u // commands of one submission
-#define MOST_BACKS 256u   // copies out that the host completes
-#define READ_BYTES 65536u // of a read-back buffer at first, without the stamps
-#define STAGE_BYTES 1048576u
-#define MOST_PART 33554432u // of a copy at once
+#define READ_BYTES 65536u   // of a read-back buffer at first, without the stamps
+#define MOST_PART 33554432u // of what the library writes by itself at once
 #define STAMP_BYTES (2u * SLRI_WG_MOST_PASSES * 8u)
 #define TAIL_BYTES (STAMP_BYTES + 16u) // of a read-back buffer: behind the stamps the word by which kernels tell
-#define END_NS UINT64_C(2000000000)    // for what a lost device still does
 #define LOOK_NS 50000u                 // so long a wait looks again at once
 #define LONGEST_NAP_NS 1000000u
 
 enum state { // of a submission; atomic
-    NONE,
+    NONE,    // it could not be submitted
     PENDING,
     DONE,
     FAILED
 };
 
 struct slri_wg_queue {
+    struct slri_buffered_queue base;
     struct slri_wg_recorder recorder;
-    uint32_t submits, recorded; // since the last wait; in the open submission
-    bool is_open;               // there is something to submit
     struct submit {
         uint32_t state, stamped; // `state` is the library's while it is PENDING
         bool is_mapped;
         const char *told_by; // NULL, or a kernel that tells of loops
         WGPUBuffer read;     // NULL: none yet
         uint64_t read_bytes, read_used;
-    } submit[MOST_SUBMITS];
+    } submit[SLRI_MOST_SUBMITS];
 
-    WGPUBuffer stage; // what the host has written behind the first command of a submission
-    unsigned char *stage_shadow;
-    uint64_t stage_bytes, stage_serial, staged, stage_sent;
-    struct back {
-        unsigned char *to;
-        uint64_t at, bytes; // in the read-back buffer
-        uint32_t submit;
-    } back[MOST_BACKS];
-    uint32_t backs, sent_backs;     // the latter are of what was submitted
+    WGPUBuffer stage; // what the host has written behind the first command of a submission: its shadow is base.stage
+    uint64_t stage_serial, stage_sent;
     WGPUBuffer resolved;            // time stamps on their way
     uint64_t first_tick, last_tick; // of what was stamped since the last wait; the former is greater: none
     struct slri_wg_queue *next;     // of those that have gone, and whose states the library still writes
 };
 
+static struct slri_wg_queue *of(struct slri_buffered_queue *queue)
+{
+    return (struct slri_wg_queue *)queue;
+}
+
+static struct submit *open_submit(struct slri_wg_queue *queue)
+{
+    return &queue->submit[queue->base.submits];
+}
+
 // ---- life ----------------------------------------------------------------------------------------------------------
 
-static void free_queue(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
+static void free_queue(struct slri_buffered_queue *base)
 {
+    struct slri_wg_queue *queue = of(base);
+    struct slri_webgpu *webgpu = queue->recorder.webgpu;
     slri_wg_recorder_close(&queue->recorder);
-    for (uint32_t i = 0; i < MOST_SUBMITS; ++i)
+    for (uint32_t i = 0; i < SLRI_MOST_SUBMITS; ++i)
         slri_wg_buffer_free(webgpu, queue->submit[i].read);
     slri_wg_buffer_free(webgpu, queue->stage);
     slri_wg_buffer_free(webgpu, queue->resolved);
-    slri_free(webgpu->allocator, queue->stage_shadow, queue->stage_bytes);
+    slri_free(webgpu->allocator, base->stage.host, base->stage.bytes);
     bool is_written = false;
-    for (uint32_t i = 0; i < MOST_SUBMITS; ++i)
+    for (uint32_t i = 0; i < SLRI_MOST_SUBMITS; ++i)
         is_written |= __atomic_load_n(&queue->submit[i].state, __ATOMIC_ACQUIRE) == PENDING;
     if (!is_written) {
-        slri_free(webgpu->allocator, queue, sizeof *queue);
+        slri_buffered_free(base);
         return;
     }
     slri_mutex_lock(&webgpu->memory_lock);
@@ -82,32 +79,24 @@ void slri_wg_queues_forget(struct slri_webgpu *webgpu)
 {
     for (struct slri_wg_queue *each = webgpu->buried, *next; each; each = next) {
         next = each->next;
-        slri_free(webgpu->allocator, each, sizeof *each);
+        slri_buffered_free(&each->base);
     }
     webgpu->buried = NULL;
 }
 
-slr_status slri_wg_queue_create(void *device, uint32_t priority, void **queue)
-{
-    struct slri_webgpu *webgpu = device;
-    (void)priority; // a device has one queue
-    SLRI_TRY(slri_loss_check(&webgpu->loss));
-    struct slri_wg_queue *made = slri_alloc(webgpu->allocator, sizeof *made);
-    if (!made)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a queue", webgpu->name);
-    made->first_tick = UINT64_MAX;
-    slr_status status = slri_wg_recorder_open(&made->recorder, webgpu);
-    if (status == SLR_OK && made->recorder.stamps)
-        status = slri_wg_buffer_make(webgpu, STAMP_BYTES, WGPUBufferUsage_QueryResolve | WGPUBufferUsage_CopySrc,
-                                     &made->resolved);
-    if (status == SLR_OK)
-        *queue = made;
-    else
-        free_queue(webgpu, made);
-    return status;
-}
-
 // ---- submissions ---------------------------------------------------------------------------------------------------
+
+// Nothing is made before it is needed: what the library writes by itself needs no encoder.
+static slr_status open_commands(struct slri_buffered_queue *base)
+{
+    struct submit *submit = open_submit(of(base));
+    submit->state = NONE;
+    submit->is_mapped = false;
+    submit->stamped = 0;
+    submit->told_by = NULL;
+    submit->read_used = 0;
+    return SLR_OK;
+}
 
 // The library calls them while somebody polls the device: their words come before the state.
 static void note_mapped(uint32_t status, WGPUStringView message, void *user, void *unused)
@@ -172,9 +161,7 @@ static slr_status take_stamps(struct slri_webgpu *webgpu, struct slri_wg_queue *
 static slr_status end_commands(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, WGPUCommandBuffer *out)
 {
     struct slri_wg_recorder *recorder = &queue->recorder;
-    struct submit *submit = &queue->submit[queue->submits];
-    submit->stamped = 0;
-    submit->told_by = NULL;
+    struct submit *submit = open_submit(queue);
     *out = NULL;
     if (!recorder->encoder)
         return SLR_OK;
@@ -192,13 +179,14 @@ static slr_status end_commands(struct slri_webgpu *webgpu, struct slri_wg_queue 
 
 static slr_status send(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, WGPUCommandBuffer commands)
 {
-    struct submit *submit = &queue->submit[queue->submits];
+    struct submit *submit = open_submit(queue);
+    const struct slri_stage *stage = &queue->base.stage;
     const struct slri_wg_library *lib = webgpu->lib;
     slri_wg_recorder_send(&queue->recorder);
-    if (queue->stage_sent != queue->staged)
-        lib->QueueWriteBuffer(webgpu->queue, queue->stage, queue->stage_sent, queue->stage_shadow + queue->stage_sent,
-                              queue->staged - queue->stage_sent);
-    queue->stage_sent = queue->staged;
+    if (queue->stage_sent != stage->used)
+        lib->QueueWriteBuffer(webgpu->queue, queue->stage, queue->stage_sent, stage->host + queue->stage_sent,
+                              stage->used - queue->stage_sent);
+    queue->stage_sent = stage->used;
     SLRI_TRY(slri_wg_check(webgpu, "QueueWriteBuffer"));
     lib->QueueSubmit(webgpu->queue, commands ? 1 : 0, &commands);
     SLRI_TRY(slri_wg_check(webgpu, "QueueSubmit"));
@@ -206,7 +194,6 @@ static slr_status send(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, 
     const bool has_tail = submit->stamped != 0 || submit->told_by;
     submit->is_mapped = submit->read_used != 0 || has_tail;
     submit->state = PENDING;
-    ++queue->submits;
     if (submit->is_mapped) {
         const WGPUBufferMapCallbackInfo then = {
             .mode = WGPUCallbackMode_AllowSpontaneous, .callback = note_mapped, .userdata1 = submit};
@@ -221,22 +208,16 @@ static slr_status send(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, 
     return slri_wg_check(webgpu, "QueueOnSubmittedWorkDone");
 }
 
-static slr_status submit_open(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
+static slr_status submit_open(struct slri_buffered_queue *base)
 {
+    struct slri_wg_queue *queue = of(base);
+    struct slri_webgpu *webgpu = queue->recorder.webgpu;
     WGPUCommandBuffer commands;
-    if (!queue->is_open)
-        return SLR_OK;
-    queue->is_open = false;
-    queue->recorded = 0;
     slr_status status = end_commands(webgpu, queue, &commands);
     if (status == SLR_OK)
         status = send(webgpu, queue, commands);
-    if (commands && !slri_wg_hangs(webgpu))
+    if (commands && !slri_hangs(&webgpu->loss))
         webgpu->lib->CommandBufferRelease(commands);
-    if (status == SLR_OK)
-        queue->sent_backs = queue->backs;
-    else
-        queue->backs = queue->sent_backs; // the others are not done
     return status;
 }
 
@@ -258,7 +239,7 @@ static slr_status await_one(struct slri_webgpu *webgpu, struct submit *submit, u
     slr_status complaint = SLR_OK;
     for (;;) {
         const uint32_t state = __atomic_load_n(&submit->state, __ATOMIC_ACQUIRE);
-        if (state == DONE)
+        if (state == DONE || state == NONE)
             return complaint;
         if (state == FAILED)
             return slri_is_lost(&webgpu->loss) ? slri_loss_say(&webgpu->loss)
@@ -271,20 +252,19 @@ static slr_status await_one(struct slri_webgpu *webgpu, struct submit *submit, u
         if (__atomic_load_n(&submit->state, __ATOMIC_ACQUIRE) != PENDING)
             continue;
         const uint64_t now_ns = slri_now_ns();
-        if (now_ns >= deadline_ns) {
-            __atomic_store_n(&webgpu->hangs, true, __ATOMIC_RELAXED);
-            return slri_lose(&webgpu->loss, "a command did not end in time");
-        }
+        if (now_ns >= deadline_ns)
+            return slri_lose_hung(&webgpu->loss, NULL);
         nap(now_ns - began_ns);
     }
 }
 
 // All of them, unless the device is lost: the place of one that the library still writes is not another's.
-static slr_status await_begun(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, uint64_t deadline_ns)
+static slr_status await_begun(struct slri_buffered_queue *base, uint64_t deadline_ns)
 {
+    struct slri_wg_queue *queue = of(base);
     slr_status status = SLR_OK;
-    for (uint32_t i = 0; i < queue->submits && status != SLR_DEVICE_LOST; ++i) {
-        const slr_status one = await_one(webgpu, &queue->submit[i], deadline_ns);
+    for (uint32_t i = 0; i < base->submits && status != SLR_DEVICE_LOST; ++i) {
+        const slr_status one = await_one(queue->recorder.webgpu, &queue->submit[i], deadline_ns);
         status = status == SLR_OK || one == SLR_DEVICE_LOST ? one : status;
     }
     return status;
@@ -301,10 +281,10 @@ static slr_status read_back(struct slri_webgpu *webgpu, const struct submit *sub
 static slr_status note_stamps(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
 {
     uint64_t tick[2 * SLRI_WG_MOST_PASSES];
-    for (uint32_t i = 0; i < queue->submits; ++i) {
+    for (uint32_t i = 0; i < queue->base.submits; ++i) {
         const struct submit *submit = &queue->submit[i];
         const void *stamps;
-        if (submit->stamped == 0)
+        if (!submit->is_mapped || submit->stamped == 0)
             continue;
         SLRI_TRY(read_back(webgpu, submit, submit->read_bytes, 16 * (uint64_t)submit->stamped, &stamps));
         memcpy(tick, stamps, 16 * (size_t)submit->stamped);
@@ -316,45 +296,16 @@ static slr_status note_stamps(struct slri_webgpu *webgpu, struct slri_wg_queue *
     return SLR_OK;
 }
 
-static void forget_stamps(struct slri_wg_queue *queue)
-{
-    queue->first_tick = UINT64_MAX;
-    queue->last_tick = 0;
-}
-
-// From the first pass to the last one; the device's clock is not the host's, so it ends now.
-static void tell_times(const struct slri_webgpu *webgpu, const struct slri_wg_queue *queue, struct slri_times *times)
-{
-    if (queue->last_tick < queue->first_tick)
-        return;
-    const double ticks = (double)(queue->last_tick - queue->first_tick);
-    times->to_ns = slri_now_ns();
-    times->from_ns = times->to_ns - (uint64_t)(ticks * (double)webgpu->facts.ns_a_tick);
-}
-
-static slr_status bring_back(struct slri_webgpu *webgpu, const struct slri_wg_queue *queue)
-{
-    for (uint32_t i = 0; i < queue->backs; ++i) {
-        const struct back *back = &queue->back[i];
-        const uint64_t lead = back->at % 8;
-        const void *from;
-        SLRI_TRY(
-            read_back(webgpu, &queue->submit[back->submit], back->at - lead, (lead + back->bytes + 3) / 4 * 4, &from));
-        memcpy(back->to, (const unsigned char *)from + lead, back->bytes);
-    }
-    return SLR_OK;
-}
-
 // Whether the driver has ended a loop of what was submitted.
 static slr_status look(struct slri_webgpu *webgpu, const struct slri_wg_queue *queue)
 {
     static const uint32_t none[4];
-    for (uint32_t i = 0; i < queue->submits; ++i) {
+    for (uint32_t i = 0; i < queue->base.submits; ++i) {
         const struct submit *submit = &queue->submit[i];
         const void *told;
         uint32_t word;
         char kernel[96];
-        if (!submit->told_by)
+        if (!submit->is_mapped || !submit->told_by)
             continue;
         SLRI_TRY(read_back(webgpu, submit, submit->read_bytes + STAMP_BYTES, 16, &told));
         memcpy(&word, told, sizeof word);
@@ -367,232 +318,190 @@ static slr_status look(struct slri_webgpu *webgpu, const struct slri_wg_queue *q
     return SLR_OK;
 }
 
-static void settle(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
+static slr_status view_back(struct slri_buffered_queue *base, const struct slri_back *back, const void **bytes)
 {
-    for (uint32_t i = 0; i < queue->submits; ++i) {
+    struct slri_wg_queue *queue = of(base);
+    const uint64_t lead = back->at % 8;
+    const void *from;
+    SLRI_TRY(read_back(queue->recorder.webgpu, &queue->submit[back->submit], back->at - lead,
+                       (lead + back->bytes + 3) / 4 * 4, &from));
+    *bytes = (const unsigned char *)from + lead;
+    return SLR_OK;
+}
+
+// Its states are the library's where it hangs.
+static slr_status settle(struct slri_buffered_queue *base, slr_status status)
+{
+    struct slri_wg_queue *queue = of(base);
+    struct slri_webgpu *webgpu = queue->recorder.webgpu;
+    if (status == SLR_OK)
+        status = note_stamps(webgpu, queue);
+    if (status == SLR_OK)
+        status = look(webgpu, queue);
+    queue->stage_sent = 0;
+    for (uint32_t i = 0; !slri_hangs(&webgpu->loss) && i < base->submits; ++i) {
         struct submit *submit = &queue->submit[i];
         if (submit->is_mapped && __atomic_load_n(&submit->state, __ATOMIC_ACQUIRE) == DONE)
             webgpu->lib->BufferUnmap(submit->read);
         submit->is_mapped = false;
     }
-    for (uint32_t i = 0; i < MOST_SUBMITS; ++i)
-        queue->submit[i].read_used = 0;
-    queue->submits = 0;
-    queue->backs = queue->sent_backs = 0;
-    queue->staged = queue->stage_sent = 0;
-}
-
-// Also where what is open cannot be submitted: what was, is waited for.
-static slr_status finish(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, uint64_t deadline_ns)
-{
-    slr_status status = submit_open(webgpu, queue);
-    slr_status waited = await_begun(webgpu, queue, deadline_ns);
-    if (waited == SLR_OK)
-        waited = bring_back(webgpu, queue);
-    if (waited == SLR_OK)
-        waited = note_stamps(webgpu, queue);
-    if (waited == SLR_OK)
-        waited = look(webgpu, queue);
-    if (!slri_wg_hangs(webgpu))
-        settle(webgpu, queue);
-    return status == SLR_OK ? waited : status;
-}
-
-slr_status slri_wg_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times)
-{
-    struct slri_webgpu *webgpu = device;
-    SLRI_TRY(slri_loss_check(&webgpu->loss));
-    slr_status status = finish(webgpu, queue, deadline_ns);
-    if (status == SLR_OK && times)
-        tell_times(webgpu, queue, times);
-    forget_stamps(queue);
     return status;
 }
 
-// Of a lost device it may have what nobody has waited for.
-void slri_wg_queue_destroy(void *device, void *queue)
+// From the first pass to the last one; the device's clock is not the host's, so it ends now.
+static slr_status tell_times(struct slri_buffered_queue *base, struct slri_times *times)
 {
-    struct slri_webgpu *webgpu = device;
-    struct slri_wg_queue *dying = queue;
-    if (dying->submits != 0 && !slri_wg_hangs(webgpu))
-        (void)await_begun(webgpu, dying, slri_deadline_after(END_NS));
-    free_queue(webgpu, dying);
+    struct slri_wg_queue *queue = of(base);
+    if (times && queue->first_tick <= queue->last_tick) {
+        const double ticks = (double)(queue->last_tick - queue->first_tick);
+        times->to_ns = slri_now_ns();
+        times->from_ns = times->to_ns - (uint64_t)(ticks * (double)queue->recorder.webgpu->facts.ns_a_tick);
+    }
+    queue->first_tick = UINT64_MAX;
+    queue->last_tick = 0;
+    return SLR_OK;
 }
 
-// In the midst of encoding, for room.
-static slr_status drain(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
-{
-    return finish(webgpu, queue, slri_deadline_after(SLRI_WG_PATIENCE_NS));
-}
+// ---- copies --------------------------------------------------------------------------------------------------------
 
-// ---- copies in -----------------------------------------------------------------------------------------------------
-
-static bool waits_for_back(const struct slri_wg_queue *queue, const unsigned char *host, uint64_t bytes)
+static slr_status grow_stage(struct slri_buffered_queue *base, uint64_t bytes)
 {
-    for (uint32_t i = 0; i < queue->backs; ++i)
-        if (queue->back[i].to < host + bytes && host < queue->back[i].to + queue->back[i].bytes)
-            return true;
-    return false;
-}
-
-// Nothing is in it.
-static slr_status grow_stage(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, uint64_t bytes)
-{
-    uint64_t room = STAGE_BYTES;
+    struct slri_wg_queue *queue = of(base);
+    struct slri_webgpu *webgpu = queue->recorder.webgpu;
     WGPUBuffer larger;
-    while (room < bytes)
-        room *= 2;
-    if (queue->stage_bytes >= room)
-        return SLR_OK;
-    unsigned char *shadow = slri_alloc(webgpu->allocator, room);
+    unsigned char *shadow = slri_alloc(webgpu->allocator, bytes);
     if (!shadow)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory to copy by", webgpu->name);
     slr_status status = slri_wg_buffer_make(
-        webgpu, room, WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, &larger);
+        webgpu, bytes, WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, &larger);
     if (status != SLR_OK) {
-        slri_free(webgpu->allocator, shadow, room);
+        slri_free(webgpu->allocator, shadow, bytes);
         return status;
     }
     slri_wg_buffer_free(webgpu, queue->stage);
-    slri_free(webgpu->allocator, queue->stage_shadow, queue->stage_bytes);
+    slri_free(webgpu->allocator, base->stage.host, base->stage.bytes);
     queue->stage = larger;
-    queue->stage_shadow = shadow;
-    queue->stage_bytes = room;
     queue->stage_serial = slri_wg_serial(webgpu);
+    base->stage.host = shadow;
+    base->stage.bytes = bytes;
     return SLR_OK;
 }
 
-static slr_status copy_in_staged(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, struct slri_wg_range *to,
-                                 const unsigned char *host)
+// In the read-back buffer of the open submission.
+static slr_status take_read(struct slri_buffered_queue *base, uint64_t bytes, uint64_t *at)
 {
-    if (queue->staged + to->bytes + 4 > queue->stage_bytes) {
-        SLRI_TRY(drain(webgpu, queue));
-        SLRI_TRY(grow_stage(webgpu, queue, to->bytes + 4));
-    }
-    const struct slri_wg_range from = {queue->stage, queue->stage_serial, queue->staged, to->bytes};
-    memcpy(queue->stage_shadow + queue->staged, host, to->bytes);
-    queue->staged += (to->bytes + 15) / 16 * 16;
-    queue->is_open = true;
-    return slri_wg_record_copy(&queue->recorder, &from, to);
-}
-
-// What the library writes by itself lies in memory of its own until it is submitted: a long copy is so part by part.
-static slr_status submit_part(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
-{
-    return queue->submits + 1 == MOST_SUBMITS ? drain(webgpu, queue) : submit_open(webgpu, queue);
-}
-
-// In front of all commands of a submission the library writes by itself; behind one, from the stage.
-static slr_status copy_in(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const struct slri_command *command)
-{
-    const unsigned char *host = command->copy.host;
-    uint64_t at, left = command->copy.bytes;
-    const struct slri_wg_chunk chunk = slri_wg_find(webgpu, command->copy.device, &at);
-    if (waits_for_back(queue, host, left))
-        SLRI_TRY(drain(webgpu, queue));
-    while (left != 0) {
-        const uint64_t bytes = left < MOST_PART ? left : MOST_PART;
-        struct slri_wg_range to = {chunk.buffer, chunk.serial, at, bytes};
-        if (!queue->recorder.encoder && at % 4 == 0 && bytes % 4 == 0) {
-            webgpu->lib->QueueWriteBuffer(webgpu->queue, chunk.buffer, at, host, bytes);
-            queue->is_open = true;
-            SLRI_TRY(slri_wg_check(webgpu, "QueueWriteBuffer"));
-            if (bytes != left)
-                SLRI_TRY(submit_part(webgpu, queue));
-        } else {
-            SLRI_TRY(copy_in_staged(webgpu, queue, &to, host));
-        }
-        host += bytes;
-        at += bytes;
-        left -= bytes;
-    }
+    struct slri_wg_queue *queue = of(base);
+    const uint64_t words = (bytes + 7) / 8 * 8;
+    if (open_submit(queue)->read_used != 0 && open_submit(queue)->read_used + words > open_submit(queue)->read_bytes)
+        SLRI_TRY(slri_buffered_cut(base));
+    struct submit *submit = open_submit(queue);
+    SLRI_TRY(grow_read(queue->recorder.webgpu, submit, submit->read_used + words));
+    *at = submit->read_used;
+    submit->read_used += words;
     return SLR_OK;
 }
 
-// ---- copies out ----------------------------------------------------------------------------------------------------
-
-static slr_status make_read_room(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, uint64_t bytes)
+// Out: the whole words around.
+static slr_status copy_staged(struct slri_buffered_queue *base, bool in, const void *device, uint64_t at,
+                              uint64_t bytes)
 {
-    const struct submit *submit = &queue->submit[queue->submits];
-    if (queue->backs < MOST_BACKS && submit->read_used + bytes <= submit->read_bytes)
-        return SLR_OK;
-    if (queue->backs == MOST_BACKS || (submit->read_used != 0 && queue->submits + 1 == MOST_SUBMITS))
-        SLRI_TRY(drain(webgpu, queue));
-    else if (submit->read_used != 0)
-        SLRI_TRY(submit_open(webgpu, queue));
-    return grow_read(webgpu, &queue->submit[queue->submits], bytes);
+    struct slri_wg_queue *queue = of(base);
+    struct slri_wg_recorder *recorder = &queue->recorder;
+    struct slri_wg_range there = {.bytes = bytes}, here = {queue->stage, queue->stage_serial, at, bytes};
+    const struct slri_wg_chunk chunk = slri_wg_find(recorder->webgpu, device, &there.at);
+    there.buffer = chunk.buffer;
+    there.serial = chunk.serial;
+    if (in)
+        return slri_wg_record_copy(recorder, &here, &there);
+    const uint64_t lead = at % 4;
+    there.at -= lead;
+    there.bytes = (lead + bytes + 3) / 4 * 4;
+    here = (struct slri_wg_range){open_submit(queue)->read, 0, at - lead, there.bytes};
+    return slri_wg_record_copy(recorder, &there, &here);
 }
 
-// The whole words around.
-static slr_status copy_out(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const struct slri_command *command)
+// In front of all commands of a submission the library writes whole words by itself.
+static bool reaches(struct slri_buffered_queue *base, const struct slri_command *command)
 {
-    unsigned char *host = command->copy.host;
-    uint64_t at, left = command->copy.bytes;
-    const struct slri_wg_chunk chunk = slri_wg_find(webgpu, command->copy.device, &at);
-    while (left != 0) {
-        const uint64_t bytes = left < MOST_PART ? left : MOST_PART, lead = at % 4;
-        const uint64_t words = (lead + bytes + 3) / 4 * 4;
-        SLRI_TRY(make_read_room(webgpu, queue, words));
-        struct submit *submit = &queue->submit[queue->submits];
-        const struct slri_wg_range from = {chunk.buffer, chunk.serial, at - lead, words};
-        const struct slri_wg_range to = {submit->read, 0, submit->read_used, words};
-        queue->back[queue->backs++] = (struct back){host, submit->read_used + lead, bytes, queue->submits};
-        submit->read_used += (words + 7) / 8 * 8;
-        queue->is_open = true;
-        SLRI_TRY(slri_wg_record_copy(&queue->recorder, &from, &to));
-        host += bytes;
-        at += bytes;
-        left -= bytes;
+    return command->op == SLRI_COPY_IN && !of(base)->recorder.encoder && (uintptr_t)command->copy.device % 4 == 0 &&
+           command->copy.bytes >= 4;
+}
+
+// What it writes lies in memory of its own until it is submitted: a long copy is so part by part.
+static slr_status write_words(struct slri_buffered_queue *base, const struct slri_command *command)
+{
+    struct slri_webgpu *webgpu = of(base)->recorder.webgpu;
+    unsigned char *device = command->copy.device, *host = command->copy.host;
+    const uint64_t words = command->copy.bytes / 4 * 4;
+    uint64_t at;
+    const struct slri_wg_chunk chunk = slri_wg_find(webgpu, device, &at);
+    for (uint64_t done = 0; done < words; done += MOST_PART) {
+        const uint64_t bytes = words - done < MOST_PART ? words - done : MOST_PART;
+        if (done != 0)
+            SLRI_TRY(slri_buffered_cut(base));
+        webgpu->lib->QueueWriteBuffer(webgpu->queue, chunk.buffer, at + done, host + done, bytes);
+        SLRI_TRY(slri_wg_check(webgpu, "QueueWriteBuffer"));
     }
-    return SLR_OK;
+    return slri_buffered_copy(base, true, device + words, host + words, command->copy.bytes - words);
 }
 
 // ---- encoding ------------------------------------------------------------------------------------------------------
 
-static slr_status make_ready(struct slri_webgpu *webgpu, struct slri_wg_queue *queue,
-                             const struct slri_command *command)
+static slr_status make_ready(struct slri_buffered_queue *base, const struct slri_command *command)
 {
-    struct slri_wg_recorder *recorder = &queue->recorder;
+    struct slri_wg_recorder *recorder = &of(base)->recorder;
     if (!slri_wg_recorder_has_room(recorder, command)) {
-        SLRI_TRY(drain(webgpu, queue));
+        SLRI_TRY(slri_buffered_drain(base));
         slri_wg_recorder_clear(recorder);
     }
     if (!slri_wg_recorder_has_room(recorder, command))
         return slri_wg_recorder_refuse(recorder, command);
-    if (recorder->stamped == SLRI_WG_MOST_PASSES)
-        SLRI_TRY(submit_open(webgpu, queue));
-    return queue->submits == MOST_SUBMITS ? drain(webgpu, queue) : SLR_OK;
+    return recorder->stamped == SLRI_WG_MOST_PASSES ? slri_buffered_cut(base) : SLR_OK;
 }
 
-static slr_status encode_one(struct slri_webgpu *webgpu, struct slri_wg_queue *queue,
-                             const struct slri_command *command, const struct slri_extras *extras)
+static slr_status record_command(struct slri_buffered_queue *base, const struct slri_command *command,
+                                 const struct slri_extras *extras)
 {
-    if (command->op == SLRI_LIST) {
-        const struct slri_kept_list *list = command->list;
-        for (uint32_t i = 0; i < list->count; ++i) {
-            struct slri_extras part = list->part[i].extras;
-            part.wants_times = extras->wants_times;
-            SLRI_TRY(encode_one(webgpu, queue, &list->part[i].command, &part));
-        }
-    } else {
-        SLRI_TRY(make_ready(webgpu, queue, command));
-        queue->is_open = true;
-        SLRI_TRY(command->op == SLRI_COPY_IN    ? copy_in(webgpu, queue, command)
-                 : command->op == SLRI_COPY_OUT ? copy_out(webgpu, queue, command)
-                                                : slri_wg_record(&queue->recorder, command, extras));
-    }
-    queue->recorded += command->op != SLRI_LIST;
-    return queue->recorded >= MOST_RECORDED || extras->is_last ? submit_open(webgpu, queue) : SLR_OK;
+    return command->op == SLRI_COPY_IN ? write_words(base, command)
+                                       : slri_wg_record(&of(base)->recorder, command, extras);
 }
 
-slr_status slri_wg_encode(void *device, void *queue, const struct slri_command *command,
-                          const struct slri_extras *extras, uint32_t commands)
+static slr_status make_queue(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
 {
+    queue->first_tick = UINT64_MAX;
+    SLRI_TRY(slri_wg_recorder_open(&queue->recorder, webgpu));
+    return queue->recorder.stamps
+               ? slri_wg_buffer_make(webgpu, STAMP_BYTES, WGPUBufferUsage_QueryResolve | WGPUBufferUsage_CopySrc,
+                                     &queue->resolved)
+               : SLR_OK;
+}
+
+slr_status slri_wg_queue_create(void *device, uint32_t priority, void **queue)
+{
+    static const struct slri_buffered_calls calls = {.splits_lists = true,
+                                                     .open = open_commands,
+                                                     .ready = make_ready,
+                                                     .record = record_command,
+                                                     .submit = submit_open,
+                                                     .await = await_begun,
+                                                     .settle = settle,
+                                                     .tell_times = tell_times,
+                                                     .free = free_queue,
+                                                     .grow = grow_stage,
+                                                     .copy = copy_staged,
+                                                     .take_read = take_read,
+                                                     .view = view_back,
+                                                     .reaches = reaches};
     struct slri_webgpu *webgpu = device;
-    SLRI_TRY(slri_loss_check(&webgpu->loss));
-    for (uint32_t i = 0; i < commands; ++i)
-        SLRI_TRY(encode_one(webgpu, queue, &command[i], &extras[i]));
-    return SLR_OK;
+    void *made;
+    (void)priority; // a device has one queue
+    SLRI_TRY(slri_buffered_create(&calls, &webgpu->loss, webgpu->allocator, sizeof(struct slri_wg_queue), &made));
+    slr_status status = make_queue(webgpu, made);
+    if (status == SLR_OK)
+        *queue = made;
+    else
+        free_queue(made);
+    return status;
 }
 
 slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const void *to, uint32_t turns,
@@ -603,6 +512,6 @@ slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue 
     const uint32_t job[4] = {0, turns, few, 0};
     range.buffer = chunk.buffer;
     range.serial = chunk.serial;
-    queue->is_open = true;
+    SLRI_TRY(slri_buffered_begin(&queue->base));
     return slri_wg_record_tool(&queue->recorder, SLRI_WG_TOOL_COUNT, &range, NULL, job, 1);
 }

@@ -42,7 +42,7 @@ slr_status slri_wg_recorder_open(struct slri_wg_recorder *recorder, struct slri_
 void slri_wg_recorder_close(struct slri_wg_recorder *recorder)
 {
     struct slri_webgpu *webgpu = recorder->webgpu;
-    const bool frees = !slri_wg_hangs(webgpu);
+    const bool frees = !slri_hangs(&webgpu->loss);
     slri_wg_recorder_end_pass(recorder);
     if (recorder->encoder && frees)
         webgpu->lib->CommandEncoderRelease(recorder->encoder);

@@ -4,6 +4,7 @@
 #define SLRI_HAL_WEBGPU_WEBGPU_H
 
 #include "base/thread.h"
+#include "engine/buffered_queue.h"
 #include "engine/canary.h"
 #include "engine/loss.h"
 #include "hal/hal.h"
@@ -64,7 +65,6 @@ struct slri_webgpu {
     struct slri_wg_facts facts;
     struct slri_loss loss;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
-    bool hangs;              // atomic: something did not end in time
 
     slri_mutex memory_lock; // of the next five
     struct slri_wg_chunk *chunk;
@@ -87,11 +87,6 @@ struct slri_webgpu {
 static inline void slri_wg_count(uint64_t *counter, uint64_t by)
 {
     __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
-}
-
-static inline bool slri_wg_hangs(const struct slri_webgpu *webgpu)
-{
-    return __atomic_load_n(&webgpu->hangs, __ATOMIC_RELAXED);
 }
 
 static inline WGPUStringView slri_wg_text(const char *text)
@@ -211,14 +206,8 @@ slr_status slri_wg_record_copy(struct slri_wg_recorder *recorder, const struct s
                                const struct slri_wg_range *to);
 
 // queue.c
-#define SLRI_WG_PATIENCE_NS UINT64_C(600000000000) // what takes longer hangs
 slr_status slri_wg_queue_create(void *device, uint32_t priority, void **queue);
-void slri_wg_queue_destroy(void *device, void *queue);
 void slri_wg_queues_forget(struct slri_webgpu *webgpu); // once the library's device has gone
-slr_status slri_wg_encode(void *device, void *queue, const struct slri_command *command,
-                          const struct slri_extras *extras, uint32_t commands);
-slr_status slri_wg_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times);
-
 slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const void *to, uint32_t turns,
                                uint32_t few); // dispatches SLRI_WG_TOOL_COUNT
 
