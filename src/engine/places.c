@@ -66,6 +66,25 @@ slr_status slri_places_add(struct slri_places *places, const slr_allocator *allo
     return SLR_OK;
 }
 
+slr_status slri_places_add_anywhere(struct slri_places *places, const slr_allocator *allocator, const char *device,
+                                    void *entry, size_t bytes, uint64_t from)
+{
+    const uint64_t end = UINTPTR_MAX; // of addresses
+    uint64_t *key = entry, at = from; // and then the length
+    places->bytes = bytes;
+    for (uint32_t i = rank_of(places, from - 1); i < places->count; ++i) {
+        const uint64_t *other = (const uint64_t *)(const void *)entry_at(places, i);
+        if (other[0] > at && other[0] - at > key[1])
+            break;
+        at = (other[0] + other[1]) / SLRI_PLACE_STEP * SLRI_PLACE_STEP + SLRI_PLACE_STEP;
+    }
+    if (at < from || at >= end || end - at < key[1])
+        return SLRI_FAIL(NO_MEMORY, "device '%s' has no addresses left for %llu B more", device,
+                         (unsigned long long)key[1]);
+    key[0] = at;
+    return slri_places_add(places, allocator, device, entry, bytes);
+}
+
 void slri_places_remove(struct slri_places *places, const void *entry)
 {
     const size_t at = (size_t)((const unsigned char *)entry - (const unsigned char *)places->entry);

@@ -22,6 +22,12 @@ void *slri_places_find(const struct slri_places *places, uint64_t key);
 // Adds a copy of the entry, behind those of the same key. `device`: its name, for messages. Errors: NO_MEMORY.
 slr_status slri_places_add(struct slri_places *places, const slr_allocator *allocator, const char *device,
                            const void *entry, size_t bytes);
+// Likewise of an entry that begins with its key and its length, two uint64_t, to which it gives an address that no
+// other has, from `from` on: a multiple of SLRI_PLACE_STEP. Its end is no address of another, either. Errors:
+// NO_MEMORY.
+#define SLRI_PLACE_STEP UINT64_C(4096)
+slr_status slri_places_add_anywhere(struct slri_places *places, const slr_allocator *allocator, const char *device,
+                                    void *entry, size_t bytes, uint64_t from);
 void slri_places_remove(struct slri_places *places, const void *entry); // that slri_places_find gave
 void slri_places_free(struct slri_places *places, const slr_allocator *allocator);
 

@@ -76,6 +76,46 @@ static void piece_that_was_taken_out_is_found_no_more(void **state)
     slri_places_free(&places, plain);
 }
 
+struct long_piece {
+    uint64_t key, bytes;
+};
+
+static uint64_t add_anywhere(struct slri_places *places, uint64_t bytes)
+{
+    struct long_piece piece = {.bytes = bytes};
+    assert_int_equal(slri_places_add_anywhere(places, plain, "here:0", &piece, sizeof piece, 8192), SLR_OK);
+    return piece.key;
+}
+
+static void piece_gets_the_first_address_with_room(void **state)
+{
+    (void)state;
+    struct slri_places places = {0};
+    const struct long_piece low = {16, 16};
+    assert_int_equal(slri_places_add(&places, plain, "here:0", &low, sizeof low), SLR_OK);
+    assert_int_equal(add_anywhere(&places, 4096), 8192); // its end is an address of its own
+    assert_int_equal(add_anywhere(&places, 16), 16384);
+    assert_int_equal(add_anywhere(&places, 1), 20480);
+    slri_places_remove(&places, slri_places_find(&places, 8192));
+    assert_int_equal(add_anywhere(&places, 8192), 24576);
+    assert_int_equal(add_anywhere(&places, 8191), 8192);
+    slri_places_free(&places, plain);
+}
+
+static void piece_longer_than_what_is_left_of_the_addresses_is_refused(void **state)
+{
+    (void)state;
+    struct slri_places places = {0};
+    struct long_piece piece = {.bytes = UINTPTR_MAX - 8191};
+    assert_int_equal(slri_places_add_anywhere(&places, plain, "here:0", &piece, sizeof piece, 8192), SLR_NO_MEMORY);
+    assert_non_null(strstr(slr_error_message(), "no addresses left"));
+    (void)add_anywhere(&places, UINTPTR_MAX - 16384);
+    piece.bytes = 8192;
+    assert_int_equal(slri_places_add_anywhere(&places, plain, "here:0", &piece, sizeof piece, 8192), SLR_NO_MEMORY);
+    assert_int_equal(places.count, 1);
+    slri_places_free(&places, plain);
+}
+
 static void *give_nothing(void *user, size_t bytes, size_t alignment)
 {
     (void)user, (void)bytes, (void)alignment;
@@ -106,6 +146,8 @@ int main(void)
         cmocka_unit_test(address_before_all_pieces_is_in_none),
         cmocka_unit_test(pieces_that_begin_at_one_address_lie_in_the_order_in_which_they_came),
         cmocka_unit_test(piece_that_was_taken_out_is_found_no_more),
+        cmocka_unit_test(piece_gets_the_first_address_with_room),
+        cmocka_unit_test(piece_longer_than_what_is_left_of_the_addresses_is_refused),
         cmocka_unit_test(list_stays_as_it_was_where_it_cannot_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,9 +41,11 @@ static void free_buffer(const struct slri_metal *metal, slri_mt_id buffer)
 static slr_status insert(struct slri_metal *metal, struct slri_mt_chunk *chunk)
 {
     slri_mutex_lock(&metal->memory_lock);
-    chunk->key = chunk->host ? (uintptr_t)chunk->host : NOBODYS + metal->next_key;
-    metal->next_key += chunk->host ? 0 : chunk->bytes + STEP;
-    slr_status status = slri_places_add(&metal->chunks, metal->allocator, metal->name, chunk, sizeof *chunk);
+    chunk->key = (uintptr_t)chunk->host;
+    slr_status status =
+        chunk->host
+            ? slri_places_add(&metal->chunks, metal->allocator, metal->name, chunk, sizeof *chunk)
+            : slri_places_add_anywhere(&metal->chunks, metal->allocator, metal->name, chunk, sizeof *chunk, NOBODYS);
     slri_mutex_unlock(&metal->memory_lock);
     return status;
 }

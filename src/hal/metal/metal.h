@@ -49,9 +49,8 @@ struct slri_metal {
     struct slri_loss loss;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
-    slri_mutex memory_lock;    // of the next two
+    slri_mutex memory_lock;    // of the next
     struct slri_places chunks; // by their keys
-    uint64_t next_key;         // of memory that the host does not see
 
     slri_mutex code_lock; // of the next two
     struct slri_mt_kernel *first_kernel;

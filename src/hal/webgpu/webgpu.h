@@ -7,6 +7,7 @@
 #include "engine/buffered_queue.h"
 #include "engine/canary.h"
 #include "engine/loss.h"
+#include "engine/places.h"
 #include "hal/hal.h"
 #include "hal/webgpu/api.h"
 
@@ -23,10 +24,9 @@ struct slri_wg_facts {
 
 // Memory with a buffer over all of it.
 struct slri_wg_chunk {
-    WGPUBuffer buffer; // NULL: none
-    uint64_t bytes;    // a multiple of 16
-    uint64_t serial;   // no two of a device have the same
-    uint32_t behind;   // so many places before this one are its own (memory.c)
+    uint64_t key, bytes; // the address, which nothing has; a multiple of 16
+    uint64_t serial;     // no two of a device have the same
+    WGPUBuffer buffer;
 };
 
 // Counted since the device was opened; atomic.
@@ -66,9 +66,8 @@ struct slri_webgpu {
     struct slri_loss loss;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
-    slri_mutex memory_lock; // of the next five
-    struct slri_wg_chunk *chunk;
-    uint32_t chunks; // room
+    slri_mutex memory_lock; // of the next three
+    struct slri_places chunks;
     uint64_t serials;
     struct slri_wg_queue *buried; // queues whose states the library may still write, until the device has gone
     WGPUBuffer none;              // what a kernel gets in place of buffers that are not there
@@ -111,7 +110,7 @@ slr_status slri_wg_find_adapter(const struct slri_wg_library *lib, uint32_t inde
 slr_status slri_wg_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
 slr_status slri_wg_metrics(const void *device, slr_metrics *out);
 
-// memory.c: the address of a piece is its place in the device's table, above bits for an offset.
+// memory.c
 slr_status slri_wg_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
 void slri_wg_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
 void slri_wg_memory_forget(struct slri_webgpu *webgpu); // frees all
