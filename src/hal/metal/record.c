@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "engine/code.h"
+#include "engine/launch_block.h"
 #include "hal/metal/metal.h"
 
 #include <string.h>
@@ -102,43 +103,15 @@ static slr_status move(struct slri_mt_recorder *recorder, const struct slri_comm
 
 static slr_status fill(struct slri_mt_recorder *recorder, const struct slri_command *command)
 {
-    struct job job = {use_at(recorder, command->fill.device, SLRI_MT_WRITE), 0, command->fill.bytes, 0, 0};
-    unsigned char pattern[sizeof job.pattern];
-    for (uint32_t i = 0; i < sizeof pattern; ++i)
-        pattern[i] = command->fill.pattern[i % command->fill.pattern_bytes];
-    memcpy(&job.pattern, pattern, sizeof pattern);
-    return put_job(recorder, SLRI_MT_FILL, job);
+    const uint64_t to = use_at(recorder, command->fill.device, SLRI_MT_WRITE);
+    return put_job(recorder, SLRI_MT_FILL, (struct job){to, 0, command->fill.bytes, 0, slri_fill_word(command)});
 }
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
 
-static void put_address(struct slri_mt_recorder *recorder, unsigned char *block, uint32_t at, const void *memory,
-                        uint64_t usage)
+static uint64_t used_address(void *recorder, const void *memory, bool is_written)
 {
-    if (at == SLRI_ARGUMENT_NONE || !memory)
-        return;
-    const uint64_t address = use_at(recorder, memory, usage);
-    memcpy(block + at, &address, sizeof address);
-}
-
-static void put_arguments(struct slri_mt_recorder *recorder, const struct slri_command *command,
-                          const struct slri_extras *extras, const struct slri_arguments *arguments,
-                          unsigned char *block)
-{
-    const struct slri_ready_kernel *ready = command->dispatch.ready;
-    const uint64_t both = SLRI_MT_READ | SLRI_MT_WRITE;
-    memset(block, 0, arguments->bytes);
-    for (uint32_t i = 0; i < ready->entry->bindings; ++i) {
-        const struct slri_bound *bound = &command->dispatch.bound[i];
-        const uint32_t at = slri_argument(ready->entry, i);
-        if (ready->entry->binding[i].is_buffer)
-            put_address(recorder, block, at, bound->data, ready->entry->binding[i].is_const ? SLRI_MT_READ : both);
-        else
-            memcpy(block + at, bound->data, bound->bytes);
-    }
-    put_address(recorder, block, arguments->globals, ready->globals, both);
-    put_address(recorder, block, arguments->printed, extras->printed, both);
-    put_address(recorder, block, arguments->faulted, extras->faulted, both);
+    return use_at(recorder, memory, is_written ? SLRI_MT_READ | SLRI_MT_WRITE : SLRI_MT_READ);
 }
 
 static void dispatch(struct slri_mt_recorder *recorder, const struct slri_command *command,
@@ -152,10 +125,11 @@ static void dispatch(struct slri_mt_recorder *recorder, const struct slri_comman
     set_pipeline(recorder, kernel->pipeline);
     if (arguments->bytes <= MOST_SET) {
         unsigned char room[MOST_SET];
-        put_arguments(recorder, command, extras, arguments, room);
+        slri_put_arguments(command, extras, arguments, used_address, recorder, room);
         SLRI_MT_WITH(mt, recorder->encoder, set_bytes, room, arguments->bytes, 0);
     } else {
-        put_arguments(recorder, command, extras, arguments, recorder->stage.host + recorder->block_at);
+        slri_put_arguments(command, extras, arguments, used_address, recorder,
+                           recorder->stage.host + recorder->block_at);
         SLRI_MT_WITH(mt, recorder->encoder, set_buffer, recorder->stage.buffer, recorder->block_at, 0);
     }
     if (arguments->has_dynamic)

@@ -6,23 +6,6 @@
 
 #include <string.h>
 
-static slr_status make_launch(struct slri_vulkan *vulkan, struct slri_vk_launch *launch)
-{
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                          .queueFamilyIndex = vulkan->facts.family};
-    const VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                                .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline};
-    SLRI_VK_TRY(vulkan, CreateCommandPool, vulkan->device, &pool, NULL, &launch->pool);
-    const VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                                  .commandPool = launch->pool,
-                                                  .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                                  .commandBufferCount = 1};
-    SLRI_VK_TRY(vulkan, AllocateCommandBuffers, vulkan->device, &commands, &launch->commands);
-    SLRI_VK_TRY(vulkan, CreateSemaphore, vulkan->device, &semaphore, NULL, &launch->semaphore);
-    return SLR_OK;
-}
-
 // The words behind the arguments are for a fault that such a kernel never has.
 static slr_status make_arguments(struct slri_vulkan *vulkan, const struct slri_vk_staying *staying,
                                  const uint64_t *address, struct slri_vk_launch *launch)
@@ -76,7 +59,10 @@ slr_status slri_vk_launch_make(struct slri_vulkan *vulkan, const struct slri_vk_
                                const uint64_t *address, struct slri_vk_launch *out)
 {
     *out = (struct slri_vk_launch){0};
-    slr_status status = make_launch(vulkan, out);
+    slr_status status =
+        slri_vk_commands_make(vulkan, 0, VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1, &out->pool, &out->commands);
+    if (status == SLR_OK)
+        status = slri_vk_timeline_make(vulkan, &out->semaphore, &out->begun);
     if (status == SLR_OK)
         status = make_arguments(vulkan, staying, address, out);
     if (status == SLR_OK)
@@ -88,23 +74,8 @@ slr_status slri_vk_launch_make(struct slri_vulkan *vulkan, const struct slri_vk_
 
 slr_status slri_vk_launch_begin(struct slri_vulkan *vulkan, struct slri_vk_launch *launch)
 {
-    const uint64_t value = launch->begun + 1;
-    const VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                                                  .signalSemaphoreValueCount = 1,
-                                                  .pSignalSemaphoreValues = &value};
-    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                 .pNext = &values,
-                                 .commandBufferCount = 1,
-                                 .pCommandBuffers = &launch->commands,
-                                 .signalSemaphoreCount = 1,
-                                 .pSignalSemaphores = &launch->semaphore};
     slri_mutex_lock(&vulkan->line[0].lock);
-    VkResult result = vulkan->call.QueueSubmit(vulkan->line[0].queue, 1, &submit, VK_NULL_HANDLE);
-    slri_mutex_unlock(&vulkan->line[0].lock);
-    SLRI_TRY(slri_vk_check(vulkan, "QueueSubmit", result));
-    launch->begun = value;
-    slri_vk_count(&vulkan->counts.submits);
-    return SLR_OK;
+    return slri_vk_submit(vulkan, &vulkan->line[0], launch->commands, launch->semaphore, &launch->begun);
 }
 
 VkResult slri_vk_launch_look(struct slri_vulkan *vulkan, const struct slri_vk_launch *launch, uint64_t wait_ns)

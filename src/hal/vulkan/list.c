@@ -15,8 +15,6 @@ static bool can_be_one(struct slri_vulkan *vulkan, const struct slri_kept_list *
 
 static slr_status begin_list(struct slri_vulkan *vulkan, const struct slri_kept_list *kept, struct slri_vk_list *list)
 {
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                          .queueFamilyIndex = vulkan->facts.family};
     const VkCommandBufferInheritanceInfo none = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
@@ -25,12 +23,7 @@ static slr_status begin_list(struct slri_vulkan *vulkan, const struct slri_kept_
     for (uint32_t i = 0; i < kept->count; ++i)
         bytes += slri_vk_record_needs(&kept->part[i].command);
     SLRI_TRY(slri_vk_recorder_open(&list->recorder, vulkan, bytes));
-    SLRI_VK_TRY(vulkan, CreateCommandPool, vulkan->device, &pool, NULL, &list->pool);
-    const VkCommandBufferAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                                  .commandPool = list->pool,
-                                                  .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY,
-                                                  .commandBufferCount = 1};
-    SLRI_VK_TRY(vulkan, AllocateCommandBuffers, vulkan->device, &allocate, &list->secondary);
+    SLRI_TRY(slri_vk_commands_make(vulkan, 0, VK_COMMAND_BUFFER_LEVEL_SECONDARY, 1, &list->pool, &list->secondary));
     SLRI_VK_TRY(vulkan, BeginCommandBuffer, list->secondary, &begin);
     list->recorder.commands = list->secondary;
     return SLR_OK;

@@ -73,28 +73,68 @@ static slr_status await_begun(struct slri_buffered_queue *base, uint64_t deadlin
     return slri_vk_await(queue->vulkan, queue->semaphore, queue->begun, deadline_ns);
 }
 
-static slr_status make_queue(struct slri_vulkan *vulkan, uint32_t priority, struct slri_vk_queue *queue)
+slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreateFlags flags, VkCommandBufferLevel level,
+                                 uint32_t count, VkCommandPool *pool, VkCommandBuffer *out)
 {
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                          .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
-                                          .queueFamilyIndex = vulkan->facts.family};
+    const VkCommandPoolCreateInfo create = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .flags = flags, .queueFamilyIndex = vulkan->facts.family};
+    SLRI_VK_TRY(vulkan, CreateCommandPool, vulkan->device, &create, NULL, pool);
+    const VkCommandBufferAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                                  .commandPool = *pool,
+                                                  .level = level,
+                                                  .commandBufferCount = count};
+    SLRI_VK_TRY(vulkan, AllocateCommandBuffers, vulkan->device, &allocate, out);
+    return SLR_OK;
+}
+
+slr_status slri_vk_timeline_make(struct slri_vulkan *vulkan, VkSemaphore *out, uint64_t *value)
+{
     const VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                                 .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
                                                 .initialValue = 1};
-    const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline};
+    const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline};
+    SLRI_VK_TRY(vulkan, CreateSemaphore, vulkan->device, &create, NULL, out);
+    *value = 1;
+    return SLR_OK;
+}
+
+slr_status slri_vk_submit(struct slri_vulkan *vulkan, struct slri_vk_line *line, VkCommandBuffer commands,
+                          VkSemaphore semaphore, uint64_t *value)
+{
+    const uint64_t next = *value + 1;
+    const VkPipelineStageFlags all = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                                  .waitSemaphoreValueCount = 1,
+                                                  .pWaitSemaphoreValues = value,
+                                                  .signalSemaphoreValueCount = 1,
+                                                  .pSignalSemaphoreValues = &next};
+    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .pNext = &values,
+                                 .waitSemaphoreCount = 1,
+                                 .pWaitSemaphores = &semaphore,
+                                 .pWaitDstStageMask = &all,
+                                 .commandBufferCount = 1,
+                                 .pCommandBuffers = &commands,
+                                 .signalSemaphoreCount = 1,
+                                 .pSignalSemaphores = &semaphore};
+    VkResult result = vulkan->call.QueueSubmit(line->queue, 1, &submit, VK_NULL_HANDLE);
+    slri_mutex_unlock(&line->lock);
+    SLRI_TRY(slri_vk_check(vulkan, "QueueSubmit", result));
+    *value = next;
+    slri_vk_count(&vulkan->counts.submits);
+    return SLR_OK;
+}
+
+static slr_status make_queue(struct slri_vulkan *vulkan, uint32_t priority, struct slri_vk_queue *queue)
+{
     const VkQueryPoolCreateInfo stamps = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                           .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                           .queryCount = 2 * SLRI_MOST_SUBMITS};
     queue->vulkan = vulkan;
     queue->line = choose_line(vulkan, priority);
-    SLRI_VK_TRY(vulkan, CreateCommandPool, vulkan->device, &pool, NULL, &queue->pool);
-    const VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                                  .commandPool = queue->pool,
-                                                  .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                                  .commandBufferCount = SLRI_MOST_SUBMITS};
-    SLRI_VK_TRY(vulkan, AllocateCommandBuffers, vulkan->device, &commands, queue->commands);
-    SLRI_VK_TRY(vulkan, CreateSemaphore, vulkan->device, &semaphore, NULL, &queue->semaphore);
-    queue->begun = 1;
+    SLRI_TRY(slri_vk_commands_make(vulkan, VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                   SLRI_MOST_SUBMITS, &queue->pool, queue->commands));
+    SLRI_TRY(slri_vk_timeline_make(vulkan, &queue->semaphore, &queue->begun));
     if (vulkan->facts.stamp_bits != 0)
         SLRI_VK_TRY(vulkan, CreateQueryPool, vulkan->device, &stamps, NULL, &queue->stamps);
     return slri_vk_recorder_open(&queue->recorder, vulkan, ARGUMENT_BYTES);
@@ -157,33 +197,6 @@ static slr_status open_commands(struct slri_buffered_queue *base)
     return SLR_OK;
 }
 
-static slr_status send(struct slri_vulkan *vulkan, struct slri_vk_queue *queue, VkCommandBuffer commands)
-{
-    const uint64_t value = queue->begun + 1;
-    const VkPipelineStageFlags all = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    const VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                                                  .waitSemaphoreValueCount = 1,
-                                                  .pWaitSemaphoreValues = &queue->begun,
-                                                  .signalSemaphoreValueCount = 1,
-                                                  .pSignalSemaphoreValues = &value};
-    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                 .pNext = &values,
-                                 .waitSemaphoreCount = 1,
-                                 .pWaitSemaphores = &queue->semaphore,
-                                 .pWaitDstStageMask = &all,
-                                 .commandBufferCount = 1,
-                                 .pCommandBuffers = &commands,
-                                 .signalSemaphoreCount = 1,
-                                 .pSignalSemaphores = &queue->semaphore};
-    SLRI_TRY(take_turn(vulkan, queue));
-    VkResult result = vulkan->call.QueueSubmit(queue->line->queue, 1, &submit, VK_NULL_HANDLE);
-    slri_mutex_unlock(&queue->line->lock);
-    SLRI_TRY(slri_vk_check(vulkan, "QueueSubmit", result));
-    queue->begun = value;
-    slri_vk_count(&vulkan->counts.submits);
-    return SLR_OK;
-}
-
 static void end_timed(struct slri_vk_queue *queue)
 {
     if (queue->is_timed)
@@ -203,7 +216,8 @@ static slr_status submit_open(struct slri_buffered_queue *base)
     __atomic_fetch_add(&vulkan->counts.host_barriers, flow->host_barriers, __ATOMIC_RELAXED);
     flow->barriers = flow->host_barriers = 0;
     SLRI_VK_TRY(vulkan, EndCommandBuffer, queue->recorder.commands);
-    return send(vulkan, queue, queue->recorder.commands);
+    SLRI_TRY(take_turn(vulkan, queue));
+    return slri_vk_submit(vulkan, queue->line, queue->recorder.commands, queue->semaphore, &queue->begun);
 }
 
 // ---- times ---------------------------------------------------------------------------------------------------------
@@ -345,11 +359,11 @@ static slr_status make_ready(struct slri_buffered_queue *base, const struct slri
     if (command->op == SLRI_LIST)
         return queue->lists == MOST_LISTS ? slri_buffered_drain(base) : SLR_OK;
     const uint64_t bytes = slri_vk_record_needs(command);
-    if (recorder->used + bytes > recorder->memory.bytes) {
+    if (recorder->blocks.used + bytes > recorder->memory.bytes) {
         SLRI_TRY(slri_buffered_drain(base));
         slri_vk_recorder_clear(recorder);
     }
-    return recorder->used + bytes <= recorder->memory.bytes
+    return recorder->blocks.used + bytes <= recorder->memory.bytes
                ? SLR_OK
                : SLRI_FAIL(UNSUPPORTED, "device '%s': a launch has %llu B of arguments; at most %u fit",
                            queue->vulkan->name, (unsigned long long)bytes, ARGUMENT_BYTES);

@@ -9,27 +9,25 @@
 #include <string.h>
 
 #define ROUND 16u // to which what is in the memory begins
-#define EDGES 16u // bytes that a fill takes of it
 #define MOST_BOUND (127u + 3u)
 
 slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_vulkan *vulkan, uint64_t bytes)
 {
     recorder->vulkan = vulkan;
     recorder->memory.bytes = bytes;
-    recorder->shadow = slri_alloc(vulkan->allocator, bytes);
+    recorder->blocks.shadow = slri_alloc(vulkan->allocator, bytes);
     recorder->flow = slri_alloc(vulkan->allocator, sizeof *recorder->flow);
-    if (!recorder->shadow || !recorder->flow)
+    if (!recorder->blocks.shadow || !recorder->flow)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", vulkan->name);
     SLRI_TRY(slri_vk_chunk_make_seen(vulkan, bytes, false, &recorder->memory));
     memset(recorder->memory.host, 0, ROUND);
-    recorder->used = ROUND;
+    slri_vk_recorder_clear(recorder);
     return SLR_OK;
 }
 
 void slri_vk_recorder_clear(struct slri_vk_recorder *recorder)
 {
-    recorder->used = ROUND;
-    memset(recorder->block, 0, sizeof recorder->block);
+    slri_blocks_clear(&recorder->blocks, ROUND);
 }
 
 slr_status slri_vk_recorder_look(struct slri_vk_recorder *recorder)
@@ -52,16 +50,9 @@ void slri_vk_recorder_close(struct slri_vk_recorder *recorder)
     struct slri_vulkan *vulkan = recorder->vulkan;
     if (!vulkan)
         return;
-    slri_free(vulkan->allocator, recorder->shadow, recorder->memory.bytes);
+    slri_free(vulkan->allocator, recorder->blocks.shadow, recorder->memory.bytes);
     slri_free(vulkan->allocator, recorder->flow, sizeof *recorder->flow);
     slri_vk_chunk_free(vulkan, &recorder->memory);
-}
-
-static uint64_t take(struct slri_vk_recorder *recorder, uint64_t bytes)
-{
-    const uint64_t at = recorder->used;
-    recorder->used = at + (bytes + ROUND - 1) / ROUND * ROUND;
-    return at;
 }
 
 static struct slri_vk_use use_of(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, uint32_t how,
@@ -113,11 +104,7 @@ static void fill(struct slri_vk_recorder *recorder, const struct slri_command *c
     struct slri_vulkan *vulkan = recorder->vulkan;
     const struct slri_vk_use to =
         use_of(vulkan, command->fill.device, command->fill.bytes, SLRI_VK_WRITES, VK_PIPELINE_STAGE_TRANSFER_BIT);
-    unsigned char bytes[EDGES];
-    uint32_t word;
-    for (uint32_t i = 0; i < EDGES; ++i)
-        bytes[i] = command->fill.pattern[i % command->fill.pattern_bytes];
-    memcpy(&word, bytes, sizeof word);
+    const uint32_t word = slri_fill_word(command);
     uint64_t head = (4 - to.at % 4) % 4;
     head = head < to.bytes ? head : to.bytes;
     const uint64_t words = (to.bytes - head) / 4 * 4, tail = to.bytes - head - words;
@@ -126,8 +113,9 @@ static void fill(struct slri_vk_recorder *recorder, const struct slri_command *c
         vulkan->call.CmdFillBuffer(recorder->commands, to.buffer, to.at + head, words, word);
     if (head + tail == 0)
         return;
-    const uint64_t from = take(recorder, EDGES);
-    memcpy(recorder->memory.host + from, bytes, EDGES);
+    const uint64_t from = recorder->blocks.used;
+    memcpy(recorder->memory.host + from, &word, sizeof word);
+    recorder->blocks.used += ROUND;
     const VkBufferCopy edge[] = {{from, to.at, head}, {from, to.at + head + words, tail}};
     vulkan->call.CmdCopyBuffer(recorder->commands, recorder->memory.buffer, to.buffer, (head != 0) + (tail != 0),
                                head != 0 ? edge : edge + 1);
@@ -135,54 +123,25 @@ static void fill(struct slri_vk_recorder *recorder, const struct slri_command *c
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
 
-static void put_address(unsigned char *block, uint32_t at, const void *address)
+static uint64_t device_address(void *user, const void *memory, bool is_written)
 {
-    const uint64_t word = (uintptr_t)address;
-    if (at != SLRI_ARGUMENT_NONE)
-        memcpy(block + at, &word, sizeof word);
-}
-
-static void put_arguments(const struct slri_command *command, const struct slri_extras *extras,
-                          const struct slri_arguments *layout, unsigned char *block)
-{
-    const struct slri_ready_kernel *ready = command->dispatch.ready;
-    memset(block, 0, layout->bytes + 8);
-    for (uint32_t i = 0; i < ready->entry->bindings; ++i) {
-        const struct slri_bound *bound = &command->dispatch.bound[i];
-        const uint32_t at = slri_argument(ready->entry, i);
-        if (ready->entry->binding[i].is_buffer)
-            put_address(block, at, bound->data);
-        else
-            memcpy(block + at, bound->data, bound->bytes);
-    }
-    put_address(block, layout->globals, ready->globals);
-    put_address(block, layout->printed, extras->printed);
-    put_address(block, layout->faulted, extras->faulted);
-}
-
-// FNV-1a, over words.
-static uint64_t hash_of(const unsigned char *block, uint64_t bytes)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325), word;
-    for (uint64_t i = 0; i < bytes; i += sizeof word) {
-        memcpy(&word, block + i, sizeof word);
-        hash = (hash ^ word) * UINT64_C(0x100000001b3);
-        hash ^= hash >> 29;
-    }
-    return hash;
+    (void)user, (void)is_written;
+    return (uintptr_t)memory;
 }
 
 // Puts the block at the end of the memory, where it stays unless one like it is there.
-static uint64_t keep_block(struct slri_vk_recorder *recorder, uint64_t bytes)
+static uint64_t keep_arguments(struct slri_vk_recorder *recorder, const struct slri_command *command,
+                               const struct slri_extras *extras, const struct slri_arguments *layout)
 {
-    const unsigned char *fresh = recorder->shadow + recorder->used;
-    struct slri_vk_block *block = &recorder->block[hash_of(fresh, bytes) % SLRI_VK_BLOCKS];
-    if (block->bytes == bytes && memcmp(recorder->shadow + block->at, fresh, bytes) == 0)
-        return block->at;
-    *block = (struct slri_vk_block){take(recorder, bytes), bytes};
-    memcpy(recorder->memory.host + block->at, recorder->shadow + block->at, bytes);
+    struct slri_blocks *blocks = &recorder->blocks;
+    const uint64_t fresh = blocks->used, bytes = (layout->bytes + 7u) & ~UINT64_C(7);
+    slri_put_arguments(command, extras, layout, device_address, NULL, blocks->shadow + fresh);
+    const uint64_t at = slri_blocks_keep(blocks, bytes, ROUND);
+    if (at != fresh)
+        return at;
+    memcpy(recorder->memory.host + at, blocks->shadow + at, bytes);
     slri_vk_count(&recorder->vulkan->counts.argument_writes);
-    return block->at;
+    return at;
 }
 
 static uint32_t uses_of(struct slri_vulkan *vulkan, const struct slri_command *command,
@@ -213,17 +172,9 @@ static void put_grid(struct slri_vk_recorder *recorder, const uint32_t grid[3])
 {
     const uint32_t *most = recorder->vulkan->facts.limits.maxComputeWorkGroupCount;
     uint32_t from[3], part[3];
-    for (from[2] = 0; from[2] < grid[2]; from[2] += part[2]) {
-        part[2] = grid[2] - from[2] < most[2] ? grid[2] - from[2] : most[2];
-        for (from[1] = 0; from[1] < grid[1]; from[1] += part[1]) {
-            part[1] = grid[1] - from[1] < most[1] ? grid[1] - from[1] : most[1];
-            for (from[0] = 0; from[0] < grid[0]; from[0] += part[0]) {
-                part[0] = grid[0] - from[0] < most[0] ? grid[0] - from[0] : most[0];
-                recorder->vulkan->call.CmdDispatchBase(recorder->commands, from[0], from[1], from[2], part[0], part[1],
-                                                       part[2]);
-            }
-        }
-    }
+    for (uint64_t i = 0; slri_grid_part(grid, most, i, from, part); ++i)
+        recorder->vulkan->call.CmdDispatchBase(recorder->commands, from[0], from[1], from[2], part[0], part[1],
+                                               part[2]);
 }
 
 uint32_t slri_vk_push(struct slri_spirv_push *push, const unsigned char *arguments, uint32_t bytes)
@@ -243,14 +194,13 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     struct slri_vk_use use[MOST_BOUND];
     VkPipeline pipeline;
     SLRI_TRY(slri_vk_code_pipeline(vulkan, kernel, command->dispatch.dynamic_bytes, &pipeline));
-    put_arguments(command, extras, &kernel->layout, recorder->shadow + recorder->used);
-    const uint64_t at = keep_block(recorder, (kernel->layout.bytes + 7u) & ~UINT64_C(7));
+    const uint64_t at = keep_arguments(recorder, command, extras, &kernel->layout);
     struct slri_spirv_push push = {.arguments = recorder->memory.address + at,
                                    .grid = {grid[0], grid[1], grid[2]},
                                    .turns = SLRI_SPIRV_TURNS,
                                    .ended = recorder->memory.address,
                                    .number = kernel->number};
-    const uint32_t pushed = slri_vk_push(&push, recorder->shadow + at, kernel->layout.bytes);
+    const uint32_t pushed = slri_vk_push(&push, recorder->blocks.shadow + at, kernel->layout.bytes);
     slri_vk_flow(vulkan, recorder->flow, recorder->commands, use, uses_of(vulkan, command, extras, use));
     if (recorder->bound != pipeline)
         vulkan->call.CmdBindPipeline(recorder->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
@@ -276,7 +226,7 @@ bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *c
 uint64_t slri_vk_record_needs(const struct slri_command *command)
 {
     if (command->op != SLRI_DISPATCH)
-        return EDGES;
+        return ROUND; // for the edges of a fill
     const struct slri_entry *entry = command->dispatch.ready->entry;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < entry->bindings; ++i) // each at a multiple of its alignment, at most 16

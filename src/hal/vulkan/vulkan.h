@@ -8,6 +8,7 @@
 #include "engine/buffered_queue.h"
 #include "engine/canary.h"
 #include "engine/kept_list.h"
+#include "engine/launch_block.h"
 #include "engine/loss.h"
 #include "engine/places.h"
 #include "engine/resident.h"
@@ -151,18 +152,13 @@ void slri_vk_flow_list(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, Vk
 void slri_vk_flow_to_host(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, VkCommandBuffer commands);
 
 // record.c: commands into a command buffer.
-#define SLRI_VK_BLOCKS 64u
 struct slri_vk_recorder {
     struct slri_vulkan *vulkan;
     VkCommandBuffer commands;
     struct slri_vk_flow *flow;
     VkPipeline bound;
     struct slri_vk_chunk memory; // the word by which kernels tell of loops, argument blocks, the edges of fills
-    uint64_t used;
-    unsigned char *shadow; // what it holds: the memory itself is slow to read
-    struct slri_vk_block { // argument blocks that are in it, by hash; 0 bytes: none
-        uint64_t at, bytes;
-    } block[SLRI_VK_BLOCKS];
+    struct slri_blocks blocks;
 };
 slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_vulkan *vulkan, uint64_t bytes);
 void slri_vk_recorder_clear(struct slri_vk_recorder *recorder);      // of all argument blocks
@@ -182,6 +178,12 @@ void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_vk
 slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue);
 // Until a timeline semaphore has the value. Errors: DEVICE_LOST, also where that does not come in time.
 slr_status slri_vk_await(struct slri_vulkan *vulkan, VkSemaphore semaphore, uint64_t value, uint64_t deadline_ns);
+slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreateFlags flags, VkCommandBufferLevel level,
+                                 uint32_t count, VkCommandPool *pool, VkCommandBuffer *out);
+slr_status slri_vk_timeline_make(struct slri_vulkan *vulkan, VkSemaphore *out, uint64_t *value);
+// Under the line's lock, which it gives up. Begins when the semaphore has `*value`, and then counts that up by one.
+slr_status slri_vk_submit(struct slri_vulkan *vulkan, struct slri_vk_line *line, VkCommandBuffer commands,
+                          VkSemaphore semaphore, uint64_t *value);
 // In a queue of the device's own, and waits.
 slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
 

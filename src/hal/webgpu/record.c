@@ -27,9 +27,9 @@ static slr_status make_stamps(struct slri_wg_recorder *recorder)
 slr_status slri_wg_recorder_open(struct slri_wg_recorder *recorder, struct slri_webgpu *webgpu)
 {
     recorder->webgpu = webgpu;
-    recorder->shadow = slri_alloc(webgpu->allocator, SHADOW_BYTES);
+    recorder->blocks.shadow = slri_alloc(webgpu->allocator, SHADOW_BYTES);
     recorder->groups = slri_alloc(webgpu->allocator, SLRI_WG_GROUPS * sizeof *recorder->groups);
-    if (!recorder->shadow || !recorder->groups)
+    if (!recorder->blocks.shadow || !recorder->groups)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", webgpu->name);
     SLRI_TRY(slri_wg_buffer_make(webgpu, ARGUMENT_BYTES, WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst,
                                  &recorder->args));
@@ -55,7 +55,7 @@ void slri_wg_recorder_close(struct slri_wg_recorder *recorder)
     slri_wg_buffer_free(webgpu, recorder->scratch);
     slri_wg_buffer_free(webgpu, recorder->ended);
     slri_free(webgpu->allocator, recorder->groups, SLRI_WG_GROUPS * sizeof *recorder->groups);
-    slri_free(webgpu->allocator, recorder->shadow, SHADOW_BYTES);
+    slri_free(webgpu->allocator, recorder->blocks.shadow, SHADOW_BYTES);
 }
 
 slr_status slri_wg_recorder_begin(struct slri_wg_recorder *recorder)
@@ -123,7 +123,7 @@ static uint64_t needs(const struct slri_wg_recorder *recorder, const struct slri
 
 bool slri_wg_recorder_has_room(const struct slri_wg_recorder *recorder, const struct slri_command *command)
 {
-    return recorder->used + needs(recorder, command) <= ARGUMENT_BYTES;
+    return recorder->blocks.used + needs(recorder, command) <= ARGUMENT_BYTES;
 }
 
 slr_status slri_wg_recorder_refuse(const struct slri_wg_recorder *recorder, const struct slri_command *command)
@@ -144,43 +144,19 @@ slr_status slri_wg_recorder_refuse(const struct slri_wg_recorder *recorder, cons
 
 void slri_wg_recorder_clear(struct slri_wg_recorder *recorder)
 {
-    recorder->used = recorder->sent = 0;
-    memset(recorder->block, 0, sizeof recorder->block);
+    slri_blocks_clear(&recorder->blocks, 0);
+    recorder->sent = 0;
 }
 
 void slri_wg_recorder_send(struct slri_wg_recorder *recorder)
 {
     struct slri_webgpu *webgpu = recorder->webgpu;
-    if (recorder->sent == recorder->used)
+    const struct slri_blocks *blocks = &recorder->blocks;
+    if (recorder->sent == blocks->used)
         return;
-    webgpu->lib->QueueWriteBuffer(webgpu->queue, recorder->args, recorder->sent, recorder->shadow + recorder->sent,
-                                  recorder->used - recorder->sent);
-    recorder->sent = recorder->used;
-}
-
-// FNV-1a, over words.
-static uint64_t hash_of(const void *data, uint64_t bytes)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    uint32_t word;
-    for (uint64_t i = 0; i + sizeof word <= bytes; i += sizeof word) {
-        memcpy(&word, (const unsigned char *)data + i, sizeof word);
-        hash = (hash ^ word) * UINT64_C(0x100000001b3);
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
-// Where the values at the end of the shadow are: there they stay, unless the same ones are there.
-static uint32_t keep_values(struct slri_wg_recorder *recorder, uint64_t bytes)
-{
-    const unsigned char *fresh = recorder->shadow + recorder->used;
-    struct slri_wg_block *block = &recorder->block[hash_of(fresh, bytes) % SLRI_WG_BLOCKS];
-    if (block->bytes == bytes && memcmp(recorder->shadow + block->at, fresh, bytes) == 0)
-        return (uint32_t)block->at;
-    *block = (struct slri_wg_block){recorder->used, bytes};
-    recorder->used += round_up(recorder, bytes);
-    return (uint32_t)block->at;
+    webgpu->lib->QueueWriteBuffer(webgpu->queue, recorder->args, recorder->sent, blocks->shadow + recorder->sent,
+                                  blocks->used - recorder->sent);
+    recorder->sent = blocks->used;
 }
 
 // ---- bind groups ---------------------------------------------------------------------------------------------------
@@ -239,10 +215,10 @@ static void forget_groups(struct slri_wg_recorder *recorder, uint64_t serial)
 // The one that the queue keeps of these ranges. What it displaces stays with the encoders that have it.
 static slr_status find_group(struct slri_wg_recorder *recorder, const struct slri_wg_group *wanted, WGPUBindGroup *out)
 {
-    uint64_t hash = hash_of(&wanted->layout, sizeof wanted->layout);
+    const uint64_t prime = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (uintptr_t)wanted->layout * prime;
     for (uint32_t i = 0; i < wanted->ranges; ++i)
-        hash = (hash ^ wanted->range[i].serial ^ wanted->range[i].at << 20 ^ wanted->range[i].bytes << 40) *
-               UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ wanted->range[i].serial ^ wanted->range[i].at << 20 ^ wanted->range[i].bytes << 40) * prime;
     struct slri_wg_group *place = &recorder->groups[(hash >> 32) % SLRI_WG_GROUPS];
     if (!is_same_group(place, wanted)) {
         release_group(recorder, place);
@@ -263,7 +239,9 @@ static slr_status put_launch(struct slri_wg_recorder *recorder, const struct slr
                              WGPUComputePipeline pipeline, struct slri_wg_group *wanted, const uint32_t grid[3])
 {
     const struct slri_wg_library *lib = recorder->webgpu->lib;
-    const uint32_t at = kernel->uniform_bytes != 0 ? keep_values(recorder, kernel->uniform_bytes) : 0;
+    const uint64_t step = round_up(recorder, 1);
+    const uint32_t at = // 0 bytes: there are none
+        kernel->uniform_bytes ? (uint32_t)slri_blocks_keep(&recorder->blocks, kernel->uniform_bytes, step) : 0;
     WGPUBindGroup group;
     wanted->layout = kernel->layout;
     wanted->uniform_bytes = kernel->uniform_bytes;
@@ -302,7 +280,7 @@ static void put_values(const struct slri_wg_recorder *recorder, const struct slr
                        uint32_t uniform_bytes, const uint32_t from[3])
 {
     const struct slri_entry *entry = command->dispatch.ready->entry;
-    unsigned char *block = recorder->shadow + recorder->used;
+    unsigned char *block = recorder->blocks.shadow + recorder->blocks.used;
     uint32_t there = 0, number = 0;
     uint64_t at = sizeof there;
     memset(block, 0, uniform_bytes);
@@ -378,21 +356,14 @@ static slr_status check_apart(const struct slri_webgpu *webgpu, const struct slr
 static slr_status put_grid(struct slri_wg_recorder *recorder, const struct slri_command *command,
                            WGPUComputePipeline pipeline, struct slri_wg_group *wanted)
 {
-    const uint32_t *grid = command->dispatch.grid;
-    const uint32_t most = recorder->webgpu->facts.limits.maxComputeWorkgroupsPerDimension;
+    const uint32_t limit = recorder->webgpu->facts.limits.maxComputeWorkgroupsPerDimension;
+    const uint32_t most[3] = {limit, limit, limit};
     const struct slri_wg_kernel *kernel = command->dispatch.ready->kernel.native;
     uint32_t from[3], part[3];
-    for (from[2] = 0; from[2] < grid[2]; from[2] += part[2]) {
-        part[2] = grid[2] - from[2] < most ? grid[2] - from[2] : most;
-        for (from[1] = 0; from[1] < grid[1]; from[1] += part[1]) {
-            part[1] = grid[1] - from[1] < most ? grid[1] - from[1] : most;
-            for (from[0] = 0; from[0] < grid[0]; from[0] += part[0]) {
-                part[0] = grid[0] - from[0] < most ? grid[0] - from[0] : most;
-                if (kernel->uniform_bytes != 0)
-                    put_values(recorder, command, kernel->uniform_bytes, from);
-                SLRI_TRY(put_launch(recorder, kernel, pipeline, wanted, part));
-            }
-        }
+    for (uint64_t i = 0; slri_grid_part(command->dispatch.grid, most, i, from, part); ++i) {
+        if (kernel->uniform_bytes != 0)
+            put_values(recorder, command, kernel->uniform_bytes, from);
+        SLRI_TRY(put_launch(recorder, kernel, pipeline, wanted, part));
     }
     return SLR_OK;
 }
@@ -444,7 +415,7 @@ slr_status slri_wg_record_tool(struct slri_wg_recorder *recorder, enum slri_wg_t
     SLRI_TRY(begin_pass(recorder, false));
     wanted.range[0] = *to;
     wanted.range[1] = from ? *from : (struct slri_wg_range){.buffer = webgpu->none, .bytes = 16};
-    memcpy(recorder->shadow + recorder->used, job, 4 * sizeof *job);
+    memcpy(recorder->blocks.shadow + recorder->blocks.used, job, 4 * sizeof *job);
     return put_launch(recorder, kernel, pipeline, &wanted, grid);
 }
 
@@ -526,13 +497,9 @@ static slr_status fill(struct slri_wg_recorder *recorder, const struct slri_comm
 {
     struct slri_wg_range to = {.bytes = command->fill.bytes};
     const struct slri_wg_chunk chunk = slri_wg_find(recorder->webgpu, command->fill.device, &to.at);
-    unsigned char bytes[4];
-    uint32_t pattern;
+    const uint32_t pattern = slri_fill_word(command);
     to.buffer = chunk.buffer;
     to.serial = chunk.serial;
-    for (uint32_t i = 0; i < sizeof bytes; ++i)
-        bytes[i] = command->fill.pattern[i % command->fill.pattern_bytes];
-    memcpy(&pattern, bytes, sizeof pattern);
     if (pattern != 0 || !is_whole(&to))
         return run_tool(recorder, NULL, &to, pattern);
     slri_wg_recorder_end_pass(recorder);

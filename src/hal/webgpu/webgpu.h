@@ -6,6 +6,7 @@
 #include "base/thread.h"
 #include "engine/buffered_queue.h"
 #include "engine/canary.h"
+#include "engine/launch_block.h"
 #include "engine/loss.h"
 #include "engine/places.h"
 #include "hal/hal.h"
@@ -144,7 +145,6 @@ slr_status slri_wg_code_pipeline(struct slri_webgpu *webgpu, struct slri_wg_kern
 slr_status slri_wg_code_tool(struct slri_webgpu *webgpu, enum slri_wg_tool tool, struct slri_wg_kernel **out);
 
 // record.c: commands into a command encoder.
-#define SLRI_WG_BLOCKS 64u
 #define SLRI_WG_GROUPS 64u
 #define SLRI_WG_MOST_PASSES 64u // of one submission, that are timed
 struct slri_wg_range {
@@ -168,11 +168,8 @@ struct slri_wg_recorder {
     uint32_t group_at;
 
     WGPUBuffer args; // values of launches
-    unsigned char *shadow;
-    uint64_t used, sent;
-    struct slri_wg_block { // values that are in it, by hash; 0 bytes: none
-        uint64_t at, bytes;
-    } block[SLRI_WG_BLOCKS];
+    struct slri_blocks blocks;
+    uint64_t sent;
     struct slri_wg_group *groups; // SLRI_WG_GROUPS, by hash
 
     WGPUBuffer scratch; // what moves by way of it
