@@ -30,14 +30,14 @@ struct slri_buffered_calls {
     bool splits_lists; // the commands of a recorded list count one by one; else a list is one command
     // Begins submission number `submits`, which is recorded from now on.
     slr_status (*open)(struct slri_buffered_queue *queue);
-    // NULL, or called before each command, and after each `open`: begins or ends the timing, as `wants_times` says. May
-    // call slri_buffered_cut.
+    // NULL, or called before each command, of which a list is one, and after each `open`: begins or ends the timing, as
+    // `wants_times` says. May call slri_buffered_cut.
     slr_status (*time)(struct slri_buffered_queue *queue);
-    // NULL, or called before each command, also of a list: makes room for what its launches are given. May call
+    // NULL, or called before each command, also each of a list: makes room for what its launches are given. May call
     // slri_buffered_drain and _cut.
     slr_status (*ready)(struct slri_buffered_queue *queue, const struct slri_command *command);
-    // Records a move, a fill, a dispatch, a copy that it `reaches`, or a list that has a `native`. Before it records
-    // anything it may call slri_buffered_drain, _cut, _take and _copy.
+    // Records a move, a fill, a dispatch, a copy that it `reaches`, or a list that has a `native`. May call
+    // slri_buffered_drain, _cut, _take and _copy, which may end the submission that it records into.
     slr_status (*record)(struct slri_buffered_queue *queue, const struct slri_command *command,
                          const struct slri_extras *extras);
     // Ends and submits what `open` began. Afterwards it is a submission, to be waited for, also where this failed.

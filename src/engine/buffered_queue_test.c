@@ -29,6 +29,8 @@ struct toy {
     uint32_t copies;
 };
 
+static uint32_t waits; // of all queues
+
 static struct toy *toy_of(struct slri_buffered_queue *queue)
 {
     return (struct toy *)queue;
@@ -88,6 +90,7 @@ static slr_status toy_await(struct slri_buffered_queue *queue, uint64_t deadline
     struct toy *toy = toy_of(queue);
     (void)deadline_ns;
     ++toy->awaited;
+    ++waits;
     for (uint32_t i = 0; i < toy->copies; ++i) {
         unsigned char *stage = queue->stage.host + toy->copy[i].at;
         if (toy->copy[i].in)
@@ -367,8 +370,20 @@ static void queue_of_a_lost_device_takes_and_waits_for_nothing(void **state)
     assert_int_equal(encode(toy, &a_fill, true), SLR_DEVICE_LOST);
     assert_int_equal(wait_for(toy), SLR_DEVICE_LOST);
     assert_int_equal(slri_buffered_create(&calls, &loss, NULL, sizeof(struct toy), &other), SLR_DEVICE_LOST);
-    slri_buffered_destroy(NULL, toy); // it hangs: nobody waits
-    slri_loss_destroy(&loss);
+    waits = 0;
+    end_toy(toy);
+    assert_int_equal(waits, 0); // it hangs
+}
+
+static void end_of_a_queue_waits_for_what_a_lost_device_still_does(void **state)
+{
+    struct toy *toy = make_toy(&calls);
+    (void)state;
+    assert_int_equal(encode(toy, &a_fill, true), SLR_OK);
+    slri_lose(&loss, "its bus is cut");
+    waits = 0;
+    end_toy(toy);
+    assert_int_equal(waits, 1);
 }
 
 int main(void)
@@ -386,6 +401,7 @@ int main(void)
         cmocka_unit_test(nothing_comes_out_where_a_command_failed),
         cmocka_unit_test(failure_that_shows_at_the_end_is_given),
         cmocka_unit_test(queue_of_a_lost_device_takes_and_waits_for_nothing),
+        cmocka_unit_test(end_of_a_queue_waits_for_what_a_lost_device_still_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
