@@ -134,7 +134,7 @@ SLR_APART void slr_serve_any(struct slri_resident_table *table, mb_word i)
         slr_team.unheard[i] = act == SLR_JUDGE ? 2u : act == SLR_WAIT ? slr_team.unheard[i] - 1u : slr_team.unheard[i];
         slr_team.heard[i][0] = slr_team.word[SLR_CONTROL];
         slr_team.heard[i][1] = slr_team.word[SLR_EPOCH];
-        slr_team.fast = slr_may_be_fast(P);
+        slr_team.fast = table->entries <= gridDim.x ? slr_may_be_fast(P) : 0u; // a team of several would forget it
     }
     SLR_MEET();
     if (!SLR_IS_BLOCK && slr_team.fast != 0u)
