@@ -257,8 +257,10 @@ static void put_division(struct slri_wgsl_emitter *e, const struct slri_instr *i
 {
     const struct slri_instr *by = e->reg[in->b].literal;
     const char *type = slri_wgsl_type(in->kind);
+    // wgpu-native makes % an instruction that Vulkan leaves undefined for negative numbers: NVIDIA's -7 % 2 is 1.
+    const bool is_rest = in->op == SLRI_OP_REM, is_signed = in->kind == SLRI_I32;
     if (by && by->imm != 0 && by->imm != UINT32_MAX) {
-        slri_wgsl_spell(e, in, operators[in->op]);
+        slri_wgsl_spell(e, in, is_rest && is_signed ? "$d$a - $a / $b * $b;" : operators[in->op]);
         return;
     }
     slri_text_printf(e->out, "{ var slri_by: %s = ", type);
@@ -270,8 +272,11 @@ static void put_division(struct slri_wgsl_emitter *e, const struct slri_instr *i
     }
     slri_wgsl_reg(e, in->dst);
     slri_text_printf(e->out, " = select(%s(0), ", type);
-    slri_wgsl_reg(e, in->a);
-    slri_text_printf(e->out, " %s slri_by, slri_by != 0); }", in->op == SLRI_OP_DIV ? "/" : "%");
+    slri_wgsl_spell(e, in,
+                    is_rest && is_signed ? "$a - $a / slri_by * slri_by"
+                    : is_rest            ? "$a % slri_by"
+                                         : "$a / slri_by");
+    slri_wgsl_put(e, ", slri_by != 0); }");
 }
 
 // Compilers multiply by the reciprocal of a divisor that they know, which rounds twice. So it gets the highest bit of
