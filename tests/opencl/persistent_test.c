@@ -196,6 +196,7 @@ static void ring_kernels_of_one_handler_share_groups(void **state)
     enum { RINGS = 20 };
     slr_ring *ring[RINGS];
     slr_port *port = NULL;
+    const uint32_t turns = messages_of(50);
     if (bench.has_one)
         skip();
     for (uint32_t i = 0; i < RINGS; ++i) {
@@ -205,7 +206,7 @@ static void ring_kernels_of_one_handler_share_groups(void **state)
         ring[i] = start_ring(bench.device, &desc);
     }
     port = open_port(bench.device);
-    for (uint32_t turn = 1; turn <= 50; ++turn)
+    for (uint32_t turn = 1; turn <= turns; ++turn)
         for (uint32_t i = 0; i < RINGS; ++i) {
             uint32_t count;
             assert_int_equal(ask(port, address_of(ring[i], 1), 4, &count), 109);
@@ -213,7 +214,7 @@ static void ring_kernels_of_one_handler_share_groups(void **state)
         }
     slr_port_close(port);
     for (uint32_t i = 0; i < RINGS; ++i)
-        end(ring[i], 50, 0);
+        end(ring[i], turns, 0);
 }
 
 static void idle_group_ends_and_the_next_message_starts_it_again(void **state)

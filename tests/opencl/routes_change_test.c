@@ -38,27 +38,28 @@ static void counts_agree_at_any_time(void **state)
 {
     (void)state;
     slr_ring *a = start("a", 0, 64), *b = start("b", 1, 32), *c = start("c", 2, 64);
-    struct sender through = {bench.device, address_of(a, 0), 20000}, straight = {bench.device, address_of(b, 0), 5000};
+    const uint32_t routed = messages_of(20000), sent = messages_of(5000), all = routed + sent;
+    struct sender through = {bench.device, address_of(a, 0), routed}, straight = {bench.device, address_of(b, 0), sent};
     slri_thread one, two;
     must(slr_route(a, b, NULL));
     must(slr_route(b, c, NULL));
     start_thread(&one, send_all, &through);
     start_thread(&two, send_all, &straight);
     uint64_t last = 0;
-    for (slr_ring_stats stats = {0}; stats.handled < 25000; last = stats.accepted) {
+    for (slr_ring_stats stats = {0}; stats.handled < all; last = stats.accepted) {
         stats = stats_of(b);
         check_sum(&stats);
-        assert_true(stats.accepted >= last && stats.accepted <= 25000 && stats.pending <= 32);
+        assert_true(stats.accepted >= last && stats.accepted <= all && stats.pending <= 32);
         slr_ring_stats end = stats_of(c);
         check_sum(&end);
-        assert_true(end.handled <= end.accepted && end.accepted <= 25000);
+        assert_true(end.handled <= end.accepted && end.accepted <= all);
     }
     slri_thread_join(&one);
     slri_thread_join(&two);
-    wait_handled(c, 25000);
-    end(a, 20000);
-    end(b, 25000);
-    end(c, 25000);
+    wait_handled(c, all);
+    end(a, routed);
+    end(b, all);
+    end(c, all);
 }
 
 // What is under way in the destination's lanes is handed back, and the source goes on.
