@@ -59,6 +59,8 @@ ci    | command chromium | chromium
 ci    | command clang | clang
 ci    | command clang-format | clang-format
 ci    | library libpython3.11.so.1.0 | libpython3.11
+ci    | command lld | lld
+ci    | command ninja | ninja-build
 ci    | command oclgrind | oclgrind
 ci    | command pip3 | python3-pip
 ci    | command python3 | python3
