@@ -27,7 +27,9 @@ static void put_kernel(bool is_block, uint32_t threads, slri_text *out)
                      is_block, threads);
     if (is_block)
         slri_text_puts(out, "#define SLR_ROOM 4u\n"       // its messages stay in their slots,
-                            "#define SLR_OWN_ROOM 0u\n"); // and the shared memory is the handler's
+                            "#define SLR_OWN_ROOM 0u\n"   // and the shared memory is the handler's
+                            "#define SLR_OUTLET_ROOM 4u\n"
+                            "#define SLR_SIGHTS 1u\n");
     // NVRTC's atomic load takes no address of something const. No loop is unrolled: each waits for memory at every
     // turn, and unrolled they are twice the code.
     slri_text_puts(out, "#define SLRI_WORD unsigned\n"

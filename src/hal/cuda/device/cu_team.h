@@ -11,7 +11,10 @@
 #define SLR_LANES 32u
 #define SLR_OUTLETS 8u // that are at hand; further ones are looked up in the host's memory
 #define SLR_OUTLETS_HERE 2u
+#ifndef SLR_OUTLET_ROOM
 #define SLR_OUTLET_ROOM 128u // words: MBO_WORDS(8)
+#define SLR_SIGHTS SLR_LANES // 1: there is no fast path
+#endif
 #define SLR_ALIGNED __attribute__((aligned(16)))
 #ifndef SLR_ROOM
 #define SLR_ROOM 2048u // words of slots, and of replies, that are handled together
@@ -101,9 +104,9 @@ __device__ unsigned slr_sum_before(unsigned *word) // each becomes the sum of th
 #define SLR_LOAD(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_STORE(word, value) __nv_atomic_store_n(&(word), value, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 
-struct slr_quad { // what a lane copies at once
+struct SLR_ALIGNED slr_quad { // what a lane copies at once
     unsigned word[4];
-} SLR_ALIGNED;
+};
 
 enum { SLR_STOP, SLR_HOLD, SLR_JUDGED, SLR_ASKED, SLR_CONTROL, SLR_EPOCH, SLR_WORDS };
 
@@ -132,7 +135,7 @@ SLR_TEAM struct slr_team {
     unsigned more; // 1: and further ones
     // Of the fast path (cu_fast.h): whether it may be tried, how many passes of the general path come before it is again,
     // the port that sent last, which ports' lanes lie on the host, and for each lane where it looks and for what.
-    unsigned fast, crowd, last, far, sight[SLR_LANES], expect[SLR_LANES];
+    unsigned fast, crowd, last, far, sight[SLR_SIGHTS], expect[SLR_SIGHTS];
     unsigned polled; // looks of this pass
     unsigned arrives; // 1: the outlets' words are not near yet
     unsigned full[SLR_LANES];
