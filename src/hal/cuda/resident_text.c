@@ -26,8 +26,8 @@ static void put_kernel(bool is_block, uint32_t threads, slri_text *out)
     slri_text_printf(out, "#line 1 \"slipring: persistent kernel\"\n#define SLR_IS_BLOCK %d\n#define SLR_THREADS %u\n",
                      is_block, threads);
     if (is_block)
-        slri_text_puts(out, "#define SLR_ROOM 4u\n"       // its messages stay in their slots,
-                            "#define SLR_OWN_ROOM 0u\n"   // and the shared memory is the handler's
+        slri_text_puts(out, "#define SLR_ROOM 4u\n"     // its messages stay in their slots,
+                            "#define SLR_OWN_ROOM 0u\n" // and the shared memory is the handler's
                             "#define SLR_OUTLET_ROOM 4u\n"
                             "#define SLR_SIGHTS 1u\n");
     // NVRTC's atomic load takes no address of something const. No loop is unrolled: each waits for memory at every
