@@ -17,6 +17,7 @@ no __syncthreads in a handler|slr_cuda_ring.h|s/^#define SLRI_IN_BLOCK__syncthre
 a buffer one byte shorter|slr_cuda_ring.h|s/has - (slri_u64)at >= n/has - (slri_u64)at > n/|--device cuda:0?ring=persistent --filter blocks/,limits/,instances/,faults/
 half of a buffer|emit_cuda.c|s/", call->bound\[%u\].bytes", index/", call->bound[%u].bytes \/ 2", index/|--device cuda:0?ring=persistent --filter blocks/,limits/,instances/,faults/
 lanes that do not meet|cu_team.h|s/^#define SLR_MEET() __syncwarp()$/#define SLR_MEET() (void)0/|--device cuda:0?ring=persistent --filter mailboxes/
+no fence before lanes publish a batch|cu_run.h|s/^    SLR_ORDER(); \/\/ by each lane$//|--device cuda:0?ring=persistent --filter mailboxes/,priority/,instances/,limits/
 no fence before a batch is published|cu_handle.h|s/^        SLR_ORDER();$//|--device cuda:0?ring=persistent --filter mailboxes/,priority/,instances/,limits/
 '
 
