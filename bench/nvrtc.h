@@ -19,9 +19,10 @@ struct nvrtc {
     int (*log)(nvrtc_program *program, char *out);
     int (*cubin_size)(nvrtc_program *program, size_t *out);
     int (*cubin)(nvrtc_program *program, char *out);
+    int (*destroy)(nvrtc_program **program);
+    // NULL: it is simulated.
     int (*ptx_size)(nvrtc_program *program, size_t *out);
     int (*ptx)(nvrtc_program *program, char *out);
-    int (*destroy)(nvrtc_program **program);
 };
 
 static inline void *nvrtc_find(void)
@@ -57,7 +58,6 @@ static inline bool nvrtc_open(struct nvrtc *out)
         {&out->create, "nvrtcCreateProgram"},       {&out->compile, "nvrtcCompileProgram"},
         {&out->log_size, "nvrtcGetProgramLogSize"}, {&out->log, "nvrtcGetProgramLog"},
         {&out->cubin_size, "nvrtcGetCUBINSize"},    {&out->cubin, "nvrtcGetCUBIN"},
-        {&out->ptx_size, "nvrtcGetPTXSize"},        {&out->ptx, "nvrtcGetPTX"},
         {&out->destroy, "nvrtcDestroyProgram"},
     };
     for (size_t i = 0; lib && i < sizeof symbols / sizeof *symbols; i++) {
@@ -65,6 +65,8 @@ static inline bool nvrtc_open(struct nvrtc *out)
         if (!*(void **)symbols[i].slot)
             return false;
     }
+    *(void **)(void *)&out->ptx_size = lib ? dlsym(lib, "nvrtcGetPTXSize") : NULL;
+    *(void **)(void *)&out->ptx = lib ? dlsym(lib, "nvrtcGetPTX") : NULL;
     return lib != NULL;
 }
 
