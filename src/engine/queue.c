@@ -418,9 +418,14 @@ static bool sleep_until_passed(struct slri_queue *queue, uint64_t value, uint64_
     return passed;
 }
 
+// Of a device that does its work without this machine's cores: beside a thread that waits for the driver, which yields
+// too, one more takes no core that the work needs. So a launch of some 100 us does not end with waking from a futex.
+#define YIELD_NS 1000000
+
 static bool wait_until_passed(struct slri_queue *queue, uint64_t value, uint64_t deadline_ns)
 {
-    for (uint32_t i = slri_core_count() == 1 ? POLLS : 0; i < POLLS + YIELDS; ++i) {
+    uint64_t until_ns = queue->stream.of->facts.marks != 0 ? slri_now_ns() + YIELD_NS : 0;
+    for (uint32_t i = slri_core_count() == 1 ? POLLS : 0; i < POLLS + YIELDS || !slri_passed(until_ns); ++i) {
         if (slri_queue_passed(queue, value))
             return true;
         if (i % 64 == 0 && slri_passed(deadline_ns))

@@ -351,7 +351,7 @@ static inline void same_put(struct same_body *b, const struct slri_instr *in, un
         slri_text_printf(b->out, " \"%s\"", b->all->module->format[in->imm].text);
     else if (in->imm && !copies_constant)
         slri_text_printf(b->out, " imm 0x%llx", (unsigned long long)in->imm);
-    if (in->align)
+    if (in->align > 1)
         slri_text_printf(b->out, " align %u", in->align);
     if (in->order || in->scope)
         slri_text_printf(b->out, " order %u scope %u", in->order, in->scope);
