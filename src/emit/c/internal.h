@@ -60,6 +60,9 @@ struct slri_c_count {
     int64_t to, by; // the first value that it does not go on from, or one behind it
 };
 bool slri_c_counts(const struct slri_c_emitter *e, const struct slri_instr *loop, struct slri_c_count *out);
+// Likewise of one whose bound may be known only when it begins.
+struct slri_counted;
+bool slri_c_counts_up(const struct slri_c_emitter *e, const struct slri_instr *loop, struct slri_counted *out);
 // Whether such a bound is at most `most`: its trips are few then, most likely.
 bool slri_c_has_few_trips(const struct slri_c_emitter *e, const struct slri_instr *loop, int64_t most);
 // Of a kernel: whether a loop halves or doubles its counter, from a first value that is known: a tree over the block.

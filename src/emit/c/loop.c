@@ -30,12 +30,18 @@ static struct slri_counting counting(const struct slri_c_emitter *e)
     return (struct slri_counting){.literal = knows_literal, .uses_fuel = callee_uses_fuel, .user = e};
 }
 
+bool slri_c_counts_up(const struct slri_c_emitter *e, const struct slri_instr *loop, struct slri_counted *out)
+{
+    const struct slri_counting c = counting(e);
+    return slri_counted_loop(&c, loop, out) && out->stride > 0;
+}
+
 bool slri_c_counts(const struct slri_c_emitter *e, const struct slri_instr *loop, struct slri_c_count *out)
 {
     const struct slri_counting c = counting(e);
     struct slri_counted counted;
     int64_t bound;
-    if (!slri_counted_loop(&c, loop, &counted) || counted.stride < 0 ||
+    if (!slri_c_counts_up(e, loop, &counted) ||
         !slri_counted_literal(&c, loop->body[0], loop->body[0]->count, counted.bound, &bound) || bound <= 0)
         return false;
     *out = (struct slri_c_count){counted.induction, counted.kind, bound + counted.inclusive, counted.stride};

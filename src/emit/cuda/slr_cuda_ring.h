@@ -37,7 +37,7 @@
 #define SLRI_IN_BLOCK__syncthreads_or(a) __syncthreads_or(a)
 #define SLRI_EDGE(file, line)
 #define SLRI_NO_STEP
-#define SLRI_PAYS(from, to, by) true
+#define SLRI_PAYS(from, to, more, by) true
 #define SLRI_REPLY(p, file, line) ring_reply(p)
 #define SLRI_REPLY_TO(i, p, file, line) ring_reply_to(i, p)
 #define SLRI_SEND(outlet, instance, p, file, line) ring_send_at(outlet, instance, p)
@@ -127,11 +127,12 @@ SLRI_FN void slri_edge(struct slri_here *here, slri_u32 file, slri_u32 line)
     here->fuel = slri_checked(here, here->fuel > 1, SLRI_FAULT_FUEL, file, line) ? here->fuel - 1 : 0;
 }
 // For all back edges of a loop at once. It leaves as much as they would, one by one, or says that one would find none.
-#define SLRI_PAYS(from, to, by) slri_pays(slri_here, from, to, by)
+// `to` is the bound, and `more` 1 where the counter may come to it. Far above 0 the counter could wrap.
+#define SLRI_PAYS(from, to, more, by) slri_pays(slri_here, from, (long long)(to) + more, by)
 SLRI_FN bool slri_pays(struct slri_here *here, long long from, long long to, long long by)
 {
     slri_u64 trips = from < to ? (slri_u64)(to - from + by - 1) / (slri_u64)by : 0;
-    if (trips >= here->fuel)
+    if (trips >= here->fuel || to > 0x7fff0000)
         return false;
     here->fuel -= trips;
     return true;

@@ -33,10 +33,10 @@ struct slri_dialect {
     // its name; $n imm; $l "file, line"; $o the memory order, $s its scope ($x: as a suffix), $r the operation; $B the
     // barrier, $u the builtin; $t the outlet, $y the size of a message or reply.
     const char *spelling[SLRI_OP_COUNT];
-    // ATOMIC_RMW's: of INCREMENT and DECREMENT; of EXCHANGE of floats; NULL, or of relaxed ones that the target has words
-    // of their own for.
+    // ATOMIC_RMW's: of INCREMENT and DECREMENT; of EXCHANGE of floats; NULL, or of relaxed ones that the target has
+    // words of their own for.
     const char *counting, *exchanging, *relaxed;
-    const char *replying;              // REPLY's, to one of many messages
+    const char *replying; // REPLY's, to one of many messages
     // What functions are given behind all else: as they take it, or as they are given it where the emitter stands.
     // `before`: "", or the comma behind what comes before it. False: nothing, and nothing is put.
     bool (*extra)(struct slri_d_emitter *e, const struct slri_function *function, const char *before, bool takes);

@@ -3,6 +3,7 @@
 // and the step of a loop the same expressions behind commas, because there `continue` must find the step.
 #include "emit/device/emit_device.h"
 #include "abi/handler.h"
+#include "ir/counted.h"
 #include "ir/ir_names.h"
 
 #include <string.h>
@@ -192,8 +193,8 @@ bool slri_d_may_fault(const struct slri_d_emitter *e, const struct slri_instr *i
 static bool is_relaxed(const struct slri_instr *in)
 {
     bool is_float = slri_kind_is_float(in->kind), is_wide = slri_kind_bytes(in->kind) == 8;
-    return in->order == SLRI_RELAXED && in->imm < SLRI_RMW_INCREMENT &&
-           (!is_float || in->imm == SLRI_RMW_ADD) && !(is_wide && in->imm == SLRI_RMW_SUB);
+    return in->order == SLRI_RELAXED && in->imm < SLRI_RMW_INCREMENT && (!is_float || in->imm == SLRI_RMW_ADD) &&
+           !(is_wide && in->imm == SLRI_RMW_SUB);
 }
 
 // Where C leaves it open what happens, a macro of the prelude says it.
@@ -475,13 +476,23 @@ static bool is_call(const struct slri_c_emitter *c, const struct slri_instr *in,
 }
 
 #define PAID_BODY 32u // instructions: it is written twice
-#define PAID_TO 65536 // far from where the counter would wrap
 
-static bool may_pay(struct slri_d_emitter *e, const struct slri_instr *loop, struct slri_c_count *out)
+static bool may_pay(struct slri_d_emitter *e, const struct slri_instr *loop, struct slri_counted *out)
 {
     return e->dialect->pays_ahead && loop->body[1]->count <= PAID_BODY &&
-           !slri_c_any(&e->c, loop->body[1], is_call, NULL) && slri_c_counts(&e->c, loop, out) &&
-           (out->kind == SLRI_I32 || out->kind == SLRI_U32) && out->to <= PAID_TO;
+           !slri_c_any(&e->c, loop->body[1], is_call, NULL) && slri_c_counts_up(&e->c, loop, out) &&
+           (out->kind == SLRI_I32 || out->kind == SLRI_U32);
+}
+
+// The bound is what the test leaves in its register, whatever trip it is: it has no effects.
+static void put_payment(struct slri_d_emitter *e, const struct slri_instr *loop, const struct slri_counted *count)
+{
+    slri_d_put(e, "if (SLRI_PAYS(");
+    slri_d_register(e, count->induction);
+    put_test(e, loop, ", ((void)(");
+    slri_d_put(e, "), ");
+    slri_d_register(e, count->bound);
+    slri_text_printf(e->c.out, "), %d, %lld)) { ", count->inclusive, (long long)count->stride);
 }
 
 // A test of the fuel at each back edge keeps compilers from vectorising. So a loop whose trips are known when it begins
@@ -489,11 +500,9 @@ static bool may_pay(struct slri_d_emitter *e, const struct slri_instr *loop, str
 static void put_loop(struct slri_d_emitter *e, const struct slri_instr *loop)
 {
     const struct bounds *bounds = bounds_of(e, loop);
-    struct slri_c_count count;
+    struct slri_counted count;
     if (bounds == &alone && may_pay(e, loop, &count)) {
-        slri_d_put(e, "if (SLRI_PAYS(");
-        slri_d_register(e, count.counter);
-        slri_text_printf(e->c.out, ", %lld, %lld)) { ", (long long)count.to, (long long)count.by);
+        put_payment(e, loop, &count);
         put_bounded(e, loop, bounds, true);
         slri_d_put(e, " } else { ");
         put_bounded(e, loop, bounds, false);

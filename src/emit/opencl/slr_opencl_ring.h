@@ -80,11 +80,12 @@ SLRI_FN void slri_edge(struct slri_here *here, uint file, uint line)
     here->call->fuel = slri_checked(here, here->call->fuel > 1, 4, file, line) ? here->call->fuel - 1 : 0;
 }
 // For all back edges of a loop at once. It leaves as much as they would, one by one, or says that one would find none.
-#define SLRI_PAYS(from, to, by) slri_pays(slri_here, from, to, by)
+// `to` is the bound, and `more` 1 where the counter may come to it. Far above 0 the counter could wrap.
+#define SLRI_PAYS(from, to, more, by) slri_pays(slri_here, from, (long)(to) + more, by)
 SLRI_FN bool slri_pays(struct slri_here *here, long from, long to, long by)
 {
     ulong trips = from < to ? (ulong)(to - from + by - 1) / (ulong)by : 0;
-    if (trips >= here->call->fuel)
+    if (trips >= here->call->fuel || to > 0x7fff0000)
         return false;
     here->call->fuel -= trips;
     return true;
