@@ -314,7 +314,7 @@ slr_status slr_stream_recover(slr_stream *stream)
     if (!stream)
         return SLRI_FAIL(INVALID, "slr_stream_recover: stream is NULL");
     slri_queues_lock();
-    stream->queue.failed = SLR_OK;
+    __atomic_store_n(&stream->queue.failed, SLR_OK, __ATOMIC_RELAXED); // read without the lock, too
     slri_queues_unlock();
     return SLR_OK;
 }

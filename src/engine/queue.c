@@ -43,8 +43,8 @@ struct slri_queue *slri_queue_current(void)
 
 static void fail(struct slri_queue *queue, uint64_t value, slr_status status)
 {
-    queue->failed = status;
     queue->failed_value = value;
+    __atomic_store_n(&queue->failed, status, __ATOMIC_RELAXED); // slri_queue_wait reads it without the lock
 }
 
 void slri_queue_forgo(struct slri_queue *queue)
@@ -450,6 +450,10 @@ slr_status slri_queue_wait(struct slri_queue *queue, uint64_t value, uint64_t de
         if (!passed)
             return SLRI_FAIL(TIMEOUT, "the stream did not reach point %llu by the deadline", (unsigned long long)value);
     }
+    // A failure at or before `value` was stored before `done`, which has been acquired. Without the lock: who has just
+    // made `done` known still holds it, and waiting for that may cost a sleep.
+    if (__atomic_load_n(&queue->failed, __ATOMIC_RELAXED) == SLR_OK)
+        return SLR_OK;
     slri_mutex_lock(&lock);
     slr_status failed = value >= queue->failed_value ? queue->failed : SLR_OK;
     char why[sizeof queue->why];

@@ -27,7 +27,7 @@ struct slri_queue {
     uint64_t search, searched_up_to; // marks of the search for a cycle
     struct slri_stamp *stamp;        // those behind which nothing has begun
     uint64_t armed_ns;               // where there is one: since when the first submission may begin
-    slr_status failed;               // or SLR_OK; nothing is done behind a failure
+    slr_status failed;               // atomic: or SLR_OK; nothing is done behind a failure
     uint64_t failed_value;
     char why[256];
 
