@@ -121,6 +121,7 @@ static int open_operations(const char *device, struct operations *o)
     }
     open_random(device, &o->ops);
     must(slr_device_get_info(o->ops.mode[0].device, &info));
+    setvbuf(stdout, NULL, _IOLBF, 0); // what it has told stays where it is cut off
     o->out = (json_out){.to = stdout};
     json_out_object(&o->out, NULL);
     json_out_text(&o->out, "device", info.description);
