@@ -483,6 +483,8 @@ file(GLOB vulkan_drivers /usr/share/vulkan/icd.d/lvp_icd*.json)
 if(VULKAN_INCLUDE_DIR AND vulkan_drivers AND NOT SLIPRING_SANITIZE) # its compiler does not run under sanitizers
     if(TARGET slipring_cts)
         slipring_register(tests/vulkan/cts slipring_cts --device vulkan:0 --timeout 60)
+        # lavapipe does not promise to keep subnormals, but it does.
+        set_property(TEST tests/vulkan/cts PROPERTY FAIL_REGULAR_EXPRESSION "[1-9][0-9]* of them known")
     endif()
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
         slipring_register(tests/vulkan/generate slipring_generate --device vulkan:0 --programs 30 --from 20)

@@ -10,7 +10,7 @@
 
 extern const char slri_embedded_slr_math_self_h[], slri_embedded_slr_math_h[], slri_embedded_slr_math_angles_h[];
 extern const char slri_embedded_slr_math_double_h[], slri_embedded_slr_math_more_h[], slri_embedded_slr_half_h[];
-extern const char slri_embedded_slr_fma_h[], slri_embedded_slr_soft_h[];
+extern const char slri_embedded_slr_fma_h[], slri_embedded_slr_soft_h[], slri_embedded_slr_rounded_h[];
 
 #define HEAD "__global__ void slri_all(float *f, double *d, int *i, unsigned *u, long *l, unsigned long *m)\n{\n"
 
@@ -42,6 +42,8 @@ static void put_calls(struct slri_text *text)
             slri_text_printf(text, "%s%s[%u]", k ? ", " : "", array[function->args[k]], k);
         slri_text_puts(text, ");\n");
     }
+    slri_text_printf(text, "    f[%u] = " SLRI_ROUNDED_DIVF "(f[0], f[1]);\n", SLRI_MATH_RESULT + SLRI_MATH_COUNT);
+    slri_text_printf(text, "    f[%u] = " SLRI_ROUNDED_SQRTF "(f[0]);\n", SLRI_MATH_RESULT + SLRI_MATH_COUNT + 1);
     slri_text_puts(text, "}\n");
 }
 
@@ -50,7 +52,7 @@ static slr_status make(struct slri_module **out)
     const char *const parts[] = {slri_embedded_slr_math_self_h,   slri_embedded_slr_fma_h,
                                  slri_embedded_slr_math_h,        slri_embedded_slr_math_angles_h,
                                  slri_embedded_slr_math_double_h, slri_embedded_slr_math_more_h,
-                                 slri_embedded_slr_half_h};
+                                 slri_embedded_slr_half_h,        slri_embedded_slr_rounded_h};
     struct slri_text text = SLRI_TEXT_INIT;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         slri_text_puts(&text, parts[i]);

@@ -17,6 +17,12 @@ slr_status slri_math_library(const struct slri_module **out);
 // slri_math_type, whose first elements are arguments; the result of function id is element SLRI_MATH_RESULT + id.
 #define SLRI_MATH_RESULT 4u
 
+// Functions of the library beside those: the quotient and the square root of floats (slr_rounded.h). Results: the
+// floats behind those of all others.
+#define SLRI_ROUNDED_DIVF "slri_rounded_divf"
+#define SLRI_ROUNDED_SQRTF "slri_rounded_sqrtf"
+#define SLRI_MATH_RESULTS (SLRI_MATH_RESULT + SLRI_MATH_COUNT + 2)
+
 // Doubles by integers of 64 bits (slr_soft.h), likewise: X(ID, name, array of its result, arrays of its arguments) of
 // those that the module's kernel calls. Inside of them a MATH is of integers.
 #define SLRI_SOFT_LIST(X)                                                                                              \

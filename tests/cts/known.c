@@ -11,7 +11,6 @@
 #define ONE_GROUP "on Vulkan a device has one group that stays, for one ring kernel at a time"
 
 #define NO_FRAGMENTS "matrix fragments of this form are CUDA's"
-#define WGSL_CONTRACTS "a compiler of WGSL may make a product and a sum one operation, and NVIDIA's does"
 #define FLUSHES "Vulkan lets a device take subnormal floats for 0"
 #define NO_DOUBLES "without doubles a kernel computes no more than 32 of them, with integers"
 #define NO_ATOMICS_OF_64 "a device with words of 32 bits has no atomics of 64"
@@ -23,6 +22,7 @@
 #define NO_PRINTS "kernels on WebGPU do not print"
 #define NO_WGSL_FUNCTION "WGSL has no such function"
 #define MAY_FLUSH "a device of WGSL may take numbers below 2^-126 for others"
+#define MAY_CONTRACT "WGSL lets a compiler fuse a product and a sum, which rounds once where the program rounds twice"
 #define NO_METAL_DOUBLES "Metal has no double"
 #define NO_METAL_ATOMICS "Metal has no atomics of 64 bits that give a result"
 #define WGSL_BOUNDS "WGSL's own bounds of its functions are wider"
@@ -64,19 +64,9 @@ const cts_known cts_known_list[] = {
     {"vulkan/*", "ordering/coherence_of_two_reads", CTS_MAY_REFUSE, ENDS_LOOPS},
     {"vulkan/*", "limits/a_long_loop", CTS_MAY_REFUSE, ENDS_LOOPS},
     {"vulkan/*", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "some devices have 32 KiB"},
-    {"vulkan/SPIR-V/gpu*", "language/float_arithmetic_rounds_once", CTS_MAY_FAIL, FLUSHES},
-    {"vulkan/SPIR-V/gpu*", "language/float_comparisons_with_nan", CTS_MAY_FAIL, FLUSHES},
-    {"vulkan/SPIR-V/gpu*", "language/subnormal_floats_are_kept", CTS_MAY_FAIL, FLUSHES},
-    {"vulkan/SPIR-V/gpu*", "math/rounding_to_integers", CTS_MAY_FAIL, FLUSHES},
-    {"vulkan/SPIR-V/gpu*", "math/minimum_and_maximum_pass_over_nan", CTS_MAY_FAIL, FLUSHES},
-    {"vulkan/SPIR-V/gpu*", "math/fmod_and_hypot", CTS_MAY_FAIL, FLUSHES},
-    {"vulkan/SPIR-V/gpu*", "math/square_roots_are_rounded_once", CTS_MAY_FAIL, "Vulkan lets a square root be off by some units in the last place"},
-    {"vulkan/words*", "language/float_arithmetic_rounds_once", CTS_MAY_FAIL, FLUSHES},
-    {"vulkan/words*", "language/float_comparisons_with_nan", CTS_MAY_FAIL, FLUSHES},
-    {"vulkan/words*", "language/subnormal_floats_are_kept", CTS_MAY_FAIL, FLUSHES},
-    {"vulkan/words*", "math/rounding_to_integers", CTS_MAY_FAIL, FLUSHES},
-    {"vulkan/words*", "math/minimum_and_maximum_pass_over_nan", CTS_MAY_FAIL, FLUSHES},
-    {"vulkan/words*", "math/fmod_and_hypot", CTS_MAY_FAIL, FLUSHES},
+    {"vulkan/*/flushes*", "language/float_arithmetic_rounds_once", CTS_MAY_FAIL, FLUSHES},
+    {"vulkan/*/flushes*", "language/subnormal_floats_are_kept", CTS_MAY_FAIL, FLUSHES},
+    {"vulkan/*/flushes*", "math/fmod_and_hypot", CTS_MAY_FAIL, FLUSHES},
     {"vulkan/words*", "math/exponentials", CTS_MAY_REFUSE, NO_DOUBLES},
     {"vulkan/words*", "math/logarithms", CTS_MAY_REFUSE, NO_DOUBLES},
     {"vulkan/words*", "math/sine_and_cosine", CTS_MAY_REFUSE, NO_DOUBLES},
@@ -147,8 +137,8 @@ const cts_known cts_known_list[] = {
     {"webgpu/WGSL", "math/logarithms", CTS_MAY_FAIL, MAY_FLUSH},
     {"webgpu/WGSL", "math/rounding_to_integers", CTS_MAY_FAIL, MAY_FLUSH},
     {"webgpu/WGSL", "math/minimum_and_maximum_pass_over_nan", CTS_MAY_FAIL, MAY_FLUSH},
-    {"webgpu/WGSL", "language/floats_are_not_contracted", CTS_MAY_FAIL, WGSL_CONTRACTS},
-    {"webgpu/WGSL", "barriers/tiled_matrix_product", CTS_MAY_FAIL, WGSL_CONTRACTS},
+    {"webgpu/WGSL", "language/floats_are_not_contracted", CTS_MAY_FAIL, MAY_CONTRACT},
+    {"webgpu/WGSL", "barriers/tiled_matrix_product", CTS_MAY_FAIL, MAY_CONTRACT},
     {"webgpu/WGSL", "math/exponentials", CTS_MAY_FAIL, "WGSL does not say what exp is of infinities and NaN"},
     {"webgpu/WGSL", "math/fmod_and_hypot", CTS_MAY_FAIL, "WGSL's length may overflow on its way, and small numbers may be 0"},
     {"webgpu/WGSL", "math/fused_multiply_add_rounds_once", CTS_MAY_FAIL, "WGSL's fma may round twice"},
@@ -205,7 +195,7 @@ static const struct {
 } columns[] = {
     {"cpu/compiled", "`cpu`, compiled"},        {"cpu/interpreted", "`cpu`, interpreted"},
     {"opencl/pocl/auto", "`opencl:0`, PoCL"},   {"opencl/other/auto", "`opencl:0`, Intel"},
-    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},  {"vulkan/words*", "`vulkan:0`, SwiftShader"},
+    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},  {"vulkan/words/flushes*", "`vulkan:0`, SwiftShader"},
     {"webgpu/WGSL", "`webgpu:0`, wgpu-native"}, {"metal/MSL", "`metal:0`, simulated"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)

@@ -122,9 +122,9 @@ slr_status cts_device_open(const char *spec, cts_device *out)
         return SLR_OK;
     }
     if (strcmp(out->info.backend, "vulkan") == 0) { // a device without 64-bit integers runs a kernel's words
-        const bool is_gpu = out->info.device_class != SLR_DEVICE_SOFTWARE; // which may take more liberties
         snprintf(out->kind, sizeof out->kind, "vulkan/%s%s%s",
-                 strstr(out->info.features, " shaderInt64") ? "SPIR-V" : "words", is_gpu ? "/gpu" : "",
+                 strstr(out->info.features, " shaderInt64") ? "SPIR-V" : "words",
+                 strstr(out->info.features, " denorms=flushed") ? "/flushes" : "",
                  strcmp(ring, "persistent") == 0 ? "/persistent" : "");
         return SLR_OK;
     }

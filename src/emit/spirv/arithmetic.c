@@ -67,6 +67,44 @@ static uint32_t turned(struct slri_s *s, slri_reg reg)
     return SLRI_MAKE(s, BitwiseXor, slri_s_uint(s, 8), slri_s_get(s, reg), slri_s_u64(s, sign));
 }
 
+static bool is_literal_zero(const struct slri_s *s, slri_reg reg, uint64_t sign)
+{
+    const struct slri_s_register *r = &s->reg[reg];
+    return r->mode == SLRI_S_LITERAL && (!r->given || (r->given->imm & ~sign) == 0);
+}
+
+static bool is_large_literal(const struct slri_s *s, slri_reg reg) // and no subnormal nor 0
+{
+    const struct slri_s_register *r = &s->reg[reg];
+    return r->mode == SLRI_S_LITERAL && r->given && r->given->imm & 0x7f800000;
+}
+
+// A float's bits as a signed number in the order of the floats; both zeros are 0.
+static uint32_t in_order(struct slri_s *s, slri_reg reg, uint32_t bits)
+{
+    uint32_t u32 = slri_s_uint(s, 4);
+    if (is_literal_zero(s, reg, UINT64_C(0x80000000)))
+        return slri_s_u32(s, 0);
+    uint32_t sign = SLRI_MAKE(s, ShiftRightArithmetic, u32, bits, slri_s_u32(s, 31));
+    uint32_t magnitude = SLRI_MAKE(s, BitwiseAnd, u32, bits, slri_s_u32(s, 0x7fffffff));
+    return SLRI_MAKE(s, ISub, u32, SLRI_MAKE(s, BitwiseXor, u32, magnitude, sign), sign);
+}
+
+// Vulkan lets a comparison take subnormals for 0, where DenormPreserve is asked for, too: that holds for + - * and
+// conversions. So two operands that are subnormal or 0 are compared by their bits; with a larger one it is the same.
+static uint32_t with_subnormals(struct slri_s *s, const struct slri_instr *in, uint32_t compared,
+                                const uint32_t operand[2], enum slri_w_op op)
+{
+    uint32_t u32 = slri_s_uint(s, 4), boolean = slri_s_bool(s);
+    if (s->function->reg_kind[in->a] != SLRI_F32 || is_large_literal(s, in->a) || is_large_literal(s, in->b))
+        return compared;
+    const uint32_t a = SLRI_MAKE(s, Bitcast, u32, operand[0]), b = SLRI_MAKE(s, Bitcast, u32, operand[1]);
+    uint32_t exponents = SLRI_MAKE(s, BitwiseAnd, u32, SLRI_MAKE(s, BitwiseOr, u32, a, b), slri_s_u32(s, 0x7f800000));
+    const uint32_t small = SLRI_MAKE(s, IEqual, boolean, exponents, slri_s_u32(s, 0));
+    const uint32_t key[2] = {in_order(s, in->a, a), in_order(s, in->b, b)};
+    return SLRI_MAKE(s, Select, boolean, small, slri_s_make(s, op, boolean, key, 2), compared);
+}
+
 void slri_s_compare(struct slri_s *s, const struct slri_instr *in)
 {
     // By operation, then for unsigned, signed, float.
@@ -83,13 +121,11 @@ void slri_s_compare(struct slri_s *s, const struct slri_instr *in)
     int column = slri_kind_is_float(kind) ? 2 : is_signed_kind(kind) && !turns ? 1 : 0;
     const uint32_t operand[2] = {turns ? turned(s, in->a) : slri_s_get(s, in->a),
                                  turns ? turned(s, in->b) : slri_s_get(s, in->b)};
-    slri_s_set_flag(s, in->dst, slri_s_make(s, table[in->op - SLRI_OP_EQ][column], slri_s_bool(s), operand, 2));
-}
-
-static bool is_literal_zero(const struct slri_s *s, slri_reg reg, uint64_t sign)
-{
-    const struct slri_s_register *r = &s->reg[reg];
-    return r->mode == SLRI_S_LITERAL && (!r->given || (r->given->imm & ~sign) == 0);
+    const enum slri_w_op *row = table[in->op - SLRI_OP_EQ];
+    uint32_t compared = slri_s_make(s, row[column], slri_s_bool(s), operand, 2);
+    if (column == 2)
+        compared = with_subnormals(s, in, compared, operand, row[1]);
+    slri_s_set_flag(s, in->dst, compared);
 }
 
 // Mesa 22.3 takes a written 0, divided by anything, for +0. So the bits are computed: a 0 with the sign of both, or of
@@ -108,6 +144,14 @@ static uint32_t divided_zero(struct slri_s *s, const struct slri_instr *in, uint
     return SLRI_MAKE(s, Bitcast, type, SLRI_MAKE(s, Select, bits, is_number, zero, nan));
 }
 
+// Of a float that is a power of two, and whose reciprocal is no subnormal; else 0.
+static uint64_t reciprocal_of_power(uint64_t bits)
+{
+    const uint32_t exponent = (uint32_t)bits >> 23 & 0xff;
+    const bool is_power = ((uint32_t)bits & 0x7fffff) == 0 && exponent >= 1 && exponent <= 253;
+    return is_power ? ((uint32_t)bits & UINT32_C(0x80000000)) | (254 - exponent) << 23 : 0;
+}
+
 // Mesa 22.3 takes a division by what it has folded to 0 for anything. So one by 0 is a product with an infinity of the
 // divisor's sign, which has the same bits. The library divides by no such value.
 static uint32_t divided(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
@@ -117,7 +161,15 @@ static uint32_t divided(struct slri_s *s, const struct slri_instr *in, uint32_t 
     const uint64_t sign = UINT64_C(1) << (8 * bytes - 1), infinity = bytes == 8 ? UINT64_C(0x7ff) << 52 : 0x7f800000;
     if (is_literal_zero(s, in->a, sign))
         return divided_zero(s, in, a, b);
-    uint32_t quotient = SLRI_MAKE(s, FDiv, type, a, b);
+    const uint64_t power = in->kind == SLRI_F32 && divisor->mode == SLRI_S_LITERAL && divisor->given
+                               ? reciprocal_of_power(divisor->given->imm)
+                               : 0;
+    if (power) // that rounds the same
+        return SLRI_MAKE(s, FMul, type, a, slri_s_const(s, in->kind, power));
+    uint32_t quotient = slri_s_call_rounded(s, in, a, b);
+    if (quotient) // by 0, too
+        return quotient;
+    quotient = SLRI_MAKE(s, FDiv, type, a, b);
     bool is_known = divisor->mode == SLRI_S_LITERAL && divisor->given && divisor->given->imm & ~sign;
     if (is_known || s->own != &s->unit[0])
         return quotient;

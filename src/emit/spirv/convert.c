@@ -186,6 +186,14 @@ static uint32_t word_to_float(struct slri_s *s, uint32_t a)
     return SLRI_MAKE(s, FAdd, real, high, SLRI_MAKE(s, ConvertUToF, real, low));
 }
 
+// A comparison may take a subnormal for 0.
+static uint32_t float_is_not_zero(struct slri_s *s, uint32_t a)
+{
+    uint32_t u32 = slri_s_uint(s, 4), bits = SLRI_MAKE(s, Bitcast, u32, a);
+    bits = SLRI_MAKE(s, BitwiseAnd, u32, bits, slri_s_u32(s, 0x7fffffff));
+    return SLRI_MAKE(s, INotEqual, slri_s_bool(s), bits, slri_s_u32(s, 0));
+}
+
 void slri_s_convert(struct slri_s *s, const struct slri_instr *in)
 {
     enum slri_kind from = s->function->reg_kind[in->a];
@@ -198,8 +206,9 @@ void slri_s_convert(struct slri_s *s, const struct slri_instr *in)
     if (in->kind == SLRI_BOOL) {
         uint32_t zero = slri_s_const(s, from, 0);
         slri_s_set_flag(s, in->dst,
-                        is_float ? SLRI_MAKE(s, FUnordNotEqual, boolean, a, zero)
-                                 : SLRI_MAKE(s, INotEqual, boolean, a, zero));
+                        from == SLRI_F32 ? float_is_not_zero(s, a)
+                        : is_float       ? SLRI_MAKE(s, FUnordNotEqual, boolean, a, zero)
+                                         : SLRI_MAKE(s, INotEqual, boolean, a, zero));
         return;
     }
     uint32_t result;

@@ -149,6 +149,13 @@ static bool has_library(struct slri_s *s)
 static void reaches(struct slri_s *s, const struct slri_instr *in, void *user)
 {
     (void)user;
+    const char *rounded = slri_s_rounded_name(s, in);
+    if (rounded && has_library(s)) {
+        struct slri_s_unit *own = s->own;
+        s->own = &s->unit[1];
+        reach(s, slri_s_library_function(s, rounded));
+        s->own = own;
+    }
     if (in->op == SLRI_OP_CALL) {
         reach(s, in->callee);
     } else if (slri_s_is_called(s, in)) {

@@ -89,6 +89,27 @@ static slr_status refuse_softs(const struct slri_link *l, const struct slri_inst
                      l->to->file[in->where.file], in->where.line, what, l->softs, MOST_SOFT);
 }
 
+// Into a call of the library's, but in those functions themselves.
+static void link_rounded(struct slri_link *l, struct slri_instr *in)
+{
+    const char *name = slri_s_rounded(in);
+    if (!name || slri_s_is_rounded(l->source))
+        return;
+    if (in->op == SLRI_OP_DIV) {
+        in->args = 2;
+        in->arg = take(l, 2 * sizeof *in->arg);
+        if (l->refused != SLR_OK)
+            return;
+        in->arg[0].reg = in->a;
+        in->arg[1].reg = in->b;
+        in->a = in->b = SLRI_NO_REG;
+    }
+    in->callee = slri_link_function(l, SLRI_LINK_MATH, slri_link_find(l, SLRI_LINK_MATH, name));
+    in->op = SLRI_OP_CALL;
+    in->kind = SLRI_VOID;
+    in->imm = 0;
+}
+
 static void link_instr(struct slri_link *l, const struct slri_instr *from)
 {
     struct slri_instr in = *from;
@@ -103,6 +124,8 @@ static void link_instr(struct slri_link *l, const struct slri_instr *from)
         in.op = SLRI_OP_CALL;
         in.kind = SLRI_VOID;
         in.imm = 0;
+    } else {
+        link_rounded(l, &in);
     }
     if (l->refused != SLR_OK)
         return;

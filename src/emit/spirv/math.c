@@ -53,7 +53,10 @@ static uint32_t primitive(struct slri_s *s, const struct slri_instr *in, uint32_
 {
     uint32_t a = slri_s_get(s, in->arg[0].reg), u32 = slri_s_uint(s, 4);
     switch (in->imm) {
-    case SLRI_MATH_SQRTF:
+    case SLRI_MATH_SQRTF: {
+        uint32_t rounded = slri_s_call_rounded(s, in, a, 0);
+        return rounded ? rounded : SLRI_GLSL(s, Sqrt, type, a);
+    }
     case SLRI_MATH_SQRT:
         return SLRI_GLSL(s, Sqrt, type, a);
     case SLRI_MATH_CLZ:
@@ -94,14 +97,48 @@ static uint32_t primitive(struct slri_s *s, const struct slri_instr *in, uint32_
     }
 }
 
-const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_t id)
+const struct slri_function *slri_s_library_function(const struct slri_s *s, const char *name)
 {
     const struct slri_module *library = s->unit[1].module;
-    const char *name = slri_math_functions[id].c_function;
     for (uint32_t i = 0; i < library->functions; i++)
         if (strcmp(library->function[i]->name, name) == 0)
             return library->function[i];
     return NULL;
+}
+
+const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_t id)
+{
+    return slri_s_library_function(s, slri_math_functions[id].c_function);
+}
+
+const char *slri_s_rounded(const struct slri_instr *in)
+{
+    return in->op == SLRI_OP_DIV && in->kind == SLRI_F32          ? SLRI_ROUNDED_DIVF
+           : in->op == SLRI_OP_MATH && in->imm == SLRI_MATH_SQRTF ? SLRI_ROUNDED_SQRTF
+                                                                  : NULL;
+}
+
+// In a linked module those functions are called already, and in them the device's own is what is wanted.
+const char *slri_s_rounded_name(const struct slri_s *s, const struct slri_instr *in)
+{
+    return s->is_linked || slri_s_is_called(s, in) ? NULL : slri_s_rounded(in);
+}
+
+bool slri_s_is_rounded(const struct slri_function *function)
+{
+    return strcmp(function->name, SLRI_ROUNDED_DIVF) == 0 || strcmp(function->name, SLRI_ROUNDED_SQRTF) == 0;
+}
+
+uint32_t slri_s_call_rounded(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
+{
+    const char *name = slri_s_rounded_name(s, in);
+    if (!name || slri_s_is_rounded(s->function))
+        return 0;
+    const uint32_t id = slri_w_id(&s->w);
+    const uint32_t function = slri_s_function_id(s, &s->unit[1], slri_s_library_function(s, name));
+    const uint32_t call[5] = {slri_s_float(s, 4), id, function, a, b};
+    slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, b ? 5 : 4);
+    return id;
 }
 
 bool slri_s_is_called(const struct slri_s *s, const struct slri_instr *in)

@@ -376,8 +376,32 @@ static void what_is_made_of_a_written_zero_is_not_left_to_the_driver(void **stat
     expect("__global__ void k(double *x)\n{\n    x[0] = -0.0 * x[1];\n}\n", &all, computed, "OpFMul");
     expect("__global__ void k(float *x)\n{\n    x[0] = x[1] * 2.0f;\n}\n", &all, product, "OpBitwiseXor");
     static const char *const quotient[] = {"OpFDiv", NULL};
-    expect("__global__ void k(float *x)\n{\n    x[0] = 0.0f / x[1];\n}\n", &all, computed, "OpFDiv");
-    expect("__global__ void k(float *x)\n{\n    x[0] = 2.0f / x[1];\n}\n", &all, quotient, "OpBitwiseXor");
+    expect("__global__ void k(double *x)\n{\n    x[0] = 0.0 / x[1];\n}\n", &all, computed, "OpFDiv");
+    expect("__global__ void k(double *x)\n{\n    x[0] = 2.0 / x[1];\n}\n", &all, quotient, "OpBitwiseXor");
+}
+
+// A quotient and a root are what integers make of the driver's; two subnormals are not compared as they are.
+static void floats_do_not_rely_on_what_vulkan_leaves_open(void **state)
+{
+    (void)state;
+    const struct slri_spirv_options keeps = {.has = ALL, .float_controls = SLRI_SPIRV_DENORM_PRESERVE_32};
+    const struct slri_spirv_options flushes = {.has = ALL}, soft = {.has = ALL & ~(uint32_t)SLRI_SPIRV_FLOAT64};
+    static const char *const rounded[] = {"FindUMsb", "OpIMul", "OpFDiv", NULL};
+    static const char *const root[] = {"FindUMsb", "OpIMul", " Sqrt ", NULL}, *const quarter[] = {" 0x1.000000p-2\n", NULL};
+    static const char *const both[] = {"OpShiftRightArithmetic", "OpSLessThan", "OpSelect", "OpFOrdLessThan", NULL};
+    static const char *const plain[] = {"OpFOrdLessThan", NULL}, *const bits[] = {"OpINotEqual", NULL};
+    static const char quotient[] = "__global__ void k(float *x)\n{\n    x[0] = x[1] / x[2];\n}\n";
+    static const char less[] = "__global__ void k(float *x, int *y)\n{\n    y[0] = x[1] < x[2];\n}\n";
+    expect(quotient, &keeps, rounded, NULL);
+    expect(quotient, &flushes, rounded, NULL);
+    expect(quotient, &soft, rounded, NULL);
+    expect("__global__ void k(float *x)\n{\n    x[0] = sqrtf(x[1]);\n}\n", &keeps, root, NULL);
+    expect("__global__ void k(float *x)\n{\n    x[0] = sqrtf(x[1]);\n}\n", &soft, root, NULL);
+    expect("__global__ void k(float *x)\n{\n    x[0] = x[1] / 4.0f;\n}\n", &keeps, quarter, NULL);
+    expect(less, &keeps, both, NULL);
+    expect(less, &flushes, both, NULL);
+    expect("__global__ void k(float *x, int *y)\n{\n    y[0] = x[1] < 2.0f;\n}\n", &keeps, plain, "OpSLessThan");
+    expect("__global__ void k(float *x, int *y)\n{\n    y[0] = (bool)x[1];\n}\n", &keeps, bits, "OpFUnordNotEqual");
 }
 
 static void only_a_kernel_with_a_loop_tells_of_ended_loops(void **state)
@@ -534,6 +558,7 @@ int main(void)
         cmocka_unit_test(the_assembly_is_the_same_words),
         cmocka_unit_test(lines_orders_and_controls_are_in_it),
         cmocka_unit_test(what_is_made_of_a_written_zero_is_not_left_to_the_driver),
+        cmocka_unit_test(floats_do_not_rely_on_what_vulkan_leaves_open),
         cmocka_unit_test(only_a_kernel_with_a_loop_tells_of_ended_loops),
         cmocka_unit_test(arguments_are_pushed_as_far_as_they_fit),
         cmocka_unit_test(what_is_known_is_not_computed),

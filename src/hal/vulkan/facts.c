@@ -281,6 +281,8 @@ const char *slri_vk_refuses(const struct slri_vulkan *vulkan)
     return facts->model ? NULL : "Vulkan's memory model (vulkanMemoryModel)";
 }
 
+#define PERSISTENT " persistent_groups=1"
+
 static void describe_features(const struct slri_vulkan *vulkan, char *out, size_t room)
 {
     static const struct {
@@ -292,11 +294,12 @@ static void describe_features(const struct slri_vulkan *vulkan, char *out, size_
 #undef NAME
     };
     const struct slri_vk_facts *facts = &vulkan->facts;
-    snprintf(out, room, "vulkan=%u.%u subgroup=%u queues=%u", VK_API_VERSION_MAJOR(facts->api),
-             VK_API_VERSION_MINOR(facts->api), facts->subgroup, vulkan->lines);
+    const bool keeps = facts->float_controls & SLRI_SPIRV_DENORM_PRESERVE_32;
+    snprintf(out, room, "vulkan=%u.%u subgroup=%u queues=%u denorms=%s", VK_API_VERSION_MAJOR(facts->api),
+             VK_API_VERSION_MINOR(facts->api), facts->subgroup, vulkan->lines, keeps ? "kept" : "flushed");
     snprintf(out + strlen(out), room - strlen(out), " id=UUID-%s", facts->uuid);
     for (size_t i = 0; i < sizeof feature / sizeof *feature; ++i)
-        if (facts->has & feature[i].bit)
+        if (facts->has & feature[i].bit && strlen(out) + strlen(feature[i].name) + 2 <= room)
             snprintf(out + strlen(out), room - strlen(out), " %s", feature[i].name);
 }
 
@@ -314,7 +317,7 @@ static void describe_staying(struct slri_vulkan *vulkan, slr_device_info *out)
     const char *lacks = slri_vk_cannot_stay(vulkan);
     char *features = out->features + strlen(out->features);
     if (!lacks)
-        snprintf(features, sizeof out->features - strlen(out->features), " persistent_groups=1");
+        snprintf(features, sizeof out->features - strlen(out->features), PERSISTENT);
     if (slri_canary_ask(&vulkan->canary, slri_vk_run_canary, vulkan, &turns) == SLR_OK && turns != 0)
         snprintf(
             out->notes, sizeof out->notes,
@@ -337,7 +340,7 @@ static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
     snprintf(out->description, sizeof out->description, "%s (%.32s %.40s)", facts->name, facts->driver, facts->version);
     snprintf(out->engine, sizeof out->engine, "SPIR-V, compiled by the driver");
     slri_cache_describe(out->cache, sizeof out->cache);
-    describe_features(vulkan, out->features, sizeof out->features);
+    describe_features(vulkan, out->features, sizeof out->features - sizeof PERSISTENT); // which is said last
     out->memory_bytes = facts->memory_bytes;
     if (lacks) {
         snprintf(out->engine, sizeof out->engine, "none: the device lacks %s", lacks);

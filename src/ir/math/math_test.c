@@ -24,6 +24,17 @@
 
 #include "ir/math/slr_half.h"
 
+// What a device's own division and root are: some units off.
+static int units_off;
+
+static float off(float exact)
+{
+    return exact == 0.0f ? exact : slri_uint_as_float(slri_float_as_uint(exact) + (slri_u32)units_off);
+}
+
+#define SLRI_ROUNDED_OWN off
+#include "ir/math/slr_rounded.h"
+
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 // ---- samples: every exponent and sign with MANTISSAS mantissas, then the neighbours of where an algorithm changes
@@ -516,6 +527,36 @@ static void fmaf_rounds_once(void **state)
     }
 }
 
+static void expect_same(const char *name, float a, float b, float got, float want)
+{
+    if (slri_float_as_uint(got) != slri_float_as_uint(want) && !(isnan(got) && isnan(want)))
+        fail_msg("%s(%a, %a) is %a, expected %a", name, (double)a, (double)b, (double)got, (double)want);
+}
+
+static float odd_float(uint64_t seed) // of any bits, subnormal, near 1, or an end of a range
+{
+    static const uint32_t ends[] = {0,          1,          0x7fffff,   0x800000,   0x3f7fffff,
+                                    0x3f800000, 0x7f7fffff, 0x7f800000, 0x7fc00000, 0x00400000};
+    uint32_t bits = (uint32_t)scramble(seed), sign = bits & 0x80000000, kind = (uint32_t)(scramble(~seed) % 5);
+    bits = kind == 1   ? bits & 0x807fffff
+           : kind == 2 ? sign | ends[bits % COUNT(ends)]
+           : kind == 3 ? sign | (0x3f000000 + (bits & 0xffffff))
+           : kind == 4 ? bits & 0x81ffffff
+                       : bits;
+    return slri_uint_as_float(bits);
+}
+
+static void quotients_and_roots_are_rounded_once_on_any_device(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 2000000; i++) {
+        float a = odd_float(2 * i), b = odd_float(2 * i + 1);
+        units_off = (int)(i % 9) - 4;
+        expect_same("slri_rounded_divf", a, b, slri_rounded_divf(a, b), a / b);
+        expect_same("slri_rounded_sqrtf", a, 0, slri_rounded_sqrtf(a), sqrtf(a));
+    }
+}
+
 // ---- special cases, through the table the interpreter uses
 
 #define INF32 HUGE_VALF
@@ -762,6 +803,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(double_pairs_keep_their_bounds),
         cmocka_unit_test(fmaf_rounds_once),
         cmocka_unit_test(fma_rounds_once),
+        cmocka_unit_test(quotients_and_roots_are_rounded_once_on_any_device),
         cmocka_unit_test(lgamma_keeps_its_bounds),
         cmocka_unit_test(exponents_are_taken_off_and_put_on),
         cmocka_unit_test(factorials_are_exact),
