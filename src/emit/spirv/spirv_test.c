@@ -387,7 +387,8 @@ static void floats_do_not_rely_on_what_vulkan_leaves_open(void **state)
     const struct slri_spirv_options keeps = {.has = ALL, .float_controls = SLRI_SPIRV_DENORM_PRESERVE_32};
     const struct slri_spirv_options flushes = {.has = ALL}, soft = {.has = ALL & ~(uint32_t)SLRI_SPIRV_FLOAT64};
     static const char *const rounded[] = {"FindUMsb", "OpIMul", "OpFDiv", NULL};
-    static const char *const root[] = {"FindUMsb", "OpIMul", " Sqrt ", NULL}, *const quarter[] = {" 0x1.000000p-2\n", NULL};
+    static const char *const root[] = {"FindUMsb", "OpIMul", " Sqrt ", NULL}, *const quarter[] = {" 0x1.000000p-2\n",
+                                                                                                  NULL};
     static const char *const both[] = {"OpShiftRightArithmetic", "OpSLessThan", "OpSelect", "OpFOrdLessThan", NULL};
     static const char *const plain[] = {"OpFOrdLessThan", NULL}, *const bits[] = {"OpINotEqual", NULL};
     static const char quotient[] = "__global__ void k(float *x)\n{\n    x[0] = x[1] / x[2];\n}\n";
