@@ -106,7 +106,8 @@ slr_status slri_vk_trial_make(struct slri_vulkan *vulkan, const char *text, cons
     SLRI_TRY(slri_vk_staying_build(vulkan, NULL, text, &out->kernel));
     SLRI_TRY(slri_vk_chunk_make_seen(vulkan, SLRI_VK_TRIAL_WORDS * 4, true, &out->words));
     address[0] = out->words.address;
-    memcpy(address + 1, given, count * sizeof *given);
+    if (count != 0)
+        memcpy(address + 1, given, count * sizeof *given);
     return slri_vk_launch_make(vulkan, out->kernel, address, &out->launch);
 }
 

@@ -268,7 +268,7 @@ void slri_vk_launch_free(struct slri_vulkan *vulkan, struct slri_vk_launch *laun
 
 // A kernel of slipring's own that finds out what the device does. It is given words, and then up to SLRI_VK_MOST_GIVEN
 // numbers.
-#define SLRI_VK_TRIAL_WORDS 96u
+#define SLRI_VK_TRIAL_WORDS 128u
 #define SLRI_VK_MOST_GIVEN 2u
 struct slri_vk_trial {
     struct slri_vk_staying *kernel;
