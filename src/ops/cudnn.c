@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bias is put into y first, and the convolution added to it: so the sum is rounded once, whatever the type is.
+// A bias is put into y first, and the convolution added to it. cuDNN may round what it adds (docs/contract/ops.md).
 #include "ops/cudnn.h"
 #include "ops/provider.h"
 #include "ops/submit.h"

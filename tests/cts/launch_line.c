@@ -93,8 +93,10 @@ static bool take_word(const char *word, cts_launch *out)
         out->is_bounded = true;
         return sscanf(word + 4, "%" SCNu64, &out->ulp) == 1;
     }
-    if (strncmp(word, "abs=", 4) == 0)
+    if (strncmp(word, "abs=", 4) == 0) {
+        out->is_bounded = true;
         return sscanf(word + 4, "%lf", &out->off) == 1;
+    }
     out->faults = strcmp(word, "ends=FAULT") == 0;
     return out->faults;
 }

@@ -40,6 +40,13 @@ struct fixture {
     slr_ops *ops;
 };
 
+__attribute__((unused)) static bool is_cuda(struct fixture *f)
+{
+    slr_device_info info;
+    must(slr_device_get_info(f->device, &info));
+    return strcmp(info.backend, "cuda") == 0;
+}
+
 __attribute__((unused)) static struct fixture open_ops_with(const char *spec, const slr_ops_desc *desc)
 {
     struct fixture f;

@@ -103,9 +103,7 @@ static uint32_t biased_halves, rounded_twice;
 
 static bool may_round_twice(struct fixture *f, const struct product *p)
 {
-    slr_device_info info;
-    must(slr_device_get_info(f->device, &info));
-    return p->has_bias && type != SLR_F32 && strcmp(info.backend, "cuda") == 0;
+    return p->has_bias && type != SLR_F32 && is_cuda(f);
 }
 
 static void check_product(struct fixture *f, const struct product *p)
