@@ -129,8 +129,9 @@ __attribute__((unused)) static void check_convolution(struct fixture *f, bool an
     for (size_t i = 0; i < d.y.n; ++i) {
         const double unbiased = may_twice ? fabs(sum[i] - d.bias.value[i / (d.p * d.q) % d.k]) : 0;
         expect_near("convolution", i, (double)got[i], want[i],
-                    2 * (depth + 4) * EPS * depth + (8 * EPS + 1.01 * unit()) * fabs(want[i]) + 1.2 * unit() * unbiased +
-                        (d.activation ? 1.2 * unit() * fabs(sum[i]) : 0) + (type == SLR_F16 ? 0x1p-24 : 0));
+                    2 * (depth + 4) * EPS * depth + (8 * EPS + 1.01 * unit()) * fabs(want[i]) +
+                        1.2 * unit() * unbiased + (d.activation ? 1.2 * unit() * fabs(sum[i]) : 0) +
+                        (type == SLR_F16 ? 0x1p-24 : 0));
     }
     free(got);
     free(sum);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel that stays until it is told to end, in the kernel subset: hal/vulkan/probe.c. Words of W, each on a line of
-// its own: written by the host, STOP, and before the launch MOST, after how many looks it ends by itself; by the kernel,
-// LOOKS, how often it has looked, and HEARD, 1: it was told.
+// its own: written by the host, STOP, and before the launch MOST, after how many looks it ends by itself; by the
+// kernel, LOOKS, how often it has looked, and HEARD, 1: it was told.
 #define SLR_STOP 0
 #define SLR_LOOKS 32
 #define SLR_HEARD 64
