@@ -268,15 +268,16 @@ SLR_FN mb_word slr_pass_fast(struct slri_resident_table *table, mb_word i)
     }
     mb_word set = P[MBP_SET(0)], each = slr_team.far != 0u ? SLR_LOOKS : SLR_NEAR_LOOKS, look = slr_team.looks;
     mb_word last = slr_team.batch, ahead = slr_team.busy == 0u ? 0u : last < 8u ? 8u : 32u, full, polled = 0u;
-    mb_word all, showing, end = SLR_FAST_NOTHING;
+    mb_word whole, showing, end = SLR_FAST_NOTHING;
     do {
-        all = look % each == 0u ? 1u : 0u;
-        full = slr_look_fast(table, S, P, all, ahead);
+        whole = look % each == 0u ? 1u : 0u;
+        // Behind a batch, too: a command must not wait for eight more.
+        full = slr_look_fast(table, S, P, whole | (polled == 0u ? slr_team.busy : 0u), ahead);
         showing = full & set;
         ahead = 0u; // it is idle from the next look on
         look += 1u;
         polled += 1u;
-    } while (showing == 0u && all == 0u);
+    } while (showing == 0u && whole == 0u);
     SLR_MEET();
     if (slr_team.word[SLR_HOLD] != slr_team.set.held || slr_team.word[SLR_JUDGED] != slr_team.set.faulted)
         end = SLR_FAST_NOT;
