@@ -53,11 +53,11 @@ SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t mo
 SLR_API slr_status slr_done(const slr_delivery *delivery);
 
 /// Completes a message that the main function holds: the message counts as faulted, with the reason `status`, which is
-/// not SLR_OK. slipring drops the message's replies, resets its instance to the initial state, and sends a notice (a
-/// reply without payload) to the sender. A host handler may call slr_fail, too: its message then faults when the
-/// handler returns. If a batch handler calls slr_fail, only the given message of the batch faults.
-/// Threads: the thread that runs main or the handler.  Blocks: no.
-/// Errors: INVALID (the main function does not hold the message, or holds it no longer; `status` is SLR_OK).
+/// not SLR_OK. slipring drops the message's replies, resets the state that belongs to the message's instance (such as
+/// one patient) to its initial value, and sends a notice (a reply without payload) to the sender. A host handler may
+/// call slr_fail, too: its message then faults when the handler returns. If a batch handler calls slr_fail, only the
+/// given message of the batch faults. Threads: the thread that runs main or the handler.  Blocks: no. Errors: INVALID
+/// (the main function does not hold the message, or holds it no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
 
 /// Waits until the ring kernel is no longer paused. If slr_wait_until_active returns SLR_OK, the ring kernel is active
