@@ -40,16 +40,17 @@ SLRI_FN float slri_rounded_divf(float x, float y)
     slri_i32 e = slri_rounded_exponent(a, za) - slri_rounded_exponent(b, zb) - (slri_i32)less;
     float divisor = (float)(slri_i32)d;
     slri_u32 q = (slri_u32)(slri_i32)(SLRI_ROUNDED_OWN((float)(slri_i32)n / divisor) * 8388608.0f) - SLRI_ROUNDED_OFF;
-    slri_i32 rest = (slri_i32)((n << 23) - q * d);
-    slri_i32 step = (slri_i32)SLRI_ROUNDED_OWN((float)rest / divisor);
+    slri_u32 rest = (n << 23) - q * d; // signed, but for operands whose quotient is none it may be anything
+    slri_i32 step = (slri_i32)SLRI_ROUNDED_OWN((float)(slri_i32)rest / divisor);
     q += (slri_u32)step;
-    rest -= step * (slri_i32)d;
-    q += rest < 0 ? 0xffffffffu : rest >= (slri_i32)d ? 1u : 0u;
-    rest += rest < 0 ? (slri_i32)d : rest >= (slri_i32)d ? -(slri_i32)d : 0;
+    rest -= (slri_u32)step * d;
+    slri_u32 below = (slri_i32)rest < 0, above = (slri_i32)rest >= (slri_i32)d;
+    rest += below ? d : above ? 0u - d : 0u;
+    q += above - below;
     // A subnormal result loses `cut` bits more. Only there can a quotient lie halfway between two floats.
     slri_i32 cut = e >= -126 ? 0 : e < -151 ? 25 : -126 - e;
     slri_u32 kept = q >> cut, lost = ((q & ((1u << cut) - 1u)) << 1) + (rest != 0), half = 1u << cut;
-    slri_u32 up = cut ? lost > half || (lost == half && (kept & 1u)) : 2 * rest > (slri_i32)d;
+    slri_u32 up = cut ? lost > half || (lost == half && (kept & 1u)) : 2u * rest > d;
     slri_u32 r = kept + up + (cut ? 0u : (slri_u32)(e + 126) << 23);
     r = e > 127 || a == SLRI_ROUNDED_INF || b == 0u ? SLRI_ROUNDED_INF : r;
     r = a == 0u || b == SLRI_ROUNDED_INF ? 0u : r;
@@ -63,15 +64,15 @@ SLRI_FN float slri_rounded_sqrtf(float x)
     slri_i32 z = slri_rounded_zeros(a), biased = slri_rounded_exponent(a, z);
     slri_u32 even = (slri_u32)(biased & 1), n = slri_rounded_fraction(a, z) << (1u - even); // of x = n 2^(2k)
     slri_u32 q = (slri_u32)(slri_i32)SLRI_ROUNDED_OWN(__builtin_sqrtf((float)(slri_i32)n * 8388608.0f)) - SLRI_ROUNDED_OFF;
-    slri_i32 rest = (slri_i32)((n << 23) - q * q);
-    slri_i32 step = (slri_i32)SLRI_ROUNDED_OWN((float)rest / (float)(slri_i32)(2u * q));
-    rest -= step * (slri_i32)(2u * q + (slri_u32)step);
+    slri_u32 rest = (n << 23) - q * q;
+    slri_i32 step = (slri_i32)SLRI_ROUNDED_OWN((float)(slri_i32)rest / (float)(slri_i32)(2u * q));
+    rest -= (slri_u32)step * (2u * q + (slri_u32)step);
     q += (slri_u32)step;
-    slri_u32 below = rest < 0, above = rest > (slri_i32)(2u * q);
-    rest += below ? (slri_i32)(2u * q) - 1 : above ? -(slri_i32)(2u * q) - 1 : 0;
+    slri_u32 below = (slri_i32)rest < 0, above = (slri_i32)rest > (slri_i32)(2u * q);
+    rest += below ? 2u * q - 1u : above ? 0u - 2u * q - 1u : 0u;
     q += above - below;
     slri_i32 half = (biased - 127 - (slri_i32)(1u - even)) / 2; // it is even
-    slri_u32 r = ((slri_u32)(half + 126) << 23) + q + (rest > (slri_i32)q);
+    slri_u32 r = ((slri_u32)(half + 126) << 23) + q + (rest > q);
     r = a == 0u || a == 0x80000000u || a == SLRI_ROUNDED_INF ? a : r;
     return slri_uint_as_float(a > SLRI_ROUNDED_INF && a != 0x80000000u ? SLRI_ROUNDED_NAN : r);
 }

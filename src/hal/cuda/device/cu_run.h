@@ -60,9 +60,9 @@ SLR_FN void slr_write_payloads(const struct slr_way *way, mb_word batch)
 SLR_FN void slr_write_heads(const struct slr_way *way, mb_word flags, const struct slri_resident_outlet *granted)
 {
     SLR_EACH(l) {
-        const mb_word *message = &slr_team.message[l * SLR_SIZE(MB_SLOT_WORDS)];
         mb_word room = SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD;
         for (mb_word n = 0u; n < slr_team.placed[l]; ++n) {
+            const mb_word *message = &slr_team.message[l * SLR_SIZE(MB_SLOT_WORDS)];
             mb_word *slot = slr_way_slot(way, way->from + slr_team.to[l] + n);
             const mb_word *reply = &slr_team.reply[(l * SLR_SIZE(MB_MAX_REPLIES) + n) * room];
             mb_word keeps = granted != 0 ? 255u : 255u | MB_FLAG_REDELIVERED;
@@ -118,10 +118,11 @@ SLR_FN mb_word slr_passes_fast(void)
         (O[MBO_STAMPED] != 0u && SLR_SIZE(MB_STAMPED) == 0u))
         return 0u;
     SLR_EACH(l) {
-        const mb_word *reply = &slr_team.reply[l * SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD)];
-        mb_word wrong = 0u;
-        for (mb_word n = 0u; n < slr_team.placed[l]; ++n)
-            wrong |= mbo_instance(O, slr_team.instance[l], reply + n * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD)) >= O[MBO_INSTANCES];
+        mb_word wrong = 0u, room = SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD;
+        for (mb_word n = 0u; n < slr_team.placed[l]; ++n) {
+            const mb_word *reply = &slr_team.reply[(l * SLR_SIZE(MB_MAX_REPLIES) + n) * room];
+            wrong |= mbo_instance(O, slr_team.instance[l], reply) >= O[MBO_INSTANCES];
+        }
         slr_team.full[l] = wrong;
     }
     return slr_ballot(slr_team.full) == 0u ? 1u : 0u;
