@@ -318,6 +318,8 @@ if(TARGET slipring_gpu)
     slipring_register(tests/cuda/deadlocks slipring_gpu deadlocks cuda:0 100)
     set_property(TEST tests/cuda/soak_persistent tests/cuda/soak_relaunch tests/cuda/deadlocks APPEND PROPERTY ENVIRONMENT
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>)
+    set_property(TEST tests/cuda/deadlocks APPEND PROPERTY ENVIRONMENT # a real one would be called on a simulated driver
+        SLIPRING_CUBLASLT_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_CUDNN_LIB=$<TARGET_FILE:slipring_fake_cuda>)
 endif()
 
 # Ring kernels once more, on a device that is no cpu: skipped where there is none.

@@ -91,7 +91,7 @@ static word warp_of(struct slri_words *w, const struct slri_instr *in, enum slri
 
 static void put_warp(struct slri_words *w, const struct slri_instr *in)
 {
-    enum { MOST = 4, VALUE = 1 }; // WARP's arguments, and the one that is of the instruction's kind
+    enum { MOST = 9, VALUE = 1 }; // WARP's arguments (MATRIX has the most), and the one of the instruction's kind
     slri_reg low[MOST] = {0}, high[MOST] = {0};
     const bool is_wide = slri_words_is_wide(in->kind);
     for (uint32_t i = 0; i < in->args && i < MOST; i++) {
