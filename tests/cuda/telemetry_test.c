@@ -34,9 +34,11 @@ static void profiler_has_a_row_of_a_ring_kernels_batches(void **state)
         must(ask(&r, i));
     hear_all(&r);
     slr_profile_row row = row_of(SLR_PROFILE_BATCH, "counts");
-    assert_true(row.n >= 30 && row.n <= 330); // each call is a batch
+    // Each call is a batch. A launch that a busy machine ends before it has compared the clocks has its records counted
+    // as dropped, because nobody knows when they were (resident_trace.c).
+    const uint64_t dropped = stats_of(r.ring).records_dropped;
+    assert_true(row.n > 0 && row.n + dropped >= 30 && row.n + dropped <= 330);
     assert_true(row.min_ns > 0 && row.max_ns < LONG);
-    assert_int_equal(stats_of(r.ring).records_dropped, 0);
     slr_profile_stop();
     slr_profile_clear();
     hear_all(&r);
