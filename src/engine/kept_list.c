@@ -12,13 +12,10 @@ static slr_status check_part(const char *device, bool moves_over, const struct s
     if (command->op == SLRI_DISPATCH && slri_print_is_heard(command))
         return SLRI_FAIL(UNSUPPORTED, "device '%s': printf of kernel %s does not work in a recorded list", device,
                          command->dispatch.entry->name);
-    if (command->op != SLRI_COPY || moves_over)
-        return SLR_OK;
-    const uintptr_t to = (uintptr_t)command->move.to, from = (uintptr_t)command->move.from;
-    return (to > from ? to - from : from - to) >= command->move.bytes
-               ? SLR_OK
-               : SLRI_FAIL(UNSUPPORTED, "device '%s': a copy between overlapping ranges cannot be in a recorded list",
-                           device);
+    if (command->op == SLRI_COPY && !moves_over && slri_move_overlaps(command))
+        return SLRI_FAIL(UNSUPPORTED, "device '%s': a copy between overlapping ranges cannot be in a recorded list",
+                         device);
+    return SLR_OK;
 }
 
 slr_status slri_kept_list_create(const char *device, const slr_allocator *allocator, bool moves_over,

@@ -333,12 +333,6 @@ static bool tells_nothing(const struct slri_stream *stream, const struct slri_co
            !slri_print_is_heard(command);
 }
 
-static bool overlaps(const struct slri_command *move)
-{
-    uintptr_t to = (uintptr_t)move->move.to, from = (uintptr_t)move->move.from;
-    return (to > from ? to - from : from - to) < move->move.bytes;
-}
-
 static bool list_tells_nothing(const struct slri_command *command);
 
 static bool goes_ahead(const struct slri_stream *stream, const struct slri_command *command)
@@ -353,7 +347,7 @@ static bool goes_ahead(const struct slri_stream *stream, const struct slri_comma
     case SLRI_COPY_OUT:
         return command->is_pinned; // else the call that begins it lasts until it has copied
     case SLRI_COPY:
-        return stream->of->facts.moves_over || !overlaps(command);
+        return stream->of->facts.moves_over || !slri_move_overlaps(command);
     case SLRI_DISPATCH:
         return tells_nothing(stream, command);
     case SLRI_LIST:

@@ -212,6 +212,13 @@ static inline bool slri_command_moves_nothing(const struct slri_command *command
     return command->op <= SLRI_FILL && slri_command_bytes(command) == 0;
 }
 
+// Of a move: whether its ranges overlap.
+static inline bool slri_move_overlaps(const struct slri_command *move)
+{
+    const uintptr_t to = (uintptr_t)move->move.to, from = (uintptr_t)move->move.from;
+    return (to > from ? to - from : from - to) < move->move.bytes;
+}
+
 // What the engine adds to a command.
 struct slri_extras {
     void *printed; // of a dispatch that prints: memory of the device for it (engine/printed.h); NULL: nobody hears it

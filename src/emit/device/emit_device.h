@@ -30,8 +30,8 @@ struct slri_dialect {
     // An instruction as an expression, with holes as in emit_c_instr.c:
     // $d "register = ", or nothing where the result is not wanted; $a $b $c registers; $p a pointer to the bytes at
     // (root, a), $q (root2, b); $S their spaces as macros name them; $z where the root begins; $T the kind's type, $K
-    // its name; $n imm; $l "file, line"; $o the memory order, $s its scope ($x: as a suffix), $r the operation; $B the
-    // barrier, $u the builtin; $t the outlet, $y the size of a message or reply.
+    // its name; $n imm; $l "file, line"; $A the alignment; $o the memory order, $s its scope ($x: as a suffix), $r the
+    // operation; $B the barrier, $u the builtin; $t the outlet, $y the size of a message or reply.
     const char *spelling[SLRI_OP_COUNT];
     // ATOMIC_RMW's: of INCREMENT and DECREMENT; of EXCHANGE of floats; NULL, or of relaxed ones that the target has
     // words of their own for.

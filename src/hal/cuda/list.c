@@ -26,10 +26,7 @@ static slr_status check_command(const struct slri_cuda *cuda, const struct slri_
     if (command->op == SLRI_DISPATCH && slri_print_is_heard(command))
         return SLRI_FAIL(UNSUPPORTED, "device '%s': printf of kernel %s does not work in a CUDA graph", cuda->name,
                          command->dispatch.entry->name);
-    if (command->op != SLRI_COPY)
-        return SLR_OK;
-    uintptr_t to = (uintptr_t)command->move.to, from = (uintptr_t)command->move.from;
-    if ((to > from ? to - from : from - to) < command->move.bytes)
+    if (command->op == SLRI_COPY && slri_move_overlaps(command))
         return SLRI_FAIL(UNSUPPORTED, "device '%s': a copy between overlapping ranges cannot be in a CUDA graph",
                          cuda->name);
     return SLR_OK;
