@@ -173,7 +173,7 @@ joined() { # of its arguments, with commas
     printf '%s' "$*"
 }
 
-# The suite in several processes at once, because compilers take most of its time: an array of what each tells.
+# The suite in several processes at once, because these drivers' compilers take most of its time: an array of what each tells.
 suites() { # DEVICE FILTER...
     local on=$1 i ended status=0 processes=()
     shift
@@ -243,7 +243,7 @@ export -f suites close_json sanitize quoted
 export bin folder device few
 part suite 180 "$bin/slipring-cts" --device "$device" --filter "$(joined "${kernels[@]}")" --perf --json
 part persistent 150 "$bin/slipring-cts" --device "$device${with}ring=persistent" --filter "$(joined "${rings[@]}")" --json
-part relaunch 150 bash -c 'suites "$@"' suites "$device${with}ring=relaunch" "${rings[@]}"
+part relaunch 150 "$bin/slipring-cts" --device "$device${with}ring=relaunch" --filter "$(joined "${rings[@]}")" --json
 part faults 60 "$bin/slipring-cts" --device "$device" --filter faults/ --json
 part deadlocks 90 "$bin/slipring-gpu" deadlocks "$device" "$([[ $small ]] && echo 50 || echo 300)"
 part operations 60 "$bin/slipring-gpu" operations "$device" "$([[ $small ]] && echo 5 || echo 30)"
