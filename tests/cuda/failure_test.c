@@ -37,7 +37,7 @@ static void driver_without_a_GPU_says_what_hides_it(void **state)
     fake->devices = 0;
     refuses(slr_device_open("cuda:0", NULL, &device), NO_DEVICE, "lists no GPU with CUDA_VISIBLE_DEVICES='7'");
     unsetenv("CUDA_VISIBLE_DEVICES");
-    assert_string_equal(getenv("CUDA_MODULE_LOADING"), "EAGER");
+    assert_null(getenv("CUDA_MODULE_LOADING"));
     assert_string_equal(getenv("CUDA_DEVICE_MAX_CONNECTIONS"), "32");
 }
 
@@ -110,7 +110,7 @@ static void device_says_what_it_is(void **state)
                         "sm=9.0 sms=132 warp=32 registers=65536 shared_bytes=232448 l2_bytes=52428800 clock_mhz=1980 "
                         "memory_mhz=2619 bus_bits=5120 copy_engines=3 persistent_blocks=66 flags=host id=GPU-" FIRST
                         " priorities");
-    const char notes[] = "CUDA_MODULE_LOADING=EAGER, CUDA_DEVICE_MAX_CONNECTIONS=32; NVRTC 13.0; flags on the host: ";
+    const char notes[] = "CUDA_DEVICE_MAX_CONNECTIONS=32; NVRTC 13.0; flags on the host: ";
     assert_memory_equal(info.notes, notes, sizeof notes - 1); // and why
     assert_int_equal(info.kernels, 1);
     assert_int_equal(info.ring_kernels, 1);

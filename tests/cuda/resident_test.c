@@ -155,6 +155,21 @@ static void parked_device_keeps_its_messages(void **state)
     nothing_is_left("parked");
 }
 
+// Code is loaded while nothing stays.
+static void launch_while_a_kernel_stays(struct residence *r)
+{
+    slr_kernel *kernel;
+    slr_stream *stream;
+    must(slr_stream_default(r->device, &stream));
+    must(slr_buffer_create(r->device, 8 * sizeof(int), &r->buffer));
+    must(slr_program_get_kernel(r->program, "add", &kernel));
+    must(slr_kernel_prepare(kernel, SLR_GRID(1, 8, 0)));
+    must(ask(r, 1)); // that kernel stays
+    must(SLR_LAUNCH(stream, kernel, SLR_GRID(1, 8, 0), r->buffer, 5));
+    must(slr_stream_finish(stream, LONG));
+    slr_kernel_destroy(kernel);
+}
+
 // Another kernel is launched first while nothing stays: then it takes what memory it needs.
 static void first_launch_of_a_kernel_waits_for_none(void **state)
 {
@@ -168,6 +183,7 @@ static void first_launch_of_a_kernel_waits_for_none(void **state)
     reset();
     fake->most_idle = 1u << 30; // never
     must(launch(&r, PATIENT));
+    launch_while_a_kernel_stays(&r);
     must(slr_program_from_text(r.device, "again.cu", counts_cu, NULL, &program));
     desc.name = "again";
     desc.program = program;

@@ -75,6 +75,7 @@ struct object {
     bool captured;
     char *text;                  // of a module: its source
     bool stays;                  // of a module: it has the loop of a kernel that stays
+    bool is_loaded;              // of a module: its functions are on the device
     bool waits_for_null;         // of a stream: it and the NULL stream take turns
     struct object *recorded;     // of an event: the stream
     struct object *user;         // of memory: a stream that does not, which may still work on it

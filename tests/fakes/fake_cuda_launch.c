@@ -279,6 +279,28 @@ static struct object *kernel_module(slri_cu_function function)
     return o;
 }
 
+// A function goes to the device by FuncLoad, at its first launch, or with its module (EAGER). Then all must be quiet.
+static void load_function(slri_cu_function function)
+{
+    const char *loading = getenv("CUDA_MODULE_LOADING");
+    pthread_mutex_lock(&lock);
+    struct object *module = current() ? module_of((const void *)function) : NULL;
+    bool is_first = module && !module->is_loaded && !(loading && strcmp(loading, "EAGER") == 0);
+    if (module)
+        module->is_loaded = true;
+    pthread_mutex_unlock(&lock);
+    if (is_first)
+        wait_for_stays("a function that is not loaded", LONG_MS);
+}
+
+int32_t cuFuncLoad(slri_cu_function function)
+{
+    LOCKED(next_in_context("FuncLoad"));
+    if (error == 0)
+        load_function(function);
+    return error;
+}
+
 int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
                        uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, slri_cu_stream stream,
                        void **parameter, void **extra)
@@ -293,6 +315,7 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
         LOCKED(one ? launch_stay(function, grid_x, block_x, stream, parameter) : refuse(STAY, INVALID_VALUE));
         return error;
     }
+    load_function(function);
     LOCKED(prepare_launch(stream, entry, parameter, bound, &module));
     if (error != 0 || !module)
         return error;

@@ -104,6 +104,7 @@ struct slri_cu_vendor;
 
 // What later drivers have; NULL where it is missing.
 #define SLRI_CU_OPTIONAL(X)                                                                                            \
+    X(int32_t, FuncLoad, (slri_cu_function function), (function)) /* 12.4 */                                           \
     X(int32_t, DeviceGetUuid_v2, (unsigned char uuid[16], slri_cu_device device),                                      \
       (uuid, device)) /* 11.4: tells MIG instances apart */                                                            \
     X(int32_t, DeviceCanAccessPeer, (int32_t * can, slri_cu_device device, slri_cu_device peer), (can, device, peer))  \

@@ -96,11 +96,17 @@ static slr_status allow_dynamic(struct slri_cuda *cuda, const char *name, slri_c
         cuda->cu->FuncSetAttribute(function, SLRI_CU_FUNCTION_MOST_DYNAMIC, cuda->facts.shared_most - taken));
 }
 
+slr_status slri_cuda_find_function(struct slri_cuda *cuda, slri_cu_module module, const char *name,
+                                   slri_cu_function *function)
+{
+    SLRI_TRY(slri_cuda_check(cuda, "ModuleGetFunction", name, cuda->cu->ModuleGetFunction(function, module, name)));
+    return cuda->cu->FuncLoad ? slri_cuda_check(cuda, "FuncLoad", name, cuda->cu->FuncLoad(*function)) : SLR_OK;
+}
+
 static slr_status find_kernel(struct slri_cuda *cuda, const struct slri_entry *entry, struct slri_cu_loaded *loaded)
 {
     const char *name = entry->name;
-    SLRI_TRY(slri_cuda_check(cuda, "ModuleGetFunction", name,
-                             cuda->cu->ModuleGetFunction(&loaded->function, loaded->module, name)));
+    SLRI_TRY(slri_cuda_find_function(cuda, loaded->module, name, &loaded->function));
     SLRI_TRY(slri_cuda_check(
         cuda, "FuncGetAttribute", name,
         cuda->cu->FuncGetAttribute(&loaded->most_threads, SLRI_CU_FUNCTION_MOST_THREADS, loaded->function)));
@@ -125,8 +131,7 @@ static slr_status launch_empty(struct slri_cuda *cuda, const struct slri_code_te
 static slr_status find_batch(struct slri_cuda *cuda, const struct slri_code_text *text, struct slri_cu_loaded *loaded)
 {
     slri_cu_stream stream;
-    SLRI_TRY(slri_cuda_check(cuda, "ModuleGetFunction", text->name,
-                             cuda->cu->ModuleGetFunction(&loaded->function, loaded->module, text->entry->name)));
+    SLRI_TRY(slri_cuda_find_function(cuda, loaded->module, text->entry->name, &loaded->function));
     SLRI_TRY(slri_cuda_own_stream(cuda, &stream));
     slr_status status = launch_empty(cuda, text, loaded->function, stream);
     cuda->cu->StreamDestroy_v2(stream);

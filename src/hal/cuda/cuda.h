@@ -151,6 +151,9 @@ slr_status slri_cuda_code_kernel(void *device, void *loaded, const struct slri_c
 slr_status slri_cuda_kernel_use(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out);
 // Of a text that something else writes: identity and label.
 slr_status slri_cuda_identify(struct slri_cuda *cuda, struct slri_code_text *text);
+// A function of a module, which its first launch need not load. In the context, quiet.
+slr_status slri_cuda_find_function(struct slri_cuda *cuda, slri_cu_module module, const char *name,
+                                   slri_cu_function *function);
 int32_t slri_cuda_launch(struct slri_cuda *cuda, slri_cu_stream stream, const struct slri_command *command,
                          const struct slri_extras *extras);
 // How kernels are made ready here, or why they are not.

@@ -199,8 +199,8 @@ static void describe_notes(const struct slri_cu_vendor *vendor, char *out, size_
                *loading = slri_environment_of_vendor("CUDA_MODULE_LOADING");
     const char *queues = slri_environment_of_vendor("CUDA_DEVICE_MAX_CONNECTIONS");
     if (vendor == &slri_vendor_cuda)
-        snprintf(out, room, "CUDA_MODULE_LOADING=%.20s, CUDA_DEVICE_MAX_CONNECTIONS=%.8s", loading ? loading : "",
-                 queues ? queues : "");
+        snprintf(out, room, "%s%.20s%sCUDA_DEVICE_MAX_CONNECTIONS=%.8s", loading ? "CUDA_MODULE_LOADING=" : "",
+                 loading ? loading : "", loading ? ", " : "", queues ? queues : "");
     else
         snprintf(out, room, "compiled and simulated, not run on a device");
     if (visible)

@@ -31,17 +31,19 @@ static slr_status find_driver_symbols(slri_dl *library, const char *path, struct
     return slri_dl_all_found(SLR_NO_DEVICE, path, "driver of CUDA 11 or later", &missing);
 }
 
-// What a call that never ends would otherwise wait for: a kernel that is loaded at its first launch waits for the GPU,
-// and a stream that shares one of the 8 queues to it with a kernel that stays waits for that. There are 32 at most.
-static void ask_for_what_kernels_that_stay_need(void)
+// A call must not wait for a kernel that never ends. A kernel that is loaded at its first launch waits for the GPU:
+// ours are loaded by FuncLoad, or with their modules where the driver has no FuncLoad. A stream that shares one of the
+// 8 queues to the GPU with a kernel that stays waits for that kernel. There are 32 queues at most.
+static void ask_for_what_kernels_that_stay_need(const struct slri_cu *cu)
 {
-    slri_environment_default("CUDA_MODULE_LOADING", "EAGER");
+    if (!cu->FuncLoad)
+        slri_environment_default("CUDA_MODULE_LOADING", "EAGER");
     slri_environment_default("CUDA_DEVICE_MAX_CONNECTIONS", "32");
 }
 
 static slr_status start(struct slri_cu *cu)
 {
-    ask_for_what_kernels_that_stay_need();
+    ask_for_what_kernels_that_stay_need(cu);
     int32_t error = cu->Init(0);
     if (error == SLRI_CU_SUCCESS)
         error = cu->DriverGetVersion(&cu->version);

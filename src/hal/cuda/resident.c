@@ -99,16 +99,14 @@ static slr_status launch_in_context(struct slri_cu_staying *staying, struct slri
         cuda->cu->LaunchKernel(staying->function, grid, 1, 1, threads, 1, 1, 0, staying->stream, parameter, NULL));
 }
 
-// In the context, quiet. A function that has been asked for is loaded, whatever CUDA_MODULE_LOADING says: its first
-// launch loads nothing. But it may take memory for the kernel's stack: so it is launched once without a table, with
-// nothing to do.
+// In the context, quiet. The first launch loads nothing, but may take memory for the kernel's stack: so it is launched
+// once without a table, with nothing to do.
 static slr_status load_persistent(struct slri_cu_staying *staying, const struct slri_blob *code)
 {
     struct slri_cuda *cuda = staying->cuda;
     const char *name = staying->entry->name;
     SLRI_TRY(slri_cuda_check(cuda, "ModuleLoadData", name, cuda->cu->ModuleLoadData(&staying->loaded, code->bytes)));
-    SLRI_TRY(slri_cuda_check(cuda, "ModuleGetFunction", name,
-                             cuda->cu->ModuleGetFunction(&staying->function, staying->loaded, SLRI_CU_STAY)));
+    SLRI_TRY(slri_cuda_find_function(cuda, staying->loaded, SLRI_CU_STAY, &staying->function));
     SLRI_TRY(count_blocks(staying, code));
     SLRI_TRY(slri_cuda_check(
         cuda, "StreamCreateWithPriority", name,
