@@ -81,7 +81,7 @@ typedef struct slr_tune_candidate {
     const char *why;     ///< why the candidate was not measured; else ""
     uint32_t evaluation; ///< the number of this trial of a candidate, from 1
     uint32_t most;       ///< the total number of trials, as far as is known
-    uint32_t space;      ///< number of candidates that the conditions allow, or that were drawn
+    uint32_t space; ///< number of candidates that the source's `require` lines allow; of a large space, a random part
 } slr_tune_candidate;
 
 /// slipring calls the function `watch` on the caller's thread, each time the tuner has tried a candidate.
@@ -98,7 +98,7 @@ typedef struct slr_tune_desc {
     uint32_t struct_size;
     uint32_t metric;      ///< slr_tune_metric; default: TIME
     uint32_t strategy;    ///< slr_tune_strategy; default: MODEL
-    uint32_t evaluations; ///< limit; default: all for EXHAUSTIVE, else a tenth of the candidates, at least 12
+    uint32_t evaluations; ///< most candidates to try; default: all for EXHAUSTIVE, else a tenth, at least 12
     uint64_t budget_ns;   ///< time limit, exceeded by at most one candidate; default: 60 s per problem
     uint64_t seed;        ///< seed of all random choices
     uint32_t repeats;     ///< samples of each candidate before the tuner drops the slower half; default: 5
@@ -142,9 +142,9 @@ typedef struct slr_tuned {
     char defines[SLR_TUNED_DEFINES_BYTES]; ///< "TILE=16 ROWS=2"; "": the source as it is
     uint32_t is_default;       ///< 1: the tuner found no candidate that is certainly faster than the default launch
     uint32_t is_exact;         ///< 1: the results equal those of the default launch, bit for bit
-    double default_cost, cost; ///< ns per launch, or the result of `measure`; measured in turn
+    double default_cost, cost; ///< ns per launch, or the result of `measure`; both are measured alternately
     double speedup, speedup_low, speedup_high; ///< default_cost / cost, and its 95 % interval
-    uint32_t space;                            ///< number of candidates that the conditions allow, or that were drawn
+    uint32_t space; ///< number of candidates that the source's `require` lines allow; of a large space, a random part
     uint32_t evaluations, refused, wrong, failed;
     uint32_t metric; ///< slr_tune_metric
     uint64_t spent_ns;
