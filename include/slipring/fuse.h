@@ -178,7 +178,7 @@ typedef struct slr_kernel_fusion_desc {
     const slr_fusion_join *joins; ///< parameters to join, besides those of one name and type, which are always joined
     uint32_t join_count;
     uint32_t keep_count;
-    const char *const *keep; ///< intermediate buffers that the fused kernel writes, for later use
+    const char *const *keep; ///< names of intermediate buffers that the fused kernel also writes, for later use
     const char *name;        ///< the kernel's name; NULL: the parts' names, with _ in between
     uint32_t always;         ///< 1: fuses even if a model predicts a slower result
     uint32_t reserved;       ///< ignored

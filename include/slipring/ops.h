@@ -162,7 +162,7 @@ typedef struct slr_matmul_desc {
     uint32_t transpose_a, transpose_b;
     slr_activation activation; ///< 0: none
     float alpha;               ///< 0 means 1
-    float beta;                ///< default 0: c is only written
+    float beta;                ///< default 0: the earlier contents of c are not read
     /// All tensors of a product have rank 2, or rank 3 with the batch as the first dimension. If a and c have rank 3
     /// and b has rank 2, each matrix of a is multiplied by the same matrix b.
     const slr_tensor *a, *b, *c;

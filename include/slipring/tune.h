@@ -51,7 +51,7 @@ typedef enum slr_tune_strategy {
     SLR_TUNE_MODEL = 1,  ///< the default: by a cost model, which learns from each measurement
     SLR_TUNE_EXHAUSTIVE, ///< all candidates
     SLR_TUNE_RANDOM,     ///< random candidates, by the seed
-    SLR_TUNE_LOCAL       ///< a search from the default launch, then from random candidates, to better neighbours
+    SLR_TUNE_LOCAL       ///< from the default launch to ever faster neighbours, then again from random candidates
 } slr_tune_strategy;
 
 typedef enum slr_tune_state {
@@ -77,7 +77,7 @@ typedef struct slr_tune_candidate {
     slr_tune_state state;
     uint32_t is_default;
     double cost;         ///< ns per launch by the metric, or the result of `measure`: the least of the first samples
-    double predicted;    ///< the model's prediction, in its own unit; 0: none
+    double predicted;    ///< the cost model's prediction, in a unit of the model; 0: none
     const char *why;     ///< why the candidate was not measured; else ""
     uint32_t evaluation; ///< the number of this trial of a candidate, from 1
     uint32_t most;       ///< the total number of trials, as far as is known
