@@ -95,7 +95,7 @@ typedef struct slr_diagnose_desc {
     uint32_t no_sources;          ///< 1: the sources of the busiest kernels are not checked
     const slr_timeline *timeline; ///< NULL: only the time since slr_profile_start; rules that need more find nothing
     slr_device *device;           ///< the rows' device. NULL: rules that need workers or occupancy find nothing
-    const slr_ceilings *ceilings; ///< the device's ceilings. NULL: those of an earlier measurement, if any
+    const slr_ceilings *ceilings; ///< the device's ceilings. NULL: the ceilings of an earlier measurement, if any
 } slr_diagnose_desc;
 #ifdef __cplusplus
 static inline slr_diagnose_desc slr_diagnose_desc_init(void)

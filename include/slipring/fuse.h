@@ -175,7 +175,7 @@ typedef struct slr_kernel_fusion_desc {
     uint32_t struct_size;
     uint32_t part_count;          ///< 2 to 32
     const slr_fusion_part *parts; ///< the parts, in the order of their launches
-    const slr_fusion_join *joins; ///< parameters to join, besides those of one name and type, which are always joined
+    const slr_fusion_join *joins; ///< pairs of parameters to join; parameters with the same name and type need no join
     uint32_t join_count;
     uint32_t keep_count;
     const char *const *keep; ///< names of intermediate buffers that the fused kernel also writes, for later use

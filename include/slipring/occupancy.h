@@ -30,7 +30,7 @@ typedef struct slr_occupancy_desc {
     uint32_t capability;
     uint32_t block_threads;                             ///< 1 to 1,024. slr_occupancy_best ignores this field
     uint32_t registers;                                 ///< per thread
-    uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; above 48 KiB: with CUDA's opt-in
+    uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; only dynamic memory may exceed 48 KiB
     uint32_t barriers;                                  ///< per block. 0: one, for `__syncthreads`
     uint32_t carveout_percent; ///< percentage of the L1 and shared memory that is shared memory, from 1; 0: the
                                ///< driver's choice

@@ -57,7 +57,7 @@ typedef enum slr_tune_strategy {
 typedef enum slr_tune_state {
     SLR_TUNE_MEASURED = 1,
     SLR_TUNE_REFUSED, ///< the candidate cannot be launched: block, shared memory, registers
-    SLR_TUNE_WRONG,   ///< the candidate's results differ from those of the default launch
+    SLR_TUNE_WRONG,   ///< the candidate's results differ from the results of the default launch
     SLR_TUNE_FAILED   ///< the candidate does not compile, or has faulted
 } slr_tune_state;
 
@@ -141,7 +141,7 @@ typedef struct slr_tuned {
     slr_shape shape;                       ///< the shape of the launch, with block and grid set
     char defines[SLR_TUNED_DEFINES_BYTES]; ///< "TILE=16 ROWS=2"; "": the source as it is
     uint32_t is_default;       ///< 1: the tuner found no candidate that is certainly faster than the default launch
-    uint32_t is_exact;         ///< 1: the results equal those of the default launch, bit for bit
+    uint32_t is_exact;         ///< 1: the results equal the results of the default launch, bit for bit
     double default_cost, cost; ///< ns per launch, or the result of `measure`; both are measured alternately
     double speedup, speedup_low, speedup_high; ///< default_cost / cost, and its 95 % interval
     uint32_t space; ///< number of candidates that the source's `require` lines allow; of a large space, a random part
