@@ -57,8 +57,8 @@ typedef void slr_autocast_visitor(void *user, slr_operation operation, const cha
 SLR_API slr_status slr_autocast_visit(const slr_autocast *autocast, slr_autocast_visitor *visit, void *user);
 
 /// Converts the tensor `in` to the type that the policy has for `operation`. If `in` already has that type, `out` is
-/// `in` itself. If `in` has another type, `out` is a copy in memory of the device's pool, and the stream `stream`
-/// converts the elements. The converted copy is valid until the program calls slr_autocast_clear.
+/// `in` itself. If `in` has another type, `out` is a copy in a buffer from the device's pool (<slipring/pool.h>), and
+/// the stream `stream` converts the elements. The converted copy is valid until the program calls slr_autocast_clear.
 /// Threads: one at a time per policy.  Blocks: no.  Owns: the policy keeps the buffer of the converted copy.
 /// Errors: those of the operations of <slipring/ops.h>; INVALID (no such operation).
 SLR_API slr_status slr_autocast_tensor(slr_autocast *autocast, slr_stream *stream, slr_operation operation,

@@ -30,9 +30,9 @@ typedef enum slr_verdict {
 typedef struct slr_baseline {
     uint32_t struct_size;
     uint32_t is_latency;   ///< 0: samples are throughputs, more is better. 1: samples are latencies, less is better
-    const char *operation; ///< the operation's name in messages. NULL: "operation"
+    const char *operation; ///< the operation's name, for the text `why`. NULL means "operation"
     double target;         ///< the expected value, in the samples' unit. 0: the median of `samples`
-    double tolerance;      ///< relative to `target`, above 0 and below 1. 0: 0.1
+    double tolerance;      ///< relative to `target`, above 0 and below 1. 0 means 0.1
     const double *samples; ///< earlier samples of the operation, from which the target comes; NULL: `target` is exact
     uint32_t sample_count;
     uint32_t reserved; ///< ignored
@@ -59,14 +59,15 @@ typedef struct slr_comparison {
     double target;     ///< the target with which `value` was compared
     double tolerance;  ///< the tolerance of the comparison
     double speed;      ///< throughput: value / target; latency: target / value. Below 1 means slower
-    double low, high; ///< 95 % interval of `speed`, by bootstrap. Both equal `speed` for one sample and an exact target
+    double low, high;  ///< 95 % confidence interval of `speed`, by bootstrap; with one sample and an exact target, both
+                       ///< are `speed`
     char why[200];
 } slr_comparison;
 
 /// Compares measured samples with a baseline. The figure `speed` says how fast the operation is, relative to the
 /// target. The lower bound of `speed` is 1 - tolerance; the upper bound is 1 / (1 - tolerance). The verdict is
 /// REGRESSED if `speed` is below the lower bound, IMPROVED if it is above the upper bound, and else SAME. With one
-/// sample and an exact target, the value of `speed` itself decides the verdict. With several samples, the 95 % interval
+/// sample and an exact target, the value of `speed` itself decides the verdict. Otherwise, the 95 % confidence interval
 /// of `speed` decides the verdict, if the whole interval lies below, above or between the bounds. If the interval
 /// contains a bound, the verdict is UNDECIDED. slr_baseline_compare gives the same result each time for the same
 /// samples.

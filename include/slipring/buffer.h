@@ -26,7 +26,7 @@ typedef enum slr_buffer_mode {
 /// and also memory of its own.
 typedef enum slr_storage {
     SLR_STORAGE_DEFAULT = 0, ///< the device's usual kind: shared if host and device share memory
-    SLR_STORAGE_SHARED = 1,  ///< host and device use the same memory, without copies. Needs unified memory
+    SLR_STORAGE_SHARED = 1,  ///< host and device use the same memory, without copies. Fails if they do not share memory
     SLR_STORAGE_PRIVATE = 2  ///< only the device uses the memory: the buffer has no host copy and cannot be mapped
 } slr_storage;
 
@@ -95,8 +95,8 @@ typedef struct slr_buffer_info {
 /// SLR_BUFFER_AUTOMATIC.
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.
-/// Errors: INVALID (the size is 0 or too large), NO_MEMORY (the message has the bytes requested and the bytes free:
-///   docs/contract/pools.md).
+/// Errors: INVALID (the size is 0 or too large), NO_MEMORY (the error message has the bytes requested and the bytes
+///   free: docs/contract/pools.md).
 SLR_API slr_status slr_buffer_create(slr_device *device, uint64_t bytes, slr_buffer **out);
 
 /// The macro slr_buffer_create passes the file and line of its call to slr_buffer_create_at, and slipring reports them
@@ -108,9 +108,10 @@ SLR_API slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, cons
 /// Makes a buffer from the description `desc`. The new buffer is zeroed unless the program imports memory.
 /// Threads, Blocks, Owns: as for slr_buffer_create.
 /// Errors: INVALID (shape, dtype and bytes do not agree; `import` is misaligned or already pinned; the device cannot
-///   pin `import`: then the program itself can lock the memory), UNSUPPORTED (unified or shared on a device with its
-///   own memory; pinned on a device whose pages move), NO_MEMORY (also if the process's limit on locked memory is too
-///   low for a pinned buffer: the message names the limit).
+///   pin `import`: then the program itself can lock the memory), UNSUPPORTED (SLR_BUFFER_UNIFIED or SLR_STORAGE_SHARED
+///   on a device that does not share memory with the host; `pinned` on a device whose memory pages move between host
+///   and device), NO_MEMORY (also if the process's limit on locked memory is too low for a pinned buffer; the error
+///   message names the limit).
 SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *desc, slr_buffer **out);
 
 /// Makes a slice: a part of a buffer that the program can use like a buffer. A slice shares the memory of its buffer.
@@ -132,7 +133,7 @@ SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 /// sent the message that the handler handles.
 ///
 /// Threads: any.  Blocks: until work in flight on the range has ended, and while the call copies.
-/// Errors: INVALID (the range exceeds the buffer: the message has both sizes), WRONG_STATE (the range is mapped),
+/// Errors: INVALID (the range exceeds the buffer: the error message has both sizes), WRONG_STATE (the range is mapped),
 ///   DEVICE_LOST, or the error of the work in flight.
 SLR_API slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes);
 
@@ -194,7 +195,8 @@ SLR_API uint64_t slr_buffer_size(const slr_buffer *buffer);
 /// slr_print_desc means the default. Later versions of slipring only append fields to slr_print_desc.
 typedef struct slr_print_desc {
     uint32_t struct_size;
-    slr_scalar dtype; ///< type of the elements; default: the buffer's. Another type is shown without a shape
+    slr_scalar dtype; ///< type of the elements; default: the buffer's type. Elements of another type are shown without
+                      ///< the buffer's shape
     /// If `count` is not 0, `count` elements are printed, all in one line. By default all elements are printed, with
     /// one line per row and an empty line between matrices.
     uint64_t count;

@@ -49,7 +49,7 @@ typedef struct slr_cache_info {
     uint64_t entries, bytes; ///< all present files of entries, including damaged entries
     uint64_t limit_bytes;    ///< SLIPRING_CACHE_BYTES, 1 GiB by default. UINT64_MAX: no limit
     uint64_t limit_unused_s; ///< SLIPRING_CACHE_DAYS, in seconds; 90 days by default. UINT64_MAX: no limit
-    uint64_t hits, misses;   ///< lookups by all processes so far that found an entry; that found none
+    uint64_t hits, misses;   ///< lookups by all processes so far: those that found an entry; those that found none
     uint64_t stores;         ///< entries written
     uint64_t evicted;        ///< entries removed because of the limits
     uint64_t evicted_bytes;

@@ -36,10 +36,10 @@ typedef struct slr_check_desc {
     uint32_t shared_bytes;      ///< size of `extern __shared__` memory; 0: the checker chooses
     const slr_check_argument *arguments;
     uint32_t argument_count;
-    uint64_t fuel;         ///< limit on loop iterations per thread (0: 1,000,000)
-    uint64_t steps;        ///< limit on instructions per launch, all threads together (0: 200 million)
-    uint64_t memory_bytes; ///< limit on the size of all generated buffers of a launch (0: 1 GiB)
-    uint64_t messages;     ///< messages per launch of a handler, 1 to 1,000,000 (0: 600); ignored for a kernel
+    uint64_t fuel;         ///< limit on loop iterations per thread (0 means 1,000,000)
+    uint64_t steps;        ///< limit on instructions per launch, all threads together (0 means 200 million)
+    uint64_t memory_bytes; ///< limit on the size of all generated buffers of a launch (0 means 1 GiB)
+    uint64_t messages;     ///< messages per launch of a handler, 1 to 1,000,000 (0 means 600); ignored for a kernel
 } slr_check_desc;
 #ifdef __cplusplus
 static inline slr_check_desc slr_check_desc_init(void)
@@ -123,8 +123,8 @@ typedef struct slr_check_info {
 /// Threads: any.  Blocks: while the kernel runs; `fuel` and `steps` limit the run.
 /// Owns: the check keeps the kernel alive; the caller frees the check by slr_check_destroy.
 /// Errors: INVALID (a NULL argument; an impossible shape; an argument that slr_launch refuses; the generated buffers
-///   exceed `memory_bytes`: the message names the buffer that does not fit), UNSUPPORTED (the kernel needs more stack
-///   than the interpreter has), NO_MEMORY.
+///   exceed `memory_bytes`: the error message names the buffer that does not fit), UNSUPPORTED (the kernel needs more
+///   stack than the interpreter has), NO_MEMORY.
 SLR_API slr_status slr_kernel_check(slr_kernel *kernel, const slr_check_desc *desc, slr_check **out);
 
 /// Checks a handler, which begins with `__ring__`, `__ring_block__` or `__ring_batch__`, as slr_kernel_check checks a

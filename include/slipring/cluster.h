@@ -102,7 +102,7 @@ typedef struct slr_part {
 ///
 /// Threads: any.  Blocks: no.
 /// Errors: INVALID (a NULL argument, an unknown balance, no weights), NO_MEMORY (the limits leave no room for some
-///   items: the message says how many).
+///   items: the error message says how many).
 SLR_API slr_status slr_cluster_balance(slr_cluster *cluster, uint64_t items, slr_balance balance,
                                        const slr_balance_desc *desc, slr_part *out);
 
@@ -146,7 +146,7 @@ static inline slr_arg slr_arg_first(void)
 /// Owns: slipring keeps buffers and kernels alive until the launch has completed, and copies `kernels`, `parts` and
 /// `args`.
 /// Errors: those of slr_launch; INVALID (a part outside a buffer; overlapping parts; a written parameter whose buffer
-///   is not divided: the message names the parameter).
+///   is not divided: the error message names the parameter).
 SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *kernels, const slr_part *parts,
                                       const slr_arg *args, uint32_t arg_count, slr_point *out);
 

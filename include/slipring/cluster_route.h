@@ -17,8 +17,8 @@ typedef struct slr_cluster_route slr_cluster_route;
 /// A zero in any field of slr_cluster_route_desc means the default.
 typedef struct slr_cluster_route_desc {
     uint32_t struct_size;
-    uint32_t instance_at;       ///< as slr_route_desc.instance_at
-    uint32_t key_at;            ///< SLR_INSTANCE_AT of the 64-bit key in the reply, if `to` has SLR_KEYS_U64
+    uint32_t instance_at; ///< as slr_route_desc.instance_at
+    uint32_t key_at;      ///< SLR_INSTANCE_AT(...) of the reply's member with the 64-bit key, if `to` has SLR_KEYS_U64
     uint32_t close_with_source; ///< 1: closes the input of `to` when `from` has ended and all its replies are passed on
 } slr_cluster_route_desc;
 #ifdef __cplusplus

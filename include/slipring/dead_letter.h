@@ -24,7 +24,7 @@ typedef struct slr_dead_letter {
     slr_dead_letter_reason reason;
     uint32_t bytes, instance, correlation, priority;
     uint32_t reserved;
-    uint64_t sent_ns; ///< time of sending, if the ring kernel has time_stamps; else 0
+    uint64_t sent_ns; ///< time of sending, if slr_ring_desc.time_stamps is 1; else 0
 } slr_dead_letter;
 
 /// Removes up to `most` dead letters from a ring kernel and copies them to `letters`. A ring kernel is divided into

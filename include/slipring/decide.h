@@ -30,13 +30,14 @@ typedef struct slr_device_model {
     uint32_t device_class;   ///< slr_device_class
     uint32_t unified;        ///< 1: host and device share memory, so nothing is copied
     uint32_t units;          ///< multiprocessors, compute units, or worker threads
-    uint32_t unit_threads;   ///< threads per unit that reach the full rate
+    uint32_t unit_threads;   ///< the number of threads per unit that is needed for the full rate
     double bytes_per_second; ///< rate of the device's memory
     double flops_per_second, flops64_per_second;
     double instructions_per_second; ///< instructions of slipring's intermediate form, in code without divergence
     double branch_per_second;       ///< instructions per second, if each thread of a warp takes another branch
-    double instruction_ns; ///< per instruction of one thread, if each instruction needs the result of the one before
-    double launch_ns;      ///< per launch, in a sequence of many
+    double instruction_ns; ///< time per instruction of one thread, if each instruction needs the result of the previous
+                           ///< instruction
+    double launch_ns;      ///< time per launch, in a sequence of many launches
     double round_trip_ns;  ///< a launch of an empty kernel, and the wait for its end
     double upload_ns, upload_bytes_per_second; ///< a copy to the device: fixed time; rate
     double download_ns, download_bytes_per_second;
@@ -62,7 +63,7 @@ typedef slr_status slr_plain_call(void *user);
 typedef struct slr_candidate {
     slr_device *device; ///< an open device: slr_decide predicts its time from its figures, and may measure the time
     const slr_device_model *model; ///< a device that is not here: slr_decide only predicts its time
-    size_t model_bytes;            ///< sizeof(slr_device_model), where `model` is given
+    size_t model_bytes;            ///< sizeof(slr_device_model), if `model` is given
     slr_plain_call *call;          ///< a C function: slr_decide always measures its time
     void *user;                    ///< argument of `call`
 } slr_candidate;
@@ -97,7 +98,7 @@ struct slr_work {
     const slr_arg *args;
     const uint64_t *buffer_bytes; ///< one per argument: the size of a buffer that is NULL. Such work is never measured
     uint32_t arg_count;
-    uint32_t launches; ///< launches per call, one after the other. 0: 1
+    uint32_t launches; ///< launches per call, one after the other. 0 means 1
     // The following fields are figures of one launch, such as its operations and bytes. If `kernel` is set, slr_decide
     // itself counts each figure that the program has left 0. If `kernel` is NULL, the program must set `threads`.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
@@ -107,12 +108,13 @@ struct slr_work {
     // If `kernel` is set, and `bytes_in` and `bytes_out` are 0, slr_decide adds up the sizes of the buffers that the
     // kernel reads, and of those that it may write.
     uint64_t bytes_in, bytes_out;
-    double wait_share;       ///< 0 to below 1: part of a call that is a wait for input or output, on the slowest CPU
-    double calls_per_second; ///< calls come at random times. 0: each begins when the last has ended
+    double wait_share;       ///< 0 to below 1: part of a call on the slowest CPU that is a wait for input or output
+    double calls_per_second; ///< calls come at random times, so many per second. 0: each call begins when the previous
+                             ///< call has ended
     uint64_t latency_ns;     ///< time in which 99 % of the calls must end, for slr_estimate.capacity. 0: no limit
     uint32_t measure;        ///< slr_decide_measure
     uint32_t reserved;       ///< ignored
-    uint64_t budget_ns;      ///< time for measurements. 0: 2 s
+    uint64_t budget_ns;      ///< time for measurements. 0 means 2 s
     slr_work_resize *resize; ///< NULL: all figures grow in proportion to the threads
     void *user;              ///< argument of `resize`
 };
@@ -155,10 +157,12 @@ typedef struct slr_estimate {
     double predicted_ns;                           ///< the sum of the four parts; 0 for a plain call
     double measured_ns;                            ///< median; 0: not measured
     double call_ns;                                ///< `measured_ns` if measured, else `predicted_ns`
-    double busy;     ///< part of the time in which the device works, at calls_per_second, or with calls in a row
+    double busy; ///< part of the time in which the device works, at calls_per_second; without a rate, each call follows
+                 ///< the last
     double queue_ns; ///< mean wait for earlier calls, at calls_per_second; INFINITY: the candidate is too slow
     double p99_ns;   ///< 99th percentile of a call's time, with its wait if calls_per_second is given
-    double capacity; ///< most calls per second of which 99 % end within `latency_ns`; with no limit: calls in a row
+    double capacity; ///< most calls per second of which 99 % end within `latency_ns`; without this limit: calls one
+                     ///< after the other
 } slr_estimate;
 
 typedef struct slr_decision {
@@ -166,7 +170,8 @@ typedef struct slr_decision {
     uint32_t next;      ///< the best of another device class, else the second best; `candidate` if there is no other
     uint32_t by;        ///< slr_decided_by: MEASUREMENT if `candidate` and `next` were measured
     uint32_t counted;   ///< SLR_COUNTED_...: how accurate the kernel's counts are; EXACT for given figures
-    double ratio;       ///< time of a call on `next` divided by that on `candidate`, waits for earlier calls included
+    double ratio; ///< time of a call on `next`, divided by the time of a call on `candidate`; both include waits for
+                  ///< earlier calls
     /// `crossover_threads` is the number of threads at which the candidates `candidate` and `next` are equally fast. If
     /// `crossover_threads` is 0, one of the two candidates is faster at all sizes.
     double crossover_threads;

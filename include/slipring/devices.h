@@ -4,20 +4,20 @@
 ///
 /// A string gives the name of a device. A device has the same name in C, on the command line and in the variable
 /// SLIPRING_DEVICE:
-///   "cpu"                     this machine's cores. Handlers are compiled if a C compiler is found, else interpreted
+///   "cpu"                     this machine's cores. Code is compiled if a C compiler is found, else interpreted
 ///   "cpu?engine=compiled"     fails if there is no C compiler; "cpu?engine=interpreted" never uses a compiler
 ///   "cpu?compiler=tried"      tests the compiler at open, and interprets kernels from the start if the compiler fails
 ///   "cpu?threads=1"           number of worker threads, 1-256. Default: the cores this process may use, at most 64
 ///   "cpu?unified=0"           behaves as if device memory were separate: copies are made and counted
 ///   "opencl:1"                an OpenCL device, by its number over all platforms
 ///   "opencl:0?svm=0"          keeps buffers out of OpenCL's shared virtual memory
-///   "opencl:0?memory=plain"   selects the kind of memory: "plain", "fine", "coarse" or "host"
+///   "opencl:0?memory=plain"   selects "plain", "fine", "coarse" or "host" memory (docs/contract/opencl.md)
 ///   "cuda:1"                  an NVIDIA GPU, by the driver's index; "cuda:GPU-8f2c" by its UUID (nvidia-smi -L)
 ///   "vulkan:0"                a device of any Vulkan driver; "vulkan:UUID-8f2c" by its UUID, "vulkan:NAME" by its name
 ///   "webgpu:0"                an adapter of wgpu-native (docs/contract/webgpu.md)
 ///   "metal:0"                 a device of Apple's Metal (docs/contract/metal.md)
 ///   "cuda:0?context=primary"  shares the context with the process's other users of CUDA
-///   "null" checks and counts all calls, stores and runs nothing: measures slipring's own cost
+///   "null"                    checks and counts all calls, but stores and runs nothing: measures slipring's own cost
 ///   "cuda,cpu"                a list: the first device that opens. slr_device_info.chosen gives the reason
 ///   "auto"                    the best device that opens, in the order of slr_device_class: a GPU, an integrated GPU,
 ///                             "cpu", and only then other and software devices

@@ -24,7 +24,7 @@ extern "C" {
 typedef enum slr_bottleneck {
     SLR_BOTTLENECK_TRANSFERS = 1,     ///< copies take longer than kernels
     SLR_BOTTLENECK_TRANSFERS_IN_LOOP, ///< each launch has a copy to the device and a copy back
-    SLR_BOTTLENECK_UNPINNED,          ///< copies of pageable memory
+    SLR_BOTTLENECK_UNPINNED,          ///< copies to or from host memory that is not page-locked
     SLR_BOTTLENECK_LAUNCHES,          ///< many small launches
     SLR_BOTTLENECK_LAUNCH_LOOP,       ///< one place in the program launches many small kernels
     SLR_BOTTLENECK_APART,             ///< kernels that could be fused
@@ -48,8 +48,9 @@ typedef enum slr_bottleneck {
 } slr_bottleneck;
 #define SLR_BOTTLENECKS 23
 
-/// The struct slr_timeline_depth gives the median number of messages that were in a mailbox (queue of a ring kernel) at
-/// a timed message. A timed message is one whose latency slipring measures.
+/// The struct slr_timeline_depth gives the median depth of a mailbox (queue of a ring kernel): the number of its
+/// messages, read each time the ring kernel has handled timed messages. A timed message is a message whose latency
+/// slipring measures.
 typedef struct slr_timeline_depth {
     const char *ring;
     double median;
@@ -94,7 +95,7 @@ typedef struct slr_diagnose_desc {
     uint32_t no_sources;          ///< 1: the sources of the busiest kernels are not checked
     const slr_timeline *timeline; ///< NULL: only the time since slr_profile_start; rules that need more find nothing
     slr_device *device;           ///< the rows' device. NULL: rules that need workers or occupancy find nothing
-    const slr_ceilings *ceilings; ///< the device's ceilings. NULL: those of an earlier measurement, if any
+    const slr_ceilings *ceilings; ///< the device's ceilings. NULL: the ceilings of an earlier measurement, if any
 } slr_diagnose_desc;
 #ifdef __cplusplus
 static inline slr_diagnose_desc slr_diagnose_desc_init(void)

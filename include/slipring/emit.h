@@ -25,11 +25,12 @@ typedef struct slr_emit_desc {
     slr_language language; ///< required
     const char *name;      ///< name of the kernel or handler. NULL: the whole program, if the language allows
     /// `block` is the number of threads per block along x, y and z. In emitted C, a `block` of 0 means 256 threads
-    /// along x and 1 along y and z; in OpenCL, WGSL and MSL, a `block` of 0 means any block. For languages other than
-    /// C, OpenCL, WGSL and MSL, the caller must give `block`.
+    /// along x and 1 along y and z; emitted OpenCL, WGSL and MSL with a `block` of 0 works for blocks of any size. For
+    /// languages other than C, OpenCL, WGSL and MSL, the caller must give `block`.
     uint32_t block[3];
     uint32_t reserved; ///< ignored
-    uint32_t batched;  ///< 1: a kernel that handles a batch of messages, not the handler. `block` 0: the handler's
+    uint32_t batched;  ///< 1: emits a kernel that handles a batch of messages, not the handler. If `block` is 0: the
+                       ///< handler's block
     uint32_t binary;   ///< 1: SPIR-V in binary form, without a NUL. Other languages have no binary form
     /// If `linked` is 1, the exported names of the C text contain a hash of the text, so that several texts can be
     /// linked into one library.
@@ -58,7 +59,7 @@ static inline slr_emit_desc slr_emit_desc_init(void)
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (struct_size, language; no name for a language that takes one kernel, or with `batched`; `binary`
 ///   for a language without a binary form; `linked` for a language other than C), NOT_FOUND (no such name), UNSUPPORTED
-///   (the language cannot express an operation of the kernel: the message names the place in the source; with
+///   (the language cannot express an operation of the kernel: the error message names the place in the source; with
 ///   `batched`: `name` is no handler, or the handler prints), NO_MEMORY.
 SLR_API slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *desc, char *text, size_t room,
                                     size_t *needed);

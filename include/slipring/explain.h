@@ -27,7 +27,8 @@ typedef struct slr_explanation {
     slr_counts thread; ///< the whole function; a loop whose trip count is not in the source counts once
     slr_counts loops;  ///< the part of `thread` inside loops whose trip count is not in the source
     uint32_t loops_counted, loops_uncounted; ///< loops whose trip count the source has; other loops
-    double intensity; ///< flops per byte of global memory, of `loops` if there are any. 0: no access to global memory
+    double intensity; ///< flops per byte of global memory, from `loops` if it counts any, else from `thread`. 0: no
+                      ///< access to global memory
 } slr_explanation;
 
 /// Counts the operations of a kernel or handler, and of the functions that it calls.
@@ -53,7 +54,8 @@ typedef struct slr_resources {
     uint32_t stack_bytes;                    ///< per thread: arrays not in registers, and spilled registers
     uint32_t spills;       ///< instructions that store or load a spilled register; before CUDA 13: SLR_RESOURCE_UNKNOWN
     uint32_t shared_bytes; ///< per block, static
-    uint32_t constant_bytes; ///< parameters, the driver's part, the file's variables and the compiler's constants
+    uint32_t constant_bytes; ///< constant memory for parameters, the driver, the file's variables and the compiler's
+                             ///< constants
     uint32_t parameter_bytes;
     uint32_t barriers;     ///< per block
     uint32_t most_threads; ///< per block, from `__launch_bounds__`; 0: not given
@@ -66,7 +68,7 @@ typedef struct slr_resources {
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
 /// Errors: NOT_FOUND (no such name), INVALID (a NULL argument), COMPILE, NO_MEMORY, UNSUPPORTED (no compiler; a
-///   capability that the compiler does not know; a handler instead of a kernel: the message gives the reason).
+///   capability that the compiler does not know; a handler instead of a kernel: the error message gives the reason).
 SLR_API slr_status slr_program_get_resources(const slr_program *program, const char *name, uint32_t capability,
                                              slr_resources *out);
 

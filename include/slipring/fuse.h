@@ -146,8 +146,8 @@ typedef struct slr_fusion_info {
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.
-/// Errors: INVALID (a NULL argument; an unknown operation, activation or type; operands of different types: the message
-///   names the step), UNSUPPORTED (an operation after an end; the device runs no kernels), NO_MEMORY, COMPILE.
+/// Errors: INVALID (a NULL argument; an unknown operation, activation or type; operands of different types: the error
+///   message names the step), UNSUPPORTED (an operation after an end; the device runs no kernels), NO_MEMORY, COMPILE.
 SLR_API slr_status slr_fuse(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
 /// The macro slr_fuse calls slr_fuse_sized with the struct's size as `bytes` (docs/contract/abi.md).
@@ -164,8 +164,8 @@ typedef struct slr_fusion_part {
 } slr_fusion_part;
 
 /// A join says that two parameters of different parts are the same buffer or number. The parts of a fused kernel are
-/// numbered from 0. If a join names a part as `other_part`, slipring joins the buffers of that part only as the joins
-/// say, and no longer because names are equal.
+/// numbered from 0. Without joins, slipring joins parameters that have the same name and type. If a join names a part
+/// as `other_part`, slipring joins the buffers of that part only by joins, no longer by equal names.
 typedef struct slr_fusion_join {
     uint32_t part, other_part;
     const char *parameter, *other;
@@ -175,10 +175,10 @@ typedef struct slr_kernel_fusion_desc {
     uint32_t struct_size;
     uint32_t part_count;          ///< 2 to 32
     const slr_fusion_part *parts; ///< the parts, in the order of their launches
-    const slr_fusion_join *joins; ///< parameters to join, besides those of one name and type, which are always joined
+    const slr_fusion_join *joins; ///< pairs of parameters to join; parameters with the same name and type need no join
     uint32_t join_count;
     uint32_t keep_count;
-    const char *const *keep; ///< intermediate buffers that the fused kernel writes, for later use
+    const char *const *keep; ///< names of intermediate buffers that the fused kernel also writes, for later use
     const char *name;        ///< the kernel's name; NULL: the parts' names, with _ in between
     uint32_t always;         ///< 1: fuses even if a model predicts a slower result
     uint32_t reserved;       ///< ignored
@@ -207,8 +207,8 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.
 /// Errors: INVALID (a NULL argument, a wrong count, programs of different devices), NOT_FOUND (no such kernel,
-///   parameter or buffer), UNSUPPORTED (the result would be wrong, or slower by a model: the message gives the reason),
-///   NO_MEMORY, COMPILE.
+///   parameter or buffer), UNSUPPORTED (the result would be wrong, or slower by a model: the error message gives the
+///   reason), NO_MEMORY, COMPILE.
 SLR_API slr_status slr_fuse_kernels(const slr_kernel_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
 /// The macro slr_fuse_kernels calls slr_fuse_kernels_sized with the struct's size as `bytes` (docs/contract/abi.md).

@@ -23,7 +23,7 @@ typedef struct slr_heap_desc {
     uint32_t struct_size;
     uint32_t keep_apart;  ///< 1: freed spans do not merge with their neighbours (only to measure the effect of merging)
     const char *name;     ///< for messages and reports; copied, cut to 47 characters. NULL: "heap"
-    uint64_t max_bytes;   ///< limit on memory held from the device; a multiple of 64. Default: no limit
+    uint64_t max_bytes;   ///< limit on the bytes of all chunks, a multiple of 64. Default: no limit
     uint64_t chunk_bytes; ///< usual size of a chunk (64 to 2^40). Default: 64 MiB
     uint64_t keep_bytes;  ///< bytes of empty chunks that the heap keeps. Default: one chunk
     slr_on_memory *on_memory; ///< called for each span, and at the heap's destruction for each leak. May be NULL
@@ -116,8 +116,9 @@ SLR_API slr_status slr_heap_give(slr_heap *heap, const slr_span *span);
 ///   span is still allocated).
 SLR_API slr_status slr_heap_give_behind(slr_heap *heap, const slr_span *span, slr_point point);
 
-/// Works as slr_heap_take, but allocates memory that only later work of `stream` uses. The span may use memory that the
-/// program freed by slr_heap_give_behind with a point of `stream`, even if the point has not yet passed.
+/// Works as slr_heap_take, but allocates memory that the program must use only in later work of `stream`. The span may
+/// use memory that the program freed by slr_heap_give_behind with a point of `stream`, even if the point has not yet
+/// passed.
 SLR_API slr_status slr_heap_take_on(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream,
                                     slr_span *out);
 SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_stream *stream,

@@ -146,19 +146,20 @@ typedef struct slr_arg {
 /// Launches a kernel: slr_launch appends the launch to the stream and does not wait until the kernel has run. A launch
 /// without threads does nothing.
 ///
-/// slipring converts a number to the parameter's type if the value stays the same: 2.0 becomes a float, a small size_t
-/// an int. The first launch with a block size compiles the kernel for that size, and stores the result in the disk
-/// cache. slr_kernel_prepare compiles in advance.
+/// slipring converts a number to the parameter's type if the value stays the same: for example, 2.0 becomes a float,
+/// and a small size_t becomes an int. The first launch with a block size compiles the kernel for that size, and stores
+/// the result in the disk cache. slr_kernel_prepare compiles in advance.
 ///
 /// If a buffer belongs to another device than the stream does, the kernel uses a copy on the stream's device. slipring
 /// updates the copy before the launch, and afterwards copies back the bytes that the kernel may have written
 /// (docs/contract/cluster.md).
 /// Threads: any.  Blocks: only if the call compiles the kernel.
 /// Owns: slipring keeps the buffers and the kernel alive until the launch has run, and copies `args`.
-/// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; a buffer in
-///   explicit mode of another device; an impossible block, grid or shared size: the error message names the parameter),
-///   UNSUPPORTED (the device runs no kernels, or not this one: the error message gives the reason), COMPILE, NO_MEMORY.
-/// If the kernel faults while it runs, the stream fails with HANDLER_FAULT (docs/contract/streams.md).
+/// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; a buffer of
+///   another device that is in explicit mode; an impossible block, grid or shared size: the error message names the
+///   parameter), UNSUPPORTED (the device runs no kernels, or not this one: the error message gives the reason),
+///   COMPILE, NO_MEMORY. If the kernel faults while it runs, the stream fails with HANDLER_FAULT
+///   (docs/contract/streams.md).
 SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args,
                               uint32_t count, slr_point *out);
 
@@ -206,8 +207,8 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
 /// slr_program_prefetch waits only for the compilation of its own kernel. slr_device_close ends the compilations. The
 /// point `out` is valid as long as the program exists.
 /// Threads: any.  Blocks: no.
-/// Owns: slipring keeps the program alive until all compilations have ended, and copies `desc` in depth; `out` may be
-/// NULL.
+/// Owns: slipring keeps the program alive until all compilations have ended, and copies `desc` with all that it points
+/// to; `out` may be NULL.
 /// Errors: INVALID (a NULL argument, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no
 ///   kernels), WRONG_STATE (the device is closed), NO_MEMORY. The point `out` fails with the errors of
 ///   slr_kernel_prepare, and with WRONG_STATE if the device was closed.

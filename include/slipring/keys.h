@@ -24,8 +24,8 @@ extern "C" {
 /// longer.
 /// Owns: nothing; slipring copies a text key.
 /// Errors: those of slr_send; INVALID (the ring kernel has no keys or keys of the other kind; a text longer than
-///   key_bytes), FULL (one key more than `instances`: the message has both numbers; or no key is idle and the call must
-///   not wait), TIMEOUT, DEVICE_LOST (a new key's state, in device memory, could not be set).
+///   key_bytes), FULL (one key more than `instances`: the error message has both numbers; or no key is idle and the
+///   call must not wait), TIMEOUT, DEVICE_LOST (a new key's state, in device memory, could not be set).
 SLR_API slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes,
                                 const slr_send_options *options, uint64_t timeout_ns);
 

@@ -33,7 +33,8 @@ typedef struct slr_sequence_desc {
     uint32_t count; ///< number of layers, 1 to 65,536
     const slr_layer *layers;
     slr_tensor input;  ///< type and shape of the first layer's x; the buffer is ignored
-    uint32_t every;    ///< of so many layers, one keeps its output. 1: all keep it; default: the square root of `count`
+    uint32_t every;    ///< one layer in `every` layers keeps its output. 1: all layers keep their outputs; default: the
+                       ///< square root of `count`
     uint32_t reserved; ///< ignored
 } slr_sequence_desc;
 #ifdef __cplusplus

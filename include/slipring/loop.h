@@ -43,7 +43,7 @@ extern "C" {
 /// Threads: the thread that runs main.  Blocks: until `timeout_ns` plus `linger_ns`.  `taken` always gets the number of
 /// messages that the call took, also after an error.
 /// Errors: TIMEOUT (no message came; the ring kernel is paused; the port of the next message has no space left for
-///   replies: held messages and replies not yet received use it), INVALID.
+///   replies, because held messages and unreceived replies use the space), INVALID.
 SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns,
                             uint64_t timeout_ns, uint32_t *taken);
 

@@ -27,7 +27,7 @@ typedef struct slr_metric {
 #define SLR_MOST_METRICS 16
 
 typedef struct slr_metrics {
-    slr_metric metric[SLR_MOST_METRICS]; ///< the metrics that can be measured, so a value of 0 was measured
+    slr_metric metric[SLR_MOST_METRICS]; ///< only the metrics that could be read now; a value of 0 is a reading
     uint32_t count;
 } slr_metrics;
 
@@ -42,8 +42,8 @@ typedef struct slr_metrics {
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: UNSUPPORTED (no metrics for this kind of device; an OpenCL device that does not give its place on the bus),
-///   NOT_FOUND (the library is missing; the library or sysfs does not know the device: the message gives the reason),
-///   INVALID (a NULL argument).
+///   NOT_FOUND (the library is missing; the library or sysfs does not know the device: the error message gives the
+///   reason), INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out);
 
 /// The macro slr_device_get_metrics calls slr_device_get_metrics_sized with the struct's size as `bytes`

@@ -30,13 +30,14 @@ typedef struct slr_occupancy_desc {
     uint32_t capability;
     uint32_t block_threads;                             ///< 1 to 1,024. slr_occupancy_best ignores this field
     uint32_t registers;                                 ///< per thread
-    uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; above 48 KiB: with CUDA's opt-in
+    uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; only dynamic memory may exceed 48 KiB
     uint32_t barriers;                                  ///< per block. 0: one, for `__syncthreads`
-    uint32_t carveout_percent; ///< shared memory's part of the memory shared with L1, from 1; 0: the driver's choice
+    uint32_t carveout_percent; ///< percentage of the L1 and shared memory that is shared memory, from 1; 0: the
+                               ///< driver's choice
     uint32_t most_threads;     ///< limit per block, from `__launch_bounds__`. 0: none
     uint32_t multiprocessors;  ///< multiprocessors of the GPU, for slr_best_block.grid_min. 0: not given
-    uint64_t dynamic_shared_thread_bytes; ///< bytes of dynamic shared memory for each thread of a block, besides those
-                                          ///< per block
+    uint64_t dynamic_shared_thread_bytes; ///< bytes of dynamic shared memory for each thread of a block, in addition to
+                                          ///< dynamic_shared_bytes
 } slr_occupancy_desc;
 #ifdef __cplusplus
 static inline slr_occupancy_desc slr_occupancy_desc_init(void)
@@ -97,8 +98,9 @@ typedef struct slr_best_block {
 
 /// Finds the block size that puts the most threads on a multiprocessor. If several block sizes are equally good,
 /// slr_occupancy_best takes the largest. The result of slr_occupancy_best equals the result of
-/// cudaOccMaxPotentialOccupancyBlockSize. slr_occupancy_best tries the multiples of `multiple`, and the largest block
-/// that the kernel allows. The number `multiple` must be a multiple of 32; 0 means 32.
+/// cudaOccMaxPotentialOccupancyBlockSize, a function of CUDA's header cuda_occupancy.h. slr_occupancy_best tries the
+/// multiples of `multiple`, and the largest block that the kernel allows. The number `multiple` must be a multiple of
+/// 32; 0 means 32.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, struct_size, a `multiple` that is not a multiple of 32, a carve-out above 100),

@@ -7,7 +7,7 @@
 ///     slr_remote_visit_names(&where, print_name, NULL);
 ///     where.name = "counts";
 ///     slr_remote_visit_workers(&where, print_worker, NULL);
-///     slr_remote_drain(&where, "00c0ffee00c0ffee", timeout_ns); // that worker hands its partitions over and ends
+///     slr_remote_drain(&where, "00c0ffee00c0ffee", timeout_ns); // that worker ends, others take over its work
 ///     slr_remote_snapshot(&where, "/backup/counts", &copied);   // a copy of the name, while it is served
 #ifndef SLIPRING_OPERATE_H
 #define SLIPRING_OPERATE_H

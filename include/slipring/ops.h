@@ -151,7 +151,7 @@ SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *us
 // Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK also while the first call of a shape times
 // the algorithms.
 // Owns: slipring keeps the buffers alive until the work ends, and copies tensors and descriptions.
-// Errors: INVALID (a NULL argument; a shape or type that does not fit: the message has both; a buffer too small),
+// Errors: INVALID (a NULL argument; a shape or type that does not fit: the error message has both; a buffer too small),
 //   UNSUPPORTED (the type or device), COMPILE, NO_MEMORY.
 
 // ---- matrix product -------------------------------------------------------------------------------------------------
@@ -161,8 +161,8 @@ typedef struct slr_matmul_desc {
     uint32_t struct_size;
     uint32_t transpose_a, transpose_b;
     slr_activation activation; ///< 0: none
-    float alpha;               ///< 0: 1
-    float beta;                ///< default 0: c is only written
+    float alpha;               ///< 0 means 1
+    float beta;                ///< default 0: the earlier contents of c are not read
     /// All tensors of a product have rank 2, or rank 3 with the batch as the first dimension. If a and c have rank 3
     /// and b has rank 2, each matrix of a is multiplied by the same matrix b.
     const slr_tensor *a, *b, *c;
@@ -210,8 +210,8 @@ typedef struct slr_convolution_desc {
     uint32_t struct_size;
     uint32_t stride[2];        ///< down, and across; 0 means 1
     uint32_t padding[2];       ///< zeros on both sides
-    uint32_t dilation[2];      ///< 0: 1
-    uint32_t groups;           ///< 0: 1
+    uint32_t dilation[2];      ///< 0 means 1
+    uint32_t groups;           ///< 0 means 1
     slr_activation activation; ///< 0: none
     uint32_t reserved;         ///< ignored
     const slr_tensor *x, *weights, *y;
@@ -264,7 +264,7 @@ typedef struct slr_pooling_desc {
     uint32_t struct_size;
     slr_pool_kind kind;
     uint32_t window[2], stride[2],
-        padding[2]; ///< stride of 0: the window's size; padding: less than the window
+        padding[2]; ///< a stride of 0 means the window's size; the padding must be less than the window
     const slr_tensor *x, *y;
     /// The tensor `indices`, with the shape of y and the type SLR_I32, holds the index of each largest element in its
     /// plane. The backward call of a pooling needs the indices of the largest elements. `indices` may be NULL.
@@ -387,9 +387,9 @@ typedef struct slr_adam_desc {
     uint32_t struct_size;
     uint32_t step; ///< the number of the step, from 1
     float rate;
-    float beta1;   ///< 0: 0.9
-    float beta2;   ///< 0: 0.999
-    float epsilon; ///< 0: 1e-8
+    float beta1;   ///< 0 means 0.9
+    float beta2;   ///< 0 means 0.999
+    float epsilon; ///< 0 means 1e-8
     float decay;
     uint32_t reserved; ///< ignored
     const slr_tensor *weights, *gradient, *mean, *square;
@@ -419,11 +419,11 @@ typedef struct slr_scaler slr_scaler;
 
 typedef struct slr_scaler_desc {
     uint32_t struct_size;
-    uint32_t growth_interval; ///< number of steps with finite gradients after which the scale grows; 0: 2,000
-    float initial;            ///< 0: 65,536
-    float growth;             ///< factor by which the scale grows; 0: 2. For a fixed scale, set growth and backoff to 1
-    float backoff;            ///< factor for the scale after a gradient that is not finite; 0: 0.5
-    uint32_t reserved;        ///< ignored
+    uint32_t growth_interval; ///< number of steps with finite gradients after which the scale grows; 0 means 2,000
+    float initial;            ///< 0 means 65,536
+    float growth;      ///< factor by which the scale grows; 0 means 2. For a fixed scale, set growth and backoff to 1
+    float backoff;     ///< factor for the scale after a gradient that is not finite; 0 means 0.5
+    uint32_t reserved; ///< ignored
 } slr_scaler_desc;
 #ifdef __cplusplus
 static inline slr_scaler_desc slr_scaler_desc_init(void)

@@ -65,7 +65,7 @@ typedef struct slr_peer_desc {
     uint32_t struct_size;
     uint32_t way;         ///< slr_peer_way; default SLR_PEER_ANY
     uint64_t chunk_bytes; ///< size of a staged copy's pieces; default 1 MiB
-    void *staging;        ///< host memory of 2 * chunk_bytes, valid until the copy has completed; default: slipring's
+    void *staging; ///< host memory of 2 * chunk_bytes, valid until the copy has completed; default: memory of slipring
 } slr_peer_desc;
 #ifdef __cplusplus
 static inline slr_peer_desc slr_peer_desc_init(void)

@@ -23,7 +23,8 @@ typedef struct slr_pool_desc {
     uint32_t reserved;
     const char *name;    ///< for messages and reports; copied, cut to 47 characters. NULL: "pool"
     uint64_t max_bytes;  ///< limit on the bytes of the pool's buffers, in use or waiting. Default: the device's limit
-    uint64_t keep_bytes; ///< limit on the bytes of waiting buffers; the pool frees those above it. Default: 256 MiB
+    uint64_t keep_bytes; ///< limit on the bytes of waiting buffers; the pool frees waiting buffers above this limit.
+                         ///< Default: 256 MiB
     /// If `within` is set, the pool makes its buffers as slices of `within`, a buffer of the pool's device. If `within`
     /// is bound to a ring kernel (passed to its message handler), messages can carry the ownership of the pool's
     /// buffers (docs/contract/references.md). Nothing except the pool should use the buffer `within`. `within` stays
@@ -46,7 +47,7 @@ static inline slr_pool_desc slr_pool_desc_init(void)
 #endif
 
 /// The struct slr_pool_stats holds the counts of a pool at one moment. The pool rounds the size of each buffer up to a
-/// size class, and its counts are of these rounded sizes.
+/// size class (one of a few sizes), and its counts of bytes are sums of these rounded sizes.
 typedef struct slr_pool_stats {
     uint64_t max_bytes;        ///< the pool's limit; UINT64_MAX: none
     uint64_t live_bytes, live; ///< buffers in use: bytes; count

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A port connects a sender with ring kernels (message handlers, each with a queue of messages, its mailbox): it
-/// carries the sender's messages to them, and their replies back. Contract: docs/contract/delivery.md.
+/// carries the sender's messages to ring kernels, and the ring kernels' replies back. Contract:
+/// docs/contract/delivery.md.
 #ifndef SLIPRING_PORT_H
 #define SLIPRING_PORT_H
 
@@ -43,10 +44,10 @@ typedef struct slr_send_options {
 /// Blocks: until `timeout_ns` (0: never) while the mailbox is full; never if the ring kernel's policy is to reject.
 /// Owns: nothing.
 /// Errors: FULL (the mailbox is full, and the call must not wait), TIMEOUT (the mailbox is still full at the deadline),
-///   RING_DEAD (stale address), CLOSED (input closed), RING_FAILED, WRONG_STATE (not launched), INVALID (size, instance
-///   or priority out of range; more ports than max_ports). The first message of a port also gives FULL or TIMEOUT if
-///   max_ports other ports use the ring kernel. A closed port still counts as one of the max_ports ports until its
-///   messages have completed.
+///   RING_DEAD (the address is of a destroyed ring kernel), CLOSED (input closed), RING_FAILED, WRONG_STATE (not
+///   launched), INVALID (size, instance or priority out of range; more ports than max_ports). The first message of a
+///   port also gives FULL or TIMEOUT if max_ports other ports use the ring kernel. A closed port still counts as one of
+///   the max_ports ports until its messages have completed.
 SLR_API slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint64_t timeout_ns);
 
 /// Sends a message as slr_send does, but with options. If `options` is NULL, all options have their defaults.
@@ -81,11 +82,14 @@ typedef struct slr_reply {
 ///
 ///   SLR_OK: the port has received a reply, or a notice: a reply without payload that says what became of a message
 ///   (see reply->status).
+///
 ///   SLR_END: a ring kernel that this port has used has ended (terminated). reply->from names the ring kernel. The port
 ///   receives one END for each ring kernel. When all ring kernels that the port has used have ended, every further call
-///   of slr_receive returns END. SLR_RING_FAILED: a ring kernel that this port uses has failed. The port gets
-///   SLR_RING_FAILED once per failure, and reply->from names the ring kernel. The port stays connected to the failed
-///   ring kernel, because the ring kernel may be restarted.
+///   of slr_receive returns END.
+///
+///   SLR_RING_FAILED: a ring kernel that this port uses has failed. The port gets SLR_RING_FAILED once per failure, and
+///   reply->from names the ring kernel. The port stays connected to the failed ring kernel, because the ring kernel may
+///   be restarted.
 ///
 /// A ring kernel that has ended keeps the port's replies until the port receives END or is closed. If a program never
 /// receives on a port, the mailboxes of all ended ring kernels that the port has used stay in memory.

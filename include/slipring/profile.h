@@ -47,7 +47,8 @@ enum {
 enum {
     SLR_COUNTED_NOT = 0, ///< not counted: a loop's trip count depends on memory
     SLR_COUNTED_AT_MOST, ///< upper limit: of each branch that depends on memory, both sides are counted
-    SLR_COUNTED_SAMPLED, ///< the interpreted threads differ, and the counts of the others are estimated from theirs
+    SLR_COUNTED_SAMPLED, ///< the interpreted threads differ; the counts of the other threads are estimated from the
+                         ///< interpreted threads
     SLR_COUNTED_EXACT    ///< all interpreted threads (64, or all of the launch) did the same
 };
 
@@ -97,7 +98,7 @@ typedef struct slr_ceilings {
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
     double instructions_per_second; ///< of the intermediate form, in regular code on data in caches
     double branch_per_second;       ///< instructions per second, if the threads of a warp take different branches
-    double instruction_ns;          ///< time per instruction of one thread, if each needs the result of the one before
+    double instruction_ns; ///< time per instruction of one thread, if each needs the result of the previous instruction
 } slr_ceilings;
 
 /// The enum says what limits a kernel's speed, by the roofline model ("Roofline", Williams and others, 2009). The

@@ -16,7 +16,7 @@ typedef struct slr_program slr_program;
 
 /// The enum says which of the tuner's choices the launches of a program use (docs/contract/tuning.md).
 typedef enum slr_tuned_use {
-    SLR_TUNED_EXACT = 1, ///< choices whose results equalled the default launch's, bit for bit
+    SLR_TUNED_EXACT = 1, ///< choices whose results equalled the results of the default launch, bit for bit
     SLR_TUNED_ANY,       ///< also choices whose results differ within the tolerance that slr_tune was given
     SLR_TUNED_OFF        ///< none
 } slr_tuned_use;
@@ -24,11 +24,13 @@ typedef enum slr_tuned_use {
 typedef struct slr_program_desc {
     uint32_t struct_size;
     uint32_t define_count;
-    const char *const *defines;       ///< macros: "NAME", "NAME=VALUE"; default __CUDA_ARCH__: the device's, or 800
+    const char *const *defines; ///< macros: "NAME", "NAME=VALUE". If absent, slipring adds __CUDA_ARCH__: on cuda the
+                                ///< GPU's, such as 900, else 800
     const char *const *include_paths; ///< searched after the source's own folder
     uint32_t include_path_count;
     uint32_t optimize; ///< `__global__` kernels on a CPU: 1 compiles four times as fast, 2 (the default) runs faster
-    uint32_t raw; ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts such a source, for launches
+    uint32_t raw;      ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts such a source, only for
+                       ///< `__global__` kernels
     /// raw_table lists the prototypes of the kernels in a raw source, such as
     /// "__global__ void k(const float *x, int n);". If raw_table is NULL, slipring reads the prototypes from the
     /// source, which must define each kernel as `extern "C" __global__ void`.

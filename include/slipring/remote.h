@@ -12,7 +12,7 @@
 ///         slr_worker_turn(worker, timeout_ns);
 ///     slr_worker_close(worker, timeout_ns);
 ///
-///     slr_sender_open(&where, NULL, &sender); // a program that sends them
+///     slr_sender_open(&where, NULL, &sender); // a program that sends messages
 ///     slr_sender_send(sender, key, &message, sizeof message, timeout_ns);
 ///     slr_sender_flush(sender, timeout_ns); // OK: what was sent is accepted
 ///
@@ -76,7 +76,7 @@ typedef struct slr_worker_desc {
                           ///< covers them; default 65,536
     uint64_t lease_ns;    ///< after this time of silence, other workers take over a worker's partitions; default 3 s
     uint64_t snapshot_ns; ///< time between snapshots of a partition; default 1 s
-    uint32_t full_every;  ///< one in so many snapshots holds all states, and the others only changes; default 16
+    uint32_t full_every;  ///< one in `full_every` snapshots holds all states, the others hold changes; default 16
     uint32_t reserved;
 } slr_worker_desc;
 #ifdef __cplusplus
@@ -175,7 +175,8 @@ typedef struct slr_sender_desc {
     /// and sends all its messages again from the first one. slipring then skips the messages that the servers have
     /// already accepted. If `producer` is 0, slipring chooses a new number for the sender.
     uint64_t producer;
-    slr_program *program; ///< slipring compares its handler's message layout with the name's; NULL: only the size
+    slr_program *program; ///< slipring compares the message layout of its handler with the layout of the name; NULL:
+                          ///< only the size is compared
     const char *handler;  ///< the handler in the program; NULL: the first handler
     uint64_t in_flight;   ///< limit on the bytes of messages that are sent and not yet accepted; default 16 MiB
 } slr_sender_desc;
@@ -200,7 +201,7 @@ typedef struct slr_sender_stats {
     uint64_t skipped;  ///< messages that were accepted before this sender was opened
     uint64_t frames;   ///< frames published
     uint64_t again;    ///< frames published again, because no answer came or there was no room
-    uint64_t full;     ///< number of a server's answers that a partition had no room
+    uint64_t full;     ///< number of answers of servers which said that a partition had no room
     uint32_t keys;     ///< the kind of keys of the ring kernel: an slr_keys, or 0
     uint32_t partitions;
 } slr_sender_stats;
@@ -209,8 +210,8 @@ typedef struct slr_sender_stats {
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers. If `producer` is set, the call also
 /// reads which messages of the producer the servers have accepted.
 /// Owns: the caller gets the sender, and frees it by slr_sender_close.
-/// Errors: NOT_FOUND (nobody has served this name), LAYOUT, INVALID, FULL (512 senders have a `producer` of their own),
-///   UNSUPPORTED, SYSTEM, TIMEOUT.
+/// Errors: NOT_FOUND (nobody has served this name), LAYOUT, INVALID, FULL (512 other senders of the partition have a
+///   `producer` number), UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sender_desc *desc, slr_sender **out);
 
 /// Sends a message to the instance of a key, or to instance `key.number` if the ring kernel has no keys. slipring

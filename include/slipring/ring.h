@@ -70,12 +70,12 @@ typedef enum slr_restart_from {
 /// slr_delivery is the argument of a host handler: it names one message, the state of the message's instance, and the
 /// context for replies.
 typedef struct slr_delivery {
-    const void *message; ///< borrowed until the handler returns; aligned to 8
+    const void *message; ///< valid until the handler returns; aligned to 8 bytes
     void *state;         ///< the instance's state; NULL if state_bytes is 0
     uint32_t bytes;      ///< of the message
     uint32_t instance;
     void *reply_context;            ///< for slr_reply_to
-    uint32_t correlation, priority; ///< the message's
+    uint32_t correlation, priority; ///< of the message
     uint64_t ticket;                ///< in a loop: identifies the slr_take that returned this message, never 0; else 0
 } slr_delivery;
 
@@ -312,8 +312,8 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 ///
 /// Threads: any.  Blocks: no, with two exceptions: on opencl the first slr_ring_create waits for a test of persistent
 /// kernels, and on cuda each slr_ring_create compiles its handler.
-/// Owns: the caller gets the ring kernel, and frees it by slr_ring_destroy. slipring copies `desc` in depth, except for
-/// the program and the buffers, which slipring keeps alive.
+/// Owns: the caller gets the ring kernel, and frees it by slr_ring_destroy. slipring copies `desc` and all that it
+/// points to, except the program and the buffers, which slipring keeps alive.
 /// Errors: INVALID (a field out of range: the error message has its name, value and range; the ring kernel's name is
 ///   taken), NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: the error message has both), COMPILE (cuda),
 ///   NO_MEMORY, UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: the error
@@ -352,7 +352,7 @@ SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 /// Closes the input of a ring kernel, which then refuses further messages with CLOSED and handles its pending messages.
 /// When all messages are handled, every port that has used the ring kernel receives END, and the state becomes
 /// `terminated`. slr_ring_close_input needs a ring kernel in the state `active` or `paused`, and ends a pause.
-/// Threads: any.  Blocks: no (slr_ring_wait).  Errors: WRONG_STATE.
+/// Threads: any.  Blocks: no; slr_ring_wait waits for the end.  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
 /// Closes the input of a ring kernel, lets it handle pending messages for at most `timeout_ns` nanoseconds, and then

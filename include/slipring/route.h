@@ -14,9 +14,9 @@ extern "C" {
 /// slr_route_desc means the default.
 typedef struct slr_route_desc {
     uint32_t struct_size;
-    /// SLR_INSTANCE_AT(struct beat, patient) is the offset of a u32 in the reply, and the value of that u32 selects the
-    /// destination instance. By default, the destination instance has the same number as the instance that replied. If
-    /// the destination `to` has only one instance, the default is instance 0.
+    /// For example, SLR_INSTANCE_AT(struct beat, patient) names the member `patient` of the reply, a 32-bit number, and
+    /// the value of this member selects the destination instance. By default, the destination instance has the same
+    /// number as the instance that replied. If the destination `to` has only one instance, the default is instance 0.
     uint32_t instance_at;
     uint32_t reply_too;         ///< 1: the sender of a message also receives the replies to the message
     uint32_t close_with_source; ///< 1: closes the input of `to` when the sources of all routes to `to` with this flag
@@ -63,14 +63,14 @@ static inline slr_route_desc slr_route_desc_init(void)
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until running handlers of `from` have returned.
 /// Owns: nothing; the route keeps the memory of `to` alive.
-/// Errors: INVALID (a NULL argument; another device; `from` never replies or has a main; `to` is keyed; a route from
+/// Errors: INVALID (a NULL argument; another device; `from` never replies or is a loop; `to` is keyed; a route from
 ///   `from` to `to` exists; max_replies or max_sends above `to`'s queue_size; instance_at outside the reply; no port
-///   left; too few free places in `to`'s mailbox to set some aside for a persistent `from`: the message names the ring
-///   kernel), UNSUPPORTED (`from` is persistent and `to` is not; persistent ring kernels would form a cycle), NOT_FOUND
-///   (`from` has no such output channel), LAYOUT (the reply or sent message is not a message of `to`: the error message
-///   names both), WRONG_STATE (a ring kernel is not launched, has failed, or has ended), NO_MEMORY, DEVICE_LOST (`from`
-///   is persistent), TIMEOUT (a handler has not returned within 10 s or the device's hang timeout; the route takes
-///   effect afterwards).
+///   left; too few free places in `to`'s mailbox for a persistent `from`: the error message names the ring kernel),
+///   UNSUPPORTED (`from` is persistent and `to` is not; persistent ring kernels would form a cycle), NOT_FOUND (`from`
+///   has no such output channel), LAYOUT (the reply or sent message is not a message of `to`: the error message names
+///   both), WRONG_STATE (a ring kernel is not launched, has failed, or has ended), NO_MEMORY, DEVICE_LOST (`from` is
+///   persistent), TIMEOUT (a handler has not returned within 10 s or the device's hang timeout; the route takes effect
+///   afterwards).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
 /// Sends all replies of the ring kernel `from` to the port `port`, no matter which port sent the message. The port

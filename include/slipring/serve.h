@@ -39,7 +39,7 @@ typedef struct slr_serve_desc {
     uint64_t sync_interval_ns;  ///< for SLR_SYNC_INTERVAL; default 100 ms
     uint64_t snapshot_ns;       ///< time between snapshots, checked in each call; default 1 s
     uint64_t snapshot_messages; ///< messages between snapshots at most, up to 16,777,216; default 1,048,576
-    uint32_t full_every;        ///< one in so many snapshots holds all states, and the others only changes; default 16
+    uint32_t full_every;        ///< one in `full_every` snapshots holds all states, the others hold changes; default 16
     uint32_t frame_messages; ///< number of messages written together, up to 65,536; default: as many as fit in 64 KiB
 } slr_serve_desc;
 #ifdef __cplusplus
@@ -91,10 +91,10 @@ typedef struct slr_server_stats {
 ///
 /// Threads: any.  Blocks: while slr_serve handles again the messages that the snapshot does not cover.
 /// Owns: the caller gets the server, and frees it by slr_server_close.
-/// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired: the message names
-///   file and byte), WRONG_STATE (another process has the place: the message names that process), LAYOUT (the place
-///   holds states of another layout or another handler: the message names both), UNSUPPORTED (a ring kernel in loop
-///   form; keys that are evicted), SYSTEM.
+/// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired: the error message
+///   names file and byte), WRONG_STATE (another process has the place: the error message names that process), LAYOUT
+///   (the place holds states of another layout or another handler: the error message names both), UNSUPPORTED (a ring
+///   kernel in loop form; keys that are evicted), SYSTEM.
 SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, const slr_serve_desc *desc,
                              slr_server **out);
 
@@ -182,16 +182,16 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
                                         uint64_t timeout_ns);
 
 /// Replaces the handler between two messages. slr_server_replace waits as slr_server_settle does, writes a snapshot,
-/// and continues with the ring kernel that `ring` describes, which has the new handler's program. The layouts of
-/// messages, states and replies must stay the same, and so must the handler's name. Until the next snapshot after
+/// and continues with the ring kernel that `ring` describes, which has the new handler's program. The handler's name
+/// and the layouts of messages, states and replies must stay the same. Until the next snapshot after
 /// slr_server_replace, the new handler is on trial. If the new handler faults on trial, the previous handler continues
 /// from the snapshot of slr_server_replace, and handles all later messages again. Outputs that the new handler stored
 /// while it was on trial remain in the folder. The program must keep the previous handler's program until
 /// slr_server_close.
 ///
 /// Threads: the server's owner.  Blocks: until `timeout_ns`, and while slipring writes the snapshot to the disk.
-/// Errors: LAYOUT (another layout or handler: the message names both), WRONG_STATE (a handler is on trial), those of
-///   slr_ring_create and slr_server_snapshot. If slr_server_replace fails, the previous handler continues.
+/// Errors: LAYOUT (another layout or handler: the error message names both), WRONG_STATE (a handler is on trial), those
+///   of slr_ring_create and slr_server_snapshot. If slr_server_replace fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
 /// Gives the server's ring kernel, which the caller may pass only to functions that read it and do not change it. The

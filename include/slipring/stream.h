@@ -82,7 +82,7 @@ SLR_API int slr_point_passed(slr_point point);
 /// after this host function in its stream.
 /// Blocks: until `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (the point is not submitted yet), WRONG_STATE (the caller would wait for itself), or the
-///   stream's failure before the point, with its message.
+///   error of the stream's work before the point; the error message then describes that failure.
 SLR_API slr_status slr_point_wait(slr_point point, uint64_t timeout_ns);
 
 /// Waits until the stream has completed all work submitted so far. Threads, Blocks, Errors: as for slr_point_wait.
@@ -148,7 +148,8 @@ SLR_API slr_status slr_stream_prefetch(slr_stream *stream, slr_buffer *buffer, u
 /// An slr_stream_set is a set of streams of one device; the program uses the streams in rotation.
 typedef struct slr_stream_set slr_stream_set;
 
-/// Makes a set of 1 to 64 streams. Threads, Blocks, Errors: as for slr_stream_create.  Owns: slr_stream_set_destroy.
+/// Makes a set of 1 to 64 streams. Threads, Blocks, Errors: as for slr_stream_create. Owns: the caller gets the set,
+/// and frees it by slr_stream_set_destroy.
 SLR_API slr_status slr_stream_set_create(slr_device *device, uint32_t streams, const slr_stream_desc *desc,
                                          slr_stream_set **out);
 

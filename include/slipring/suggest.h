@@ -22,7 +22,8 @@ typedef enum slr_block_rule {
     SLR_BLOCK_BY_SOURCE,    ///< the source declares the block: #pragma slipring block
     SLR_BLOCK_BY_OCCUPANCY, ///< the block that puts the most threads on a multiprocessor, at most as large as the size
                             ///< table's block
-    SLR_BLOCK_BY_SIZE       ///< the size table: 64 threads below 512, 128 below 1,024, 256 up to 100,000, else 512
+    SLR_BLOCK_BY_SIZE ///< the size table: blocks of 64 for a launch of fewer than 512 threads, 128 below 1,024, 256 up
+                      ///< to 100,000, else 512
 } slr_block_rule;
 
 typedef struct slr_suggestion {

@@ -85,7 +85,7 @@ typedef struct slr_supervisor_stats {
 /// Threads: any.  Blocks: no.
 /// Owns: the caller frees the supervisor by slr_supervisor_destroy, or passes the supervisor to another supervisor by
 /// slr_supervisor_add_supervisor.
-/// Errors: INVALID (a field out of range: the message names the field), NO_MEMORY.
+/// Errors: INVALID (a field out of range: the error message names the field), NO_MEMORY.
 SLR_API slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_supervisor **out);
 
 /// Adds a ring kernel to the supervisor; the ring kernel may already have failed. The supervisor uses the ring kernel

@@ -19,7 +19,7 @@ extern "C" {
 /// slr_latency is 0, all its times are 0, too.
 typedef struct slr_latency {
     uint64_t count;
-    uint32_t every; ///< of each sender's (port's) messages, one in so many is timed; 0: none
+    uint32_t every; ///< one in `every` messages of each port (sender) is timed; 0: none
     /// `off_ns` is the largest error of the measured times, plus or minus, because the device's clock differs from the
     /// clock of the senders. `off_ns` is half the duration of the longest comparison of the two clocks. If senders and
     /// device use one clock, `off_ns` is 0.
@@ -54,10 +54,10 @@ SLR_API slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, 
 SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_bucket *out, uint32_t most,
                                                 uint32_t *count);
 
-/// Summarises buckets as slr_ring_get_latency does. The buckets that slr_latency_summarise gets may be the difference
-/// of two readings, or come from several ring kernels. In a summary of buckets, `min_ns` and `max_ns` are limits of
-/// buckets, the mean comes from the middles of the buckets, and `every` is 0. All times in a summary of buckets may be
-/// wrong by 0.8 %.
+/// Computes the count, the times and the quantiles of slr_latency from buckets of a histogram. The buckets that
+/// slr_latency_summarise gets may be the difference of two readings, or come from several ring kernels. In a summary of
+/// buckets, `min_ns` and `max_ns` are limits of buckets, the mean comes from the middles of the buckets, and `every` is
+/// 0. All times in a summary of buckets may be wrong by 0.8 %.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);
 

@@ -24,18 +24,18 @@ extern "C" {
 /// elements.
 typedef struct slr_tiling_desc {
     uint32_t struct_size;
-    uint32_t element_bytes; ///< bytes of an element, 1 to 16. 0: 4
+    uint32_t element_bytes; ///< bytes of an element, 1 to 16. 0 means 4
     uint64_t m, n;          ///< rows; columns, which are adjacent in memory
     uint64_t k;             ///< for a matrix product: the length of its sums. 0: each thread makes one element
-    uint64_t planes;        ///< number of planes. 0: 1
-    uint32_t stages;        ///< copies of a tile's input that are in shared memory at once. 0: 1
+    uint64_t planes;        ///< number of planes. 0 means 1
+    uint32_t stages;        ///< copies of a tile's input that are in shared memory at once. 0 means 1
     uint32_t radius;        ///< radius of a stencil that keeps its input in shared memory (then k is 0). 0: none
     uint32_t registers;     ///< per thread. 0: the kernel's, or estimated from a product's outputs per thread
     uint32_t most_threads;  ///< per block. 0: the limit of kernel and device
     slr_device *device;
     slr_kernel *kernel;
     const slr_device_limits *limits;
-    uint32_t limits_bytes; ///< sizeof(slr_device_limits), where `limits` is given
+    uint32_t limits_bytes; ///< sizeof(slr_device_limits), if `limits` is given
     uint32_t reserved;     ///< ignored
 } slr_tiling_desc;
 #ifdef __cplusplus

@@ -22,7 +22,7 @@ typedef struct slr_topic slr_topic;
 /// publishes under the topic until `from` is destroyed. One ring kernel may publish under several topics.
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: as slr_route.
-/// Errors: INVALID (`topic` is not a topic: the message says what is wrong), WRONG_STATE (the ring kernel is not
+/// Errors: INVALID (`topic` is not a topic: the error message says what is wrong), WRONG_STATE (the ring kernel is not
 ///   launched, or has ended). If slr_advertise returns an error of slr_route, a route to one of the subscribers is
 ///   impossible, and slr_advertise has made no route. If slr_advertise fails with NO_MEMORY or TIMEOUT, some of the
 ///   routes to subscribers may exist.

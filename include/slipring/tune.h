@@ -51,13 +51,13 @@ typedef enum slr_tune_strategy {
     SLR_TUNE_MODEL = 1,  ///< the default: by a cost model, which learns from each measurement
     SLR_TUNE_EXHAUSTIVE, ///< all candidates
     SLR_TUNE_RANDOM,     ///< random candidates, by the seed
-    SLR_TUNE_LOCAL       ///< a search from the default launch, then from random candidates, to better neighbours
+    SLR_TUNE_LOCAL       ///< from the default launch to ever faster neighbours, then again from random candidates
 } slr_tune_strategy;
 
 typedef enum slr_tune_state {
     SLR_TUNE_MEASURED = 1,
     SLR_TUNE_REFUSED, ///< the candidate cannot be launched: block, shared memory, registers
-    SLR_TUNE_WRONG,   ///< the candidate's results differ from those of the default launch
+    SLR_TUNE_WRONG,   ///< the candidate's results differ from the results of the default launch
     SLR_TUNE_FAILED   ///< the candidate does not compile, or has faulted
 } slr_tune_state;
 
@@ -77,11 +77,11 @@ typedef struct slr_tune_candidate {
     slr_tune_state state;
     uint32_t is_default;
     double cost;         ///< ns per launch by the metric, or the result of `measure`: the least of the first samples
-    double predicted;    ///< the model's prediction, in its own unit; 0: none
+    double predicted;    ///< the cost model's prediction, in a unit of the model; 0: none
     const char *why;     ///< why the candidate was not measured; else ""
     uint32_t evaluation; ///< the number of this trial of a candidate, from 1
     uint32_t most;       ///< the total number of trials, as far as is known
-    uint32_t space;      ///< number of candidates that the conditions allow, or that were drawn
+    uint32_t space; ///< number of candidates that the source's `require` lines allow; of a large space, a random part
 } slr_tune_candidate;
 
 /// slipring calls the function `watch` on the caller's thread, each time the tuner has tried a candidate.
@@ -98,7 +98,7 @@ typedef struct slr_tune_desc {
     uint32_t struct_size;
     uint32_t metric;      ///< slr_tune_metric; default: TIME
     uint32_t strategy;    ///< slr_tune_strategy; default: MODEL
-    uint32_t evaluations; ///< limit; default: all for EXHAUSTIVE, else a tenth of the candidates, at least 12
+    uint32_t evaluations; ///< most candidates to try; default: all for EXHAUSTIVE, else a tenth, at least 12
     uint64_t budget_ns;   ///< time limit, exceeded by at most one candidate; default: 60 s per problem
     uint64_t seed;        ///< seed of all random choices
     uint32_t repeats;     ///< samples of each candidate before the tuner drops the slower half; default: 5
@@ -141,10 +141,10 @@ typedef struct slr_tuned {
     slr_shape shape;                       ///< the shape of the launch, with block and grid set
     char defines[SLR_TUNED_DEFINES_BYTES]; ///< "TILE=16 ROWS=2"; "": the source as it is
     uint32_t is_default;       ///< 1: the tuner found no candidate that is certainly faster than the default launch
-    uint32_t is_exact;         ///< 1: the results equal those of the default launch, bit for bit
-    double default_cost, cost; ///< ns per launch, or the result of `measure`; measured in turn
+    uint32_t is_exact;         ///< 1: the results equal the results of the default launch, bit for bit
+    double default_cost, cost; ///< ns per launch, or the result of `measure`; both are measured alternately
     double speedup, speedup_low, speedup_high; ///< default_cost / cost, and its 95 % interval
-    uint32_t space;                            ///< number of candidates that the conditions allow, or that were drawn
+    uint32_t space; ///< number of candidates that the source's `require` lines allow; of a large space, a random part
     uint32_t evaluations, refused, wrong, failed;
     uint32_t metric; ///< slr_tune_metric
     uint64_t spent_ns;

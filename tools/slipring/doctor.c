@@ -369,8 +369,8 @@ int verb_doctor(int argc, char **argv)
 {
     static const char help[] = "Usage: slipring doctor [--json]\n"
                                "       slipring doctor --cluster URL [OPTION]...\n"
-                               "Tests each backend. For each device it shows how handlers run and where the\n"
-                               "compiled ones are cached. For each backend that fails it shows the reason.\n"
+                               "Tests each backend. For each device it shows how handlers run, and where\n"
+                               "compiled handlers are cached. For each backend that fails it shows the reason.\n"
                                "\n"
                                "  --json   prints one JSON object\n"
                                "  --cluster URL   which failures a message survives after these NATS servers\n"

@@ -21,7 +21,7 @@ int verb_cache(int argc, char **argv)
         "again.\n";
     static const char more[] =
         "\nExample:\n  slipring cache ls\n\nFolder: SLIPRING_CACHE_DIR, else XDG_CACHE_HOME/slipring or "
-        "~/.cache/slipring.\nLimits: SLIPRING_CACHE_BYTES (default 1G), and SLIPRING_CACHE_DAYS without use\n(default "
-        "90); 0: no limit.\n'slipring cache VERB --help' describes a verb and its options.";
+        "~/.cache/slipring.\nLimits: SLIPRING_CACHE_BYTES (default 1G), and SLIPRING_CACHE_DAYS: days without\nuse "
+        "(default 90). 0 means no limit.\n'slipring cache VERB --help' describes a verb and its options.";
     return subverb_run(verbs, sizeof verbs / sizeof *verbs, usage, more, argc, argv);
 }

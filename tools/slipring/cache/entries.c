@@ -44,7 +44,7 @@ static const char clear_help[] = "Usage: slipring cache clear [--older-than AGE]
                                  "Removes all entries, or some. Running programs are not affected; later programs\n"
                                  "compile again.\n"
                                  "\n"
-                                 "  --older-than AGE  only entries written longer ago: 90s, 15m, 12h or 30d\n"
+                                 "  --older-than AGE  only entries written longer ago than 90s, 15m, 12h or 30d\n"
                                  "  --damaged         only entries that 'slipring cache verify' lists\n"
                                  "  --json            prints one JSON object\n"
                                  "\n"

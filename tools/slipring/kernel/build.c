@@ -19,8 +19,8 @@
 static const char help[] =
     "Usage: slipring build FILE.cu --target wasm [OPTION]...\n"
     "Compiles the handlers and kernels of FILE.cu to WebAssembly with SIMD, by\n"
-    "Emscripten. slipring.mjs runs them instead of its interpreter (addBuilt), if a\n"
-    "program has the same source.\n"
+    "Emscripten. In a web page, slipring.mjs runs the compiled code (addBuilt) and\n"
+    "not its interpreter, if a program has the same source.\n"
     "\n"
     "  --target wasm        the target\n"
     "  -o, --output FILE    the output file (default: FILE.wasm)\n"

@@ -23,7 +23,7 @@ static const char help[] = "Usage: slipring kernel time FILE.cu NAME --size SIZE
                            "  --block X[,Y[,Z]]    threads of a block; default: slipring's choice\n"
                            "  --warm-up N          samples that do not count (default 3; 0: none)\n"
                            "  --repeats N          samples (default 31)\n"
-                           "  --launches N         per sample, for short kernels (default 1)\n"
+                           "  --launches N         launches per sample, for short kernels (default 1)\n"
                            "  --device D           default: SLIPRING_DEVICE, then auto\n" SOURCE_HELP
                            "  --json               prints one JSON object\n"
                            "\n"

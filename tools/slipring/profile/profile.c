@@ -21,9 +21,9 @@
 
 static const char help[] = "Usage: slipring profile [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
                            "Runs an unchanged program that uses slipring, and shows where its time goes:\n"
-                           "load of streams, kernels and transfers, quantiles and bound of each kernel, the\n"
-                           "hottest source lines, by operations and by measured time, memory, and advice\n"
-                           "with its evidence.\n"
+                           "load of streams, kernels and transfers; quantiles of each kernel's time, and\n"
+                           "what limits it; the hottest source lines, by operations and by measured time;\n"
+                           "memory; and advice with its evidence.\n"
                            "\n"
                            "  --html FILE    writes one self-contained page with all figures, and a timeline\n"
                            "  --trace FILE   writes the trace, for Perfetto (ui.perfetto.dev)\n"
@@ -38,9 +38,10 @@ static const char help[] = "Usage: slipring profile [OPTION]... [--] PROGRAM [AR
                            "  slipring profile --html profile.html -- ./program --its-option\n"
                            "\n"
                            "The program's own output is not changed. On a new device, peak performance is\n"
-                           "measured after the program has ended. If a program starts others, the one with\n"
-                           "the most events is shown. Exit code: 0, or 1 if the program could not be run or\n"
-                           "opened no device. The report shows the program's own exit code.\n";
+                           "measured after the program has ended. If a program starts other programs, the\n"
+                           "report shows the program with the most events. Exit code: 0, or 1 if the program\n"
+                           "could not be run or opened no device. The report shows the program's own exit\n"
+                           "code.\n";
 
 typedef struct options {
     const char *html, *trace;

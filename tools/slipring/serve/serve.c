@@ -29,7 +29,8 @@ static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name N
                            "  --instances N        maximum keys of a partition (default 65536)\n"
                            "  --partitions N       partitions of the name (default 64). Only a name's first\n"
                            "                       worker sets this, --capacity and --lease\n"
-                           "  --capacity N         maximum frames of a partition (default 65536)\n"
+                           "  --capacity N         maximum frames (groups of messages) that a partition\n"
+                           "                       stores (default 65536)\n"
                            "  --lease T            silence after which a worker counts as lost (default 3s)\n"
                            "  --replicas N         copies that the servers keep: 1 (default), 3 or 5\n"
                            "  --snapshot T         time between snapshots of a partition (default 1s)\n" SOURCE_HELP

@@ -16,16 +16,17 @@
 static const char help[] = "Usage: slipring tune FILE.cu NAME --size SIZE [OPTION]...\n"
                            "Finds the fastest launch of a kernel by measurement: values of the macros that\n"
                            "the source declares tunable, the block, the vector width, and short branches\n"
-                           "with or without jumps (the macro SLIPRING_SELECT). Each candidate's results are\n"
-                           "compared with the default's. The cache folder keeps the choice, and later\n"
-                           "launches of this source on this device use it.\n"
+                           "with or without jumps (the macro SLIPRING_SELECT). The results of each candidate\n"
+                           "are compared with the results of the default launch. The cache folder keeps the\n"
+                           "choice, and later launches of this source on this device use it.\n"
                            "\n"
                            "  --size SIZE          threads of a launch, as in SLR_1D and SLR_2D: N, NxM or\n"
                            "                       NxMxK; may be repeated\n"
                            "  --arg NAME=VALUE     as in 'kernel run'. %x, %y and %z are the sides of the\n"
                            "                       size, %n is their product: --arg 'a=float[%n]:random'\n"
-                           "  --metric M           time (default): the median; throughput: of launches in a\n"
-                           "                       row; tail: the 99th percentile; energy\n"
+                           "  --metric M           time (default): median time of a launch; throughput:\n"
+                           "                       median time per launch, of 16 in a row; tail: 99th\n"
+                           "                       percentile of the time; energy\n"
                            "  --strategy S         model (default), exhaustive, random or local\n"
                            "  --evaluations N      at most N candidates (default: a tenth, at least 12; all,\n"
                            "                       if exhaustive)\n"
@@ -33,7 +34,7 @@ static const char help[] = "Usage: slipring tune FILE.cu NAME --size SIZE [OPTIO
                            "  --repeats N          samples of a candidate (default 5)\n"
                            "  --seed N             seed of random choices (default 0)\n"
                            "  --tolerance T        maximum relative difference of results (default 0: equal\n"
-                           "                       bits). With more, later launches need SLR_TUNED_ANY\n"
+                           "                       bits). Above 0, later launches need SLR_TUNED_ANY\n"
                            "  --keep WHAT          does not change macros, block, width or branches; may be\n"
                            "                       repeated\n"
                            "  --discard            does not store the choice\n"
@@ -46,7 +47,7 @@ static const char help[] = "Usage: slipring tune FILE.cu NAME --size SIZE [OPTIO
                            "  slipring tune examples/kernels/saxpy.cu saxpy --size 1000000 --arg n=%n \\\n"
                            "    --arg a=2 --arg 'x=float[%n]:random' --arg 'y=float[%n]:zero'\n"
                            "\n"
-                           "Exit code: 1 if the default fails.\n";
+                           "Exit code: 1 if the default launch fails.\n";
 
 static const char *const metrics[] = {"time", "throughput", "tail", "energy"}; // from 1
 static const char *const strategies[] = {"model", "exhaustive", "random", "local"};
