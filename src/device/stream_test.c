@@ -612,9 +612,72 @@ static void behind_a_failure_nothing_is_done_until_the_stream_recovers(void **st
     }
 }
 
+// ---- who sleeps ----------------------------------------------------------------------------------------------------
+
+static void take_a_millisecond(void *user, slr_status status)
+{
+    (void)user, (void)status;
+    slri_sleep_ns(1000000);
+}
+
+static void who_waits_for_the_last_of_many_is_not_woken_for_each(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu?threads=2");
+    slr_stream *stream = make_stream(device);
+    for (int i = 0; i < 40; ++i)
+        must(slr_stream_call(stream, take_a_millisecond, NULL, NULL));
+    must(slr_stream_finish(stream, LONG));
+    assert_in_range(stream->queue.changes, 0, 2);
+    slr_stream_destroy(stream);
+    slr_device_close(device);
+}
+
+struct sleeper {
+    slri_thread thread;
+    slr_point point;
+    uint32_t woken; // atomic
+};
+
+static void wait_for_point(void *arg)
+{
+    struct sleeper *sleeper = arg;
+    holds(slr_point_wait(sleeper->point, LONG) == SLR_OK);
+    __atomic_store_n(&sleeper->woken, 1, __ATOMIC_RELEASE);
+}
+
+// Those of later points are asleep first, and stay so.
+static void each_sleeper_is_woken_when_its_own_point_passes(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu?threads=2");
+    slr_stream *stream = make_stream(device);
+    struct gate gate[3] = {{0, 0}, {0, 0}, {0, 0}};
+    struct sleeper sleeper[3];
+    memset(sleeper, 0, sizeof sleeper);
+    for (int i = 0; i < 3; ++i)
+        must(slr_stream_call(stream, hold_up, &gate[i], &sleeper[i].point));
+    for (int i = 3; i-- != 0;) {
+        assert_int_equal(slri_thread_start(&sleeper[i].thread, "waiter", wait_for_point, &sleeper[i]), SLR_OK);
+        slri_sleep_ns(20000000);
+    }
+    for (int i = 0; i < 3; ++i) {
+        open_gate(&gate[i]);
+        await(&sleeper[i].woken);
+        for (int k = i + 1; k < 3; ++k)
+            assert_int_equal(__atomic_load_n(&sleeper[k].woken, __ATOMIC_ACQUIRE), 0);
+    }
+    for (int i = 0; i < 3; ++i)
+        slri_thread_join(&sleeper[i].thread);
+    slr_stream_destroy(stream);
+    slr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_waits_for_the_last_of_many_is_not_woken_for_each),
+        cmocka_unit_test(each_sleeper_is_woken_when_its_own_point_passes),
         cmocka_unit_test(work_of_a_stream_is_done_in_order_and_its_points_pass),
         cmocka_unit_test(copies_and_fills_move_the_bytes_in_order),
         cmocka_unit_test(what_makes_no_sense_is_refused_by_name),

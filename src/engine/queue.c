@@ -267,16 +267,20 @@ static slr_status run_first(struct slri_queue *queue, const struct slri_submissi
     return slri_queue_await_first(queue, before);
 }
 
-// Threads that announced themselves before the fence are woken; those behind it see the new value. Under the lock, so
-// that the queue is not freed before this has been its last touch.
+// Threads that announced before the fence a value that has passed are woken; those behind it see the new value. Under
+// the lock, so that the queue is not freed before this has been its last touch. Waking costs some 5 us: who waits for
+// the last of many submissions is not woken for each.
 static void pass(struct slri_queue *queue, uint64_t value)
 {
     // Release: what the commands wrote.
     __atomic_store_n(&queue->done, value, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&queue->sleepers, __ATOMIC_RELAXED) == 0)
+    uint64_t wanted = __atomic_load_n(&queue->wanted, __ATOMIC_RELAXED);
+    if (wanted == 0 || wanted > value)
         return;
-    __atomic_fetch_add(&queue->changes, 1, __ATOMIC_RELAXED); // the mutex and `done` order; this only changes
+    __atomic_store_n(&queue->wanted, 0, __ATOMIC_RELAXED); // those that still have to wait announce it again
+    // Release: who reads the new number before it announces does so behind the store above, which cannot undo it.
+    __atomic_fetch_add(&queue->changes, 1, __ATOMIC_RELEASE);
     slri_futex_wake(&queue->changes, UINT32_MAX);
 }
 
@@ -401,21 +405,28 @@ static void withdraw(void)
 #define POLLS 400
 #define YIELDS 60
 
+// The lowest value that somebody waits for is what `wanted` keeps. Relaxed: the fences order it.
+static void want(struct slri_queue *queue, uint64_t value)
+{
+    uint64_t wanted = __atomic_load_n(&queue->wanted, __ATOMIC_RELAXED);
+    while ((wanted == 0 || wanted > value) &&
+           !__atomic_compare_exchange_n(&queue->wanted, &wanted, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
 static bool sleep_until_passed(struct slri_queue *queue, uint64_t value, uint64_t deadline_ns)
 {
-    __atomic_fetch_add(&queue->sleepers, 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); // announced, before the next look
-    bool passed;
     for (;;) {
-        // Acquire: read before `done`, so that a change behind the look at `done` ends the sleep.
+        // Acquire: read before `wanted` and `done`, so that a change behind those ends the sleep.
         uint32_t changes = __atomic_load_n(&queue->changes, __ATOMIC_ACQUIRE);
-        passed = slri_queue_passed(queue, value);
-        if (passed || slri_passed(deadline_ns))
-            break;
+        want(queue, value);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); // announced, before the next look
+        if (slri_queue_passed(queue, value))
+            return true;
+        if (slri_passed(deadline_ns))
+            return false;
         slri_futex_wait(&queue->changes, changes, deadline_ns);
     }
-    __atomic_fetch_sub(&queue->sleepers, 1, __ATOMIC_RELAXED);
-    return passed;
 }
 
 // Of a device that does its work without this machine's cores: beside a thread that waits for the driver, which yields

@@ -43,8 +43,9 @@ struct slri_queue {
     struct slri_site site; // who submitted it, where somebody watches
     bool is_timed;         // atomic: it has had a stamp, so somebody wants those
 
-    uint64_t done;              // atomic: all up to here has been done
-    uint32_t sleepers, changes; // atomic; a futex: host threads that wait
+    uint64_t done;    // atomic: all up to here has been done
+    uint64_t wanted;  // atomic: the lowest value for which host threads sleep; 0: none
+    uint32_t changes; // a futex; atomic: changes when they are woken
 };
 
 // The lock of all queues of all devices: a wait may cross devices, and is one rule.
