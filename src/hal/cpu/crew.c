@@ -4,6 +4,9 @@
 //
 // A helper enters by a compare-and-swap on the gate that finds it open and counts it in; the owner shuts the gate and
 // waits until nobody is inside. Between the two the job's words do not change.
+//
+// A helper takes only a core that no stream computes on. It enters while the streams that compute and the helpers
+// inside are fewer than the crew's cores, and leaves after its chunk when they are more.
 #include "hal/cpu/crew.h"
 
 #include "base/alloc.h"
@@ -62,24 +65,41 @@ static bool take_chunk(struct slri_cpu_crew *crew)
 
 // ---- helpers -------------------------------------------------------------------------------------------------------
 
-// `seen` is the number of the last job that this helper was in.
+// Relaxed, here and below: streams come and go at any moment, so it is a hint.
+static uint32_t streams_of(const struct slri_cpu_crew *crew)
+{
+    return __atomic_load_n(&crew->streams, __ATOMIC_RELAXED);
+}
+
+// Whether the streams that compute leave a core to one more than `helpers`.
+static bool has_core(const struct slri_cpu_crew *crew, uint64_t helpers)
+{
+    return streams_of(crew) + helpers <= crew->most;
+}
+
+// `seen` is the number of the last job of which this helper has seen the end.
 static bool enter(struct slri_cpu_crew *crew, uint64_t *seen)
 {
     uint64_t gate = __atomic_load_n(&crew->gate, __ATOMIC_RELAXED);
-    while (gate & OPEN && gate / NUMBER != *seen)
+    while (gate & OPEN && gate / NUMBER != *seen && has_core(crew, gate & INSIDE))
         // Acquire: the job's words, written before the gate was opened.
-        if (__atomic_compare_exchange_n(&crew->gate, &gate, gate + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            *seen = gate / NUMBER;
+        if (__atomic_compare_exchange_n(&crew->gate, &gate, gate + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             return true;
-        }
     return false;
 }
 
-static void help(struct slri_cpu_crew *crew)
+// A helper that leaves before the end may enter again.
+static void help(struct slri_cpu_crew *crew, uint64_t *seen)
 {
-    while (take_chunk(crew)) {
+    bool stays = true, more = true;
+    while (stays && more) {
+        more = take_chunk(crew);
+        uint64_t helpers = __atomic_load_n(&crew->gate, __ATOMIC_RELAXED) & INSIDE;
+        stays = has_core(crew, helpers - 1); // it is one of them
     }
-    __atomic_fetch_sub(&crew->gate, 1, __ATOMIC_RELEASE); // what the blocks wrote, for the owner
+    uint64_t gate = __atomic_fetch_sub(&crew->gate, 1, __ATOMIC_RELEASE); // what the blocks wrote, for the owner
+    if (!more)
+        *seen = gate / NUMBER;
 }
 
 static bool stopped(const struct slri_cpu_crew *crew)
@@ -87,18 +107,20 @@ static bool stopped(const struct slri_cpu_crew *crew)
     return __atomic_load_n(&crew->stop, __ATOMIC_RELAXED); // it is joined, and reads nothing by it
 }
 
-// Polls; true when there is a job or the end.
+// Polls; true when there is a job or the end. Where streams compute on all cores it does not poll on one of them.
 static bool look(struct slri_cpu_crew *crew, uint64_t *seen)
 {
     uint64_t start_ns = slri_now_ns(), now_ns = start_ns;
     do {
         for (int i = 0; i < LOOKS_A_CLOCK; ++i) {
             if (enter(crew, seen)) {
-                help(crew);
+                help(crew, seen);
                 return true;
             }
             slri_pause();
         }
+        if (!has_core(crew, 0))
+            break;
         now_ns = slri_now_ns();
         if (now_ns - start_ns > SPIN_NS)
             slri_yield();
@@ -117,7 +139,7 @@ static void park(struct slri_cpu_crew *crew, uint64_t *seen)
         slri_futex_wait(&crew->calls, calls, SLRI_FOREVER);
     __atomic_fetch_sub(&crew->parked, 1, __ATOMIC_RELAXED);
     if (entered)
-        help(crew);
+        help(crew, seen);
 }
 
 static void work(void *arg)
@@ -177,21 +199,23 @@ static void shut_gate(struct slri_cpu_crew *crew)
     }
 }
 
+// Helpers are called again when a core has become free: they went to sleep for want of one.
 static void do_together(struct slri_cpu_crew *crew)
 {
     uint64_t start_ns = slri_now_ns();
     open_gate(crew);
     if (take(crew, FIRST_OF_ALL, 1)) {
         uint64_t taken_ns = slri_now_ns() - start_ns, blocks = crew->blocks;
-        if (taken_ns * (blocks < FIRST_OF_ALL ? blocks : FIRST_OF_ALL) > WORTH_WAKING_NS)
-            call_all(crew);
-        while (take_chunk(crew)) {
-        }
+        bool is_worth_waking = taken_ns * (blocks < FIRST_OF_ALL ? blocks : FIRST_OF_ALL) > WORTH_WAKING_NS;
+        do {
+            if (is_worth_waking && has_core(crew, __atomic_load_n(&crew->gate, __ATOMIC_RELAXED) & INSIDE))
+                call_all(crew);
+        } while (take_chunk(crew));
     }
     shut_gate(crew);
 }
 
-void slri_cpu_crew_run(struct slri_cpu_crew *crew, slri_kernel_blocks *run, struct slri_launch *launch, uint64_t blocks)
+static void run_by_all(struct slri_cpu_crew *crew, slri_kernel_blocks *run, struct slri_launch *launch, uint64_t blocks)
 {
     uint32_t free = 0;
     // Acquire: the last owner's writes, which this one repeats.
@@ -208,6 +232,13 @@ void slri_cpu_crew_run(struct slri_cpu_crew *crew, slri_kernel_blocks *run, stru
     __atomic_store_n(&crew->next, 0, __ATOMIC_RELAXED); // the gate publishes it
     do_together(crew);
     __atomic_store_n(&crew->busy, 0, __ATOMIC_RELEASE);
+}
+
+void slri_cpu_crew_run(struct slri_cpu_crew *crew, slri_kernel_blocks *run, struct slri_launch *launch, uint64_t blocks)
+{
+    __atomic_fetch_add(&crew->streams, 1, __ATOMIC_RELAXED); // what it counts is a hint
+    run_by_all(crew, run, launch, blocks);
+    __atomic_fetch_sub(&crew->streams, 1, __ATOMIC_RELAXED);
 }
 
 // ---- life ----------------------------------------------------------------------------------------------------------

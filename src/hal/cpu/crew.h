@@ -24,7 +24,8 @@ struct slri_cpu_crew {
     slri_kernel_blocks *run;
     struct slri_launch *launch;
     uint64_t blocks;
-    uint32_t busy; // atomic: some thread owns the crew
+    uint32_t busy;    // atomic: some thread owns the crew
+    uint32_t streams; // atomic: threads of streams that compute, the owner among them
 
     uint64_t next __attribute__((aligned(128)));   // atomic: the first block that nobody has taken
     uint32_t parked __attribute__((aligned(128))); // atomic: helpers asleep, or about to be
