@@ -241,6 +241,7 @@ void slri_device_release(slr_device *device)
     device->backend->close(device->self);
     slri_mutex_destroy(&device->prefetch_lock);
     slri_mutex_destroy(&device->ring_lock);
+    slri_spares_free(&device->spares, device->allocator);
     slr_allocator copy = device->allocator_copy;
     slri_free(device->allocator ? &copy : NULL, device, sizeof *device);
 }

@@ -4,6 +4,7 @@
 #define SLRI_DEVICE_DEVICE_H
 
 #include "base/links.h"
+#include "base/spares.h"
 #include "base/thread.h"
 #include "hal/hal.h"
 #include "engine/ring_mode.h"
@@ -38,6 +39,7 @@ struct slr_device {
     slr_heap *host_heap;      // that the host's views of pinned buffers are taken from; NULL: the system pins them
     slr_heap *private_heap;   // that private buffers are taken from; NULL: as all others
     struct slr_pool *pool;
+    struct slri_spares spares; // for what submissions keep until they are done
     // stream.c's, under the queues' lock.
     struct slri_link streams, given_up; // all of them; of those, the ones destroyed by their owners and not gone
     struct slr_stream *default_stream;

@@ -78,7 +78,7 @@ slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream)
     bool free = !graph->stream && !stream->recording;
     if (free) {
         graph->stream = stream;
-        stream->recording = graph;
+        __atomic_store_n(&stream->recording, graph, __ATOMIC_RELEASE); // read without the lock
     }
     slri_queues_unlock();
     return free ? SLR_OK : SLRI_FAIL(WRONG_STATE, "slr_graph_begin: the graph or the stream is recording already");
@@ -130,7 +130,7 @@ slr_status slr_graph_end(slr_graph *graph)
     slri_queues_lock();
     bool recording = graph->stream != NULL;
     if (recording)
-        graph->stream->recording = NULL;
+        __atomic_store_n(&graph->stream->recording, NULL, __ATOMIC_RELEASE);
     slri_queues_unlock();
     if (recording)
         slri_graph_make_list(graph);

@@ -25,7 +25,8 @@ static void settle_launch(void *user)
     struct kept *kept = user;
     slr_kernel *kernel = kept->kernel;
     slr_program *program = kept->program;
-    slri_free(kernel->program->device->allocator, kept, kept->bytes);
+    slr_device *device = kernel->program->device;
+    slri_spares_give(&device->spares, device->allocator, kept, kept->bytes);
     slri_kernel_release(kernel);
     if (program)
         slri_program_release(program);
@@ -50,7 +51,8 @@ static size_t bytes_of(const slr_kernel *kernel)
 static slr_status make_kept(slr_kernel *kernel, slr_program *program, struct kept **out)
 {
     size_t bytes = bytes_of(kernel);
-    struct kept *kept = slri_alloc(kernel->program->device->allocator, bytes);
+    slr_device *device = kernel->program->device;
+    struct kept *kept = slri_spares_take(&device->spares, device->allocator, bytes);
     if (!kept)
         return SLRI_FAIL(NO_MEMORY, "no memory to launch %s", kernel->info.name);
     *kept = (struct kept){.bytes = bytes, .kernel = kernel, .program = program};

@@ -12,8 +12,8 @@ struct slr_stream {
     struct slri_queue queue;
     slr_device *device;
     // Under the lock of all queues.
-    bool given_up;                           // destroyed by its owner: freed when it is idle and nobody awaits it
-    struct slr_graph *recording;             // or NULL: what is submitted goes there
+    bool given_up;               // destroyed by its owner: freed when it is idle and nobody awaits it
+    struct slr_graph *recording; // or NULL: what is submitted goes there; atomic, and changed under the lock
     struct slri_link of_device, in_given_up; // in the device's lists
     uint32_t track;                          // observe's; atomic: 0 until it is first seen
 };

@@ -32,7 +32,7 @@ static void forget(struct slri_submission *submission)
     struct record *record = (struct record *)submission;
     const slr_allocator *allocator = record->device->allocator;
     slri_free(allocator, record->more, record->more_bytes);
-    slri_free(allocator, record, record->bytes);
+    slri_spares_give(&record->device->spares, allocator, record, record->bytes);
 }
 
 // Room for more commands, in front, and more waits, behind. Gives where the new ones go.
@@ -120,7 +120,7 @@ static slr_status submit_made(slr_stream *stream, const struct slri_work *work, 
     slr_device *device = stream->device;
     size_t bytes = sizeof(struct record) + work->commands * sizeof(struct slri_command) +
                    work->waits * sizeof(struct slri_after) + work->uses * sizeof(struct slri_buffer_use);
-    struct record *record = slri_alloc(device->allocator, bytes);
+    struct record *record = slri_spares_take(&device->spares, device->allocator, bytes);
     if (!record)
         return SLRI_FAIL(NO_MEMORY, "no memory for a submission of %u commands", work->commands);
     record->bytes = bytes;
@@ -137,9 +137,8 @@ static slr_status submit_made(slr_stream *stream, const struct slri_work *work, 
 
 slr_status slri_stream_submit(slr_stream *stream, const struct slri_work *work, slr_point *out)
 {
-    slri_queues_lock();
-    struct slr_graph *graph = stream->recording;
-    slri_queues_unlock();
+    // Acquire: what slr_graph_begin has prepared. Without the lock: a change at the same time may come before or after.
+    struct slr_graph *graph = __atomic_load_n(&stream->recording, __ATOMIC_ACQUIRE);
     slr_status status;
     if (graph) {
         SLRI_TRY(slri_graph_append(graph, work));
