@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MODELS = 4, LAYERS = 16, ROWS = 16, WIDTH = 128, ROUNDS = 50 };
 
@@ -200,6 +201,25 @@ static bool add_streams(bench *bench, models *m)
     return bench_measure(bench, &row);
 }
 
+// A kernel that runs alone has all cores of a cpu already, so what is left to gain depends on how well it uses them.
+// The second floor says what the cores together are worth.
+static bool add_one_core(bench *bench, models *m, models *one)
+{
+    char method[320];
+    snprintf(
+        method, sizeof method,
+        "Inferences a second of the same %d models in their streams, as parallel_models. Floor: one after the other "
+        "on the device cpu?threads=1, which computes on one core.",
+        MODELS);
+    bench_case row = {
+        "parallel_models_core",
+        "inferences/s",
+        {"median"},
+        method,
+        {.value = beside_slice, .floor = apart_slice, .value_context = m, .floor_context = one, .figures = 1}};
+    return bench_measure(bench, &row);
+}
+
 static bool add_rings(bench *bench, models *m)
 {
     char method[320];
@@ -217,30 +237,55 @@ static bool add_rings(bench *bench, models *m)
     return ring_slice(m, &ignored) && are_same(m) && bench_measure(bench, &row);
 }
 
+static bool open_models(models *m, const char *device, bool small)
+{
+    slr_status status = slr_device_open(device, NULL, &m->device);
+    for (int i = 0; i < MODELS && status == SLR_OK; i++)
+        status = chain_open(m->device, ROWS, small ? 16 : WIDTH, 0, LAYERS, &m->chain[i]);
+    double ignored;
+    if (status != SLR_OK)
+        say_failure(status, "models");
+    return status == SLR_OK && infer(m, true, &ignored);
+}
+
+static void close_models(models *m)
+{
+    close_rings(m);
+    for (int i = 0; i < MODELS; i++) {
+        if (m->chain[i].layers != NULL)
+            chain_close(&m->chain[i]);
+    }
+    slr_device_close(m->device);
+}
+
+static bool measure_rings(bench *bench, models *m)
+{
+    slr_status status = open_rings(m);
+    if (status != SLR_OK)
+        say_failure(status, "models");
+    return status == SLR_OK && add_rings(bench, m);
+}
+
+static bool measure_one_core(bench *bench, models *m)
+{
+    models one = {0};
+    bool fine = open_models(&one, "cpu?threads=1", bench->small) && add_one_core(bench, m, &one);
+    close_models(&one);
+    return fine;
+}
+
 bool bench_models(bench *bench)
 {
     bool streams = bench_wants(bench, "parallel_models"), rings = bench_wants(bench, "parallel_models_ring");
-    double ignored;
+    bool one_core = bench_wants(bench, "parallel_models_core") && strcmp(bench->info.name, "cpu") == 0;
     models m = {0};
-    if (!streams && !rings)
+    if (!streams && !rings && !one_core)
         return true;
     partner_free_caller(bench->partner); // what the devices' threads inherit
-    slr_status status = slr_device_open(bench->info.name, NULL, &m.device);
-    for (int i = 0; i < MODELS && status == SLR_OK; i++)
-        status = chain_open(m.device, ROWS, bench->small ? 16 : WIDTH, 0, LAYERS, &m.chain[i]);
-    if (status == SLR_OK && rings)
-        status = open_rings(&m);
-    bool fine = status == SLR_OK;
-    if (!fine)
-        say_failure(status, "models");
-    fine = fine && infer(&m, true, &ignored);
-    fine = fine && (!streams || add_streams(bench, &m)) && (!rings || add_rings(bench, &m));
-    close_rings(&m);
-    for (int i = 0; i < MODELS; i++) {
-        if (m.chain[i].layers != NULL)
-            chain_close(&m.chain[i]);
-    }
-    slr_device_close(m.device);
+    bool fine = open_models(&m, bench->info.name, bench->small);
+    fine = fine && (!streams || add_streams(bench, &m)) && (!one_core || measure_one_core(bench, &m));
+    fine = fine && (!rings || measure_rings(bench, &m));
+    close_models(&m);
     partner_move_caller(bench->partner, false);
     return fine;
 }
