@@ -226,6 +226,7 @@ slr_status slri_server_go_back(slr_server *server);
 void slri_server_end_trial(slr_server *server); // the new one stays
 
 // snapshot.c
+/// What is pending must be handled until `deadline_ns`; writing the states then takes as long as there are many.
 slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns);
 slr_status slri_server_snapshot_if_due(slr_server *server);
 
