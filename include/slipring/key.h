@@ -34,22 +34,30 @@ typedef struct slr_key {
     size_t bytes; ///< length of the text
 } slr_key;
 
-static inline slr_key slr_key_u64(uint64_t number)
+// GCC passes a key by copies of 16 bytes. Such a copy waits some 10 cycles if the two words were stored one by one.
+static inline slr_key slri_make_key(uint64_t number, const char *text, size_t bytes)
 {
     slr_key key;
+#if defined __GNUC__ && !defined __clang__ && defined __x86_64__ && defined __LP64__
+    typedef uint64_t slri_two_words __attribute__((vector_size(16)));
+    const slri_two_words words = {number, (uint64_t)text};
+    __builtin_memcpy(&key, &words, sizeof words);
+#else
     key.number = number;
-    key.text = NULL;
-    key.bytes = 0;
+    key.text = text;
+#endif
+    key.bytes = bytes;
     return key;
+}
+
+static inline slr_key slr_key_u64(uint64_t number)
+{
+    return slri_make_key(number, NULL, 0);
 }
 
 static inline slr_key slr_key_text(const char *text, size_t bytes)
 {
-    slr_key key;
-    key.number = 0;
-    key.text = text;
-    key.bytes = bytes;
-    return key;
+    return slri_make_key(0, text, bytes);
 }
 
 /// A key is evicted when its instance goes to another key. slipring calls slr_on_evicted for each evicted key, with the

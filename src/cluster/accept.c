@@ -29,7 +29,7 @@ slr_status slri_server_producer(slr_server *server, uint64_t name, uint32_t *at)
                          SLRI_HEAD_PRODUCERS);
     if (!found) {
         found = &server->head.producer[server->head.producers++];
-        *found = (slri_head_producer){.name = name, .sum = slri_sum_begin(0)};
+        *found = (slri_head_producer){.name = name};
     }
     *at = (uint32_t)(found - server->head.producer);
     return SLR_OK;
@@ -119,12 +119,15 @@ slr_status slri_server_write_batch(slr_server *server)
                                 {server->instances, slri_pad(server->batched * sizeof *server->instances)},
                                 {server->new_keys, server->new_bytes},
                                 {server->payloads, slri_pad(server->batched * server->step)}};
-    const slri_log_engine *engine = server->log->engine;
-    SLRI_TRY(engine->append(server->log, SLRI_LOG_IN, server->in_last, parts, sizeof parts / sizeof *parts));
+    // Each message is read once for two sums: the record's, and that of all messages of the producer.
+    const slri_log_rows rows = {server->shape.message_bytes,
+                                slri_rows_add(0, server->payloads, server->batched, server->shape.message_bytes)};
+    SLRI_TRY(server->log->engine->append_rows(server->log, SLRI_LOG_IN, server->in_last, parts,
+                                              sizeof parts / sizeof *parts, &rows));
     server->in_last++;
     server->messages += server->batched;
     producer->number += server->batched;
-    slri_frame_sum(&producer->sum, server->payloads, server->batched, server->shape.message_bytes);
+    producer->sum = slri_rows_join(producer->sum, rows.sum, server->batched, server->shape.message_bytes);
     return SLR_OK;
 }
 
@@ -225,15 +228,15 @@ static slr_status skip(slr_server *server, const slri_head_producer *producer, u
 {
     server->stats.repeated++;
     if (number == 1) {
-        server->again = slri_sum_begin(0);
+        server->again = 0;
         server->again_number = 0;
         server->again_producer = producer->name;
     }
     if (number != server->again_number + 1 || producer->name != server->again_producer)
         return SLR_OK; // not from the first on
-    slri_frame_sum(&server->again, message, 1, server->shape.message_bytes);
+    server->again = slri_rows_add(server->again, message, 1, server->shape.message_bytes);
     server->again_number = number;
-    if (number == producer->number && slri_sum_end(&server->again) != slri_sum_end(&producer->sum))
+    if (number == producer->number && server->again != producer->sum)
         return SLRI_FAIL(INVALID,
                          "the first %" PRIu64 " messages are not those that were accepted before: is this the same "
                          "input, and are the options that read it the same?",

@@ -132,7 +132,7 @@ static uint64_t find_oldest(const slri_head *head)
 static slri_head_producer *find_sender(slr_server *server, uint64_t name, uint64_t first)
 {
     slri_head *head = &server->head;
-    slri_head_producer found = {.name = name, .sum = slri_sum_begin(0)};
+    slri_head_producer found = {.name = name};
     uint64_t at = 0;
     while (at < head->producers && head->producer[at].name != name)
         ++at;

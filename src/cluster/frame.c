@@ -195,20 +195,6 @@ slr_status slri_frame_read(const slri_frame_shape *shape, enum slri_frame_kind k
                                      : read_entries(shape, kind, rest, bytes, out);
 }
 
-void slri_frame_sum(slri_sum *sum, const unsigned char *messages, uint32_t count, uint32_t bytes)
-{
-    if (bytes % 8 == 0) {
-        slri_sum_add(sum, messages, (size_t)count * bytes);
-        return;
-    }
-    for (; count > 0; --count, messages += bytes) {
-        uint64_t end = 0; // the last bytes as a whole word
-        memcpy(&end, messages + bytes / 8 * 8, bytes % 8);
-        slri_sum_add(sum, messages, bytes / 8 * 8);
-        slri_sum_add(sum, &end, sizeof end);
-    }
-}
-
 bool slri_frame_next_key(const slri_frame *frame, size_t *at, slri_frame_key *key, const char **text)
 {
     const unsigned char *here = frame->keys + *at;

@@ -105,9 +105,6 @@ typedef struct slri_frame {
 slr_status slri_frame_read(const slri_frame_shape *shape, enum slri_frame_kind kind, const void *data, size_t bytes,
                            slri_frame *out);
 
-/// Adds messages to the sum of a producer's: each counts alone, whatever frames they came in.
-void slri_frame_sum(slri_sum *sum, const unsigned char *messages, uint32_t count, uint32_t bytes);
-
 /// The next new key of a checked frame, from *at on, which starts with 0.
 bool slri_frame_next_key(const slri_frame *frame, size_t *at, slri_frame_key *key, const char **text);
 

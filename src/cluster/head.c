@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define HEAD_MAGIC "\x89SLRPOS\n"
-enum { HEAD_VERSION = 2, HEAD_ORDER = 0x01020304 };
+enum { HEAD_VERSION = 3, HEAD_ORDER = 0x01020304 };
 
 _Static_assert(sizeof(slri_head) <= SLRI_LOG_VALUE_MAX, "the head is one value of the log");
 

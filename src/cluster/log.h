@@ -40,6 +40,13 @@ typedef slr_status slri_log_visit(void *user, const slri_log_record *record);
 /// Called for what was cut off a stream's end, and for values that are damaged.
 typedef void slri_log_on_damage(void *user, const char *what);
 
+/// What the last part of a record consists of, where its sum is known already: rows of `bytes` bytes each, and zeros up
+/// to a multiple of 8.
+typedef struct slri_log_rows {
+    uint32_t bytes;
+    uint64_t sum; // slri_rows_add
+} slri_log_rows;
+
 typedef struct slri_log {
     const struct slri_log_engine *engine;
 } slri_log;
@@ -67,6 +74,9 @@ typedef struct slri_log_engine {
     /// bytes. Errors: WRONG_STATE (it is another one), SYSTEM.
     slr_status (*append)(slri_log *log, enum slri_log_stream stream, uint64_t expected, const slri_append_part *parts,
                          uint32_t count);
+    /// As append; the last part consists of rows. NULL where others append to `in`.
+    slr_status (*append_rows)(slri_log *log, enum slri_log_stream stream, uint64_t expected,
+                              const slri_append_part *parts, uint32_t count, const slri_log_rows *rows);
     /// The records from `first` on, in order. Errors: INVALID (damage), those of `visit`.
     slr_status (*read_from)(slri_log *log, enum slri_log_stream stream, uint64_t first, slri_log_visit *visit,
                             void *user);

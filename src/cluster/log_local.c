@@ -346,8 +346,8 @@ static uint64_t gap_to_page(uint64_t at, uint64_t record_bytes)
     return gap >= sizeof(slri_record_head) && gap <= record_bytes / 8 ? gap : 0;
 }
 
-static slr_status local_append(slri_log *log, enum slri_log_stream at, uint64_t expected, const slri_append_part *parts,
-                               uint32_t count)
+static slr_status append_record(slri_log *log, enum slri_log_stream at, uint64_t expected,
+                                const slri_append_part *parts, uint32_t count, const slri_log_rows *rows)
 {
     static const unsigned char zeros[SLRI_SEGMENT_PAGE];
     struct local *local = (struct local *)log;
@@ -362,7 +362,7 @@ static slr_status local_append(slri_log *log, enum slri_log_stream at, uint64_t 
         return slri_fail(failed, "%s: an earlier sync to the disk failed", slri_folder_path(local->folder));
     SLRI_TRY(prepare(local, at));
     const uint64_t seed = newest(stream)->seed;
-    slri_record_head head = slri_record_head_of(stream->last + 1, seed, parts, count);
+    slri_record_head head = slri_record_head_of(stream->last + 1, seed, parts, count, rows);
     uint64_t padding = slri_round_up(head.bytes, 8) - head.bytes, record = sizeof head + head.bytes + padding;
     uint64_t begin = newest(stream)->bytes, before = gap_to_page(begin, record);
     uint64_t after = gap_to_page(begin + before + record, record);
@@ -387,6 +387,19 @@ static slr_status local_append(slri_log *log, enum slri_log_stream at, uint64_t 
     stream->last++;
     __atomic_store_n(&stream->dirty, 1, __ATOMIC_RELEASE);
     return SLR_OK;
+}
+
+static slr_status local_append(slri_log *log, enum slri_log_stream at, uint64_t expected, const slri_append_part *parts,
+                               uint32_t count)
+{
+    return append_record(log, at, expected, parts, count, NULL);
+}
+
+// Rows with zeros behind them are bytes as any others.
+static slr_status local_append_rows(slri_log *log, enum slri_log_stream at, uint64_t expected,
+                                    const slri_append_part *parts, uint32_t count, const slri_log_rows *rows)
+{
+    return append_record(log, at, expected, parts, count, rows->bytes % 8 == 0 ? rows : NULL);
 }
 
 static slr_status local_sync(slri_log *log, enum slri_log_stream at)
@@ -706,6 +719,7 @@ const slri_log_engine slri_log_local = {
     .close = local_close,
     .describe = local_describe,
     .append = local_append,
+    .append_rows = local_append_rows,
     .read_from = local_read,
     .last = local_last,
     .purge = local_purge,

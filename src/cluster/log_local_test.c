@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cluster/log_folder_test.h"
 #include "cluster/segment.h"
+#include "cluster/sum.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -34,10 +35,18 @@ static slri_log *open_log(void)
     return log;
 }
 
+enum { ROW_BYTES = 16 };
+
+// Each third one ends with rows.
+static bool has_rows(uint64_t n)
+{
+    return n % 3 == 0;
+}
+
 // Bytes of record n: not all end on a multiple of 8.
 static size_t bytes_of(uint64_t n)
 {
-    return 8 + n % 10 * 5;
+    return 8 + (has_rows(n) ? n % 4 * ROW_BYTES : n % 10 * 5);
 }
 
 static slr_status append(slri_log *log, uint64_t n)
@@ -46,7 +55,11 @@ static slr_status append(slri_log *log, uint64_t n)
     for (uint32_t i = 0; i < sizeof bytes; ++i)
         bytes[i] = (unsigned char)(n * 31 + i);
     slri_append_part parts[] = {{bytes, 8}, {bytes + 8, bytes_of(n) - 8}};
-    return slri_log_local.append(log, SLRI_LOG_IN, n - 1, parts, 2);
+    if (!has_rows(n))
+        return slri_log_local.append(log, SLRI_LOG_IN, n - 1, parts, 2);
+    const uint32_t rows = (uint32_t)parts[1].bytes / ROW_BYTES;
+    const slri_log_rows sum = {ROW_BYTES, slri_rows_add(0, parts[1].data, rows, ROW_BYTES)};
+    return slri_log_local.append_rows(log, SLRI_LOG_IN, n - 1, parts, 2, &sum);
 }
 
 static slr_status check(void *user, const slri_log_record *record)

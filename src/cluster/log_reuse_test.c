@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cluster/log_folder_test.h"
 #include "cluster/segment.h"
+#include "cluster/sum.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +36,10 @@ static void append(slri_log *log, uint64_t n, size_t size)
     unsigned char bytes[OLD_BYTES];
     slri_append_part part = {bytes, size};
     memset(bytes, (int)n, sizeof bytes);
-    assert_int_equal(slri_log_local.append(log, SLRI_LOG_IN, n - 1, &part, 1), SLR_OK);
+    const slri_log_rows rows = {8, slri_rows_add(0, bytes, (uint32_t)size / 8, 8)};
+    slr_status status = n % 2 ? slri_log_local.append_rows(log, SLRI_LOG_IN, n - 1, &part, 1, &rows)
+                              : slri_log_local.append(log, SLRI_LOG_IN, n - 1, &part, 1);
+    assert_int_equal(status, SLR_OK);
 }
 
 static slr_status check(void *user, const slri_log_record *record)

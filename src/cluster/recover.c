@@ -93,7 +93,7 @@ static slr_status count_messages(void *user, const slri_log_record *record)
     server->messages += frame.head.count;
     server->in_last = record->sequence;
     producer->number += frame.head.count;
-    slri_frame_sum(&producer->sum, frame.entries, frame.head.count, server->shape.message_bytes);
+    producer->sum = slri_rows_add(producer->sum, frame.entries, frame.head.count, server->shape.message_bytes);
     return SLR_OK;
 }
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #define SEGMENT_MAGIC "\x89SLRLOG\n" // 8 bytes; 0x89: a file that lost its eighth bits is no segment
-enum { SEGMENT_VERSION = 4, SEGMENT_REUSED = 5, SEGMENT_ORDER = 0x01020304 }; // those before had other checksums
+enum { SEGMENT_VERSION = 6, SEGMENT_REUSED = 7, SEGMENT_ORDER = 0x01020304 }; // those before had other checksums
 enum { RECORD_MAGIC = 0x67726c73, FILLER_MAGIC = 0x70726c73, END_MAGIC = 0x65726c73 };
 
-_Static_assert(sizeof(slri_segment_head) == 32 && sizeof(slri_record_head) == 24, "no padding: they are files' bytes");
+_Static_assert(sizeof(slri_segment_head) == 32 && sizeof(slri_record_head) == 32, "no padding: they are files' bytes");
 
 slri_segment_head slri_segment_head_of(uint64_t first, bool is_reused)
 {
@@ -27,15 +27,22 @@ uint64_t slri_segment_seed(const slri_segment_head *head)
     return head->version == SEGMENT_REUSED ? head->sum : 0;
 }
 
-slri_record_head slri_record_head_of(uint64_t sequence, uint64_t seed, const slri_append_part *parts, uint32_t count)
+slri_record_head slri_record_head_of(uint64_t sequence, uint64_t seed, const slri_append_part *parts, uint32_t count,
+                                     const slri_log_rows *rows)
 {
     slri_record_head head = {.magic = RECORD_MAGIC, .sequence = sequence};
     for (uint32_t i = 0; i < count; ++i)
         head.bytes += (uint32_t)parts[i].bytes;
+    if (rows) {
+        head.row_bytes = rows->bytes;
+        head.rows_at = head.bytes - (uint32_t)parts[--count].bytes;
+    }
     slri_sum sum = slri_sum_begin(seed);
     slri_sum_add(&sum, &head, offsetof(slri_record_head, sum));
     for (uint32_t i = 0; i < count; ++i)
         slri_sum_add(&sum, parts[i].data, parts[i].bytes);
+    if (rows)
+        slri_sum_add(&sum, &rows->sum, sizeof rows->sum);
     head.sum = slri_sum_end(&sum);
     return head;
 }
@@ -75,6 +82,26 @@ static size_t filler_bytes(const unsigned char *content, size_t bytes, size_t at
     return sizeof head + head.bytes;
 }
 
+static bool has_right_sum(const unsigned char *content, const slri_record_head *head, uint64_t seed)
+{
+    const uint32_t at = head->row_bytes ? head->rows_at : head->bytes;
+    const slri_append_part parts[] = {{content, at}, {content + at, head->bytes - at}};
+    slri_log_rows rows = {head->row_bytes, 0};
+    if (rows.bytes)
+        rows.sum = slri_rows_add(0, content + at, (head->bytes - at) / rows.bytes, rows.bytes);
+    const slri_record_head right = slri_record_head_of(head->sequence, seed, parts, 2, rows.bytes ? &rows : NULL);
+    return right.rows_at == head->rows_at && right.sum == head->sum;
+}
+
+// Rows without gaps, none of which is cut off.
+static bool has_right_rows(const slri_record_head *head)
+{
+    if (head->row_bytes == 0)
+        return true;
+    return head->row_bytes % 8 == 0 && head->rows_at % 8 == 0 && head->rows_at <= head->bytes &&
+           (head->bytes - head->rows_at) % head->row_bytes == 0;
+}
+
 // `expected` 0: any number.
 static const char *check_record(const unsigned char *content, size_t bytes, size_t at, uint64_t expected, uint64_t seed,
                                 slri_record_head *head)
@@ -90,8 +117,7 @@ static const char *check_record(const unsigned char *content, size_t bytes, size
         return "a record is cut off";
     if (expected != 0 && head->sequence != expected)
         return "a record has another number than the next one";
-    slri_append_part whole = {content + at + sizeof *head, head->bytes};
-    if (slri_record_head_of(head->sequence, seed, &whole, 1).sum != head->sum)
+    if (!has_right_rows(head) || !has_right_sum(content + at + sizeof *head, head, seed))
         return "a record's checksum is wrong";
     return NULL;
 }

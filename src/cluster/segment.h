@@ -18,7 +18,8 @@ typedef struct slri_segment_head {
 typedef struct slri_record_head {
     uint32_t magic, bytes; // bytes of the record, padded to 8 behind it
     uint64_t sequence;
-    uint64_t sum; // of what stands before it, and of the record
+    uint32_t row_bytes, rows_at; // from that byte on the record consists of rows (slri_rows_add); 0: it has none
+    uint64_t sum;                // of what stands before it, of the record up to its rows, and of their sum
 } slri_record_head;
 
 /// A file that had other records before is `is_reused`: its bytes behind the last record are old ones. So its records'
@@ -36,7 +37,9 @@ slri_record_head slri_end_mark_of(uint64_t sequence, uint64_t seed);
 enum { SLRI_SEGMENT_PAGE = 4096 };
 slri_record_head slri_filler_head_of(uint64_t bytes, uint64_t seed);
 
-slri_record_head slri_record_head_of(uint64_t sequence, uint64_t seed, const slri_append_part *parts, uint32_t count);
+/// `rows`: what the last part consists of, a multiple of 8 bytes each; NULL: bytes.
+slri_record_head slri_record_head_of(uint64_t sequence, uint64_t seed, const slri_append_part *parts, uint32_t count,
+                                     const slri_log_rows *rows);
 
 enum slri_segment_end {
     SLRI_SEGMENT_WHOLE,

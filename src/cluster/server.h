@@ -39,7 +39,7 @@ enum {
 
 typedef struct slri_head_producer {
     uint64_t name, number;
-    slri_sum sum; // of all its messages
+    uint64_t sum; // of all its messages, as rows
 } slri_head_producer;
 
 /// The head: a value of the log, without the producers that it does not have.
@@ -156,7 +156,7 @@ struct slr_server {
     unsigned char *new_keys;
     size_t new_bytes, new_capacity;
     uint32_t new_count;
-    slri_sum again; // of messages that a producer sends again, from number 1 on
+    uint64_t again; // the sum of messages that a producer sends again, from number 1 on
     uint64_t again_number, again_producer;
     // Messages since the last snapshot, from head.messages + 1 on.
     slri_mark *marks;
@@ -226,6 +226,7 @@ slr_status slri_server_go_back(slr_server *server);
 void slri_server_end_trial(slr_server *server); // the new one stays
 
 // snapshot.c
+/// What is pending must be handled until `deadline_ns`; writing the states then takes as long as there are many.
 slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns);
 slr_status slri_server_snapshot_if_due(slr_server *server);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { PART_BYTES = 512 << 10, PATIENCE_NS = 1000 * 1000 * 1000 };
+#define PART_NS 5000000000u // for the states of one part, while no handler runs
 
 // Copies the states of a shard's instances, all in one go: `to` has their place in a part.
 struct copying {
@@ -60,9 +61,11 @@ struct part {
     uint64_t sequence; // of the last record
 };
 
-static slr_status write_part(slr_server *server, struct part *part, uint64_t deadline_ns)
+// The time for a snapshot follows its size: one that is given up is begun again from the first state, and may never
+// end.
+static slr_status write_part(slr_server *server, struct part *part)
 {
-    SLRI_TRY(load_states(server, part->instances, part->states, part->count, deadline_ns));
+    SLRI_TRY(load_states(server, part->instances, part->states, part->count, slri_deadline_after(PART_NS)));
     slri_frame_head head = slri_frame_head_of(&server->shape, SLRI_FRAME_SNAP);
     head.first = server->head.snapshots + 1;
     head.count = part->count;
@@ -73,7 +76,7 @@ static slr_status write_part(slr_server *server, struct part *part, uint64_t dea
     return SLR_OK;
 }
 
-static slr_status add_state(slr_server *server, struct part *part, uint32_t instance, uint64_t deadline_ns)
+static slr_status add_state(slr_server *server, struct part *part, uint32_t instance)
 {
     size_t bytes = 0;
     const char *text = NULL;
@@ -82,7 +85,7 @@ static slr_status add_state(slr_server *server, struct part *part, uint32_t inst
     slri_frame_state head = {instance, (uint32_t)bytes};
     size_t need = sizeof head + slri_pad(bytes) + slri_pad(server->shape.state_bytes);
     if (part->count == part->most || (part->count > 0 && part->used + need > part->capacity))
-        SLRI_TRY(write_part(server, part, deadline_ns));
+        SLRI_TRY(write_part(server, part));
     unsigned char *to = part->bytes + part->used;
     memset(to, 0, need);
     memcpy(to, &head, sizeof head);
@@ -94,21 +97,21 @@ static slr_status add_state(slr_server *server, struct part *part, uint32_t inst
     return SLR_OK;
 }
 
-static slr_status write_states(slr_server *server, struct part *part, bool full, uint64_t deadline_ns)
+static slr_status write_states(slr_server *server, struct part *part, bool full)
 {
     if (!full) {
         for (uint32_t i = 0; i < server->changed_count; ++i)
-            SLRI_TRY(add_state(server, part, server->changed[i], deadline_ns));
+            SLRI_TRY(add_state(server, part, server->changed[i]));
     } else {
         for (uint32_t word = 0; word < (server->shape.instances + 63) / 64; ++word) {
             for (uint64_t bits = server->touched[word]; bits; bits &= bits - 1)
-                SLRI_TRY(add_state(server, part, word * 64 + (uint32_t)__builtin_ctzll(bits), deadline_ns));
+                SLRI_TRY(add_state(server, part, word * 64 + (uint32_t)__builtin_ctzll(bits)));
         }
     }
-    return part->count > 0 ? write_part(server, part, deadline_ns) : SLR_OK;
+    return part->count > 0 ? write_part(server, part) : SLR_OK;
 }
 
-static slr_status write_all(slr_server *server, bool full, uint64_t deadline_ns, struct part *part)
+static slr_status write_all(slr_server *server, bool full, struct part *part)
 {
     size_t entry = sizeof(slri_frame_state) + SLRI_FRAME_KEY_MAX + slri_pad(server->shape.state_bytes);
     part->capacity = PART_BYTES > entry ? PART_BYTES : entry;
@@ -118,7 +121,7 @@ static slr_status write_all(slr_server *server, bool full, uint64_t deadline_ns,
     part->instances = malloc(part->most * sizeof *part->instances);
     slr_status status = !part->bytes || !part->states || !part->instances
                             ? SLRI_FAIL(NO_MEMORY, "no memory for a snapshot")
-                            : write_states(server, part, full, deadline_ns);
+                            : write_states(server, part, full);
     free(part->bytes);
     free(part->states);
     free(part->instances);
@@ -175,7 +178,7 @@ slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns)
     struct part part = {.sequence = last};
     slri_head next = server->head;
     // The records of one that fails stay in the log: the next one has all their states again, and comes later.
-    SLRI_TRY(write_all(server, full, deadline_ns, &part));
+    SLRI_TRY(write_all(server, full, &part));
     SLRI_TRY(count_handled(server, &next));
     SLRI_TRY(sync_all(server));
     next.in_last = server->in_last;

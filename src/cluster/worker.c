@@ -184,6 +184,7 @@ void slri_worker_abandon(slr_worker *worker, uint32_t partition)
     add_counts(worker, part->server, true);
     slri_server_abandon(part->server);
     part->server = NULL;
+    part->is_leaving = false;
     worker->owned--;
 }
 
@@ -271,7 +272,8 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
         for (uint32_t i = 0; i < worker->manifest.partitions; ++i) {
             slr_server *server = worker->parts[i].server;
             uint32_t records = 0;
-            if (!server || worker->is_ending) // takes no more: its last snapshot waits for what it has
+            // Takes no more: its last snapshot waits for what it has.
+            if (!server || worker->is_ending || worker->parts[i].is_leaving)
                 continue;
             slr_status status = slri_server_follow(server, i == called ? CALL_NS : 0, &records);
             worker->stats.records += records;

@@ -15,6 +15,7 @@ typedef struct slri_part {
     uint64_t revision; // of the owner's value; 0: there is none
     uint64_t retry_ns; // not before this
     uint32_t failures; // since its last snapshot here
+    bool is_leaving;   // takes no more, and goes to another worker once what it has is handled
 } slri_part;
 
 /// Another worker: alive while its revision moves on our clock.

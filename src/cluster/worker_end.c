@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define TRY_NS 1000000000u // for one snapshot, while other partitions wait
-enum { LEASES = 10 };      // after a request to end, for snapshots that fail
+enum { LEASES = 10 };      // after a request to end, for snapshots that fail while nothing is handled
 
 // ---- one partition -------------------------------------------------------------------------------------------------
 
@@ -22,6 +22,18 @@ static slr_status save_part(slr_worker *worker, uint32_t partition, uint64_t dea
         status = slri_server_snapshot(server, deadline_ns);
     if (status != SLR_OK)
         slri_worker_note_problem(worker, partition);
+    return status;
+}
+
+// As save_part, for a while. `*goes_on`: it was too short, and what is to be handled before has become less.
+static slr_status try_to_save(slr_worker *worker, uint32_t partition, bool *goes_on)
+{
+    slr_server_stats before = {0}, after = {0};
+    slr_server *server = worker->parts[partition].server;
+    (void)slr_server_get_stats(server, &before); // where it fails, nothing goes on
+    slr_status status = save_part(worker, partition, slri_deadline_after(TRY_NS));
+    *goes_on = status == SLR_TIMEOUT && slr_server_get_stats(server, &after) == SLR_OK &&
+               after.accepted + after.handled + after.faulted > before.accepted + before.handled + before.faulted;
     return status;
 }
 
@@ -53,12 +65,15 @@ static void end_part(slr_worker *worker, uint32_t partition)
 {
     slri_part *part = &worker->parts[partition];
     slr_status status = SLR_OK;
+    bool goes_on = false;
     if (!part->server && slri_now_ns() < part->retry_ns)
         return;
     if (!part->server)
         status = slri_worker_take(worker, partition);
     if (part->server)
-        status = save_part(worker, partition, slri_deadline_after(TRY_NS));
+        status = try_to_save(worker, partition, &goes_on);
+    if (goes_on) // it takes no more, so that this has an end
+        worker->end_ns = slri_deadline_after(LEASES * worker->manifest.lease_ns);
     const bool is_over = status != SLR_OK && slri_passed(worker->end_ns);
     if (is_over && worker->ended == SLR_OK)
         worker->ended = status;
@@ -67,6 +82,26 @@ static void end_part(slr_worker *worker, uint32_t partition)
     else if (part->server && status != SLR_TIMEOUT) {
         slri_worker_give_up(worker, partition);
         slri_worker_put_off(worker, part);
+    }
+}
+
+// The others have waited for their share. Where handlers take long, the partition stays until they are done; one whose
+// snapshot fails is handled again there. What there is no time for comes at the next look.
+static void give_excess(slr_worker *worker)
+{
+    const uint32_t partitions = worker->manifest.partitions;
+    const uint64_t deadline_ns = slri_deadline_after(TRY_NS);
+    for (uint32_t i = 0; i < partitions; ++i)
+        worker->parts[i].is_leaving = false;
+    for (uint32_t i = partitions; i-- > 0 && worker->owned > slri_worker_share(worker) && !slri_passed(deadline_ns);) {
+        uint32_t partition = (worker->first + i) % partitions;
+        slri_part *part = &worker->parts[partition];
+        if (!part->server)
+            continue;
+        (void)try_to_save(worker, partition, &part->is_leaving);
+        if (part->is_leaving)
+            return;
+        (void)let_go(worker, partition);
     }
 }
 
@@ -81,14 +116,8 @@ void slri_worker_give_back(slr_worker *worker)
         if (slri_worker_has(worker, i))
             end_part(worker, i);
     }
-    // The others have waited for their share: one whose snapshot fails is handled again there.
-    for (uint32_t i = partitions; i-- > 0 && !worker->is_ending && worker->owned > slri_worker_share(worker);) {
-        uint32_t partition = (worker->first + i) % partitions;
-        if (!worker->parts[partition].server)
-            continue;
-        (void)save_part(worker, partition, slri_deadline_after(TRY_NS));
-        (void)let_go(worker, partition);
-    }
+    if (!worker->is_ending)
+        give_excess(worker);
 }
 
 // ---- at once -------------------------------------------------------------------------------------------------------

@@ -102,6 +102,60 @@ static void workers_share_partitions_and_take_over(void **state)
     expect_outputs(600);
 }
 
+// ---- a partition that another worker is to get ---------------------------------------------------------------------
+
+enum { SLOW_MESSAGES = 4000, SLOW_US = 400 }; // together longer than one try to give a partition away
+
+static uint32_t slow_calls; // atomic: of the handler
+
+static slr_status add_slowly(void *user, const slr_delivery *delivery)
+{
+    (void)user;
+    __atomic_add_fetch(&slow_calls, 1, __ATOMIC_RELAXED); // read once all is handled
+    usleep(SLOW_US);
+    return count(delivery);
+}
+
+static slr_worker *work_slowly(slr_device *on)
+{
+    slr_worker *worker;
+    slr_worker_desc desc = SLR_WORKER_DESC_INIT;
+    slr_remote_desc remote = where();
+    slr_ring_desc ring = describe(add_slowly);
+    ring.queue_size = SLOW_MESSAGES;
+    desc.partitions = PARTITIONS;
+    desc.lease_ns = LONG;
+    desc.snapshot_ns = 100 * LONG; // none but for giving away
+    must(slr_worker_open(on, &ring, &remote, &desc, &worker));
+    return worker;
+}
+
+static void a_worker_with_slow_handlers_gives_its_share_away_and_nothing_is_handled_again(void **state)
+{
+    (void)state;
+    slr_device *other;
+    slow_calls = 0;
+    must(slr_device_open("cpu?threads=1", NULL, &other));
+    slr_worker *one = work_slowly(device);
+    while (stats_of(one).owned < PARTITIONS)
+        must(slr_worker_turn(one, 1000000));
+    slr_sender *sender = open_sender(0);
+    send_range(sender, 0, SLOW_MESSAGES);
+    while (stats_of(one).records == 0 || slow_calls == 0)
+        must(slr_worker_turn(one, 1000000));
+    slr_worker *two = work_slowly(other);
+    while (stats_of(one).drained == 0 || stats_of(one).handled + stats_of(two).handled < SLOW_MESSAGES) {
+        must(slr_worker_turn(one, 1000000));
+        must(slr_worker_turn(two, 1000000));
+    }
+    assert_int_equal(slow_calls, SLOW_MESSAGES);
+    must(slr_sender_close(sender, LONG));
+    must(slr_worker_close(one, LONG));
+    must(slr_worker_close(two, LONG));
+    slr_device_close(other);
+    expect_outputs(SLOW_MESSAGES);
+}
+
 static void records_that_are_no_frames_are_refused(void **state)
 {
     (void)state;
@@ -582,6 +636,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sender_that_begins_again_doubles_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_partition_refuses_and_loses_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(workers_share_partitions_and_take_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_worker_with_slow_handlers_gives_its_share_away_and_nothing_is_handled_again,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(records_that_are_no_frames_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_output_that_follows_none_does_not_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(records_whose_headers_lie_are_refused, set_up, tear_down),

@@ -26,10 +26,18 @@ static void put_right(unsigned char *bytes, size_t size)
     for (uint64_t sequence = head.first; size - at >= sizeof record; ++sequence) {
         memcpy(&record, bytes + at, sizeof record);
         size_t left = size - at - sizeof record;
-        slri_append_part part = {bytes + at + sizeof record, record.bytes < left ? record.bytes : left};
-        record = slri_record_head_of(sequence, slri_segment_seed(&head), &part, 1);
+        const unsigned char *from = bytes + at + sizeof record;
+        const size_t whole = record.bytes < left ? record.bytes : left;
+        slri_log_rows rows = {record.row_bytes, 0};
+        const bool has_rows = rows.bytes > 0 && rows.bytes % 8 == 0 && record.rows_at % 8 == 0 &&
+                              record.rows_at <= whole && (whole - record.rows_at) % rows.bytes == 0;
+        const size_t plain = has_rows ? record.rows_at : whole;
+        slri_append_part parts[] = {{from, plain}, {from + plain, whole - plain}};
+        if (has_rows)
+            rows.sum = slri_rows_add(0, from + plain, (uint32_t)((whole - plain) / rows.bytes), rows.bytes);
+        record = slri_record_head_of(sequence, slri_segment_seed(&head), parts, 2, has_rows ? &rows : NULL);
         memcpy(bytes + at, &record, sizeof record);
-        size_t padded = (part.bytes + 7) / 8 * 8;
+        size_t padded = (whole + 7) / 8 * 8;
         if (padded > left)
             return;
         at += sizeof record + padded;
@@ -80,7 +88,6 @@ static void read_messages(struct reading *reading, const slri_frame *frame)
 {
     slri_frame_key key;
     const char *text;
-    slri_sum sum = slri_sum_begin(0);
     uint32_t keys = 0;
     for (uint32_t i = 0; i < frame->head.count; ++i)
         FUZZ_CHECK(frame->instances[i] < shape.instances);
@@ -88,8 +95,7 @@ static void read_messages(struct reading *reading, const slri_frame *frame)
         read_bytes(reading, text, key.bytes);
     FUZZ_CHECK(keys == frame->head.extra);
     read_bytes(reading, frame->entries, frame->bytes);
-    slri_frame_sum(&sum, frame->entries, frame->head.count, shape.message_bytes);
-    reading->sum += (unsigned)slri_sum_end(&sum);
+    reading->sum += (unsigned)slri_rows_add(0, frame->entries, frame->head.count, shape.message_bytes);
 }
 
 // From another machine.
