@@ -184,7 +184,8 @@ static void watch(struct slri_resident *resident, uint32_t i)
     tell_published(record);
     slri_resident_drain(resident, i, left);
     if (faulted != entry->judged) {
-        shard->calls.faulted(shard);
+        for (uint32_t n = entry->judged; n != faulted; ++n) // more than one where a call of many messages has faulted
+            shard->calls.faulted(shard);
         __atomic_store_n(&entry->judged, faulted, __ATOMIC_RELEASE); // a command that the judgement gave
     }
     uint32_t answer = MB_ACQUIRE(mb_owner(S, shard->number) + MB_ANSWER);

@@ -614,6 +614,7 @@ struct slri_facts {
     bool imports;       // where it is unified: it can use memory that the application made
     bool prints;        // its handlers can
     bool passes_on;     // its persistent kernels pass messages on to one another
+    bool calls_batches; // and call a `__ring_batch__` handler with many messages
     uint32_t alignment; // at which its buffers begin; 0: 64
     bool has_pinned;    // it has SLRI_MEMORY_PINNED and SLRI_MEMORY_GIVEN
     bool has_private;   // it has SLRI_MEMORY_PRIVATE
