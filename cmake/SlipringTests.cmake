@@ -338,9 +338,11 @@ if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
         slipring_register(tests/opencl/soak slipring_gpu soak opencl:0?ring=persistent 3)
         slipring_register(tests/opencl/soak_relaunch slipring_gpu soak opencl:0?memory=plain&ring=relaunch 3)
     endif()
-    slipring_register(tests/opencl/persistent_slice tests_ring_slice_test)
-    set_property(TEST tests/opencl/persistent_slice APPEND PROPERTY ENVIRONMENT
-        "SLIPRING_TEST_RING_DEVICE=opencl:0?ring=persistent")
+    foreach(name batch_calls batch_kernel slice)
+        slipring_register(tests/opencl/persistent_${name} tests_ring_${name}_test)
+        set_property(TEST tests/opencl/persistent_${name} APPEND PROPERTY ENVIRONMENT
+            "SLIPRING_TEST_RING_DEVICE=opencl:0?ring=persistent")
+    endforeach()
     slipring_register(tests/opencl/coarse_slice tests_ring_slice_test)
     set_property(TEST tests/opencl/coarse_slice APPEND PROPERTY ENVIRONMENT
         "SLIPRING_TEST_RING_DEVICE=opencl:0?memory=coarse&ring=relaunch")
