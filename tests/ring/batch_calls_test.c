@@ -75,7 +75,8 @@ static uint32_t hash_of(uint32_t message, uint32_t bytes)
     return hash;
 }
 
-// Message i goes through port i % 2 to instance i / 4 % INSTANCES: each instance has some of both, in rows of two.
+// Message i goes through port i % 2 to instance i / 2 % INSTANCES: each instance has some of both, and in a
+// port its messages are no neighbours: only an owner that sorts its batch finds several for a call.
 static void send_all(struct bench *b, uint32_t bytes)
 {
     static unsigned char message[MOST];
@@ -83,7 +84,7 @@ static void send_all(struct bench *b, uint32_t bytes)
         const slr_send_options options = {.correlation = i + 1};
         for (uint32_t k = 0; k < bytes; ++k)
             message[k] = byte_at(i, k);
-        must(slr_send_with(b->port[i % 2], address_of(b->ring, i / 4 % INSTANCES), message, bytes, &options, LONG));
+        must(slr_send_with(b->port[i % 2], address_of(b->ring, i / 2 % INSTANCES), message, bytes, &options, LONG));
     }
 }
 
@@ -120,7 +121,7 @@ static void use_messages(const char *handler, uint32_t bytes, uint32_t stamps)
             must(slr_receive(b.port[p], &reply, &place, sizeof place, LONG));
             must(reply.status);
             const uint32_t message = reply.correlation - 1, of = reply.from.instance;
-            assert_true(message < MESSAGES && message % 2 == p && message / 4 % INSTANCES == of);
+            assert_true(message < MESSAGES && message % 2 == p && message / 2 % INSTANCES == of);
             assert_true(reply.correlation > last[of]);
             assert_int_equal(place.hash, hash_of(message, bytes));
             check_place(&place, &before[of]);

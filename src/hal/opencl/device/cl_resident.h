@@ -423,9 +423,12 @@ static __attribute__((noinline)) uint slr_join(const __global struct slri_reside
     uint of = 0;
     call->reply_stride = (S[MB_REPLY_SLOT_WORDS] - MB_PAYLOAD) * 4;
     for (; done + of < most && slr_instance(S, P, done + of) == call->instance; ++of) {
-        const __global uchar *from = (const __global uchar *)&S[P[MBP_BATCH(done + of) + 1u] + MB_PAYLOAD];
-        for (uint i = 0; i < bytes; ++i)
-            room[of * bytes + i] = from[i];
+        const __global uint *from = &S[P[MBP_BATCH(done + of) + 1u] + MB_PAYLOAD];
+        __global uchar *to = room + of * bytes;
+        for (uint i = 0; bytes % 4 == 0 && i < bytes / 4; ++i)
+            ((__global uint *)to)[i] = from[i];
+        for (uint i = 0; bytes % 4 != 0 && i < bytes; ++i)
+            to[i] = ((const __global uchar *)from)[i];
         call->replies[of] = 0;
     }
     if (bytes != 0)
