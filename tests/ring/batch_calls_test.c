@@ -60,7 +60,7 @@ static void end(struct bench *b)
 
 // ---- messages ------------------------------------------------------------------------------------------------------
 
-enum { MESSAGES = 120, INSTANCES = 6, MOST = 5000 };
+enum { MESSAGES = 480, INSTANCES = 24, MOST = 5000 }; // more instances than a device has shards
 
 static unsigned char byte_at(uint32_t message, uint32_t k)
 {
@@ -106,7 +106,8 @@ static void use_messages(const char *handler, uint32_t bytes, uint32_t stamps)
     struct bench b;
     slr_ring_desc desc = begin(&b, handler);
     desc.instances = INSTANCES;
-    desc.queue_size = 128;
+    desc.queue_size = 512;
+    desc.max_ports = 2;
     desc.time_stamps = stamps;
     b.ring = launch_ring(b.device, &desc);
     send_all(&b, bytes);
