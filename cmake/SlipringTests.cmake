@@ -277,9 +277,12 @@ slipring_register(tests/cuda/persistent tests_opencl_persistent_test)
 set_property(TEST tests/cuda/persistent APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
     SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
 
-slipring_register(tests/cuda/persistent_slice tests_ring_slice_test)
-set_property(TEST tests/cuda/persistent_slice APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
-    SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
+foreach(name batch_calls batch_kernel slice)
+    slipring_register(tests/cuda/persistent_${name} tests_ring_${name}_test)
+    set_property(TEST tests/cuda/persistent_${name} APPEND PROPERTY ENVIRONMENT
+        SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
+        "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
+endforeach()
 
 foreach(name routes routes_change)
     slipring_register(tests/cuda/persistent_${name} tests_opencl_${name}_test)
@@ -295,7 +298,7 @@ set_property(TEST tests/cuda/persistent_flags APPEND PROPERTY ENVIRONMENT
     SLIPRING_GDR_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent&flags=bar")
 
 # Those that are relaunched likewise: the tests of src/ring with handlers that are kernels.
-foreach(name batch batch_kernel failure fault keys ring_send route slice slice_own state)
+foreach(name batch batch_calls batch_kernel failure fault keys ring_send route slice slice_own state)
     slipring_register(tests/cuda/ring_${name} tests_ring_${name}_test)
     set_property(TEST tests/cuda/ring_${name} APPEND PROPERTY ENVIRONMENT
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
@@ -303,7 +306,7 @@ foreach(name batch batch_kernel failure fault keys ring_send route slice slice_o
 endforeach()
 
 # And on HIP's functions.
-foreach(name batch batch_kernel failure fault keys ring_send route state)
+foreach(name batch batch_calls batch_kernel failure fault keys ring_send route state)
     slipring_register(tests/cuda/hip_${name} tests_ring_${name}_test)
     set_property(TEST tests/cuda/hip_${name} APPEND PROPERTY ENVIRONMENT
         SLIPRING_HIP_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_HIPRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
@@ -325,7 +328,7 @@ endif()
 # Ring kernels once more, on a device that is no cpu: skipped where there is none.
 file(GLOB opencl_drivers /etc/OpenCL/vendors/*.icd)
 if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
-    foreach(name batch batch_kernel call claim create dead_letter delivery failure fault keys lifecycle loop overflow overrun port
+    foreach(name batch batch_calls batch_kernel call claim create dead_letter delivery failure fault keys lifecycle loop overflow overrun port
             ring_send route route_end route_full slice slice_own state stats supervise telemetry terminate topic)
         slipring_register(tests/opencl/ring_${name} tests_ring_${name}_test)
         set_property(TEST tests/opencl/ring_${name} APPEND PROPERTY ENVIRONMENT
@@ -335,13 +338,15 @@ if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
         slipring_register(tests/opencl/soak slipring_gpu soak opencl:0?ring=persistent 3)
         slipring_register(tests/opencl/soak_relaunch slipring_gpu soak opencl:0?memory=plain&ring=relaunch 3)
     endif()
-    slipring_register(tests/opencl/persistent_slice tests_ring_slice_test)
-    set_property(TEST tests/opencl/persistent_slice APPEND PROPERTY ENVIRONMENT
-        "SLIPRING_TEST_RING_DEVICE=opencl:0?ring=persistent")
+    foreach(name batch_calls batch_kernel slice)
+        slipring_register(tests/opencl/persistent_${name} tests_ring_${name}_test)
+        set_property(TEST tests/opencl/persistent_${name} APPEND PROPERTY ENVIRONMENT
+            "SLIPRING_TEST_RING_DEVICE=opencl:0?ring=persistent")
+    endforeach()
     slipring_register(tests/opencl/coarse_slice tests_ring_slice_test)
     set_property(TEST tests/opencl/coarse_slice APPEND PROPERTY ENVIRONMENT
         "SLIPRING_TEST_RING_DEVICE=opencl:0?memory=coarse&ring=relaunch")
-    foreach(name batch batch_kernel failure fault ring_send route slice slice_own) # those with kernel handlers, where the host cannot reach states
+    foreach(name batch batch_calls batch_kernel failure fault ring_send route slice slice_own) # those with kernel handlers, where the host cannot reach states
         slipring_register(tests/opencl/plain_${name} tests_ring_${name}_test)
         set_property(TEST tests/opencl/plain_${name} APPEND PROPERTY ENVIRONMENT
             "SLIPRING_TEST_RING_DEVICE=opencl:0?memory=plain&ring=relaunch")
@@ -491,7 +496,7 @@ if(VULKAN_INCLUDE_DIR AND vulkan_drivers AND NOT SLIPRING_SANITIZE) # its compil
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
         slipring_register(tests/vulkan/generate slipring_generate --device vulkan:0 --programs 30 --from 20)
     endif()
-    foreach(name batch batch_kernel failure fault keys ring_send route slice slice_own state)
+    foreach(name batch batch_calls batch_kernel failure fault keys ring_send route slice slice_own state)
         slipring_register(tests/vulkan/ring_${name} tests_ring_${name}_test)
         set_property(TEST tests/vulkan/ring_${name} APPEND PROPERTY ENVIRONMENT "SLIPRING_TEST_RING_DEVICE=vulkan:0")
     endforeach()

@@ -76,6 +76,7 @@ typedef unsigned mb_word;
 #define MB_NODE_TIMES_AT 90u // from a shard's first word: the same for each node of the pool, written by the owner
 #define MB_REPLIES_AT 91u    // the first shard's first reply lane
 #define MB_REPLIES_STRIDE 92u
+#define MB_BATCH_BYTES 93u // of a message, where the handler gets many of them in one call; 0: it gets one
 
 #define MB_EVICT_OLDEST 1u // the earliest accepted
 #define MB_EVICT_LOWEST 2u // the earliest of the lowest priority

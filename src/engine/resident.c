@@ -65,9 +65,27 @@ uint64_t slri_resident_near_own_bytes(const struct slri_shard *shard)
                          SLRI_SLAB_ALIGNMENT); // at its place behind them, as at home
 }
 
-uint64_t slri_resident_kit_bytes(const struct slri_shard *shard)
+static uint64_t calls_at(const struct slri_shard *shard)
 {
     return initial_at(shard->entry) + slri_round_up(shard->state_bytes, 16) + 16;
+}
+
+// Of a call of many messages: these, and their replies as far apart as in a reply lane.
+static uint64_t calls_bytes(const struct slri_shard *shard)
+{
+    const uint32_t *S = shard->shared;
+    uint64_t replies = (uint64_t)S[MB_MAX_REPLIES] * (S[MB_REPLY_SLOT_WORDS] - MB_PAYLOAD) * 4;
+    return slri_round_up((uint64_t)MB_BATCH * S[MB_BATCH_BYTES], 16) + MB_BATCH * replies;
+}
+
+static bool has_calls(const struct slri_residents *residents, const struct slri_shard *shard)
+{
+    return residents->ops->wants_calls && shard->entry->kind == SLRI_ENTRY_BATCH;
+}
+
+uint64_t slri_resident_kit_bytes(const struct slri_residents *residents, const struct slri_shard *shard)
+{
+    return calls_at(shard) + (has_calls(residents, shard) ? calls_bytes(shard) : 0);
 }
 
 // Bindings name host memory where they are scalars, and the initial state lies there, too: copies, at addresses that
@@ -114,6 +132,7 @@ static void set_up_entry(struct slri_resident *resident, struct slri_resident_re
         .flags = (uintptr_t)shard->group.near_flags,
         .initial_state = shard->initial_state ? (uintptr_t)shard->group.kit + initial_at(shard->entry) : 0,
         .bound = (uintptr_t)shard->group.kit,
+        .calls = has_calls(resident->residents, shard) ? (uintptr_t)shard->group.kit + calls_at(shard) : 0,
         .state_stride = shard->state_stride,
         .state_bytes = shard->state_bytes,
         .fuel = shard->fuel,
@@ -184,7 +203,8 @@ static void watch(struct slri_resident *resident, uint32_t i)
     tell_published(record);
     slri_resident_drain(resident, i, left);
     if (faulted != entry->judged) {
-        shard->calls.faulted(shard);
+        for (uint32_t n = entry->judged; n != faulted; ++n) // more than one where a call of many messages has faulted
+            shard->calls.faulted(shard);
         __atomic_store_n(&entry->judged, faulted, __ATOMIC_RELEASE); // a command that the judgement gave
     }
     uint32_t answer = MB_ACQUIRE(mb_owner(S, shard->number) + MB_ANSWER);

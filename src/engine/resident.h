@@ -50,6 +50,7 @@ struct slri_resident_ops {
     size_t group_bytes;    // of the backend's struct, which begins with a struct slri_resident
     bool is_one_launch;    // one launch has all groups of a handler, and is made when that is planned
     bool is_for_one_shard; // a launch is made for a shard, and serves no other
+    bool wants_calls;      // a shard's entry has room for calls of many messages (resident_layout.h)
     bool waits_for_memory; // SHARED memory may wait for groups to end, for which the poller cannot
 };
 
@@ -181,7 +182,7 @@ bool slri_resident_close(struct slri_resident *resident);
 // Of `near_memory`, up to the states.
 uint64_t slri_resident_near_own_bytes(const struct slri_shard *shard);
 // Of the shard's kit, which is there before the shard is started.
-uint64_t slri_resident_kit_bytes(const struct slri_shard *shard);
+uint64_t slri_resident_kit_bytes(const struct slri_residents *residents, const struct slri_shard *shard);
 // Gives it a shard. Errors: FULL (it has as many as it can have).
 slr_status slri_resident_start(struct slri_resident *resident, struct slri_shard *shard);
 // Wakes the shard's owner, which may be a thread of the host, after `asleep` was taken back to 0 by the caller.

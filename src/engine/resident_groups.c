@@ -256,7 +256,8 @@ static slr_status reserve_records(const struct slri_residents *residents, const 
 static slr_status outfit(struct slri_residents *residents, const struct slri_resident_handler *handler,
                          struct slri_shard *shard)
 {
-    SLRI_TRY(handler->backend->memory_create(residents->device, SLRI_MEMORY_SHARED, slri_resident_kit_bytes(shard),
+    shard->group.kit_bytes = slri_resident_kit_bytes(residents, shard);
+    SLRI_TRY(handler->backend->memory_create(residents->device, SLRI_MEMORY_SHARED, shard->group.kit_bytes,
                                              &shard->group.kit));
     if (residents->ops->waits_for_memory)
         SLRI_TRY(reserve_records(residents, handler));
@@ -308,7 +309,7 @@ static void give_kit(const struct slri_residents *residents, struct slri_shard *
     const struct slri_resident_handler *handler = shard->group.persistent;
     if (shard->group.kit)
         handler->backend->memory_destroy(residents->device, SLRI_MEMORY_SHARED, shard->group.kit,
-                                         slri_resident_kit_bytes(shard));
+                                         shard->group.kit_bytes);
     shard->group.kit = NULL;
 }
 

@@ -81,7 +81,9 @@ struct slri_resident_entry {
     SLRI_WORD read;   // records that it has read
     SLRI_WORD padding_more;
     SLRI_ADDRESS ahead_ns; // the device's clock of that by which senders note times; 0: not known
-    SLRI_WORD padding_host[26];
+    SLRI_ADDRESS calls;    // set up, too: room for a call of a `__ring_batch__` handler, 0 where the group has its own:
+                           // MB_BATCH messages one behind the other, and from the next 16 bytes on their replies
+    SLRI_WORD padding_host[24];
     // The group's.
     SLRI_WORD held;      // the value of `hold` that it obeys
     SLRI_WORD faulted;   // faults that are to be judged

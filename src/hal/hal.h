@@ -442,8 +442,9 @@ struct slri_shard_group {
     struct slri_resident_handler *persistent; // whose groups those are
     // The piece that holds the copies of `own` and `states` that such a group works on (engine/slabs.h); NULL: none.
     void *near_memory;
-    void *near_flags; // `flags`, where the group finds them; NULL: they are not to be looked at
-    void *kit;        // of its handler's bindings, scalars and initial state
+    void *near_flags;   // `flags`, where the group finds them; NULL: they are not to be looked at
+    void *kit;          // of its handler's bindings, scalars and initial state, and room for calls of many messages
+    uint64_t kit_bytes; // 0: there is none yet
 };
 
 struct slri_shard {
@@ -614,6 +615,7 @@ struct slri_facts {
     bool imports;       // where it is unified: it can use memory that the application made
     bool prints;        // its handlers can
     bool passes_on;     // its persistent kernels pass messages on to one another
+    bool calls_batches; // and call a `__ring_batch__` handler with many messages
     uint32_t alignment; // at which its buffers begin; 0: 64
     bool has_pinned;    // it has SLRI_MEMORY_PINNED and SLRI_MEMORY_GIVEN
     bool has_private;   // it has SLRI_MEMORY_PRIVATE

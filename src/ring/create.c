@@ -304,12 +304,24 @@ static slr_status copy_initial_state(slr_ring *ring, const slr_ring_desc *desc)
     return SLR_OK;
 }
 
+// Of a `__ring_batch__` handler: an owner on a device has words for MB_BATCH messages. Larger calls stay larger calls
+// unless a persistent one was asked for.
+static const char *why_batches_need_host(const slr_ring *ring)
+{
+    const struct slri_facts *facts = &ring->device->facts;
+    const bool is_asked = ring->mode_asked == SLR_RING_PERSISTENT || facts->ring_mode == SLR_RING_PERSISTENT;
+    return !slri_takes_batches(ring)                 ? NULL
+           : !facts->calls_batches                   ? "its handler gets many messages per call"
+           : ring->max_batch > MB_BATCH && !is_asked ? "its handler gets more than 32 messages per call"
+                                                     : NULL;
+}
+
 // What only an owner that is a thread of the host does.
 static const char *why_host(const slr_ring *ring)
 {
     bool passes_on = ring->device->facts.passes_on;
     return !ring->program                            ? "its handler is a C function"
-           : slri_takes_batches(ring)                ? "its handler gets many messages per call"
+           : why_batches_need_host(ring)             ? why_batches_need_host(ring)
            : ring->has_outlets && !passes_on         ? "its handler sends through output channels"
            : ring->key_sort                          ? "it has keys"
            : slri_ring_drops(ring)                   ? "its overflow policy drops messages"
@@ -360,7 +372,7 @@ static slr_status plan(slr_ring *ring)
         return SLRI_FAIL(UNSUPPORTED, "ring kernel '%s' cannot be persistent: %s", ring->name,
                          *plan.reason ? plan.reason : "its handlers run on host threads");
     if (ring->mode == SLR_RING_PERSISTENT && ring->max_batch > MB_BATCH)
-        ring->max_batch = MB_BATCH; // what such an owner has words for; it hands on one message a call in any case
+        ring->max_batch = MB_BATCH; // what such an owner has words for
     if (ring->mode == SLR_RING_PERSISTENT && !plan.has_clock)
         ring->latency_every = 0; // nobody there knows when a message is done
     if (ring->mode != SLR_RING_ON_HOST && ring->handler_timeout_ns)

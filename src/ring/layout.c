@@ -219,6 +219,7 @@ void slri_layout_write(const slr_ring *ring, const struct slri_layout *l)
     S[MB_REPLIES_STRIDE] = (uint32_t)l->replies_stride;
     S[MB_POOL_AT] = (uint32_t)l->kept_at;
     S[MB_STAMPED] = ring->stamped;
+    S[MB_BATCH_BYTES] = slri_takes_batches(ring) && !ring->one_a_call ? ring->message_bytes : 0;
     S[MB_LETTERS] = ring->dead_letters;
     S[MB_LETTER_MASK] = ring->dead_letters ? (uint32_t)l->letter_slots - 1 : 0;
     S[MB_LETTERS_AT] = (uint32_t)(l->kept_at + l->letters_at);

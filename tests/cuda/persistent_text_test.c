@@ -44,6 +44,16 @@ static const char sends[] =
     "    ring_send(next, in);\n"
     "}\n";
 
+static const char many[] =
+    "struct message { unsigned at, n; };\n"
+    "struct sum { float sum; unsigned count; };\n"
+    "__ring_batch__ void many(struct sum *self, const struct message *in, unsigned n, const float *table)\n"
+    "{\n"
+    "    for (unsigned i = 0; i < n; ++i) self->sum += table[in[i].at] / in[n - 1 - i].n;\n"
+    "    self->count += n;\n"
+    "    for (unsigned i = n; i-- > 0;) ring_reply_to(i, self);\n"
+    "}\n";
+
 // All that threads of a block do together, in loops too, and all that may fault.
 static const char block[] =
     "struct message { unsigned n, value[64]; };\n"
@@ -260,7 +270,7 @@ static void check_kernel(const char *name, unsigned capability, uint32_t registe
 static void kernel_that_stays_spills_nothing_and_takes_few_registers(void **state)
 {
     (void)state;
-    static const char *const sources[] = {echo, sums, sends}, *const names[] = {"echo", "sums", "sends"};
+    static const char *const sources[] = {echo, sums, sends, many}, *const names[] = {"echo", "sums", "sends", "many"};
     struct linker linker;
     bool links = open_linker(&linker);
     slri_text text = SLRI_TEXT_INIT;

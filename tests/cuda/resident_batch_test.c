@@ -29,6 +29,13 @@ static const char source[] = "struct message { unsigned value, port; };\n"
                              "    struct message out = {0, in->word[0]};\n"
                              "    for (unsigned i = 0; i < 300; ++i) out.value = out.value * 31u + in->word[i];\n"
                              "    ring_reply(&out);\n"
+                             "}\n"
+                             "__ring_batch__ void sizes(const struct message *in, unsigned n)\n"
+                             "{\n"
+                             "    for (unsigned i = 0; i < n; i++) {\n"
+                             "        struct message out = {n, in[i].value};\n"
+                             "        ring_reply_to(i, &out);\n"
+                             "    }\n"
                              "}\n";
 
 struct bench {
@@ -37,10 +44,10 @@ struct bench {
     slr_ring *ring;
 };
 
-static slr_ring_desc describe(struct bench *b, const char *handler, uint32_t instances)
+static slr_ring_desc describe_on(struct bench *b, const char *spec, const char *handler, uint32_t instances)
 {
     reset();
-    must(slr_device_open("cuda:0?ring=persistent", NULL, &b->device));
+    must(slr_device_open(spec, NULL, &b->device));
     must(slr_program_from_text(b->device, "batch.cu", source, NULL, &b->program));
     slr_ring_desc desc = SLR_RING_DESC_INIT;
     desc.name = desc.handler = handler;
@@ -49,6 +56,11 @@ static slr_ring_desc describe(struct bench *b, const char *handler, uint32_t ins
     desc.queue_size = 1024;
     desc.max_ports = 4;
     return desc;
+}
+
+static slr_ring_desc describe(struct bench *b, const char *handler, uint32_t instances)
+{
+    return describe_on(b, "cuda:0?ring=persistent", handler, instances);
 }
 
 static void end(struct bench *b)
@@ -177,6 +189,41 @@ static void messages_and_replies_that_do_not_fit_are_handled_where_they_lie(void
     use_pages("digest", false);
 }
 
+// ---- handlers of many messages -------------------------------------------------------------------------------------
+
+// Gives the mode, and how many messages its first call gets of 100.
+static slr_ring_mode run_sizes(const char *spec, uint32_t max_batch, slr_ring_mode asked, uint32_t *first)
+{
+    struct bench b = {0};
+    slr_ring_desc desc = describe_on(&b, spec, "sizes", 1);
+    desc.max_batch = max_batch;
+    desc.mode = asked;
+    b.ring = launch_ring(b.device, &desc);
+    slr_port *port = open_port(b.device);
+    for (uint32_t i = 0; i < 100; ++i)
+        must(send_value(port, address_of(b.ring, 0), i, LONG));
+    must(slr_ring_activate(b.ring, LONG));
+    must(receive_value(port, first, LONG));
+    const slr_ring_stats stats = stats_when_pending(b.ring, 0);
+    slr_port_close(port);
+    end(&b);
+    return stats.mode;
+}
+
+static void calls_of_more_than_32_messages_are_batched_unless_asked_otherwise(void **state)
+{
+    (void)state;
+    uint32_t first;
+    assert_int_equal(run_sizes("cuda:0", 0, 0, &first), SLR_RING_PERSISTENT);
+    assert_int_equal(first, 32);
+    assert_int_equal(run_sizes("cuda:0", 100, 0, &first), SLR_RING_RELAUNCHED);
+    assert_int_equal(first, 100);
+    assert_int_equal(run_sizes("cuda:0", 100, SLR_RING_PERSISTENT, &first), SLR_RING_PERSISTENT);
+    assert_int_equal(first, 32);
+    assert_int_equal(run_sizes("cuda:0?ring=persistent", 100, 0, &first), SLR_RING_PERSISTENT);
+    assert_int_equal(first, 32);
+}
+
 // ---- a device that is lost -----------------------------------------------------------------------------------------
 
 struct back {
@@ -201,11 +248,11 @@ static void lose_device(slr_stream *stream, slr_buffer *buffer)
 
 // The device goes while the kernel works. What is undelivered and what is in doubt is what was not handled, each once:
 // of one priority, a message is handled, in doubt or undelivered in the order sent.
-static void lose_with(uint32_t priorities, uint32_t before)
+static void lose_with(const char *handler, uint32_t priorities, uint32_t before)
 {
     enum { SENT = 500 };
     struct bench b = {0};
-    slr_ring_desc desc = describe(&b, "answers", 1);
+    slr_ring_desc desc = describe(&b, handler, 1);
     desc.max_replies = 3;
     desc.queue_size = 512;
     b.ring = start_ring(b.device, &desc);
@@ -244,8 +291,10 @@ static void lose_with(uint32_t priorities, uint32_t before)
 static void lost_device_gives_back_what_waits(void **state)
 {
     (void)state;
-    lose_with(1, 71);
-    lose_with(5, 71);
+    lose_with("answers", 1, 71);
+    lose_with("answers", 5, 71);
+    lose_with("sizes", 1, 71);
+    lose_with("sizes", 5, 71);
 }
 
 // States are at home when it has ended.
@@ -275,6 +324,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(batches_are_handled_as_one_message_at_a_time, load_fake),
         cmocka_unit_test(messages_and_replies_that_do_not_fit_are_handled_where_they_lie),
+        cmocka_unit_test(calls_of_more_than_32_messages_are_batched_unless_asked_otherwise),
         cmocka_unit_test(lost_device_gives_back_what_waits),
         cmocka_unit_test(states_are_there_behind_the_end),
     };

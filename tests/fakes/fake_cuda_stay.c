@@ -192,6 +192,8 @@ static uint32_t slr_sum_before(uint32_t word[32])
 
 #include "hal/cuda/device/cu_handle.h"
 
+#include "hal/cuda/device/cu_batch.h"
+
 #include "hal/cuda/device/cu_run.h"
 
 #include "hal/cuda/device/cu_fast.h"

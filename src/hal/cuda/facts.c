@@ -297,6 +297,7 @@ slr_status slri_cuda_facts(const struct slri_cu_vendor *vendor, void *device, ui
         return classify(vendor, index, &out->device_class);
     *out = (struct slri_facts){.unified = cuda->memory != SLRI_CU_DEVICE,
                                .passes_on = true,
+                               .calls_batches = true,
                                .has_pinned = true,
                                .has_words = true,
                                .ring_mode = cuda->ring_mode,

@@ -6,9 +6,9 @@
 #include "emit/c/emit_c.h"
 #include "emit/cuda/emit_cuda.h"
 
-extern const char slri_embedded_buckets_h[], slri_embedded_cu_fast_h[], slri_embedded_cu_handle_h[],
-    slri_embedded_cu_home_h[], slri_embedded_cu_look_h[], slri_embedded_cu_near_h[], slri_embedded_cu_passage_h[],
-    slri_embedded_cu_resident_h[], slri_embedded_cu_run_h[], slri_embedded_cu_team_h[],
+extern const char slri_embedded_buckets_h[], slri_embedded_cu_batch_h[], slri_embedded_cu_fast_h[],
+    slri_embedded_cu_handle_h[], slri_embedded_cu_home_h[], slri_embedded_cu_look_h[], slri_embedded_cu_near_h[],
+    slri_embedded_cu_passage_h[], slri_embedded_cu_resident_h[], slri_embedded_cu_run_h[], slri_embedded_cu_team_h[],
     slri_embedded_resident_layout_h[];
 
 #define HANDLER "slr_handler"
@@ -48,6 +48,7 @@ static void put_kernel(bool is_block, uint32_t threads, slri_text *out)
     slri_text_puts(out, slri_embedded_cu_home_h);
     slri_text_puts(out, slri_embedded_cu_look_h);
     slri_text_puts(out, slri_embedded_cu_handle_h);
+    slri_text_puts(out, slri_embedded_cu_batch_h);
     slri_text_puts(out, slri_embedded_cu_run_h);
     slri_text_puts(out, slri_embedded_cu_fast_h);
     slri_text_puts(out, slri_embedded_cu_resident_h);

@@ -350,6 +350,7 @@ slr_status slri_cl_facts(void *device, uint32_t index, struct slri_facts *out, s
     bool unified = opencl->memory == SLRI_CL_FINE;
     *out = (struct slri_facts){.unified = unified,
                                .passes_on = true,
+                               .calls_batches = true,
                                .keeps_host = true,
                                .ring_mode = opencl->ring_mode,
                                .device_class = opencl->facts.device_class,

@@ -44,6 +44,8 @@ static void put_text(struct slri_opencl *opencl, const struct slri_entry *entry,
         slri_text_puts(out, "#define SLR_CLOCK\n");
     if (slri_entry_sends(entry))
         slri_text_puts(out, "#define SLR_OUTLETS\n");
+    if (entry->kind == SLRI_ENTRY_BATCH)
+        slri_text_puts(out, "#define SLR_CALLS\n");
     slri_text_printf(out,
                      "#line 1 \"slipring: persistent kernel\"\n#define SLR_HANDLER " SLRI_ENTRY_SYMBOL_PREFIX "%s\n"
                      "#define SLR_BINDINGS %u\n"
@@ -257,6 +259,7 @@ static const struct slri_resident_ops ops = {.plan = plan_groups,
                                              .unmake = unmake_group,
                                              .launch = launch_group,
                                              .look = look_at_group,
+                                             .wants_calls = true,
                                              .group_bytes = sizeof(struct slri_cl_group)};
 
 void slri_cl_rings_open(struct slri_opencl *opencl)

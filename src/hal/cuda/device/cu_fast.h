@@ -31,7 +31,7 @@ SLR_FN mb_word slr_below(mb_word l)
 // By the first lane, behind a pass of the general path.
 SLR_FN mb_word slr_may_be_fast(const mb_word *P)
 {
-    mb_word further = slr_team.set.flags != 0u || slr_team.set.judges != 0u ? 1u : 0u;
+    mb_word further = slr_team.set.flags != 0u || slr_team.set.judges != 0u || SLR_SIZE(MB_BATCH_BYTES) != 0u ? 1u : 0u;
     mb_word room = SLR_SIZE(MB_MAX_REPLIES) * (SLR_SIZE(MB_REPLY_SLOT_WORDS) - MB_PAYLOAD);
     for (mb_word w = 1u; w < SLR_SIZE(MB_PORT_WORDS); ++w)
         further |= P[MBP_SET(w)];

@@ -41,6 +41,7 @@ SLR_FN void slr_fill_call(struct slri_call *call, const mb_word *message, mb_wor
     call->reply_bytes = 0; // the handler knows
     call->max_replies = SLR_SIZE(MB_MAX_REPLIES);
     call->replies = 0;
+    call->messages = 1u;
     call->fuel = slr_team.set.fuel;
     call->fault_file = 0;
     call->fault_line = 0;
@@ -332,13 +333,16 @@ SLR_APART void slr_publish(mb_word *S, mb_word *P, mb_word done)
         if (done < claimed)
             mb_keep_rest(S, P, done, claimed);
         if (slr_team.set.judges != 0u && slr_team.fault[done - 1u] != 0u) {
-            slr_team.set.faulted += 1u;
+            for (mb_word k = done; k-- > 0u && slr_team.fault[k] != 0u;) // of the last call
+                slr_team.set.faulted += 1u;
             slr_team.unheard[slr_team.index] = 2u; // from now on: the host may have judged before the next look
             SLR_STORE(slr_team.serving->faulted, slr_team.set.faulted);
         }
     }
     SLR_MEET();
 }
+
+SLR_APART mb_word slr_handle_calls(mb_word *S, mb_word *P, mb_word claimed); // cu_batch.h
 
 SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
 {
@@ -350,7 +354,9 @@ SLR_FN void slr_handle(mb_word *S, mb_word *P, mb_word batch)
     SLR_MEET();
     slr_move_states(1u);
     mb_word done = batch;
-    if (slr_team.together != 0u)
+    if (!SLR_IS_BLOCK && batch != 1u && SLR_SIZE(MB_BATCH_BYTES) != 0u)
+        done = slr_handle_calls(S, P, batch);
+    else if (slr_team.together != 0u)
         slr_handle_together(S, P, batch);
     else
         done = slr_handle_each(S, P, batch);

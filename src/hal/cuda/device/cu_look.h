@@ -33,7 +33,7 @@ SLR_FN void slr_list_runs(const mb_word *S, const mb_word *P)
 }
 
 // How many messages the i-th shows: about `most` at most. Of a team that was idle it is taken to be one, so that the first
-// message does not wait for a look at those that are hardly there.
+// message does not wait for a look at those that are hardly there; but where the handler gets many, they are looked for.
 SLR_FN void slr_measure_run(const mb_word *S, mb_word i, mb_word most)
 {
     mb_word lane = slr_team.lane[i], from = slr_team.from[i];
@@ -217,7 +217,7 @@ SLR_FN void slr_look(struct slri_resident_table *table, const mb_word *S, const 
     SLR_MEET();
     if (slr_team.runs == 0u)
         return;
-    if (slr_team.busy != 0u && slr_team.unsure != 0u)
+    if ((slr_team.busy != 0u || SLR_SIZE(MB_BATCH_BYTES) != 0u) && slr_team.unsure != 0u)
         slr_measure(S, SLR_LANES);
     slr_look_closer(S);
     if (slr_team.unsure != 0u && slr_is_mixed(P) != 0u) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text for NVRTC: the kernel that stays. It stands behind a handler's emitted text, the table's layout
 // (engine/resident_layout.h), what a block's lanes share (cu_team.h), the mailbox (abi/mailbox.h), what of it lies near
-// (cu_near.h), and what a block does with it (cu_passage.h, cu_home.h, cu_look.h, cu_handle.h), and is their loop. Each
-// block is one warp, and serves every gridDim.x-th shard of the table, so all blocks must run at once. SLR_HANDLER is
-// the handler, SLR_THREADS how many threads a block has. With SLR_IS_BLOCK all of them handle each message: those of
-// other warps wait at a barrier until they are called. C as well as C++.
+// (cu_near.h), and what a block does with it (cu_passage.h, cu_home.h, cu_look.h, cu_handle.h, cu_batch.h), and is
+// their loop. Each block is one warp, and serves every gridDim.x-th shard of the table, so all blocks must run at once.
+// SLR_HANDLER is the handler, SLR_THREADS how many threads a block has. With SLR_IS_BLOCK all of them handle each
+// message: those of other warps wait at a barrier until they are called. C as well as C++.
 //
 // Memory orders: as the mailbox says at each word, for the whole system, because the host is the other side. Lanes meet
 // at SLR_MEET, which orders what they did among them; the first one's fence then orders it for the host. A launch

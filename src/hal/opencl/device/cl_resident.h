@@ -22,6 +22,14 @@
 #define SLR_MEET() (void)0
 #endif
 
+#ifdef SLR_CALLS // of a `__ring_batch__` handler
+#define SLR_MESSAGES MB_BATCH
+#define SLR_JOINED(call) (call).messages
+#else
+#define SLR_MESSAGES 1
+#define SLR_JOINED(call) 1
+#endif
+
 #ifdef SLR_CLOCK
 static ulong slr_nanoseconds(const __global struct slri_resident_table *table, ulong ticks)
 {
@@ -253,7 +261,7 @@ static uint slr_look(__global struct slri_resident_entry *entry, uint *batch)
     return P[MBP_CONTROL] != control;
 }
 
-// The first work-item's: `done` messages are handled, the last of them with a fault that the host is to judge, or not.
+// The first work-item's: `done` messages are handled, the last `judge` of them with a fault that the host is to judge.
 static void slr_finish(const __global struct slri_resident_table *table, __global struct slri_resident_entry *entry,
                        const struct slr_pass *pass, uint done, uint judge)
 {
@@ -274,7 +282,7 @@ static void slr_finish(const __global struct slri_resident_table *table, __globa
     if (done < batch)
         mb_keep_rest(S, P, done, batch);
     if (judge != 0)
-        SLR_STORE(entry->faulted, entry->faulted + 1);
+        SLR_STORE(entry->faulted, entry->faulted + judge);
 }
 
 // The first work-item's: looks at one shard after the other until one has messages, or it is time to end.
@@ -369,6 +377,91 @@ static void slr_begin(const __global struct slri_resident_entry *entry, uint k, 
     call->fault_line = 0;
 }
 
+#ifdef SLR_CALLS
+// ---- calls of many messages: those of one instance, packed one behind the other --------------------------------------
+
+static uint slr_instance(const __global uint *S, const __global uint *P, uint k)
+{
+    return S[P[MBP_BATCH(k) + 1u] + MB_INSTANCE];
+}
+
+// Message k of the batch moves to place `to` before it; those from there on move up.
+static void slr_move(__global uint *P, uint k, uint to)
+{
+    uint moved[4];
+    for (uint i = 0; i < 4; ++i)
+        moved[i] = P[MBP_BATCH(k) + i];
+    for (uint at = MBP_BATCH(k) + 3u; at >= MBP_BATCH(to) + 4u; --at)
+        P[at] = P[at - 4u];
+    for (uint i = 0; i < 4; ++i)
+        P[MBP_BATCH(to) + i] = moved[i];
+}
+
+// Puts the batch into the order of its instances, and these into that of their first messages. All of it is retired
+// together; where the host judges faults it is not, and stays as it is.
+static __attribute__((noinline)) void slr_sort(const __global struct slri_resident_entry *entry, uint batch)
+{
+    const __global uint *S = (const __global uint *)entry->shared;
+    __global uint *P = (__global uint *)entry->own;
+    for (uint k = 1; k < batch && entry->judges == 0; ++k) {
+        uint instance = slr_instance(S, P, k), to = k;
+        while (to > 0 && slr_instance(S, P, to - 1) != instance)
+            --to;
+        if (to != 0 && to != k)
+            slr_move(P, k, to);
+    }
+}
+
+// Behind slr_begin of message `done`: its call becomes that of all messages behind it of the same instance. Gives how
+// many they are.
+static __attribute__((noinline)) uint slr_join(const __global struct slri_resident_entry *entry, uint done, uint batch,
+                                               struct slri_call *call)
+{
+    const __global uint *S = (const __global uint *)entry->shared, *P = (const __global uint *)entry->own;
+    const uint bytes = S[MB_BATCH_BYTES], most = bytes != 0 ? batch : done + 1; // 0: one a call
+    __global uchar *room = (__global uchar *)entry->calls;
+    uint of = 0;
+    call->reply_stride = (S[MB_REPLY_SLOT_WORDS] - MB_PAYLOAD) * 4;
+    for (; done + of < most && slr_instance(S, P, done + of) == call->instance; ++of) {
+        const __global uint *from = &S[P[MBP_BATCH(done + of) + 1u] + MB_PAYLOAD];
+        __global uchar *to = room + of * bytes;
+        for (uint i = 0; bytes % 4 == 0 && i < bytes / 4; ++i)
+            ((__global uint *)to)[i] = from[i];
+        for (uint i = 0; bytes % 4 != 0 && i < bytes; ++i)
+            to[i] = ((const __global uchar *)from)[i];
+        call->replies[of] = 0;
+    }
+    if (bytes != 0)
+        call->message = room;
+    call->messages = of;
+    call->reply_base = room + (MB_BATCH * bytes + 15u) / 16u * 16u;
+    if (call->fuel >> 56 == 0) // else nobody could use it up, as slri_batch_fuel
+        call->fuel *= of;
+    return of;
+}
+
+// What became of the messages of a call: its fault is that of all of them.
+static __attribute__((noinline)) void slr_end_call(__global struct slri_resident_entry *entry, uint done,
+                                                   const struct slri_call *call, uint fault)
+{
+    __global uint *S = (__global uint *)entry->shared;
+    const __global uint *P = (const __global uint *)entry->own;
+    const uint words = call->reply_stride / 4;
+    for (uint i = 0; i < call->messages; ++i) {
+        struct slri_call each = *call;
+        each.replies = &call->replies[i];
+        each.reply_base = call->reply_base + i * call->max_replies * call->reply_stride;
+        each.reply_at = 0;
+        each.reply_mask = 0xffffffff;
+        uint port = P[MBP_BATCH(done + i)], lane = mb_reply_lane_of(S, P, port), at = P[MBP_PORT(port) + MBQ_REPLIES];
+        for (uint n = 0; n < *each.replies && fault == 0 && P[MBP_SILENT] == 0; ++n)
+            for (uint word = 0; word < words; ++word)
+                S[mb_reply_slot(S, lane, at + n) + MB_PAYLOAD + word] = ((const __global uint *)each.reply_base)[n * words + word];
+        slr_end(entry, done + i, &each, fault);
+    }
+}
+#endif
+
 // Around a handler: its time, where records are kept.
 #ifdef SLR_CLOCK
 #define SLR_START(entry) ulong began = (entry)->records != 0 ? slr_ticks() : 0
@@ -384,7 +477,7 @@ SLRI_KERNEL __attribute__((reqd_work_group_size(SLR_GROUP, 1, 1)))
 void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
 {
     __local ulong2 shared[(SLR_SHARED_BYTES + 15) / 16]; // aligned to 16
-    __local uint replies, sent[SLR_BINDINGS + 1], words[SLRI_BLOCK_WORDS];
+    __local uint replies[SLR_MESSAGES], sent[SLR_BINDINGS + 1], words[SLRI_BLOCK_WORDS];
     SLR_COMMON struct slr_turn turn;
     struct slri_bound bound[SLR_BINDINGS + 1];
     struct slri_out out[SLR_BINDINGS + 1];
@@ -393,7 +486,7 @@ void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
     call.out = out;
     for (uint i = 0; i < SLR_BINDINGS; ++i)
         out[i].count = &sent[i];
-    call.replies = &replies;
+    call.replies = replies;
     call.dump = dump;
     uint launch = table->launch;
     struct slr_pass pass = {table->entries, 1, 0, table->answered, 0, 0}; // at the end of one: first it is seen whether it shall stay at all
@@ -406,9 +499,12 @@ void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
             break;
         __global struct slri_resident_entry *entry = &table->entry[turn.entry];
         slr_begin_batch(entry, &call, bound);
+#ifdef SLR_CALLS
+        slr_sort(entry, batch);
+#endif
         for (; done < batch && !judge; ++done) {
             if (SLR_FIRST)
-                slr_clear(&replies, sent);
+                slr_clear(replies, sent);
 #ifdef SLR_BLOCK
             slri_begin_block((__local uchar *)shared, SLR_SHARED_BYTES, words); // behind it, what the last slr_end wrote
             slr_begin(entry, done, &call);
@@ -416,13 +512,21 @@ void slr_stay(__global struct slri_resident_table *table, __global uchar *dump)
             uint fault = slri_end_block(&call, SLR_HANDLER(&call, (__local uchar *)shared), words);
 #else
             slr_begin(entry, done, &call);
+#ifdef SLR_CALLS
+            slr_join(entry, done, batch, &call);
+#endif
             SLR_START(entry);
             uint fault = SLR_HANDLER(&call, (__local uchar *)shared);
 #endif
             SLR_STOP(entry, pass);
+#ifdef SLR_CALLS
+            slr_end_call(entry, done, &call, fault);
+            done += call.messages - 1;
+#else
             if (SLR_FIRST)
                 slr_end(entry, done, &call, fault);
-            judge = fault != 0 && entry->judges != 0;
+#endif
+            judge = fault != 0 && entry->judges != 0 ? SLR_JOINED(call) : 0;
         }
         if (SLR_FIRST)
             slr_finish(table, entry, &pass, done, judge);
