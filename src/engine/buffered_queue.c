@@ -210,12 +210,23 @@ static slr_status run_parts(struct slri_buffered_queue *queue, const struct slri
     return SLR_OK;
 }
 
+static bool copy_at_once(struct slri_buffered_queue *queue, const struct slri_command *command)
+{
+    if (!queue->call->seen || queue->is_open || queue->submits != 0 || command->op > SLRI_COPY_OUT)
+        return false;
+    unsigned char *device = queue->call->seen(queue, command->copy.device);
+    if (device && command->op == SLRI_COPY_IN)
+        memcpy(device, command->copy.host, command->copy.bytes);
+    else if (device)
+        memcpy(command->copy.host, device, command->copy.bytes);
+    return device != NULL;
+}
+
 static slr_status encode_one(struct slri_buffered_queue *queue, const struct slri_command *command,
                              const struct slri_extras *extras)
 {
-    const struct slri_buffered_calls *call = queue->call;
     const struct slri_kept_list *list = command->op == SLRI_LIST ? command->list : NULL;
-    if (call->at_once && !queue->is_open && queue->submits == 0 && call->at_once(queue, command))
+    if (copy_at_once(queue, command))
         return SLR_OK;
     queue->wants_times = extras->wants_times;
     SLRI_TRY(slri_buffered_begin(queue));

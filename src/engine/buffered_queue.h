@@ -60,8 +60,9 @@ struct slri_buffered_calls {
     slr_status (*view)(struct slri_buffered_queue *queue, const struct slri_back *back, const void **bytes);
     // NULL, or whether `record` does this copy without the stage.
     bool (*reaches)(struct slri_buffered_queue *queue, const struct slri_command *command);
-    // NULL, or does a copy on the host, now, while the queue is empty. False: it cannot.
-    bool (*at_once)(struct slri_buffered_queue *queue, const struct slri_command *command);
+    // NULL, or where the host sees the device's memory: while the queue is empty, copies are done there at once. NULL:
+    // it does not.
+    unsigned char *(*seen)(struct slri_buffered_queue *queue, const void *device);
 };
 
 struct slri_buffered_queue {

@@ -130,7 +130,16 @@ static void toy_free(struct slri_buffered_queue *queue)
     .open = toy_open, .time = toy_time, .record = toy_record, .submit = toy_submit, .await = toy_await,                \
     .settle = toy_settle, .free = toy_free, .grow = toy_grow, .copy = toy_copy
 
-static const struct slri_buffered_calls calls = {CALLS}, splitting = {.splits_lists = true, CALLS};
+static unsigned char seen[ROOM]; // what the host sees of a device
+
+static unsigned char *toy_seen(struct slri_buffered_queue *queue, const void *device)
+{
+    (void)queue;
+    return device == seen ? seen : NULL;
+}
+
+static const struct slri_buffered_calls calls = {CALLS}, splitting = {.splits_lists = true, CALLS},
+                                        seeing = {.seen = toy_seen, CALLS};
 
 static struct slri_loss loss;
 
@@ -258,6 +267,27 @@ static void copies_go_in_and_come_out_of_any_byte(void **state)
     assert_int_equal(wait_for(toy), SLR_OK);
     for (uint32_t lead = 0; lead < 4; ++lead)
         assert_memory_equal(out + 60 * lead, in + 60 * lead, 50 + lead);
+    end_toy(toy);
+}
+
+static void copy_of_memory_that_the_host_sees_is_done_at_once_while_the_queue_is_empty(void **state)
+{
+    struct toy *toy = make_toy(&seeing);
+    unsigned char other[4] = {0}, host[4] = {1, 2, 3, 4}, back[4] = {0};
+    (void)state;
+    assert_int_equal(copy(toy, true, seen, host, 4), SLR_OK);
+    assert_int_equal(copy(toy, false, seen, back, 4), SLR_OK);
+    assert_memory_equal(seen, host, 4);
+    assert_memory_equal(back, host, 4);
+    assert_int_equal(toy->opened, 0);
+    assert_int_equal(copy(toy, true, other, host, 4), SLR_OK); // which it does not see
+    assert_int_equal(toy->opened, 1);
+    assert_int_equal(other[0], 0);
+    assert_int_equal(copy(toy, true, seen, other, 4), SLR_OK); // comes behind that
+    assert_memory_equal(seen, host, 4);
+    assert_int_equal(wait_for(toy), SLR_OK);
+    assert_memory_equal(other, host, 4);
+    assert_int_equal(seen[0], 0);
     end_toy(toy);
 }
 
@@ -394,6 +424,7 @@ int main(void)
         cmocka_unit_test(wait_for_nothing_asks_the_driver_nothing),
         cmocka_unit_test(list_is_one_submission_or_several_as_the_driver_wants_it),
         cmocka_unit_test(copies_go_in_and_come_out_of_any_byte),
+        cmocka_unit_test(copy_of_memory_that_the_host_sees_is_done_at_once_while_the_queue_is_empty),
         cmocka_unit_test(copy_in_of_what_is_still_to_come_out_waits_for_it),
         cmocka_unit_test(long_copy_goes_part_by_part_through_a_stage_that_grows_once),
         cmocka_unit_test(more_copies_out_than_are_kept_are_completed_in_the_midst),

@@ -32,57 +32,31 @@ static uint32_t rank_of(const struct slri_places *places, uint64_t key)
     return low;
 }
 
-void *slri_places_find(const struct slri_places *places, uint64_t key)
+void slri_places_init(struct slri_places *places, const slr_allocator *allocator, const char *device, size_t bytes)
+{
+    *places = (struct slri_places){.allocator = allocator, .device = device, .bytes = bytes};
+    slri_mutex_init(&places->lock);
+}
+
+void slri_places_clear(struct slri_places *places)
+{
+    slri_free(places->allocator, places->entry, places->room * places->bytes);
+    places->entry = NULL;
+    places->count = places->room = 0;
+}
+
+void slri_places_destroy(struct slri_places *places)
+{
+    slri_places_clear(places);
+    slri_mutex_destroy(&places->lock);
+}
+
+// ---- under the lock ------------------------------------------------------------------------------------------------
+
+void *slri_places_at(const struct slri_places *places, uint64_t key)
 {
     const uint32_t rank = rank_of(places, key);
     return rank != 0 ? entry_at(places, rank - 1) : NULL;
-}
-
-static slr_status make_room(struct slri_places *places, const slr_allocator *allocator, const char *device)
-{
-    if (places->count < places->room)
-        return SLR_OK;
-    const uint32_t room = places->room ? places->room * 2 : FIRST_ROOM;
-    void *grown = slri_alloc(allocator, room * places->bytes);
-    if (!grown)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list of %u pieces of memory", device, room);
-    if (places->count != 0)
-        memcpy(grown, places->entry, places->count * places->bytes);
-    slri_free(allocator, places->entry, places->room * places->bytes);
-    places->entry = grown;
-    places->room = room;
-    return SLR_OK;
-}
-
-slr_status slri_places_add(struct slri_places *places, const slr_allocator *allocator, const char *device,
-                           const void *entry, size_t bytes)
-{
-    places->bytes = bytes;
-    SLRI_TRY(make_room(places, allocator, device));
-    const uint32_t rank = rank_of(places, key_of(entry));
-    memmove(entry_at(places, rank + 1), entry_at(places, rank), (places->count - rank) * bytes);
-    memcpy(entry_at(places, rank), entry, bytes);
-    ++places->count;
-    return SLR_OK;
-}
-
-slr_status slri_places_add_anywhere(struct slri_places *places, const slr_allocator *allocator, const char *device,
-                                    void *entry, size_t bytes, uint64_t from)
-{
-    const uint64_t end = UINTPTR_MAX; // of addresses
-    uint64_t *key = entry, at = from; // and then the length
-    places->bytes = bytes;
-    for (uint32_t i = rank_of(places, from - 1); i < places->count; ++i) {
-        const uint64_t *other = (const uint64_t *)(const void *)entry_at(places, i);
-        if (other[0] > at && other[0] - at > key[1])
-            break;
-        at = (other[0] + other[1]) / SLRI_PLACE_STEP * SLRI_PLACE_STEP + SLRI_PLACE_STEP;
-    }
-    if (at < from || at >= end || end - at < key[1])
-        return SLRI_FAIL(NO_MEMORY, "device '%s' has no addresses left for %llu B more", device,
-                         (unsigned long long)key[1]);
-    key[0] = at;
-    return slri_places_add(places, allocator, device, entry, bytes);
 }
 
 void slri_places_remove(struct slri_places *places, const void *entry)
@@ -93,8 +67,87 @@ void slri_places_remove(struct slri_places *places, const void *entry)
             places->count * places->bytes - at);
 }
 
-void slri_places_free(struct slri_places *places, const slr_allocator *allocator)
+static slr_status make_room(struct slri_places *places)
 {
-    slri_free(allocator, places->entry, places->room * places->bytes);
-    *places = (struct slri_places){0};
+    if (places->count < places->room)
+        return SLR_OK;
+    const uint32_t room = places->room ? places->room * 2 : FIRST_ROOM;
+    void *grown = slri_alloc(places->allocator, room * places->bytes);
+    if (!grown)
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list of %u pieces of memory", places->device, room);
+    if (places->count != 0)
+        memcpy(grown, places->entry, places->count * places->bytes);
+    slri_free(places->allocator, places->entry, places->room * places->bytes);
+    places->entry = grown;
+    places->room = room;
+    return SLR_OK;
+}
+
+static slr_status add_place(struct slri_places *places, const void *entry)
+{
+    const size_t bytes = places->bytes;
+    SLRI_TRY(make_room(places));
+    const uint32_t rank = rank_of(places, key_of(entry));
+    memmove(entry_at(places, rank + 1), entry_at(places, rank), (places->count - rank) * bytes);
+    memcpy(entry_at(places, rank), entry, bytes);
+    ++places->count;
+    return SLR_OK;
+}
+
+static slr_status choose_key(const struct slri_places *places, uint64_t *key, uint64_t from)
+{
+    const uint64_t end = UINTPTR_MAX; // of addresses
+    uint64_t at = from;
+    for (uint32_t i = rank_of(places, from - 1); i < places->count; ++i) {
+        const uint64_t *other = (const uint64_t *)(const void *)entry_at(places, i);
+        if (other[0] > at && other[0] - at > key[1])
+            break;
+        at = (other[0] + other[1]) / SLRI_PLACE_STEP * SLRI_PLACE_STEP + SLRI_PLACE_STEP;
+    }
+    if (at < from || at >= end || end - at < key[1])
+        return SLRI_FAIL(NO_MEMORY, "device '%s' has no addresses left for %llu B more", places->device,
+                         (unsigned long long)key[1]);
+    key[0] = at;
+    return SLR_OK;
+}
+
+// ---- with it -------------------------------------------------------------------------------------------------------
+
+slr_status slri_places_add(struct slri_places *places, const void *entry)
+{
+    slri_mutex_lock(&places->lock);
+    slr_status status = add_place(places, entry);
+    slri_mutex_unlock(&places->lock);
+    return status;
+}
+
+slr_status slri_places_add_anywhere(struct slri_places *places, void *entry, uint64_t from)
+{
+    slri_mutex_lock(&places->lock);
+    slr_status status = choose_key(places, entry, from);
+    if (status == SLR_OK)
+        status = add_place(places, entry);
+    slri_mutex_unlock(&places->lock);
+    return status;
+}
+
+bool slri_places_find(struct slri_places *places, const void *address, void *out, uint64_t *offset)
+{
+    slri_mutex_lock(&places->lock);
+    const void *entry = slri_places_at(places, (uintptr_t)address);
+    if (entry) {
+        memcpy(out, entry, places->bytes);
+        *offset = (uintptr_t)address - key_of(entry);
+    }
+    slri_mutex_unlock(&places->lock);
+    return entry != NULL;
+}
+
+void slri_places_take(struct slri_places *places, const void *key, void *out)
+{
+    slri_mutex_lock(&places->lock);
+    const void *entry = slri_places_at(places, (uintptr_t)key);
+    memcpy(out, entry, places->bytes);
+    slri_places_remove(places, entry);
+    slri_mutex_unlock(&places->lock);
 }

@@ -51,6 +51,7 @@ static inline int posix_no_pipe(int *ends)
 #define posix_lacks(name) (printf("skipped: Windows has no %s()\n", name), skip())
 #define fork() (posix_lacks("fork"), -1)
 #define symlink(to, at) (posix_lacks("symlink"), (void)(to), (void)(at), -1)
+#define pause() posix_lacks("pause")
 #define pipe(ends) (posix_lacks("pipe"), posix_no_pipe(ends))
 #define lstat stat
 #define S_ISLNK(mode) ((void)(mode), 0)

@@ -26,6 +26,7 @@ struct slri_dialect {
     const char *barrier[4];
     const char *meeting; // BARRIER's spelling in a handler; NULL: as elsewhere
     const char *order[5], *scope[3], *scope_suffix[3], *rmw[10];
+    const char *given; // NULL: an entry's parameters keep their names. Else each is called this and its number
     const char *const *reserved; // names that a source of C may use and the target may not; ends with NULL
     // An instruction as an expression, with holes as in emit_c_instr.c:
     // $d "register = ", or nothing where the result is not wanted; $a $b $c registers; $p a pointer to the bytes at
@@ -130,6 +131,7 @@ void slri_d_literal(struct slri_d_emitter *e, enum slri_kind kind, uint64_t bits
 void slri_d_register(struct slri_d_emitter *e, slri_reg reg);
 void slri_d_name(struct slri_d_emitter *e, const char *name, const char *kind, uint32_t index);
 void slri_d_root(struct slri_d_emitter *e, struct slri_root root);            // where its memory begins
+void slri_d_binding(struct slri_d_emitter *e, uint32_t index);                // a parameter of the entry
 bool slri_d_is_object(const struct slri_d_emitter *e, struct slri_root root); // spelled by a name that is no pointer
 
 static inline void slri_d_put(struct slri_d_emitter *e, const char *text)

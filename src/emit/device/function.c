@@ -191,8 +191,10 @@ static bool put_initial(struct slri_d_emitter *e, slri_reg reg)
         if (binding->reg != reg || binding->is_buffer)
             continue;
         bool is_special = binding->type->kind == SLRI_BOOL || slri_kind_is_half(binding->type->kind);
-        slri_text_printf(e->c.out, is_special ? "SLRI_GIVEN_%s(%s)" : "%s%s",
-                         is_special ? slri_kind_name(binding->type->kind) : "", binding->name);
+        if (is_special)
+            slri_text_printf(e->c.out, "SLRI_GIVEN_%s(", slri_kind_name(binding->type->kind));
+        slri_d_binding(e, i);
+        slri_d_put(e, is_special ? ")" : "");
         return true;
     }
     for (uint32_t i = 0; i < function->params; i++) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of emitted text for languages whose memory has four spaces, which macros name by a letter: G of the device, L
 // of a block, P of a thread, C constant. The language's own text stands before it: SLRI_FN, SLRI_SPACE_G and so on,
-// SLRI_OWN of a function of its library; SLRI_CAST of a pointer, in its space; atomics of integers, with what stands
-// before and behind an ordered one; what a warp is. Behind it stand SLRI_TO_I8 and so on, conversions of halves, and
-// functions of its own.
+// SLRI_OWN of a function of its library, SLRI_OUT of what that writes; SLRI_CAST of a pointer, in its space; atomics of
+// integers, of SLRI_FETCH where it has them; SLRI_COUNT of a block's votes; what a warp is; SLRI_F64, as_double and
+// as_ulong of a double, where there is one. Behind it stand SLRI_TO_I8 and so on, conversions of halves, and functions
+// of its own.
 // clang-format off
 // Signed integers wrap, which C leaves undefined. A division by zero gives 0; in a kernel the host is told.
 #define SLRI_NEG(K, a) slri_neg_##K(a)
@@ -87,7 +88,15 @@ SLRI_COPY_OF(P, G) SLRI_COPY_OF(P, L) SLRI_COPY_OF(P, P) SLRI_COPY_OF(P, C)
 #define SLRI_ROOT(p, S) SLRI_CAST(SLRI_SPACE_##S uchar *, p)
 #define SLRI_ROOT_OBJECT(x, S) SLRI_ROOT(&(x), S)
 
-// ---- atomics: what a language has not, by compare and exchange of the bits.
+// ---- atomics. An order is a fence before it, behind it, or both; or the language's functions take it.
+#define slri_before(order, scope) if ((order) >= 2) slri_fence(order, scope)
+#define slri_after(order, scope) if ((order) == 1 || (order) >= 3) slri_fence(order, scope)
+#define SLRI_FETCHES(K, type, S) \
+    SLRI_FETCH(add, atomic_fetch_add_explicit, K, type, S) SLRI_FETCH(sub, atomic_fetch_sub_explicit, K, type, S) \
+    SLRI_FETCH(exchange, atomic_exchange_explicit, K, type, S) SLRI_FETCH(min, atomic_fetch_min_explicit, K, type, S) \
+    SLRI_FETCH(max, atomic_fetch_max_explicit, K, type, S) SLRI_FETCH(and, atomic_fetch_and_explicit, K, type, S) \
+    SLRI_FETCH(or, atomic_fetch_or_explicit, K, type, S) SLRI_FETCH(xor, atomic_fetch_xor_explicit, K, type, S)
+// What a language has not, by compare and exchange of the bits.
 #define SLRI_BY_CAS(name, cas, K, type, bits, to, from, S, combined) \
     SLRI_FN type slri_##name##_##K##_##S(volatile SLRI_SPACE_##S type *p, type b, int order, int scope) \
     { \
@@ -114,6 +123,25 @@ SLRI_ATOMICS_32(G) SLRI_ATOMICS_32(L)
 #define SLRI_ATOMIC_STORE(p, K, b, order, scope, S) slri_store_##K##_##S(p, b, order, scope)
 #define SLRI_RMW(name, p, K, b, order, scope, S) slri_##name##_##K##_##S(p, b, order, scope)
 #define SLRI_CAS(p, K, old, b, order, scope, S) slri_cas_##K##_##S(p, old, b, order, scope)
+
+// ---- votes of a block
+
+// How many of its threads give what is not zero. It ends with a barrier, so that the next finds `sum` free.
+SLRI_FN int slri_count_with(int value, bool is_first, volatile SLRI_SPACE_L uint *sum)
+{
+    if (is_first)
+        *sum = 0;
+    SLRI_SYNC();
+    if (value)
+        slri_add_U32_L(sum, 1, 0, 0);
+    SLRI_SYNC();
+    int count = (int)*sum;
+    SLRI_SYNC();
+    return count;
+}
+#define SLRI_SYNC_COUNT(a) SLRI_COUNT(a)
+#define SLRI_SYNC_AND(a) (SLRI_COUNT(a) == SLRI_THREADS())
+#define SLRI_SYNC_OR(a) (SLRI_COUNT(a) != 0)
 
 // ---- faults of kernels: the first is told, by the words fault (enum slri_fault), file and line; its thread goes on.
 
@@ -282,7 +310,11 @@ SLRI_FN float slri_of_F32(ulong a) { return as_float((uint)a); }
     { return slri_take_##K(mask, value, slri_xor_lane(SLRI_LANE(lanes) & 31, by, width), lanes); }
 SLRI_SHUFFLES(I32, int, slri_word_4) SLRI_SHUFFLES(U32, uint, slri_word_4) SLRI_SHUFFLES(F32, float, slri_word_4)
 SLRI_SHUFFLES(I64, long, slri_word_8) SLRI_SHUFFLES(U64, ulong, slri_word_8)
-
+#ifdef SLRI_F64
+SLRI_FN ulong slri_bits_F64(SLRI_F64 a) { return as_ulong(a); }
+SLRI_FN SLRI_F64 slri_of_F64(ulong a) { return as_double(a); }
+SLRI_SHUFFLES(F64, SLRI_F64, slri_word_8)
+#endif
 
 // ---- math: the language's own
 
@@ -362,7 +394,26 @@ SLRI_FN ulong slri_brevll(ulong a) { return (ulong)slri_brev((uint)a) << 32 | sl
 #define slri_int_as_float as_float
 #define slri_float_as_uint as_uint
 #define slri_uint_as_float as_float
+#define slri_double_as_longlong(a) as_long(a)
+#define slri_longlong_as_double(a) as_double(a)
+#define slri_hiint(a) ((int)(as_ulong(a) >> 32))
+#define slri_loint(a) ((int)as_ulong(a))
+#define slri_hiloint(high, low) as_double((ulong)(uint)(high) << 32 | (uint)(low))
 #define slri_ldexpf SLRI_OWN(ldexp)
+SLRI_FN float slri_frexp_fractionf(float a) { int e; return SLRI_OWN(frexp)(a, SLRI_OUT(e)); }
+SLRI_FN int slri_frexp_exponentf(float a)
+{
+    int e;
+    SLRI_OWN(frexp)(a, SLRI_OUT(e));
+    return SLRI_OWN(isfinite)(a) ? e : 0;
+}
+SLRI_FN float slri_modf_fractionf(float a) { float whole; return SLRI_OWN(modf)(a, SLRI_OUT(whole)); }
+SLRI_FN int slri_ilogbf(float a)
+{
+    return a == 0 || a != a ? -0x7fffffff - 1 : SLRI_OWN(isinf)(a) ? 0x7fffffff : slri_frexp_exponentf(a) - 1;
+}
+#define slri_rcbrtf(a) (1.0f / slri_cbrtf(a))
+#define slri_rhypotf(a, b) (1.0f / slri_hypotf(a, b))
 #define slri_f32_to_i32_rn(a) SLRI_TO_I32(SLRI_OWN(rint)(a))
 #define slri_f32_to_i32(a) SLRI_TO_I32(a)
 #define slri_f32_to_i32_ru(a) SLRI_TO_I32(SLRI_OWN(ceil)(a))

@@ -42,6 +42,21 @@ void slri_d_put_shared(struct slri_d_emitter *e, const struct slri_entry *entry)
     slri_text_free(&name);
 }
 
+uint32_t slri_d_put_given_structs(struct slri_d_emitter *e, const struct slri_entry *entry, const char *prefix)
+{
+    uint32_t align = 1;
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        const struct slri_type *type = entry->binding[i].type;
+        if (type->kind != SLRI_STRUCT || entry->binding[i].is_buffer)
+            continue;
+        slri_text_printf(e->c.out, "struct %s_%u { ", prefix, i);
+        slri_d_words(e, type, "words");
+        slri_d_put(e, "; };\n");
+        align = type->align > align ? type->align : align;
+    }
+    return align;
+}
+
 bool slri_d_put_extras(struct slri_d_emitter *e, const struct slri_d_extra *extra, uint32_t count, const char *before,
                        bool takes)
 {

@@ -16,6 +16,10 @@ void slri_d_put_arguments(struct slri_d_emitter *e, const struct slri_instr *in,
 // Declares what the threads of a block share: those variables that the kernel uses.
 void slri_d_put_shared(struct slri_d_emitter *e, const struct slri_entry *entry);
 
+// Declares what an entry's structs by value are given as: "struct PREFIX_INDEX", words of their alignment. Gives the
+// largest alignment.
+uint32_t slri_d_put_given_structs(struct slri_d_emitter *e, const struct slri_entry *entry, const char *prefix);
+
 // What functions are given beside what the source gives them. As struct slri_dialect's `extra`.
 struct slri_d_extra {
     bool is_given;

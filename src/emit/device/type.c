@@ -218,6 +218,14 @@ bool slri_d_is_object(const struct slri_d_emitter *e, struct slri_root root)
     return type && type->kind != SLRI_ARRAY;
 }
 
+void slri_d_binding(struct slri_d_emitter *e, uint32_t index)
+{
+    if (e->dialect->given)
+        slri_text_printf(e->c.out, "%s%u", e->dialect->given, index);
+    else
+        slri_d_put(e, e->entry->binding[index].name);
+}
+
 void slri_d_root(struct slri_d_emitter *e, struct slri_root root)
 {
     switch (root.kind) {
@@ -229,7 +237,7 @@ void slri_d_root(struct slri_d_emitter *e, struct slri_root root)
         break;
     case SLRI_ROOT_BINDING:
         if (e->entry)
-            slri_d_put(e, e->entry->binding[root.index].name);
+            slri_d_binding(e, root.index);
         else
             slri_text_printf(e->c.out, "slri_b%u", root.index);
         break;

@@ -7,14 +7,11 @@
 #include "ir/matrix.h"
 #include "ir/pass/level.h"
 
-#include <stdio.h>
-
 extern const char slri_embedded_slr_msl_h[];
 extern const char slri_embedded_slr_msl_more_h[];
 
 struct msl_emitter { // the emitter first
     struct slri_d_emitter e;
-    const struct slri_entry *given; // as the source has it: what its parameters are called
     const uint32_t *block;
     struct slri_arguments arguments;
 };
@@ -33,44 +30,33 @@ static void put_gap(struct slri_d_emitter *e, uint32_t from, uint32_t to)
         slri_text_printf(e->c.out, "    uchar gap%u[%u];\n", from, to - from);
 }
 
-static bool is_given_struct(const struct slri_binding_info *binding)
-{
-    return !binding->is_buffer && binding->type->kind == SLRI_STRUCT;
-}
-
 // Gives where the next begins.
-static uint32_t put_member(struct slri_d_emitter *e, uint32_t index, uint32_t at)
+static uint32_t put_member(struct slri_d_emitter *e, const struct slri_entry *entry, uint32_t index)
 {
-    const struct slri_binding_info *binding = &of(e)->given->binding[index];
+    const struct slri_binding_info *binding = &entry->binding[index];
     slri_d_put(e, "    ");
     if (binding->is_buffer)
         slri_d_put(e, "SLRI_SPACE_G uchar *");
-    else if (is_given_struct(binding))
+    else if (binding->type->kind == SLRI_STRUCT)
         slri_text_printf(e->c.out, "struct slri_given_%u ", index);
     else
         slri_text_printf(e->c.out, "%s ", e->dialect->kind[binding->type->kind]);
     slri_text_printf(e->c.out, "b%u; // %s\n", index, binding->name);
-    return at + (binding->is_buffer ? 8 : (uint32_t)binding->type->bytes);
+    return slri_argument(entry, index) + (binding->is_buffer ? 8 : (uint32_t)binding->type->bytes);
 }
 
-static void put_block(struct slri_d_emitter *e)
+// Its parameters are called by number: the words of address spaces are what many a source calls them.
+static void put_block(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
     const struct msl_emitter *m = of(e);
     const uint32_t place[] = {m->arguments.globals, m->arguments.printed, m->arguments.faulted};
     static const char *const name[] = {"uchar *globals", "uint *printed", "uint *faulted"};
-    uint32_t at = 0, align = 8;
-    for (uint32_t i = 0; i < m->given->bindings; i++) {
-        if (!is_given_struct(&m->given->binding[i]))
-            continue;
-        slri_text_printf(e->c.out, "struct slri_given_%u { ", i);
-        slri_d_words(e, m->given->binding[i].type, "words");
-        slri_d_put(e, "; };\n");
-        align = m->given->binding[i].type->align > 8 ? 16 : align;
-    }
+    const uint32_t align = slri_d_put_given_structs(e, entry, "slri_given") > 8 ? 16 : 8;
+    uint32_t at = 0;
     slri_d_put(e, "struct slri_arguments {\n");
-    for (uint32_t i = 0; i < m->given->bindings; i++) {
-        put_gap(e, at, slri_argument(m->given, i));
-        at = put_member(e, i, slri_argument(m->given, i));
+    for (uint32_t i = 0; i < entry->bindings; i++) {
+        put_gap(e, at, slri_argument(entry, i));
+        at = put_member(e, entry, i);
     }
     for (uint32_t i = 0; i < 3; i++) {
         if (place[i] == SLRI_ARGUMENT_NONE)
@@ -89,7 +75,7 @@ static void put_block(struct slri_d_emitter *e)
 static void put_entry(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
     const struct msl_emitter *m = of(e);
-    put_block(e);
+    put_block(e, entry);
     if (m->block)
         slri_text_printf(e->c.out, "[[kernel, max_total_threads_per_threadgroup(%u)]] ",
                          m->block[0] * m->block[1] * m->block[2]);
@@ -148,6 +134,7 @@ static const struct slri_dialect msl = {
     .builtin = {"slri_at.thread_at.x", "slri_at.thread_at.y", "slri_at.thread_at.z", "slri_at.block_at.x",
                 "slri_at.block_at.y", "slri_at.block_at.z", "slri_at.block_size.x", "slri_at.block_size.y",
                 "slri_at.block_size.z", "slri_at.grid_size.x", "slri_at.grid_size.y", "slri_at.grid_size.z"},
+    .given = "slri_given.b",
     .reserved = none,
     .extra = put_extra,
     .warp = slri_d_put_warp,
@@ -157,36 +144,10 @@ static const struct slri_dialect msl = {
 
 // ---- the text ------------------------------------------------------------------------------------------------------
 
-// Parameters keep their names in other languages. Here they are members of the block, and called by number: the words
-// of address spaces are what many a source calls its parameters.
-static bool rename_parameters(struct slri_entry *entry, struct slri_region *region)
-{
-    struct slri_binding_info *binding = slri_region_take(region, (entry->bindings + (size_t)1) * sizeof *binding);
-    if (!binding)
-        return false;
-    for (uint32_t i = 0; i < entry->bindings; i++) {
-        char *name = slri_region_take(region, 24);
-        if (!name)
-            return false;
-        snprintf(name, 24, "slri_given.b%u", i);
-        binding[i] = entry->binding[i];
-        binding[i].name = name;
-    }
-    entry->binding = binding;
-    return true;
-}
-
 static slr_status put_text(struct msl_emitter *m, const struct slri_module *module, const struct slri_entry *entry,
-                           const struct slri_msl_facts *facts, struct slri_region *region, struct slri_text *out)
+                           const struct slri_msl_facts *facts, struct slri_text *out)
 {
-    struct slri_entry renamed = *entry;
-    struct slri_module one = *module;
-    one.entry = &renamed;
-    one.entries = 1;
-    m->given = entry;
     m->arguments = facts->arguments;
-    if (!rename_parameters(&renamed, region))
-        return SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
     slri_text_printf(out, "// %s of %s, for Metal 3.%u\n", entry->name, module->name, facts->version & 0xffff);
     slri_text_puts(out, "#include <metal_stdlib>\n");
     slri_text_puts(out, facts->version == SLRI_MSL_3_2 ? "#define SLRI_COHERENT\n" : "");
@@ -194,7 +155,7 @@ static slr_status put_text(struct msl_emitter *m, const struct slri_module *modu
     slri_text_puts(out, slri_embedded_slr_spaces_h);
     slri_text_puts(out, slri_embedded_slr_msl_more_h);
     slri_text_puts(out, "#line 1 \"slipring: emitted\"\n");
-    return slri_d_file(&m->e, &one, &renamed, &msl, out);
+    return slri_d_file(&m->e, module, entry, &msl, out);
 }
 
 slr_status slri_emit_msl(const struct slri_module *module, const struct slri_entry *kernel,
@@ -213,7 +174,7 @@ slr_status slri_emit_msl(const struct slri_module *module, const struct slri_ent
     slr_status status = region ? slri_level(module, kernel, region, &level, &entry)
                                : SLRI_FAIL(NO_MEMORY, "no memory to emit %s", kernel->name);
     if (status == SLR_OK)
-        status = put_text(&m, level, entry, &facts, region, out);
+        status = put_text(&m, level, entry, &facts, out);
     slri_region_destroy(region);
     return status;
 }

@@ -23,8 +23,11 @@ typedef unsigned long ulong;
 #define as_long(a) as_type<long>(a)
 #define as_ulong(a) as_type<ulong>(a)
 #define as_float(a) as_type<float>(a)
+#define SLRI_F64 ulong // a double is only moved, as its bits
+#define as_double(a) as_type<ulong>(a)
 #define SLRI_FLOAT(bits) as_float(bits)
 #define SLRI_OWN(f) metal::f
+#define SLRI_OUT(x) x
 #define SLRI_CAST(T, p) reinterpret_cast<T>(p) // within an address space alone
 #define SLRI_TICKS() ((ulong)0)
 
@@ -47,8 +50,6 @@ SLRI_FN void slri_fence(int, int scope)
                                    metal::memory_order_seq_cst, metal::thread_scope_device);
 #endif
 }
-#define slri_before(order, scope) if ((order) >= 2) slri_fence(order, scope)
-#define slri_after(order, scope) if ((order) == 1 || (order) >= 3) slri_fence(order, scope)
 #define slri_atomic_I32 metal::atomic_int
 #define slri_atomic_U32 metal::atomic_uint
 #define SLRI_WORD(K, p, S) SLRI_CAST(volatile SLRI_SPACE_##S slri_atomic_##K *, p)
@@ -90,15 +91,15 @@ SLRI_FN void slri_fence(int, int scope)
         slri_after(order, scope); \
         return a; \
     } \
-    SLRI_FETCH(add, atomic_fetch_add_explicit, K, type, S) SLRI_FETCH(sub, atomic_fetch_sub_explicit, K, type, S) \
-    SLRI_FETCH(exchange, atomic_exchange_explicit, K, type, S) SLRI_FETCH(min, atomic_fetch_min_explicit, K, type, S) \
-    SLRI_FETCH(max, atomic_fetch_max_explicit, K, type, S) SLRI_FETCH(and, atomic_fetch_and_explicit, K, type, S) \
-    SLRI_FETCH(or, atomic_fetch_or_explicit, K, type, S) SLRI_FETCH(xor, atomic_fetch_xor_explicit, K, type, S)
+    SLRI_FETCHES(K, type, S)
 #define SLRI_SWAP_32(S) slri_swap_U32_##S
 
 // ---- a block
 
 #define SLRI_SYNC() metal::threadgroup_barrier(metal::mem_flags::mem_device | metal::mem_flags::mem_threadgroup)
+#define SLRI_COUNT(value) \
+    slri_count_with(value, slri_at.thread_at.x + slri_at.thread_at.y + slri_at.thread_at.z == 0, slri_votes)
+#define SLRI_THREADS() ((int)(slri_at.block_size.x * slri_at.block_size.y * slri_at.block_size.z))
 
 // ---- a warp is a simdgroup of 32
 

@@ -21,15 +21,7 @@ SLRI_CUT(U64, ulong, 0, 0xfffffffffffffffful, 0.0f, 18446744073709551616.0f)
 SLRI_FN float slri_f16_to_float(ushort bits) { return (float)as_type<half>(bits); }
 SLRI_FN ushort slri_float_to_f16(float a) { return a == a ? as_type<ushort>((half)a) : 0x7e00; }
 
-// A double is only moved, as its bits. Each float is one.
-SLRI_FN ulong slri_bits_F64(ulong bits) { return bits; }
-SLRI_FN ulong slri_of_F64(ulong bits) { return bits; }
-SLRI_SHUFFLES(F64, ulong, slri_word_8)
-#define slri_double_as_longlong(a) ((long)(a))
-#define slri_longlong_as_double(a) ((ulong)(a))
-#define slri_hiint(a) ((int)((a) >> 32))
-#define slri_loint(a) ((int)(a))
-#define slri_hiloint(high, low) ((ulong)(uint)(high) << 32 | (uint)(low))
+// Of a float, the bits of the double that it is.
 SLRI_FN ulong slri_double(float a)
 {
     uint bits = as_uint(a), size = bits & 0x7fffffff;
@@ -44,29 +36,6 @@ SLRI_FN ulong slri_double(float a)
     return sign | (((ulong)size << (29 + up)) + ((896ul - up) << 52));
 }
 
-// ---- votes of a block
-
-// How many threads of the block give what is not zero. It ends with a barrier, so that the next finds `sum` free.
-SLRI_FN int slri_count(int value, thread const slri_place &at, threadgroup uint *sum)
-{
-    if (at.thread_at.x + at.thread_at.y + at.thread_at.z == 0)
-        slri_store_U32_L(sum, 0, 0, 0);
-    SLRI_SYNC();
-    if (value)
-        slri_add_U32_L(sum, 1, 0, 0);
-    SLRI_SYNC();
-    int count = (int)slri_load_U32_L(sum, 0, 0);
-    SLRI_SYNC();
-    return count;
-}
-SLRI_FN int slri_threads(thread const slri_place &at)
-{
-    return (int)(at.block_size.x * at.block_size.y * at.block_size.z);
-}
-#define SLRI_SYNC_COUNT(a) slri_count(a, slri_at, slri_votes)
-#define SLRI_SYNC_AND(a) (slri_count(a, slri_at, slri_votes) == slri_threads(slri_at))
-#define SLRI_SYNC_OR(a) (slri_count(a, slri_at, slri_votes) != 0)
-
 // ---- math
 
 #define slri_mulhi metal::mulhi
@@ -80,13 +49,6 @@ SLRI_FN ulong slri_umul64hi(ulong a, ulong b)
 SLRI_FN long slri_mul64hi(long a, long b)
 {
     return (long)(slri_umul64hi((ulong)a, (ulong)b) - (a < 0 ? (ulong)b : 0) - (b < 0 ? (ulong)a : 0));
-}
-SLRI_FN float slri_frexp_fractionf(float a) { int e; return metal::frexp(a, e); }
-SLRI_FN int slri_frexp_exponentf(float a) { int e; metal::frexp(a, e); return metal::isfinite(a) ? e : 0; }
-SLRI_FN float slri_modf_fractionf(float a) { float whole; return metal::modf(a, whole); }
-SLRI_FN int slri_ilogbf(float a)
-{
-    return a == 0 || metal::isnan(a) ? -0x7fffffff - 1 : metal::isinf(a) ? 0x7fffffff : slri_frexp_exponentf(a) - 1;
 }
 SLRI_FN float slri_logbf(float a)
 {
@@ -112,7 +74,6 @@ SLRI_FN float slri_hypotf(float a, float b)
     y = metal::ldexp(y, -e);
     return metal::ldexp(metal::sqrt(metal::fma(x, x, y * y)), e);
 }
-#define slri_rhypotf(a, b) (1.0f / slri_hypotf(a, b))
 // What a sum or a difference loses by its rounding is made good behind.
 SLRI_FN float slri_log1pf(float a)
 {
@@ -142,7 +103,6 @@ SLRI_FN float slri_cbrtf(float a)
     float off = metal::fma(y * y, y, -x);
     return metal::ldexp(slri_copysignf(y - off / (3.0f * y * y), a), part);
 }
-#define slri_rcbrtf(a) (1.0f / slri_cbrtf(a))
 // erf near 0: x and a polynomial of x^2. The tail: exp(-s), s + e being x^2, by another of (x - 2) / (x + 2).
 SLRI_FN float slri_erf_near(float a)
 {

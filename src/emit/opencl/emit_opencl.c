@@ -63,18 +63,6 @@ static void put_index(struct slri_d_emitter *e, const char *before, uint32_t ind
     slri_text_printf(e->c.out, "%s%u", before, index);
 }
 
-// Structs by value, as words of their alignment: a kernel's parameter takes no array.
-static void put_given_structs(struct slri_d_emitter *e, const struct slri_entry *entry)
-{
-    for (uint32_t i = 0; i < entry->bindings; i++) {
-        if (entry->binding[i].type->kind != SLRI_STRUCT || entry->binding[i].is_buffer)
-            continue;
-        slri_text_printf(e->c.out, "struct slri_given_%s_%u { ", entry->name, i);
-        slri_d_words(e, entry->binding[i].type, "words");
-        slri_d_put(e, "; };\n");
-    }
-}
-
 static void put_binding(struct slri_d_emitter *e, const struct slri_entry *entry, uint32_t index)
 {
     const struct slri_binding_info *binding = &entry->binding[index];
@@ -109,7 +97,11 @@ static void put_kernel(struct slri_d_emitter *e, const struct slri_entry *entry)
 {
     const struct slri_opencl_options *options = ((struct slri_opencl_emitter *)e)->options;
     const uint32_t *block = options->block;
-    put_given_structs(e, entry);
+    slri_text prefix = SLRI_TEXT_INIT;
+    slri_text_printf(&prefix, "slri_given_%s", entry->name);
+    slri_d_put_given_structs(e, entry, slri_text_view(&prefix)); // a kernel's parameter takes no array
+    e->c.out->out_of_memory |= prefix.out_of_memory;
+    slri_text_free(&prefix);
     slri_d_put(e, "SLRI_KERNEL ");
     if (block)
         slri_text_printf(e->c.out, "__attribute__((reqd_work_group_size(%u, %u, %u))) ", block[0], block[1], block[2]);

@@ -11,7 +11,11 @@
 #define SLRI_DOUBLE(bits) as_double(bits)
 #pragma OPENCL FP_CONTRACT OFF
 #define SLRI_OWN(f) f
+#define SLRI_OUT(x) &x
 #define SLRI_CAST(T, p) ((T)(p))
+#ifdef cl_khr_fp64
+#define SLRI_F64 double
+#endif
 #define SLRI_SWAP_32(S) atomic_cmpxchg
 #ifdef SLRI_CLOCK
 #define SLRI_TICKS() ((ulong)__builtin_readcyclecounter())
@@ -44,8 +48,6 @@ SLRI_FN void slri_fence(int order, int scope)
 #else
 SLRI_FN void slri_fence(int order, int scope) { mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE); }
 #endif
-#define slri_before(order, scope) if ((order) >= 2) slri_fence(order, scope)
-#define slri_after(order, scope) if ((order) == 1 || (order) >= 3) slri_fence(order, scope)
 
 // An operation of OpenCL's own between fences.
 #define SLRI_DIRECT(name, op, K, type, S) \
@@ -66,10 +68,7 @@ SLRI_FN void slri_fence(int order, int scope) { mem_fence(CLK_GLOBAL_MEM_FENCE |
                                                 slri_order(order), slri_failed(order), slri_scope(scope)); \
         return old; \
     } \
-    SLRI_FETCH(add, atomic_fetch_add_explicit, K, type, S) SLRI_FETCH(sub, atomic_fetch_sub_explicit, K, type, S) \
-    SLRI_FETCH(exchange, atomic_exchange_explicit, K, type, S) SLRI_FETCH(min, atomic_fetch_min_explicit, K, type, S) \
-    SLRI_FETCH(max, atomic_fetch_max_explicit, K, type, S) SLRI_FETCH(and, atomic_fetch_and_explicit, K, type, S) \
-    SLRI_FETCH(or, atomic_fetch_or_explicit, K, type, S) SLRI_FETCH(xor, atomic_fetch_xor_explicit, K, type, S)
+    SLRI_FETCHES(K, type, S)
 #else
 #define SLRI_PLAIN(K, type, S) \
     SLRI_FN type slri_load_##K##_##S(volatile SLRI_SPACE_##S type *p, int order, int scope) \
@@ -96,23 +95,9 @@ SLRI_FN uint slri_lane(void)
 }
 SLRI_FN uint slri_threads(void) { return (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)); }
 // What goes through `scratch` ends with a barrier, so that the next finds it free.
-// How many threads of the block give what is not zero.
-SLRI_FN int slri_count(int value, __local ulong *scratch)
-{
-    volatile __local uint *sum = (volatile __local uint *)scratch;
-    if (slri_lane() == 0)
-        *sum = 0;
-    SLRI_SYNC();
-    if (value)
-        atomic_inc(sum);
-    SLRI_SYNC();
-    int count = (int)*sum;
-    SLRI_SYNC();
-    return count;
-}
-#define SLRI_SYNC_COUNT(a) slri_count(a, slri_scratch)
-#define SLRI_SYNC_AND(a) (slri_count(a, slri_scratch) == (int)slri_threads())
-#define SLRI_SYNC_OR(a) (slri_count(a, slri_scratch) != 0)
+#define slri_count(value, scratch) slri_count_with(value, slri_lane() == 0, (volatile __local uint *)(scratch))
+#define SLRI_COUNT(value) slri_count(value, slri_scratch)
+#define SLRI_THREADS() ((int)slri_threads())
 
 // ---- warps
 

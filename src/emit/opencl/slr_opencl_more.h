@@ -43,11 +43,6 @@ SLRI_FN bool slri_none(int value, __local ulong *scratch)
     return slri_count(value, scratch) == 0;
 #endif
 }
-#ifdef cl_khr_fp64
-SLRI_FN ulong slri_bits_F64(double a) { return as_ulong(a); }
-SLRI_FN double slri_of_F64(ulong a) { return as_double(a); }
-SLRI_SHUFFLES(F64, double, slri_word_8)
-#endif
 
 // ---- math: what only OpenCL has
 
@@ -95,7 +90,6 @@ SLRI_EXTREME(slri_fmax, double, ulong, >, &, as_ulong, as_double)
 #define slri_atan2 atan2
 #define slri_pow pow
 #define slri_remainderf remainder
-#define slri_rcbrtf(a) (1.0f / cbrt(a))
 #define slri_rcbrt(a) (1.0 / cbrt(a))
 #define slri_asinh asinh
 #define slri_acosh acosh
@@ -126,8 +120,6 @@ SLRI_EXTREME(slri_fmax, double, ulong, >, &, as_ulong, as_double)
 #define slri_isinf isinf
 #define slri_isfinite isfinite
 #define slri_signbit signbit
-#define slri_double_as_longlong as_long
-#define slri_longlong_as_double as_double
 #define slri_ldexp ldexp
 #define slri_nextafterf nextafter
 #define slri_nextafter nextafter
@@ -137,19 +129,17 @@ SLRI_EXTREME(slri_fmax, double, ulong, >, &, as_ulong, as_double)
 #define slri_tgamma tgamma
 #define slri_logbf logb
 #define slri_logb logb
-#define slri_rhypotf(a, b) (1.0f / hypot(a, b))
 #define slri_rhypot(a, b) (1.0 / hypot(a, b))
 #define slri_normcdff(a) (0.5f * erfc(-0.70710678f * (a)))
 #define slri_normcdf(a) (0.5 * erfc(-0.70710678118654752 * (a)))
-#define SLRI_PARTS(T, f) \
-    SLRI_FN T slri_frexp_fraction##f(T a) { int e; return frexp(a, &e); } \
-    SLRI_FN int slri_frexp_exponent##f(T a) { int e; frexp(a, &e); return isfinite(a) ? e : 0; } \
-    SLRI_FN T slri_modf_fraction##f(T a) { T whole; return modf(a, &whole); } \
-    SLRI_FN int slri_ilogb##f(T a) \
-    { return a == 0 || isnan(a) ? -0x7fffffff - 1 : isinf(a) ? 0x7fffffff : slri_frexp_exponent##f(a) - 1; }
-SLRI_PARTS(float, f)
 #ifdef cl_khr_fp64
-SLRI_PARTS(double, )
+SLRI_FN double slri_frexp_fraction(double a) { int e; return frexp(a, &e); }
+SLRI_FN int slri_frexp_exponent(double a) { int e; frexp(a, &e); return isfinite(a) ? e : 0; }
+SLRI_FN double slri_modf_fraction(double a) { double whole; return modf(a, &whole); }
+SLRI_FN int slri_ilogb(double a)
+{
+    return a == 0 || isnan(a) ? -0x7fffffff - 1 : isinf(a) ? 0x7fffffff : slri_frexp_exponent(a) - 1;
+}
 #endif
 #define slri_f64_to_i32_rn(a) ((a) == (a) ? convert_int_sat_rte(a) : 0)
 #define slri_f64_to_i32(a) ((a) == (a) ? convert_int_sat_rtz(a) : 0)
@@ -177,9 +167,6 @@ SLRI_PARTS(double, )
 #define slri_umulhi mul_hi
 #define slri_mul64hi mul_hi
 #define slri_umul64hi mul_hi
-#define slri_hiint(a) ((int)(as_ulong(a) >> 32))
-#define slri_loint(a) ((int)as_ulong(a))
-#define slri_hiloint(high, low) as_double((ulong)(uint)(high) << 32 | (uint)(low))
 #ifdef cl_khr_fp64
 // The product is exact in double, and the sum's error makes its last place odd, so that the last rounding is the only one.
 SLRI_FN float slri_odd_fma(float a, float b, float c)

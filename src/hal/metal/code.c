@@ -276,8 +276,7 @@ void slri_mt_code_forget(struct slri_metal *metal)
     slri_mutex_lock(&metal->code_lock);
     for (struct slri_mt_kernel *each = metal->first_kernel; each; each = each->next)
         drop(metal, &each->pipeline);
-    for (int i = 0; i < SLRI_MT_TOOLS; ++i)
-        drop(metal, &metal->tool[i]);
+    drop(metal, &metal->tool);
     slri_mutex_unlock(&metal->code_lock);
 }
 
@@ -301,26 +300,25 @@ slr_status slri_mt_code_use(void *device, const struct slri_kernel_query *of, st
     return SLR_OK;
 }
 
-// ---- kernels of slipring's own -------------------------------------------------------------------------------------
+// ---- slipring's own ------------------------------------------------------------------------------------------------
 
-static slr_status make_tool(struct slri_metal *metal, enum slri_mt_tool tool)
+static slr_status make_tool(struct slri_metal *metal)
 {
-    static const char *const names[] = {[SLRI_MT_COPY] = "copy", [SLRI_MT_FILL] = "fill"};
-    struct making making = {.metal = metal, .name = names[tool]};
+    struct making making = {.metal = metal, .name = "bytes"};
     slr_status status = make_library(&making, slri_embedded_bytes_metal, SLRI_MSL_3_0);
     if (status == SLR_OK)
-        status = describe_pipeline(&making, names[tool], SLRI_MT_TOOL_THREADS);
+        status = describe_pipeline(&making, making.name, SLRI_MT_TOOL_THREADS);
     if (status == SLR_OK)
-        status = make_pipeline(&making, 0, &metal->tool[tool]);
+        status = make_pipeline(&making, 0, &metal->tool);
     end_making(&making);
     return status;
 }
 
-slr_status slri_mt_code_tool(struct slri_metal *metal, enum slri_mt_tool tool, slri_mt_id *out)
+slr_status slri_mt_code_tool(struct slri_metal *metal, slri_mt_id *out)
 {
     slri_mutex_lock(&metal->code_lock);
-    slr_status status = metal->tool[tool] ? SLR_OK : make_tool(metal, tool);
-    *out = metal->tool[tool];
+    slr_status status = metal->tool ? SLR_OK : make_tool(metal);
+    *out = metal->tool;
     slri_mutex_unlock(&metal->code_lock);
     return status;
 }

@@ -22,8 +22,10 @@ static slr_status metal_probe(bool automatic, uint32_t *devices)
 
 // ---- opening -------------------------------------------------------------------------------------------------------
 
-static slr_status start(struct slri_metal *metal)
+static slr_status start(void *device, uint64_t deadline_ns)
 {
+    struct slri_metal *metal = device;
+    (void)deadline_ns; // nothing here waits for long
     void *pool = metal->mt->push_pool();
     slr_status status = slri_mt_find_device(metal);
     metal->mt->pop_pool(pool);
@@ -36,7 +38,7 @@ static slr_status find(struct slri_metal *metal, const struct slri_spec *spec)
     SLRI_TRY(slri_spec_check_options(spec, known));
     SLRI_TRY(slri_ring_mode_choose(spec, metal->name, &metal->ring_mode));
     SLRI_TRY(slri_mt_load(&metal->mt));
-    return start(metal);
+    return start(metal, 0);
 }
 
 // Of a device that hangs nothing is freed that it may still touch.
@@ -58,7 +60,7 @@ static void metal_close(void *device)
     if (metal->mt)
         metal->mt->pop_pool(pool);
     slri_mutex_destroy(&metal->code_lock);
-    slri_mutex_destroy(&metal->memory_lock);
+    slri_places_destroy(&metal->chunks);
     slri_loss_destroy(&metal->loss);
     slri_free(metal->allocator, metal, sizeof *metal);
 }
@@ -72,7 +74,7 @@ static slr_status metal_open(const struct slri_spec *spec, const slr_allocator *
     metal->index = spec->index;
     snprintf(metal->name, sizeof metal->name, "metal:%u", spec->index);
     slri_loss_init(&metal->loss, metal->name);
-    slri_mutex_init(&metal->memory_lock);
+    slri_places_init(&metal->chunks, allocator, metal->name, sizeof(struct slri_mt_chunk));
     slri_mutex_init(&metal->code_lock);
     slr_status status = find(metal, spec);
     if (status == SLR_OK)
@@ -84,16 +86,10 @@ static slr_status metal_open(const struct slri_spec *spec, const slr_allocator *
 
 // ---- opening again -------------------------------------------------------------------------------------------------
 
-static slr_status begin_again(void *device, uint64_t deadline_ns)
-{
-    (void)deadline_ns; // nothing here waits for long
-    return start(device);
-}
-
 // What lay on the device may be wrong, and all is made anew.
 static slr_status metal_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user)
 {
-    static const struct slri_reopening how = {begin_again, give_up};
+    static const struct slri_reopening how = {start, give_up};
     struct slri_metal *metal = device;
     SLRI_TRY(quiesce(user));
     void *pool = metal->mt->push_pool();

@@ -2,6 +2,7 @@
 // The devices: which there are, what they say of themselves; figures of an open one.
 #include "base/status.h"
 #include "engine/cache.h"
+#include "engine/counted.h"
 #include "engine/ring_mode.h"
 #include "hal/metal/metal.h"
 
@@ -160,19 +161,14 @@ slr_status slri_mt_metrics(const void *device, slr_metrics *out)
 {
     const struct slri_metal *metal = device;
     const struct slri_mt_counts *counts = &metal->counts;
-    const struct {
-        const char *name;
-        const uint64_t *counter;
-    } counted[] = {{"command_buffers", &counts->command_buffers},
-                   {"encoders", &counts->encoders},
-                   {"pipelines", &counts->pipelines},
-                   {"archives", &counts->archives},
-                   {"staged_copies", &counts->staged_copies}};
+    const struct slri_counted counted[] = {{"command_buffers", &counts->command_buffers},
+                                           {"encoders", &counts->encoders},
+                                           {"pipelines", &counts->pipelines},
+                                           {"archives", &counts->archives},
+                                           {"staged_copies", &counts->staged_copies}};
     *out = (slr_metrics){.count = 2,
                          .metric = {{"memory_used_bytes", SLRI_MT(metal->mt, metal->device, allocated)},
                                     {"memory_bytes", metal->facts.memory_bytes}}};
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; ++i)
-        out->metric[out->count++] =
-            (slr_metric){counted[i].name, __atomic_load_n(counted[i].counter, __ATOMIC_RELAXED)};
+    slri_metrics_add_counted(out, counted, sizeof counted / sizeof *counted);
     return SLR_OK;
 }

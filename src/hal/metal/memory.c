@@ -36,30 +36,6 @@ static void free_buffer(const struct slri_metal *metal, slri_mt_id buffer)
         slri_mt_release(metal, buffer);
 }
 
-// ---- chunks by address: under their lock ---------------------------------------------------------------------------
-
-static slr_status insert(struct slri_metal *metal, struct slri_mt_chunk *chunk)
-{
-    slri_mutex_lock(&metal->memory_lock);
-    chunk->key = (uintptr_t)chunk->host;
-    slr_status status =
-        chunk->host
-            ? slri_places_add(&metal->chunks, metal->allocator, metal->name, chunk, sizeof *chunk)
-            : slri_places_add_anywhere(&metal->chunks, metal->allocator, metal->name, chunk, sizeof *chunk, NOBODYS);
-    slri_mutex_unlock(&metal->memory_lock);
-    return status;
-}
-
-struct slri_mt_chunk slri_mt_find(struct slri_metal *metal, const void *address, uint64_t *offset)
-{
-    slri_mutex_lock(&metal->memory_lock);
-    const struct slri_mt_chunk found =
-        *(const struct slri_mt_chunk *)slri_places_find(&metal->chunks, (uintptr_t)address);
-    slri_mutex_unlock(&metal->memory_lock);
-    *offset = (uintptr_t)address - found.key;
-    return found;
-}
-
 // ---- slots ---------------------------------------------------------------------------------------------------------
 
 slr_status slri_mt_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory)
@@ -71,7 +47,9 @@ slr_status slri_mt_memory_create(void *device, enum slri_memory_kind kind, uint6
         slri_mt_buffer_make(metal, bytes, metal->facts.is_unified && kind != SLRI_MEMORY_PRIVATE, &chunk);
     metal->mt->pop_pool(pool);
     SLRI_TRY(status);
-    status = insert(metal, &chunk);
+    chunk.key = (uintptr_t)chunk.host;
+    status = chunk.host ? slri_places_add(&metal->chunks, &chunk)
+                        : slri_places_add_anywhere(&metal->chunks, &chunk, NOBODYS);
     if (status == SLR_OK)
         *memory = (void *)(uintptr_t)chunk.key;
     else
@@ -85,12 +63,9 @@ void slri_mt_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
     (void)kind, (void)bytes;
     if (slri_is_lost(&metal->loss)) // it goes with the device
         return;
-    slri_mutex_lock(&metal->memory_lock);
-    const struct slri_mt_chunk *at = slri_places_find(&metal->chunks, (uintptr_t)memory);
-    slri_mt_id buffer = at->buffer;
-    slri_places_remove(&metal->chunks, at);
-    slri_mutex_unlock(&metal->memory_lock);
-    free_buffer(metal, buffer);
+    struct slri_mt_chunk chunk;
+    slri_places_take(&metal->chunks, memory, &chunk);
+    free_buffer(metal, chunk.buffer);
 }
 
 void slri_mt_memory_forget(struct slri_metal *metal)
@@ -98,11 +73,14 @@ void slri_mt_memory_forget(struct slri_metal *metal)
     const struct slri_mt_chunk *chunk = metal->chunks.entry;
     for (uint32_t i = 0; i < metal->chunks.count; ++i)
         free_buffer(metal, chunk[i].buffer);
-    slri_places_free(&metal->chunks, metal->allocator);
+    slri_places_clear(&metal->chunks);
 }
 
 void slri_mt_locate(void *device, const void *memory, struct slri_memory_place *out)
 {
+    struct slri_metal *metal = device;
+    struct slri_mt_chunk chunk;
     *out = (struct slri_memory_place){0};
-    out->native = slri_mt_find(device, memory, &out->offset).buffer;
+    slri_places_find(&metal->chunks, memory, &chunk, &out->offset);
+    out->native = chunk.buffer;
 }

@@ -35,9 +35,7 @@ struct slri_mt_counts {
     uint64_t command_buffers, encoders, pipelines, archives, staged_copies;
 };
 
-// Kernels of slipring's own, for what a stream copies and fills.
-#define SLRI_MT_TOOL_THREADS 256u // of a block
-enum slri_mt_tool { SLRI_MT_COPY, SLRI_MT_FILL, SLRI_MT_TOOLS };
+#define SLRI_MT_TOOL_THREADS 256u // of a block that copies or fills
 
 struct slri_metal {
     const struct slri_mt_runtime *mt;
@@ -49,12 +47,10 @@ struct slri_metal {
     struct slri_loss loss;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
-    slri_mutex memory_lock;    // of the next
     struct slri_places chunks; // by their keys
-
-    slri_mutex code_lock; // of the next two
+    slri_mutex code_lock;      // of the next two
     struct slri_mt_kernel *first_kernel;
-    slri_mt_id tool[SLRI_MT_TOOLS]; // pipelines; NULL: not made yet
+    slri_mt_id tool; // the pipeline that copies and fills; NULL: not made yet
     struct slri_mt_counts counts;
 };
 
@@ -82,7 +78,6 @@ slr_status slri_mt_memory_create(void *device, enum slri_memory_kind kind, uint6
 void slri_mt_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
 void slri_mt_memory_forget(struct slri_metal *metal); // frees all
 slr_status slri_mt_buffer_make(struct slri_metal *metal, uint64_t bytes, bool is_seen, struct slri_mt_chunk *out);
-struct slri_mt_chunk slri_mt_find(struct slri_metal *metal, const void *address, uint64_t *offset);
 void slri_mt_locate(void *device, const void *memory, struct slri_memory_place *out);
 
 // code.c: a kernel for a shape of block.
@@ -100,7 +95,7 @@ void slri_mt_code_unload(void *device, void *loaded);
 slr_status slri_mt_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 slr_status slri_mt_code_use(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out);
 void slri_mt_code_forget(struct slri_metal *metal); // what Metal has of it
-slr_status slri_mt_code_tool(struct slri_metal *metal, enum slri_mt_tool tool, slri_mt_id *out);
+slr_status slri_mt_code_tool(struct slri_metal *metal, slri_mt_id *out);
 
 // record.c: commands into an encoder.
 #define SLRI_MT_MOST_USED 64u
@@ -124,8 +119,6 @@ slr_status slri_mt_record(struct slri_mt_recorder *recorder, const struct slri_c
 // Between the device's memory and `at` of the stage, where there is room.
 slr_status slri_mt_record_staged(struct slri_mt_recorder *recorder, bool in, const void *device, uint64_t at,
                                  uint64_t bytes);
-// At once, of memory that the host sees, while nothing is under way. False: it cannot be.
-bool slri_mt_do_at_once(struct slri_metal *metal, const struct slri_command *command);
 
 // queue.c
 slr_status slri_mt_queue_create(void *device, uint32_t priority, void **queue);

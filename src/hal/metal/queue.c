@@ -200,9 +200,12 @@ static slr_status record_command(struct slri_buffered_queue *base, const struct 
     return slri_mt_record(recorder, command, extras);
 }
 
-static bool do_at_once(struct slri_buffered_queue *base, const struct slri_command *command)
+static unsigned char *seen(struct slri_buffered_queue *base, const void *device)
 {
-    return slri_mt_do_at_once(of(base)->recorder.metal, command);
+    uint64_t offset;
+    struct slri_mt_chunk chunk;
+    slri_places_find(&of(base)->recorder.metal->chunks, device, &chunk, &offset);
+    return chunk.host ? chunk.host + offset : NULL;
 }
 
 static slr_status make_queue(struct slri_metal *metal, struct slri_mt_queue *queue)
@@ -229,7 +232,7 @@ slr_status slri_mt_queue_create(void *device, uint32_t priority, void **queue)
                                                      .free = free_queue,
                                                      .grow = grow_stage,
                                                      .copy = copy_staged,
-                                                     .at_once = do_at_once};
+                                                     .seen = seen};
     struct slri_metal *metal = device;
     void *made;
     (void)priority; // Metal has none

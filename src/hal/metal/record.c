@@ -7,8 +7,6 @@
 #include "engine/launch_block.h"
 #include "hal/metal/metal.h"
 
-#include <string.h>
-
 #define MOST_SET 4096u                // bytes that Metal takes without a buffer
 #define MOST_PART (UINT64_C(1) << 30) // bytes of a copy at once: its threads are counted in 32 bits
 
@@ -45,7 +43,8 @@ static void use(struct slri_mt_recorder *recorder, slri_mt_id buffer, uint64_t u
 static uint64_t use_at(struct slri_mt_recorder *recorder, const void *memory, uint64_t usage)
 {
     uint64_t offset;
-    const struct slri_mt_chunk chunk = slri_mt_find(recorder->metal, memory, &offset);
+    struct slri_mt_chunk chunk;
+    slri_places_find(&recorder->metal->chunks, memory, &chunk, &offset);
     use(recorder, chunk.buffer, usage);
     return chunk.address + offset;
 }
@@ -59,16 +58,16 @@ static void set_pipeline(struct slri_mt_recorder *recorder, slri_mt_id pipeline)
 
 // ---- copies and fills ----------------------------------------------------------------------------------------------
 
-struct job { // bytes.metal
-    uint64_t to, from, bytes;
+struct job {                  // bytes.metal
+    uint64_t to, from, bytes; // `from` 0: the pattern
     uint32_t unit, pattern;
 };
 
-static slr_status put_job(struct slri_mt_recorder *recorder, enum slri_mt_tool tool, struct job job)
+static slr_status put_job(struct slri_mt_recorder *recorder, struct job job)
 {
     const struct slri_mt_size threads = {SLRI_MT_TOOL_THREADS, 1, 1};
     slri_mt_id pipeline;
-    SLRI_TRY(slri_mt_code_tool(recorder->metal, tool, &pipeline));
+    SLRI_TRY(slri_mt_code_tool(recorder->metal, &pipeline));
     set_pipeline(recorder, pipeline);
     for (uint64_t left = job.bytes; left != 0; left -= job.bytes) {
         const uint64_t all = job.to | job.from | left;
@@ -91,20 +90,20 @@ slr_status slri_mt_record_staged(struct slri_mt_recorder *recorder, bool in, con
     const uint64_t here = recorder->stage.address + at;
     use(recorder, recorder->stage.buffer, in ? SLRI_MT_READ : SLRI_MT_WRITE);
     slri_mt_count(&recorder->metal->counts.staged_copies);
-    return put_job(recorder, SLRI_MT_COPY, (struct job){in ? there : here, in ? here : there, bytes, 0, 0});
+    return put_job(recorder, (struct job){in ? there : here, in ? here : there, bytes, 0, 0});
 }
 
 static slr_status move(struct slri_mt_recorder *recorder, const struct slri_command *command)
 {
     const uint64_t from = use_at(recorder, command->move.from, SLRI_MT_READ);
     const uint64_t to = use_at(recorder, command->move.to, SLRI_MT_WRITE);
-    return put_job(recorder, SLRI_MT_COPY, (struct job){to, from, command->move.bytes, 0, 0});
+    return put_job(recorder, (struct job){to, from, command->move.bytes, 0, 0});
 }
 
 static slr_status fill(struct slri_mt_recorder *recorder, const struct slri_command *command)
 {
     const uint64_t to = use_at(recorder, command->fill.device, SLRI_MT_WRITE);
-    return put_job(recorder, SLRI_MT_FILL, (struct job){to, 0, command->fill.bytes, 0, slri_fill_word(command)});
+    return put_job(recorder, (struct job){to, 0, command->fill.bytes, 0, slri_fill_word(command)});
 }
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
@@ -160,25 +159,4 @@ slr_status slri_mt_record(struct slri_mt_recorder *recorder, const struct slri_c
         dispatch(recorder, command, extras);
         return SLR_OK;
     }
-}
-
-static unsigned char *seen(struct slri_metal *metal, const void *memory)
-{
-    uint64_t offset;
-    const struct slri_mt_chunk chunk = slri_mt_find(metal, memory, &offset);
-    return chunk.host ? chunk.host + offset : NULL;
-}
-
-bool slri_mt_do_at_once(struct slri_metal *metal, const struct slri_command *command)
-{
-    if (command->op > SLRI_COPY_OUT)
-        return false;
-    unsigned char *device = seen(metal, command->copy.device);
-    if (!device)
-        return false;
-    if (command->op == SLRI_COPY_IN)
-        memcpy(device, command->copy.host, command->copy.bytes);
-    else
-        memcpy(command->copy.host, device, command->copy.bytes);
-    return true;
 }

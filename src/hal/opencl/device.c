@@ -158,7 +158,7 @@ static slr_status opencl_open(const struct slri_spec *spec, const slr_allocator 
         free_device(opencl);
         return status;
     }
-    slri_mutex_init(&opencl->memory_lock);
+    slri_places_init(&opencl->chunks, opencl->allocator, opencl->name, sizeof(struct slri_cl_chunk));
     slri_mutex_init(&opencl->left_lock);
     slri_mutex_init(&opencl->stay_lock);
     slri_mutex_init(&opencl->clock_lock);
@@ -184,8 +184,7 @@ static void opencl_close(void *device)
     opencl->cl->ReleaseContext(opencl->context);
     slri_mutex_destroy(&opencl->stay_lock);
     slri_mutex_destroy(&opencl->clock_lock);
-    slri_mutex_destroy(&opencl->memory_lock);
-    slri_places_free(&opencl->chunks, opencl->allocator);
+    slri_places_destroy(&opencl->chunks);
     free_device(opencl);
 }
 

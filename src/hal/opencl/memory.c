@@ -19,48 +19,39 @@ const char *slri_cl_memory_name(enum slri_cl_memory memory)
 
 static slr_status insert(struct slri_opencl *opencl, struct slri_cl_chunk *chunk)
 {
-    slri_mutex_lock(&opencl->memory_lock);
     chunk->key = (uintptr_t)chunk->address;
     chunk->opened = opencl->opened;
-    slr_status status = slri_places_add(&opencl->chunks, opencl->allocator, opencl->name, chunk, sizeof *chunk);
-    slri_mutex_unlock(&opencl->memory_lock);
-    return status;
+    return slri_places_add(&opencl->chunks, chunk);
 }
 
 // Under the lock, as long as it is held.
 static struct slri_cl_chunk *chunk_of(const struct slri_opencl *opencl, const void *address)
 {
-    return slri_places_find(&opencl->chunks, (uintptr_t)address);
+    return slri_places_at(&opencl->chunks, (uintptr_t)address);
 }
 
 static struct slri_cl_chunk take_out(struct slri_opencl *opencl, const void *address)
 {
-    slri_mutex_lock(&opencl->memory_lock);
-    const struct slri_cl_chunk *at = chunk_of(opencl, address);
-    const struct slri_cl_chunk chunk = *at;
-    slri_places_remove(&opencl->chunks, at);
-    slri_mutex_unlock(&opencl->memory_lock);
+    struct slri_cl_chunk chunk;
+    slri_places_take(&opencl->chunks, address, &chunk);
     return chunk;
 }
 
 slri_cl_mem slri_cl_find_memory(struct slri_opencl *opencl, const void *address, uint64_t *offset)
 {
-    slri_mutex_lock(&opencl->memory_lock);
-    const struct slri_cl_chunk *chunk = chunk_of(opencl, address);
-    slri_cl_mem mem = chunk->mem;
-    *offset = (uint64_t)((const unsigned char *)address - chunk->address);
-    slri_mutex_unlock(&opencl->memory_lock);
-    return mem;
+    struct slri_cl_chunk chunk;
+    slri_places_find(&opencl->chunks, address, &chunk, offset);
+    return chunk.mem;
 }
 
 uint64_t slri_cl_memory_bytes(struct slri_opencl *opencl)
 {
     uint64_t bytes = 0;
-    slri_mutex_lock(&opencl->memory_lock);
+    slri_mutex_lock(&opencl->chunks.lock);
     const struct slri_cl_chunk *chunk = opencl->chunks.entry;
     for (uint32_t i = 0; i < opencl->chunks.count; ++i)
         bytes += chunk[i].bytes;
-    slri_mutex_unlock(&opencl->memory_lock);
+    slri_mutex_unlock(&opencl->chunks.lock);
     return bytes;
 }
 
@@ -135,10 +126,10 @@ slr_status slri_cl_buffer_create(void *device, uint64_t bytes, void **memory)
 // What was lost may touch it.
 static bool is_of_before(struct slri_opencl *opencl, const void *memory)
 {
-    slri_mutex_lock(&opencl->memory_lock);
+    slri_mutex_lock(&opencl->chunks.lock);
     const struct slri_cl_chunk *chunk = chunk_of(opencl, memory);
     bool is = chunk->opened != opencl->opened && !chunk->is_ring;
-    slri_mutex_unlock(&opencl->memory_lock);
+    slri_mutex_unlock(&opencl->chunks.lock);
     return is;
 }
 
@@ -161,15 +152,15 @@ void slri_cl_buffer_destroy(void *device, void *memory, uint64_t bytes)
 
 void slri_cl_buffer_give_up(struct slri_opencl *opencl, void *memory)
 {
-    slri_mutex_lock(&opencl->memory_lock);
+    slri_mutex_lock(&opencl->chunks.lock);
     chunk_of(opencl, memory)->given_up = true;
-    slri_mutex_unlock(&opencl->memory_lock);
+    slri_mutex_unlock(&opencl->chunks.lock);
 }
 
 void slri_cl_free_given_up(struct slri_opencl *opencl)
 {
     uint32_t kept = 0;
-    slri_mutex_lock(&opencl->memory_lock);
+    slri_mutex_lock(&opencl->chunks.lock);
     struct slri_cl_chunk *chunk = opencl->chunks.entry;
     for (uint32_t i = 0; i < opencl->chunks.count; ++i)
         if (chunk[i].given_up)
@@ -177,17 +168,17 @@ void slri_cl_free_given_up(struct slri_opencl *opencl)
         else
             chunk[kept++] = chunk[i];
     opencl->chunks.count = kept;
-    slri_mutex_unlock(&opencl->memory_lock);
+    slri_mutex_unlock(&opencl->chunks.lock);
 }
 
 uint64_t slri_cl_given_up_bytes(struct slri_opencl *opencl)
 {
     uint64_t bytes = 0;
-    slri_mutex_lock(&opencl->memory_lock);
+    slri_mutex_lock(&opencl->chunks.lock);
     const struct slri_cl_chunk *chunk = opencl->chunks.entry;
     for (uint32_t i = 0; i < opencl->chunks.count; ++i)
         bytes += chunk[i].given_up ? chunk[i].bytes : 0;
-    slri_mutex_unlock(&opencl->memory_lock);
+    slri_mutex_unlock(&opencl->chunks.lock);
     return bytes;
 }
 

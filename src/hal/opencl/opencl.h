@@ -74,7 +74,6 @@ struct slri_opencl {
         uint64_t kept_bytes; // that were counted as kept
     } left;
 
-    slri_mutex memory_lock;
     struct slri_places chunks; // by address
 
     slri_mutex stay_lock;

@@ -101,13 +101,13 @@ static int32_t name_memory(struct slri_cl_group *group)
     int32_t error = SLRI_CL_SUCCESS;
     if (!opencl->cl->SetKernelExecInfo)
         return error;
-    slri_mutex_lock(&opencl->memory_lock);
+    slri_mutex_lock(&opencl->chunks.lock);
     const struct slri_cl_chunk *chunk = opencl->chunks.entry;
     const uint32_t count = opencl->chunks.count;
     const void **address = slri_alloc(opencl->allocator, count * sizeof *address);
     for (uint32_t i = 0; address && i < count; ++i)
         address[i] = chunk[i].address;
-    slri_mutex_unlock(&opencl->memory_lock);
+    slri_mutex_unlock(&opencl->chunks.lock);
     if (!address)
         return -6; // CL_OUT_OF_HOST_MEMORY
     error = opencl->cl->SetKernelExecInfo(group->kernel, SLRI_CL_KERNEL_EXEC_INFO_SVM_PTRS, count * sizeof *address,

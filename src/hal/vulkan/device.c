@@ -140,7 +140,8 @@ static void give_up(void *device)
 
 static void init_locks(struct slri_vulkan *vulkan)
 {
-    slri_mutex_init(&vulkan->memory_lock);
+    slri_places_init(&vulkan->buffers, vulkan->allocator, vulkan->name, sizeof(struct slri_vk_chunk));
+    slri_places_init(&vulkan->seen, vulkan->allocator, vulkan->name, sizeof(struct slri_vk_chunk));
     slri_mutex_init(&vulkan->own_lock);
     slri_mutex_init(&vulkan->canary.lock);
     slri_mutex_init(&vulkan->code_lock);
@@ -158,7 +159,8 @@ static void vulkan_close(void *device)
     slri_mutex_destroy(&vulkan->code_lock);
     slri_mutex_destroy(&vulkan->canary.lock);
     slri_mutex_destroy(&vulkan->own_lock);
-    slri_mutex_destroy(&vulkan->memory_lock);
+    slri_places_destroy(&vulkan->seen);
+    slri_places_destroy(&vulkan->buffers);
     slri_loss_destroy(&vulkan->loss);
     slri_free(vulkan->allocator, vulkan, sizeof *vulkan);
 }

@@ -3,6 +3,7 @@
 #include "base/cpu.h"
 #include "base/status.h"
 #include "engine/cache.h"
+#include "engine/counted.h"
 #include "engine/ring_mode.h"
 #include "hal/vulkan/vulkan.h"
 
@@ -430,19 +431,15 @@ slr_status slri_vk_metrics(const void *device, slr_metrics *out)
 {
     const struct slri_vulkan *vulkan = device;
     const struct slri_vk_counts *counts = &vulkan->counts;
-    const struct {
-        const char *name;
-        const uint64_t *counter;
-    } counted[] = {{"barriers", &counts->barriers},
-                   {"host_barriers", &counts->host_barriers},
-                   {"argument_writes", &counts->argument_writes},
-                   {"pipelines", &counts->pipelines},
-                   {"submits", &counts->submits}};
+    const struct slri_counted counted[] = {{"barriers", &counts->barriers},
+                                           {"host_barriers", &counts->host_barriers},
+                                           {"argument_writes", &counts->argument_writes},
+                                           {"pipelines", &counts->pipelines},
+                                           {"submits", &counts->submits}};
     *out = (slr_metrics){0};
     if (vulkan->facts.budget)
         add_budget(vulkan, out);
     add_metric(out, "memory_bytes", vulkan->facts.memory_bytes);
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; ++i)
-        add_metric(out, counted[i].name, __atomic_load_n(counted[i].counter, __ATOMIC_RELAXED));
+    slri_metrics_add_counted(out, counted, sizeof counted / sizeof *counted);
     return SLR_OK;
 }

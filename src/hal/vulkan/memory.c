@@ -7,49 +7,38 @@
 
 #include <string.h>
 
-// ---- lists of chunks: under their lock -----------------------------------------------------------------------------
+// ---- lists of chunks -----------------------------------------------------------------------------------------------
 
-static slr_status insert(struct slri_vulkan *vulkan, struct slri_places *chunks, const struct slri_vk_chunk *chunk)
+static struct slri_vk_chunk take_out(struct slri_places *chunks, uint64_t key, uint64_t given)
 {
-    slri_mutex_lock(&vulkan->memory_lock);
-    slr_status status = slri_places_add(chunks, vulkan->allocator, vulkan->name, chunk, sizeof *chunk);
-    slri_mutex_unlock(&vulkan->memory_lock);
-    return status;
-}
-
-static struct slri_vk_chunk take_out(struct slri_vulkan *vulkan, struct slri_places *chunks, uint64_t key,
-                                     uint64_t given)
-{
-    slri_mutex_lock(&vulkan->memory_lock);
-    const struct slri_vk_chunk *at = slri_places_find(chunks, key);
+    slri_mutex_lock(&chunks->lock);
+    const struct slri_vk_chunk *at = slri_places_at(chunks, key);
     while (at != chunks->entry && at->given != given && at[-1].key == key)
         --at;
     const struct slri_vk_chunk chunk = *at;
     slri_places_remove(chunks, at);
-    slri_mutex_unlock(&vulkan->memory_lock);
+    slri_mutex_unlock(&chunks->lock);
     return chunk;
 }
 
-static bool find_in(struct slri_vulkan *vulkan, const struct slri_places *chunks, uint64_t key, uint64_t bytes,
-                    VkBuffer *buffer, uint64_t *offset, unsigned char **host)
+static bool find_in(struct slri_places *chunks, const void *address, uint64_t bytes, VkBuffer *buffer, uint64_t *offset,
+                    unsigned char **host)
 {
-    slri_mutex_lock(&vulkan->memory_lock);
-    const struct slri_vk_chunk *chunk = slri_places_find(chunks, key);
-    const uint64_t at = chunk ? chunk->lead + (key - chunk->key) : 0;
-    const bool is_there = chunk && at <= chunk->bytes && bytes <= chunk->bytes - at;
-    if (is_there) {
-        *buffer = chunk->buffer;
-        *offset = at;
-        *host = chunk->host ? chunk->host + at : NULL;
-    }
-    slri_mutex_unlock(&vulkan->memory_lock);
-    return is_there;
+    struct slri_vk_chunk chunk;
+    uint64_t at;
+    if (!slri_places_find(chunks, address, &chunk, &at) || chunk.lead + at > chunk.bytes ||
+        bytes > chunk.bytes - chunk.lead - at)
+        return false;
+    *buffer = chunk.buffer;
+    *offset = chunk.lead + at;
+    *host = chunk.host ? chunk.host + *offset : NULL;
+    return true;
 }
 
 unsigned char *slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkBuffer *buffer, uint64_t *offset)
 {
     unsigned char *host = NULL;
-    find_in(vulkan, &vulkan->buffers, (uintptr_t)address, 0, buffer, offset, &host);
+    find_in(&vulkan->buffers, address, 0, buffer, offset, &host);
     return host;
 }
 
@@ -65,16 +54,14 @@ bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t
                        uint64_t *offset)
 {
     unsigned char *host;
-    return find_in(vulkan, &vulkan->seen, (uintptr_t)address, bytes, buffer, offset, &host);
+    return find_in(&vulkan->seen, address, bytes, buffer, offset, &host);
 }
 
 uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host)
 {
-    slri_mutex_lock(&vulkan->memory_lock);
-    const struct slri_vk_chunk *chunk = slri_places_find(&vulkan->seen, (uintptr_t)host);
-    const uint64_t address = chunk ? chunk->address + chunk->lead + ((uintptr_t)host - chunk->key) : 0;
-    slri_mutex_unlock(&vulkan->memory_lock);
-    return address;
+    struct slri_vk_chunk chunk;
+    uint64_t offset;
+    return slri_places_find(&vulkan->seen, host, &chunk, &offset) ? chunk.address + chunk.lead + offset : 0;
 }
 
 // ---- pieces --------------------------------------------------------------------------------------------------------
@@ -205,7 +192,7 @@ static slr_status create_buffer(struct slri_vulkan *vulkan, const struct wish *w
     if (chunk.host)
         memset(chunk.host, 0, chunk.bytes);
     if (status == SLR_OK)
-        status = insert(vulkan, &vulkan->buffers, &chunk);
+        status = slri_places_add(&vulkan->buffers, &chunk);
     if (status == SLR_OK)
         *memory = (void *)(uintptr_t)chunk.address;
     else
@@ -233,7 +220,7 @@ static slr_status create_viewed(struct slri_vulkan *vulkan, uint64_t bytes, void
 static slr_status keep_seen(struct slri_vulkan *vulkan, struct slri_vk_chunk *chunk, const void *host)
 {
     chunk->key = (uintptr_t)host;
-    slr_status status = insert(vulkan, &vulkan->seen, chunk);
+    slr_status status = slri_places_add(&vulkan->seen, chunk);
     if (status != SLR_OK)
         slri_vk_chunk_free(vulkan, chunk);
     return status;
@@ -299,7 +286,7 @@ void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
         return;
     const uint64_t given = kind == SLRI_MEMORY_GIVEN ? bytes : 0;
     const bool is_seen = kind == SLRI_MEMORY_PINNED || kind == SLRI_MEMORY_GIVEN || kind == SLRI_MEMORY_SHARED;
-    struct slri_vk_chunk chunk = take_out(vulkan, is_seen ? &vulkan->seen : &vulkan->buffers, key, given);
+    struct slri_vk_chunk chunk = take_out(is_seen ? &vulkan->seen : &vulkan->buffers, key, given);
     slri_vk_chunk_free(vulkan, &chunk);
 }
 
@@ -308,7 +295,7 @@ static void forget_list(struct slri_vulkan *vulkan, struct slri_places *chunks)
     const struct slri_vk_chunk *chunk = chunks->entry;
     for (uint32_t i = 0; i < chunks->count; ++i)
         slri_vk_chunk_free(vulkan, &chunk[i]);
-    slri_places_free(chunks, vulkan->allocator);
+    slri_places_clear(chunks);
 }
 
 void slri_vk_memory_forget(struct slri_vulkan *vulkan)

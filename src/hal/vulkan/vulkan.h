@@ -68,7 +68,6 @@ struct slri_vulkan {
     } line[8];
     uint32_t lines, next_line; // the second is atomic
 
-    slri_mutex memory_lock;
     struct slri_places buffers, seen; // chunks by the device's address; by the host's
 
     slri_mutex own_lock; // of the queue that zeroes new memory

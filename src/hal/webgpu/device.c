@@ -62,9 +62,11 @@ static slr_status request_device(struct slri_webgpu *webgpu, WGPUAdapter adapter
     return SLR_OK;
 }
 
-static slr_status start(struct slri_webgpu *webgpu)
+static slr_status start(void *device, uint64_t deadline_ns)
 {
+    struct slri_webgpu *webgpu = device;
     WGPUAdapter adapter;
+    (void)deadline_ns; // nothing here waits for long
     SLRI_TRY(slri_wg_find_adapter(webgpu->lib, webgpu->index, &adapter, &webgpu->facts));
     slr_status status = request_device(webgpu, adapter);
     webgpu->lib->AdapterRelease(adapter);
@@ -104,7 +106,8 @@ static void webgpu_close(void *device)
     slri_mutex_destroy(&webgpu->canary.lock);
     slri_mutex_destroy(&webgpu->tool_lock);
     slri_mutex_destroy(&webgpu->code_lock);
-    slri_mutex_destroy(&webgpu->memory_lock);
+    slri_mutex_destroy(&webgpu->buried_lock);
+    slri_places_destroy(&webgpu->chunks);
     slri_loss_destroy(&webgpu->loss);
     slri_free(webgpu->allocator, webgpu, sizeof *webgpu);
 }
@@ -126,13 +129,14 @@ static slr_status webgpu_open(const struct slri_spec *spec, const slr_allocator 
     webgpu->index = spec->index;
     snprintf(webgpu->name, sizeof webgpu->name, "webgpu:%u", spec->index);
     slri_loss_init(&webgpu->loss, webgpu->name);
-    slri_mutex_init(&webgpu->memory_lock);
+    slri_mutex_init(&webgpu->buried_lock);
+    slri_places_init(&webgpu->chunks, allocator, webgpu->name, sizeof(struct slri_wg_chunk));
     slri_mutex_init(&webgpu->code_lock);
     slri_mutex_init(&webgpu->tool_lock);
     slri_mutex_init(&webgpu->canary.lock);
     slr_status status = check_spec(webgpu, spec);
     if (status == SLR_OK)
-        status = start(webgpu);
+        status = start(webgpu, 0);
     if (status == SLR_OK)
         *device = webgpu;
     else
@@ -142,16 +146,10 @@ static slr_status webgpu_open(const struct slri_spec *spec, const slr_allocator 
 
 // ---- opening again -------------------------------------------------------------------------------------------------
 
-static slr_status begin_again(void *device, uint64_t deadline_ns)
-{
-    (void)deadline_ns; // nothing here waits for long
-    return start(device);
-}
-
 // Another device takes the lost one's place; nothing of that is given to it.
 static slr_status webgpu_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user)
 {
-    static const struct slri_reopening how = {begin_again, give_up};
+    static const struct slri_reopening how = {start, give_up};
     struct slri_webgpu *webgpu = device;
     SLRI_TRY(quiesce(user));
     return slri_loss_replace(&webgpu->loss, &how, webgpu, deadline_ns);

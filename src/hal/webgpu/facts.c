@@ -3,6 +3,7 @@
 #include "base/cpu.h"
 #include "base/status.h"
 #include "engine/cache.h"
+#include "engine/counted.h"
 #include "engine/ring_mode.h"
 #include "hal/webgpu/webgpu.h"
 
@@ -219,21 +220,16 @@ slr_status slri_wg_metrics(const void *device, slr_metrics *out)
 {
     const struct slri_webgpu *webgpu = device;
     const struct slri_wg_counts *counts = &webgpu->counts;
-    const struct {
-        const char *name;
-        const uint64_t *counter;
-    } counted[] = {{"bind_groups", &counts->bind_groups},
-                   {"bind_group_layouts", &counts->bind_group_layouts},
-                   {"bind_group_sets", &counts->bind_group_sets},
-                   {"passes", &counts->passes},
-                   {"pipelines", &counts->pipelines},
-                   {"submits", &counts->submits},
-                   {"timestamp_resolves", &counts->timestamp_resolves},
-                   {"maps", &counts->maps}};
+    const struct slri_counted counted[] = {{"bind_groups", &counts->bind_groups},
+                                           {"bind_group_layouts", &counts->bind_group_layouts},
+                                           {"bind_group_sets", &counts->bind_group_sets},
+                                           {"passes", &counts->passes},
+                                           {"pipelines", &counts->pipelines},
+                                           {"submits", &counts->submits},
+                                           {"timestamp_resolves", &counts->timestamp_resolves},
+                                           {"maps", &counts->maps}};
     *out = (slr_metrics){0};
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; ++i)
-        out->metric[out->count++] =
-            (slr_metric){counted[i].name, __atomic_load_n(counted[i].counter, __ATOMIC_RELAXED)};
+    slri_metrics_add_counted(out, counted, sizeof counted / sizeof *counted);
     if (webgpu->lib->calls)
         out->metric[out->count++] = (slr_metric){"js_calls", *webgpu->lib->calls};
     return SLR_OK;

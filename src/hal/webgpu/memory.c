@@ -37,33 +37,18 @@ void slri_wg_buffer_free(struct slri_webgpu *webgpu, WGPUBuffer buffer)
     webgpu->lib->BufferRelease(buffer);
 }
 
-// ---- chunks by address: under their lock ---------------------------------------------------------------------------
+// ---- chunks by address ---------------------------------------------------------------------------------------------
 
+// Relaxed: only that no two are the same counts.
 uint64_t slri_wg_serial(struct slri_webgpu *webgpu)
 {
-    slri_mutex_lock(&webgpu->memory_lock);
-    const uint64_t serial = ++webgpu->serials;
-    slri_mutex_unlock(&webgpu->memory_lock);
-    return serial;
-}
-
-static slr_status insert(struct slri_webgpu *webgpu, struct slri_wg_chunk *chunk)
-{
-    slri_mutex_lock(&webgpu->memory_lock);
-    chunk->serial = ++webgpu->serials;
-    slr_status status = slri_places_add_anywhere(&webgpu->chunks, webgpu->allocator, webgpu->name, chunk, sizeof *chunk,
-                                                 SLRI_PLACE_STEP);
-    slri_mutex_unlock(&webgpu->memory_lock);
-    return status;
+    return __atomic_add_fetch(&webgpu->serials, 1, __ATOMIC_RELAXED);
 }
 
 struct slri_wg_chunk slri_wg_find(struct slri_webgpu *webgpu, const void *address, uint64_t *offset)
 {
-    slri_mutex_lock(&webgpu->memory_lock);
-    const struct slri_wg_chunk found =
-        *(const struct slri_wg_chunk *)slri_places_find(&webgpu->chunks, (uintptr_t)address);
-    slri_mutex_unlock(&webgpu->memory_lock);
-    *offset = (uintptr_t)address - found.key;
+    struct slri_wg_chunk found;
+    slri_places_find(&webgpu->chunks, address, &found, offset);
     return found;
 }
 
@@ -77,7 +62,8 @@ slr_status slri_wg_memory_create(void *device, enum slri_memory_kind kind, uint6
     SLRI_TRY(slri_wg_buffer_make(webgpu, chunk.bytes,
                                  WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst,
                                  &chunk.buffer));
-    slr_status status = insert(webgpu, &chunk);
+    chunk.serial = slri_wg_serial(webgpu);
+    slr_status status = slri_places_add_anywhere(&webgpu->chunks, &chunk, SLRI_PLACE_STEP);
     if (status == SLR_OK)
         *memory = (void *)(uintptr_t)chunk.key;
     else
@@ -91,12 +77,9 @@ void slri_wg_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
     (void)kind, (void)bytes;
     if (slri_is_lost(&webgpu->loss)) // it goes with the device
         return;
-    slri_mutex_lock(&webgpu->memory_lock);
-    const struct slri_wg_chunk *at = slri_places_find(&webgpu->chunks, (uintptr_t)memory);
-    WGPUBuffer buffer = at->buffer;
-    slri_places_remove(&webgpu->chunks, at);
-    slri_mutex_unlock(&webgpu->memory_lock);
-    slri_wg_buffer_free(webgpu, buffer);
+    struct slri_wg_chunk chunk;
+    slri_places_take(&webgpu->chunks, memory, &chunk);
+    slri_wg_buffer_free(webgpu, chunk.buffer);
 }
 
 void slri_wg_memory_forget(struct slri_webgpu *webgpu)
@@ -104,7 +87,7 @@ void slri_wg_memory_forget(struct slri_webgpu *webgpu)
     const struct slri_wg_chunk *chunk = webgpu->chunks.entry;
     for (uint32_t i = 0; i < webgpu->chunks.count; ++i)
         slri_wg_buffer_free(webgpu, chunk[i].buffer);
-    slri_places_free(&webgpu->chunks, webgpu->allocator);
+    slri_places_clear(&webgpu->chunks);
     slri_wg_buffer_free(webgpu, webgpu->none);
     webgpu->none = NULL;
 }

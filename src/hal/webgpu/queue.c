@@ -69,10 +69,10 @@ static void free_queue(struct slri_buffered_queue *base)
         slri_buffered_free(base);
         return;
     }
-    slri_mutex_lock(&webgpu->memory_lock);
+    slri_mutex_lock(&webgpu->buried_lock);
     queue->next = webgpu->buried;
     webgpu->buried = queue;
-    slri_mutex_unlock(&webgpu->memory_lock);
+    slri_mutex_unlock(&webgpu->buried_lock);
 }
 
 void slri_wg_queues_forget(struct slri_webgpu *webgpu)

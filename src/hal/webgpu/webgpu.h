@@ -67,9 +67,9 @@ struct slri_webgpu {
     struct slri_loss loss;
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
-    slri_mutex memory_lock; // of the next three
     struct slri_places chunks;
-    uint64_t serials;
+    uint64_t serials;             // atomic
+    slri_mutex buried_lock;       // of the next
     struct slri_wg_queue *buried; // queues whose states the library may still write, until the device has gone
     WGPUBuffer none;              // what a kernel gets in place of buffers that are not there
     uint64_t none_step;           // a part of it each

@@ -5,17 +5,17 @@
 // A magnitude that is to be rounded has its highest bit at 62, above 52 of the result and 10 below; the last of these
 // also stands for all that was lost below it.
 
-typedef unsigned long slri_soft;
+typedef unsigned long long slri_soft;
 
-#define SLRI_SOFT_SIGN 0x8000000000000000ul
-#define SLRI_SOFT_INF 0x7ff0000000000000ul
-#define SLRI_SOFT_NAN 0x7ff8000000000000ul
-#define SLRI_SOFT_ONE 0x0010000000000000ul // the bit above a fraction
+#define SLRI_SOFT_SIGN 0x8000000000000000ull
+#define SLRI_SOFT_INF 0x7ff0000000000000ull
+#define SLRI_SOFT_NAN 0x7ff8000000000000ull
+#define SLRI_SOFT_ONE 0x0010000000000000ull // the bit above a fraction
 
 static slri_soft slri_soft_above(slri_soft m, int by) // shifted down, with a bit for what is lost; 0 <= by
 {
-    slri_soft lost = by < 64 ? m & ((1ul << (by & 63)) - 1) : m;
-    return (by < 64 ? m >> (by & 63) : 0ul) | (lost != 0);
+    slri_soft lost = by < 64 ? m & ((1ull << (by & 63)) - 1) : m;
+    return (by < 64 ? m >> (by & 63) : 0ull) | (lost != 0);
 }
 
 static slri_soft slri_soft_round(slri_soft sign, int exponent, slri_soft m)
@@ -35,7 +35,7 @@ static int slri_soft_exponent(slri_soft magnitude)
 
 static slri_soft slri_soft_fraction(slri_soft magnitude)
 {
-    return (magnitude & (SLRI_SOFT_ONE - 1)) | (magnitude >= SLRI_SOFT_ONE ? SLRI_SOFT_ONE : 0ul);
+    return (magnitude & (SLRI_SOFT_ONE - 1)) | (magnitude >= SLRI_SOFT_ONE ? SLRI_SOFT_ONE : 0ull);
 }
 
 static slri_soft slri_soft_neg(slri_soft a)
@@ -51,7 +51,7 @@ static slri_soft slri_soft_add(slri_soft a, slri_soft b)
     slri_soft m = slri_soft_fraction(large) << 10;
     slri_soft by = slri_soft_above(slri_soft_fraction(small) << 10, e - slri_soft_exponent(small));
     m = differs ? m - by : m + by;
-    int zeros = __clzll((long)(m | 1));
+    int zeros = __clzll((long long)(m | 1));
     slri_soft moved = zeros ? m << ((zeros - 1) & 63) : (m >> 1) | (m & 1);
     slri_soft r = slri_soft_round(sign, e + 1 - zeros, moved);
     r = m ? r : a & b & SLRI_SOFT_SIGN;
@@ -66,7 +66,7 @@ static slri_soft slri_soft_sub(slri_soft a, slri_soft b)
 
 static int slri_soft_zeros(slri_soft fraction)
 {
-    return __clzll((long)(fraction | 1)) - 11;
+    return __clzll((long long)(fraction | 1)) - 11;
 }
 
 static slri_soft slri_soft_mul(slri_soft a, slri_soft b)
@@ -113,7 +113,7 @@ static slri_soft slri_soft_sqrt(slri_soft a)
     slri_soft f = slri_soft_fraction(a & ~SLRI_SOFT_SIGN), s = 0, q = 0;
     int zeros = slri_soft_zeros(f), e = slri_soft_exponent(a & ~SLRI_SOFT_SIGN) - zeros - 1023, odd = e & 1;
     f = f << (zeros + odd + 1);
-    for (slri_soft bit = 1ul << 53; bit != 0; bit = bit >> 1) {
+    for (slri_soft bit = 1ull << 53; bit != 0; bit = bit >> 1) {
         slri_soft t = s + bit;
         int fits = t <= f;
         s = fits ? t + bit : s;
@@ -126,9 +126,9 @@ static slri_soft slri_soft_sqrt(slri_soft a)
 }
 
 // In the order of doubles; NaN is in none.
-static long slri_soft_key(slri_soft a)
+static long long slri_soft_key(slri_soft a)
 {
-    long magnitude = (long)(a & ~SLRI_SOFT_SIGN);
+    long long magnitude = (long long)(a & ~SLRI_SOFT_SIGN);
     return a >> 63 ? -magnitude : magnitude;
 }
 
@@ -169,7 +169,7 @@ static int slri_soft_ge(slri_soft a, slri_soft b)
 
 static slri_soft slri_soft_of(slri_soft sign, slri_soft m)
 {
-    int zeros = __clzll((long)(m | 1));
+    int zeros = __clzll((long long)(m | 1));
     slri_soft moved = m << zeros;
     return m ? slri_soft_round(sign, 1023 + 63 - zeros, moved >> 1 | (moved & 1)) : sign;
 }
@@ -178,7 +178,7 @@ static slri_soft slri_soft_from_u64(slri_soft a)
 {
     return slri_soft_of(0, a);
 }
-static slri_soft slri_soft_from_i64(long a)
+static slri_soft slri_soft_from_i64(long long a)
 {
     return a < 0 ? slri_soft_of(SLRI_SOFT_SIGN, 0 - (slri_soft)a) : slri_soft_of(0, (slri_soft)a);
 }
@@ -198,50 +198,50 @@ static slri_soft slri_soft_from_f32(float a)
     slri_soft normal = ((slri_soft)magnitude << 29) + ((slri_soft)(1023 - 127) << 52);
     slri_soft small = slri_soft_of(0, magnitude) - ((slri_soft)149 << 52);
     slri_soft r = magnitude < 0x800000 ? small : normal;
-    r = magnitude == 0 ? 0ul : magnitude == 0x7f800000 ? SLRI_SOFT_INF : r;
+    r = magnitude == 0 ? 0ull : magnitude == 0x7f800000 ? SLRI_SOFT_INF : r;
     return magnitude > 0x7f800000 ? SLRI_SOFT_NAN : sign | r;
 }
 
 // ---- from doubles
 
-static long slri_soft_within(slri_soft a, long least, long most) // truncated; NaN gives 0
+static long long slri_soft_within(slri_soft a, long long least, long long most) // truncated; NaN gives 0
 {
     slri_soft magnitude = a & ~SLRI_SOFT_SIGN, f = slri_soft_fraction(magnitude);
     int by = slri_soft_exponent(magnitude) - 1075;
-    slri_soft whole = by < 0 ? (by > -64 ? f >> (-by & 63) : 0ul) : f << (by & 63);
-    long r = a >> 63 ? (long)(0 - whole) : (long)whole;
+    slri_soft whole = by < 0 ? (by > -64 ? f >> (-by & 63) : 0ull) : f << (by & 63);
+    long long r = a >> 63 ? (long long)(0 - whole) : (long long)whole;
     r = r < least ? least : r > most ? most : r;
     r = by >= 11 ? (a >> 63 ? least : most) : r;
-    return magnitude > SLRI_SOFT_INF ? 0l : r;
+    return magnitude > SLRI_SOFT_INF ? 0ll : r;
 }
 
-static long slri_soft_to_i64(slri_soft a)
+static long long slri_soft_to_i64(slri_soft a)
 {
-    return slri_soft_within(a, (long)SLRI_SOFT_SIGN, 0x7fffffffffffffffl);
+    return slri_soft_within(a, (long long)SLRI_SOFT_SIGN, 0x7fffffffffffffffll);
 }
 static int slri_soft_to_i32(slri_soft a)
 {
-    return (int)slri_soft_within(a, -0x80000000l, 0x7fffffffl);
+    return (int)slri_soft_within(a, -0x80000000ll, 0x7fffffffll);
 }
 static unsigned slri_soft_to_u32(slri_soft a)
 {
-    return (unsigned)slri_soft_within(a, 0l, 0xffffffffl);
+    return (unsigned)slri_soft_within(a, 0ll, 0xffffffffll);
 }
 static int slri_soft_to_i16(slri_soft a)
 {
-    return (int)slri_soft_within(a, -0x8000l, 0x7fffl);
+    return (int)slri_soft_within(a, -0x8000ll, 0x7fffll);
 }
 static int slri_soft_to_u16(slri_soft a)
 {
-    return (int)slri_soft_within(a, 0l, 0xffffl);
+    return (int)slri_soft_within(a, 0ll, 0xffffll);
 }
 static int slri_soft_to_i8(slri_soft a)
 {
-    return (int)slri_soft_within(a, -0x80l, 0x7fl);
+    return (int)slri_soft_within(a, -0x80ll, 0x7fll);
 }
 static int slri_soft_to_u8(slri_soft a)
 {
-    return (int)slri_soft_within(a, 0l, 0xffl);
+    return (int)slri_soft_within(a, 0ll, 0xffll);
 }
 static int slri_soft_to_bool(slri_soft a)
 {
@@ -252,9 +252,9 @@ static slri_soft slri_soft_to_u64(slri_soft a)
 {
     slri_soft f = slri_soft_fraction(a & ~SLRI_SOFT_SIGN);
     int by = slri_soft_exponent(a & ~SLRI_SOFT_SIGN) - 1075;
-    slri_soft r = by < 0 ? (by > -64 ? f >> (-by & 63) : 0ul) : f << (by & 63);
-    r = by >= 12 ? ~0ul : r;
-    return a >> 63 || a > SLRI_SOFT_INF ? 0ul : r;
+    slri_soft r = by < 0 ? (by > -64 ? f >> (-by & 63) : 0ull) : f << (by & 63);
+    r = by >= 12 ? ~0ull : r;
+    return a >> 63 || a > SLRI_SOFT_INF ? 0ull : r;
 }
 
 static float slri_soft_narrow(slri_soft a, int to_odd)

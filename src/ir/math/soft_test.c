@@ -24,7 +24,7 @@ static float __uint_as_float(unsigned bits)
 }
 
 #define __clzll(a) __builtin_clzll((unsigned long long)(a))
-#define __umul64hi(a, b) ((unsigned long)((unsigned __int128)(a) * (b) >> 64))
+#define __umul64hi(a, b) ((unsigned long long)((unsigned __int128)(a) * (b) >> 64))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #include "slr_soft.h"
@@ -136,7 +136,7 @@ static void conversions_have_the_machines_bits(void **state)
         const float narrow = __uint_as_float((unsigned)whole);
         SAME(a, a, slri_soft_neg(a), a ^ UINT64_C(1) << 63);
         SAME(a, a, slri_soft_from_u64(whole), bits_of((double)whole));
-        SAME(a, a, slri_soft_from_i64((long)whole), bits_of((double)(int64_t)whole));
+        SAME(a, a, slri_soft_from_i64((long long)whole), bits_of((double)(int64_t)whole));
         SAME(a, a, slri_soft_from_u32((unsigned)whole), bits_of((double)(uint32_t)whole));
         SAME(a, a, slri_soft_from_i32((int)whole), bits_of((double)(int32_t)whole));
         SAME(a, a, slri_soft_from_f32(narrow), bits_of((double)narrow));

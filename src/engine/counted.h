@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a backend counts, as metrics of its device.
+#ifndef SLRI_ENGINE_COUNTED_H
+#define SLRI_ENGINE_COUNTED_H
+
+#include <slipring/metrics.h>
+
+struct slri_counted {
+    const char *name;
+    const uint64_t *counter; // atomic
+};
+
+// Relaxed: each is a figure for itself.
+static inline void slri_metrics_add_counted(slr_metrics *out, const struct slri_counted *counted, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        out->metric[out->count++] =
+            (slr_metric){counted[i].name, __atomic_load_n(counted[i].counter, __ATOMIC_RELAXED)};
+}
+
+#endif
