@@ -176,17 +176,17 @@ macos: ## the library and the command line for macOS on aarch64, by zig cc (buil
 	@SLIPRING_ZIG=$$(scripts/zig.sh) && export SLIPRING_ZIG && scripts/cross-libraries.sh macos build/macos-libraries && \
 		$(call BUILD,macos,-DSLIPRING_ZIG=$$SLIPRING_ZIG -DCMAKE_C_COMPILER_LAUNCHER=)
 
-wasm: ## slipring for JavaScript by Emscripten: build/wasm/slipring.mjs and slipring.wasm, and their sizes
+wasm: ## slipring for JavaScript by Emscripten, with threads and without: build/wasm/slipring.mjs and *.wasm, and their sizes
 	@scripts/deps.sh wasm
 	@$(call BUILD,wasm)
-	@printf 'slipring.wasm: %s KB, %s KB compressed\n' $$(($$(wc -c < build/wasm/slipring.wasm) / 1000)) \
-		$$(($$(gzip -9 < build/wasm/slipring.wasm | wc -c) / 1000))
+	@$(call BUILD,wasm-threads)
+	@for file in slipring slipring-threads; do printf '%s.wasm: %s KB, %s KB compressed\n' $$file \
+		$$(($$(wc -c < build/wasm/$$file.wasm) / 1000)) $$(($$(gzip -9 < build/wasm/$$file.wasm | wc -c) / 1000)); done
 
 PORT ?= 8000
-browser-demo: wasm all ## the heart monitor in your browser: serves build/wasm/browser on this machine alone; PORT=n
+browser-demo: wasm all ## the heart monitor in your browser: serves build/wasm/browser on this machine alone; PORT=n THREADS=no
 	@scripts/browser-ahead.sh build/release/bin/slipring build/wasm/browser
-	@echo 'the heart monitor: http://127.0.0.1:$(PORT)/'
-	@python3 -m http.server --bind 127.0.0.1 --directory build/wasm/browser $(PORT)
+	@scripts/browser-serve.py build/wasm/browser $(PORT) $(if $(filter no,$(THREADS)),--one-thread)
 
 browser-bench: wasm ## a message to a kernel on WebGPU in headless Chromium, beside JavaScript written by hand
 	@node tests/wasm/gpu_bench.mjs build/wasm/browser

@@ -29,6 +29,19 @@ slr_status slri_dl_open_first(slr_status status, const char *variable, const cha
 /// Errors: NOT_FOUND (names the symbol).
 slr_status slri_dl_function(slri_dl *library, const char *name, slri_function *out);
 
+/// What the calling thread calls for a function that slri_dl_function gave. In a page with threads each of them has a
+/// table of functions of its own, and code that was built ahead comes into it when the thread first calls it.
+#if defined(__EMSCRIPTEN_PTHREADS__)
+#define SLRI_DL_IS_BY_THREAD 1
+slri_function slri_dl_here(slri_function function);
+#else
+#define SLRI_DL_IS_BY_THREAD 0
+static inline slri_function slri_dl_here(slri_function function)
+{
+    return function;
+}
+#endif
+
 /// For a loader of many functions: NULL where there is none of that name, which `missing` (may be NULL) then lists.
 slri_function slri_dl_find(slri_dl *library, const char *name, slri_text *missing);
 /// OK where nothing is missing; else `status`, and a message: "`path` is no `kind`: it lacks `missing`". Frees that.

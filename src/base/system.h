@@ -19,6 +19,10 @@ void slri_system_yield(void);
 bool slri_system_has_threads(void);
 /// A thread that receives no signals, from its first instruction on. 0, or an errno.
 int slri_system_create_thread(pthread_t *handle, void *(*body)(void *), void *arg);
+/// Waits until the body has returned. Once for each created thread.
+void slri_system_join_thread(pthread_t handle);
+/// For a thread that nobody will join.
+void slri_system_detach_self(void);
 /// Names the calling thread, as a debugger shows it.
 void slri_system_name_thread(const char *name);
 /// The number of the calling thread that a debugger shows.

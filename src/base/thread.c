@@ -41,7 +41,7 @@ void slri_thread_join(slri_thread *thread)
     if (slri_sim_on())
         slri_sim_join(thread->simulated);
     else
-        pthread_join(thread->handle, NULL);
+        slri_system_join_thread(thread->handle);
 }
 
 void slri_thread_detach_self(void)
@@ -49,7 +49,7 @@ void slri_thread_detach_self(void)
     if (slri_sim_on())
         slri_sim_detach_self();
     else
-        pthread_detach(pthread_self());
+        slri_system_detach_self();
 }
 
 void slri_mutex_init(slri_mutex *mutex)

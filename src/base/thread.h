@@ -35,7 +35,7 @@ typedef struct slri_mutex {
 #if defined(__APPLE__)
     os_unfair_lock native;
 #define SLRI_NATIVE_INIT OS_UNFAIR_LOCK_INIT
-#elif defined(__EMSCRIPTEN__)
+#elif defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
     unsigned native;             // 1: locked by a task (sim.h)
 #define SLRI_NATIVE_INIT 0
 #else

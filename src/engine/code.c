@@ -99,7 +99,7 @@ static slr_status load_of(struct slri_code *code, struct unit *unit, const uint3
     struct slri_code_text text = text_of(code, unit);
     text.cancel = cancel;
     slr_status status = code->of.backend->code_write(code->of.device, &text);
-    unit->is_module = text.text.length == 0;
+    unit->is_module = text.text.length == 0 && !text.is_own;
     if (status == SLR_OK && unit->is_module) {
         slri_mutex_lock(&code->lock);
         const struct unit *other = find_module(code);

@@ -127,8 +127,10 @@ static struct round run_round(struct slri_worker *worker, uint64_t now_ns)
             at = &shard->host.next;
         }
     }
-    if (worker->packed)
+    if (worker->packed) {
         slri_worker_dispatch(worker);
+        slri_yield(); // the core, to who waits for the replies: a driver's threads may have the others
+    }
     return round;
 }
 

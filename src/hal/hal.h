@@ -64,6 +64,7 @@ struct slri_code_text {
     const char *const *option; // of the compiler, up to NULL; NULL: none
     const char *option_room[12];
     bool is_unkept;    // the code depends on more than the cache's key has
+    bool is_own;       // without text, what is loaded is nevertheless the entry's alone, not the whole module's
     bool loads_stored; // what was just built is loaded from the cache, where it stays
     // The engine's, for code_build: the entry's key, the folder to work in (NULL: `why_private` says why there is
     // none), and whether that is private, and goes.

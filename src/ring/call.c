@@ -137,7 +137,8 @@ static slr_status call_on(slr_port *port, slr_address to, const void *message, s
     c = slri_connection_of(port, to);
     if (fresh)
         port->call_failures = c->lane->failures_told; // as it was when the lane was taken
-    struct slri_backoff backoff = {.until = *until, .late_ns = slri_late_ns(c->ring)};
+    struct slri_backoff backoff = {
+        .until = *until, .late_ns = slri_late_ns(c->ring), .batched = c->ring->mode == SLR_RING_RELAUNCHED};
     for (;;) {
         slr_status status = look_for_reply(port, c, correlation, reply, reply_bytes);
         if (status != SLR_TIMEOUT)

@@ -195,6 +195,7 @@ static slr_status connect_held(slr_port *port, slr_ring *ring, struct slri_until
     connection->connected = true;
     if (port->late_ns < slri_late_ns(ring))
         port->late_ns = slri_late_ns(ring);
+    port->spins |= ring->mode != SLR_RING_RELAUNCHED;
     if (!port->is_marked && port->connections == SLRI_FEW_CONNECTIONS)
         slri_marks_begin(port); // before the lane is there
     slr_status status = slri_lane_take(ring, port->waker, connection, false, until, &connection->port);

@@ -277,7 +277,8 @@ slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t c
 {
     if (!port || !reply || (!payload && capacity))
         return SLRI_FAIL(INVALID, "slr_receive: %s is NULL", !port ? "port" : !reply ? "reply" : "payload");
-    struct slri_backoff backoff = {.until.timeout_ns = timeout_ns, .late_ns = port->late_ns};
+    struct slri_backoff backoff = {
+        .until.timeout_ns = timeout_ns, .late_ns = port->late_ns, .batched = port->late_ns && !port->spins};
     for (;;) {
         slr_status status = try_receive(port, reply, payload, capacity);
         if (status != SLR_TIMEOUT)

@@ -42,11 +42,13 @@ void slri_waker_wake(struct slri_waker *waker);    // after a full fence behind 
 
 // One wait with a deadline: spin, then yield, then it is time to park. `late_ns`: how late a parked thread may be woken
 // by whoever brings the news. It yields for as long before it parks, so that a park costs at most twice what it saves.
+// `batched`: of launches, whose replies take longer than the spins.
 struct slri_backoff {
     struct slri_until until;
     uint32_t polls;
     uint64_t late_ns;
     uint64_t parks_ns; // when it parks; 0: not known yet
+    bool batched;
 };
 enum slri_wait { SLRI_POLL_AGAIN, SLRI_PARK, SLRI_TOO_LATE };
 enum slri_wait slri_backoff_step(struct slri_backoff *backoff);
@@ -399,6 +401,7 @@ struct slr_port {
     struct slri_kept_reply *kept_first, *kept_last;
     uint32_t call_failures; // of the ring kernel that a call waits for, before it was sent
     uint64_t late_ns;       // how late it may be woken: the most of the ring kernels that it has been connected to
+    bool spins;             // one of these is not batched
 };
 
 // Correlations of slr_call have the top bit, those of sends have not, so that a late reply to a call that has given up

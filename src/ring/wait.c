@@ -70,8 +70,10 @@ enum slri_wait slri_backoff_step(struct slri_backoff *backoff)
     if (slri_until_now(&backoff->until))
         return SLRI_TOO_LATE;
     uint32_t polls = backoff->polls++;
-    if (polls == 0 && (slri_core_count() == 1 || slri_sim_on()))
-        backoff->polls = SPINS; // what a spinning thread waits for cannot happen meanwhile
+    // What a spinning thread waits for cannot happen meanwhile; or it takes longer than the spins, and the threads of a
+    // driver that computes on the host's cores want this one.
+    if (polls == 0 && (slri_core_count() == 1 || slri_sim_on() || backoff->batched))
+        backoff->polls = SPINS;
     // A clock read a poll would cost more than the poll; a deadline begins a microsecond late for it.
     if (polls < SPINS && polls % 64 != 63)
         return SLRI_POLL_AGAIN;

@@ -6,20 +6,28 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 
-const TYPES = { ".html": "text/html", ".css": "text/css", ".mjs": "text/javascript", ".wasm": "application/wasm", ".csv": "text/csv" };
+const TYPES = { ".html": "text/html", ".css": "text/css", ".mjs": "text/javascript", ".js": "text/javascript", ".wasm": "application/wasm", ".csv": "text/csv" };
+
+const AUTO_ATTACH = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true };
 
 /** Flags with which it has an adapter of WebGPU where there is no GPU. */
 export const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan"];
 
-/** Serves the folder on a free port of the loopback, without the file `but`: { address, close }. */
-export async function serve(folder, but) {
+/** The two headers by which a page is cross-origin isolated, and may have threads. */
+const ISOLATION = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
+
+/**
+ * Serves the folder on a free port of the loopback, without the file `but`, and what `more` has by its path: { address, close }.
+ */
+export async function serve(folder, { but, isolated = false, more = {} } = {}) {
     const server = createServer((request, response) => {
         const path = normalize(decodeURIComponent(new URL(request.url, "http://here").pathname));
         try {
             if (path === but)
                 throw new Error(`${but} is left out`);
-            const file = readFileSync(join(folder, path === "/" ? "index.html" : path));
-            response.writeHead(200, { "content-type": TYPES[extname(path)] ?? (path === "/" ? "text/html" : "text/plain") });
+            const file = readFileSync(more[path] ?? join(folder, path === "/" ? "index.html" : path));
+            response.writeHead(200, { "content-type": TYPES[extname(path)] ?? (path === "/" ? "text/html" : "text/plain"),
+                                      ...(isolated ? ISOLATION : {}) });
             response.end(file);
         } catch {
             response.writeHead(404).end();
@@ -46,7 +54,7 @@ export class Page {
         page.session = (await page.send("Target.attachToTarget", { targetId, flatten: true }, undefined)).sessionId;
         for (const domain of ["Runtime", "Log", "Page", "Network"])
             await page.send(`${domain}.enable`);
-        await page.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: true });
+        await page.send("Target.setAutoAttach", AUTO_ATTACH);
         await page.send("Page.navigate", { url: address });
         // Between two documents there may be none to ask.
         await page.until(`document.readyState === "complete" && location.href === ${JSON.stringify(address)}`, () => false);
@@ -87,8 +95,9 @@ export class Page {
                 waiting?.reject(new Error(error.message));
             else
                 waiting?.resolve(result);
-        } else if (method === "Target.attachedToTarget") { // the page's workers
-            this.send("Runtime.enable", {}, params.sessionId).catch(() => {});
+        } else if (method === "Target.attachedToTarget") { // the page's workers, and theirs
+            for (const [what, how] of [["Runtime.enable"], ["Target.setAutoAttach", AUTO_ATTACH]])
+                this.send(what, how, params.sessionId).catch(() => {});
         } else if (method === "Runtime.exceptionThrown") {
             this.errors.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
         } else if (method === "Runtime.consoleAPICalled" && /error|warning|assert/.test(params.type)) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heart monitor's page in headless Chromium. node page_test.mjs FOLDER PLAIN NATIVE.csv [SCREENSHOTS]; PLAIN: the same page
-// without code that was compiled ahead.
+// The heart monitor's page in headless Chromium. node page_test.mjs FOLDER PLAIN NATIVE.csv threads|one-thread [SCREENSHOTS]; PLAIN: the
+// same page without code that was compiled ahead. With threads the server sends the headers by which a page may have some.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { GPU, Page, serve } from "./chromium.mjs";
 
-const [, , folder, plain, native, screenshots] = process.argv;
-const server = await serve(folder);
+const [, , folder, plain, native, mode, screenshots] = process.argv;
+const isolated = mode === "threads", serving = { isolated };
+const server = await serve(folder, serving);
 const page = await Page.open(server.address, { flags: GPU });
 const text = (id) => page.evaluate(`document.getElementById("${id}").textContent`);
 const click = (id) => page.evaluate(`document.getElementById("${id}").click()`);
@@ -25,7 +26,9 @@ const tests = {
     async "it shows beats as soon as it is there"() {
         await page.until("document.documentElement.dataset.firstBeatMs");
         console.log(`        the first beat after ${await page.evaluate("document.documentElement.dataset.firstBeatMs")} ms`);
-        assert.match(await text("device"), /^slipring \d+\.\d+\.\d+ on cpu: WebAssembly, 1 core, compiled ahead to WebAssembly\./);
+        assert.match(await text("device"), isolated
+            ? /^slipring \d+\.\d+\.\d+ on cpu: WebAssembly with threads, \d+ cores, compiled ahead to WebAssembly\./
+            : /^slipring \d+\.\d+\.\d+ on cpu: WebAssembly, 1 core, compiled ahead to WebAssembly\./);
         assert.ok(Number(await text("beats")) > 3);
     },
     async "the space key starts and pauses"() {
@@ -66,9 +69,9 @@ const tests = {
         await page.look({ width: 1200, height: 900 });
     },
     async "interpreted, they are the same"() {
-        const other = await serve(plain), page = await Page.open(other.address);
+        const other = await serve(plain, serving), page = await Page.open(other.address);
         await page.until("document.documentElement.dataset.firstBeatMs");
-        assert.match(await page.evaluate('document.getElementById("device").textContent'), /1 core, interpreted/);
+        assert.match(await page.evaluate('document.getElementById("device").textContent'), /cores?, interpreted/);
         await page.evaluate('document.getElementById("speed").value = "0"; document.getElementById("run").click()');
         await page.until('document.documentElement.dataset.state === "ended"');
         assert.equal(await page.evaluate('fetch(document.getElementById("save").href).then((response) => response.text())'),
@@ -164,9 +167,9 @@ const tests = {
 
 // On a page of its own, whose console has the browser's complaint.
 tests["a page without its library says so"] = async () => {
-    const poor = await serve(folder, "/slipring.wasm"), other = await Page.open(poor.address);
+    const poor = await serve(folder, { ...serving, but: isolated ? "/slipring-threads.wasm" : "/slipring.wasm" }), other = await Page.open(poor.address);
     await other.until('document.getElementById("device").textContent.startsWith("slipring has failed")');
-    assert.match(await other.evaluate('document.getElementById("device").textContent'), /slipring\.wasm gives 404/);
+    assert.match(await other.evaluate('document.getElementById("device").textContent'), /slipring(-threads)?\.wasm gives 404/);
     assert.equal(await other.evaluate('document.getElementById("run").disabled'), true);
     await other.close();
     poor.close();

@@ -17,4 +17,9 @@ XDG_RUNTIME_DIR=$folder "${SLIPRING_TOOL:?run by ctest}" run examples/ward/ward.
 (($(wc -l < "$folder/native.csv") > 400)) || { echo 'fewer than 400 beats natively'; exit 1; }
 cp -r build/wasm/browser "$folder/page"
 scripts/browser-ahead.sh "$SLIPRING_TOOL" "$folder/page"
-node tests/wasm/page_test.mjs "$folder/page" build/wasm/browser "$folder/native.csv" ${SLIPRING_SCREENSHOTS:+"$SLIPRING_SCREENSHOTS"}
+[[ -e build/wasm/browser/slipring-threads.wasm ]] || { echo 'no build/wasm/browser/slipring-threads.wasm; run make wasm'; exit 1; }
+for mode in one-thread threads; do
+    echo "$mode:"
+    node tests/wasm/page_test.mjs "$folder/page" build/wasm/browser "$folder/native.csv" "$mode" \
+        ${SLIPRING_SCREENSHOTS:+"$SLIPRING_SCREENSHOTS"}
+done

@@ -17,7 +17,7 @@ EMSCRIPTEN_KEEPALIVE struct bridge_result *bridge_get_result(void)
 
 EM_JS(void, share_memory, (void), { Module["memory"] = wasmMemory; })
 
-// For code that was built ahead.
+// Before all else: the memory, which slipring.mjs reads.
 EMSCRIPTEN_KEEPALIVE void bridge_share_memory(void)
 {
     share_memory();
@@ -48,6 +48,7 @@ void bridge_give(slr_status status, const void *handle)
     bridge_result.status = status;
     bridge_result.value = status == SLR_OK ? (uint32_t)(uintptr_t)handle : 0;
     bridge_result.done = 1;
+    bridge_tell_prints();
     bridge_tell();
 }
 
@@ -71,22 +72,11 @@ EMSCRIPTEN_KEEPALIVE void bridge_file(const char *path, const char *text)
 
 // ---- devices -------------------------------------------------------------------------------------------------------
 
-EM_JS(void, bridge_print, (const char *from, const char *text, double lost), {
-    if (Module["onPrint"])
-        Module["onPrint"](UTF8ToString(from), text ? UTF8ToString(text) : "", lost);
-})
-
-static void on_print(void *user, const slr_print *print)
-{
-    (void)user;
-    bridge_print(print->kernel, print->text, (double)print->lost);
-}
-
 EMSCRIPTEN_KEEPALIVE void bridge_open(const char *name)
 {
     slr_device *device = NULL;
     slr_device_desc desc = SLR_DEVICE_DESC_INIT;
-    desc.on_print = on_print;
+    desc.on_print = bridge_on_print;
     slr_status status = slr_device_open(name, &desc, &device);
     bridge_give(status, device);
 }

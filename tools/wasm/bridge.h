@@ -20,6 +20,9 @@ struct bridge_result {
 extern struct bridge_result bridge_result;
 
 void bridge_give(slr_status status, const void *handle);
+/// What kernels print, from any thread; bridge_give tells the page of it, on the page's own.
+void bridge_on_print(void *user, const slr_print *print);
+void bridge_tell_prints(void);
 /// The JSON, or NO_MEMORY.
 void bridge_give_json(struct json *json);
 

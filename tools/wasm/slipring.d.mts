@@ -195,6 +195,8 @@ export class Device<When = Now> {
 
 export class Slipring {
     readonly version: string;
+    /** Of the library, beside the caller's; 0: its tasks take turns on that. */
+    readonly threads: number;
     /** Puts a file where `#include "path"` finds it. */
     file(path: string, text: string): void;
     /**
@@ -213,5 +215,8 @@ export class Slipring {
 export function load(options?: {
     /** Of slipring.wasm; beside the module. */
     wasm?: string | URL;
+    /** What kernels have printed, before the next call returns. */
     onPrint?: (kernel: string, text: string, lost: number) => void;
+    /** That the library takes. By default those of the machine, 8 at most, where the page is cross-origin isolated; else 1. */
+    cores?: number;
 }): Promise<Slipring>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// slipring for JavaScript: a page, a worker, or node. Beside it lie slipring.wasm and slipring-emscripten.mjs.
+// slipring for JavaScript: a page, a worker, or node. Beside it lie slipring.wasm and slipring-emscripten.mjs; and the library
+// with threads, which a page that is cross-origin isolated loads: slipring-threads.wasm, .mjs and .worker.js.
 //
 //     import { load } from "./slipring.mjs";
 //     const slipring = await load();
@@ -69,9 +70,17 @@ function then(value, next) {
 class Core {
     constructor(module) {
         this.module = module;
-        this.result = module._bridge_get_result() >> 2;
+        module._bridge_share_memory();
+        this.result = module._bridge_get_result();
         this.taken = [];
         this.calls = 0; // of GPU devices that have not ended
+    }
+
+    // Any thread may make the memory grow.
+    get heap() {
+        if (this.bytesNow?.buffer !== this.module.memory.buffer)
+            this.bytesNow = new Uint8Array(this.module.memory.buffer);
+        return this.bytesNow;
     }
 
     take(bytes) {
@@ -86,7 +95,7 @@ class Core {
         const view = ArrayBuffer.isView(from) ? new Uint8Array(from.buffer, from.byteOffset, from.byteLength)
                                               : new Uint8Array(from);
         const at = this.take(view.length);
-        this.module.HEAPU8.set(view, at);
+        this.heap.set(view, at);
         return at;
     }
 
@@ -95,20 +104,20 @@ class Core {
     }
 
     view(at, bytes) {
-        return new DataView(this.module.HEAPU8.buffer, at, bytes);
+        return new DataView(this.heap.buffer, at, bytes);
     }
 
     copy(at, bytes) {
-        return this.module.HEAPU8.slice(at, at + bytes);
+        return this.heap.slice(at, at + bytes);
     }
 
     read(at) {
-        const heap = this.module.HEAPU8;
+        const heap = this.heap;
         return at ? new TextDecoder().decode(heap.slice(at, heap.indexOf(0, at))) : "";
     }
 
     at(word) {
-        return this.module.HEAPU32[this.result + word];
+        return this.view(this.result + 4 * word, 4).getUint32(0, true);
     }
 
     free() {
@@ -117,7 +126,7 @@ class Core {
     }
 
     begin(name, args) {
-        this.module.HEAPU32[this.result + RESULT.done] = 0;
+        this.view(this.result + 4 * RESULT.done, 4).setUint32(0, 0, true);
         this.module[`_bridge_${name}`](...args(this));
     }
 
@@ -180,10 +189,12 @@ class LaterCore extends Core {
     }
 }
 
-// A handle of the library. Closing it twice is fine, using it afterwards is said.
+// A handle of the library. Closing it twice is fine, using it afterwards is said. A device closes what was made of it.
 class Handle {
-    constructor(core, handle, what) {
+    constructor(core, handle, what, device) {
         Object.defineProperty(this, "core", { value: core });
+        Object.defineProperty(this, "of", { value: device });
+        device?.made.add(this);
         Object.defineProperty(this, "handle", { value: handle, writable: true });
         Object.defineProperty(this, "what", { value: what });
     }
@@ -197,7 +208,13 @@ class Handle {
     release(call) {
         const handle = this.handle;
         this.handle = 0;
+        this.of?.made.delete(this);
         return handle ? this.core.call(call, () => [handle], () => undefined) : undefined;
+    }
+
+    // As its device closes.
+    discard() {
+        return this.close();
     }
 }
 
@@ -246,13 +263,13 @@ function decode(layout, bytes) {
 const nothing = () => undefined;
 
 export class Buffer extends Handle {
-    constructor(core, handle, bytes) {
-        super(core, handle, "the buffer");
+    constructor(core, handle, device, bytes) {
+        super(core, handle, "the buffer", device);
         this.bytes = bytes;
     }
 
     static make(device, bytes) {
-        return then(device.core.call("buffer", () => [device.open, bytes]), (handle) => new Buffer(device.core, handle, bytes));
+        return then(device.core.call("buffer", () => [device.open, bytes]), (handle) => new Buffer(device.core, handle, device, bytes));
     }
 
     write(from, offset = 0) {
@@ -302,7 +319,7 @@ function writeShape(view, shape) {
 
 export class Kernel extends Handle {
     constructor(core, handle, program, description) {
-        super(core, handle, `kernel ${description.name}`);
+        super(core, handle, `kernel ${description.name}`, program.device);
         this.device = program.device;
         this.name = description.name;
         this.parameters = description.parameters;
@@ -334,7 +351,7 @@ export class Kernel extends Handle {
 /** Launches that are recorded once, between begin() and end(), and submitted together as often as wanted. */
 export class Graph extends Handle {
     constructor(core, handle, device) {
-        super(core, handle, "the graph");
+        super(core, handle, "the graph", device);
         this.device = device;
     }
 
@@ -364,8 +381,8 @@ export class Graph extends Handle {
 }
 
 export class Ring extends Handle {
-    constructor(core, handle, port, handler, options) {
-        super(core, handle, `ring kernel ${options.name ?? handler.name}`);
+    constructor(core, handle, device, port, handler, options) {
+        super(core, handle, `ring kernel ${options.name ?? handler.name}`, device);
         this.message = handler.message;
         this.reply = handler.reply;
         this.state = handler.state;
@@ -376,7 +393,7 @@ export class Ring extends Handle {
         const { core, device } = program;
         return then(core.call("ring", (c) => [device.open, program.open, Ring.options(c, handler, options)]),
                     (handle) => then(core.call("port", () => [device.open]),
-                                     (port) => new Ring(core, handle, port, handler, options)));
+                                     (port) => new Ring(core, handle, device, port, handler, options)));
     }
 
     static options(core, handler, options) {
@@ -440,14 +457,18 @@ export class Ring extends Handle {
     close({ timeout = DEFAULT_TIMEOUT_MS } = {}) {
         if (!this.handle)
             return undefined;
-        return then(this.core.call("ring_terminate", () => [this.open, timeout], nothing),
-                    () => then(this.port.release("port_close"), () => this.release("ring_destroy")));
+        return then(this.core.call("ring_terminate", () => [this.open, timeout], nothing), () => this.discard());
+    }
+
+    // Whatever it still has to handle.
+    discard() {
+        return then(this.port.release("port_close"), () => this.release("ring_destroy"));
     }
 }
 
 export class Program extends Handle {
     constructor(core, handle, device, name, functions) {
-        super(core, handle, `program ${name}`);
+        super(core, handle, `program ${name}`, device);
         this.device = device;
         this.functions = functions.map((one) => ({ ...one, kind: KINDS[one.kind] }));
     }
@@ -497,6 +518,7 @@ export class Program extends Handle {
 export class Device extends Handle {
     constructor(core, handle, name, info) {
         super(core, handle, `device ${name}`);
+        Object.defineProperty(this, "made", { value: new Set() });
         this.info = info;
     }
 
@@ -531,21 +553,33 @@ export class Device extends Handle {
         return this.core.json("metrics", () => [this.open]);
     }
 
+    /** Closes what was made of it, too. */
     close() {
-        return this.release("close");
+        const closed = [...this.made].reverse().map((one) => one.discard());
+        return then(closed.some((one) => one instanceof Promise) ? Promise.all(closed) : undefined, () => this.release("close"));
     }
 }
 
+// An error of the library's JavaScript has a status.
+function asError(error) {
+    throw error.status ? new SlipringError(error.status, error.message) : error;
+}
+
 export class Slipring {
-    constructor(core) {
+    constructor(core, threads, loadGpu) {
         Object.defineProperty(this, "core", { value: core });
-        Object.defineProperty(this, "later", { value: new LaterCore(core) });
+        Object.defineProperty(this, "loadGpu", { value: loadGpu });
+        Object.defineProperty(this, "files", { value: new Map() });
         this.version = core.read(core.module._bridge_get_version());
+        /** Of the library beside the caller's: 0 where its tasks take turns. */
+        this.threads = threads;
     }
 
     /** Puts a file where `#include "path"` finds it. */
     file(path, text) {
-        this.core.call("file", (c) => [c.text(path), c.text(text)]);
+        putFile(this.core, path, text);
+        this.files.set(path, text);
+        this.gpu?.then((later) => putFile(later.first, path, text));
     }
 
     /**
@@ -553,14 +587,14 @@ export class Slipring {
      * on have it in place of the interpreter, where their text is the same. Gives the number of texts.
      */
     async addBuilt(from) {
-        const module = await WebAssembly.compile(ArrayBuffer.isView(from) || from instanceof ArrayBuffer
-            ? from : await fetchBytes(new URL(from, globalThis.location?.href)));
-        return addBuilt(this.core.module, module);
+        const bytes = ArrayBuffer.isView(from) || from instanceof ArrayBuffer
+            ? from : await fetchBytes(new URL(from, globalThis.location?.href));
+        return this.core.module.addBuilt(bytes).catch(asError);
     }
 
     /** Handlers and kernels so far that had such code. */
     get builtFound() {
-        return this.core.module.builtFound ?? 0;
+        return this.core.module._slri_dl_built_found();
     }
 
     open(name = "cpu") {
@@ -570,61 +604,18 @@ export class Slipring {
     }
 
     /** A device by navigator.gpu. All calls of it, and of what it makes, give promises. */
-    openGpu(name = "webgpu:0") {
-        return Device.make(this.later, name);
+    async openGpu(name = "webgpu:0") {
+        this.gpu ??= this.loadGpu(this.core).then((core) => {
+            if (core !== this.core)
+                this.files.forEach((text, path) => putFile(core, path, text));
+            return new LaterCore(core);
+        });
+        return Device.make(await this.gpu, name);
     }
 }
 
-// ---- code that was built ahead ----------------------------------------------------------------------------------------
-
-const BUILT_STACK_BYTES = 65536;
-
-// Bytes of data and their alignment, as a power of two, of an Emscripten side module.
-function readDylink(module) {
-    const [section] = WebAssembly.Module.customSections(module, "dylink.0");
-    if (!section)
-        fail("SLR_INVALID", "slipring: this WebAssembly is not what slipring build makes");
-    const bytes = new Uint8Array(section);
-    let at = 0;
-    const number = () => {
-        let value = 0, shift = 0;
-        do {
-            value |= (bytes[at] & 127) << shift;
-            shift += 7;
-        } while (bytes[at++] & 128);
-        return value;
-    };
-    if (number() !== 1 || number() < 3) // the part about memory comes first
-        fail("SLR_INVALID", "slipring: this WebAssembly says nothing of its memory");
-    return { dataBytes: number(), alignment: 1 << number(), functions: number() };
-}
-
-// It has a stack and data of its own in the library's memory, which stay.
-async function addBuilt(core, module) {
-    const { dataBytes, alignment, functions } = readDylink(module);
-    core._bridge_share_memory();
-    const data = core._malloc(dataBytes + alignment), stack = core._malloc(BUILT_STACK_BYTES);
-    if (!data || !stack || functions)
-        fail(functions ? "SLR_UNSUPPORTED" : "SLR_NO_MEMORY", "slipring: no place for code that was built ahead");
-    const base = Math.ceil(data / alignment) * alignment;
-    core.HEAPU8.fill(0, base, base + dataBytes);
-    const given = { memory: core.memory, memcpy: core._memcpy, memmove: core._memmove, memset: core._memset,
-                    __memory_base: new WebAssembly.Global({ value: "i32" }, base),
-                    __table_base: new WebAssembly.Global({ value: "i32" }, 0),
-                    __stack_pointer: new WebAssembly.Global({ value: "i32", mutable: true }, stack + BUILT_STACK_BYTES) };
-    for (const { name } of WebAssembly.Module.imports(module))
-        if (!given[name])
-            fail("SLR_UNSUPPORTED", `slipring: code that was built ahead needs ${name}, which a page does not have`);
-    const { exports } = await WebAssembly.instantiate(module, { env: given });
-    exports.__wasm_apply_data_relocs?.();
-    exports.__wasm_call_ctors?.();
-    core.built ??= new Map();
-    for (const [name, code] of Object.entries(exports)) {
-        const key = /_([0-9a-f]{32})$/.exec(name)?.[1];
-        if (key)
-            core.built.set(key, { ...core.built.get(key), [name]: code });
-    }
-    return core.built.size;
+function putFile(core, path, text) {
+    core.call("file", (c) => [c.text(path), c.text(text)]);
 }
 
 // ---- loading ----------------------------------------------------------------------------------------------------------
@@ -640,8 +631,42 @@ async function fetchBytes(url) {
     return response.arrayBuffer();
 }
 
-/** Loads the library: { wasm: URL of slipring.wasm, onPrint(kernel, text, lost) }. */
-export async function load({ wasm = new URL("./slipring.wasm", import.meta.url), onPrint } = {}) {
-    const [{ default: start }, binary] = await Promise.all([import("./slipring-emscripten.mjs"), fetchBytes(new URL(wasm))]);
-    return new Slipring(new Core(await start({ wasmBinary: binary, onPrint })));
+// Most of the cores of a machine that a page takes, and threads beside one for each core's owner and one for its blocks: those of
+// streams, of what is printed, and the watchdog.
+const MOST_CORES = 8, MORE_THREADS = 6;
+
+async function start(loader, wasm, settings) {
+    const [{ default: begin }, wasmBinary] = await Promise.all([import(loader), fetchBytes(new URL(wasm, import.meta.url))]);
+    return new Promise((resolve, reject) => {
+        // Emscripten waits for its workers for ever; of one that cannot begin it says so here.
+        const printErr = (text) => (/^worker sent an error/.test(text) ? reject(new SlipringError("SLR_SYSTEM", `slipring: ${text}`))
+                                                                       : console.error(text));
+        begin({ ...settings, wasmBinary, printErr }).then(resolve, reject);
+    });
+}
+
+async function startInTurns(wasm, onPrint) {
+    const module = await start("./slipring-emscripten.mjs", wasm, { onPrint });
+    return new Core(module);
+}
+
+async function startThreads(cores, onPrint) {
+    const carriers = 2 * cores + MORE_THREADS;
+    const module = await start("./slipring-threads.mjs", "./slipring-threads.wasm", { onPrint, carriers });
+    return [new Core(module), module._slri_carriers_begin(cores, carriers)];
+}
+
+/**
+ * Loads the library: { wasm: URL of slipring.wasm, onPrint(kernel, text, lost), cores }. With more than one core it has threads,
+ * which a page must be cross-origin isolated for; by default it has them where the page is.
+ */
+export async function load({ wasm = "./slipring.wasm", onPrint, cores } = {}) {
+    const isolated = globalThis.crossOriginIsolated === true;
+    const taken = cores ?? (isolated ? Math.min(globalThis.navigator?.hardwareConcurrency ?? 1, MOST_CORES) : 1);
+    if (taken > 1 && !isolated)
+        fail("SLR_UNSUPPORTED", `slipring: ${taken} cores were asked for, but this page has no threads: it is not cross-origin isolated`);
+    if (taken <= 1)
+        return new Slipring(await startInTurns(wasm, onPrint), 0, async (core) => core);
+    const [core, threads] = await startThreads(taken, onPrint);
+    return new Slipring(core, threads, () => startInTurns(wasm, onPrint)); // a browser's GPU belongs to one thread
 }

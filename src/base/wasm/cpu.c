@@ -3,6 +3,7 @@
 #include "base/cpu.h"
 
 #include "base/hash.h"
+#include "base/system.h"
 
 #include <emscripten/heap.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@ void slri_cpu_identity(char identity[SLRI_CPU_IDENTITY_BYTES])
     slri_hash_init(&hash);
     slri_hash_field(&hash, "wasm32", 6);
     slri_hash_hex(&hash, hex);
-    snprintf(identity, SLRI_CPU_IDENTITY_BYTES, "WebAssembly #%s", hex);
+    snprintf(identity, SLRI_CPU_IDENTITY_BYTES, "WebAssembly%s #%s", slri_system_has_threads() ? " with threads" : "",
+             hex);
 }
 
 uint64_t slri_cpu_memory_bytes(void)

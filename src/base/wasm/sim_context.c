@@ -1,6 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts on Emscripten's fibers, which Asyncify makes: a switch unwinds one stack to the engine and rewinds another.
+// The library with threads is built without Asyncify, and simulates nothing.
 #include "base/sim_context.h"
+
+#if defined(__EMSCRIPTEN_PTHREADS__)
+
+bool slri_sim_context_create(struct slri_sim_context *context, void (*body)(void))
+{
+    (void)context, (void)body;
+    return false;
+}
+
+void slri_sim_context_dispose(struct slri_sim_context *context)
+{
+    (void)context;
+}
+
+bool slri_sim_context_of_thread(struct slri_sim_context *context)
+{
+    (void)context;
+    return false;
+}
+
+void slri_sim_context_switch(struct slri_sim_context *from, struct slri_sim_context *to, bool last)
+{
+    (void)from, (void)to, (void)last;
+}
+
+void slri_sim_context_arrived(struct slri_sim_context *context)
+{
+    (void)context;
+}
+
+#else
 
 #include <emscripten/fiber.h>
 #include <stdlib.h>
@@ -63,3 +95,5 @@ void slri_sim_context_arrived(struct slri_sim_context *context)
 {
     (void)context;
 }
+
+#endif

@@ -58,6 +58,16 @@ int slri_system_create_thread(pthread_t *handle, void *(*body)(void *), void *ar
     return pthread_create(handle, NULL, body, arg);
 }
 
+void slri_system_join_thread(pthread_t handle)
+{
+    pthread_join(handle, NULL);
+}
+
+void slri_system_detach_self(void)
+{
+    pthread_detach(pthread_self());
+}
+
 void slri_system_name_thread(const char *name)
 {
     pthread_setname_np(pthread_self(), name);

@@ -140,7 +140,14 @@ static bool may_interpret(struct slri_cpu *cpu, const struct slri_code_text *tex
 slr_status slri_cpu_code_write(void *device, struct slri_code_text *text)
 {
     struct slri_cpu *cpu = device;
-    if (cpu->interpreted || (!text->cancel && slri_cpu_is_broken(cpu)))
+    if (cpu->interpreted) {
+        slri_dl *built;
+        slri_cpu_find_built(text, &built); // else one kernel's code would be taken for all others'
+        text->is_own = built != NULL;
+        slri_dl_close(built);
+        return SLR_OK;
+    }
+    if (!text->cancel && slri_cpu_is_broken(cpu))
         return SLR_OK;
     slr_status status = write_c(text);
     if (status == SLR_OK || !may_interpret(cpu, text, status))
@@ -320,7 +327,13 @@ static slr_status find_kernel(const struct loaded *code, struct slri_kernel *out
     return SLR_OK;
 }
 
-static slr_status find_handler(const struct loaded *code, const char *entry, slri_handler **out)
+// A handler of code that each thread has to find for itself; `self` is what slri_dl_function gave.
+static uint32_t call_found(void *self, struct slri_call *call)
+{
+    return ((slri_handler *)slri_dl_here((slri_function)(uintptr_t)self))(NULL, call);
+}
+
+static slr_status find_handler(const struct loaded *code, const char *entry, struct slri_kernel *out)
 {
     slri_text symbol = SLRI_TEXT_INIT;
     slri_function found = NULL;
@@ -328,9 +341,11 @@ static slr_status find_handler(const struct loaded *code, const char *entry, slr
     slr_status status = symbol.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory to look up %s", entry)
                                              : slri_dl_function(code->library, slri_text_view(&symbol), &found);
     slri_text_free(&symbol);
-    if (status == SLR_OK)
-        *out = (slri_handler *)found;
-    return status;
+    if (status != SLR_OK)
+        return status;
+    out->handler = SLRI_DL_IS_BY_THREAD ? call_found : (slri_handler *)found;
+    out->native = SLRI_DL_IS_BY_THREAD ? (void *)(uintptr_t)found : NULL;
+    return SLR_OK;
 }
 
 static void end_thread(void *device, void *native)
@@ -346,7 +361,7 @@ slr_status slri_cpu_code_kernel(void *device, void *loaded, const struct slri_co
     if (of->entry->kind == SLRI_ENTRY_KERNEL)
         return find_kernel(code, out);
     if (!code->interp)
-        return find_handler(code, of->entry->name, &out->handler);
+        return find_handler(code, of->entry->name, out);
     struct slri_interp_thread *thread;
     SLRI_TRY(slri_interp_thread_create(code->interp, (uint32_t)(of->entry - of->module->entry), &thread));
     out->handler = slri_interp_handler;

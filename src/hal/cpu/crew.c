@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/dl.h"
 #include "base/futex.h"
 #include "base/status.h"
 
@@ -40,6 +41,11 @@ struct slri_cpu_helper {
 
 // ---- the work ------------------------------------------------------------------------------------------------------
 
+static void run_here(slri_kernel_blocks *run, struct slri_launch *launch, uint64_t first, uint64_t count)
+{
+    ((slri_kernel_blocks *)slri_dl_here((slri_function)run))(launch, first, count);
+}
+
 // One `part`-th of what is left, not below `least`. False: there was nothing. Relaxed: each block is taken once
 // whatever the order; who waits for the results waits for the gate.
 static bool take(struct slri_cpu_crew *crew, uint64_t part, uint64_t least)
@@ -53,7 +59,7 @@ static bool take(struct slri_cpu_crew *crew, uint64_t part, uint64_t least)
         count = count < left ? count : left;
     } while (
         !__atomic_compare_exchange_n(&crew->next, &first, first + count, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    crew->run(crew->launch, first, count);
+    run_here(crew->run, crew->launch, first, count);
     return true;
 }
 
@@ -221,7 +227,7 @@ static void run_by_all(struct slri_cpu_crew *crew, slri_kernel_blocks *run, stru
     // Acquire: the last owner's writes, which this one repeats.
     if (blocks < 2 || crew->most == 0 ||
         !__atomic_compare_exchange_n(&crew->busy, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        run(launch, 0, blocks);
+        run_here(run, launch, 0, blocks);
         return;
     }
     if (crew->started < crew->most) // written by owners alone
