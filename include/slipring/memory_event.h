@@ -12,24 +12,26 @@
 enum {
     SLR_MEMORY_TAKEN = 1,
     SLR_MEMORY_GIVEN,
-    SLR_MEMORY_REUSED,  ///< a buffer that waited in a pool is used again; its memory was allocated earlier
-    SLR_MEMORY_REFUSED, ///< out of memory; `bytes` were requested
-    SLR_MEMORY_LEAKED   ///< still allocated when its heap was destroyed or its device closed
+    SLR_MEMORY_REUSED,  ///< a pool gives a buffer that waited in it to a new request; the memory was allocated earlier
+    SLR_MEMORY_REFUSED, ///< a request was refused for lack of memory; the field `bytes` has the requested size
+    SLR_MEMORY_LEAKED   ///< memory that was still allocated when its heap was destroyed or its device was closed
 };
 
 typedef struct slr_memory_event {
     uint32_t what;
     uint32_t line;    ///< the line of the call site in `file`
-    const char *file; ///< NULL: the call has no call site
+    const char *file; ///< the source file of the call site; NULL: slipring does not know the call site
     const char *heap; ///< the heap's name
-    void *memory;     ///< the device's address; NULL on a device without storage
+    void *memory;     ///< the address of the memory on the device; NULL on a device without memory, such as null
     uint64_t bytes;
-    uint64_t live_bytes; ///< allocated bytes of the heap after the event
-    uint64_t number; ///< the event's number in its heap, from 1; threads may report events in another order. 0: a leak
+    uint64_t live_bytes; ///< bytes that are allocated from the heap after the event
+    uint64_t number; ///< the event's number in its heap, from 1; events of several threads may arrive in another order.
+                     ///< A leak has the number 0
 } slr_memory_event;
 
-/// slipring calls slr_on_memory during the call that causes the event, on the same thread. The event and its texts are
-/// valid only until slr_on_memory returns. slr_on_memory must not call any function of slipring.
+/// slr_on_memory is a function of the program. slipring calls slr_on_memory during the call that causes the event, on
+/// the same thread. The event and its texts are valid only until slr_on_memory returns. slr_on_memory must not call any
+/// function of slipring.
 typedef void slr_on_memory(void *user, const slr_memory_event *event);
 
 #endif

@@ -28,14 +28,17 @@ typedef struct slr_occupancy_desc {
     /// The compute capability of the GPU; 90 means capability 9.0. slipring knows the capabilities 70, 75, 80, 86, 87,
     /// 89, 90, 100, 103, 110, 120 and 121.
     uint32_t capability;
-    uint32_t block_threads;                             ///< 1 to 1,024. slr_occupancy_best ignores this field
-    uint32_t registers;                                 ///< per thread
-    uint64_t static_shared_bytes, dynamic_shared_bytes; ///< per block; only dynamic memory may exceed 48 KiB
-    uint32_t barriers;                                  ///< per block. 0: one, for `__syncthreads`
-    uint32_t carveout_percent; ///< percentage of the L1 and shared memory that is shared memory, from 1; 0: the
-                               ///< driver's choice
-    uint32_t most_threads;     ///< limit per block, from `__launch_bounds__`. 0: none
-    uint32_t multiprocessors;  ///< multiprocessors of the GPU, for slr_best_block.grid_min. 0: not given
+    uint32_t block_threads; ///< threads per block, 1 to 1,024. slr_occupancy_best ignores this field
+    uint32_t registers;     ///< registers per thread
+    /// Bytes of shared memory per block: in `__shared__` objects of known size, and in `extern __shared__` memory. Only
+    /// dynamic_shared_bytes may exceed 48 KiB.
+    uint64_t static_shared_bytes, dynamic_shared_bytes;
+    uint32_t barriers; ///< barriers that a block uses. 0: one barrier, for `__syncthreads`
+    /// The L1 cache and the shared memory of a multiprocessor are one memory; carveout_percent is the percentage that
+    /// is shared memory, 1 to 100. 0: the driver's choice.
+    uint32_t carveout_percent;
+    uint32_t most_threads;                ///< limit on the threads per block, from `__launch_bounds__`. 0: none
+    uint32_t multiprocessors;             ///< multiprocessors of the GPU, for slr_best_block.grid_min. 0: not given
     uint64_t dynamic_shared_thread_bytes; ///< bytes of dynamic shared memory for each thread of a block, in addition to
                                           ///< dynamic_shared_bytes
 } slr_occupancy_desc;
@@ -57,20 +60,23 @@ static inline slr_occupancy_desc slr_occupancy_desc_init(void)
 #define SLR_OCCUPANCY_UNLIMITED UINT32_MAX
 
 typedef struct slr_occupancy {
-    uint32_t blocks;           ///< per multiprocessor; 0: the kernel cannot be launched
-    uint32_t warps, max_warps; ///< per multiprocessor: used by the blocks, and the maximum
-    uint32_t limits;           ///< slr_occupancy_limit flags: every limit that excludes one more block
-    uint32_t by_warps, by_registers, by_shared, by_blocks, by_barriers; ///< blocks that each limit allows
-    uint32_t registers_allocated;                                       ///< per block
-    uint64_t shared_allocated;                                          ///< per block, including the driver's part
-    uint64_t dynamic_shared_left; ///< per block: dynamic shared memory up to this size leaves `blocks` as it is
-    double theoretical;           ///< 0 to 1: `warps` / `max_warps`
+    uint32_t blocks; ///< per multiprocessor; 0: the kernel cannot be launched
+    /// Warps (32 threads) on a multiprocessor: warps of the kernel's blocks, and the maximum.
+    uint32_t warps, max_warps;
+    uint32_t limits; ///< slr_occupancy_limit flags: the limits that leave no room for one more block
+    /// Blocks per multiprocessor that each limit allows; SLR_OCCUPANCY_UNLIMITED: any number.
+    uint32_t by_warps, by_registers, by_shared, by_blocks, by_barriers;
+    uint32_t registers_allocated; ///< registers that the hardware allocates per block
+    uint64_t shared_allocated;    ///< bytes of shared memory per block, including the part that the driver keeps
+    /// The most dynamic shared memory, in bytes per block, with which `blocks` stays as it is.
+    uint64_t dynamic_shared_left;
+    double theoretical; ///< 0 to 1: `warps` / `max_warps`
 } slr_occupancy;
 
 /// Computes the occupancy from the figures in `desc`.
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL argument, struct_size, no threads, a carve-out above 100), UNSUPPORTED (an unknown
-///   capability: slipring does not use another capability's figures).
+/// Errors: INVALID (a NULL argument, a wrong struct_size, a block_threads of 0, a carveout_percent above 100),
+///   UNSUPPORTED (an unknown capability: slipring does not use another capability's figures).
 SLR_API slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occupancy *out);
 
 /// The macro slr_occupancy_compute calls slr_occupancy_compute_sized with the struct's size as `bytes`
@@ -82,14 +88,14 @@ SLR_API slr_status slr_occupancy_compute_sized(const slr_occupancy_desc *desc, s
 
 typedef struct slr_block_candidate {
     uint32_t block_threads;
-    uint32_t blocks; ///< per multiprocessor. 0: such a block cannot be launched
+    uint32_t blocks; ///< blocks of this size on a multiprocessor at once. 0: such a block cannot be launched
 } slr_block_candidate;
 
 #define SLR_BLOCK_CANDIDATES 33
 
 typedef struct slr_best_block {
-    uint32_t block_threads; ///< 0: no block can be launched
-    uint32_t blocks;        ///< per multiprocessor
+    uint32_t block_threads; ///< threads of the best block. 0: no block can be launched
+    uint32_t blocks;        ///< blocks on a multiprocessor at once
     uint32_t grid_min;      ///< blocks that fill the GPU: `blocks` * slr_occupancy_desc.multiprocessors
     uint32_t candidate_count;
     double theoretical;                                   ///< occupancy with `block_threads`, 0 to 1
@@ -103,8 +109,8 @@ typedef struct slr_best_block {
 /// 32; 0 means 32.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL argument, struct_size, a `multiple` that is not a multiple of 32, a carve-out above 100),
-///   UNSUPPORTED (an unknown capability).
+/// Errors: INVALID (a NULL argument, a wrong struct_size, a `multiple` that is not a multiple of 32, a carveout_percent
+///   above 100), UNSUPPORTED (an unknown capability).
 SLR_API slr_status slr_occupancy_best(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out);
 
 /// The macro slr_occupancy_best calls slr_occupancy_best_sized with the struct's size as `bytes`
@@ -118,10 +124,11 @@ SLR_API slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint
 
 /// The enum slr_occupancy_source says where slipring got the figures of an occupancy.
 typedef enum slr_occupancy_source {
-    SLR_OCCUPANCY_COMPUTED = 1, ///< slipring computed them from the machine code or the number of cores
-    SLR_OCCUPANCY_DRIVER,       ///< the driver counts the blocks
-    SLR_OCCUPANCY_UNKNOWN,      ///< the driver gives limits of a block, but no count of blocks
-    SLR_OCCUPANCY_MEASURED      ///< the blocks were counted while they ran: slr_kernel_measure_occupancy
+    /// slipring computed the figures from the kernel's machine code, or from the number of cores.
+    SLR_OCCUPANCY_COMPUTED = 1,
+    SLR_OCCUPANCY_DRIVER,  ///< the driver gave the number of blocks on a unit
+    SLR_OCCUPANCY_UNKNOWN, ///< the driver gave the limits of one block, but not the number of blocks on a unit
+    SLR_OCCUPANCY_MEASURED ///< slr_kernel_measure_occupancy counted the blocks while they ran
 } slr_occupancy_source;
 
 /// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. A figure is 0 if the driver does
@@ -131,19 +138,23 @@ typedef struct slr_kernel_occupancy {
     uint32_t block_threads;         ///< threads per block of the shape
     uint32_t groups, most_groups;   ///< blocks on a unit at once, and the maximum for any kernel
     uint32_t threads, most_threads; ///< threads on a unit at once, and the maximum
-    uint32_t limits;                ///< slr_occupancy_limit flags: every limit that excludes one more block
-    uint32_t computed_groups;       ///< with SLR_OCCUPANCY_DRIVER: the result of slr_occupancy_compute; else 0
+    uint32_t limits;                ///< slr_occupancy_limit flags: the limits that leave no room for one more block
+    /// With SLR_OCCUPANCY_DRIVER: the number of blocks that slipring computes itself, to compare with `groups`; else 0.
+    uint32_t computed_groups;
     uint32_t units;
-    uint32_t lanes;             ///< threads that run in step: a warp, or the 4-byte lanes of a CPU's vector
-    uint32_t multiple;          ///< the driver prefers blocks that are multiples of this number
+    /// Number of threads that run in step: the threads of a warp, or the 4-byte elements of a CPU's vector.
+    uint32_t lanes;
+    uint32_t multiple;          ///< the driver prefers blocks whose number of threads is a multiple of this number
     uint32_t block_limit;       ///< most threads per block for this kernel
-    uint32_t registers;         ///< per thread
-    uint32_t best_block;        ///< the block of slr_occupancy_best; 0: unknown
-    uint64_t shared_bytes;      ///< per block: static and dynamic
-    uint64_t most_shared_bytes; ///< per block, the device's limit
-    uint64_t private_bytes;     ///< per thread: arrays and registers that spilled
-    double theoretical;         ///< 0 to 1; 0 with SLR_OCCUPANCY_UNKNOWN
-    char why[160];              ///< what limits the occupancy, in words
+    uint32_t registers;         ///< registers per thread
+    uint32_t best_block;        ///< threads of the block that slr_occupancy_best chooses; 0: unknown
+    uint64_t shared_bytes;      ///< shared memory of a block: static and dynamic memory together
+    uint64_t most_shared_bytes; ///< the most shared memory that the device allows for a block
+    uint64_t private_bytes;     ///< private memory of a thread, for its arrays and for registers that spilled to memory
+    /// The occupancy as a part of the maximum, 0 to 1; 0 if `source` is SLR_OCCUPANCY_UNKNOWN or
+    /// SLR_OCCUPANCY_MEASURED.
+    double theoretical;
+    char why[160]; ///< what limits the occupancy, in words
 } slr_kernel_occupancy;
 
 /// Works as slr_occupancy_best, for a kernel on its own device. The device's driver gives the registers and the shared

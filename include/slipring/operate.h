@@ -38,8 +38,8 @@ typedef struct slr_remote_worker {
     uint32_t draining;   ///< 1: slr_remote_drain has asked the worker to end
 } slr_remote_worker;
 
-/// slr_remote_visit_workers calls slr_on_remote_worker for each worker. The struct `worker` has the size that the
-/// running library gives it, and is valid until slr_on_remote_worker returns.
+/// slr_remote_visit_workers calls slr_on_remote_worker for each worker. A later version of the library may append
+/// members to the struct `worker`. The struct is valid until slr_on_remote_worker returns.
 typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 
 /// Calls `visit` for each worker that serves the name `where->name`.
@@ -48,12 +48,12 @@ typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user);
 
 /// Asks a worker process to hand its partitions over to other workers and to take no more partitions. If `worker` is
-/// NULL, slr_remote_drain asks all workers. After the request, slr_remote_drain waits until the worker has handed its
-/// partitions over. The worker's own program sees in slr_worker_stats.draining that slr_remote_drain has asked the
-/// worker to end. If no worker serves the name after slr_remote_drain, accepted messages wait on the servers.
+/// NULL, slr_remote_drain asks all workers. Then slr_remote_drain waits until each worker that it asked has handed its
+/// partitions over and has ended. The worker's own program sees in slr_worker_stats.draining that slr_remote_drain has
+/// asked the worker to end. If no worker serves the name after slr_remote_drain, accepted messages wait on the servers.
 /// Threads: any.  Blocks: until `timeout_ns`, and while the call waits for an answer of a NATS server.
-/// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (the worker has not ended; the request
-///   remains), and those of slr_sender_open.
+/// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (a worker that was asked has not ended; the
+///   request remains valid), and those of slr_sender_open.
 SLR_API slr_status slr_remote_drain(const slr_remote_desc *where, const char *worker, uint64_t timeout_ns);
 
 // ---- dead letters --------------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ typedef struct slr_remote_letter {
     uint64_t message;  ///< number of the message in the partition, from 1
     uint32_t instance;
     uint32_t bytes;   ///< size of the message
-    char reason[192]; ///< what the handler did, and where
+    char reason[192]; ///< why the handler stopped, and in which line of its source
 } slr_remote_letter;
 
 /// Opens a receiver for the dead letters of a name, from the first letter that is still stored. slr_receiver_release
@@ -78,8 +78,8 @@ SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_r
 /// Receives the next dead letter of any partition. `*partition` gets the number of the letter's partition; `partition`
 /// may be NULL.
 /// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
-/// Errors: TIMEOUT, INVALID (`capacity` is smaller than a message; a receiver of outputs; a record that is no letter),
-///   SYSTEM.
+/// Errors: TIMEOUT, INVALID (`capacity` is smaller than a message; a receiver that slr_receiver_open made; a record
+///   that is no letter), SYSTEM.
 SLR_API slr_status slr_receiver_receive_letter(slr_receiver *receiver, slr_remote_letter *out, uint32_t *partition,
                                                void *message, size_t capacity, uint64_t timeout_ns);
 
@@ -97,7 +97,7 @@ SLR_API slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr
 /// The struct slr_remote_copy says how much a copy of a name (a ring kernel that machines share) contains.
 typedef struct slr_remote_copy {
     uint32_t partitions, reserved;
-    uint64_t states;   ///< states in the last snapshots (stored copies of states)
+    uint64_t states;   ///< number of states in the last snapshots (stored copies of states)
     uint64_t messages; ///< messages whose effect is in the states of the last snapshots
     uint64_t waiting;  ///< frames (groups) of messages after the last snapshots
     uint64_t outputs;  ///< records of outputs (replies of the handler) that were not released
@@ -106,7 +106,7 @@ typedef struct slr_remote_copy {
 } slr_remote_copy;
 
 /// Copies all that the servers store for a name into a new folder. Workers may serve the name during the copy. The copy
-/// shows the state of each partition at one moment.
+/// shows each partition at one moment; different partitions may be copied at different moments.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: INVALID (the folder holds a copy already), TIMEOUT (a partition changed faster than slipring could copy it),
 ///   and those of slr_sender_open.
@@ -144,16 +144,17 @@ typedef struct slr_remote_safety {
     uint32_t replicas;    ///< replicas of the name's streams; if nobody has served the name, slr_remote_desc.replicas
     uint32_t current;     ///< replicas that are up to date now
     uint32_t sync;        ///< whether messages survive a power cut: SLR_REMOTE_SYNC_UNKNOWN, ..._ALWAYS, ..._INTERVAL
-    uint32_t servers;     ///< servers that reported their sync_interval
-    uint64_t interval_ns; ///< with SLR_REMOTE_SYNC_INTERVAL: the longest sync_interval
+    uint32_t servers;     ///< number of servers that reported their setting sync_interval
+    uint64_t interval_ns; ///< with SLR_REMOTE_SYNC_INTERVAL: the longest sync_interval (time between two syncs of a
+                          ///< server's disk)
     uint64_t answer_ns;   ///< median time until a message of 64 B was accepted
-    char words[320];      ///< the answer in a sentence
+    char words[320];      ///< which failures an accepted message survives, in words
 } slr_remote_safety;
 
 /// Stores a few records in a temporary stream of the NATS servers, reads what the servers report about that stream, and
-/// removes the stream. Only the system account of the servers may ask for the server setting sync_interval. The fields
-/// credentials, nkey and tls_... of `system` hold the credentials of the system account. If `system` is NULL, the value
-/// of sync_interval stays unknown. `where->name` may be NULL.
+/// removes the stream. The server setting sync_interval says how often a server syncs its disk. Only the system account
+/// of the servers may ask for sync_interval. The fields credentials, nkey and tls_... of `system` hold the credentials
+/// of the system account. If `system` is NULL, the value of sync_interval stays unknown. `where->name` may be NULL.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_remote_get_safety(const slr_remote_desc *where, const slr_remote_desc *system,

@@ -25,9 +25,10 @@ extern "C" {
 
 /// A tensor is a buffer with a type and a shape. The type of the elements is SLR_F32, SLR_F16 or SLR_BF16. All tensors
 /// of a call have the same type, except where a function names another type: indices and labels are SLR_I32. All
-/// operations compute sums in SLR_F32. The tensor's elements are the first elements of the buffer, at most 2^31 - 1.
-/// The elements along the last dimension are contiguous and form a row. The dimensions of an image are n, channels,
-/// height and width; the dimensions of a signal are n, channels and length.
+/// operations compute sums in SLR_F32. The tensor's elements are the first elements of the buffer, and there are at
+/// most 2^31 - 1 of them. The elements along the last dimension are contiguous and form a row. The dimensions of a
+/// tensor of images are the number n of images, channels, height and width. The dimensions of a tensor of signals are
+/// n, channels and length.
 typedef struct slr_tensor {
     slr_buffer *buffer;
     slr_scalar dtype;
@@ -108,7 +109,7 @@ SLR_API void slr_ops_destroy(slr_ops *ops);
 /// slr_algorithm describes an algorithm that slipring timed for a call, or that cannot do this call.
 typedef struct slr_algorithm {
     const char *name;     ///< such as "own.panel"
-    const char *provider; ///< "own", "openblas" or "onednn"
+    const char *provider; ///< who wrote the algorithm: "own" (slipring), or a library such as "openblas" or "onednn"
     uint64_t ns;          ///< time of a call: the shortest of several. 0: the algorithm cannot do this call
     double flops;         ///< floating-point operations of a call
     uint64_t workspace_bytes;
@@ -125,7 +126,7 @@ typedef struct slr_provider {
     const char *name;
     const char *path;    ///< path of the opened library; "" if none was opened
     const char *version; ///< as the library describes itself
-    const char *why_not; ///< why the library cannot be used; "" if it can
+    const char *why_not; ///< why the library cannot be used; "" if it can be used
 } slr_provider;
 
 /// The texts in slr_provider live as long as the process.
@@ -152,21 +153,23 @@ SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *us
 // the algorithms.
 // Owns: slipring keeps the buffers alive until the work ends, and copies tensors and descriptions.
 // Errors: INVALID (a NULL argument; a shape or type that does not fit: the error message has both; a buffer too small),
-//   UNSUPPORTED (the type or device), COMPILE, NO_MEMORY.
+//   UNSUPPORTED (the device cannot do the operation, or not with this type or shape), COMPILE, NO_MEMORY.
 
 // ---- matrix product -------------------------------------------------------------------------------------------------
 
-/// slr_matmul_desc describes the matrix product c = activation(alpha * op(a) op(b) + beta * c + bias).
+/// slr_matmul_desc describes the matrix product c = activation(alpha * op(a) op(b) + beta * c + bias). op(a) is a, or
+/// the transpose of a if transpose_a is 1; the same holds for b.
 typedef struct slr_matmul_desc {
     uint32_t struct_size;
     uint32_t transpose_a, transpose_b;
     slr_activation activation; ///< 0: none
     float alpha;               ///< 0 means 1
     float beta;                ///< default 0: the earlier contents of c are not read
-    /// All tensors of a product have rank 2, or rank 3 with the batch as the first dimension. If a and c have rank 3
-    /// and b has rank 2, each matrix of a is multiplied by the same matrix b.
+    /// The matrices a, b and c of a product have rank 2. In a batch of products they have rank 3, and the first
+    /// dimension counts the products. If a and c have rank 3 and b has rank 2, each matrix of a is multiplied by the
+    /// same matrix b.
     const slr_tensor *a, *b, *c;
-    const slr_tensor *bias; ///< of rank 1, one number per column; or NULL
+    const slr_tensor *bias; ///< a tensor of rank 1 with one number per column of c; or NULL
     const slr_tensor *pre;  ///< a tensor of the shape of c, which gets the values before the activation; or NULL
 } slr_matmul_desc;
 #ifdef __cplusplus
@@ -186,9 +189,9 @@ static inline slr_matmul_desc slr_matmul_desc_init(void)
 
 SLR_API slr_status slr_ops_matmul(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, slr_point *out);
 
-/// Computes the gradients of a, b and bias of a matrix product from the gradient of c. Each of the three gradients may
-/// be NULL. `desc` is the description of the forward call, but with beta 0. If the product has an activation,
-/// slr_ops_matmul_backward needs the tensor desc->pre.
+/// Computes the gradients of a, b and bias of a matrix product from the gradient of c. Each of the three tensors for
+/// the gradients (`da`, `db`, `dbias`) may be NULL. `desc` is the description of the forward call, but with beta 0. If
+/// the product has an activation, slr_ops_matmul_backward needs the tensor desc->pre.
 SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                            const slr_tensor *dc, const slr_tensor *da, const slr_tensor *db,
                                            const slr_tensor *dbias, slr_point *out);
@@ -202,20 +205,21 @@ SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const 
 
 // ---- convolution and pooling ----------------------------------------------------------------------------------------
 
-/// slr_convolution_desc describes the convolution y = activation(x * weights + bias); the weights are not flipped. With
-/// rank 4, x has the dimensions n, c, h, w; the weights have k, c / groups, r, s; and y has n, k, p, q. With rank 3,
-/// the dimensions h, r and p are left out, and slipring ignores the first value of each pair in the struct. With groups
-/// = c, the convolution is depth-wise.
+/// slr_convolution_desc describes the convolution y = activation(x * weights + bias), where * is a convolution without
+/// flipping the weights. With rank 4, x has the dimensions n, c (channels), h (height), w (width). The weights have the
+/// dimensions k (filters), c / groups, r (height of a filter), s (width of a filter). The output y has the dimensions
+/// n, k, p (height), q (width). With rank 3, the dimensions h, r and p are left out, and slipring ignores the first
+/// value of each pair in the struct. With groups = c, the convolution is depth-wise.
 typedef struct slr_convolution_desc {
     uint32_t struct_size;
-    uint32_t stride[2];        ///< down, and across; 0 means 1
-    uint32_t padding[2];       ///< zeros on both sides
-    uint32_t dilation[2];      ///< 0 means 1
-    uint32_t groups;           ///< 0 means 1
+    uint32_t stride[2];   ///< step of the filter down, and step across; 0 means 1
+    uint32_t padding[2];  ///< rows of zeros above x and below x; columns of zeros on the left of x and on the right
+    uint32_t dilation[2]; ///< distance between neighbouring weights in x: down, and across; 0 means 1
+    uint32_t groups;      ///< groups into which channels and filters are divided; 0 means 1
     slr_activation activation; ///< 0: none
     uint32_t reserved;         ///< ignored
     const slr_tensor *x, *weights, *y;
-    const slr_tensor *bias; ///< of rank 1, one number per filter; or NULL
+    const slr_tensor *bias; ///< a tensor of rank 1 with one number per filter; or NULL
     const slr_tensor *pre;  ///< a tensor of the shape of y, which gets the values before the activation; or NULL
 } slr_convolution_desc;
 #ifdef __cplusplus
@@ -236,13 +240,15 @@ static inline slr_convolution_desc slr_convolution_desc_init(void)
 SLR_API slr_status slr_ops_convolution(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                        slr_point *out);
 
-/// Computes the gradients of x, weights and bias of a convolution from the gradient of y. Each of the three gradients
-/// may be NULL. If the convolution has an activation, slr_ops_convolution_backward needs the tensor desc->pre.
+/// Computes the gradients of x, weights and bias of a convolution from the gradient of y. Each of the three tensors for
+/// the gradients (`dx`, `dweights`, `dbias`) may be NULL. If the convolution has an activation,
+/// slr_ops_convolution_backward needs the tensor desc->pre.
 SLR_API slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                                 const slr_tensor *dy, const slr_tensor *dx, const slr_tensor *dweights,
                                                 const slr_tensor *dbias, slr_point *out);
 
-/// Measures the time of the algorithms of a convolution, as slr_ops_matmul_bench does for products.
+/// Measures the time of all algorithms for a convolution, and calls the visitor, as slr_ops_matmul_bench does for
+/// products.
 SLR_API slr_status slr_ops_convolution_bench(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc,
                                              slr_algorithm_visitor *visit, void *user);
 /// Measures the time of the algorithms for one gradient of a convolution: the gradient of x if `dx` is given, or the
@@ -258,16 +264,17 @@ typedef enum slr_pool_kind {
 } slr_pool_kind;
 
 /// slr_pooling_desc describes a pooling from the tensor x to the tensor y. With rank 4, the input x of a pooling has
-/// the dimensions n, c, h, w, and the output y has n, c, p, q. With rank 3, the dimensions h and p are left out, and
-/// slipring ignores the first value of each pair in the struct.
+/// the dimensions n, c (channels), h (height), w (width), and the output y has n, c, p (height), q (width). With rank
+/// 3, the dimensions h and p are left out, and slipring ignores the first value of each pair in the struct.
 typedef struct slr_pooling_desc {
     uint32_t struct_size;
     slr_pool_kind kind;
     uint32_t window[2], stride[2],
         padding[2]; ///< a stride of 0 means the window's size; the padding must be less than the window
     const slr_tensor *x, *y;
-    /// The tensor `indices`, with the shape of y and the type SLR_I32, holds the index of each largest element in its
-    /// plane. The backward call of a pooling needs the indices of the largest elements. `indices` may be NULL.
+    /// The tensor `indices`, with the shape of y and the type SLR_I32, says for each element of y which element of x
+    /// was the largest in the window: the number of this element in its plane of h rows and w columns. The backward
+    /// call of a pooling needs the indices of the largest elements. `indices` may be NULL.
     const slr_tensor *indices;
 } slr_pooling_desc;
 #ifdef __cplusplus
@@ -308,7 +315,7 @@ SLR_API slr_status slr_ops_softmax_backward(slr_ops *ops, slr_stream *stream, co
 SLR_API slr_status slr_ops_layer_norm(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *gamma,
                                       const slr_tensor *beta, float epsilon, const slr_tensor *y,
                                       const slr_tensor *means, const slr_tensor *scales, slr_point *out);
-/// `dgamma` and `dbeta` may both be NULL.
+/// The two tensors `dgamma` and `dbeta` may be NULL, but only both together.
 SLR_API slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *x,
                                                const slr_tensor *gamma, const slr_tensor *means,
                                                const slr_tensor *scales, const slr_tensor *dy, const slr_tensor *dx,
@@ -317,20 +324,20 @@ SLR_API slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream,
 typedef enum slr_reduction {
     SLR_REDUCTION_SUM = 1,
     SLR_REDUCTION_MEAN,
-    SLR_REDUCTION_LARGEST ///< maximum; of several largest elements, the first gets the gradient
+    SLR_REDUCTION_LARGEST ///< maximum; if several elements are the largest, the first of them gets the gradient
 } slr_reduction;
 
 #define SLR_EVERY_AXIS 0xFFFFFFFFu
 
 /// Combines the elements of `x` along one axis, or along all axes with SLR_EVERY_AXIS. The tensor `y` has as many
-/// elements as `x` would have without that axis.
+/// elements as `x` would have without that axis, or one element with SLR_EVERY_AXIS.
 SLR_API slr_status slr_ops_reduce(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
                                   const slr_tensor *x, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis,
                                            const slr_tensor *x, const slr_tensor *y, const slr_tensor *dy,
                                            const slr_tensor *dx, slr_point *out);
 
-#define SLR_SCAN_REVERSE 1u   ///< from the last element to the first
+#define SLR_SCAN_REVERSE 1u   ///< the sum runs from the last element to the first
 #define SLR_SCAN_EXCLUSIVE 2u ///< the running sum leaves out the element itself
 
 /// Computes running sums along each row. The gradient of a scan is a scan of the gradient, with the flag
@@ -361,7 +368,7 @@ SLR_API slr_status slr_ops_cast(slr_ops *ops, slr_stream *stream, const slr_tens
 // by which the program multiplied the loss.
 
 /// Computes the loss of a classifier: the mean of -log(softmax(logits)[label]) over the rows. A row whose label
-/// (SLR_I32) is not the number of a class counts as 0.
+/// (SLR_I32) is not the number of a class adds 0 to the sum, but counts as a row of the mean.
 SLR_API slr_status slr_ops_cross_entropy(slr_ops *ops, slr_stream *stream, const slr_tensor *logits,
                                          const slr_tensor *labels, const slr_tensor *loss, slr_point *out);
 SLR_API slr_status slr_ops_cross_entropy_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *logits,
@@ -420,9 +427,9 @@ typedef struct slr_scaler slr_scaler;
 typedef struct slr_scaler_desc {
     uint32_t struct_size;
     uint32_t growth_interval; ///< number of steps with finite gradients after which the scale grows; 0 means 2,000
-    float initial;            ///< 0 means 65,536
+    float initial;            ///< first value of the scale; 0 means 65,536
     float growth;      ///< factor by which the scale grows; 0 means 2. For a fixed scale, set growth and backoff to 1
-    float backoff;     ///< factor for the scale after a gradient that is not finite; 0 means 0.5
+    float backoff;     ///< factor by which the scale changes after a gradient that is not finite; 0 means 0.5
     uint32_t reserved; ///< ignored
 } slr_scaler_desc;
 #ifdef __cplusplus
@@ -441,11 +448,13 @@ static inline slr_scaler_desc slr_scaler_desc_init(void)
 #endif
 
 typedef struct slr_scaler_info {
-    float scale;         ///< scale for the next gradients
+    float scale;         ///< factor for the loss in the next step
     uint32_t good_steps; ///< steps with finite gradients since the scale last changed
     uint64_t steps, skipped;
-    uint64_t halves, zeros; ///< SLR_F16 elements in the last step's gradients; how many of them were 0
-    const char *advice;     ///< advice if at least half of the elements were 0; else "". Lives as long as the process
+    /// Number of SLR_F16 elements in the last step's gradients; number of these elements that were 0.
+    uint64_t halves, zeros;
+    /// Advice if at least half of the SLR_F16 elements were 0; else "". The text lives as long as the process.
+    const char *advice;
 } slr_scaler_info;
 
 /// Makes a scaler for the loss. `desc` may be NULL.
@@ -466,12 +475,12 @@ SLR_API void slr_scaler_destroy(slr_scaler *scaler);
 SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, const slr_tensor *gradient,
                                       const slr_tensor *to, slr_point *out);
 
-/// Appends one step of an optimiser to the stream.
+/// slr_scaler_function is a function of the program that appends one step of an optimiser to the stream.
 typedef slr_status slr_scaler_function(void *user, slr_stream *stream);
 
-/// Calls the function `step` if all gradients since the last step were finite. If a gradient was not finite,
-/// slr_scaler_step skips the step, reduces the scale and returns SLR_OK. `skipped` gets 1 if the step was skipped, else
-/// 0; `skipped` may be NULL.
+/// Calls the function `step` if all gradients since the last call of slr_scaler_step were finite. If a gradient was not
+/// finite, slr_scaler_step does not call `step`, reduces the scale and returns SLR_OK. `skipped` gets 1 if the step was
+/// skipped, else 0; `skipped` may be NULL.
 ///
 /// Threads: one at a time per scaler.  Blocks: until the work submitted to the stream has completed.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), WRONG_STATE (no slr_scaler_unscale since the last step), the errors of the stream

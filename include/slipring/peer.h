@@ -14,14 +14,14 @@ extern "C" {
 typedef enum slr_link {
     SLR_LINK_SAME = 1, ///< no connection: both are one device, or both use the host's memory
     SLR_LINK_NVLINK,   ///< NVIDIA's NVLink, between GPUs
-    SLR_LINK_PCIE,     ///< the PCIe bus, between two GPUs that access each other's memory
-    SLR_LINK_HOST      ///< the host's memory
+    SLR_LINK_PCIE,     ///< the PCIe bus: the two GPUs access each other's memory over the bus
+    SLR_LINK_HOST      ///< no link between the two devices: copies go through the host's memory
 } slr_link;
 
 /// The enum slr_peer_way lists the ways to copy bytes from one device to another.
 typedef enum slr_peer_way {
-    SLR_PEER_ANY = 1, ///< direct if possible, else staged
-    SLR_PEER_DIRECT,  ///< one copy, without memory in between
+    SLR_PEER_ANY = 1, ///< SLR_PEER_DIRECT if possible, else SLR_PEER_STAGED
+    SLR_PEER_DIRECT,  ///< one copy from device to device
     SLR_PEER_STAGED   ///< through memory of the host, in two copies that overlap
 } slr_peer_way;
 
@@ -35,8 +35,9 @@ typedef struct slr_peer_info {
     char reason[160];        ///< why copies are not direct, or how direct copies are possible
     uint64_t direct_copies, direct_bytes;
     uint64_t staged_copies, staged_bytes;
-    uint64_t staged_chunks;      ///< pieces of staged copies
-    uint64_t moves, moved_bytes; ///< copies that launches needed for buffers of the other device
+    uint64_t staged_chunks; ///< number of pieces that the staged copies consisted of
+    /// Copies, and their bytes, that slipring made because a launch used a buffer of the other device.
+    uint64_t moves, moved_bytes;
 } slr_peer_info;
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).

@@ -21,7 +21,8 @@ typedef struct slr_pool slr_pool;
 typedef struct slr_pool_desc {
     uint32_t struct_size;
     uint32_t reserved;
-    const char *name;    ///< for messages and reports; copied, cut to 47 characters. NULL: "pool"
+    /// Name of the pool in error messages and reports; slipring copies at most 47 characters. NULL: "pool".
+    const char *name;
     uint64_t max_bytes;  ///< limit on the bytes of the pool's buffers, in use or waiting. Default: the device's limit
     uint64_t keep_bytes; ///< limit on the bytes of waiting buffers; the pool frees waiting buffers above this limit.
                          ///< Default: 256 MiB
@@ -53,7 +54,7 @@ typedef struct slr_pool_stats {
     uint64_t live_bytes, live; ///< buffers in use: bytes; count
     uint64_t peak_bytes;       ///< the high-water mark of live_bytes
     uint64_t kept_bytes, kept; ///< waiting buffers: bytes; count
-    uint64_t hits, misses;     ///< requests that got a waiting buffer; that got a new buffer
+    uint64_t hits, misses;     ///< requests that got a waiting buffer; requests that got a new buffer
     uint64_t refused;          ///< requests refused for lack of memory
     double hit_rate;           ///< hits / (hits + misses); 0 without requests
 } slr_pool_stats;

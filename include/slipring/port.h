@@ -25,7 +25,8 @@ SLR_API void slr_port_close(slr_port *port);
 
 /// The options of a send. A zero in any field of slr_send_options means the default.
 typedef struct slr_send_options {
-    uint32_t priority; ///< SLR_PRIORITY(0..255); default: the ring kernel's own priority
+    /// Priority of the message, SLR_PRIORITY(0..255); default: slr_ring_desc.priority of the ring kernel.
+    uint32_t priority;
     /// correlation is a number that the message carries, and that every reply to the message returns. The default
     /// correlation of a message is the port's next number. The port's numbers start with 1 and count the accepted
     /// messages for which the program set no correlation. After the number 2^31 - 1, a port continues with 0.
@@ -45,9 +46,9 @@ typedef struct slr_send_options {
 /// Owns: nothing.
 /// Errors: FULL (the mailbox is full, and the call must not wait), TIMEOUT (the mailbox is still full at the deadline),
 ///   RING_DEAD (the address is of a destroyed ring kernel), CLOSED (input closed), RING_FAILED, WRONG_STATE (not
-///   launched), INVALID (size, instance or priority out of range; more ports than max_ports). The first message of a
-///   port also gives FULL or TIMEOUT if max_ports other ports use the ring kernel. A closed port still counts as one of
-///   the max_ports ports until its messages have completed.
+///   launched), INVALID (size, instance or priority out of range; max_ports other ports use the ring kernel). A closed
+///   port still counts as one of the max_ports ports until its messages have completed. If one of the max_ports other
+///   ports is such a closed port, the first message of a port gives FULL or TIMEOUT instead of INVALID.
 SLR_API slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint64_t timeout_ns);
 
 /// Sends a message as slr_send does, but with options. If `options` is NULL, all options have their defaults.
@@ -67,12 +68,13 @@ SLR_API slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t 
 
 /// slr_reply describes a reply that a port received, without the reply's payload.
 typedef struct slr_reply {
-    slr_address from;     ///< the ring kernel and instance that replied
-    slr_status status;    ///< SLR_OK; for a notice, which has no payload: SLR_HANDLER_FAULT, SLR_DROPPED
-    uint32_t correlation; ///< of the original message
-    uint32_t priority;    ///< of the original message
+    slr_address from;  ///< the ring kernel and instance that replied
+    slr_status status; ///< SLR_OK for a reply; SLR_HANDLER_FAULT or SLR_DROPPED for a notice (a reply without payload)
+    uint32_t correlation; ///< correlation number of the original message
+    uint32_t priority;    ///< priority of the original message
     uint32_t bytes;       ///< size of the payload
-    uint64_t sent_ns;     ///< when the original message was sent (CLOCK_MONOTONIC), if time_stamps is set; else 0
+    /// When the original message was sent (CLOCK_MONOTONIC), if slr_ring_desc.time_stamps is 1; else 0.
+    uint64_t sent_ns;
     uint32_t redelivered; ///< 1: the original message may have been handled before (slr_ring_desc.redeliver)
     uint32_t reserved;
 } slr_reply;

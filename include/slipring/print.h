@@ -13,12 +13,13 @@ typedef struct slr_print {
     const char *kernel; ///< the kernel's or handler's name
     const char *text;   ///< output of one printf, NUL-terminated
     size_t bytes;       ///< length of the text
-    /// The field `lost` is the number of printf calls whose text was lost because there was no room for the text. A
-    /// report of lost printf calls has no text. For a kernel, `lost` counts the lost calls of one launch. For a
-    /// handler, `lost` counts the lost calls of its ring kernel since the last report.
+    /// The field `lost` is the number of printf calls whose text was lost because there was no room for the text.
+    /// slipring reports lost printf calls in a separate call of the print function, whose slr_print has no text. For a
+    /// kernel, `lost` counts the lost calls of one launch. For a handler, `lost` counts the lost calls of its ring
+    /// kernel since the last report.
     uint64_t lost;
     const char *ring;  ///< for a handler: the ring kernel's name. NULL: a kernel
-    uint32_t instance; ///< for a handler: the number of its message's instance (state)
+    uint32_t instance; ///< for a handler: the number of the instance (state) whose message the handler handled
     uint32_t thread;   ///< for a `__ring_block__` handler: the thread's number in the block
 } slr_print;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The profiler reports how long each kernel and each kind of copy has taken so far. A process has one profiler for all
-/// its devices. A profile is a list of rows, one for each kernel, kind of copy, and so on. The profiler is off until
-/// the program calls slr_profile_start, or opens the first device with SLIPRING_PROFILE=FILE. Contract:
-/// docs/contract/profile.md.
+/// its devices. A profile is a list of rows: one for each kernel, for each kind of copy, and for each other thing that
+/// the first enum below lists. The profiler is off until the program calls slr_profile_start, or opens the first device
+/// while the environment variable SLIPRING_PROFILE names a file. Contract: docs/contract/profile.md.
 #ifndef SLIPRING_PROFILE_H
 #define SLIPRING_PROFILE_H
 
@@ -22,21 +22,27 @@ enum {
     SLR_PROFILE_UPLOAD,     ///< copies from the host to the device
     SLR_PROFILE_DOWNLOAD,   ///< copies from the device to the host
     SLR_PROFILE_COPY,       ///< copies on the device
-    SLR_PROFILE_FILL,       ///< fills, also of new memory with zeros
-    SLR_PROFILE_CALL,       ///< host functions in streams
-    SLR_PROFILE_WAIT,       ///< waits of the host for points of streams that had not passed
-    SLR_PROFILE_COMPILE,    ///< compilations: machine code made by a compiler
-    SLR_PROFILE_LOAD,       ///< loads of machine code that was in the cache
-    SLR_PROFILE_REGION,     ///< slr_region_begin to slr_region_end
-    SLR_PROFILE_MESSAGE,    ///< the latency of a ring kernel's timed messages (one in latency_every)
-    SLR_PROFILE_FULL,       ///< backpressure: sends that found a ring kernel's mailbox full, and the time they waited
-    SLR_PROFILE_MEMORY,     ///< allocations of device memory from a heap: n and bytes; no time
-    SLR_PROFILE_BATCH,      ///< a ring kernel's batches: time in its handlers, by the host's or the device's clock
-    SLR_PROFILE_OWNER, ///< time of a thread or work-group that handles messages (an owner of shards), or of dispatches
+    SLR_PROFILE_FILL,       ///< fills of memory with a pattern; slipring's fills of new memory with zeros also count
+    SLR_PROFILE_CALL,       ///< calls of host functions by streams
+    /// Waits of the host until a point of a stream has passed; calls that did not have to wait do not count.
+    SLR_PROFILE_WAIT,
+    SLR_PROFILE_COMPILE, ///< compilations of kernels and handlers to machine code
+    SLR_PROFILE_LOAD,    ///< loads of machine code that was in the cache
+    SLR_PROFILE_REGION,  ///< a named region of the program: the time from slr_region_begin to slr_region_end
+    SLR_PROFILE_MESSAGE, ///< the latency of a ring kernel's timed messages (one in latency_every)
+    SLR_PROFILE_FULL,    ///< backpressure: sends that found a ring kernel's mailbox full, and the time they waited
+    SLR_PROFILE_MEMORY,  ///< allocations of device memory from a heap; the row has n and bytes, but no times
+    SLR_PROFILE_BATCH,   ///< a ring kernel's batches: time in its handlers, by the host's or the device's clock
+    /// How long one thread or work-group (an owner of shards) handled messages. With batched launches: the time of the
+    /// dispatches.
+    SLR_PROFILE_OWNER,
     SLR_PROFILE_REPLY, ///< slr_call to a ring kernel: from the call to its return
-    SLR_PROFILE_FRAGMENTED, ///< requests that a heap refused although enough bytes were free in all: n and bytes; no
-                            ///< time
-    SLR_PROFILE_CALLER, ///< a place in the program: sums over its calls of one kind ("launch", "upload", "allocation")
+    /// Requests that a heap refused although it had enough free bytes in several pieces; the row has n and bytes, but
+    /// no times.
+    SLR_PROFILE_FRAGMENTED,
+    /// A call site (place in the program): number, time and bytes of its calls of one kind, such as "launch" or
+    /// "upload".
+    SLR_PROFILE_CALLER,
     SLR_PROFILE_ALGORITHM, ///< the algorithm that an operation measured as its fastest; `file` has its name
     SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode excludes
 };
@@ -45,7 +51,8 @@ enum {
 /// kernel for some threads, with the launch's arguments, and counts their bytes and operations
 /// (docs/contract/profile.md).
 enum {
-    SLR_COUNTED_NOT = 0, ///< not counted: a loop's trip count depends on memory
+    /// Not counted: a loop's number of iterations depends on memory, or the counting would take too long.
+    SLR_COUNTED_NOT = 0,
     SLR_COUNTED_AT_MOST, ///< upper limit: of each branch that depends on memory, both sides are counted
     SLR_COUNTED_SAMPLED, ///< the interpreted threads differ; the counts of the other threads are estimated from the
                          ///< interpreted threads
@@ -62,25 +69,29 @@ typedef struct slr_profile_line {
 /// The times in a row of the profile are exact, except that quantiles may be wrong by 0.8 %.
 typedef struct slr_profile_row {
     uint32_t kind;
-    uint32_t counted;          ///< SLR_COUNTED_..., for the row of a kernel or of batches
+    uint32_t counted; ///< SLR_COUNTED_...: how accurate the counts are, in the row of a kernel or of batches; else 0
     const char *name, *device; ///< valid for the life of the process
     uint64_t n, total_ns, min_ns, mean_ns, p50_ns, p95_ns, p99_ns, max_ns;
-    /// The number of bytes copied. For a kernel, each buffer counts at most once, so `bytes` is the minimum traffic to
-    /// memory. 0 means unknown.
+    /// In a row of copies or fills: the number of bytes copied or filled. In the row of a kernel: the least number of
+    /// bytes that the kernel must read from memory and write to memory, because bytes that several threads read count
+    /// once. 0 means unknown.
     uint64_t bytes;
     double bytes_per_second; ///< bytes / total_ns
     // For a kernel, the counts are the sum of all launches. For the batches of a ring kernel, the counts are the sum of
-    // all messages: each message counts as one call of the handler with an unknown message. If slipring could not count
-    // the work of a kernel, all figures are 0 except threads and blocks.
+    // all messages: slipring counts the work of one call of the handler whose message is not known, and multiplies it
+    // by the number of messages. If slipring could not count the work of a kernel, all figures are 0 except threads and
+    // blocks.
     uint64_t threads, blocks;
-    uint64_t flops, flops64;                   ///< single precision; double precision
-    uint64_t instructions;                     ///< instructions of the intermediate form
-    double flops_per_second;                   ///< single and double together
-    double intensity;                          ///< arithmetic intensity: flops per byte
-    const char *file;                          ///< the name of the row's source, valid for the life of the process
-    slr_profile_line lines[SLR_PROFILE_LINES]; ///< the source's lines, the largest share first
-    uint64_t messages;                         ///< for rows of batches or of an owner: messages handled
-    uint64_t pinned_bytes;                     ///< the part of `bytes` copied to or from page-locked memory of the host
+    uint64_t flops, flops64; ///< operations in single precision; operations in double precision
+    uint64_t instructions;   ///< instructions of the IR, the compiler's intermediate form
+    double flops_per_second; ///< operations in single and double precision together, divided by total_ns
+    double intensity;        ///< arithmetic intensity: operations per byte of `bytes`
+    const char *file; ///< the name of the source file of the row's kernel or handler, valid for the life of the process
+    /// Lines of this source with their shares of the operations, the largest share first.
+    slr_profile_line lines[SLR_PROFILE_LINES];
+    uint64_t messages; ///< for rows of batches or of an owner: messages handled
+    /// In rows of copies: the part of `bytes` that was copied to or from page-locked memory of the host.
+    uint64_t pinned_bytes;
     /// In a caller row, `file` is the mapped file with the caller's machine code, and `offset` is the place of the
     /// call, in bytes from the start of `file`. If the offset of a caller row is 0, `file` is a source, and lines[0]
     /// has the line.
@@ -89,15 +100,18 @@ typedef struct slr_profile_row {
 
 /// slr_ceilings gives the ceilings of a device: the highest rates that slipring's own kernels have reached on it.
 typedef struct slr_ceilings {
-    double bytes_per_second; ///< a[i] = b[i] + s * c[i] over 192 MiB, or over less if that takes long
-    double flops_per_second, flops64_per_second; ///< chains of multiplications and additions in registers
-    double launch_ns;                            ///< time per launch of an empty kernel, in a sequence of many launches
-    double round_trip_ns;                        ///< a launch of an empty kernel, and the wait for its end
+    /// Memory traffic of a kernel that computes a[i] = b[i] + s * c[i] with 192 MiB of data, or with less if that takes
+    /// long.
+    double bytes_per_second;
+    /// Operations in single and in double precision: chains of multiplications and additions in registers.
+    double flops_per_second, flops64_per_second;
+    double launch_ns;     ///< time per launch of an empty kernel, in a sequence of many launches
+    double round_trip_ns; ///< time for a launch of an empty kernel and the wait for its end
     // The next four fields are the time of a small copy and the rate of a large copy, measured with slr_buffer_write
     // and slr_buffer_read.
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
-    double instructions_per_second; ///< of the intermediate form, in regular code on data in caches
-    double branch_per_second;       ///< instructions per second, if the threads of a warp take different branches
+    double instructions_per_second; ///< instructions of the IR, in regular code on data in caches
+    double branch_per_second; ///< instructions of the IR per second, if the threads of a warp take different branches
     double instruction_ns; ///< time per instruction of one thread, if each needs the result of the previous instruction
 } slr_ceilings;
 
@@ -109,7 +123,9 @@ enum { SLR_BOUND_UNKNOWN = 0, SLR_BOUND_MEMORY, SLR_BOUND_COMPUTE };
 typedef struct slr_roofline {
     uint32_t bound;
     uint32_t reserved;
-    double reached; ///< the kernel's rate / the highest rate at its intensity: 0 to about 1; more if caches help
+    /// The kernel's rate, divided by the device's highest rate for the kernel's intensity: 0 to about 1; more if caches
+    /// help.
+    double reached;
 } slr_roofline;
 
 /// Starts the profiler. slr_profile_start does not clear the counts of earlier profiling periods. If the profiler is
@@ -119,7 +135,7 @@ typedef struct slr_roofline {
 /// Errors: none.
 SLR_API slr_status slr_profile_start(void);
 
-/// Stops the profiler. After slr_profile_stop, the profiler may still count work in progress.
+/// Stops the profiler. The profiler may still count work that was in progress when the program called slr_profile_stop.
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_stop(void);
 
@@ -139,8 +155,9 @@ SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes
 #define slr_profile_read(out, most, count) slr_profile_read_sized((out), sizeof(slr_profile_row), (most), (count))
 
 /// Gives the ceilings (highest rates) of a device. The first call of slr_profile_ceilings for a device runs kernels on
-/// that device, for some seconds at most. slipring keeps the result in the cache folder, for each device, CPU and
-/// version. A program should call slr_profile_ceilings for the first time before it starts the profiler.
+/// that device, for some seconds at most. slipring stores the result in the cache folder, separately for each device,
+/// each CPU and each version of slipring. A program should call slr_profile_ceilings for the first time before it
+/// starts the profiler.
 ///
 /// Threads: any.  Blocks: while the call measures the device's performance.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
@@ -168,7 +185,8 @@ SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ce
 /// Threads: any.  Blocks: while the call reads a file, if `ceilings` is NULL.  Owns: nothing.
 SLR_API slr_roofline slr_profile_roofline(const slr_profile_row *row, const slr_ceilings *ceilings);
 
-/// Returns the name of a kind as files show it, such as "kernel" or "upload"; NULL for an unknown kind.
+/// Returns the name of a kind as the files of profile and trace show it, such as "kernel" or "upload". For an unknown
+/// kind, the result is NULL.
 /// Threads: any.  Blocks: no.
 SLR_API const char *slr_profile_kind_name(uint32_t kind);
 
@@ -178,9 +196,9 @@ SLR_API const char *slr_profile_kind_name(uint32_t kind);
 /// means the default. Later versions of slipring only append fields to slr_timing_desc.
 typedef struct slr_timing_desc {
     uint32_t struct_size;
-    uint32_t warm_up;    ///< samples that do not count. Default 3
+    uint32_t warm_up;    ///< number of samples before the measurement, which do not count. Default 3
     uint32_t no_warm_up; ///< 1: no warm-up, so the first sample includes compiling and cold caches
-    uint32_t repeats;    ///< samples. Default 31
+    uint32_t repeats;    ///< number of samples that count. Default 31
     uint32_t launches;   ///< launches per sample: more than 1 if one launch is too short for the clock. Default 1
     uint32_t reserved;   ///< ignored
     uint64_t timeout_ns; ///< limit on each sample. Default: none
@@ -200,9 +218,9 @@ static inline slr_timing_desc slr_timing_desc_init(void)
     }
 #endif
 
-/// slr_timing gives the times of one launch, as the device's events measured them.
+/// slr_timing gives the times of one launch of a kernel. slipring measures the times by events of the device.
 typedef struct slr_timing {
-    uint32_t n;       ///< samples
+    uint32_t n;       ///< number of samples that count
     uint32_t counted; ///< SLR_COUNTED_...: how accurate `bytes` and `flops` are
     double min_ns, mean_ns, deviation_ns, p50_ns, p95_ns, p99_ns, max_ns;
     uint64_t bytes, flops;                     ///< bytes and operations of a launch, as in slr_profile_row
@@ -226,9 +244,9 @@ SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape,
 #define slr_profile_kernel(kernel, shape, args, count, desc, out)                                                      \
     slr_profile_kernel_sized((kernel), (shape), (args), (count), (desc), (out), sizeof(slr_timing))
 
-/// Writes the rows of the profile to a file as one JSON object, completely or not at all. In the path, `%p` is replaced
-/// by the process ID. If the path names a device file, a pipe, a link or a file with several names, slr_profile_write
-/// writes to that file and does not replace it.
+/// Writes the rows of the profile to a file as one JSON object. slipring writes the file completely or not at all. In
+/// the path, `%p` is replaced by the process ID. If the path names a device file, a pipe, a link or a file with several
+/// names, slr_profile_write writes to that file and does not replace it.
 ///
 /// Threads: any.  Blocks: while the call writes the file, and up to 10 s until a pipe has a reader.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no such folder), SYSTEM (also: a pipe without a reader), TIMEOUT,

@@ -16,21 +16,24 @@ typedef struct slr_program slr_program;
 
 /// The enum says which of the tuner's choices the launches of a program use (docs/contract/tuning.md).
 typedef enum slr_tuned_use {
-    SLR_TUNED_EXACT = 1, ///< choices whose results equalled the results of the default launch, bit for bit
+    SLR_TUNED_EXACT = 1, ///< only choices whose results equalled the results of the default launch, bit for bit
     SLR_TUNED_ANY,       ///< also choices whose results differ within the tolerance that slr_tune was given
-    SLR_TUNED_OFF        ///< none
+    SLR_TUNED_OFF        ///< none of the tuner's choices
 } slr_tuned_use;
 
 typedef struct slr_program_desc {
     uint32_t struct_size;
     uint32_t define_count;
-    const char *const *defines; ///< macros: "NAME", "NAME=VALUE". If absent, slipring adds __CUDA_ARCH__: on cuda the
-                                ///< GPU's, such as 900, else 800
-    const char *const *include_paths; ///< searched after the source's own folder
+    /// Macros for the source: "NAME" or "NAME=VALUE". If the list lacks __CUDA_ARCH__, slipring defines it: on cuda as
+    /// the GPU's number, such as 900, else as 800.
+    const char *const *defines;
+    const char *const *include_paths; ///< folders that "#include" searches after the source's own folder
     uint32_t include_path_count;
-    uint32_t optimize; ///< `__global__` kernels on a CPU: 1 compiles four times as fast, 2 (the default) runs faster
-    uint32_t raw;      ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts such a source, only for
-                       ///< `__global__` kernels
+    /// Level of optimization of `__global__` kernels on a CPU: with level 1 compiling is four times as fast; with level
+    /// 2 (the default) the kernels run faster.
+    uint32_t optimize;
+    uint32_t raw; ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts such a source, only for
+                  ///< `__global__` kernels
     /// raw_table lists the prototypes of the kernels in a raw source, such as
     /// "__global__ void k(const float *x, int n);". If raw_table is NULL, slipring reads the prototypes from the
     /// source, which must define each kernel as `extern "C" __global__ void`.
@@ -81,30 +84,32 @@ typedef enum slr_scalar {
 typedef struct slr_field {
     const char *name;
     slr_scalar scalar;
-    uint32_t count; ///< elements; 1 for a plain scalar
+    uint32_t count; ///< number of elements; 1 for a plain scalar
     uint64_t offset;
-    uint8_t is_array; ///< declared as an array, even of one element
-    uint8_t is_text;  ///< declared as an array of plain `char`: text up to its first NUL
+    uint8_t is_array; ///< 1: declared as an array, even of one element
+    uint8_t is_text;  ///< 1: declared as an array of plain `char`, which holds a text up to its first NUL
 } slr_field;
 
 /// slr_layout describes a struct that host and device share. If a reply is a plain scalar, its layout has one field
 /// with the name "value".
 typedef struct slr_layout {
-    const char *name; ///< "" for none (no state, no reply)
-    uint64_t bytes;   ///< 0 for none
+    const char *name; ///< the struct's name; "" if the handler has no state or no reply
+    uint64_t bytes;   ///< size of the struct; 0 if the handler has no state or no reply
     const slr_field *fields;
     uint32_t field_count;
 } slr_layout;
 
 /// slr_parameter describes a handler's parameter after the message parameter: a buffer or a scalar, whose value
-/// slr_ring_desc.bindings gives, or an output channel (through which the handler sends to other ring kernels).
+/// slr_ring_desc.bindings gives, or an output channel (through which the handler sends messages to other ring kernels).
 typedef struct slr_parameter {
     const char *name;
     uint8_t is_buffer;
-    uint8_t is_const;       ///< a buffer that the handler only reads
+    uint8_t is_const;       ///< 1: a buffer that the handler only reads
     slr_scalar scalar;      ///< type of the scalar, or of the buffer's elements; 0 for structs
-    uint64_t element_bytes; ///< size of the buffer's elements, or of the scalar
-    uint8_t is_outlet;  ///< 1: `ring_to(struct message)`, an output channel, which slr_route connects; not a binding
+    uint64_t element_bytes; ///< size in bytes of one element of the buffer, or of the scalar
+    /// 1: the parameter is an output channel, `ring_to(struct message)`; slr_route connects it, and
+    /// slr_ring_desc.bindings must not name it.
+    uint8_t is_outlet;
     slr_layout message; ///< for an output channel: the message that the channel takes
 } slr_parameter;
 
@@ -168,12 +173,14 @@ typedef struct slr_function_info {
     const slr_parameter *parameters;
     const char *const *types;         ///< type of each parameter, as in C: "const float *", "struct pose"
     uint32_t max_threads, min_blocks; ///< values of __launch_bounds__; 0: not given
-    uint32_t shared_bytes;            ///< per block, in `__shared__` objects of known size
+    uint32_t shared_bytes;            ///< bytes of shared memory per block, in `__shared__` objects of known size
     uint8_t takes_dynamic_shared;     ///< 1: has an `extern __shared__` object
     uint8_t has_barriers;             ///< 1: the function, or one that it calls, synchronises the block
     uint8_t has_warp_functions; ///< 1: the function, or one that it calls, exchanges values between threads of a warp
     uint32_t block[3];          ///< threads of a block, from "#pragma slipring block"; 0: not given
-    uint32_t items[3]; ///< elements of an output that a block makes, from "#pragma slipring items"; else as `block`
+    /// Number of output elements that a block computes, from "#pragma slipring items"; without this pragma, the numbers
+    /// of `block`.
+    uint32_t items[3];
 } slr_function_info;
 
 /// slr_skipped_info describes a part of a source that is not in the program, such as host code, C++ or a missing

@@ -36,9 +36,11 @@ extern "C" {
 /// secrets from files, never from texts in the struct.
 typedef struct slr_remote_desc {
     uint32_t struct_size;
-    uint32_t replicas;       ///< copies of the data on the servers, if this call creates it: 1 (default), 3 or 5
-    const char *servers;     ///< "nats://HOST:PORT" or "tls://HOST:PORT", separated by commas
-    const char *name;        ///< 1 to 32 letters, digits, '_' and '-'
+    /// Number of copies of the name's data on the servers: 1 (default), 3 or 5; used only by the call that creates the
+    /// data.
+    uint32_t replicas;
+    const char *servers;     ///< addresses of the servers: "nats://HOST:PORT" or "tls://HOST:PORT", separated by commas
+    const char *name;        ///< the name: 1 to 32 letters, digits, '_' and '-'
     const char *credentials; ///< a file of NATS credentials (.creds); NULL: none
     const char *nkey;        ///< a file with a public NKey and its seed, one per line; NULL: none
     const char *tls_ca;      ///< a file of certificates to check servers with; NULL: the system's certificates
@@ -71,12 +73,13 @@ typedef struct slr_worker slr_worker;
 /// lease for all workers.
 typedef struct slr_worker_desc {
     uint32_t struct_size;
-    uint32_t partitions;  ///< 1 to 1,024; default 64
+    uint32_t partitions;  ///< number of partitions, 1 to 1,024; default 64
     uint64_t capacity;    ///< groups of messages that a partition stores until a snapshot (a stored copy of the states)
                           ///< covers them; default 65,536
     uint64_t lease_ns;    ///< after this time of silence, other workers take over a worker's partitions; default 3 s
     uint64_t snapshot_ns; ///< time between snapshots of a partition; default 1 s
-    uint32_t full_every;  ///< one in `full_every` snapshots holds all states, the others hold changes; default 16
+    /// One in `full_every` snapshots holds all states, the others hold only the changed states; default 16.
+    uint32_t full_every;
     uint32_t reserved;
 } slr_worker_desc;
 #ifdef __cplusplus
@@ -101,24 +104,26 @@ typedef struct slr_worker_stats {
     uint32_t workers;    ///< workers that are alive, including this one
     uint32_t reserved;
     /// The number of messages that the worker handled. If a worker loses a partition, the partition's next worker may
-    /// handle a message again. Then only the second worker counts the message.
+    /// handle a message again. Then only the next worker counts the message.
     uint64_t handled;
-    uint64_t faulted;  ///< messages in the stream of dead letters, with the reason
-    uint64_t outputs;  ///< outputs stored
-    uint64_t repeated; ///< messages that were sent again after they had been handled, and were skipped
+    uint64_t faulted;  ///< messages whose handler faulted; they are in the stream of dead letters, each with the reason
+    uint64_t outputs;  ///< outputs that this worker stored
+    uint64_t repeated; ///< messages that a sender sent again after they had been handled; the worker skipped them
     uint64_t gaps;     ///< messages skipped because an earlier message was missing; these messages come again
     uint64_t refused; ///< records in the stream that are not frames (groups of messages) for this ring kernel, and were
                       ///< refused
     uint64_t records; ///< frames of messages that were read
     uint64_t taken;   ///< partitions that this worker took over
-    uint64_t lost;    ///< partitions that another worker took, or whose servers failed
+    /// Partitions that this worker lost, because another worker took them or because their servers failed.
+    uint64_t lost;
     uint64_t drained; ///< partitions that this worker handed to another one
     uint64_t snapshots;
     uint64_t replaced;    ///< handlers replaced by slr_worker_replace
     uint64_t rolled_back; ///< replacements that were undone after a fault
-    char problem[256];    ///< the last problem; "" for none
+    char problem[256];    ///< the last problem of a partition; "" if there was none
     /// If `draining` is 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program
-    /// may close the worker. slr_worker_close fails if the worker handed a partition over without a snapshot.
+    /// may close the worker. If the worker handed a partition over without a snapshot, slr_worker_close returns an
+    /// error.
     uint64_t draining;
 } slr_worker_stats;
 
@@ -200,10 +205,10 @@ typedef struct slr_sender_stats {
     uint64_t sent;     ///< messages passed to slr_sender_send
     uint64_t accepted; ///< messages that the servers have stored
     uint64_t skipped;  ///< messages that were accepted before this sender was opened
-    uint64_t frames;   ///< frames published
-    uint64_t again;    ///< frames published again, because no answer came or there was no room
+    uint64_t frames;   ///< frames (groups of messages) that were published
+    uint64_t again;    ///< frames that were published again, because a server did not answer or a partition had no room
     uint64_t full;     ///< number of answers of servers which said that a partition had no room
-    uint32_t keys;     ///< the kind of keys of the ring kernel: an slr_keys, or 0
+    uint32_t keys;     ///< the kind of the ring kernel's keys: an slr_keys, or 0 for a ring kernel without keys
     uint32_t partitions;
 } slr_sender_stats;
 
@@ -216,8 +221,8 @@ typedef struct slr_sender_stats {
 SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sender_desc *desc, slr_sender **out);
 
 /// Sends a message to the instance of a key, or to instance `key.number` if the ring kernel has no keys. slipring
-/// copies the message. slipring collects messages in a frame, and sends the frame when it is full or when the program
-/// calls slr_sender_flush.
+/// copies the message. slipring collects messages in a frame (a group of messages). slipring sends a frame when the
+/// frame is full, or when the program calls slr_sender_flush.
 /// Threads: the sender's owner.  Blocks: until `timeout_ns` while too many messages are in flight.
 /// Errors: FULL (the partition has no room, because its worker is too slow), TIMEOUT, INVALID (size, a text that is too
 ///   long).
@@ -292,7 +297,7 @@ typedef struct slr_remote_info {
     uint32_t partitions, owned, workers, reserved;
     uint64_t capacity, lease_ns;
     uint64_t messages; ///< messages whose effect is in the states of a snapshot
-    uint64_t waiting;  ///< frames that are accepted and not yet part of a snapshot
+    uint64_t waiting;  ///< frames (groups of messages) that are accepted and not yet part of a snapshot
     uint64_t states, outputs, handled, faulted;
     uint64_t bytes; ///< bytes of all streams
 } slr_remote_info;

@@ -43,7 +43,7 @@ typedef enum slr_ring_state {
 /// The overflow policy says what happens to a new message when the mailbox is full.
 typedef enum slr_overflow {
     SLR_OVERFLOW_BLOCK = 1,       ///< backpressure: the sender waits for room until its deadline (the default)
-    SLR_OVERFLOW_REJECT = 2,      ///< returns SLR_FULL at once
+    SLR_OVERFLOW_REJECT = 2,      ///< refuses the new message: the send returns SLR_FULL at once
     SLR_OVERFLOW_DROP_OLDEST = 3, ///< accepts the message, and drops the earliest accepted message that waits
     /// slipring accepts a new message even if the mailbox is full, and drops the earliest message of the lowest
     /// priority, which may be the new message.
@@ -53,7 +53,7 @@ typedef enum slr_overflow {
 /// The fault policy says what happens to a ring kernel when the handler faults (stops early with an error) for a
 /// message. If slipring abandons a handler (handler_timeout_ns), the ring kernel always fails.
 typedef enum slr_fault_policy {
-    SLR_FAULT_GO_ON = 1, ///< only the message fails, and the next one is handled (the default)
+    SLR_FAULT_GO_ON = 1, ///< only the message fails, and the ring kernel handles the next message (the default)
     SLR_FAULT_FAIL = 2,  ///< the ring kernel fails at the first fault
     SLR_FAULT_LIMIT = 3  ///< the ring kernel fails at more than fault_limit faults within fault_window_ns
 } slr_fault_policy;
@@ -72,10 +72,10 @@ typedef enum slr_restart_from {
 typedef struct slr_delivery {
     const void *message; ///< valid until the handler returns; aligned to 8 bytes
     void *state;         ///< the instance's state; NULL if state_bytes is 0
-    uint32_t bytes;      ///< of the message
+    uint32_t bytes;      ///< size of the message
     uint32_t instance;
-    void *reply_context;            ///< for slr_reply_to
-    uint32_t correlation, priority; ///< of the message
+    void *reply_context;            ///< slr_reply_to needs it
+    uint32_t correlation, priority; ///< correlation number and priority of the message
     uint64_t ticket;                ///< in a loop: identifies the slr_take that returned this message, never 0; else 0
 } slr_delivery;
 
@@ -88,7 +88,8 @@ typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 /// A batch handler is a host handler that handles a batch of up to max_batch messages per call, in the order in which
 /// the shard's owner took them. Several messages of one batch may be for the same instance, and share this instance's
 /// state. A batch handler may reply to any message of its batch, in any order of the messages. If a batch handler
-/// returns a result other than SLR_OK, all messages of its batch fault; slr_fail faults one message.
+/// returns a result other than SLR_OK, all messages of its batch fault. A batch handler calls slr_fail
+/// (<slipring/loop.h>) to let a single message fault.
 typedef slr_status slr_on_batch(void *user, const slr_delivery *deliveries, uint32_t count);
 
 /// In loop form, a ring kernel has a main function instead of a handler; slr_main is the type of this function. The
@@ -99,9 +100,9 @@ typedef slr_status slr_main(void *user, slr_context *context);
 
 /// slr_binding gives a value for one of the handler's parameters after the message parameter.
 typedef struct slr_binding {
-    const char *name;   ///< the parameter's name
+    const char *name;   ///< the name of the handler's parameter
     slr_buffer *buffer; ///< for a parameter that is a buffer
-    const void *scalar; ///< for a number: `bytes` bytes of exactly its type, which slipring copies
+    const void *scalar; ///< for a parameter that is a number: `bytes` bytes of exactly its type, which slipring copies
     uint64_t bytes;
 } slr_binding;
 
@@ -144,16 +145,17 @@ typedef struct slr_ring_desc {
     uint32_t reserved0;
     slr_on_message *on_message;
     void *user;
-    // The sizes of messages, states and replies, in bytes. For a handler in kernel source, each size is 0 or the size
-    // of the host's struct. If the kernel's struct has another size than the host's struct, slr_ring_create fails with
-    // LAYOUT. For a host handler, set the sizes of a message (at least 1), a state (0: none) and a reply (0: the
-    // handler never replies).
+    // The sizes of messages, states and replies, in bytes. For a handler in kernel source, each size is the size of the
+    // host's struct, or 0 if slipring need not compare the sizes. If the kernel's struct has another size than the
+    // host's struct, slr_ring_create fails with LAYOUT. For a host handler, set the sizes of a message (at least 1), a
+    // state (0: none) and a reply (0: the handler never replies).
     uint32_t message_bytes, state_bytes, reply_bytes;
     uint32_t same_count;
-    const slr_same *same; ///< offsets that slr_ring_create also compares
-    uint32_t instances;   ///< 1 to 16,777,216; default 1, with keys 65,536
-    uint32_t priority;    ///< SLR_PRIORITY(0..255) for messages without a priority; default 128
-    uint32_t overflow;    ///< an slr_overflow; default SLR_OVERFLOW_BLOCK
+    /// Members whose offsets slr_ring_create also compares, between the host's and the kernel's struct.
+    const slr_same *same;
+    uint32_t instances; ///< number of instances, 1 to 16,777,216; default 1, or 65,536 with keys
+    uint32_t priority;  ///< priority of messages that are sent without a priority: SLR_PRIORITY(0..255); default 128
+    uint32_t overflow;  ///< an slr_overflow; default SLR_OVERFLOW_BLOCK
     /// The maximum number of replies to one message, 1 to 64; the default is 1. slipring reserves space for the replies
     /// before a handler takes the message.
     uint32_t max_replies;
@@ -167,10 +169,10 @@ typedef struct slr_ring_desc {
     uint64_t fuel; ///< limit on loop iterations per message in a kernel handler; default 2^32
     // Instead of on_message, a program can set one of the following fields. The other fields, such as `user` and the
     // sizes, have the same meaning as for on_message.
-    slr_on_batch *on_batch; ///< a batch handler (of many messages per call), or
-    slr_main *main;         ///< a loop
-    // The following fields apply to host handlers and to kernel handlers. A loop ignores max_batch and linger_ns, and
-    // passes its own values to each call of slr_take.
+    slr_on_batch *on_batch; ///< a batch handler, which handles many messages per call
+    slr_main *main;         ///< the main function of a loop
+    // The following fields apply to host handlers and to kernel handlers. A loop ignores max_batch and linger_ns: its
+    // main function passes such values to each call of slr_take.
     /// The most messages that the owner of a shard claims at once and passes to on_batch or to a `__ring_batch__`
     /// handler, 1 to 128; the default is 32. The owner of a shard of a persistent ring kernel claims at most 32
     /// messages at once. Unless the program requests persistent mode, a ring kernel on a device whose `__ring_batch__`
@@ -203,8 +205,8 @@ typedef struct slr_ring_desc {
     /// and its replies. Handlers on a device have no time limit, but a limit on loop iterations (`fuel`).
     uint64_t handler_timeout_ns;
     uint32_t fault_policy;    ///< an slr_fault_policy; default SLR_FAULT_GO_ON
-    uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: 1 to 65,536; default 10
-    uint64_t fault_window_ns; ///< for SLR_FAULT_LIMIT; default 1 s
+    uint32_t fault_limit;     ///< for SLR_FAULT_LIMIT: number of faults, 1 to 65,536; default 10
+    uint64_t fault_window_ns; ///< for SLR_FAULT_LIMIT: the time in which faults count together; default 1 s
     /// How often slipring times a message (docs/contract/telemetry.md): of the messages of a port, one in
     /// latency_every. latency_every is a power of two up to 65,536 (1: all), or SLR_LATENCY_OFF. latency_every is 256
     /// by default.
@@ -246,45 +248,52 @@ static inline slr_ring_desc slr_ring_desc_init(void)
 
 /// The mode of a ring kernel says where and how its handler runs (docs/contract/modes.md).
 typedef enum slr_ring_mode {
-    SLR_RING_ON_HOST = 1,    ///< on host threads: the handler is a C function, or the device is a cpu
-    SLR_RING_RELAUNCHED = 2, ///< batched launches: each handles a batch of messages; the state stays on the device
-    SLR_RING_PERSISTENT = 3  ///< persistent kernel: one kernel never returns and serves the mailbox
+    SLR_RING_ON_HOST = 1, ///< on host threads: the handler is a C function, or the device is a cpu
+    /// Batched launches: one launch handles one batch of messages; the states stay on the device.
+    SLR_RING_RELAUNCHED = 2,
+    /// Persistent kernel: one kernel runs all the time on the device, and takes messages from the mailbox.
+    SLR_RING_PERSISTENT = 3
 } slr_ring_mode;
 #define SLR_MODE_REASON_BYTES 160
 
 /// slr_ring_stats counts a ring kernel's messages since slr_ring_launch. At any time the counts of a ring kernel
 /// satisfy: accepted = handled + faulted + dropped + undelivered + in_doubt + pending.
 typedef struct slr_ring_stats {
-    uint64_t accepted;    ///< messages that the mailbox accepted
-    uint64_t handled;     ///< messages whose handler completed
-    uint64_t faulted;     ///< messages whose handler stopped early, or returned an error
-    uint64_t dropped;     ///< messages dropped by the overflow policy
-    uint64_t undelivered; ///< messages returned by slr_ring_terminate
-    uint64_t in_doubt;    ///< messages that a lost device may or may not have completed (0 on a cpu)
-    uint64_t pending;     ///< messages waiting or in flight
-    uint64_t refused;     ///< sends that were not accepted: FULL or past their deadline. Not part of the sum
-    uint64_t replied;     ///< replies, with notices (replies without payload)
+    uint64_t accepted; ///< messages that the mailbox accepted
+    uint64_t handled;  ///< messages whose handler completed
+    uint64_t faulted;  ///< messages whose handler stopped early, or returned an error
+    uint64_t dropped;  ///< messages dropped by the overflow policy
+    /// Messages that were still unhandled when the ring kernel terminated; slr_ring_terminate passes them to
+    /// on_undelivered.
+    uint64_t undelivered;
+    uint64_t in_doubt; ///< messages that a lost device may or may not have completed (0 on a cpu)
+    uint64_t pending;  ///< messages waiting or in flight
+    uint64_t refused;  ///< sends that were not accepted: FULL, or TIMEOUT at their deadline. Not part of the sum above
+    uint64_t replied;  ///< replies, including notices (replies without payload)
     slr_ring_state state;
     slr_ring_mode mode;
-    char last_fault[192];                    ///< the last fault: description and place; "" before the first
-    uint64_t dropped_oldest, dropped_lowest; ///< `dropped` by reason
+    char last_fault[192]; ///< the last fault: description and place; "" before the first
+    /// Parts of `dropped`: messages dropped as the oldest, and messages dropped as the lowest in priority.
+    uint64_t dropped_oldest, dropped_lowest;
     uint64_t dead_letters_lost; ///< unhandled messages not kept as dead letters, because there was no room for more
                                 ///< dead letters
     uint64_t keys;              ///< keys that have an instance now
-    uint64_t evicted;           ///< keys that lost their instance to another key
-    uint64_t failures;          ///< number of failures
-    uint64_t restarts;          ///< number of restarts
+    uint64_t evicted;           ///< keys that slipring removed, because another key needed their instance
+    uint64_t failures;          ///< number of times that the ring kernel failed
+    uint64_t restarts;          ///< number of times that the ring kernel was restarted
     char last_failure[192];     ///< reason of the last failure; "" before the first
     uint64_t routed;            ///< replies and messages sent along routes to ring kernels, counted once per route
     /// The number of replies and sent messages that reached no destination, because the destination had ended or lacks
     /// the instance, or the output channel has no route.
     uint64_t unrouted;
-    uint64_t running_ns; ///< from the first activation to this reading, or to the end
+    uint64_t running_ns; ///< time from the first activation to this reading, or to the end of the ring kernel
     /// mode_reason says why a ring kernel is not persistent, if its device has its own memory or persistent kernels;
     /// otherwise mode_reason is "".
     char mode_reason[SLR_MODE_REASON_BYTES];
-    uint64_t redelivered;     ///< messages in doubt that became pending again; a message counts each time
-    uint64_t records_dropped; ///< batches of a persistent kernel that profile and trace lack, because there was no room
+    uint64_t redelivered; ///< messages in doubt that became pending again; a message counts each time
+    /// Batches of a persistent ring kernel that are missing in profile and trace, because there was no room to record
+    /// them.
+    uint64_t records_dropped;
     /// Description and place of the first fault since launch; "" if there was no fault. Later faults do not change
     /// first_fault.
     char first_fault[256];
@@ -296,7 +305,7 @@ typedef struct slr_ring_stats {
     /// messages 1, 2, ..., modulo 2^32. A ring kernel with one instance has one shard.
     uint32_t first_fault_message;
     uint64_t printed;     ///< printf calls of the ring kernel's handler that were passed to slr_device_desc.on_print
-    uint64_t prints_lost; ///< printf calls whose text was lost for lack of room, because the handler never waits
+    uint64_t prints_lost; ///< printf calls whose text was lost for lack of room; a handler never waits for room
 } slr_ring_stats;
 
 /// slr_undelivered describes an accepted message that no handler will handle. The struct slr_undelivered is valid only
@@ -403,11 +412,11 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 /// Threads: any, but not a handler of the ring kernel's device.  Blocks: until the ring kernel's running handlers have
 /// returned.
 /// Errors: WRONG_STATE (the ring kernel has not failed, is being terminated or restarted, has no checkpoint, or was
-///   never started), TIMEOUT (a handler is still running: the ring kernel remains failed), NO_MEMORY. If a topic was
-///   advertised or subscribed while the ring kernel had failed, slr_ring_restart also makes the routes for this topic.
-///   If slr_ring_restart cannot make a route, the ring kernel has restarted nevertheless, and the result is the error
-///   of slr_route. A route to a full, paused ring kernel is no error: slr_ring_reactivate makes the route when the
-///   program ends the pause.
+///   never started), TIMEOUT (a handler is still running: the ring kernel remains failed), NO_MEMORY. slr_ring_restart
+///   also makes the routes for calls of slr_advertise and slr_subscribe that the program made while the ring kernel had
+///   failed. If slr_ring_restart cannot make a route, the ring kernel has restarted nevertheless, and the result is the
+///   error of slr_route. A route to a full, paused ring kernel is no error: slr_ring_reactivate makes the route when
+///   the program ends the pause.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.

@@ -14,16 +14,18 @@ extern "C" {
 /// slr_route_desc means the default.
 typedef struct slr_route_desc {
     uint32_t struct_size;
-    /// For example, SLR_INSTANCE_AT(struct beat, patient) names the member `patient` of the reply, a 32-bit number, and
-    /// the value of this member selects the destination instance. By default, the destination instance has the same
-    /// number as the instance that replied. If the destination `to` has only one instance, the default is instance 0.
+    /// `instance_at` names a member of the reply, a 32-bit number whose value selects the destination instance. For
+    /// example, SLR_INSTANCE_AT(struct beat, patient) names the member `patient` of a reply `struct beat`. By default,
+    /// the destination instance has the same number as the instance that replied. If the destination `to` has only one
+    /// instance, the default is instance 0.
     uint32_t instance_at;
-    uint32_t reply_too;         ///< 1: the sender of a message also receives the replies to the message
+    /// 1: the sender of a message also receives the replies to this message, in addition to the destination.
+    uint32_t reply_too;
     uint32_t close_with_source; ///< 1: closes the input of `to` when the sources of all routes to `to` with this flag
                                 ///< have ended
-    /// `outlet` is the name of an output channel, which is a parameter `ring_to(struct message)` of the handler of
-    /// `from`. If `outlet` is set, the route carries the messages that ring_send sends through that channel, instead of
-    /// replies. If `outlet` is NULL, the default, the route carries replies.
+    /// `outlet` is the name of an output channel. An output channel is a parameter `ring_to(struct message)` of the
+    /// handler of the source `from`. If `outlet` is set, the route carries the messages that ring_send sends through
+    /// that channel, instead of replies. If `outlet` is NULL, the default, the route carries replies.
     const char *outlet;
 } slr_route_desc;
 #ifdef __cplusplus
@@ -50,8 +52,8 @@ static inline slr_route_desc slr_route_desc_init(void)
 /// these routes. If several routes lead to one ring kernel, the messages of each route keep their order, but there is
 /// no order between messages of different routes. The handler of the source runs only if the destination has space for
 /// all possible replies of the handler. A full mailbox of the destination therefore slows the source down, and no reply
-/// is lost. If the overflow policy of the destination drops messages, the destination accepts every reply and drops
-/// messages instead.
+/// is lost. If the overflow policy of the destination drops messages, the destination accepts every reply, and drops
+/// messages when its mailbox is full.
 ///
 /// If `outlet` is set, the rules for replies hold for the messages that the handler sends through that output channel,
 /// at most slr_ring_desc.max_sends messages for each message that it handles. For messages of ring_send, which names no

@@ -29,17 +29,20 @@ typedef struct slr_server slr_server;
 typedef enum slr_sync {
     SLR_SYNC_INTERVAL = 1, ///< after sync_interval_ns at the latest (the default)
     SLR_SYNC_ALWAYS = 2,   ///< when slr_server_flush returns OK
-    SLR_SYNC_NEVER = 3     ///< when the operating system has written the message
+    /// When the operating system itself has written the message to the disk; slipring does not wait for the disk.
+    SLR_SYNC_NEVER = 3
 } slr_sync;
 
 typedef struct slr_serve_desc {
     uint32_t struct_size;
-    uint32_t sync;              ///< an slr_sync; default SLR_SYNC_INTERVAL
-    const char *place;          ///< "local:DIR": DIR is a folder that belongs to this user, and is created if missing
-    uint64_t sync_interval_ns;  ///< for SLR_SYNC_INTERVAL; default 100 ms
-    uint64_t snapshot_ns;       ///< time between snapshots, checked in each call; default 1 s
-    uint64_t snapshot_messages; ///< messages between snapshots at most, up to 16,777,216; default 1,048,576
-    uint32_t full_every;        ///< one in `full_every` snapshots holds all states, the others hold changes; default 16
+    uint32_t sync;             ///< an slr_sync; default SLR_SYNC_INTERVAL
+    const char *place;         ///< "local:DIR": DIR is a folder that belongs to this user, and is created if missing
+    uint64_t sync_interval_ns; ///< for SLR_SYNC_INTERVAL: longest time between two syncs of the disk; default 100 ms
+    /// Time between snapshots; each call for the server checks whether a snapshot is due. Default 1 s.
+    uint64_t snapshot_ns;
+    uint64_t snapshot_messages; ///< most messages between two snapshots, up to 16,777,216; default 1,048,576
+    /// One in `full_every` snapshots holds all states, the others hold only the changed states; default 16.
+    uint32_t full_every;
     uint32_t frame_messages; ///< number of messages written together, up to 65,536; default: as many as fit in 64 KiB
 } slr_serve_desc;
 #ifdef __cplusplus
@@ -66,10 +69,10 @@ typedef struct slr_server_stats {
     uint64_t pending;   ///< messages accepted, and neither handled nor faulted
     uint64_t buffered;  ///< messages sent and not yet accepted, because slr_server_flush was not called and their frame
                         ///< (group) is not full
-    uint64_t repeated;  ///< messages that were sent again to this process, and skipped
+    uint64_t repeated;  ///< messages that a producer sent again to this process; slipring skipped them
     uint64_t replayed;  ///< messages handled again by this process, because no snapshot covered them
-    uint64_t outputs;   ///< outputs stored
-    uint64_t unread;    ///< outputs stored and not yet received in this process
+    uint64_t outputs;   ///< number of outputs that were stored
+    uint64_t unread;    ///< stored outputs that this process has not yet received
     uint64_t released;  ///< number of the last output that slr_server_release released
     uint64_t differing; ///< replayed messages whose outputs differ from the stored outputs, which remain valid
     uint64_t keys;      ///< number of keys (or instances) that have had a message
@@ -85,8 +88,8 @@ typedef struct slr_server_stats {
 /// the states are restored, slr_serve handles again the messages that the snapshot does not cover. The folder of a
 /// durable ring kernel belongs to the process that called slr_serve, until slr_server_close or until this process ends.
 ///
-/// The server manages the keys of the ring kernel (slr_ring_desc.keys). Each key gets an instance of its own, and
-/// `instances` is the maximum number of keys that the folder ever holds. slr_ring_desc.overflow must be
+/// The server itself assigns the keys of the ring kernel (slr_ring_desc.keys) to instances. Each key gets an instance
+/// of its own, and `instances` is the maximum number of keys that the folder ever holds. slr_ring_desc.overflow must be
 /// SLR_OVERFLOW_BLOCK.
 ///
 /// Threads: any.  Blocks: while slr_serve handles again the messages that the snapshot does not cover.
@@ -129,14 +132,15 @@ SLR_API slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns);
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_server_get_producer(const slr_server *server, uint64_t producer, uint64_t *number);
 
-/// The struct slr_output describes an output of a handler, or the notice of a message that faulted.
+/// The struct slr_output describes an output of a handler, or the notice (a report without payload) of a message that
+/// faulted.
 typedef struct slr_output {
     uint64_t sequence; ///< number of the output, from 1 over all restarts; 0 for a notice
     uint64_t message;  ///< number of the message that caused the output, from 1 over all restarts
     slr_key key;       ///< the instance's key; its text belongs to the server, and stays until slr_server_close
     uint32_t instance;
     uint32_t index;    ///< the output's index among the outputs of its message
-    slr_status status; ///< SLR_OK, or SLR_HANDLER_FAULT, which has no payload
+    slr_status status; ///< SLR_OK for an output; SLR_HANDLER_FAULT for a notice, which has no payload
     uint32_t bytes;    ///< size of the payload
 } slr_output;
 
@@ -228,7 +232,7 @@ typedef struct slr_place_info {
     uint64_t outputs, released, dead;
     uint64_t in_bytes, out_bytes, state_log_bytes;
     uint32_t damages;   ///< number of damaged spots in the files
-    uint32_t is_usable; ///< 1: slr_serve would accept the folder, and remove an incomplete last write
+    uint32_t is_usable; ///< 1: slr_serve would accept the folder; it would first remove an incomplete last write
     char damage[256];   ///< the last damage that was found
 } slr_place_info;
 

@@ -13,8 +13,8 @@
 /// devices, and never change.
 typedef int32_t slr_status;
 
-/// X(name, integer, meaning) lists each code, grouped by what failed: the request, the ring kernel (message handler),
-/// the device, or slipring.
+/// X(name, integer, meaning) lists each code with its meaning. In the meanings, a ring kernel is a message handler, and
+/// its mailbox is its queue of messages.
 #define SLR_STATUS_LIST(X)                                                                                             \
     X(OK, 0, "done")                                                                                                   \
     X(INVALID, 1, "an argument is outside its range or of the wrong size")                                             \

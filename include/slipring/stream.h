@@ -21,9 +21,9 @@ typedef struct slr_point {
 
 typedef struct slr_stream_desc {
     uint32_t struct_size;
-    /// SLR_PRIORITY(0..255): if the device can choose, it starts the work of a stream with higher priority first. The
-    /// default priority of a stream is 128. The device ignores priorities if slr_device_info.features lacks
-    /// "priorities".
+    /// The priority of the stream, SLR_PRIORITY(0..255). If several streams have work, the device starts the work of
+    /// the stream with the highest priority first. The default priority of a stream is 128. The device ignores
+    /// priorities if slr_device_info.features lacks "priorities".
     uint32_t priority;
 } slr_stream_desc;
 #ifdef __cplusplus
@@ -68,7 +68,8 @@ SLR_API slr_status slr_stream_signal(slr_stream *stream, slr_point *out);
 /// Makes later work of the stream start only after `point` has passed. The point may belong to any stream of any device
 /// in this process.
 /// Threads: any.  Blocks: no.
-/// Errors: INVALID (a NULL argument; a point that is not submitted yet, so a cycle of waits is impossible), NO_MEMORY.
+/// Errors: INVALID (a NULL argument; a point whose work is not submitted yet: therefore no cycle of waits is possible),
+///   NO_MEMORY.
 SLR_API slr_status slr_stream_wait(slr_stream *stream, slr_point point);
 
 /// Returns 1 if the point has passed or has no stream, and 0 otherwise. If slr_point_passed returns 1, the host sees
@@ -81,8 +82,8 @@ SLR_API int slr_point_passed(slr_point point);
 /// Threads: any; also a host function of a stream, but slipring refuses a host function's wait for work that comes
 /// after this host function in its stream.
 /// Blocks: until `timeout_ns`.
-/// Errors: TIMEOUT, INVALID (the point is not submitted yet), WRONG_STATE (the caller would wait for itself), or the
-///   error of the stream's work before the point; the error message then describes that failure.
+/// Errors: TIMEOUT, INVALID (the work before the point is not submitted yet), WRONG_STATE (the caller would wait for
+///   itself), or the error of the stream's work before the point; the error message then describes that failure.
 SLR_API slr_status slr_point_wait(slr_point point, uint64_t timeout_ns);
 
 /// Waits until the stream has completed all work submitted so far. Threads, Blocks, Errors: as for slr_point_wait.
@@ -135,8 +136,9 @@ SLR_API slr_status slr_stream_copy(slr_stream *stream, slr_buffer *to, uint64_t 
 SLR_API slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes,
                                    const void *pattern, uint32_t pattern_bytes, slr_point *out);
 
-/// Copies bytes before they are needed: bytes that the host has written go to the device, and bytes that the device has
-/// written go to the host. If host and device share memory, slr_stream_prefetch copies nothing.
+/// Copies bytes of a buffer before they are needed, to the place `to`: to the device, the bytes that the host has
+/// written; or to the host, the bytes that the device has written. If host and device share memory, slr_stream_prefetch
+/// copies nothing.
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffer alive until the copy has ended.
 /// Errors: INVALID (a NULL argument, a wrong range, a buffer of another device), WRONG_STATE (a buffer in explicit
 ///   mode, or a range that is mapped), NO_MEMORY.

@@ -27,14 +27,15 @@ typedef enum slr_block_rule {
 } slr_block_rule;
 
 typedef struct slr_suggestion {
-    slr_shape shape;       ///< the shape, with block and grid set
+    slr_shape shape;       ///< the shape of the launch, with block and grid set
     uint32_t rule;         ///< slr_block_rule
-    uint32_t warps;        ///< number of warps (32 threads) of a block
+    uint32_t warps;        ///< number of warps (groups of 32 threads) of a block
     uint32_t by_size;      ///< the size table's block, within the limits of kernel and device
-    uint32_t by_occupancy; ///< slr_best_block.block_threads; 0: unknown
-    uint32_t source;       ///< slr_occupancy_source of `theoretical`
+    uint32_t by_occupancy; ///< the block of slr_occupancy_best (slr_best_block.block_threads); 0: unknown
+    uint32_t source;       ///< slr_occupancy_source: where slipring got `theoretical`
     uint32_t reserved;     ///< 0
-    double theoretical;    ///< occupancy (used part of a unit) with this block, 0 to 1; 0 with SLR_OCCUPANCY_UNKNOWN
+    /// Occupancy (used part of a unit) with this block, 0 to 1; 0 if `source` is SLR_OCCUPANCY_UNKNOWN.
+    double theoretical;
     char why[200];
 } slr_suggestion;
 
@@ -54,8 +55,8 @@ SLR_API slr_status slr_kernel_suggest_sized(slr_kernel *kernel, slr_shape shape,
 /// `desc` is the same as for slr_occupancy_best.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL argument, struct_size, no threads, more than 2^31 - 1 blocks), UNSUPPORTED (an unknown
-///   capability; a kernel of which no block can be launched).
+/// Errors: INVALID (a NULL argument, a wrong struct_size, no threads, more than 2^31 - 1 blocks), UNSUPPORTED (an
+///   unknown capability; a kernel of which no block can be launched).
 SLR_API slr_status slr_occupancy_suggest(const slr_occupancy_desc *desc, uint64_t threads, slr_suggestion *out);
 
 /// The macro slr_occupancy_suggest calls slr_occupancy_suggest_sized with the struct's size as `bytes`

@@ -21,20 +21,21 @@ extern "C" {
 
 typedef struct slr_supervisor slr_supervisor;
 
-/// The strategy says which children the supervisor restarts after a child's failure. Before the supervisor restarts
-/// children, it makes those of them fail that still work, the last added child first. When all children that the
-/// strategy selects have failed, the supervisor restarts them, and begins with the first added child.
+/// The strategy says which children the supervisor restarts after a child's failure. Before the supervisor restarts the
+/// selected children, it makes each selected child fail that still works, the last added child first. When all children
+/// that the strategy selects have failed, the supervisor restarts them, and begins with the first added child.
 typedef enum slr_strategy {
-    SLR_ONE_FOR_ONE = 1, ///< the failed child (the default)
+    SLR_ONE_FOR_ONE = 1, ///< only the failed child (the default)
     SLR_ONE_FOR_ALL = 2, ///< all children
     SLR_REST_FOR_ONE = 3 ///< the failed child and all children added after it
 } slr_strategy;
 
 typedef enum slr_supervised_event {
-    SLR_SUPERVISED_RESTARTED = 1, ///< this ring kernel is running again
-    SLR_SUPERVISED_REFUSED = 2,   ///< the ring kernel's restart failed with `status`. The supervisor tries again, which
-                                  ///< counts as another restart
-    SLR_SUPERVISED_GAVE_UP = 3    ///< the supervisor has failed; `ring` is NULL
+    SLR_SUPERVISED_RESTARTED = 1, ///< the supervisor has restarted the ring kernel `ring`
+    /// The restart of the ring kernel `ring` failed with the error `status`. The supervisor tries again, which counts
+    /// as another restart.
+    SLR_SUPERVISED_REFUSED = 2,
+    SLR_SUPERVISED_GAVE_UP = 3 ///< the supervisor has failed; `ring` is NULL
 } slr_supervised_event;
 
 /// slr_supervised describes an action of a supervisor, such as a restart. The struct slr_supervised is valid only until
@@ -55,9 +56,9 @@ typedef struct slr_supervisor_desc {
     uint32_t max_restarts; ///< most restarts within window_ns, 1 to 65,536; default 3. All restarts after one failure
                            ///< count as one
     uint32_t restart_from; ///< an slr_restart_from; default SLR_RESTART_INITIAL
-    uint64_t window_ns;    ///< the time for max_restarts; default 5 s
-    uint64_t restart_timeout_ns; ///< limit on each ring kernel's restart; default 1 s
-    slr_on_supervised *on_event; ///< may be NULL
+    uint64_t window_ns;    ///< the time in which the supervisor counts restarts for max_restarts; default 5 s
+    uint64_t restart_timeout_ns; ///< time limit for the restart of one ring kernel; default 1 s
+    slr_on_supervised *on_event; ///< called after each action of the supervisor; may be NULL
     void *user;
 } slr_supervisor_desc;
 #ifdef __cplusplus
@@ -76,8 +77,10 @@ static inline slr_supervisor_desc slr_supervisor_desc_init(void)
 #endif
 
 typedef struct slr_supervisor_stats {
-    uint64_t restarts; ///< failures of children that led to restarts; each retry of a restart counts, too
-    uint32_t failed;   ///< 1: the supervisor has given up, until the supervisor above restarts it
+    /// Number of failures of children after which the supervisor restarted children; each repeated try of a restart
+    /// counts, too.
+    uint64_t restarts;
+    uint32_t failed; ///< 1: the supervisor has given up, until the supervisor above restarts it
     uint32_t children;
 } slr_supervisor_stats;
 

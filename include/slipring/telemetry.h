@@ -19,7 +19,7 @@ extern "C" {
 /// slr_latency is 0, all its times are 0, too.
 typedef struct slr_latency {
     uint64_t count;
-    uint32_t every; ///< one in `every` messages of each port (sender) is timed; 0: none
+    uint32_t every; ///< slipring times one in `every` messages of each port (sender's object); 0: it times no messages
     /// `off_ns` is the largest error of the measured times, plus or minus, because the device's clock differs from the
     /// clock of the senders. `off_ns` is half the duration of the longest comparison of the two clocks. If senders and
     /// device use one clock, `off_ns` is 0.

@@ -18,20 +18,28 @@
 extern "C" {
 #endif
 
-/// slr_tiling_desc describes a problem, and the device that computes the problem. If `kernel` is set, the kernel's
-/// device is the device of the problem. Without a kernel, `limits` describes the device. If neither `kernel` nor
-/// `limits` is set, the field `device` names the device. The output of the problem has `planes` times `m` rows of `n`
-/// elements.
+/// slr_tiling_desc describes a problem (an output of one to three dimensions), and the device that computes it. If
+/// `kernel` is set, the kernel's device is the device of the problem. Without a kernel, `limits` describes the device.
+/// If neither `kernel` nor `limits` is set, the field `device` names the device. The output of the problem has `planes`
+/// times `m` rows of `n` elements.
 typedef struct slr_tiling_desc {
     uint32_t struct_size;
-    uint32_t element_bytes; ///< bytes of an element, 1 to 16. 0 means 4
-    uint64_t m, n;          ///< rows; columns, which are adjacent in memory
-    uint64_t k;             ///< for a matrix product: the length of its sums. 0: each thread makes one element
-    uint64_t planes;        ///< number of planes. 0 means 1
-    uint32_t stages;        ///< copies of a tile's input that are in shared memory at once. 0 means 1
-    uint32_t radius;        ///< radius of a stencil that keeps its input in shared memory (then k is 0). 0: none
-    uint32_t registers;     ///< per thread. 0: the kernel's, or estimated from a product's outputs per thread
-    uint32_t most_threads;  ///< per block. 0: the limit of kernel and device
+    uint32_t element_bytes; ///< bytes of one element of input or output, 1 to 16. 0 means 4
+    uint64_t m, n; ///< number of rows of the output; number of columns. The elements of a row are adjacent in memory
+    /// For a matrix product: number of products that each sum adds. 0: no matrix product; each thread makes one
+    /// element.
+    uint64_t k;
+    uint64_t planes; ///< number of planes of the output. 0 means 1
+    /// Number of input tiles that a block keeps in shared memory at once: with 2, the block can load the next input
+    /// while it computes with the current one. 0 means 1.
+    uint32_t stages;
+    /// For a stencil that keeps its input in shared memory: how many elements it reads on each side of an element (k
+    /// must be 0). 0: no such stencil.
+    uint32_t radius;
+    /// Registers per thread. 0: slipring takes the number of `kernel`; for a matrix product without `kernel` it
+    /// estimates the number from the outputs per thread.
+    uint32_t registers;
+    uint32_t most_threads; ///< limit on the threads per block. 0: the limit of kernel and device
     slr_device *device;
     slr_kernel *kernel;
     const slr_device_limits *limits;
@@ -54,17 +62,25 @@ static inline slr_tiling_desc slr_tiling_desc_init(void)
 #endif
 
 typedef struct slr_tiling {
-    uint32_t tile_m, tile_n, tile_k; ///< outputs of a block; for k, the part of a sum that is in shared memory at once
-    uint32_t tile_planes;
+    /// tile_m rows by tile_n columns are the outputs of a block. For a matrix product, tile_k is the number of products
+    /// of each sum whose inputs are in shared memory at once; else 0.
+    uint32_t tile_m, tile_n, tile_k;
+    uint32_t tile_planes;      ///< planes of the outputs of a block
     uint32_t threads[3];       ///< threads of a block, along x (columns), y (rows), z (planes)
-    uint32_t groups[3];        ///< blocks that cover the problem
+    uint32_t groups[3];        ///< blocks that cover the problem, along x, y, z
     uint32_t outputs_a_thread; ///< maximum of outputs per thread
-    uint32_t blocks_a_unit;    ///< blocks on a unit (multiprocessor or core) at once; 1 if unknown
-    uint64_t shared_bytes;     ///< per block, for the input
-    double waves;              ///< blocks, divided by the blocks that are on the device at once
-    double wave_efficiency;    ///< 0 to 1: the mean work of a unit, divided by the work of the busiest
-    double whole;              ///< 0 to 1: the part of the tiles' elements that are elements of the problem
-    double intensity;          ///< for a matrix product: flops per byte that a block loads; else: outputs per byte
+    uint32_t blocks_a_unit;    ///< blocks that run on a unit (multiprocessor or core) at once; 1 if unknown
+    /// Shared memory that a block needs for its inputs, in bytes, for all `stages` together: the tiles of both matrices
+    /// of a product, or the tile and halo of a stencil. 0 for other problems.
+    uint64_t shared_bytes;
+    double waves;           ///< number of blocks, divided by the number of blocks that run on the device at once
+    double wave_efficiency; ///< 0 to 1: the mean work of a unit, divided by the work of the unit with the most work
+    /// 0 to 1: of all elements of the tiles, the part that belongs to the problem; partial tiles at its edges reduce
+    /// the figure.
+    double whole;
+    /// For a matrix product: floating-point operations per byte that a block loads; else: outputs per byte that a block
+    /// loads.
+    double intensity;
     char why[200];
 } slr_tiling;
 
@@ -85,7 +101,7 @@ SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_til
 /// Works as slr_tiling_compute, for a kernel that makes one element per thread, over problem[0] columns, problem[1]
 /// rows and problem[2] planes. If the number of rows or planes in `problem` is 0, that number counts as 1. A problem of
 /// one dimension gets the block that slr_kernel_suggest gives. If a problem of one dimension has fewer elements than
-/// the suggested block has threads, it gets one block with a thread for each element.
+/// this block has threads, it gets a single block with one thread for each element.
 /// Threads, Blocks, Owns, Errors: as for slr_tiling_compute.
 SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
 

@@ -3,8 +3,8 @@
 /// a topic. Contract: docs/contract/routes.md.
 ///
 /// A topic is a list of parts separated by dots, such as "ward.7.alarms". In a pattern `*` matches one part, and a
-/// final `#` matches all parts that follow, or none: "ward.*.alarms", "ward.#". slipring resolves names at
-/// slr_subscribe and slr_advertise, never while a message is sent.
+/// final `#` matches all parts that follow, or none: "ward.*.alarms", "ward.#". slipring compares topics with patterns
+/// in slr_subscribe, in slr_advertise, and in the first slr_publish after one of these calls, but not for each message.
 #ifndef SLIPRING_TOPIC_H
 #define SLIPRING_TOPIC_H
 
@@ -24,17 +24,17 @@ typedef struct slr_topic slr_topic;
 /// Threads: any, but not a handler of the same device.  Blocks: as slr_route.
 /// Errors: INVALID (`topic` is not a topic: the error message says what is wrong), WRONG_STATE (the ring kernel is not
 ///   launched, or has ended). If slr_advertise returns an error of slr_route, a route to one of the subscribers is
-///   impossible, and slr_advertise has made no route. If slr_advertise fails with NO_MEMORY or TIMEOUT, some of the
-///   routes to subscribers may exist.
+///   impossible, and slr_advertise has made no route. If slr_advertise fails with NO_MEMORY or TIMEOUT, it may have
+///   made some of the routes to subscribers.
 SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 
 /// Subscribes the ring kernel `to` to all topics on its device that match the pattern. After the subscription, the
-/// subscriber `to` gets the messages of slr_publish. Each ring kernel that publishes under a matching topic
-/// (slr_advertise) gets a route to the subscriber. A ring kernel that has subscribed with two matching patterns
-/// receives each message once. The subscription lasts until the subscriber is destroyed. The subscription survives a
-/// failure of the subscriber, which receives later messages after its restart. If a program calls slr_advertise for a
-/// ring kernel while `to` has failed, this ring kernel gets its route to `to` when `to` restarts. If `to` is paused and
-/// its mailbox is full at the restart, slr_ring_reactivate makes the route.
+/// subscriber `to` gets the messages that slr_publish sends under matching topics. Each ring kernel that publishes
+/// under a matching topic (slr_advertise) gets a route to the subscriber. A ring kernel that has subscribed with two
+/// matching patterns receives each message once. The subscription lasts until the subscriber is destroyed. The
+/// subscription survives a failure of the subscriber, which receives later messages after its restart. If a program
+/// calls slr_advertise for a ring kernel while `to` has failed, this ring kernel gets its route to `to` when `to`
+/// restarts. If `to` is paused and its mailbox is full at the restart, slr_ring_reactivate makes the route.
 ///
 /// Threads, Blocks, Errors: as for slr_advertise.
 SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);

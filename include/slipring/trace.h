@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A trace is a file with the start and the duration of each event (such as a launch, copy or wait), for Perfetto and
-/// chrome://tracing. A process can write one trace at a time. The variable SLIPRING_TRACE=FILE starts the trace when
-/// the first device opens. Contract: docs/contract/profile.md.
+/// chrome://tracing. A process can write one trace at a time. If the environment variable SLIPRING_TRACE names a file,
+/// the trace starts when the program opens the first device. Contract: docs/contract/profile.md.
 #ifndef SLIPRING_TRACE_H
 #define SLIPRING_TRACE_H
 
@@ -17,8 +17,9 @@ extern "C" {
 
 typedef struct slr_trace_desc {
     uint32_t struct_size;
-    uint32_t events_per_thread; ///< room for events between two writes: power of two, 1024 to 2^24; default 65,536 (3
-                                ///< MiB)
+    /// Number of events that slipring can hold for each thread until it writes them to the file: a power of two, 1,024
+    /// to 2^24; default 65,536 (3 MiB).
+    uint32_t events_per_thread;
 } slr_trace_desc;
 #ifdef __cplusplus
 static inline slr_trace_desc slr_trace_desc_init(void)
@@ -36,8 +37,9 @@ static inline slr_trace_desc slr_trace_desc_init(void)
 #endif
 
 typedef struct slr_trace_stats {
-    uint64_t events;  ///< events written
-    uint64_t dropped; ///< events lost for lack of room; the file also gives this number
+    uint64_t events; ///< events that slipring wrote to the file
+    /// Events that were lost because the room for a thread's events was full; the file also gives this number.
+    uint64_t dropped;
 } slr_trace_stats;
 
 /// Starts a trace, which slipring writes to a file. The trace replaces a file that already exists. In the path, `%p` is

@@ -18,7 +18,7 @@ extern "C" {
 /// text and the array of slr_tunable live as long as the program.
 typedef struct slr_tunable {
     const char *name;
-    const int64_t *values; ///< the values, in ascending order
+    const int64_t *values; ///< the values that the tuner may give the macro, in ascending order
     uint32_t value_count;
     uint32_t line; ///< the line of the declaration
     int64_t value; ///< the macro's value in this program
@@ -43,28 +43,32 @@ typedef enum slr_tune_metric {
     SLR_TUNE_TIME = 1,   ///< median time of one launch
     SLR_TUNE_THROUGHPUT, ///< median time per launch, in groups of 16 launches
     SLR_TUNE_TAIL,       ///< 99th percentile of the times of at least 100 launches
-    SLR_TUNE_ENERGY      ///< not measured on any device: UNSUPPORTED, unless `measure` is given
+    /// Energy of a launch. slipring measures it on no device, so slr_tune fails with UNSUPPORTED unless
+    /// slr_tune_desc.measure is set.
+    SLR_TUNE_ENERGY
 } slr_tune_metric;
 
 /// The enum says in which order the tuner tries the candidates (the launches among which it chooses).
 typedef enum slr_tune_strategy {
     SLR_TUNE_MODEL = 1,  ///< the default: by a cost model, which learns from each measurement
-    SLR_TUNE_EXHAUSTIVE, ///< all candidates
+    SLR_TUNE_EXHAUSTIVE, ///< every candidate, one after the other
     SLR_TUNE_RANDOM,     ///< random candidates, by the seed
     SLR_TUNE_LOCAL       ///< from the default launch to ever faster neighbours, then again from random candidates
 } slr_tune_strategy;
 
 typedef enum slr_tune_state {
     SLR_TUNE_MEASURED = 1,
-    SLR_TUNE_REFUSED, ///< the candidate cannot be launched: block, shared memory, registers
-    SLR_TUNE_WRONG,   ///< the candidate's results differ from the results of the default launch
-    SLR_TUNE_FAILED   ///< the candidate does not compile, or has faulted
+    /// The candidate cannot be launched: its block is too large, or it needs too much shared memory or too many
+    /// registers.
+    SLR_TUNE_REFUSED,
+    SLR_TUNE_WRONG, ///< the candidate's results differ from the results of the default launch
+    SLR_TUNE_FAILED ///< the candidate does not compile, or has faulted
 } slr_tune_state;
 
 /// The enum lists the flags for slr_tune_desc.flags.
 typedef enum slr_tune_flag {
-    SLR_TUNE_DISCARD = 1,       ///< the result is not kept for later launches
-    SLR_TUNE_KEEP_MACROS = 2,   ///< the tuner does not change the macros
+    SLR_TUNE_DISCARD = 1,       ///< slipring does not store the tuner's choice for later launches
+    SLR_TUNE_KEEP_MACROS = 2,   ///< the tuner does not change the tunable macros
     SLR_TUNE_KEEP_BLOCK = 4,    ///< the tuner does not try blocks; slipring chooses the block
     SLR_TUNE_KEEP_WIDTH = 8,    ///< the tuner does not try vector widths; the device chooses the width
     SLR_TUNE_KEEP_BRANCHES = 16 ///< the tuner does not try SLIPRING_SELECT, which compiles short branches without jumps
@@ -72,44 +76,49 @@ typedef enum slr_tune_flag {
 
 /// slr_tune_candidate describes a launch that the tuner tried.
 typedef struct slr_tune_candidate {
-    const char *defines; ///< "TILE=16 ROWS=2"; "": the source as it is
+    const char *defines; ///< values of the macros, such as "TILE=16 ROWS=2"; "": the values in the source
     slr_shape shape;     ///< the candidate's block, grid and vector width
     slr_tune_state state;
     uint32_t is_default;
-    double cost;         ///< ns per launch by the metric, or the result of `measure`: the least of the first samples
-    double predicted;    ///< the cost model's prediction, in a unit of the model; 0: none
+    /// The smallest of the candidate's first samples: ns per launch by the metric, or the result of
+    /// slr_tune_desc.measure.
+    double cost;
+    double predicted;    ///< the cost that the cost model predicted, in a unit of the model's own; 0: no prediction
     const char *why;     ///< why the candidate was not measured; else ""
     uint32_t evaluation; ///< the number of this trial of a candidate, from 1
-    uint32_t most;       ///< the total number of trials, as far as is known
-    uint32_t space; ///< number of candidates that the source's `require` lines allow; of a large space, a random part
+    uint32_t most;       ///< the number of candidates that the tuner will try at most
+    /// Number of candidates that the source's `require` lines allow. If there are too many combinations, the tuner
+    /// draws some at random, and `space` counts only these.
+    uint32_t space;
 } slr_tune_candidate;
 
 /// slipring calls the function `watch` on the caller's thread, each time the tuner has tried a candidate.
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
-/// A function of type slr_tune_meter measures one sample of a candidate for the tuner, in place of the device's events.
-/// The cost that slr_tune_meter returns may be energy, for example, or an invented number in a test. Before slipring
-/// calls the measuring function, the tuner checks the candidate's results and makes the candidate's kernel and
-/// arguments ready to launch.
+/// A function of type slr_tune_meter measures one sample of a candidate for the tuner, instead of slipring, which
+/// measures by the device's events. The cost in `*cost` may be energy, for example, or an invented number in a test.
+/// Before slipring calls the measuring function, the tuner checks the candidate's results and makes the candidate's
+/// kernel and arguments ready to launch.
 typedef slr_status slr_tune_meter(void *user, slr_stream *stream, slr_kernel *kernel,
                                   const slr_tune_candidate *candidate, double *cost);
 
 typedef struct slr_tune_desc {
     uint32_t struct_size;
-    uint32_t metric;      ///< slr_tune_metric; default: TIME
-    uint32_t strategy;    ///< slr_tune_strategy; default: MODEL
-    uint32_t evaluations; ///< most candidates to try; default: all for EXHAUSTIVE, else a tenth, at least 12
-    uint64_t budget_ns;   ///< time limit, exceeded by at most one candidate; default: 60 s per problem
-    uint64_t seed;        ///< seed of all random choices
-    uint32_t repeats;     ///< samples of each candidate before the tuner drops the slower half; default: 5
-    uint32_t flags;       ///< slr_tune_flag
+    uint32_t metric;   ///< slr_tune_metric; default: SLR_TUNE_TIME
+    uint32_t strategy; ///< slr_tune_strategy; default: SLR_TUNE_MODEL
+    /// Most candidates to try; default: all candidates for EXHAUSTIVE, else a tenth of the candidates, at least 12.
+    uint32_t evaluations;
+    uint64_t budget_ns; ///< time limit, exceeded by at most one candidate; default: 60 s per problem
+    uint64_t seed;      ///< seed of all random choices
+    uint32_t repeats;   ///< samples of each candidate before the tuner drops the slower half; default: 5
+    uint32_t flags;     ///< slr_tune_flag values, combined with |
     /// `tolerance` says how much a candidate's result may differ from the default launch's result, relative to the
     /// larger magnitude. The default 0 of `tolerance` means that the results must be the same bit for bit. Only
     /// programs with slr_program_desc.tuned = SLR_TUNED_ANY use a choice whose results differ.
     double tolerance;
     slr_tune_watcher *watch; ///< called after each candidate; or NULL
-    slr_tune_meter *measure; ///< measures each sample; or NULL
-    void *user;              ///< argument of both functions
+    slr_tune_meter *measure; ///< measures each sample of a candidate, instead of slipring; or NULL
+    void *user;              ///< the argument `user` of `watch` and `measure`
 } slr_tune_desc;
 #ifdef __cplusplus
 static inline slr_tune_desc slr_tune_desc_init(void)
@@ -138,15 +147,18 @@ typedef struct slr_tune_problem {
 
 /// slr_tuned describes what the tuner chose for a problem.
 typedef struct slr_tuned {
-    slr_shape shape;                       ///< the shape of the launch, with block and grid set
-    char defines[SLR_TUNED_DEFINES_BYTES]; ///< "TILE=16 ROWS=2"; "": the source as it is
-    uint32_t is_default;       ///< 1: the tuner found no candidate that is certainly faster than the default launch
-    uint32_t is_exact;         ///< 1: the results equal the results of the default launch, bit for bit
-    double default_cost, cost; ///< ns per launch, or the result of `measure`; both are measured alternately
-    double speedup, speedup_low, speedup_high; ///< default_cost / cost, and its 95 % interval
-    uint32_t space; ///< number of candidates that the source's `require` lines allow; of a large space, a random part
-    uint32_t evaluations, refused, wrong, failed;
-    uint32_t metric; ///< slr_tune_metric
+    slr_shape shape; ///< the shape of the launch, with block and grid set
+    /// Values of the macros, such as "TILE=16 ROWS=2"; "": the values in the source.
+    char defines[SLR_TUNED_DEFINES_BYTES];
+    uint32_t is_default; ///< 1: the tuner found no candidate that is certainly faster than the default launch
+    uint32_t is_exact;   ///< 1: the results equal the results of the default launch, bit for bit
+    /// Costs of the default launch and of the choice: ns per launch, or the results of `measure`. The tuner measures
+    /// the two launches alternately.
+    double default_cost, cost;
+    double speedup, speedup_low, speedup_high;    ///< default_cost / cost, and its 95 % interval
+    uint32_t space;                               ///< number of candidates, as in slr_tune_candidate.space
+    uint32_t evaluations, refused, wrong, failed; ///< candidates tried; of these, candidates by slr_tune_state
+    uint32_t metric;                              ///< slr_tune_metric
     uint64_t spent_ns;
     char reason[256]; ///< the reason for this choice, as a sentence
 } slr_tuned;
@@ -156,15 +168,15 @@ typedef struct slr_tuned {
 /// A candidate is a combination of values of the source's tunable macros. If neither the shape nor the source sets a
 /// block, a candidate also includes a block. If the device has vector widths, a candidate also includes a vector width.
 /// slipring compares the results of each candidate with the results of the default launch. The tuner measures the best
-/// candidates and the default launch alternately, and drops the worse half of the candidates until one candidate is
-/// left. slipring chooses the last candidate if the 95 % interval of its speed-up over the default is above 1. After
-/// tuning, the buffers have the same contents as before.
+/// candidates and the default launch alternately, and drops the worse half of the candidates. It repeats this until one
+/// candidate is left. slipring chooses this candidate if the 95 % interval of its speed-up over the default is above 1.
+/// After tuning, the buffers have the same contents as before.
 ///
 /// Threads: any, while no other work uses the buffers.  Blocks: until all problems are tuned; slr_tune_desc.budget_ns
 ///   limits the time.
-/// Errors: INVALID (a NULL argument, a wrong argument; the default launch fails), UNSUPPORTED (energy; a raw program),
-///   WRONG_STATE (the source file has changed since it was loaded), COMPILE, NO_MEMORY, and those of the default
-///   launch.
+/// Errors: INVALID (a NULL argument, a wrong argument; the default launch fails), UNSUPPORTED (SLR_TUNE_ENERGY without
+///   `measure`; a raw program), WRONG_STATE (the source file has changed since it was loaded), COMPILE, NO_MEMORY, and
+///   those of the default launch.
 SLR_API slr_status slr_tune(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count,
                             const slr_tune_desc *desc, slr_tuned *out);
 
@@ -189,13 +201,13 @@ SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shap
 typedef struct slr_tuned_entry {
     const char *kernel, *device; ///< `device` is the name that opens the device
     const char *model, *compiler, *driver;
-    const slr_tuned *tuned; ///< the choice; its shape has only threads, block and vector width
+    const slr_tuned *tuned; ///< the choice; of its shape, only `threads`, `block` and `vector_width` are set
 } slr_tuned_entry;
 
 typedef void slr_tuned_visitor(void *user, const slr_tuned_entry *entry);
 
 /// Calls the visitor for each choice that the tuner has stored for the program's source. The visitor gets the choices
-/// for all devices, but only those of the running version of the library.
+/// for all devices, but only choices that the running version of the library has stored.
 /// Threads: any.  Blocks: while the call reads files.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no cache folder), SYSTEM, NO_MEMORY.
 SLR_API slr_status slr_program_visit_tuned(const slr_program *program, slr_tuned_visitor *visit, void *user);
