@@ -29,9 +29,9 @@ typedef struct slr_memory_event {
                      ///< A leak has the number 0
 } slr_memory_event;
 
-/// slr_on_memory is a function of the program. slipring calls slr_on_memory during the call that causes the event, on
-/// the same thread. The event and its texts are valid only until slr_on_memory returns. slr_on_memory must not call any
-/// function of slipring.
+/// slr_on_memory is the type of a function of the program that receives memory events. slipring calls slr_on_memory
+/// during the call that causes the event, on the same thread. The event and its texts are valid only until
+/// slr_on_memory returns. slr_on_memory must not call any function of slipring.
 typedef void slr_on_memory(void *user, const slr_memory_event *event);
 
 #endif

@@ -60,7 +60,7 @@ static inline slr_occupancy_desc slr_occupancy_desc_init(void)
 #define SLR_OCCUPANCY_UNLIMITED UINT32_MAX
 
 typedef struct slr_occupancy {
-    uint32_t blocks; ///< per multiprocessor; 0: the kernel cannot be launched
+    uint32_t blocks; ///< the kernel's blocks that run at once on a multiprocessor; 0: the kernel cannot be launched
     /// Warps (32 threads) on a multiprocessor: warps of the kernel's blocks, and the maximum.
     uint32_t warps, max_warps;
     uint32_t limits; ///< slr_occupancy_limit flags: the limits that leave no room for one more block
@@ -98,7 +98,7 @@ typedef struct slr_best_block {
     uint32_t blocks;        ///< blocks on a multiprocessor at once
     uint32_t grid_min;      ///< blocks that fill the GPU: `blocks` * slr_occupancy_desc.multiprocessors
     uint32_t candidate_count;
-    double theoretical;                                   ///< occupancy with `block_threads`, 0 to 1
+    double theoretical; ///< slr_occupancy.theoretical of blocks with `block_threads` threads, 0 to 1
     slr_block_candidate candidates[SLR_BLOCK_CANDIDATES]; ///< every block size that was compared, the largest first
 } slr_best_block;
 
@@ -160,7 +160,7 @@ typedef struct slr_kernel_occupancy {
 /// Works as slr_occupancy_best, for a kernel on its own device. The device's driver gives the registers and the shared
 /// memory of the kernel. `shared_bytes` is the dynamic shared memory of a block.
 ///
-/// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
+/// Threads: any.  Blocks: while the call compiles the kernel.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), COMPILE, UNSUPPORTED (a device other than cuda, because its driver does not give
 ///   the kernel's registers and shared memory; an unknown capability), NO_MEMORY.
 SLR_API slr_status slr_kernel_best_block(slr_kernel *kernel, uint32_t shared_bytes, slr_best_block *out);

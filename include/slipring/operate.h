@@ -99,10 +99,10 @@ typedef struct slr_remote_copy {
     uint32_t partitions, reserved;
     uint64_t states;   ///< number of states in the last snapshots (stored copies of states)
     uint64_t messages; ///< messages whose effect is in the states of the last snapshots
-    uint64_t waiting;  ///< frames (groups) of messages after the last snapshots
+    uint64_t waiting;  ///< frames (groups of messages) that the last snapshots do not contain
     uint64_t outputs;  ///< records of outputs (replies of the handler) that were not released
     uint64_t letters;  ///< dead letters
-    uint64_t bytes;    ///< bytes of all records
+    uint64_t bytes;    ///< size of all copied records, in bytes
 } slr_remote_copy;
 
 /// Copies all that the servers store for a name into a new folder. Workers may serve the name during the copy. The copy
@@ -121,7 +121,7 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
 
 /// Creates a name on the servers from a folder that slr_remote_snapshot wrote. Workers of the new name continue from
 /// the copy. The new name may differ from the name that was copied, but the servers must not already have it.
-/// slr_remote_desc.replicas applies to the streams of the new name.
+/// slr_remote_desc.replicas says how many copies the servers keep of the new name's data.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: WRONG_STATE (the servers already have the name), NOT_FOUND (the folder has no copy), INVALID (a damaged
 ///   copy: the error message names the file), and those of slr_sender_open.
@@ -140,10 +140,12 @@ enum { SLR_REMOTE_SYNC_UNKNOWN = 0, SLR_REMOTE_SYNC_ALWAYS = 1, SLR_REMOTE_SYNC_
 
 /// slr_remote_safety says which failures of the NATS servers an accepted message survives.
 typedef struct slr_remote_safety {
-    char version[32];     ///< version of the server that answered
-    uint32_t replicas;    ///< replicas of the name's streams; if nobody has served the name, slr_remote_desc.replicas
-    uint32_t current;     ///< replicas that are up to date now
-    uint32_t sync;        ///< whether messages survive a power cut: SLR_REMOTE_SYNC_UNKNOWN, ..._ALWAYS, ..._INTERVAL
+    char version[32];  ///< version of the server that answered
+    uint32_t replicas; ///< replicas of the name's streams; if nobody has served the name, slr_remote_desc.replicas
+    uint32_t current;  ///< replicas that are up to date now
+    /// When the servers sync accepted messages to their disks. SLR_REMOTE_SYNC_ALWAYS: before they accept a message;
+    /// SLR_REMOTE_SYNC_INTERVAL: after each time sync_interval; or SLR_REMOTE_SYNC_UNKNOWN.
+    uint32_t sync;
     uint32_t servers;     ///< number of servers that reported their setting sync_interval
     uint64_t interval_ns; ///< with SLR_REMOTE_SYNC_INTERVAL: the longest sync_interval (time between two syncs of a
                           ///< server's disk)

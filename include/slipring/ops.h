@@ -68,16 +68,18 @@ typedef struct slr_ops slr_ops;
 
 /// The enum slr_choice says how slipring chooses an algorithm if an operation has several algorithms.
 typedef enum slr_choice {
-    SLR_CHOICE_HEURISTIC = 1, ///< slipring decides by the kind of device and the shape
-    SLR_CHOICE_BENCHMARK      ///< the first call with a shape times all algorithms; later calls use the fastest
+    SLR_CHOICE_HEURISTIC = 1, ///< slipring decides by the kind of device and by the shapes of the tensors
+    /// The first call with a shape measures the times of all algorithms; later calls with this shape use the fastest.
+    SLR_CHOICE_BENCHMARK
 } slr_choice;
 
 typedef struct slr_ops_desc {
     uint32_t struct_size;
-    uint32_t choice;          ///< slr_choice; default: HEURISTIC
-    uint64_t workspace_bytes; ///< limit on the temporary memory of one call, from the device's pool; default: 256 MiB
-    uint32_t deterministic;   ///< 1: only algorithms whose results have the same bits in every run
-    uint32_t reserved;        ///< ignored
+    uint32_t choice; ///< slr_choice; default: SLR_CHOICE_HEURISTIC
+    /// Limit on the temporary memory (workspace) that one call takes from the device's pool; default: 256 MiB.
+    uint64_t workspace_bytes;
+    uint32_t deterministic; ///< 1: slipring uses only algorithms whose results have the same bits in every run
+    uint32_t reserved;      ///< ignored
 } slr_ops_desc;
 #ifdef __cplusplus
 static inline slr_ops_desc slr_ops_desc_init(void)
@@ -98,7 +100,7 @@ static inline slr_ops_desc slr_ops_desc_init(void)
 /// first use.
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller frees the operations by slr_ops_destroy, before the device closes.
-/// Errors: INVALID (a NULL argument, no such choice), NO_MEMORY.
+/// Errors: INVALID (a NULL argument, a `choice` that is no slr_choice), NO_MEMORY.
 SLR_API slr_status slr_ops_create(slr_device *device, const slr_ops_desc *desc, slr_ops **out);
 
 /// Releases the operations of a device. Work that was submitted before slr_ops_destroy still runs. If `ops` is NULL,
@@ -113,7 +115,7 @@ typedef struct slr_algorithm {
     uint64_t ns;          ///< time of a call: the shortest of several. 0: the algorithm cannot do this call
     double flops;         ///< floating-point operations of a call
     uint64_t workspace_bytes;
-    uint32_t deterministic; ///< 1: the same bits in every run
+    uint32_t deterministic; ///< 1: the results have the same bits in every run
     uint32_t chosen;        ///< 1: later calls of this shape use this algorithm
     const char *why_not;    ///< why the algorithm cannot do this call; else ""
 } slr_algorithm;
@@ -125,15 +127,16 @@ typedef void slr_algorithm_visitor(void *user, const slr_algorithm *algorithm);
 typedef struct slr_provider {
     const char *name;
     const char *path;    ///< path of the opened library; "" if none was opened
-    const char *version; ///< as the library describes itself
+    const char *version; ///< version of the library, as the library itself reports it
     const char *why_not; ///< why the library cannot be used; "" if it can be used
 } slr_provider;
 
 /// The texts in slr_provider live as long as the process.
 typedef void slr_provider_visitor(void *user, const slr_provider *provider);
 
-/// Calls the visitor for each library that operations may use. The variable SLIPRING_OPENBLAS_LIB names a file that
-/// slipring opens instead of libopenblas.so.0, and SLIPRING_ONEDNN_LIB names a file instead of libdnnl.so.2.
+/// Calls the visitor for each library that operations may use. The environment variable SLIPRING_OPENBLAS_LIB names a
+/// file that slipring opens instead of libopenblas.so.0. The environment variable SLIPRING_ONEDNN_LIB names a file that
+/// slipring opens instead of libdnnl.so.2.
 /// Threads: any.  Blocks: while a library is opened.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ops_visit_providers(slr_provider_visitor *visit, void *user);
 
@@ -164,7 +167,7 @@ typedef struct slr_matmul_desc {
     uint32_t transpose_a, transpose_b;
     slr_activation activation; ///< 0: none
     float alpha;               ///< 0 means 1
-    float beta;                ///< default 0: the earlier contents of c are not read
+    float beta;                ///< 0, the default: the product does not read the earlier contents of c
     /// The matrices a, b and c of a product have rank 2. In a batch of products they have rank 3, and the first
     /// dimension counts the products. If a and c have rank 3 and b has rank 2, each matrix of a is multiplied by the
     /// same matrix b.
@@ -196,9 +199,10 @@ SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, con
                                            const slr_tensor *dc, const slr_tensor *da, const slr_tensor *db,
                                            const slr_tensor *dbias, slr_point *out);
 
-/// Measures the time of all algorithms that can compute the product `desc`, and calls the visitor for each algorithm.
-/// The timed runs of the algorithms write their results to temporary buffers. Later products of the same shape use the
-/// algorithm that slr_ops_matmul_bench has chosen.
+/// Calls the visitor for each algorithm for products. If an algorithm can compute the product `desc`,
+/// slr_ops_matmul_bench measures its time; if not, slr_algorithm.why_not has the reason. The timed runs of the
+/// algorithms write their results to temporary buffers. Later products of the same shape use the algorithm that
+/// slr_ops_matmul_bench has chosen.
 /// Blocks: while the algorithms run.
 SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc,
                                         slr_algorithm_visitor *visit, void *user);
@@ -364,8 +368,8 @@ SLR_API slr_status slr_ops_cast(slr_ops *ops, slr_stream *stream, const slr_tens
                                 slr_point *out);
 
 // ---- losses ---------------------------------------------------------------------------------------------------------
-// `loss` is one SLR_F32. The backward function of a loss multiplies the gradient by `scale`, which is 1 or the factor
-// by which the program multiplied the loss.
+// The tensor `loss` has one element, of type SLR_F32. The backward function of a loss multiplies the gradient by
+// `scale`, which is 1 or the factor by which the program multiplied the loss.
 
 /// Computes the loss of a classifier: the mean of -log(softmax(logits)[label]) over the rows. A row whose label
 /// (SLR_I32) is not the number of a class adds 0 to the sum, but counts as a row of the mean.
@@ -468,8 +472,8 @@ SLR_API slr_status slr_scaler_create(slr_ops *ops, const slr_scaler_desc *desc, 
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_scaler_destroy(slr_scaler *scaler);
 
-/// Computes to = gradient / scale in SLR_F32, and records in the same pass whether all results are finite. The program
-/// calls slr_scaler_unscale for each gradient of a training step. `to` may be the same tensor as `gradient` if
+/// Computes `to` = `gradient` / scale in SLR_F32, and records in the same pass whether all results are finite. The
+/// program calls slr_scaler_unscale for each gradient of a training step. `to` may be the same tensor as `gradient` if
 /// `gradient` has the type SLR_F32.
 /// Threads: one at a time per scaler.  Errors: the errors of all operations of this header.
 SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, const slr_tensor *gradient,
@@ -483,8 +487,8 @@ typedef slr_status slr_scaler_function(void *user, slr_stream *stream);
 /// skipped, else 0; `skipped` may be NULL.
 ///
 /// Threads: one at a time per scaler.  Blocks: until the work submitted to the stream has completed.  Owns: nothing.
-/// Errors: INVALID (a NULL argument), WRONG_STATE (no slr_scaler_unscale since the last step), the errors of the stream
-///   and of `step`.
+/// Errors: INVALID (a NULL argument), WRONG_STATE (the program has not called slr_scaler_unscale since the last
+///   slr_scaler_step), the errors of the stream and of `step`.
 SLR_API slr_status slr_scaler_step(slr_scaler *scaler, slr_stream *stream, slr_scaler_function *step, void *user,
                                    uint32_t *skipped);
 

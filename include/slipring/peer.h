@@ -28,7 +28,7 @@ typedef enum slr_peer_way {
 /// The struct slr_peer_info says how bytes get from one device to another, and counts the copies so far.
 typedef struct slr_peer_info {
     uint32_t direct_access;  ///< 1: SLR_PEER_DIRECT is possible
-    uint32_t atomics;        ///< 1: atomic functions of one device's kernels work on the other device's memory
+    uint32_t atomics;        ///< 1: atomic functions in kernels of one device work on memory of the other device
     uint32_t staged;         ///< 1: copies with SLR_PEER_ANY are staged
     uint32_t link;           ///< slr_link
     double bytes_per_second; ///< measured rate of copies with SLR_PEER_ANY; 0: not measured
@@ -55,9 +55,9 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 /// slr_stream_copy.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers alive until the copy has completed.
-/// Errors: INVALID (a NULL argument, the range exceeds a buffer, a stream of neither device, an unknown way),
-///   UNSUPPORTED (SLR_PEER_DIRECT if direct copies are impossible: the error message gives the reason; a stream that is
-///   being recorded), WRONG_STATE (a buffer is mapped), NO_MEMORY.
+/// Errors: INVALID (a NULL argument, the range exceeds a buffer, a stream of neither device, a `way` that is no
+///   slr_peer_way), UNSUPPORTED (SLR_PEER_DIRECT if direct copies are impossible: the error message gives the reason; a
+///   stream that is being recorded), WRONG_STATE (a buffer is mapped), NO_MEMORY.
 SLR_API slr_status slr_peer_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                  uint64_t from_offset, uint64_t bytes, slr_peer_way way, slr_point *out);
 

@@ -45,10 +45,11 @@ typedef struct slr_send_options {
 /// Blocks: until `timeout_ns` (0: never) while the mailbox is full; never if the ring kernel's policy is to reject.
 /// Owns: nothing.
 /// Errors: FULL (the mailbox is full, and the call must not wait), TIMEOUT (the mailbox is still full at the deadline),
-///   RING_DEAD (the address is of a destroyed ring kernel), CLOSED (input closed), RING_FAILED, WRONG_STATE (not
-///   launched), INVALID (size, instance or priority out of range; max_ports other ports use the ring kernel). A closed
-///   port still counts as one of the max_ports ports until its messages have completed. If one of the max_ports other
-///   ports is such a closed port, the first message of a port gives FULL or TIMEOUT instead of INVALID.
+///   RING_DEAD (the ring kernel has terminated or was destroyed), CLOSED (the ring kernel's input is closed),
+///   RING_FAILED, WRONG_STATE (the ring kernel is not launched), INVALID (size, instance or priority out of range;
+///   max_ports other ports use the ring kernel). A closed port still counts as one of the max_ports ports until its
+///   messages have completed. If one of the max_ports other ports is such a closed port, the first message of a port
+///   gives FULL or TIMEOUT instead of INVALID.
 SLR_API slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint64_t timeout_ns);
 
 /// Sends a message as slr_send does, but with options. If `options` is NULL, all options have their defaults.

@@ -23,11 +23,12 @@ typedef struct slr_print {
     uint32_t thread;   ///< for a `__ring_block__` handler: the thread's number in the block
 } slr_print;
 
-/// slipring calls the program's print function once for each printf. For a kernel, the stream's thread calls the print
-/// function before the launch completes. For a handler, a thread of the ring kernel calls the print function soon after
-/// the printf, in order for each instance (docs/contract/launch.md). `print` and its text are valid only while the
-/// print function runs. The print function must not wait for the stream, and must not end or destroy the ring kernel.
-/// Several streams and ring kernels may call the print function at the same time.
+/// slr_on_print is the type of the program's print function, slr_device_desc.on_print. slipring calls the print
+/// function once for each printf. For a kernel, the stream's thread calls the print function before the launch
+/// completes. For a handler, a thread of the ring kernel calls the print function soon after the printf, in order for
+/// each instance (docs/contract/launch.md). `print` and its text are valid only while the print function runs. The
+/// print function must not wait for the stream that called it, and must not end or destroy the ring kernel. Several
+/// streams and ring kernels may call the print function at the same time.
 typedef void slr_on_print(void *user, const slr_print *print);
 
 #endif

@@ -21,7 +21,7 @@ enum {
     SLR_PROFILE_KERNEL = 1, ///< a kernel's launches
     SLR_PROFILE_UPLOAD,     ///< copies from the host to the device
     SLR_PROFILE_DOWNLOAD,   ///< copies from the device to the host
-    SLR_PROFILE_COPY,       ///< copies on the device
+    SLR_PROFILE_COPY,       ///< copies from one place to another in the device's memory
     SLR_PROFILE_FILL,       ///< fills of memory with a pattern; slipring's fills of new memory with zeros also count
     SLR_PROFILE_CALL,       ///< calls of host functions by streams
     /// Waits of the host until a point of a stream has passed; calls that did not have to wait do not count.
@@ -36,7 +36,7 @@ enum {
     /// How long one thread or work-group (an owner of shards) handled messages. With batched launches: the time of the
     /// dispatches.
     SLR_PROFILE_OWNER,
-    SLR_PROFILE_REPLY, ///< slr_call to a ring kernel: from the call to its return
+    SLR_PROFILE_REPLY, ///< calls of slr_call to a ring kernel: the time from the call to its return
     /// Requests that a heap refused although it had enough free bytes in several pieces; the row has n and bytes, but
     /// no times.
     SLR_PROFILE_FRAGMENTED,
@@ -44,7 +44,7 @@ enum {
     /// "upload".
     SLR_PROFILE_CALLER,
     SLR_PROFILE_ALGORITHM, ///< the algorithm that an operation measured as its fastest; `file` has its name
-    SLR_PROFILE_KEPT_OUT   ///< the fastest algorithm that deterministic mode excludes
+    SLR_PROFILE_KEPT_OUT   ///< the fastest of the algorithms that deterministic mode excludes; `file` has its name
 };
 
 /// The enum says how accurate a kernel's counts of bytes and operations are. Before a launch, slipring interprets the
@@ -70,17 +70,18 @@ typedef struct slr_profile_line {
 typedef struct slr_profile_row {
     uint32_t kind;
     uint32_t counted; ///< SLR_COUNTED_...: how accurate the counts are, in the row of a kernel or of batches; else 0
-    const char *name, *device; ///< valid for the life of the process
+    /// Name of the row, such as a kernel's name, and of its device; valid for the life of the process.
+    const char *name, *device;
     uint64_t n, total_ns, min_ns, mean_ns, p50_ns, p95_ns, p99_ns, max_ns;
     /// In a row of copies or fills: the number of bytes copied or filled. In the row of a kernel: the least number of
     /// bytes that the kernel must read from memory and write to memory, because bytes that several threads read count
     /// once. 0 means unknown.
     uint64_t bytes;
     double bytes_per_second; ///< bytes / total_ns
-    // For a kernel, the counts are the sum of all launches. For the batches of a ring kernel, the counts are the sum of
-    // all messages: slipring counts the work of one call of the handler whose message is not known, and multiplies it
-    // by the number of messages. If slipring could not count the work of a kernel, all figures are 0 except threads and
-    // blocks.
+    // The fields from `threads` to `instructions` are counts of work. In the row of a kernel, the counts are the sum of
+    // all launches. In the row of a ring kernel's batches, the counts are the sum of all messages: slipring counts the
+    // work of one call of the handler whose message is not known, and multiplies it by the number of messages. If
+    // slipring could not count the work of a kernel, all these counts are 0 except threads and blocks.
     uint64_t threads, blocks;
     uint64_t flops, flops64; ///< operations in single precision; operations in double precision
     uint64_t instructions;   ///< instructions of the IR, the compiler's intermediate form
@@ -92,25 +93,27 @@ typedef struct slr_profile_row {
     uint64_t messages; ///< for rows of batches or of an owner: messages handled
     /// In rows of copies: the part of `bytes` that was copied to or from page-locked memory of the host.
     uint64_t pinned_bytes;
-    /// In a caller row, `file` is the mapped file with the caller's machine code, and `offset` is the place of the
-    /// call, in bytes from the start of `file`. If the offset of a caller row is 0, `file` is a source, and lines[0]
-    /// has the line.
+    /// In a caller row, `file` is the program or library that contains the caller's machine code, and `offset` is the
+    /// place of the call, in bytes from the start of `file`. If the offset of a caller row is 0, `file` is a source
+    /// file, and lines[0] has the line of the call.
     uint64_t offset;
 } slr_profile_row;
 
 /// slr_ceilings gives the ceilings of a device: the highest rates that slipring's own kernels have reached on it.
 typedef struct slr_ceilings {
-    /// Memory traffic of a kernel that computes a[i] = b[i] + s * c[i] with 192 MiB of data, or with less if that takes
-    /// long.
+    /// Bytes that a kernel reads and writes per second, if it computes a[i] = b[i] + s * c[i] with 192 MiB of data, or
+    /// with less if that takes long.
     double bytes_per_second;
-    /// Operations in single and in double precision: chains of multiplications and additions in registers.
+    /// Operations per second in single and in double precision, in chains of multiplications and additions in
+    /// registers.
     double flops_per_second, flops64_per_second;
     double launch_ns;     ///< time per launch of an empty kernel, in a sequence of many launches
     double round_trip_ns; ///< time for a launch of an empty kernel and the wait for its end
     // The next four fields are the time of a small copy and the rate of a large copy, measured with slr_buffer_write
     // and slr_buffer_read.
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
-    double instructions_per_second; ///< instructions of the IR, in regular code on data in caches
+    /// Instructions of the IR per second, in code without divergent branches, on data in caches.
+    double instructions_per_second;
     double branch_per_second; ///< instructions of the IR per second, if the threads of a warp take different branches
     double instruction_ns; ///< time per instruction of one thread, if each needs the result of the previous instruction
 } slr_ceilings;
@@ -201,7 +204,7 @@ typedef struct slr_timing_desc {
     uint32_t repeats;    ///< number of samples that count. Default 31
     uint32_t launches;   ///< launches per sample: more than 1 if one launch is too short for the clock. Default 1
     uint32_t reserved;   ///< ignored
-    uint64_t timeout_ns; ///< limit on each sample. Default: none
+    uint64_t timeout_ns; ///< time limit on each sample. Default: none
 } slr_timing_desc;
 #ifdef __cplusplus
 static inline slr_timing_desc slr_timing_desc_init(void)

@@ -32,8 +32,9 @@ typedef struct slr_program_desc {
     /// Level of optimization of `__global__` kernels on a CPU: with level 1 compiling is four times as fast; with level
     /// 2 (the default) the kernels run faster.
     uint32_t optimize;
-    uint32_t raw; ///< 1: CUDA C++, passed unchanged to CUDA's compiler. Only cuda accepts such a source, only for
-                  ///< `__global__` kernels
+    /// 1: the source is CUDA C++, and slipring passes it unchanged to CUDA's compiler. Only the device cuda accepts
+    /// such a source, and only with `__global__` kernels, not with handlers.
+    uint32_t raw;
     /// raw_table lists the prototypes of the kernels in a raw source, such as
     /// "__global__ void k(const float *x, int n);". If raw_table is NULL, slipring reads the prototypes from the
     /// source, which must define each kernel as `extern "C" __global__ void`.
@@ -128,7 +129,8 @@ typedef struct slr_handler_info {
 /// slr_program_load takes milliseconds.
 /// Owns: the caller gets the program, and frees it by slr_program_destroy.
 /// Errors: NOT_FOUND (no such file), UNSUPPORTED (the device runs no kernels), SYSTEM, NO_MEMORY, COMPILE (the error
-///   message holds every diagnostic: file, line, column, caret, number, advice).
+///   message holds all messages of the compiler, each with file, line, column, a mark under the source text, number and
+///   advice).
 SLR_API slr_status slr_program_load(slr_device *device, const char *path, const slr_program_desc *desc,
                                     slr_program **out);
 
@@ -187,7 +189,7 @@ typedef struct slr_function_info {
 /// header.
 typedef struct slr_skipped_info {
     const char *name;
-    const char *what; ///< "the host function", "the template", "the header"
+    const char *what; ///< the kind of part, such as "the host function", "the template" or "the header"
     const char *why;  ///< the reason, as a sentence without capital and full stop
     const char *file; ///< with `line`: the place of the part
     uint32_t line;
@@ -207,8 +209,8 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
 #define slr_program_get_function(program, index, out)                                                                  \
     slr_program_get_function_sized((program), (index), (out), sizeof(slr_function_info))
 
-/// Gives a part of the source that the compiler skipped. `index` counts the skipped parts from 0, in the order of
-/// discovery.
+/// Gives a part of the source that the compiler skipped. `index` counts the skipped parts from 0, in the order in which
+/// the compiler found them.
 /// Threads: any.  Blocks: no.  Owns: the program owns the texts and arrays in `out`.
 /// Errors: NOT_FOUND (`index` is past the last skipped part), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);

@@ -73,9 +73,10 @@ typedef struct slr_worker slr_worker;
 /// lease for all workers.
 typedef struct slr_worker_desc {
     uint32_t struct_size;
-    uint32_t partitions;  ///< number of partitions, 1 to 1,024; default 64
-    uint64_t capacity;    ///< groups of messages that a partition stores until a snapshot (a stored copy of the states)
-                          ///< covers them; default 65,536
+    uint32_t partitions; ///< number of partitions, 1 to 1,024; default 64
+    /// Most frames (groups of messages) that a partition stores until a snapshot (a stored copy of the states) contains
+    /// their effect; default 65,536.
+    uint64_t capacity;
     uint64_t lease_ns;    ///< after this time of silence, other workers take over a worker's partitions; default 3 s
     uint64_t snapshot_ns; ///< time between snapshots of a partition; default 1 s
     /// One in `full_every` snapshots holds all states, the others hold only the changed states; default 16.
@@ -110,15 +111,16 @@ typedef struct slr_worker_stats {
     uint64_t outputs;  ///< outputs that this worker stored
     uint64_t repeated; ///< messages that a sender sent again after they had been handled; the worker skipped them
     uint64_t gaps;     ///< messages skipped because an earlier message was missing; these messages come again
-    uint64_t refused; ///< records in the stream that are not frames (groups of messages) for this ring kernel, and were
-                      ///< refused
-    uint64_t records; ///< frames of messages that were read
+    /// Records in the stream that the worker refused, because they are not frames (groups of messages) for this ring
+    /// kernel.
+    uint64_t refused;
+    uint64_t records; ///< frames that the worker has read
     uint64_t taken;   ///< partitions that this worker took over
     /// Partitions that this worker lost, because another worker took them or because their servers failed.
     uint64_t lost;
     uint64_t drained; ///< partitions that this worker handed to another one
     uint64_t snapshots;
-    uint64_t replaced;    ///< handlers replaced by slr_worker_replace
+    uint64_t replaced;    ///< number of times that slr_worker_replace replaced the handler
     uint64_t rolled_back; ///< replacements that were undone after a fault
     char problem[256];    ///< the last problem of a partition; "" if there was none
     /// If `draining` is 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program
@@ -133,7 +135,8 @@ typedef struct slr_worker_stats {
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Owns: the caller gets the worker, and frees it by slr_worker_close.
 /// Errors: INVALID, LAYOUT (the name is served with another handler or layout: the error message names both),
-///   UNSUPPORTED (no libnats, an old server, a ring kernel in loop form), SYSTEM (no connection), TIMEOUT.
+///   UNSUPPORTED (libnats is missing, a NATS server is too old, a ring kernel in loop form), SYSTEM (no connection),
+///   TIMEOUT.
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 
@@ -176,7 +179,8 @@ typedef struct slr_sender slr_sender;
 /// A zero in any field of slr_sender_desc means the default.
 typedef struct slr_sender_desc {
     uint32_t struct_size;
-    uint32_t frame_bytes; ///< bytes of a partition's messages that are sent together, up to 524,288; default 65,536
+    /// Most bytes of messages to one partition that slipring sends together, up to 524,288; default 65,536.
+    uint32_t frame_bytes;
     /// A number below 2^63 that identifies the sender. A program that restarts opens its sender with the same number,
     /// and sends all its messages again from the first one. slipring then skips the messages that the servers have
     /// already accepted. If `producer` is 0, slipring chooses a new number for the sender.
@@ -278,8 +282,8 @@ SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver 
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,
                                         size_t capacity, uint64_t timeout_ns);
 
-/// Removes from the servers the outputs that the program received. slr_receiver_release removes only whole records, and
-/// keeps a record that a snapshot still needs.
+/// Removes from the servers the outputs that the program received. slr_receiver_release removes only whole records
+/// (groups of stored outputs), and keeps a record that a snapshot still needs.
 /// Threads: the receiver's owner.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: SYSTEM, TIMEOUT.
 SLR_API slr_status slr_receiver_release(slr_receiver *receiver);
@@ -299,7 +303,7 @@ typedef struct slr_remote_info {
     uint64_t messages; ///< messages whose effect is in the states of a snapshot
     uint64_t waiting;  ///< frames (groups of messages) that are accepted and not yet part of a snapshot
     uint64_t states, outputs, handled, faulted;
-    uint64_t bytes; ///< bytes of all streams
+    uint64_t bytes; ///< size of all of the name's streams on the servers, in bytes
 } slr_remote_info;
 
 /// Gives counts of what the servers store for a name.

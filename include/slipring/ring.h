@@ -76,7 +76,8 @@ typedef struct slr_delivery {
     uint32_t instance;
     void *reply_context;            ///< slr_reply_to needs it
     uint32_t correlation, priority; ///< correlation number and priority of the message
-    uint64_t ticket;                ///< in a loop: identifies the slr_take that returned this message, never 0; else 0
+    /// In a loop: a number, never 0, that identifies the call of slr_take that returned this message. For a handler: 0.
+    uint64_t ticket;
 } slr_delivery;
 
 /// A host handler is a C function, whereas a kernel handler is a function in kernel source. A host handler runs on the
@@ -183,8 +184,8 @@ typedef struct slr_ring_desc {
     /// are present. By default linger_ns is 0, so no message waits for others. While the first message of a batch waits
     /// for more, the worker thread reads the mailbox again and again.
     uint64_t linger_ns;
-    /// The number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. By default
-    /// a shard keeps no unhandled messages.
+    /// The maximum number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. By
+    /// default a shard keeps no unhandled messages.
     uint32_t dead_letters;
     /// The requested mode of a kernel handler on a device: SLR_RING_RELAUNCHED (a launch for each batch of messages) or
     /// SLR_RING_PERSISTENT (a kernel that runs all the time). If the requested mode is not available, slr_ring_create
@@ -220,9 +221,9 @@ typedef struct slr_ring_desc {
     /// message twice.
     uint32_t redeliver;
     uint32_t reserved4;
-    /// The fields of messages and replies that are slices, that is, name bytes of a buffer. slipring checks the slices
-    /// at every send (docs/contract/references.md). By default no field is a slice. slipring copies the array
-    /// `references`.
+    /// `references` lists the fields of messages and replies that are slices. A slice names bytes of a buffer. slipring
+    /// checks the slices at every send (docs/contract/references.md). By default no field is a slice. slipring copies
+    /// the array `references`.
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
     /// If publish_each is 1, slipring publishes replies and counts after each message instead of each batch, so no
@@ -275,14 +276,14 @@ typedef struct slr_ring_stats {
     char last_fault[192]; ///< the last fault: description and place; "" before the first
     /// Parts of `dropped`: messages dropped as the oldest, and messages dropped as the lowest in priority.
     uint64_t dropped_oldest, dropped_lowest;
-    uint64_t dead_letters_lost; ///< unhandled messages not kept as dead letters, because there was no room for more
-                                ///< dead letters
-    uint64_t keys;              ///< keys that have an instance now
-    uint64_t evicted;           ///< keys that slipring removed, because another key needed their instance
-    uint64_t failures;          ///< number of times that the ring kernel failed
-    uint64_t restarts;          ///< number of times that the ring kernel was restarted
-    char last_failure[192];     ///< reason of the last failure; "" before the first
-    uint64_t routed;            ///< replies and messages sent along routes to ring kernels, counted once per route
+    /// Unhandled messages that were not kept, because their shard already kept slr_ring_desc.dead_letters messages.
+    uint64_t dead_letters_lost;
+    uint64_t keys;          ///< keys that have an instance now
+    uint64_t evicted;       ///< keys that slipring removed, because another key needed their instance
+    uint64_t failures;      ///< number of times that the ring kernel failed
+    uint64_t restarts;      ///< number of times that the ring kernel was restarted
+    char last_failure[192]; ///< reason of the last failure; "" before the first
+    uint64_t routed;        ///< replies and messages sent along routes to ring kernels, counted once per route
     /// The number of replies and sent messages that reached no destination, because the destination had ended or lacks
     /// the instance, or the output channel has no route.
     uint64_t unrouted;
@@ -400,7 +401,7 @@ SLR_API void slr_ring_destroy(slr_ring *ring);
 /// slipring takes the copy between messages: an active ring kernel pauses for the copy and then continues.
 ///
 /// Threads: any.  Blocks: until the ring kernel's running handlers have returned, and while the call copies the states.
-/// Errors: WRONG_STATE (the ring kernel is not launched, active, paused or failed, or leaves that state during the
+/// Errors: WRONG_STATE (the ring kernel's state is none of launched, active, paused and failed, or changes during the
 ///   call; its instances have no state; a handler was abandoned since the last restart), TIMEOUT (an active ring kernel
 ///   continues), NO_MEMORY.
 SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
@@ -415,8 +416,8 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 ///   never started), TIMEOUT (a handler is still running: the ring kernel remains failed), NO_MEMORY. slr_ring_restart
 ///   also makes the routes for calls of slr_advertise and slr_subscribe that the program made while the ring kernel had
 ///   failed. If slr_ring_restart cannot make a route, the ring kernel has restarted nevertheless, and the result is the
-///   error of slr_route. A route to a full, paused ring kernel is no error: slr_ring_reactivate makes the route when
-///   the program ends the pause.
+///   error of slr_route. If the destination of a route is paused and its mailbox is full, this is no error:
+///   slr_ring_reactivate of the destination makes the route later.
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.

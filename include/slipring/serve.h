@@ -43,7 +43,8 @@ typedef struct slr_serve_desc {
     uint64_t snapshot_messages; ///< most messages between two snapshots, up to 16,777,216; default 1,048,576
     /// One in `full_every` snapshots holds all states, the others hold only the changed states; default 16.
     uint32_t full_every;
-    uint32_t frame_messages; ///< number of messages written together, up to 65,536; default: as many as fit in 64 KiB
+    /// Most messages that slipring writes together, up to 65,536; default: as many as fit in 64 KiB.
+    uint32_t frame_messages;
 } slr_serve_desc;
 #ifdef __cplusplus
 static inline slr_serve_desc slr_serve_desc_init(void)
@@ -65,22 +66,24 @@ static inline slr_serve_desc slr_serve_desc_init(void)
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are stored in the folder
     uint64_t handled;
-    uint64_t faulted;   ///< messages whose handler faulted; they are in the log of dead letters
-    uint64_t pending;   ///< messages accepted, and neither handled nor faulted
-    uint64_t buffered;  ///< messages sent and not yet accepted, because slr_server_flush was not called and their frame
-                        ///< (group) is not full
-    uint64_t repeated;  ///< messages that a producer sent again to this process; slipring skipped them
-    uint64_t replayed;  ///< messages handled again by this process, because no snapshot covered them
-    uint64_t outputs;   ///< number of outputs that were stored
-    uint64_t unread;    ///< stored outputs that this process has not yet received
-    uint64_t released;  ///< number of the last output that slr_server_release released
-    uint64_t differing; ///< replayed messages whose outputs differ from the stored outputs, which remain valid
-    uint64_t keys;      ///< number of keys (or instances) that have had a message
-    uint64_t snapshots; ///< snapshots by this process
+    uint64_t faulted; ///< messages whose handler faulted; they are in the log of dead letters
+    uint64_t pending; ///< messages accepted, and neither handled nor faulted
+    /// Messages sent and not yet accepted, because their frame (group of messages) is not full and the program has not
+    /// called slr_server_flush.
+    uint64_t buffered;
+    uint64_t repeated;    ///< messages that a producer sent again to this process; slipring skipped them
+    uint64_t replayed;    ///< messages handled again by this process, because no snapshot covered them
+    uint64_t outputs;     ///< number of outputs that were stored
+    uint64_t unread;      ///< stored outputs that this process has not yet received
+    uint64_t released;    ///< number of the last output that slr_server_release released
+    uint64_t differing;   ///< replayed messages whose outputs differ from the stored outputs, which remain valid
+    uint64_t keys;        ///< number of keys (or instances) that have had a message
+    uint64_t snapshots;   ///< number of snapshots that this process has written
     uint64_t snapshot_ns; ///< time that this process's snapshots took, all together
     uint64_t bytes;       ///< size of the folder in bytes
-    char damage[256];     ///< what slr_serve found and repaired, such as an incomplete write; "": nothing
-    uint64_t replaced;    ///< handlers replaced by slr_server_replace
+    /// The damage that slr_serve found in the folder and repaired, such as an incomplete write; "": no damage.
+    char damage[256];
+    uint64_t replaced;    ///< number of times that slr_server_replace replaced the handler
     uint64_t rolled_back; ///< replacements that were undone after a fault
 } slr_server_stats;
 
@@ -95,9 +98,9 @@ typedef struct slr_server_stats {
 /// Threads: any.  Blocks: while slr_serve handles again the messages that the snapshot does not cover.
 /// Owns: the caller gets the server, and frees it by slr_server_close.
 /// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired: the error message
-///   names file and byte), WRONG_STATE (another process has the place: the error message names that process), LAYOUT
-///   (the place holds states of another layout or another handler: the error message names both), UNSUPPORTED (a ring
-///   kernel in loop form; keys that are evicted), SYSTEM.
+///   names file and byte), WRONG_STATE (another process serves the folder: the error message names that process),
+///   LAYOUT (the folder holds states of another layout or another handler: the error message names both), UNSUPPORTED
+///   (a ring kernel in loop form; a slr_ring_desc.key_limit that evicts keys), SYSTEM.
 SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, const slr_serve_desc *desc,
                              slr_server **out);
 
@@ -115,9 +118,9 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// Threads: the server's owner.
 /// Blocks: until `timeout_ns` if 16 MiB of messages wait. If a snapshot is due, up to 1 s until the accepted messages
 ///   are handled, and then while slipring writes the snapshot, which takes the longer the more states have changed.
-/// Errors: FULL (65,536 outputs wait to be received; one key more than `instances`), TIMEOUT, INVALID (size, a number
-///   with a gap, an instance out of range, messages sent again that differ from the accepted messages), RING_FAILED,
-///   SYSTEM (a full disk: nothing of the frame is accepted).
+/// Errors: FULL (65,536 outputs wait to be received; the key is new, and there are already `instances` keys), TIMEOUT,
+///   INVALID (size, a number with a gap, an instance out of range, messages sent again that differ from the accepted
+///   messages), RING_FAILED, SYSTEM (a full disk: nothing of the frame is accepted).
 SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key,
                                    const void *message, size_t bytes, uint64_t timeout_ns);
 
@@ -139,7 +142,7 @@ typedef struct slr_output {
     uint64_t message;  ///< number of the message that caused the output, from 1 over all restarts
     slr_key key;       ///< the instance's key; its text belongs to the server, and stays until slr_server_close
     uint32_t instance;
-    uint32_t index;    ///< the output's index among the outputs of its message
+    uint32_t index;    ///< number of the output among the outputs of its message, from 0
     slr_status status; ///< SLR_OK for an output; SLR_HANDLER_FAULT for a notice, which has no payload
     uint32_t bytes;    ///< size of the payload
 } slr_output;
@@ -226,9 +229,9 @@ typedef struct slr_place_info {
     char handler[96];
     uint64_t layout;
     uint32_t message_bytes, state_bytes, reply_bytes, instances;
-    uint64_t accepted; ///< accepted messages
+    uint64_t accepted; ///< number of accepted messages
     uint64_t position; ///< messages whose effect is in the states of the last snapshot
-    uint64_t states;   ///< keys or instances in the snapshot
+    uint64_t states;   ///< number of keys or instances in the snapshot
     uint64_t outputs, released, dead;
     uint64_t in_bytes, out_bytes, state_log_bytes;
     uint32_t damages;   ///< number of damaged spots in the files

@@ -17,11 +17,12 @@ extern "C" {
 /// The enum says which rule decided the block size. If several rules apply to a launch, the rule that comes first in
 /// this enum decides.
 typedef enum slr_block_rule {
-    SLR_BLOCK_GIVEN = 1,    ///< the launch shape has a block size
-    SLR_BLOCK_BY_TUNER,     ///< slr_tune has measured the block for this number of threads
-    SLR_BLOCK_BY_SOURCE,    ///< the source declares the block: #pragma slipring block
-    SLR_BLOCK_BY_OCCUPANCY, ///< the block that puts the most threads on a multiprocessor, at most as large as the size
-                            ///< table's block
+    SLR_BLOCK_GIVEN = 1, ///< the shape of the launch already has a block size
+    SLR_BLOCK_BY_TUNER,  ///< slr_tune has chosen the block for launches with this number of threads
+    SLR_BLOCK_BY_SOURCE, ///< the source declares the block: #pragma slipring block
+    /// The block that puts the most threads on a multiprocessor, among the blocks up to the size table's block (see
+    /// SLR_BLOCK_BY_SIZE).
+    SLR_BLOCK_BY_OCCUPANCY,
     SLR_BLOCK_BY_SIZE ///< the size table: blocks of 64 for a launch of fewer than 512 threads, 128 below 1,024, 256 up
                       ///< to 100,000, else 512
 } slr_block_rule;

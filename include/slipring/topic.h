@@ -34,7 +34,7 @@ SLR_API slr_status slr_advertise(slr_ring *from, const char *topic);
 /// matching patterns receives each message once. The subscription lasts until the subscriber is destroyed. The
 /// subscription survives a failure of the subscriber, which receives later messages after its restart. If a program
 /// calls slr_advertise for a ring kernel while `to` has failed, this ring kernel gets its route to `to` when `to`
-/// restarts. If `to` is paused and its mailbox is full at the restart, slr_ring_reactivate makes the route.
+/// restarts. If `to` is paused and its mailbox is full at the restart, slr_ring_reactivate makes the route later.
 ///
 /// Threads, Blocks, Errors: as for slr_advertise.
 SLR_API slr_status slr_subscribe(slr_ring *to, const char *pattern);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A trace is a file with the start and the duration of each event (such as a launch, copy or wait), for Perfetto and
-/// chrome://tracing. A process can write one trace at a time. If the environment variable SLIPRING_TRACE names a file,
-/// the trace starts when the program opens the first device. Contract: docs/contract/profile.md.
+/// A trace is a file with the start and the duration of each event (such as a launch, copy or wait), which the programs
+/// Perfetto and chrome://tracing show. A process can write one trace at a time. If the environment variable
+/// SLIPRING_TRACE names a file, the trace starts when the program opens the first device. Contract:
+/// docs/contract/profile.md.
 #ifndef SLIPRING_TRACE_H
 #define SLIPRING_TRACE_H
 
@@ -54,7 +55,7 @@ SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc)
 /// Ends the trace and closes its file. If the program does not call slr_trace_stop, exit() ends the trace. `out` may be
 /// NULL.
 /// Threads: any.  Blocks: while the call writes the file.  Owns: nothing.
-/// Errors: WRONG_STATE (no trace is running), SYSTEM (the data did not fit on the disk and is lost).
+/// Errors: WRONG_STATE (no trace is running), SYSTEM (events did not fit on the disk and are lost).
 SLR_API slr_status slr_trace_stop(slr_trace_stats *out);
 
 /// The macro slr_trace_stop calls slr_trace_stop_sized with the struct's size as `bytes` (docs/contract/abi.md).
@@ -63,8 +64,8 @@ SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 
 /// The functions slr_region_begin and slr_region_end mark a named region of the calling thread's time. slipring copies
 /// the name of the region. Regions nest at most 64 levels deep. A region appears in the trace while the trace is on,
-/// and in the profile while the profiler is on. If a tool of NVIDIA's NVTX is attached, a region always appears in the
-/// tool.
+/// and in the profile while the profiler is on. If a tool for NVTX (NVIDIA's interface for named regions) is attached
+/// to the process, each region always appears in the tool.
 ///
 /// Threads: any; slr_region_end on the thread of its slr_region_begin.  Blocks: no.  A call of slr_region_end without
 /// slr_region_begin does nothing; a NULL name counts as "".

@@ -41,7 +41,7 @@ SLR_API slr_status slr_program_get_tunable_sized(const slr_program *program, uin
 /// The enum slr_tune_metric names the figure that the tuner makes as small as possible.
 typedef enum slr_tune_metric {
     SLR_TUNE_TIME = 1,   ///< median time of one launch
-    SLR_TUNE_THROUGHPUT, ///< median time per launch, in groups of 16 launches
+    SLR_TUNE_THROUGHPUT, ///< median time per launch, if 16 launches run one after the other
     SLR_TUNE_TAIL,       ///< 99th percentile of the times of at least 100 launches
     /// Energy of a launch. slipring measures it on no device, so slr_tune fails with UNSUPPORTED unless
     /// slr_tune_desc.measure is set.
@@ -50,10 +50,13 @@ typedef enum slr_tune_metric {
 
 /// The enum says in which order the tuner tries the candidates (the launches among which it chooses).
 typedef enum slr_tune_strategy {
-    SLR_TUNE_MODEL = 1,  ///< the default: by a cost model, which learns from each measurement
+    /// The default: first the candidates that a cost model expects to be fast; the model learns from each measurement.
+    SLR_TUNE_MODEL = 1,
     SLR_TUNE_EXHAUSTIVE, ///< every candidate, one after the other
-    SLR_TUNE_RANDOM,     ///< random candidates, by the seed
-    SLR_TUNE_LOCAL       ///< from the default launch to ever faster neighbours, then again from random candidates
+    SLR_TUNE_RANDOM,     ///< candidates in a random order, which slr_tune_desc.seed determines
+    /// The tuner begins with the default launch, and goes on to a faster neighbour (a candidate that differs by one
+    /// step in one value) until no neighbour is faster; then it begins again with a random candidate.
+    SLR_TUNE_LOCAL
 } slr_tune_strategy;
 
 typedef enum slr_tune_state {
@@ -199,7 +202,7 @@ SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shap
 /// slr_tuned_entry describes a tuner's choice that is stored in the cache folder. The struct slr_tuned_entry and its
 /// texts are valid until the visitor returns.
 typedef struct slr_tuned_entry {
-    const char *kernel, *device; ///< `device` is the name that opens the device
+    const char *kernel, *device; ///< name of the kernel, and the name by which slr_device_open opens the device
     const char *model, *compiler, *driver;
     const slr_tuned *tuned; ///< the choice; of its shape, only `threads`, `block` and `vector_width` are set
 } slr_tuned_entry;
