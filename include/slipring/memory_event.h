@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory events report each allocation and each free in a device's memory or in a heap, with the call site (the line
-/// of the program that called slipring). Memory events also report memory that is still allocated when its heap is
-/// destroyed or its device is closed. Contract: docs/contract/pools.md.
+/// Memory events report each allocation, each refused request and each free in a device's memory or in a heap, with the
+/// call site (the line of the program that called slipring). Memory events also report memory that is still allocated
+/// when its heap is destroyed or its device is closed. Contract: docs/contract/pools.md.
 #ifndef SLIPRING_MEMORY_EVENT_H
 #define SLIPRING_MEMORY_EVENT_H
 

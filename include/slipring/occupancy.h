@@ -134,8 +134,8 @@ typedef enum slr_occupancy_source {
 /// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. A figure is 0 if the driver does
 /// not give it.
 typedef struct slr_kernel_occupancy {
-    uint32_t source;                ///< slr_occupancy_source
-    uint32_t block_threads;         ///< threads per block of the shape
+    uint32_t source;                ///< where slipring got the figures: an slr_occupancy_source
+    uint32_t block_threads;         ///< threads per block of the launch's shape
     uint32_t groups, most_groups;   ///< blocks on a unit at once, and the maximum for any kernel
     uint32_t threads, most_threads; ///< threads on a unit at once, and the maximum
     uint32_t limits;                ///< slr_occupancy_limit flags: the limits that leave no room for one more block
@@ -145,7 +145,7 @@ typedef struct slr_kernel_occupancy {
     /// Number of threads that run in step: the threads of a warp, or the 4-byte elements of a CPU's vector.
     uint32_t lanes;
     uint32_t multiple;          ///< the driver prefers blocks whose number of threads is a multiple of this number
-    uint32_t block_limit;       ///< most threads per block for this kernel
+    uint32_t block_limit;       ///< the most threads per block with which this kernel can run
     uint32_t registers;         ///< registers per thread
     uint32_t best_block;        ///< threads of the block that slr_occupancy_best chooses; 0: unknown
     uint64_t shared_bytes;      ///< shared memory of a block: static and dynamic memory together
@@ -175,7 +175,7 @@ SLR_API slr_status slr_kernel_best_block_sized(slr_kernel *kernel, uint32_t shar
 /// Gives the occupancy of a kernel on its own device, for a launch with the shape `shape`. If the shape has no block
 /// size, slr_kernel_get_occupancy uses the size that slipring would choose (slr_kernel_suggest).
 ///
-/// Threads: any.  Blocks: while the call compiles.  Owns: nothing.
+/// Threads: any.  Blocks: while the call compiles the kernel.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; an impossible shape), COMPILE, UNSUPPORTED (the device cannot run such a block),
 ///   NO_MEMORY.
 SLR_API slr_status slr_kernel_get_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
@@ -193,7 +193,7 @@ SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape 
 /// blocks on a busy device, so the measured number is an estimate. For a measured number of blocks, `theoretical` is 0,
 /// because the maximum is unknown.
 ///
-/// Threads: any.  Blocks: while the call compiles and measures.  Owns: nothing.
+/// Threads: any.  Blocks: while the call compiles and measures the kernel.  Owns: nothing.
 /// Errors: those of slr_kernel_get_occupancy and of slr_launch.
 SLR_API slr_status slr_kernel_measure_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
 

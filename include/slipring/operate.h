@@ -31,7 +31,7 @@ SLR_API slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_r
 /// slr_remote_worker describes a worker process that the NATS servers list. A worker process that was killed stays in
 /// the list for ten times its lease (the time after which others take over its work) after it last renewed the lease.
 typedef struct slr_remote_worker {
-    char id[24];         ///< 16 hexadecimal digits
+    char id[24];         ///< the worker's identifier: 16 hexadecimal digits
     char host[64];       ///< the name of the worker's machine
     uint64_t process;    ///< the worker's process ID on its machine
     uint32_t partitions; ///< partitions (parts of the keys) that the worker serves
@@ -101,7 +101,7 @@ typedef struct slr_remote_copy {
     uint64_t messages; ///< messages whose effect is in the states of the last snapshots
     uint64_t waiting;  ///< frames (groups of messages) that the last snapshots do not contain
     uint64_t outputs;  ///< records of outputs (replies of the handler) that were not released
-    uint64_t letters;  ///< dead letters
+    uint64_t letters;  ///< number of dead letters
     uint64_t bytes;    ///< size of all copied records, in bytes
 } slr_remote_copy;
 

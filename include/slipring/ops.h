@@ -32,7 +32,7 @@ extern "C" {
 typedef struct slr_tensor {
     slr_buffer *buffer;
     slr_scalar dtype;
-    uint32_t rank; ///< 1 to SLR_BUFFER_MOST_DIMENSIONS
+    uint32_t rank; ///< number of dimensions, 1 to SLR_BUFFER_MOST_DIMENSIONS
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS];
 } slr_tensor;
 
@@ -110,10 +110,10 @@ SLR_API void slr_ops_destroy(slr_ops *ops);
 
 /// slr_algorithm describes an algorithm that slipring timed for a call, or that cannot do this call.
 typedef struct slr_algorithm {
-    const char *name;     ///< such as "own.panel"
+    const char *name;     ///< name of the algorithm, such as "own.panel"
     const char *provider; ///< who wrote the algorithm: "own" (slipring), or a library such as "openblas" or "onednn"
     uint64_t ns;          ///< time of a call: the shortest of several. 0: the algorithm cannot do this call
-    double flops;         ///< floating-point operations of a call
+    double flops;         ///< number of floating-point operations of one call
     uint64_t workspace_bytes;
     uint32_t deterministic; ///< 1: the results have the same bits in every run
     uint32_t chosen;        ///< 1: later calls of this shape use this algorithm
@@ -165,8 +165,8 @@ SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *us
 typedef struct slr_matmul_desc {
     uint32_t struct_size;
     uint32_t transpose_a, transpose_b;
-    slr_activation activation; ///< 0: none
-    float alpha;               ///< 0 means 1
+    slr_activation activation; ///< function that is applied to each result; 0: none
+    float alpha;               ///< factor for the product; 0 means 1
     float beta;                ///< 0, the default: the product does not read the earlier contents of c
     /// The matrices a, b and c of a product have rank 2. In a batch of products they have rank 3, and the first
     /// dimension counts the products. If a and c have rank 3 and b has rank 2, each matrix of a is multiplied by the
@@ -220,7 +220,7 @@ typedef struct slr_convolution_desc {
     uint32_t padding[2];  ///< rows of zeros above x and below x; columns of zeros on the left of x and on the right
     uint32_t dilation[2]; ///< distance between neighbouring weights in x: down, and across; 0 means 1
     uint32_t groups;      ///< groups into which channels and filters are divided; 0 means 1
-    slr_activation activation; ///< 0: none
+    slr_activation activation; ///< function that is applied to each result; 0: none
     uint32_t reserved;         ///< ignored
     const slr_tensor *x, *weights, *y;
     const slr_tensor *bias; ///< a tensor of rank 1 with one number per filter; or NULL
@@ -398,9 +398,9 @@ typedef struct slr_adam_desc {
     uint32_t struct_size;
     uint32_t step; ///< the number of the step, from 1
     float rate;
-    float beta1;   ///< 0 means 0.9
-    float beta2;   ///< 0 means 0.999
-    float epsilon; ///< 0 means 1e-8
+    float beta1;   ///< decay of the mean of the gradients; 0 means 0.9
+    float beta2;   ///< decay of the mean of their squares; 0 means 0.999
+    float epsilon; ///< added to the divisor; 0 means 1e-8
     float decay;
     uint32_t reserved; ///< ignored
     const slr_tensor *weights, *gradient, *mean, *square;

@@ -30,7 +30,7 @@ typedef struct slr_peer_info {
     uint32_t direct_access;  ///< 1: SLR_PEER_DIRECT is possible
     uint32_t atomics;        ///< 1: atomic functions in kernels of one device work on memory of the other device
     uint32_t staged;         ///< 1: copies with SLR_PEER_ANY are staged
-    uint32_t link;           ///< slr_link
+    uint32_t link;           ///< kind of the connection: an slr_link
     double bytes_per_second; ///< measured rate of copies with SLR_PEER_ANY; 0: not measured
     char reason[160];        ///< why copies are not direct, or how direct copies are possible
     uint64_t direct_copies, direct_bytes;
@@ -64,7 +64,7 @@ SLR_API slr_status slr_peer_copy(slr_stream *stream, slr_buffer *to, uint64_t to
 /// A zero in any field of slr_peer_desc means the default.
 typedef struct slr_peer_desc {
     uint32_t struct_size;
-    uint32_t way;         ///< slr_peer_way; default SLR_PEER_ANY
+    uint32_t way;         ///< an slr_peer_way; default SLR_PEER_ANY
     uint64_t chunk_bytes; ///< size of a staged copy's pieces; default 1 MiB
     void *staging; ///< host memory of 2 * chunk_bytes, valid until the copy has completed; default: memory of slipring
 } slr_peer_desc;

@@ -50,10 +50,10 @@ static inline slr_pool_desc slr_pool_desc_init(void)
 /// The struct slr_pool_stats holds the counts of a pool at one moment. The pool rounds the size of each buffer up to a
 /// size class (one of a few sizes), and its counts of bytes are sums of these rounded sizes.
 typedef struct slr_pool_stats {
-    uint64_t max_bytes;        ///< the pool's limit; UINT64_MAX: none
-    uint64_t live_bytes, live; ///< buffers in use: bytes; count
-    uint64_t peak_bytes;       ///< the high-water mark of live_bytes
-    uint64_t kept_bytes, kept; ///< waiting buffers: bytes; count
+    uint64_t max_bytes;        ///< limit on the bytes of the pool's buffers; UINT64_MAX: no limit
+    uint64_t live_bytes, live; ///< buffers in use: their bytes, and their number
+    uint64_t peak_bytes;       ///< the highest value that live_bytes has had
+    uint64_t kept_bytes, kept; ///< waiting buffers: their bytes, and their number
     uint64_t hits, misses;     ///< requests that got a waiting buffer; requests that got a new buffer
     uint64_t refused;          ///< requests refused for lack of memory
     double hit_rate;           ///< hits / (hits + misses); 0 without requests

@@ -18,7 +18,7 @@ extern "C" {
 /// The enum lists the kinds of row in a profile. A ring kernel is a message handler with a mailbox (a queue of
 /// messages); a timed message is one whose latency slipring measures.
 enum {
-    SLR_PROFILE_KERNEL = 1, ///< a kernel's launches
+    SLR_PROFILE_KERNEL = 1, ///< launches of a kernel
     SLR_PROFILE_UPLOAD,     ///< copies from the host to the device
     SLR_PROFILE_DOWNLOAD,   ///< copies from the device to the host
     SLR_PROFILE_COPY,       ///< copies from one place to another in the device's memory

@@ -159,10 +159,10 @@ SLR_API slr_status slr_program_get_handler_sized(const slr_program *program, uin
 // ---- what a source holds ------------------------------------------------------------------------------------------
 
 typedef enum slr_function_kind {
-    SLR_FUNCTION_RING = 1,   ///< `__ring__`
-    SLR_FUNCTION_RING_BLOCK, ///< `__ring_block__`
-    SLR_FUNCTION_KERNEL,     ///< `__global__`
-    SLR_FUNCTION_RING_BATCH  ///< `__ring_batch__`
+    SLR_FUNCTION_RING = 1,   ///< a handler `__ring__`
+    SLR_FUNCTION_RING_BLOCK, ///< a handler `__ring_block__`
+    SLR_FUNCTION_KERNEL,     ///< a kernel `__global__`
+    SLR_FUNCTION_RING_BATCH  ///< a handler `__ring_batch__`
 } slr_function_kind;
 
 /// slr_function_info describes a handler or kernel as its source declares it.

@@ -100,7 +100,7 @@ static inline slr_worker_desc slr_worker_desc_init(void)
 
 /// slr_worker_stats counts what a worker has done so far.
 typedef struct slr_worker_stats {
-    uint32_t partitions; ///< partitions of the name
+    uint32_t partitions; ///< number of all partitions of the name
     uint32_t owned;      ///< partitions that this worker has now
     uint32_t workers;    ///< workers that are alive, including this one
     uint32_t reserved;

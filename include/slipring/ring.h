@@ -60,7 +60,7 @@ typedef enum slr_fault_policy {
 
 /// The enum says which state the instances of a ring kernel have after slr_ring_restart.
 typedef enum slr_restart_from {
-    SLR_RESTART_INITIAL = 1,   ///< the initial state
+    SLR_RESTART_INITIAL = 1,   ///< the initial state (slr_ring_desc.initial_state)
     SLR_RESTART_CHECKPOINT = 2 ///< the state of the last slr_ring_checkpoint
 } slr_restart_from;
 

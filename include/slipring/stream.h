@@ -43,7 +43,7 @@ static inline slr_stream_desc slr_stream_desc_init(void)
 
 /// Makes a stream of a device. `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: no. The device cpu starts a thread with its first stream.
+/// Threads: any.  Blocks: no. The device cpu starts a thread when its first stream is made.
 /// Owns: the caller gets the stream, and frees it by slr_stream_destroy.
 /// Errors: INVALID (a NULL argument, a priority out of range), NO_MEMORY, SYSTEM (the thread could not be started).
 SLR_API slr_status slr_stream_create(slr_device *device, const slr_stream_desc *desc, slr_stream **out);

@@ -29,7 +29,7 @@ typedef enum slr_block_rule {
 
 typedef struct slr_suggestion {
     slr_shape shape;       ///< the shape of the launch, with block and grid set
-    uint32_t rule;         ///< slr_block_rule
+    uint32_t rule;         ///< the rule that decided the block: an slr_block_rule
     uint32_t warps;        ///< number of warps (groups of 32 threads) of a block
     uint32_t by_size;      ///< the size table's block, within the limits of kernel and device
     uint32_t by_occupancy; ///< the block of slr_occupancy_best (slr_best_block.block_threads); 0: unknown

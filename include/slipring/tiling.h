@@ -43,7 +43,7 @@ typedef struct slr_tiling_desc {
     slr_device *device;
     slr_kernel *kernel;
     const slr_device_limits *limits;
-    uint32_t limits_bytes; ///< sizeof(slr_device_limits), if `limits` is given
+    uint32_t limits_bytes; ///< size of `*limits`: sizeof(slr_device_limits), if `limits` is given
     uint32_t reserved;     ///< ignored
 } slr_tiling_desc;
 #ifdef __cplusplus
@@ -68,7 +68,7 @@ typedef struct slr_tiling {
     uint32_t tile_planes;      ///< planes of the outputs of a block
     uint32_t threads[3];       ///< threads of a block, along x (columns), y (rows), z (planes)
     uint32_t groups[3];        ///< blocks that cover the problem, along x, y, z
-    uint32_t outputs_a_thread; ///< maximum of outputs per thread
+    uint32_t outputs_a_thread; ///< the most outputs that one thread computes
     uint32_t blocks_a_unit;    ///< blocks that run on a unit (multiprocessor or core) at once; 1 if unknown
     /// Shared memory that a block needs for its inputs, in bytes, for all `stages` together: the tiles of both matrices
     /// of a product, or the tile and halo of a stencil. 0 for other problems.
@@ -85,8 +85,8 @@ typedef struct slr_tiling {
 } slr_tiling;
 
 /// Chooses a tile for a problem. The tile is not larger than the problem, and respects the limits of the device.
-/// slr_tiling_compute avoids partial tiles at the edges of the problem if tiles of another size take less time. Every
-/// block of the tiling has work to do. The same problem on the same device gives the same tile.
+/// slr_tiling_compute avoids partial tiles at the edges of the problem if tiles of another size keep the device busier.
+/// Every block of the tiling has work to do. The same problem on the same device gives the same tile.
 ///
 /// Threads: any.  Blocks: while the call compiles `kernel`; without a kernel, no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument, a wrong struct_size, a problem without elements or with too many elements for a

@@ -20,7 +20,7 @@ typedef struct slr_tunable {
     const char *name;
     const int64_t *values; ///< the values that the tuner may give the macro, in ascending order
     uint32_t value_count;
-    uint32_t line; ///< the line of the declaration
+    uint32_t line; ///< the line of the source that declares the macro tunable
     int64_t value; ///< the macro's value in this program
 } slr_tunable;
 
@@ -54,8 +54,8 @@ typedef enum slr_tune_strategy {
     SLR_TUNE_MODEL = 1,
     SLR_TUNE_EXHAUSTIVE, ///< every candidate, one after the other
     SLR_TUNE_RANDOM,     ///< candidates in a random order, which slr_tune_desc.seed determines
-    /// The tuner begins with the default launch, and goes on to a faster neighbour (a candidate that differs by one
-    /// step in one value) until no neighbour is faster; then it begins again with a random candidate.
+    /// The tuner begins with the default launch, and goes on to a faster neighbour: a candidate that differs by one
+    /// step in one value. If no neighbour is faster, the tuner begins again with a random candidate.
     SLR_TUNE_LOCAL
 } slr_tune_strategy;
 
@@ -161,9 +161,9 @@ typedef struct slr_tuned {
     double speedup, speedup_low, speedup_high;    ///< default_cost / cost, and its 95 % interval
     uint32_t space;                               ///< number of candidates, as in slr_tune_candidate.space
     uint32_t evaluations, refused, wrong, failed; ///< candidates tried; of these, candidates by slr_tune_state
-    uint32_t metric;                              ///< slr_tune_metric
-    uint64_t spent_ns;
-    char reason[256]; ///< the reason for this choice, as a sentence
+    uint32_t metric;                              ///< the slr_tune_metric that the tuner made small
+    uint64_t spent_ns;                            ///< time that tuning this problem took
+    char reason[256];                             ///< the reason for this choice, as a sentence
 } slr_tuned;
 
 /// Tunes a kernel for each of `count` problems, one after the other. `out` must have room for `count` results.
