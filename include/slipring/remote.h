@@ -143,8 +143,9 @@ SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring
 /// Does the work of a worker once for each partition: takes over free partitions, handles messages and writes
 /// snapshots. If slr_worker_turn finds nothing to do, it waits for work until `timeout_ns`. If a partition fails, the
 /// worker abandons the partition, and later tries to take it over again; slr_worker_stats.problem gives the reason.
-/// Threads: the worker's owner.  Blocks: until `timeout_ns`, while the call waits for answers of the NATS servers, and
-///   while it writes snapshots, for which it waits up to 1 s for handlers.
+/// Threads: the worker's owner.  Blocks: until `timeout_ns`, and while the call waits for answers of the NATS servers.
+/// The call also blocks while it writes snapshots; before a snapshot it waits up to 1 s until the partition's messages
+/// are handled.
 /// Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 

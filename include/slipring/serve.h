@@ -116,8 +116,9 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// messages).
 ///
 /// Threads: the server's owner.
-/// Blocks: until `timeout_ns` if 16 MiB of messages wait. If a snapshot is due, up to 1 s until the accepted messages
-///   are handled, and then while slipring writes the snapshot, which takes the longer the more states have changed.
+/// Blocks: until `timeout_ns` if 16 MiB of messages wait. If a snapshot is due, the call waits up to 1 s until the
+/// accepted messages are handled, and then writes the snapshot. The more states have changed, the longer the write
+/// takes.
 /// Errors: FULL (65,536 outputs wait to be received; the key is new, and there are already `instances` keys), TIMEOUT,
 ///   INVALID (size, a number with a gap, an instance out of range, messages sent again that differ from the accepted
 ///   messages), RING_FAILED, SYSTEM (a full disk: nothing of the frame is accepted).
@@ -218,8 +219,8 @@ SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_sta
 /// Waits as slr_server_settle does, writes a snapshot if the wait succeeded, and releases the folder and the server.
 /// Whatever slr_server_close returns, the next slr_serve continues where the closed server stopped. If `server` is
 /// NULL, slr_server_close does nothing.
-/// Threads: the server's owner, once.  Blocks: until `timeout_ns`, and then while slipring writes the snapshot, and as
-///   long as slr_ring_destroy blocks.
+/// Threads: the server's owner, once.  Blocks: until `timeout_ns`, then while slipring writes the snapshot, and then as
+/// long as slr_ring_destroy blocks.
 /// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
 
