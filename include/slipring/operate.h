@@ -64,7 +64,7 @@ typedef struct slr_remote_letter {
     uint64_t message;  ///< number of the message in the partition, from 1
     uint32_t instance;
     uint32_t bytes;   ///< size of the message
-    char reason[192]; ///< why the handler stopped, and in which line of its source
+    char reason[192]; ///< description and place of the handler's fault
 } slr_remote_letter;
 
 /// Opens a receiver for the dead letters of a name, from the first letter that is still stored. slr_receiver_release

@@ -24,7 +24,8 @@ enum {
     SLR_PROFILE_COPY,       ///< copies from one place to another in the device's memory
     SLR_PROFILE_FILL,       ///< fills of memory with a pattern; slipring's fills of new memory with zeros also count
     SLR_PROFILE_CALL,       ///< calls of host functions by streams
-    /// Waits of the host until a point of a stream has passed; calls that did not have to wait do not count.
+    /// Waits of the host until a point (place in the order of a stream's work) has passed. Calls that did not have to
+    /// wait do not count.
     SLR_PROFILE_WAIT,
     SLR_PROFILE_COMPILE, ///< compilations of kernels and handlers to machine code
     SLR_PROFILE_LOAD,    ///< loads of machine code that was in the cache
@@ -43,8 +44,12 @@ enum {
     /// A call site (place in the program): number, time and bytes of its calls of one kind, such as "launch" or
     /// "upload".
     SLR_PROFILE_CALLER,
-    SLR_PROFILE_ALGORITHM, ///< the algorithm that an operation measured as its fastest; `file` has its name
-    SLR_PROFILE_KEPT_OUT   ///< the fastest of the algorithms that deterministic mode excludes; `file` has its name
+    /// An operation of neural networks (<slipring/ops.h>) for which slipring measured the fastest algorithm; `file` has
+    /// the algorithm's name.
+    SLR_PROFILE_ALGORITHM,
+    /// The same operation with the fastest of the algorithms that slr_ops_desc.deterministic excludes; `file` has the
+    /// algorithm's name.
+    SLR_PROFILE_KEPT_OUT
 };
 
 /// The enum says how accurate a kernel's counts of bytes and operations are. Before a launch, slipring interprets the

@@ -70,11 +70,12 @@ typedef enum slr_tune_state {
 
 /// The enum lists the flags for slr_tune_desc.flags.
 typedef enum slr_tune_flag {
-    SLR_TUNE_DISCARD = 1,       ///< slipring does not store the tuner's choice for later launches
-    SLR_TUNE_KEEP_MACROS = 2,   ///< the tuner does not change the tunable macros
-    SLR_TUNE_KEEP_BLOCK = 4,    ///< the tuner does not try blocks; slipring chooses the block
-    SLR_TUNE_KEEP_WIDTH = 8,    ///< the tuner does not try vector widths; the device chooses the width
-    SLR_TUNE_KEEP_BRANCHES = 16 ///< the tuner does not try SLIPRING_SELECT, which compiles short branches without jumps
+    SLR_TUNE_DISCARD = 1,     ///< slipring does not store the tuner's choice for later launches
+    SLR_TUNE_KEEP_MACROS = 2, ///< the tuner does not change the tunable macros
+    SLR_TUNE_KEEP_BLOCK = 4,  ///< the tuner does not try blocks; slipring chooses the block
+    SLR_TUNE_KEEP_WIDTH = 8,  ///< the tuner does not try vector widths; the device chooses the width
+    /// The tuner does not try the macro SLIPRING_SELECT, which compiles short branches without jumps.
+    SLR_TUNE_KEEP_BRANCHES = 16
 } slr_tune_flag;
 
 /// slr_tune_candidate describes a launch that the tuner tried.
@@ -158,12 +159,13 @@ typedef struct slr_tuned {
     /// Costs of the default launch and of the choice: ns per launch, or the results of `measure`. The tuner measures
     /// the two launches alternately.
     double default_cost, cost;
-    double speedup, speedup_low, speedup_high;    ///< default_cost / cost, and its 95 % interval
-    uint32_t space;                               ///< number of candidates, as in slr_tune_candidate.space
-    uint32_t evaluations, refused, wrong, failed; ///< candidates tried; of these, candidates by slr_tune_state
-    uint32_t metric;                              ///< the slr_tune_metric that the tuner made small
-    uint64_t spent_ns;                            ///< time that tuning this problem took
-    char reason[256];                             ///< the reason for this choice, as a sentence
+    double speedup, speedup_low, speedup_high; ///< default_cost / cost, and its 95 % interval
+    uint32_t space;                            ///< number of candidates, as in slr_tune_candidate.space
+    /// Number of candidates tried; how many of them were refused, had wrong results, or failed (slr_tune_state).
+    uint32_t evaluations, refused, wrong, failed;
+    uint32_t metric;   ///< the slr_tune_metric that the tuner made small
+    uint64_t spent_ns; ///< time that tuning this problem took
+    char reason[256];  ///< the reason for this choice, as a sentence
 } slr_tuned;
 
 /// Tunes a kernel for each of `count` problems, one after the other. `out` must have room for `count` results.
