@@ -4,19 +4,13 @@
 #include "base/share.h"
 
 #include "base/alloc.h"
+#include "base/asan.h"
 #include "base/memory_map.h"
 #include "base/thread.h"
 
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#ifdef HAS_ASAN
+#ifdef SLRI_HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/lsan_interface.h>
 #define POISON(at, bytes) __asan_poison_memory_region(at, bytes)

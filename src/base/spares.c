@@ -3,6 +3,7 @@
 #include "base/spares.h"
 
 #include "base/alloc.h"
+#include "base/asan.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -13,14 +14,7 @@ struct slri_spare {
 
 static const size_t sizes[SLRI_SPARES_SIZES] = {512, 2048};
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#ifdef HAS_ASAN
+#ifdef SLRI_HAS_ASAN
 static const bool keeps = false; // so that it finds a use of a block that was given
 #else
 static const bool keeps = true;
