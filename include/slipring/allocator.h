@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-/// Any thread of slipring may call `allocate` or `release`, and several threads may call them at once. Neither
-/// `allocate` nor `release` may call a function of slipring.
+/// slipring may call `allocate` and `release` on any thread, and on several threads at once. Neither `allocate` nor
+/// `release` may call a function of slipring.
 typedef struct slr_allocator {
     /// `allocate` returns at least `bytes` bytes of memory, aligned to `alignment`, or NULL if no memory is left.
     /// `alignment` is a power of two, at most 4,096. `allocate` does not have to zero the memory.

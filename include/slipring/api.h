@@ -25,9 +25,9 @@
 extern "C" {
 #endif
 
-/// Returns the version of the running library, such as "0.2.0". SLR_VERSION is the version of the headers. slr_version
-/// never returns NULL. Programs that were compiled with earlier headers run with a later library
-/// (docs/contract/abi.md).
+/// Returns the version of the running library, such as "0.2.0". SLR_VERSION is the version of the headers with which
+/// the program was compiled. slr_version never returns NULL. Programs that were compiled with earlier headers run with
+/// a later library (docs/contract/abi.md).
 /// Threads: any.  Blocks: no.  Owns: nothing (static text).
 SLR_API const char *slr_version(void);
 

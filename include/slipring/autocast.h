@@ -25,49 +25,54 @@ typedef enum slr_operation {
     SLR_OPERATION_MEAN_SQUARE
 } slr_operation;
 
-#define SLR_TYPE_AS_IT_COMES ((slr_scalar)0) ///< the operation runs in the type of its operands
+#define SLR_TYPE_AS_IT_COMES ((slr_scalar)0) ///< for slr_autocast_set: the operation runs in the type of its operands
 
 typedef struct slr_autocast slr_autocast;
 
-/// Makes the default policy of autocast. Matrix products and convolutions run in the type `low`: SLR_F16, SLR_BF16, or
-/// SLR_F32 for full precision. Operations that sum many terms or compute exponentials run in the type SLR_F32.
-/// Operations for which the policy sets no type run in the type of their operands.
+/// Makes an autocast policy with the default types. Matrix products and convolutions run in the type `low`: SLR_F16,
+/// SLR_BF16, or SLR_F32 for full precision. Operations that sum many terms or compute exponentials run in the type
+/// SLR_F32. Operations for which the policy sets no type run in the type of their operands.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the policy, and frees it by slr_autocast_destroy before
 /// slr_ops_destroy.
 /// Errors: INVALID (a NULL argument, no such type), NO_MEMORY.
 SLR_API slr_status slr_autocast_create(slr_ops *ops, slr_scalar low, slr_autocast **out);
 
-/// Releases the policy and the converted copies that it made. Work that was submitted before slr_autocast_destroy still
-/// runs. If `autocast` is NULL, slr_autocast_destroy does nothing.
-/// Threads: any, once.  Blocks: no.
+/// Releases the policy, and all copies of tensors that slr_autocast_tensor made with this policy. Work that was
+/// submitted before slr_autocast_destroy still runs. If `autocast` is NULL, slr_autocast_destroy does nothing.
+/// Threads: any, once for each policy.  Blocks: no.
 SLR_API void slr_autocast_destroy(slr_autocast *autocast);
 
-/// Changes the type of one operation: SLR_F32, SLR_F16, SLR_BF16, or SLR_TYPE_AS_IT_COMES.
-/// Threads: one at a time per policy.  Blocks: no.  Errors: INVALID (a NULL argument, no such operation or type).
+/// Sets the type in which the operation `operation` runs. `type` is SLR_F32, SLR_F16, SLR_BF16, or
+/// SLR_TYPE_AS_IT_COMES.
+/// Threads: one thread at a time for each policy.  Blocks: no.  Errors: INVALID (a NULL argument, no such operation or
+/// type).
 SLR_API slr_status slr_autocast_set(slr_autocast *autocast, slr_operation operation, slr_scalar type);
 
-/// slr_autocast_visit calls the visitor for each operation. `name` is the operation, such as "matmul". `type` is the
-/// operation's type, such as "f16"; the text is empty for SLR_TYPE_AS_IT_COMES. `why` is the reason for the default
-/// type, or "set" if slr_autocast_set changed the type. The texts `name`, `type` and `why` live as long as the process.
+/// slr_autocast_visitor is a function of the program, which slr_autocast_visit calls once for each operation. `name` is
+/// the operation's name, such as "matmul". `type` is the name of the type in which the operation runs, such as "f16";
+/// for SLR_TYPE_AS_IT_COMES, `type` is an empty text. `why` is the reason for the operation's default type, or "set" if
+/// the program set the type by slr_autocast_set. The texts `name`, `type` and `why` live as long as the process.
 typedef void slr_autocast_visitor(void *user, slr_operation operation, const char *name, const char *type,
                                   const char *why);
 
-/// Calls `visit` for all operations, in the order of the enum slr_operation.
-/// Threads: one at a time per policy.  Blocks: no.  Errors: INVALID (a NULL argument).
+/// Calls `visit` once for each operation, in the order of the enum slr_operation.
+/// Threads: one thread at a time for each policy.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_autocast_visit(const slr_autocast *autocast, slr_autocast_visitor *visit, void *user);
 
 /// Converts the tensor `in` to the type that the policy has for `operation`. If `in` already has that type, `out` is
 /// `in` itself. If `in` has another type, `out` is a copy in a buffer from the device's pool (<slipring/pool.h>), and
-/// the stream `stream` converts the elements. The converted copy is valid until the program calls slr_autocast_clear.
-/// Threads: one at a time per policy.  Blocks: no.  Owns: the policy keeps the buffer of the converted copy.
+/// the stream `stream` converts the elements in the order of its work. The converted copy is valid until the program
+/// calls slr_autocast_clear.
+/// Threads: one thread at a time for each policy.  Blocks: no.  Owns: the policy keeps the buffer of the converted
+/// copy.
 /// Errors: those of the operations of <slipring/ops.h>; INVALID (no such operation).
 SLR_API slr_status slr_autocast_tensor(slr_autocast *autocast, slr_stream *stream, slr_operation operation,
                                        const slr_tensor *in, slr_tensor *out);
 
-/// Releases all copies that slr_autocast_tensor made. A program should call slr_autocast_clear after each training
-/// step. Submitted work keeps the copies that it uses, until the work ends. If `autocast` is NULL, slr_autocast_clear
-/// does nothing.
-/// Threads: one at a time per policy.  Blocks: no.
+/// Releases all copies that slr_autocast_tensor made with the policy `autocast`. A program should call
+/// slr_autocast_clear after each training step. Submitted work keeps the copies that it uses, until the work ends. If
+/// `autocast` is NULL, slr_autocast_clear does nothing.
+/// Threads: one thread at a time for each policy.  Blocks: no.
 SLR_API void slr_autocast_clear(slr_autocast *autocast);
 
 #ifdef __cplusplus

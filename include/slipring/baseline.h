@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A comparison with a baseline shows whether an operation has become slower. Contract: docs/contract/baseline.md.
+/// A baseline is the throughput or latency that is expected of an operation. slr_baseline_compare compares measured
+/// samples with a baseline, and shows whether the operation has become slower. Contract: docs/contract/baseline.md.
 ///
 ///     slr_baseline baseline = SLR_BASELINE_INIT;
 ///     slr_comparison result;
@@ -26,16 +27,19 @@ typedef enum slr_verdict {
     SLR_VERDICT_UNDECIDED ///< the measured samples scatter too much for a verdict
 } slr_verdict;
 
-/// A baseline is the throughput or latency that is expected of an operation. The library never changes a baseline.
+/// slr_baseline describes a baseline: the throughput or latency that is expected of an operation. The library never
+/// changes a baseline.
 typedef struct slr_baseline {
     uint32_t struct_size;
-    uint32_t is_latency;   ///< 0: samples are throughputs, more is better. 1: samples are latencies, less is better
-    const char *operation; ///< the operation's name, for the text `why`. NULL means "operation"
-    double target;         ///< the expected value, in the samples' unit. 0: the median of `samples`
-    double tolerance;      ///< relative to `target`, above 0 and below 1. 0 means 0.1
-    const double *samples; ///< earlier samples of the operation, from which the target comes; NULL: `target` is exact
-    uint32_t sample_count;
-    uint32_t reserved; ///< ignored
+    /// If is_latency is 0, all samples are throughputs, and more is better. If is_latency is 1, all samples are
+    /// latencies, and less is better.
+    uint32_t is_latency;
+    const char *operation; ///< the operation's name, which slr_comparison.why contains. NULL means "operation"
+    double target;    ///< the expected throughput or latency, in the unit of the samples. 0: the median of `samples`
+    double tolerance; ///< the allowed loss of speed, as a fraction above 0 and below 1, such as 0.05. 0 means 0.1
+    const double *samples; ///< samples of the operation from an earlier measurement; NULL: none, `target` is exact
+    uint32_t sample_count; ///< number of elements of `samples`
+    uint32_t reserved;     ///< ignored
 } slr_baseline;
 #ifdef __cplusplus
 static inline slr_baseline slr_baseline_init(void)
@@ -52,33 +56,33 @@ static inline slr_baseline slr_baseline_init(void)
     }
 #endif
 
+/// slr_comparison is the result of slr_baseline_compare.
 typedef struct slr_comparison {
-    uint32_t verdict;  ///< slr_verdict
+    uint32_t verdict;  ///< an slr_verdict
     uint32_t reserved; ///< 0
-    double value;      ///< median of the samples
+    double value;      ///< the median of the new samples, which are the argument `samples`
     double target;     ///< the target with which `value` was compared
-    double tolerance;  ///< the tolerance of the comparison
-    double speed;      ///< throughput: value / target; latency: target / value. Below 1 means slower
-    double low, high;  ///< 95 % confidence interval of `speed`, by bootstrap; with one sample and an exact target, both
-                       ///< are `speed`
-    char why[200];
+    double tolerance;  ///< slr_baseline.tolerance, or the default 0.1
+    double speed;     ///< for throughputs value / target, for latencies target / value. Below 1: slower than the target
+    double low, high; ///< ends of the 95 % confidence interval of `speed`, by bootstrap. If `speed` itself decides,
+                      ///< both are `speed`
+    char why[200];    ///< the verdict and the figures that decided it, as one line of text
 } slr_comparison;
 
-/// Compares measured samples with a baseline. The figure `speed` says how fast the operation is, relative to the
-/// target. The lower bound of `speed` is 1 - tolerance; the upper bound is 1 / (1 - tolerance). The verdict is
-/// REGRESSED if `speed` is below the lower bound, IMPROVED if it is above the upper bound, and else SAME. With one
-/// sample and an exact target, the value of `speed` itself decides the verdict. Otherwise, the 95 % confidence interval
-/// of `speed` decides the verdict, if the whole interval lies below, above or between the bounds. If the interval
-/// contains a bound, the verdict is UNDECIDED. slr_baseline_compare gives the same result each time for the same
-/// samples.
+/// Compares measured samples with a baseline. The figure `speed` of the result says how fast the operation is, relative
+/// to the target. The lower bound of `speed` is 1 - tolerance; the upper bound is 1 / (1 - tolerance). The verdict is
+/// REGRESSED below the lower bound, IMPROVED above the upper bound, and SAME between the two bounds. If `count` is 1
+/// and the baseline has at most one sample, `speed` itself is compared with the bounds. In all other cases, the whole
+/// 95 % confidence interval of `speed` must lie below, above or between the bounds. If the confidence interval contains
+/// a bound, the verdict is UNDECIDED. slr_baseline_compare gives the same result each time for the same samples.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (a NULL argument; a wrong struct_size; no sample; a number that is not finite and above 0; a
-///   tolerance outside its range; neither target nor samples), NO_MEMORY.
+/// Errors: INVALID (a NULL argument; a wrong struct_size; `count` is 0; a sample or a target that is not a finite
+///   number above 0; a tolerance outside its range; a baseline with neither target nor samples), NO_MEMORY.
 SLR_API slr_status slr_baseline_compare(const slr_baseline *baseline, const double *samples, uint32_t count,
                                         slr_comparison *out);
 
-/// The macro slr_baseline_compare calls slr_baseline_compare_sized with the struct's size as `bytes`
+/// The macro slr_baseline_compare calls slr_baseline_compare_sized with sizeof(slr_comparison) as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_baseline_compare_sized(const slr_baseline *baseline, const double *samples, uint32_t count,
                                               slr_comparison *out, size_t bytes);

@@ -37,7 +37,7 @@ SLR_API slr_status slr_cluster_create_named(const char *names, const slr_device_
 
 /// Waits until the cluster's launches have completed, and releases the cluster. If `cluster` is NULL,
 /// slr_cluster_destroy does nothing.
-/// Threads: any, once.  Blocks: until the cluster's launches have ended.
+/// Threads: any, once for each cluster.  Blocks: until the cluster's launches have ended.
 SLR_API void slr_cluster_destroy(slr_cluster *cluster);
 
 /// Returns the number of devices in the cluster, or 0 if `cluster` is NULL.
@@ -54,23 +54,27 @@ SLR_API slr_status slr_cluster_get_device(const slr_cluster *cluster, uint32_t i
 
 /// The enum slr_balance says how a cluster divides the items of a launch among its devices.
 typedef enum slr_balance {
-    SLR_BALANCE_THROUGHPUT = 1, ///< by items per second in earlier launches of the kernels; at first equal parts
-    SLR_BALANCE_MEMORY,         ///< by the device's free memory for buffers
-    SLR_BALANCE_ROUND_ROBIN,    ///< equal parts; the devices get the remaining items in rotation, from call to call
-    SLR_BALANCE_LEAST_LOADED,   ///< so that all devices then have equally many uncompleted items, if possible
-    SLR_BALANCE_GIVEN           ///< by slr_balance_desc.weights
+    /// Each device's part is in proportion to its items per second in earlier launches of the kernels. Before the first
+    /// launch, the parts are equal.
+    SLR_BALANCE_THROUGHPUT = 1,
+    SLR_BALANCE_MEMORY,       ///< in proportion to each device's free memory for buffers
+    SLR_BALANCE_ROUND_ROBIN,  ///< equal parts; from call to call, the next devices in turn get the remaining items
+    SLR_BALANCE_LEAST_LOADED, ///< so that after the launch all devices have equally many uncompleted items, if possible
+    SLR_BALANCE_GIVEN         ///< in proportion to slr_balance_desc.weights
 } slr_balance;
 
-/// A zero in any field of slr_balance_desc means the default.
+/// slr_balance_desc has the options of slr_cluster_balance. A zero in any field of slr_balance_desc means the default.
 typedef struct slr_balance_desc {
     uint32_t struct_size;
     uint32_t reserved;       ///< ignored
-    uint64_t granularity;    ///< all parts but the last are multiples of this number; default 1
-    const uint64_t *weights; ///< for SLR_BALANCE_GIVEN, one per device; all zero: equal parts
-    const uint64_t *most;    ///< maximum of items for each device; NULL: no limit
-    uint64_t item_bytes;     ///< device memory per item: a part must fit into free memory. 0: no limit
-    slr_kernel *const
-        *kernels; ///< for SLR_BALANCE_THROUGHPUT: the kernels as in slr_cluster_launch; NULL: the kernels launched last
+    uint64_t granularity;    ///< the size of each part except the last is a multiple of this number of items; default 1
+    const uint64_t *weights; ///< for SLR_BALANCE_GIVEN, a weight for each device; all zero: equal parts
+    const uint64_t *most;    ///< for each device, the largest number of items in its part; NULL: no limit
+    uint64_t item_bytes; ///< device memory for one item, in bytes: a device gets no more items than fit into its free
+                         ///< memory. 0: no limit
+    /// `kernels` is for SLR_BALANCE_THROUGHPUT: the kernels that slr_cluster_launch will get. If `kernels` is NULL,
+    /// slr_cluster_balance takes the kernels that the cluster launched last.
+    slr_kernel *const *kernels;
 } slr_balance_desc;
 #ifdef __cplusplus
 static inline slr_balance_desc slr_balance_desc_init(void)
@@ -91,26 +95,26 @@ static inline slr_balance_desc slr_balance_desc_init(void)
 typedef struct slr_part {
     uint32_t device; ///< the device's index in the cluster
     uint32_t reserved;
-    uint64_t offset; ///< the part's first item
-    uint64_t items;  ///< 0: nothing
+    uint64_t offset; ///< the index of the part's first item
+    uint64_t items;  ///< the number of items in the part; 0: the device gets no items
 } slr_part;
 
 /// Divides `items` items among the devices of the cluster. `out` gets one part for each device, in the order of the
-/// devices, and the parts have no gaps between them. The cluster computes each part's exact size and rounds it down.
-/// The items that remain after the rounding go to the parts with the largest remainders. `desc` may be NULL, except
-/// with SLR_BALANCE_GIVEN.
+/// devices, and the parts have no gaps between them. The cluster computes each part's exact size, which may be a
+/// fraction, and rounds this size down. The items that remain after the rounding go to the parts whose sizes lost the
+/// largest fractions. `desc` may be NULL, except with SLR_BALANCE_GIVEN.
 ///
 /// Threads: any.  Blocks: no.
-/// Errors: INVALID (a NULL argument, an unknown balance, no weights), NO_MEMORY (the limits leave no room for some
-///   items: the error message says how many).
+/// Errors: INVALID (a NULL argument, an unknown balance, SLR_BALANCE_GIVEN without weights), NO_MEMORY (`most` and
+///   `item_bytes` leave no room for some items: the error message has the number of these items).
 SLR_API slr_status slr_cluster_balance(slr_cluster *cluster, uint64_t items, slr_balance balance,
                                        const slr_balance_desc *desc, slr_part *out);
 
 // ---- launches ------------------------------------------------------------------------------------------------------
 
 /// Makes an argument from a buffer that the cluster divides among its devices. Each device gets its part of the buffer,
-/// and the kernel's pointer points to the part's first item. If `item_bytes` is 0, one item is one element of the
-/// kernel's parameter.
+/// and the kernel's pointer points to the part's first item. `item_bytes` is the size of one item; 0 means the size of
+/// an element of the kernel's parameter.
 static inline slr_arg slr_arg_split(slr_buffer *buffer, uint32_t item_bytes)
 {
     slr_arg arg = {SLR_ARG_SPLIT, item_bytes, {0}};
@@ -132,47 +136,51 @@ static inline slr_arg slr_arg_first(void)
     return arg;
 }
 
-/// Launches a kernel on all devices at once, with one thread for each item. The launch has the shape SLR_1D on each
-/// device. `kernels` holds the same kernel once for each device, from a program of that device. `parts` holds one part
-/// of the items for each device. The cluster divides the buffers that slr_arg_split names. A buffer without
-/// slr_arg_split is passed whole, and only to parameters that the kernel does not write. Each device gets a copy of
-/// every argument that is a number. A buffer may belong to any device. If a device needs bytes of another device's
-/// buffer, slipring copies the bytes to the device that needs them, and copies written bytes back.
+/// Launches a kernel on all devices at once, with one thread for each item. On each device, the launch has the shape
+/// SLR_1D(number of items in the device's part). `kernels` holds one kernel for each device: the same kernel, from a
+/// program of that device. `parts` holds one part of the items for each device. The cluster divides the buffers that
+/// slr_arg_split names. A buffer without slr_arg_split is passed whole, and the kernel must not write this buffer. Each
+/// device gets a copy of every argument that is a number. A buffer may belong to any device. If a device needs bytes of
+/// another device's buffer, slipring copies the bytes to that device before the launch. After the launch, slipring
+/// copies the bytes that the kernel may have written from that device to the buffer.
 ///
-/// Only the thread of an item may read or write that item of a divided buffer. `out` gets a point, on which a program
+/// In a divided buffer, only the thread of an item may read or write that item. `out` gets a point, on which a program
 /// can wait until all parts of the launch have completed; `out` may be NULL.
 ///
 /// Threads: one thread at a time for each cluster.  Blocks: only while slipring compiles the kernels.
 /// Owns: slipring keeps buffers and kernels alive until the launch has completed, and copies `kernels`, `parts` and
 /// `args`.
-/// Errors: those of slr_launch; INVALID (a part outside a buffer; overlapping parts; a written parameter whose buffer
-///   is not divided: the error message names the parameter).
+/// Errors: those of slr_launch; INVALID (a part outside a buffer; overlapping parts; the kernel writes a buffer that is
+///   not divided: the error message names the parameter).
 SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *kernels, const slr_part *parts,
                                       const slr_arg *args, uint32_t arg_count, slr_point *out);
 
-/// Waits for all launches of the cluster. If a device was lost, the other devices repeat the lost device's unfinished
-/// parts. The results of the lost device's unfinished parts never reach a buffer, so each part takes effect once.
-/// slipring gives no more items to a lost device.
-/// Threads: one thread at a time for each cluster.  Blocks: until `timeout_ns`.
-/// Errors: TIMEOUT, DEVICE_LOST (no device can repeat the lost items, or a buffer was lost), or the first failure of a
-///   part, with its device's name.
+/// Waits until all launches of the cluster have completed. If a device was lost, the other devices repeat the lost
+/// device's unfinished parts. The results of the lost device's unfinished parts never reach a buffer, so each part
+/// takes effect once. slipring gives no more items to a lost device.
+/// Threads: one thread at a time for each cluster.  Blocks: at most for `timeout_ns`.
+/// Errors: TIMEOUT, DEVICE_LOST (no device can repeat the lost items, or a buffer was lost), or the error of the first
+///   part that failed; the error message names the part's device.
 SLR_API slr_status slr_cluster_finish(slr_cluster *cluster, uint64_t timeout_ns);
 
 /// The struct slr_cluster_stats counts what one device of a cluster did.
 typedef struct slr_cluster_stats {
-    uint64_t parts;          ///< parts that the device has completed
-    uint64_t items;          ///< items of the completed parts
-    uint64_t pending_items;  ///< items launched and not completed
-    uint64_t busy_ns;        ///< total time from the beginning to the end of each part
-    uint64_t idle_ns;        ///< total time from the end of each part to the end of the launch's last part
-    uint64_t lost_items;     ///< items of the device's lost parts; another device repeats and counts these items
-    double items_per_second; ///< of the kernels launched last, for SLR_BALANCE_THROUGHPUT; 0: not measured yet
+    uint64_t parts;         ///< parts that the device has completed
+    uint64_t items;         ///< items of the completed parts
+    uint64_t pending_items; ///< items that were launched on the device and have not completed
+    uint64_t busy_ns;       ///< sum of the times of the device's parts: each from the part's beginning to its end
+    uint64_t idle_ns;       ///< sum of the times from the end of a part to the end of the last part of the same launch
+    uint64_t lost_items; ///< items of parts that the device lost; another device repeats these items, and counts them
+                         ///< in `items`
+    /// The rate that was measured for the kernels launched last, for SLR_BALANCE_THROUGHPUT. 0 means not measured yet.
+    double items_per_second;
 } slr_cluster_stats;
 
+/// Gives the counts of the device with the index `index` in the cluster.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NOT_FOUND (no device has this index).
 SLR_API slr_status slr_cluster_get_stats(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out);
 
-/// The macro slr_cluster_get_stats calls slr_cluster_get_stats_sized with the struct's size as `bytes`
+/// The macro slr_cluster_get_stats calls slr_cluster_get_stats_sized with sizeof(slr_cluster_stats) as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_cluster_get_stats_sized(slr_cluster *cluster, uint32_t index, slr_cluster_stats *out,
                                                size_t bytes);

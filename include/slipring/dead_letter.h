@@ -14,24 +14,25 @@ extern "C" {
 
 /// slr_dead_letter_reason says why a message was not handled.
 typedef enum slr_dead_letter_reason {
-    SLR_DEAD_LETTER_FAULTED = 1,        ///< its handler faulted (stopped early with an error)
-    SLR_DEAD_LETTER_DROPPED_OLDEST = 2, ///< the mailbox was full; it was the message accepted earliest
-    SLR_DEAD_LETTER_DROPPED_LOWEST = 3, ///< the mailbox was full; it was the earliest message of the lowest priority
-    SLR_DEAD_LETTER_UNDELIVERED = 4     ///< the ring kernel terminated before it handled the message
+    SLR_DEAD_LETTER_FAULTED = 1,        ///< the handler faulted (stopped early with an error) for this message
+    SLR_DEAD_LETTER_DROPPED_OLDEST = 2, ///< the mailbox was full; this message was the earliest accepted one
+    SLR_DEAD_LETTER_DROPPED_LOWEST = 3, ///< the mailbox was full; this message was the earliest of the lowest priority
+    SLR_DEAD_LETTER_UNDELIVERED = 4     ///< the ring kernel terminated before it handled this message
 } slr_dead_letter_reason;
 
+/// slr_dead_letter describes one dead letter, without the bytes of its message.
 typedef struct slr_dead_letter {
     slr_dead_letter_reason reason;
-    uint32_t bytes, instance, correlation, priority;
+    uint32_t bytes, instance, correlation, priority; ///< of the message; `bytes` is its size
     uint32_t reserved;
-    uint64_t sent_ns; ///< time of sending, if slr_ring_desc.time_stamps is 1; else 0
+    uint64_t sent_ns; ///< when the message was sent (monotonic clock), if slr_ring_desc.time_stamps is 1; else 0
 } slr_dead_letter;
 
 /// Removes up to `most` dead letters from a ring kernel and copies them to `letters`. A ring kernel is divided into
-/// shards; the dead letters of one shard come in the order in which the messages failed. slr_ring_take_dead_letters
-/// copies the message of letter k to messages + k * stride, or no message if `messages` is NULL. If the result is OK,
-/// `taken` gets the number of letters, which may be 0. A terminated ring kernel keeps its dead letters until it is
-/// destroyed.
+/// shards; the dead letters of one shard come in the order in which they became dead letters.
+/// slr_ring_take_dead_letters copies the message of letter k to messages + k * stride, or copies no messages if
+/// `messages` is NULL. If slr_ring_take_dead_letters returns SLR_OK, `taken` gets the number of letters, which may be
+/// 0. A terminated ring kernel keeps its dead letters until it is destroyed.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; a `stride` smaller than a message; the ring kernel was made without

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The header <slipring/device.h> is for kernel sources, which contain handlers (functions that handle messages) and
 /// kernels. Three kinds of compiler read the header:
-///   - slipring's own compiler, into which the words of kernel sources are built.
+///   - slipring's own compiler, which already knows the words that this header defines for other compilers.
 ///   - nvcc, for which `__ring__`, `__ring_block__` and `__ring_batch__` handlers become plain `__device__` functions.
 ///   - a host C or C++ compiler. Because a host compiler reads the header, host and device can share a header of
 ///     structs, and the host can call a handler as a plain C function.
@@ -9,7 +9,7 @@
 ///   - `slr_host_reply(const void *reply, size_t bytes)`, if the handler replies;
 ///   - `slr_host_reply_to(unsigned message, const void *reply, size_t bytes)`, if a `__ring_batch__` handler replies;
 ///   - `slr_host_send(const void *outlet, unsigned instance, const void *message, size_t bytes)`, if the handler sends.
-///     ring_send, which names no instance, passes 0xffffffff as `instance`.
+///     `outlet` is the output channel. ring_send, which names no instance, passes 0xffffffff as `instance`.
 #ifndef SLIPRING_DEVICE_H
 #define SLIPRING_DEVICE_H
 

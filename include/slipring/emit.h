@@ -11,29 +11,30 @@ extern "C" {
 #endif
 
 typedef enum slr_language {
-    SLR_LANGUAGE_C = 1,  ///< C17 for gcc and clang: one kernel for blocks of one shape, or all handlers
-    SLR_LANGUAGE_CUDA,   ///< CUDA C for NVRTC and nvcc. Needs no header; compile with --fmad=false
+    SLR_LANGUAGE_C = 1,  ///< C17 for gcc and clang: one kernel, for blocks of one shape, or all handlers of the program
+    SLR_LANGUAGE_CUDA,   ///< CUDA C for NVRTC and nvcc. The text needs no header; compile it with --fmad=false
     SLR_LANGUAGE_OPENCL, ///< OpenCL C 1.2: kernels and handlers
-    SLR_LANGUAGE_SPIRV,  ///< SPIR-V 1.5 for Vulkan 1.2: one kernel; assembly, as spirv-as reads it
-    SLR_LANGUAGE_WGSL,   ///< WGSL: one kernel, for WebGPU. Bindings: docs/contract/kernels.md
-    SLR_LANGUAGE_HIP,    ///< HIP C++ for HIPRTC. Needs no header; compile with -ffp-contract=off
-    SLR_LANGUAGE_MSL     ///< Metal Shading Language 3.0, or 3.2 for a kernel that orders memory: one kernel
+    SLR_LANGUAGE_SPIRV, ///< SPIR-V 1.5 for Vulkan 1.2: one kernel, as text that the assembler spirv-as reads, or binary
+    SLR_LANGUAGE_WGSL,  ///< WGSL for WebGPU: one kernel. docs/contract/kernels.md describes the kernel's bindings
+    SLR_LANGUAGE_HIP,   ///< HIP C++ for HIPRTC. The text needs no header; compile it with -ffp-contract=off
+    SLR_LANGUAGE_MSL    ///< Metal Shading Language: one kernel. 3.0, or 3.2 if the kernel orders memory between threads
 } slr_language;
 
 typedef struct slr_emit_desc {
     uint32_t struct_size;
     slr_language language; ///< required
-    const char *name;      ///< name of the kernel or handler. NULL: the whole program, if the language allows
+    const char *name; ///< name of the kernel or handler. NULL: the program's only one, or all, if the language allows
     /// `block` is the number of threads per block along x, y and z. In emitted C, a `block` of 0 means 256 threads
-    /// along x and 1 along y and z; emitted OpenCL, WGSL and MSL with a `block` of 0 works for blocks of any size. For
-    /// languages other than C, OpenCL, WGSL and MSL, the caller must give `block`.
+    /// along x and 1 along y and z. In OpenCL, WGSL and MSL, the text that is emitted with a `block` of 0 works for
+    /// blocks of any size. For the other languages, the caller must give `block`.
     uint32_t block[3];
     uint32_t reserved; ///< ignored
-    uint32_t batched;  ///< 1: emits a kernel that handles a batch of messages, not the handler. If `block` is 0: the
-                       ///< handler's block
-    uint32_t binary;   ///< 1: SPIR-V in binary form, without a NUL. Other languages have no binary form
-    /// If `linked` is 1, the exported names of the C text contain a hash of the text, so that several texts can be
-    /// linked into one library.
+    /// If `batched` is 1, slr_program_emit emits a kernel that handles a batch of messages with the handler `name`,
+    /// instead of the handler itself. With `batched`, a `block` of 0 means the handler's own block.
+    uint32_t batched;
+    uint32_t binary; ///< 1: SPIR-V as binary, without a final NUL. Other languages have no binary form
+    /// If `linked` is 1, the exported names in the emitted C text contain a hash of this text, so that a program can
+    /// link several emitted texts into one library.
     uint32_t linked;
     uint32_t reserved_too; ///< ignored
 } slr_emit_desc;
@@ -52,15 +53,16 @@ static inline slr_emit_desc slr_emit_desc_init(void)
     }
 #endif
 
-/// Translates the program, and writes the resulting text with its final NUL to `text`, if `room` bytes suffice.
-/// `*needed` always gets the size that the text requires. `text` may be NULL if `room` is 0. In the emitted text,
-/// `#line` directives name the user's source file.
+/// Translates the program, and writes the emitted text with its final NUL to `text`, if the text needs at most `room`
+/// bytes. `*needed` always gets the number of bytes that the text needs. `text` may be NULL if `room` is 0. In the
+/// emitted text, `#line` directives name the user's source file.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
-/// Errors: INVALID (struct_size, language; no name for a language that takes one kernel, or with `batched`; `binary`
-///   for a language without a binary form; `linked` for a language other than C), NOT_FOUND (no such name), UNSUPPORTED
-///   (the language cannot express an operation of the kernel: the error message names the place in the source; with
-///   `batched`: `name` is no handler, or the handler prints), NO_MEMORY.
+/// Errors: INVALID (a wrong struct_size or language; no `name` if the language takes one kernel and the program has
+///   several; no `name` with `batched`; `binary` for a language without a binary form; `linked` for a language other
+///   than C), NOT_FOUND (the program has no kernel or handler `name`), UNSUPPORTED (the language cannot express an
+///   operation of the kernel: the error message names the place in the source; with `batched`: `name` is no handler, or
+///   the handler prints), NO_MEMORY.
 SLR_API slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *desc, char *text, size_t room,
                                     size_t *needed);
 

@@ -12,23 +12,27 @@
 extern "C" {
 #endif
 
-/// slr_counts has the numbers of operations of one thread that takes every branch. Of each `if`, only the larger side
-/// counts; of a `switch`, every case counts.
+/// slr_counts has the numbers of operations of one thread that takes every branch. Of the two sides of an `if`, only
+/// the side with more operations counts; of a `switch`, every case counts.
 typedef struct slr_counts {
-    uint64_t flops;       ///< float and double additions, multiplications, divisions; a fused multiply-add is two
-    uint64_t math_calls;  ///< math library calls, except fused multiply-adds, absolute values and the like
-    uint64_t integer_ops; ///< including comparisons, conversions and index arithmetic
-    uint64_t global_loads, global_stores, global_load_bytes, global_store_bytes; ///< buffers, and a handler's state
-    uint64_t shared_loads, shared_stores;
+    uint64_t flops;      ///< float and double additions, multiplications, divisions; a fused multiply-add counts as two
+    uint64_t math_calls; ///< calls of math functions; fma, fabs, fmin and fmax count in `flops` instead
+    uint64_t integer_ops; ///< integer operations, with comparisons, conversions and index arithmetic
+    // Accesses to buffers and to a handler's state: the number of loads and stores, and their bytes.
+    uint64_t global_loads, global_stores, global_load_bytes, global_store_bytes;
+    uint64_t shared_loads, shared_stores; ///< accesses to shared memory
     uint64_t atomics, barriers, warp_functions;
 } slr_counts;
 
+/// slr_explanation has the counts of one function: a kernel or a handler.
 typedef struct slr_explanation {
-    slr_counts thread; ///< the whole function; a loop whose trip count is not in the source counts once
-    slr_counts loops;  ///< the part of `thread` inside loops whose trip count is not in the source
-    uint32_t loops_counted, loops_uncounted; ///< loops whose trip count the source has; other loops
-    double intensity; ///< flops per byte of global memory, from `loops` if it counts any, else from `thread`. 0: no
-                      ///< access to global memory
+    slr_counts thread; ///< the whole function; a loop whose number of iterations is not in the source counts once
+    slr_counts loops;  ///< the part of `thread` that lies in loops whose number of iterations is not in the source
+    // The number of loops whose number of iterations is in the source, and the number of all other loops.
+    uint32_t loops_counted, loops_uncounted;
+    /// The floating-point operations per byte of global memory. The counts come from `loops` if `loops` has any access
+    /// to global memory, else from `thread`. 0 means no access to global memory.
+    double intensity;
 } slr_explanation;
 
 /// Counts the operations of a kernel or handler, and of the functions that it calls.
@@ -37,7 +41,7 @@ typedef struct slr_explanation {
 /// Errors: NOT_FOUND (no such name), INVALID (a NULL argument), UNSUPPORTED (a raw program), NO_MEMORY.
 SLR_API slr_status slr_program_explain(const slr_program *program, const char *name, slr_explanation *out);
 
-/// The macro slr_program_explain calls slr_program_explain_sized with the struct's size as `bytes`
+/// The macro slr_program_explain calls slr_program_explain_sized with sizeof(slr_explanation) as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_program_explain_sized(const slr_program *program, const char *name, slr_explanation *out,
                                              size_t bytes);
@@ -49,17 +53,18 @@ SLR_API slr_status slr_program_explain_sized(const slr_program *program, const c
 /// slr_resources has the resources of an NVIDIA multiprocessor that a kernel uses.
 typedef struct slr_resources {
     uint32_t compiler_major, compiler_minor; ///< version of the NVRTC that compiled the kernel
-    uint32_t capability;                     ///< compute capability: 90 is 9.0
-    uint32_t registers;                      ///< per thread
-    uint32_t stack_bytes;                    ///< per thread: arrays not in registers, and spilled registers
+    uint32_t capability;                     ///< compute capability of the machine code: 90 means 9.0
+    uint32_t registers;                      ///< registers per thread
+    uint32_t stack_bytes;  ///< bytes of stack per thread: arrays that are not in registers, and spilled registers
     uint32_t spills;       ///< instructions that store or load a spilled register; before CUDA 13: SLR_RESOURCE_UNKNOWN
-    uint32_t shared_bytes; ///< per block, static
-    uint32_t constant_bytes; ///< constant memory for parameters, the driver, the file's variables and the compiler's
-                             ///< constants
-    uint32_t parameter_bytes;
-    uint32_t barriers;     ///< per block
-    uint32_t most_threads; ///< per block, from `__launch_bounds__`; 0: not given
-    uint32_t code_bytes;
+    uint32_t shared_bytes; ///< bytes of static shared memory per block
+    /// The bytes of constant memory: for parameters, for the driver, for the file's variables, and for the compiler's
+    /// constants.
+    uint32_t constant_bytes;
+    uint32_t parameter_bytes; ///< size of all parameters
+    uint32_t barriers;        ///< number of barriers that a block uses
+    uint32_t most_threads;    ///< limit on threads per block, from `__launch_bounds__`; 0: not given
+    uint32_t code_bytes;      ///< size of the machine code
 } slr_resources;
 
 /// Compiles a kernel for a compute capability, and reads the kernel's resources from the machine code.
@@ -72,7 +77,7 @@ typedef struct slr_resources {
 SLR_API slr_status slr_program_get_resources(const slr_program *program, const char *name, uint32_t capability,
                                              slr_resources *out);
 
-/// The macro slr_program_get_resources calls slr_program_get_resources_sized with the struct's size as `bytes`
+/// The macro slr_program_get_resources calls slr_program_get_resources_sized with sizeof(slr_resources) as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_resources_sized(const slr_program *program, const char *name, uint32_t capability,
                                                    slr_resources *out, size_t bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Kernels are the `__global__` functions of a program (compiled kernel source). A launch runs a kernel with a grid of
+/// A kernel is a `__global__` function of a program (a compiled kernel source). A launch runs a kernel with a grid of
 /// threads. Contract: docs/contract/launch.md.
 ///
 ///     slr_kernel *saxpy;
@@ -22,11 +22,12 @@ typedef struct slr_kernel slr_kernel;
 /// slr_kernel_info has the properties of a kernel. The texts and arrays in slr_kernel_info live as long as the kernel.
 typedef struct slr_kernel_info {
     const char *name;
-    const slr_parameter *parameters;
+    const slr_parameter *parameters; ///< the kernel's parameters, in order
     uint32_t parameter_count;
-    uint32_t max_threads;         ///< most threads per block: 1024, or the value of __launch_bounds__
-    uint32_t shared_bytes;        ///< per block, in `__shared__` objects of known size
-    uint8_t takes_dynamic_shared; ///< 1: has an `extern __shared__` object; the launch gives its size
+    uint32_t max_threads;         ///< the most threads that a block may have: 1024, or the value of __launch_bounds__
+    uint32_t shared_bytes;        ///< bytes of `__shared__` objects of known size, per block
+    uint8_t takes_dynamic_shared; ///< 1: the kernel has an `extern __shared__` object; slr_shape.shared_bytes gives its
+                                  ///< size
 } slr_kernel_info;
 
 /// Finds a kernel of a program by its name. `name` may be NULL if the program has only one kernel.
@@ -36,46 +37,47 @@ typedef struct slr_kernel_info {
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no such kernel: the error message lists the kernels), NO_MEMORY.
 SLR_API slr_status slr_program_get_kernel(slr_program *program, const char *name, slr_kernel **out);
 
-/// Calls slr_program_load and then slr_program_get_kernel. Each call of slr_kernel_load makes a new program. If a file
-/// has several kernels, load the file by one call of slr_program_load instead.
+/// Calls slr_program_load and then slr_program_get_kernel. Each call of slr_kernel_load makes a new program. To use
+/// several kernels of one file, call slr_program_load once, and slr_program_get_kernel for each kernel.
 /// Threads: any.  Blocks: while the call compiles the file.  Owns, Errors: those of slr_program_load and
 /// slr_program_get_kernel.
 SLR_API slr_status slr_kernel_load(slr_device *device, const char *path, const char *name, slr_kernel **out);
 
 /// Releases the kernel object. Launches that were submitted before slr_kernel_destroy still run. If `kernel` is NULL,
 /// slr_kernel_destroy does nothing.
-/// Threads: any, once.  Blocks: no.
+/// Threads: any, once for each kernel.  Blocks: no.
 SLR_API void slr_kernel_destroy(slr_kernel *kernel);
 
+/// Gives the properties of a kernel.
 /// Threads: any.  Blocks: no.  Owns: the kernel owns the texts and arrays in slr_kernel_info.  Errors: INVALID (a NULL
 /// argument).
 SLR_API slr_status slr_kernel_get_info(const slr_kernel *kernel, slr_kernel_info *out);
 
-/// The macro slr_kernel_get_info calls slr_kernel_get_info_sized with the struct's size as `bytes`
+/// The macro slr_kernel_get_info calls slr_kernel_get_info_sized with sizeof(slr_kernel_info) as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kernel_info *out, size_t bytes);
 #define slr_kernel_get_info(kernel, out) slr_kernel_get_info_sized((kernel), (out), sizeof(slr_kernel_info))
 
 // ---- the shape of a launch ------------------------------------------------------------------------------------------
 
-/// slr_shape says how many threads a launch has, and how these threads form blocks. SLR_1D and similar macros make an
-/// slr_shape, whose members a program may change.
+/// slr_shape says how many threads a launch has, and how these threads form blocks. SLR_1D, SLR_1D_BLOCKS, SLR_2D,
+/// SLR_GRID and SLR_GRID_2D make an slr_shape; a program may change its members.
 typedef struct slr_shape {
-    uint64_t threads[3];   ///< minimum threads along x, y and z, if `grid` is 0
-    uint32_t block[3];     ///< threads per block along x, y and z; 0: slipring chooses
-    uint32_t grid[3];      ///< blocks along x, y and z; 0: as many as `threads` need
-    uint32_t shared_bytes; ///< size of `extern __shared__` memory per block
-    /// vector_width is the number of 4-byte elements in a vector on a CPU: 1, 4, 8 or 16. If vector_width is 0,
-    /// slipring selects the fastest number by measurement. slipring ignores vector_width if slr_device_info.features
-    /// lacks "vector_width".
+    uint64_t threads[3];   ///< the least number of threads along x, y and z, if `grid` is 0
+    uint32_t block[3];     ///< number of threads per block along x, y and z; 0: slipring chooses
+    uint32_t grid[3];      ///< number of blocks along x, y and z; 0: as many as `threads` needs
+    uint32_t shared_bytes; ///< size of the `extern __shared__` memory per block, in bytes
+    /// vector_width is the number of 4-byte elements in the CPU vectors of the compiled code: 1, 4, 8 or 16. If
+    /// vector_width is 0, slipring selects the fastest number by measurement. slipring ignores vector_width if
+    /// slr_device_info.features lacks "vector_width".
     uint32_t vector_width;
 } slr_shape;
 
-/// Makes a shape of `n` threads along x, for which slipring chooses the block size. slipring first looks for a block
-/// size that the tuner slr_tune has found or that the source declares (docs/contract/tuning.md). If neither slr_tune
-/// nor the source gives a block, `n` decides the threads per block: 64 for `n` below 512, 128 below 1,024, 256 up to
-/// 100,000, and 512 above. If a smaller block gives the kernel a better occupancy (more of its threads run at once),
-/// slipring takes the smaller block. slr_kernel_suggest gives the block and the reason.
+/// Makes a shape of `n` threads along x, for which slipring chooses the block size. If the tuner slr_tune has found a
+/// block size, or the source declares one, slipring takes that block size (docs/contract/tuning.md). Otherwise `n`
+/// decides the number of threads per block: 64 for `n` below 512, 128 below 1,024, 256 up to 100,000, and 512 above. If
+/// a smaller block gives the kernel a better occupancy (more of its threads run at once), slipring takes the smaller
+/// block. slr_kernel_suggest gives the block size that slipring would choose, and the reason.
 static inline slr_shape slr_shape_1d(uint64_t n)
 {
     slr_shape shape = {{n, 1, 1}, {0, 0, 0}, {0, 0, 0}, 0, 0};
@@ -100,7 +102,7 @@ static inline slr_shape slr_shape_2d(uint64_t width, uint64_t height)
 }
 #define SLR_2D(width, height) slr_shape_2d(width, height)
 
-/// Makes the shape that CUDA writes as `<<<grid, block, shared>>>`: `grid` blocks of `block` threads, along x.
+/// Makes the shape that CUDA writes as `<<<grid, block, shared>>>`: `grid` blocks along x, each of `block` threads.
 static inline slr_shape slr_shape_grid(uint32_t grid, uint32_t block, uint32_t shared_bytes)
 {
     slr_shape shape = {{0, 0, 0}, {block, 1, 1}, {grid, 1, 1}, shared_bytes, 0};
@@ -118,22 +120,24 @@ static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint
 
 // ---- arguments ------------------------------------------------------------------------------------------------------
 
-/// slr_arg_kind lists the kinds of argument that a kernel can have. Wrappers for other languages fill an array of
-/// slr_arg. C and C++ programs use the macro SLR_LAUNCH instead of an array of slr_arg.
+/// slr_arg_kind lists the kinds of argument that a kernel can have. slr_launch takes an array of slr_arg, which is
+/// meant for wrappers of slipring in other languages. C and C++ programs use the macro SLR_LAUNCH, which makes this
+/// array itself.
 typedef enum slr_arg_kind {
-    SLR_ARG_SIGNED = 1, ///< a number in `i`
-    SLR_ARG_UNSIGNED,   ///< a number in `u`
-    SLR_ARG_FLOAT,      ///< a number in `f`
-    SLR_ARG_BUFFER,     ///< a buffer in `buffer`
-    SLR_ARG_BYTES,      ///< `bytes` bytes at `memory`: a struct by value, copied at the launch
+    SLR_ARG_SIGNED = 1, ///< a signed integer in `value.i`
+    SLR_ARG_UNSIGNED,   ///< an unsigned integer in `value.u`
+    SLR_ARG_FLOAT,      ///< a floating-point number in `value.f`
+    SLR_ARG_BUFFER,     ///< a buffer in `value.buffer`
+    SLR_ARG_BYTES,      ///< a struct, passed by value: `bytes` bytes at `value.memory`, which slr_launch copies
     SLR_ARG_SPLIT,      ///< made by slr_arg_split, for slr_cluster_launch only
     SLR_ARG_ITEMS,      ///< made by slr_arg_items, for slr_cluster_launch only
     SLR_ARG_FIRST       ///< made by slr_arg_first, for slr_cluster_launch only
 } slr_arg_kind;
 
+/// slr_arg is one argument of a kernel. The functions slr_arg_signed to slr_arg_bytes below make an slr_arg.
 typedef struct slr_arg {
-    uint32_t kind; ///< slr_arg_kind
-    uint32_t bytes;
+    uint32_t kind;  ///< an slr_arg_kind
+    uint32_t bytes; ///< for SLR_ARG_BYTES: the size of the struct
     union {
         int64_t i;
         uint64_t u;
@@ -146,20 +150,22 @@ typedef struct slr_arg {
 /// Launches a kernel: slr_launch appends the launch to the stream and does not wait until the kernel has run. A launch
 /// without threads does nothing.
 ///
-/// slipring converts a number to the parameter's type if the value stays the same: for example, 2.0 becomes a float,
-/// and a small size_t becomes an int. The first launch with a block size compiles the kernel for that size, and stores
-/// the result in the disk cache. slr_kernel_prepare compiles in advance.
+/// slipring converts a number to the type of the kernel's parameter, if the value stays the same. For example, 2.0
+/// becomes a float, and a small size_t becomes an int. The first launch with a block size compiles the kernel for this
+/// block size, and stores the compiled code in the cache on disk. slr_kernel_prepare compiles the kernel before its
+/// first launch.
 ///
 /// If a buffer belongs to another device than the stream does, the kernel uses a copy on the stream's device. slipring
-/// updates the copy before the launch, and afterwards copies back the bytes that the kernel may have written
-/// (docs/contract/cluster.md).
+/// updates the copy before the launch. After the launch, slipring copies those bytes that the kernel may have written
+/// from the copy to the buffer (docs/contract/cluster.md). `out` gets a point that passes when the launch has
+/// completed; `out` may be NULL.
 /// Threads: any.  Blocks: only if the call compiles the kernel.
 /// Owns: slipring keeps the buffers and the kernel alive until the launch has run, and copies `args`.
-/// Errors: INVALID (a NULL argument; wrong count, type or size of an argument; a value out of range; a buffer of
-///   another device that is in explicit mode; an impossible block, grid or shared size: the error message names the
-///   parameter), UNSUPPORTED (the device runs no kernels, or not this one: the error message gives the reason),
-///   COMPILE, NO_MEMORY. If the kernel faults while it runs, the stream fails with HANDLER_FAULT
-///   (docs/contract/streams.md).
+/// Errors: INVALID (a NULL argument; a wrong number of arguments; an argument of a wrong type or size; a value out of
+///   range; a buffer of another device in the mode SLR_BUFFER_EXPLICIT; an impossible block, grid or size of shared
+///   memory: the error message names the parameter), UNSUPPORTED (the device runs no kernels, or cannot run this
+///   kernel: the error message gives the reason), COMPILE, NO_MEMORY. If the kernel faults while it runs, slr_launch
+///   does not report the fault: the stream fails with HANDLER_FAULT (docs/contract/streams.md).
 SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const slr_arg *args,
                               uint32_t count, slr_point *out);
 
@@ -167,21 +173,21 @@ SLR_API slr_status slr_launch(slr_stream *stream, slr_kernel *kernel, slr_shape 
 /// Threads: any.  Blocks: while the call compiles the kernel.  Errors: those of slr_launch.
 SLR_API slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape);
 
-#define SLR_OPTIMIZE_BOTH 3u
+#define SLR_OPTIMIZE_BOTH 3u ///< for slr_prefetch_desc.optimize: both levels of optimization, 1 and 2
 
 /// slr_prefetch_desc says which kernels slr_program_prefetch compiles in advance, and for which block sizes. A zero in
 /// any field of slr_prefetch_desc means the default. Later versions of slipring only append fields to
 /// slr_prefetch_desc.
 typedef struct slr_prefetch_desc {
     uint32_t struct_size;
-    /// `optimize` is a level of optimization that slr_program_desc.optimize may have, or SLR_OPTIMIZE_BOTH. By default
-    /// `optimize` is the program's own level. If `optimize` differs from the program's own level, the compiled code
-    /// goes into the disk cache, for later programs.
+    /// `optimize` is a level of optimization, 1 or 2 as in slr_program_desc.optimize, or SLR_OPTIMIZE_BOTH. By default
+    /// `optimize` is the program's own level. Code that is compiled at another level goes only into the cache on disk,
+    /// for later programs.
     uint32_t optimize;
     const char *kernel; ///< the kernel's name; default: all kernels of the program
-    /// `shapes` lists the shapes of the launches that the program will make later. For a compilation in advance, only
-    /// the block size and the vector width of a shape matter. By default slr_program_prefetch compiles for each block
-    /// size that SLR_1D can choose.
+    /// `shapes` lists the shapes of later launches. slr_program_prefetch compiles each kernel for the block size and
+    /// the vector width of each of these shapes. If `shapes` is NULL, slr_program_prefetch compiles for each block size
+    /// that SLR_1D can choose.
     const slr_shape *shapes;
     uint32_t shape_count;
     uint32_t reserved; ///< ignored
@@ -202,15 +208,16 @@ static inline slr_prefetch_desc slr_prefetch_desc_init(void)
 #endif
 
 /// Compiles kernels as slr_kernel_prepare does, but in the background. If `desc` is NULL, slipring compiles all kernels
-/// of the program, for each block size that SLR_1D can choose. slr_point_wait can wait for the point `out`, which
-/// passes when every compilation has ended; slr_point_wait then returns the first failure. A launch of a kernel during
-/// slr_program_prefetch waits only for the compilation of its own kernel. slr_device_close ends the compilations. The
-/// point `out` is valid as long as the program exists.
+/// of the program, for each block size that SLR_1D can choose. `out` gets a point that passes when all these
+/// compilations have ended. slr_point_wait waits for this point, and returns the error of the first compilation that
+/// failed. If the program launches a kernel while other kernels are still being compiled, the launch waits only for the
+/// compilation of its own kernel. slr_device_close stops all compilations. The point `out` is valid as long as the
+/// program exists.
 /// Threads: any.  Blocks: no.
-/// Owns: slipring keeps the program alive until all compilations have ended, and copies `desc` with all that it points
-/// to; `out` may be NULL.
+/// Owns: slipring keeps the program alive until all compilations have ended, and copies `desc` with everything to which
+/// `desc` points; `out` may be NULL.
 /// Errors: INVALID (a NULL argument, an impossible shape), NOT_FOUND (no such kernel), UNSUPPORTED (the device runs no
-///   kernels), WRONG_STATE (the device is closed), NO_MEMORY. The point `out` fails with the errors of
+///   kernels), WRONG_STATE (the device is closed), NO_MEMORY. A wait for the point `out` fails with the errors of
 ///   slr_kernel_prepare, and with WRONG_STATE if the device was closed.
 SLR_API slr_status slr_program_prefetch(slr_program *program, const slr_prefetch_desc *desc, slr_point *out);
 
@@ -262,8 +269,8 @@ static inline slr_arg slr_arg_itself(slr_arg arg)
 #define SLR_VALUE(variable) slr_arg_bytes(&(variable), (uint32_t)sizeof(variable))
 
 #ifdef __cplusplus
-/// The overloads of slr_arg_of convert an argument of SLR_LAUNCH from its C++ type to an slr_arg. SLR_LAUNCH passes a
-/// plain C++ struct by value.
+/// In C++, slr_arg_of makes an slr_arg from an argument of SLR_LAUNCH; there is an overload for each C++ type. The
+/// template makes an slr_arg from a struct, which is passed by value.
 template <class T> slr_arg slr_arg_of(const T &value)
 {
     return slr_arg_bytes(&value, static_cast<uint32_t>(sizeof value));
@@ -333,7 +340,8 @@ inline slr_arg slr_arg_of(double value)
     return slr_arg_float(value);
 }
 
-/// In C++, the macro SLR_LAUNCH calls slr_launch_of. In C++, a plain struct needs no SLR_VALUE.
+/// In C++, the macro SLR_LAUNCH calls slr_launch_of, which takes any number of arguments. A struct needs no SLR_VALUE
+/// in C++.
 template <class... Args>
 slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape, const Args &...args)
 {
@@ -363,10 +371,9 @@ slr_status slr_launch_of(slr_stream *stream, slr_kernel *kernel, slr_shape shape
         slr_buffer *: slr_arg_buffer,                                                                                  \
         slr_arg: slr_arg_itself)(value)
 
-/// SLR_LAUNCH(stream, kernel, shape, arguments...) calls slr_launch with up to 16 arguments. SLR_LAUNCH passes each
-/// argument by its C type: a number, an slr_buffer *, or SLR_VALUE(struct). In C, a call of SLR_LAUNCH does not compile
-/// if an argument is neither a number nor an slr_buffer * nor an SLR_VALUE. SLR_LAUNCH returns the status of
-/// slr_launch.
+/// SLR_LAUNCH(stream, kernel, shape, arguments...) calls slr_launch with up to 16 arguments. Each argument is a number,
+/// an slr_buffer *, or SLR_VALUE(variable) for a struct. In C, a call of SLR_LAUNCH with an argument of any other type
+/// does not compile. SLR_LAUNCH returns the status of slr_launch.
 #define SLR_LAUNCH(...)                                                                                                \
     SLR_LAUNCH_PICK_(__VA_ARGS__, SLR_LAUNCH_16_, SLR_LAUNCH_15_, SLR_LAUNCH_14_, SLR_LAUNCH_13_, SLR_LAUNCH_12_,      \
                      SLR_LAUNCH_11_, SLR_LAUNCH_10_, SLR_LAUNCH_9_, SLR_LAUNCH_8_, SLR_LAUNCH_7_, SLR_LAUNCH_6_,       \

@@ -13,25 +13,26 @@
 extern "C" {
 #endif
 
-/// The enum lists the kinds of key, for slr_ring_desc.keys. The value 0 means that the ring kernel has no keys:
-/// programs address instances by number.
+/// The enum slr_keys lists the kinds of key. The field slr_ring_desc.keys has a value of slr_keys, or 0: then the ring
+/// kernel has no keys, and programs address its instances by number.
 typedef enum slr_keys {
-    SLR_KEYS_U64 = 1, ///< 64-bit numbers
-    SLR_KEYS_TEXT = 2 ///< any bytes, up to slr_ring_desc.key_bytes of them
+    SLR_KEYS_U64 = 1, ///< each key is a 64-bit number
+    SLR_KEYS_TEXT = 2 ///< each key is a text of any bytes, at most slr_ring_desc.key_bytes long
 } slr_keys;
 
-/// The enum says what slipring does with a new key when every instance already has a key.
+/// The enum slr_key_limit says what slipring does with a message to a new key when every instance already has a key.
 typedef enum slr_key_limit {
-    SLR_KEY_LIMIT_REFUSE = 1,    ///< returns SLR_FULL at once (the default)
-    SLR_KEY_LIMIT_EVICT_IDLE = 2 ///< takes the instance of a key that was not recently used and whose messages are
-                                 ///< handled
+    SLR_KEY_LIMIT_REFUSE = 1, ///< the send returns SLR_FULL at once (the default)
+    /// slipring evicts an idle key, and gives its instance to the new key. An idle key is a key that was not recently
+    /// used, and whose messages have all been handled.
+    SLR_KEY_LIMIT_EVICT_IDLE = 2
 } slr_key_limit;
 
-/// slr_key is one key: a number, or a text, which does not have to end with a NUL.
+/// slr_key is one key: a number or a text. The text does not have to end with a NUL.
 typedef struct slr_key {
-    uint64_t number; ///< used if `text` is NULL
-    const char *text;
-    size_t bytes; ///< length of the text
+    uint64_t number;  ///< the key, if it is a number; used only if `text` is NULL
+    const char *text; ///< the key, if it is a text; else NULL
+    size_t bytes;     ///< length of the text, in bytes
 } slr_key;
 
 // GCC passes a key by copies of 16 bytes. Such a copy waits some 10 cycles if the two words were stored one by one.
@@ -60,11 +61,12 @@ static inline slr_key slr_key_text(const char *text, size_t bytes)
     return slri_make_key(0, text, bytes);
 }
 
-/// A key is evicted when its instance goes to another key. slipring calls slr_on_evicted for each evicted key, with the
-/// last state of its instance (NULL if the handler has no state). The arguments `key` and `state` are valid only until
-/// slr_on_evicted returns. slipring calls slr_on_evicted without locks, on the thread whose send needed the instance.
-/// The evicted key has no unhandled messages. If a message to the evicted key is sent while slr_on_evicted runs, the
-/// key gets a new instance.
+/// slr_on_evicted is a function of the program. A key is evicted when slipring gives its instance to another key.
+/// slipring calls slr_on_evicted for each evicted key. `state` is the last state of the key's instance, `bytes` bytes
+/// long, or NULL if the handler has no state. The arguments `key` and `state` are valid only until slr_on_evicted
+/// returns. slipring calls slr_on_evicted on the thread whose send needed the instance, and holds no lock during the
+/// call. The evicted key has no unhandled messages. If a message to the evicted key is sent while slr_on_evicted runs,
+/// the key gets a new instance.
 typedef void slr_on_evicted(void *user, const slr_key *key, const void *state, size_t bytes);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// limits.h gives the limits of a device that decide how large blocks (groups of threads) and tiles (parts of a
-/// problem) can be. Contract: docs/contract/occupancy.md.
+/// With the functions of this header, a program reads the limits of a device. These limits decide how large blocks
+/// (groups of threads) and tiles (parts of a problem) can be. Contract: docs/contract/occupancy.md.
 #ifndef SLIPRING_LIMITS_H
 #define SLIPRING_LIMITS_H
 
@@ -15,34 +15,35 @@ extern "C" {
 /// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. All limits of a device come from
 /// the driver or the system. A limit of 0 means that neither the driver nor the system gives the limit.
 typedef struct slr_device_limits {
-    uint32_t units;
-    uint32_t lanes;              ///< threads that run in step: a warp, or the 4-byte lanes of a CPU's vector
-    uint32_t capability;         ///< compute capability of an NVIDIA GPU: 90 is 9.0
-    uint32_t block_threads;      ///< most threads per block
-    uint32_t unit_threads;       ///< most threads on a unit at once
-    uint32_t unit_blocks;        ///< most blocks on a unit at once
-    uint32_t unit_registers;     ///< registers of a unit, 4 bytes each
-    uint32_t reserved;           ///< 0
-    uint64_t block_shared_bytes; ///< most shared memory per block; on CUDA, the most that a kernel can request
-    uint64_t unit_shared_bytes;
-    uint64_t l1_bytes, l2_bytes; ///< data caches: a unit's cache, and the next level
+    uint32_t units;          ///< number of units
+    uint32_t lanes;          ///< number of threads that run in step: a warp's, or the 4-byte elements of a CPU's vector
+    uint32_t capability;     ///< compute capability of an NVIDIA GPU: 90 means 9.0
+    uint32_t block_threads;  ///< the most threads of a block
+    uint32_t unit_threads;   ///< the most threads on a unit at one time
+    uint32_t unit_blocks;    ///< the most blocks on a unit at one time
+    uint32_t unit_registers; ///< number of registers of a unit, 4 bytes each
+    uint32_t reserved;       ///< 0
+    uint64_t block_shared_bytes; ///< the most shared memory of a block; on CUDA, the most that a kernel can request
+    uint64_t unit_shared_bytes;  ///< shared memory of a unit
+    uint64_t l1_bytes, l2_bytes; ///< sizes of the data caches: the cache of a unit, and the cache of the next level
 } slr_device_limits;
 
+/// Gives the limits of an open device.
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_limits(const slr_device *device, slr_device_limits *out);
 
-/// The macro slr_device_get_limits calls slr_device_get_limits_sized with the struct's size as `bytes`
+/// The macro slr_device_get_limits calls slr_device_get_limits_sized with sizeof(slr_device_limits) as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_limits_sized(const slr_device *device, slr_device_limits *out, size_t bytes);
 #define slr_device_get_limits(device, out) slr_device_get_limits_sized((device), (out), sizeof(slr_device_limits))
 
-/// Gives the limits of NVIDIA's GPUs with one compute capability; 90 means capability 9.0. `units`, `l1_bytes` and
-/// `l2_bytes` are 0, because these figures differ between GPUs of one capability.
+/// Gives the limits that all NVIDIA GPUs of one compute capability have; 90 means capability 9.0. `units`, `l1_bytes`
+/// and `l2_bytes` are 0, because these figures differ between GPUs of one capability.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument), UNSUPPORTED (an unknown capability).
 SLR_API slr_status slr_capability_get_limits(uint32_t capability, slr_device_limits *out);
 
-/// The macro slr_capability_get_limits calls slr_capability_get_limits_sized with the struct's size as `bytes`
+/// The macro slr_capability_get_limits calls slr_capability_get_limits_sized with sizeof(slr_device_limits) as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_capability_get_limits_sized(uint32_t capability, slr_device_limits *out, size_t bytes);
 #define slr_capability_get_limits(capability, out)                                                                     \
