@@ -34,7 +34,7 @@ typedef struct slr_autocast slr_autocast;
 /// SLR_F32. Operations for which the policy sets no type run in the type of their operands.
 /// Threads: any.  Blocks: no.  Owns: the caller gets the policy, and frees it by slr_autocast_destroy before
 /// slr_ops_destroy.
-/// Errors: INVALID (a NULL argument, no such type), NO_MEMORY.
+/// Errors: INVALID (a NULL argument, another type as `low`), NO_MEMORY.
 SLR_API slr_status slr_autocast_create(slr_ops *ops, slr_scalar low, slr_autocast **out);
 
 /// Releases the policy, and all copies of tensors that slr_autocast_tensor made with this policy. Work that was

@@ -64,8 +64,8 @@ typedef struct slr_comparison {
     double target;     ///< the target with which `value` was compared
     double tolerance;  ///< slr_baseline.tolerance, or the default 0.1
     double speed;     ///< for throughputs value / target, for latencies target / value. Below 1: slower than the target
-    double low, high; ///< ends of the 95 % confidence interval of `speed`, by bootstrap. If `speed` itself decides,
-                      ///< both are `speed`
+    double low, high; ///< ends of the 95 % confidence interval of `speed`, by bootstrap (repeated random draws from the
+                      ///< samples). If `speed` itself decides, both are `speed`
     char why[200];    ///< the verdict and the figures that decided it, as one line of text
 } slr_comparison;
 

@@ -95,7 +95,7 @@ typedef struct slr_buffer_info {
     uint64_t downloads, downloaded_bytes; ///< copies to the host: their number, and their bytes. For a slice: counts of
                                           ///< the whole buffer
     uint32_t pinned;                      ///< 1: the buffer's host memory is page-locked
-    slr_storage storage;                  ///< slr_buffer_desc.storage
+    slr_storage storage;                  ///< as given in slr_buffer_desc.storage
 } slr_buffer_info;
 
 /// Makes a buffer of `bytes` bytes (1 to 2^40). All bytes of the new buffer are 0. The new buffer is aligned to 64

@@ -43,7 +43,7 @@ typedef struct slr_check_desc {
     uint64_t steps;        ///< limit on instructions of all threads of a launch together (0 means 200 million)
     uint64_t memory_bytes; ///< limit on the total size of the buffers that the checker generates for a launch (0 means
                            ///< 1 GiB)
-    uint64_t messages;     ///< slr_handler_check: messages per launch, 1 to 1,000,000 (0 means 600)
+    uint64_t messages;     ///< for slr_handler_check: number of messages per launch, 1 to 1,000,000 (0 means 600)
 } slr_check_desc;
 #ifdef __cplusplus
 static inline slr_check_desc slr_check_desc_init(void)

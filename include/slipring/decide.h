@@ -37,7 +37,7 @@ typedef struct slr_device_model {
     /// The rate at which the device executes instructions of slipring's IR (intermediate representation), if the
     /// threads of each warp take the same branches.
     double instructions_per_second;
-    double branch_per_second; ///< instructions of the IR per second, if each thread of a warp takes another branch
+    double branch_per_second; ///< the same rate, if the threads of a warp all take different branches
     double instruction_ns;    ///< time of one instruction of one thread, if each instruction needs the result of the
                               ///< previous one
     double launch_ns;         ///< time of one launch, in a sequence of many launches

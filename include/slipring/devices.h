@@ -50,7 +50,7 @@ typedef struct slr_device_desc {
     uint32_t struct_size;
     uint32_t reserved;
     /// `allocator` points to the functions that supply host memory; if `allocator` is NULL, slipring uses malloc.
-    /// slipring copies the struct slr_allocator. These functions must work until the device is closed.
+    /// slipring copies the struct slr_allocator. The functions of the allocator must work until the device is closed.
     const slr_allocator *allocator;
     uint64_t max_memory_bytes; ///< limit on the memory of all the device's buffers, a multiple of 64. 0: no limit
     /// slipring calls `on_memory` at each allocation and each free of memory for buffers. slr_device_close calls

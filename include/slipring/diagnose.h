@@ -29,24 +29,24 @@ typedef enum slr_bottleneck {
     SLR_BOTTLENECK_LAUNCHES,          ///< many small launches
     SLR_BOTTLENECK_LAUNCH_LOOP,       ///< one place in the program launches many small kernels
     SLR_BOTTLENECK_APART,             ///< kernels that follow each other and could be fused into one
-    SLR_BOTTLENECK_FEW_BLOCKS,        ///< launches with fewer blocks than the device has workers
-    SLR_BOTTLENECK_QUEUE_SMALL,       ///< senders wait for a full mailbox
-    SLR_BOTTLENECK_QUEUE_LARGE,       ///< messages wait long in a mailbox, because many others wait before them
-    SLR_BOTTLENECK_STALLS,            ///< the host waits for the end of each launch before it submits the next
-    SLR_BOTTLENECK_ALLOCATION,        ///< the program allocates device memory in a loop
-    SLR_BOTTLENECK_IDLE,              ///< the device works for less than half of the time
-    SLR_BOTTLENECK_OVERSUBSCRIBED,    ///< many more streams than the device has workers
-    SLR_BOTTLENECK_CONTENTION,   ///< for a quarter of the time, more streams and ring kernels have work than there are
-                                 ///< workers
-    SLR_BOTTLENECK_COMPILING,    ///< compilers take at least a tenth of the time
-    SLR_BOTTLENECK_FRAGMENTED,   ///< a heap refused a request that its free bytes could hold
-    SLR_BOTTLENECK_STRIDED,      ///< neighbouring threads access distant addresses
-    SLR_BOTTLENECK_BANKS,        ///< bank conflicts in shared memory
-    SLR_BOTTLENECK_DIVERGENCE,   ///< threads of one warp take different branches
-    SLR_BOTTLENECK_OCCUPANCY,    ///< low occupancy: few of a kernel's blocks run at once
-    SLR_BOTTLENECK_ROOF,         ///< a kernel reaches only a small part of the highest rate of the device's memory
-    SLR_BOTTLENECK_UNSCALED,     ///< the program computes gradients in half precision without loss scaling
-    SLR_BOTTLENECK_DETERMINISTIC ///< deterministic mode of the operations excludes a faster algorithm
+    SLR_BOTTLENECK_FEW_BLOCKS,     ///< launches with fewer blocks than the device has workers (slr_device_info.workers)
+    SLR_BOTTLENECK_QUEUE_SMALL,    ///< senders wait for a full mailbox
+    SLR_BOTTLENECK_QUEUE_LARGE,    ///< messages wait long in a mailbox, because many others wait before them
+    SLR_BOTTLENECK_STALLS,         ///< the host waits for the end of each launch before it submits the next
+    SLR_BOTTLENECK_ALLOCATION,     ///< the program allocates device memory in a loop
+    SLR_BOTTLENECK_IDLE,           ///< the device works for less than half of the time
+    SLR_BOTTLENECK_OVERSUBSCRIBED, ///< many more streams than the device has workers
+    SLR_BOTTLENECK_CONTENTION,     ///< for at least a quarter of the time, more streams and ring kernels had work than
+                                   ///< workers
+    SLR_BOTTLENECK_COMPILING,      ///< compilers take at least a tenth of the time
+    SLR_BOTTLENECK_FRAGMENTED,     ///< a heap refused a request that its free bytes could hold
+    SLR_BOTTLENECK_STRIDED,        ///< neighbouring threads access distant addresses
+    SLR_BOTTLENECK_BANKS,          ///< bank conflicts: threads of a warp access one bank of shared memory in turn
+    SLR_BOTTLENECK_DIVERGENCE,     ///< threads of one warp take different branches
+    SLR_BOTTLENECK_OCCUPANCY,      ///< low occupancy: few of a kernel's blocks run at once
+    SLR_BOTTLENECK_ROOF,           ///< a kernel reaches only a small part of the highest rate of the device's memory
+    SLR_BOTTLENECK_UNSCALED,       ///< the program computes gradients in half precision without loss scaling
+    SLR_BOTTLENECK_DETERMINISTIC   ///< deterministic mode of the operations excludes a faster algorithm
 } slr_bottleneck;
 #define SLR_BOTTLENECKS 23
 

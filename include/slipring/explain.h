@@ -55,8 +55,10 @@ typedef struct slr_resources {
     uint32_t compiler_major, compiler_minor; ///< version of the NVRTC that compiled the kernel
     uint32_t capability;                     ///< compute capability of the machine code: 90 means 9.0
     uint32_t registers;                      ///< registers per thread
-    uint32_t stack_bytes;  ///< bytes of stack per thread: arrays that are not in registers, and spilled registers
-    uint32_t spills;       ///< instructions that store or load a spilled register; before CUDA 13: SLR_RESOURCE_UNKNOWN
+    uint32_t stack_bytes; ///< bytes of stack per thread: arrays that are not in registers, and spilled registers
+    /// The number of instructions that store or load spilled registers. Before CUDA 13, `spills` is
+    /// SLR_RESOURCE_UNKNOWN.
+    uint32_t spills;
     uint32_t shared_bytes; ///< bytes of static shared memory per block
     /// The bytes of constant memory: for parameters, for the driver, for the file's variables, and for the compiler's
     /// constants.

@@ -190,7 +190,7 @@ typedef struct slr_kernel_fusion_desc {
     const slr_fusion_join *joins; ///< pairs of parameters to join; parameters with the same name and type need no join
     uint32_t join_count;
     uint32_t keep_count;     ///< number of names in `keep`
-    const char *const *keep; ///< names of intermediate buffers that the fused kernel also writes, for later use
+    const char *const *keep; ///< names of intermediate buffers (see slr_fuse_kernels) that the fused kernel also writes
     const char *name;        ///< the fused kernel's name; NULL: the names of the parts, with _ between them
     uint32_t always;         ///< 1: fuses even if slipring's model predicts that the fused kernel is slower
     uint32_t reserved;       ///< ignored
@@ -232,8 +232,8 @@ SLR_API slr_status slr_fuse_kernels_sized(const slr_kernel_fusion_desc *desc, sl
 /// Fuses adjacent launches of a recorded graph, if the results stay the same and slipring's model predicts no loss of
 /// speed. After the fusion, the graph no longer writes an intermediate buffer that the program has destroyed and that
 /// no other command uses. All buffers that the fused graph writes get the same bytes as before the fusion. `info` may
-/// be NULL. The fields `launches` and `launches_apart` count the whole graph; all other fields of slr_fusion_info
-/// describe the fused launches.
+/// be NULL. The fields `launches` and `launches_apart` count the launches of the whole graph; all other fields of
+/// slr_fusion_info describe the fused launches.
 ///
 /// After the fusion, a launch of the graph fails if its rebindings (replacements of buffers for one launch) replace two
 /// buffers of a fused kernel by the same buffer.

@@ -30,10 +30,10 @@ SLR_API slr_status slr_graph_create(slr_device *device, slr_graph **out);
 /// Threads: any, once for each graph.  Blocks: no.
 SLR_API void slr_graph_destroy(slr_graph *graph);
 
-/// Starts the recording of a stream's work. Until slr_graph_end, slipring appends all work that is submitted to the
-/// stream to the graph, and does not run this work. If a call returns a point (a place in the stream's order of work)
-/// during the recording, the point marks the end of the work that was submitted before the recording. A graph cannot
-/// record waits, events and prefetches to the host.
+/// Starts the recording of a stream's work. Until slr_graph_end, all work that is submitted to the stream goes into the
+/// graph, and slipring does not run this work. If a call returns a point (a place in the stream's order of work) during
+/// the recording, the point marks the end of the work that was submitted before the recording. A graph cannot record
+/// waits for points (slr_stream_wait), events (slr_event_record) or prefetches to the host (slr_stream_prefetch).
 /// Threads: one thread at a time for each stream.  Blocks: no.
 /// Errors: INVALID (a NULL argument, a stream of another device), WRONG_STATE (the graph or the stream is recording
 ///   already).

@@ -156,9 +156,9 @@ typedef struct slr_arg {
 /// first launch.
 ///
 /// If a buffer belongs to another device than the stream does, the kernel uses a copy on the stream's device. slipring
-/// updates the copy before the launch. After the launch, slipring copies those bytes that the kernel may have written
-/// from the copy to the buffer (docs/contract/cluster.md). `out` gets a point that passes when the launch has
-/// completed; `out` may be NULL.
+/// updates the copy before the launch. After the launch, slipring copies all bytes that the kernel may have written
+/// back to the buffer (docs/contract/cluster.md). `out` gets a point that passes when the launch has completed; `out`
+/// may be NULL.
 /// Threads: any.  Blocks: only if the call compiles the kernel.
 /// Owns: slipring keeps the buffers and the kernel alive until the launch has run, and copies `args`.
 /// Errors: INVALID (a NULL argument; a wrong number of arguments; an argument of a wrong type or size; a value out of

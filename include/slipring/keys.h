@@ -46,9 +46,9 @@ SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_
 SLR_API slr_status slr_call_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes,
                                 void *reply, size_t reply_bytes, uint64_t timeout_ns);
 
-/// Gives a new key an instance with the state `state` of `bytes` bytes; NULL means the initial state. slr_ring_add_key
-/// can restore a key that was evicted or forgotten. `instance` gets the number of the instance; the pointer `instance`
-/// may be NULL.
+/// Gives a new key an instance. The instance gets the state `state`, which has `bytes` bytes, or the initial state if
+/// `state` is NULL. slr_ring_add_key can restore a key that was evicted or forgotten. `instance` gets the number of the
+/// instance; the pointer `instance` may be NULL.
 /// Threads: any.  Blocks: at most for `timeout_ns`, as slr_send_key.
 /// Errors: WRONG_STATE (the key has an instance already; the ring kernel was not launched), FULL, TIMEOUT, INVALID (a
 ///   wrong size or kind of key).

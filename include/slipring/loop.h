@@ -68,7 +68,8 @@ SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
 /// paused), END (as for slr_take).
 SLR_API slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns);
 
-/// Returns 1 if the ring kernel is active or draining, and 0 if the ring kernel is paused or must stop.
+/// Returns 1 if the ring kernel is active or draining, and 0 if the ring kernel is paused or the deadline of
+/// slr_ring_terminate has passed.
 /// Threads: the thread that runs main.  Blocks: no.
 SLR_API int slr_is_active(slr_context *context);
 
