@@ -19,7 +19,7 @@ typedef struct slr_cluster_route slr_cluster_route;
 /// default.
 typedef struct slr_cluster_route_desc {
     uint32_t struct_size;
-    uint32_t instance_at; ///< which member of the reply selects the instance of `to`, as slr_route_desc.instance_at
+    uint32_t instance_at; ///< which member of a reply selects the instance of `to`, as in slr_route_desc.instance_at
     /// If the destination `to` has keys of the kind SLR_KEYS_U64, `key_at` is SLR_INSTANCE_AT(...) of the member of the
     /// reply that holds the 64-bit key.
     uint32_t key_at;
@@ -52,8 +52,8 @@ typedef struct slr_cluster_route_stats {
 } slr_cluster_route_stats;
 
 /// Connects two ring kernels by a route. Once the route exists, the replies of the source `from` become messages of the
-/// destination `to`, in order, and no longer go to the sender of the original message. Each message of a route has the
-/// correlation number and the priority of the message that the source handled. If the mailbox of the destination is
+/// destination `to`, in order, and no longer go to the sender of the original message. A message of the route has the
+/// correlation number and the priority of the message to which the source replied. If the mailbox of the destination is
 /// full, the source waits. slipring discards the destination's replies to messages of the route, unless the destination
 /// has routes of its own. `desc` may be NULL.
 ///

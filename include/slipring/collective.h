@@ -5,7 +5,7 @@
 /// The device with index r in the cluster has rank r, and buffers[r] is a buffer of that device. Each call of a
 /// collective gives a point in `out`. A program can wait for this point until all ranks have completed the collective;
 /// the point is valid as long as the cluster exists. A collective runs after all earlier work on its buffers, and
-/// before all later work on them.
+/// before all later work on its buffers.
 #ifndef SLIPRING_COLLECTIVE_H
 #define SLIPRING_COLLECTIVE_H
 

@@ -23,7 +23,7 @@ typedef enum slr_dead_letter_reason {
 /// slr_dead_letter describes one dead letter, without the bytes of its message.
 typedef struct slr_dead_letter {
     slr_dead_letter_reason reason;
-    uint32_t bytes, instance, correlation, priority; ///< of the message; `bytes` is its size
+    uint32_t bytes, instance, correlation, priority; ///< of the message; `bytes` is the message's size
     uint32_t reserved;
     uint64_t sent_ns; ///< when the message was sent (monotonic clock), if slr_ring_desc.time_stamps is 1; else 0
 } slr_dead_letter;

@@ -137,11 +137,12 @@ SLR_API const char *slr_backend_name(uint32_t index);
 
 /// Opens the device that `spec` names. The comment at the top of <slipring/devices.h> describes `spec`. If `spec` is
 /// NULL, slr_device_open takes the value of the environment variable SLIPRING_DEVICE, or "auto" if this variable is
-/// unset or empty. `desc` may be NULL. "auto" starts each GPU driver and asks the driver for its devices. If the system
-/// shows no GPU, "auto" does not start OpenCL.
+/// unset or empty. `desc` may be NULL. "auto" starts each GPU driver and asks the driver for its devices. If the folder
+/// /dev shows no GPU, "auto" does not start OpenCL, Vulkan and WebGPU, unless an environment variable names their
+/// library (docs/contract/devices.md).
 ///
-/// Threads: any.  Blocks: while a backend starts. The device cpu starts its worker threads later, with the first ring
-/// kernel.
+/// Threads: any.  Blocks: while a backend starts. The device cpu starts its worker threads later, when the program
+/// activates the device's first ring kernel.
 /// Owns: the caller gets the device, and frees it by slr_device_close.
 /// Errors: INVALID (a malformed `spec`, an unknown option or value), NO_MEMORY, NO_DEVICE (no such backend, or the
 ///   backend cannot run on this machine; the error message gives the reason).

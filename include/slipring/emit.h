@@ -17,16 +17,20 @@ typedef enum slr_language {
     SLR_LANGUAGE_SPIRV, ///< SPIR-V 1.5 for Vulkan 1.2: one kernel, as text that the assembler spirv-as reads, or binary
     SLR_LANGUAGE_WGSL,  ///< WGSL for WebGPU: one kernel. docs/contract/kernels.md describes the kernel's bindings
     SLR_LANGUAGE_HIP,   ///< HIP C++ for HIPRTC. The text needs no header; compile it with -ffp-contract=off
-    SLR_LANGUAGE_MSL    ///< Metal Shading Language: one kernel. 3.0, or 3.2 if the kernel orders memory between threads
+    SLR_LANGUAGE_MSL    ///< one kernel in Metal Shading Language 3.0, or in 3.2 if the kernel orders memory between
+                        ///< threads
 } slr_language;
 
 typedef struct slr_emit_desc {
     uint32_t struct_size;
     slr_language language; ///< required
-    const char *name; ///< name of the kernel or handler. NULL: the program's only one, or all, if the language allows
+    /// `name` is the name of the kernel or handler to emit. If `name` is NULL, slr_program_emit emits the only one of
+    /// the program, or all of them, if a text in the language can have several.
+    const char *name;
     /// `block` is the number of threads per block along x, y and z. In emitted C, a `block` of 0 means 256 threads
-    /// along x and 1 along y and z. In OpenCL, WGSL and MSL, the text that is emitted with a `block` of 0 works for
-    /// blocks of any size. For the other languages, the caller must give `block`.
+    /// along x and 1 along y and z. In OpenCL, WGSL and MSL, text that is emitted with a `block` of 0 works for blocks
+    /// of any size; with another `block`, the text works only for this block. slr_program_emit ignores `block` for CUDA
+    /// C, HIP C++ and SPIR-V.
     uint32_t block[3];
     uint32_t reserved; ///< ignored
     /// If `batched` is 1, slr_program_emit emits a kernel that handles a batch of messages with the handler `name`,

@@ -17,8 +17,8 @@ typedef struct slr_event slr_event;
 /// NULL argument), NO_MEMORY.
 SLR_API slr_status slr_event_create(slr_device *device, slr_event **out);
 
-/// Releases the event object. If the program destroys an event before its record is complete, no time is recorded. If
-/// `event` is NULL, slr_event_destroy does nothing.
+/// Releases the event object. If the program destroys an event before the event's record is complete, no time is
+/// recorded. If `event` is NULL, slr_event_destroy does nothing.
 /// Threads: any, once for each event.  Blocks: no.
 SLR_API void slr_event_destroy(slr_event *event);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This header gives figures of a kernel without running it: the operations of one thread, counted in the source, and
-/// the GPU resources (such as registers), read from the machine code. Contract: docs/contract/kernels.md.
+/// The functions of this header give figures of a kernel without a run of the kernel. slr_program_explain counts the
+/// operations of one thread in the source. slr_program_get_resources reads the GPU resources that the kernel uses, such
+/// as registers, from the machine code. Contract: docs/contract/kernels.md.
 #ifndef SLIPRING_EXPLAIN_H
 #define SLIPRING_EXPLAIN_H
 
@@ -65,7 +66,7 @@ typedef struct slr_resources {
     uint32_t constant_bytes;
     uint32_t parameter_bytes; ///< size of all parameters
     uint32_t barriers;        ///< number of barriers that a block uses
-    uint32_t most_threads;    ///< limit on threads per block, from `__launch_bounds__`; 0: not given
+    uint32_t most_threads;    ///< the most threads per block, from `__launch_bounds__`; 0: the source gives none
     uint32_t code_bytes;      ///< size of the machine code
 } slr_resources;
 

@@ -17,7 +17,7 @@ extern "C" {
 /// Sends one message to the instance that has the key `key`. A new key gets a free instance in its initial state. If no
 /// instance is free, slr_ring_desc.key_limit decides whether slipring refuses the new key, or evicts an idle key:
 /// slipring then gives the idle key's instance to the new key. `to` is the address of any instance of the ring kernel;
-/// slipring uses only its ring kernel. Except for the choice of the instance, slr_send_key works like slr_send_with.
+/// slipring ignores the instance in `to`. Except for the choice of the instance, slr_send_key works like slr_send_with.
 ///
 /// Threads: the port's owner (`port` must not be NULL).
 /// Blocks: at most for `timeout_ns`, while the mailbox is full or a new key waits for a key that can be evicted. The
@@ -33,10 +33,9 @@ SLR_API slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, con
 /// Sends `count` messages with the ring kernel's default priority: message k goes to the instance of the key keys[k].
 /// The messages lie one after another in memory, with `bytes` bytes each. slipring makes all messages of one call
 /// visible to the ring kernel together, which takes less time per message than single sends. `accepted` gets the number
-/// of messages that were accepted, also after an error; these are the first messages of the array. The pointer
+/// of accepted messages, also after an error. The accepted messages are the first ones in `messages`. The pointer
 /// `accepted` may be NULL. The messages of one call get consecutive correlation numbers.
-/// Threads, Blocks, Errors: as for slr_send_key; after an error, slipring has not sent the messages after the accepted
-/// ones.
+/// Threads, Blocks, Errors: as for slr_send_key; after an error, slipring has sent only the accepted messages.
 SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *keys, const void *messages,
                                       size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);
 
@@ -51,12 +50,13 @@ SLR_API slr_status slr_call_key(slr_port *port, slr_address to, slr_key key, con
 /// instance; the pointer `instance` may be NULL.
 /// Threads: any.  Blocks: at most for `timeout_ns`, as slr_send_key.
 /// Errors: WRONG_STATE (the key has an instance already; the ring kernel was not launched), FULL, TIMEOUT, INVALID (a
-///   wrong size or kind of key).
+///   wrong size of the state, a wrong kind of key).
 SLR_API slr_status slr_ring_add_key(slr_ring *ring, slr_key key, const void *state, size_t bytes, uint64_t timeout_ns,
                                     uint32_t *instance);
 
 /// Gives the number of the instance that a key has now.
-/// Threads: any.  Blocks: no.  Errors: NOT_FOUND, WRONG_STATE (the ring kernel was not launched), INVALID.
+/// Threads: any.  Blocks: no.  Errors: NOT_FOUND (the key has no instance), WRONG_STATE (the ring kernel was not
+/// launched), INVALID (a NULL argument; the ring kernel has no keys, or keys of the other kind).
 SLR_API slr_status slr_ring_find_key(slr_ring *ring, slr_key key, uint32_t *instance);
 
 /// Gives the key that an instance has now. For example, a program can find the key of the instance that sent a reply.
@@ -71,8 +71,8 @@ SLR_API slr_status slr_ring_get_key(slr_ring *ring, uint32_t instance, slr_key *
 /// last state of the key's instance to `state`, which has `bytes` bytes; if `state` is NULL, slipring drops the last
 /// state. The next message to a forgotten key starts a new instance.
 /// Threads: any.  Blocks: at most for `timeout_ns`.
-/// Errors: NOT_FOUND, TIMEOUT (the key still had pending messages), WRONG_STATE (the ring kernel was not launched),
-///   INVALID (a wrong size).
+/// Errors: NOT_FOUND (the key has no instance), TIMEOUT (the key still had pending messages), WRONG_STATE (the ring
+///   kernel was not launched), INVALID (a wrong size of the state).
 SLR_API slr_status slr_ring_forget_key(slr_ring *ring, slr_key key, void *state, size_t bytes, uint64_t timeout_ns);
 
 #ifdef __cplusplus

@@ -35,8 +35,8 @@ typedef struct slr_sequence_desc {
     uint32_t count;          ///< number of layers, 1 to 65,536
     const slr_layer *layers; ///< the layers, in the order of computation
     slr_tensor input;        ///< type and shape of the first layer's x; slipring ignores `input.buffer`
-    /// One layer in `every` layers keeps its output. If `every` is 1, all layers keep their outputs. By default,
-    /// `every` is the square root of `count`, rounded down.
+    /// The sequence keeps the output of one layer in `every` layers. If `every` is 1, the sequence keeps all outputs.
+    /// By default, `every` is the square root of `count`, rounded down.
     uint32_t every;
     uint32_t reserved; ///< ignored
 } slr_sequence_desc;

@@ -48,16 +48,17 @@ extern "C" {
 SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns,
                             uint64_t timeout_ns, uint32_t *taken);
 
-/// Completes a message that the main function holds: the message counts as handled, and its sender gets the replies to
-/// it.
+/// Completes a message that the main function holds: the message counts as handled, and the sender gets the replies to
+/// the message.
 /// Threads: the thread that runs main.  Blocks: no.  Errors: INVALID (the main function does not hold the message, or
 /// holds it no longer).
 SLR_API slr_status slr_done(const slr_delivery *delivery);
 
 /// Completes a message that the main function holds: the message counts as faulted, with the reason `status`, which is
 /// not SLR_OK. slipring drops the message's replies, resets the state of the message's instance to its initial value,
-/// and sends a notice (a reply without payload) to the sender. A host handler may call slr_fail, too: its message then
-/// faults when the handler returns. If a batch handler calls slr_fail, only the given message of the batch faults.
+/// and sends a notice (a reply without payload) to the sender. A host handler may call slr_fail for its message, too;
+/// the message then faults when the handler returns. If a batch handler calls slr_fail, only the given message of the
+/// batch faults.
 /// Threads: the thread that runs main or the host handler.  Blocks: no.
 /// Errors: INVALID (the main function does not hold the message, or holds it no longer; `status` is SLR_OK).
 SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
