@@ -132,9 +132,9 @@ typedef struct slr_check_info {
 } slr_check_info;
 
 /// Runs a kernel in slipring's interpreter, once or twice, and stores the findings in a new slr_check object. If the
-/// checker chose the sizes and the kernel compares its index with a size, the checker runs the kernel a second time. In
-/// the second run, the sizes are not multiples of the block size. slr_kernel_check returns SLR_OK even if the kernel
-/// has defects. `desc` may be NULL.
+/// checker chose the sizes, and the kernel compares the index of a thread with one of these sizes, the checker runs the
+/// kernel a second time. In the second run, the sizes are not multiples of the block size. slr_kernel_check returns
+/// SLR_OK even if the kernel has defects. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: while the kernel runs; `desc->fuel` and `desc->steps` limit the run.
 /// Owns: the check keeps the kernel alive; the caller frees the check by slr_check_destroy.

@@ -200,7 +200,7 @@ typedef struct slr_decision {
     /// `crossover_threads` is the number of threads at which the candidates `candidate` and `next` are equally fast. If
     /// `crossover_threads` is 0, one of the two candidates is faster at all sizes.
     double crossover_threads;
-    // slr_decide bases its prediction on the following figures of one launch.
+    // slr_decide bases its prediction on the following figures, which have the same meanings as in slr_work.
     uint64_t threads, instructions, flops, flops64, memory_bytes, bytes_in, bytes_out;
     double divergence;
     char why[400]; ///< the reason for the recommendation, in words, with figures

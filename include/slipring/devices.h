@@ -9,7 +9,7 @@
 ///   "cpu?compiler=tried"      tests the compiler at open, and interprets kernels from the start if the compiler fails
 ///   "cpu?threads=1"           number of worker threads, 1 to 256. Default: one per usable core, at most 64
 ///   "cpu?unified=0"           acts as if the device had its own memory: slipring makes and counts copies
-///   "opencl:1"                an OpenCL device, by its number over all platforms
+///   "opencl:1"                an OpenCL device, by its number; numbers count the devices of all platforms
 ///   "opencl:0?svm=0"          slipring does not put buffers into OpenCL's shared virtual memory
 ///   "opencl:0?memory=plain"   kind of memory for buffers: plain, fine, coarse or host (docs/contract/opencl.md)
 ///   "cuda:1"                  an NVIDIA GPU, by the driver's index; "cuda:GPU-8f2c" by its UUID (nvidia-smi -L)
@@ -94,12 +94,12 @@ typedef struct slr_device_info {
     char name[SLR_DEVICE_NAME_BYTES]; ///< a name that opens this device again, such as "cpu?engine=interpreted"
     char backend[16];                 ///< "cpu", "opencl", "cuda", "hip", "vulkan", "webgpu", "metal" or "null"
     char description[160];            ///< the device's model and its number of cores, as text
-    char engine[160];      ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
-    char chosen[256];      ///< why slipring chose this device, if a list or "auto" was requested; else ""
-    char cache[256];       ///< the cache folder for compiled handlers and the folder's state, or why there is no folder
-    uint32_t workers;      ///< number of host threads that run handlers. 0: none
-    uint32_t ring_kernels; ///< 1: runs ring kernels (message handlers) without a kernel launch per message
-    uint64_t memory_bytes; ///< memory available to the device, in bytes
+    char engine[160]; ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
+    char chosen[256]; ///< why slipring chose this device, if a list or "auto" was requested; else ""
+    char cache[256];  ///< path of the cache folder for compiled code; "none: " and the reason if there is no folder
+    uint32_t workers; ///< number of host threads that run handlers. 0: none
+    uint32_t ring_kernels;   ///< 1: runs ring kernels (message handlers) without a kernel launch per message
+    uint64_t memory_bytes;   ///< memory available to the device, in bytes
     uint32_t unified_memory; ///< 1: host and device share memory, so no copies are needed
     char features[256];      ///< further capabilities, as words: "opencl=3.0 memory=fine fp64"; may be ""
     char notes[160];         ///< changes that slipring made for the device, such as an environment variable that it set
