@@ -77,6 +77,7 @@ void *bench_lines(size_t bytes);
 bool bench_latency(bench *bench);
 bool bench_memory(bench *bench);
 bool bench_memory_cuda(bench *bench);
+bool bench_l2_window(bench *bench); ///< on CUDA: a row of bench_memory_cuda
 bool bench_payload(bench *bench);
 bool bench_wake(bench *bench);
 bool bench_one_way(bench *bench);

@@ -21,6 +21,7 @@ static const struct borrowed {
     {"registers 1 cycle, shared 20, L1 30, L2 200, global 400, host 10,000 cycles", bench_memory, "latency_"},
     {"registers 1 cycle, shared 20, L1 30, L2 200, global 400, host 10,000 cycles", bench_memory_cuda, "latency_"},
     {"20, 10, 2, 1 and 0.9 TB/s down the hierarchy, 25 GB/s to the host", bench_memory_cuda, "bandwidth_"},
+    {"a buffer kept in L2 is read faster beside other traffic", bench_memory_cuda, "l2_window"},
     {OCCUPANCY, bench_memory_cuda, "occupancy"},
     {"20, 10, 2, 1 and 0.9 TB/s down the hierarchy, 25 GB/s to the host", bench_memory, "bandwidth_"},
     {"fusing operations into one kernel pays", bench_fused, "fused_chain"},

@@ -43,6 +43,7 @@ static void what_this_device_cannot_show_is_not_decided(void **state)
     is_judged("latency_L1", "ns", 2, 1, false, "not decided: this device is no GPU");
     is_judged("pinned_4M", "GB/s", 0, 0, false, "not decided (guide: faster)"); // no figure
     is_judged("overlap", "pairs/s", 5, 1, false, "");                           // streams_4 has the claim
+    is_judged("l2_window", "GB/s", 0, 0, true, "not decided (guide: faster)");
     is_judged("unheard_of", "ns", 5, 1, false, "");
 }
 

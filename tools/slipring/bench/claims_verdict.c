@@ -40,6 +40,7 @@ static const struct prediction {
     {"overlap", NONE, 0, 0, 0, 0, ""},
     {"latency_*", OF_A_GPU, 0, 0, 0, 0, "cycles of a GPU"},
     {"bandwidth_*", OF_A_GPU, 0, 0, 0, 0, "rates of a GPU"},
+    {"l2_window", GAIN, 1.05, ANY, 1, ANY, "faster"},
     {"occupancy", OF_A_GPU, 0, 0, 0, 0, "more warps hide more"},
     {"pool_first_fit", GAIN, 1.05, ANY, 1, ANY, "the first buffer that is large enough serves well"},
     {"pool_*", GAIN, 1.05, ANY, 0.95, ANY, "faster"},

@@ -46,6 +46,12 @@ typedef void *handle;
     X(cuLaunchKernel,                                                                                                  \
       (cuda_kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle, void **, void **))
 
+// Those of a window of L2, which older drivers lack.
+#define OPTIONAL(X)                                                                                                    \
+    X(cuCtxSetLimit, (int, size_t))                                                                                    \
+    X(cuCtxResetPersistingL2Cache, (void))                                                                             \
+    X(cuStreamSetAttribute, (handle, int, const void *))
+
 enum { TAKES_TURNS = 0, PORTABLE_MAPPED = 1 | 2, CAPTURE_OF_THREAD = 1, MAJOR = 75, MINOR = 76 };
 
 struct cuda {
@@ -55,6 +61,7 @@ struct cuda {
     char why[300];
 #define MEMBER(name, parameters) int(*name) parameters;
     FUNCTIONS(MEMBER)
+    OPTIONAL(MEMBER)
 #undef MEMBER
 };
 
@@ -69,8 +76,10 @@ static bool load(cuda *cu)
     *(void **)(void *)&cu->name = library != NULL ? dlsym(library, #name) : NULL;                                      \
     all = all && cu->name != NULL;
     FUNCTIONS(LOAD)
+    bool has_all = all;
+    OPTIONAL(LOAD)
 #undef LOAD
-    return all;
+    return has_all;
 }
 
 static bool start(cuda *cu, const char *device)
@@ -232,6 +241,42 @@ bool cuda_finish(cuda *cu)
 void *cuda_stream(cuda *cu)
 {
     return cu->stream;
+}
+
+// ---- what L2 keeps -------------------------------------------------------------------------------------------------
+
+enum {
+    LIMIT_KEPT_IN_L2 = 6,
+    ACCESS_WINDOW = 1,
+    STREAMING = 1,
+    PERSISTING = 2,
+    MOST_KEPT_IN_L2 = 108,
+    MOST_WINDOW = 109
+};
+
+size_t cuda_most_in_l2(cuda *cu)
+{
+    int kept = 0, within = 0;
+    if (cu->cuCtxSetLimit == NULL || cu->cuCtxResetPersistingL2Cache == NULL || cu->cuStreamSetAttribute == NULL ||
+        cu->cuDeviceGetAttribute(&kept, MOST_KEPT_IN_L2, cu->device) != 0 ||
+        cu->cuDeviceGetAttribute(&within, MOST_WINDOW, cu->device) != 0)
+        return 0;
+    return (size_t)(kept < within ? kept : within);
+}
+
+bool cuda_keep_in_l2(cuda *cu, cuda_pointer from, size_t bytes)
+{
+    union { // as the driver's, which has 64 bytes
+        struct {
+            cuda_pointer from;
+            size_t bytes;
+            float share;
+            int hit, miss;
+        } window;
+        char all[64];
+    } value = {.window = {bytes != 0 ? from : 0, bytes, 1.0f, bytes != 0 ? PERSISTING : 0, bytes != 0 ? STREAMING : 0}};
+    return cu->cuStreamSynchronize(cu->stream) == 0 && cu->cuCtxSetLimit(LIMIT_KEPT_IN_L2, bytes) == 0 &&
+           cu->cuStreamSetAttribute(cu->stream, ACCESS_WINDOW, &value) == 0 && cu->cuCtxResetPersistingL2Cache() == 0;
 }
 
 // ---- graphs --------------------------------------------------------------------------------------------------------

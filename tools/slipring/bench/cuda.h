@@ -44,6 +44,11 @@ bool cuda_launch(cuda *cu, cuda_kernel kernel, const uint32_t blocks[2], const u
 bool cuda_finish(cuda *cu);  ///< the stream
 void *cuda_stream(cuda *cu); ///< for libraries that put their work into it
 
+/// The most bytes that L2 can keep for a buffer; 0: this device or its driver keeps none. Then the next: keeps a
+/// buffer's bytes in L2 for all that is launched from now on, in the place of those kept before; no bytes: none.
+size_t cuda_most_in_l2(cuda *cu);
+bool cuda_keep_in_l2(cuda *cu, cuda_pointer from, size_t bytes);
+
 /// What is put into the stream between the two, as a graph, instead. NULL: failed.
 bool cuda_record(cuda *cu);
 cuda_graph cuda_recorded(cuda *cu);

@@ -352,5 +352,5 @@ bool bench_memory_cuda(bench *bench)
                 measure_bandwidth(&m, "bandwidth_L2", l2) && measure_bandwidth(&m, "bandwidth_global", most) &&
                 measure_occupancy(&m, most);
     close(&m);
-    return fine;
+    return bench_l2_window(bench) && fine;
 }
