@@ -41,8 +41,11 @@ for verb in $(verbs_of "$top"); do
             for inner in $(verbs_of "$("$tool" "$verb" --help)"); do look "$verb" "$inner"; done
             ;;
         trace) look trace print ;;
-        demo) look demo ward && look demo beats ;;
-        bench) look bench && look bench compare ;;
+        demo) for inner in ward beats; do look demo "$inner"; done ;;
+        bench)
+            look bench # `&&` would hide its failure
+            look bench compare
+            ;;
         *) look "$verb" ;;
     esac
 done
