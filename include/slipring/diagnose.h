@@ -122,13 +122,13 @@ static inline slr_diagnose_desc slr_diagnose_desc_init(void)
 /// slr_diagnosis describes one bottleneck.
 typedef struct slr_diagnosis {
     uint32_t bottleneck;  ///< an slr_bottleneck
-    uint32_t line;        ///< the number of the present line in `file`; 0: unknown
+    uint32_t line;        ///< the number, in `file`, of the program's line that causes the bottleneck; 0: unknown
     double figure, limit; ///< the figure that the rule compared, and the limit with which the rule compared it
     char measure[64];     ///< what `figure` measures, such as "copies' time / kernels' time"
     char name[64];        ///< the bottleneck's name, as slr_bottleneck_name returns it
     char text[512];       ///< what the rule found, with figures, and what to do about it
-    char change[256];     ///< a line of code that could replace the present line
-    char file[256];       ///< the file of the present line: a source, or a file with machine code; "": unknown
+    char change[256];     ///< a line of code that could replace line `line` of `file`
+    char file[256];       ///< the file of that line: a source, or a file with machine code; "": unknown
     uint64_t offset;      ///< if `file` has machine code: the place of the call in `file`, in bytes; else 0
 } slr_diagnosis;
 
