@@ -356,7 +356,7 @@ SLR_API slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_ten
 SLR_API slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
                                           const slr_tensor *dvalues, const slr_tensor *dx, slr_point *out);
 
-/// For each index (SLR_I32), copies the row of `table` with that index to `y`. If the table has no row with an index,
+/// For each index (SLR_I32), copies the row of `table` with that index to `y`. If an index is not a row of the table,
 /// the row of `y` for this index is zeros.
 SLR_API slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor *table,
                                      const slr_tensor *indices, const slr_tensor *y, slr_point *out);
