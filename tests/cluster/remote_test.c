@@ -141,7 +141,7 @@ static void a_worker_with_slow_handlers_gives_its_share_away_and_nothing_is_hand
         must(slr_worker_turn(one, 1000000));
     slr_sender *sender = open_sender(0);
     send_range(sender, 0, SLOW_MESSAGES);
-    while (stats_of(one).records == 0 || slow_calls == 0)
+    while (stats_of(one).records == 0 || __atomic_load_n(&slow_calls, __ATOMIC_RELAXED) == 0)
         must(slr_worker_turn(one, 1000000));
     slr_worker *two = work_slowly(other);
     while (stats_of(one).drained == 0 || stats_of(one).handled + stats_of(two).handled < SLOW_MESSAGES) {
