@@ -276,6 +276,7 @@ static void cache_folder_is_our_variables_then_xdgs_then_homes(void **state)
     assert_non_null(strstr(slr_error_message(), "more rights"));
     slri_environment_distrust(false);
     unsetenv("HOME");
+    unsetenv("LOCALAPPDATA");
     assert_int_equal(slri_cache_folder(&path), SLR_NOT_FOUND);
     assert_non_null(strstr(slr_error_message(), "SLIPRING_CACHE_DIR"));
     assert_null(path);

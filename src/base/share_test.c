@@ -67,7 +67,9 @@ static void many_things_take_few_mappings_and_do_not_overlap(void **state)
     assert_int_equal(slri_share_counted().things - before.things, THINGS);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     assert_in_range(slri_share_counted().mappings - before.mappings, 1, 8); // 4 MiB, then 8, and so on
+#ifndef _WIN32                                                              // where there is no /proc
     assert_in_range(lines_of_maps() - lines, 1, 24);
+#endif
 #endif
     (void)lines;
     for (uint32_t i = 0; i < THINGS; ++i) {

@@ -177,6 +177,9 @@ static void each_task_has_its_own_message(void **state)
 static void a_program_takes_real_time_and_the_clock_stands(void **state)
 {
     (void)state;
+#ifdef _WIN32
+    skip(); // there is no such shell
+#endif
     begin(4);
     const char *const argv[] = {"/bin/sh", "-c", "sleep 0.05; echo done", NULL};
     slri_process_result result;

@@ -203,6 +203,9 @@ static void the_folder_is_made_for_this_user_alone(void **state)
     (void)state;
     assert_int_equal(slri_cache_open(&cache), SLR_OK);
     assert_int_equal(stat(folder, &about), 0);
+#ifdef _WIN32
+    skip(); // folders have no modes there
+#endif
     assert_int_equal(about.st_mode & 0777, 0700);
     slri_cache_close(&cache);
 }
@@ -220,7 +223,9 @@ static void expect_private(const char *reason)
     snprintf(was, sizeof was, "%s", cache.folder);
     assert_int_equal(strncmp(was, temporary, strlen(temporary)), 0);
     assert_int_equal(stat(was, &about), 0);
+#ifndef _WIN32 // where folders have no modes
     assert_int_equal(about.st_mode & 0777, 0700);
+#endif
     publish(&cache, KEY, "machine code");
     assert_int_equal(slri_cache_find(&cache, KEY, ".so", &path), SLR_OK);
     free(path);
@@ -311,14 +316,14 @@ static void without_any_folder_there_are_no_entries_and_the_reason_names_both(vo
     assert_int_equal(slri_cache_open(&cache), SLR_OK);
     assert_null(cache.folder);
     assert_non_null(strstr(cache.why_private, folder));
-    assert_non_null(strstr(cache.why_private, "/nowhere:"));
+    assert_non_null(strstr(cache.why_private, "/nowhere"));
     assert_int_equal(slri_cache_publish(&cache, KEY, ".so", "x", 1, ""), SLR_SYSTEM);
     assert_int_equal(slri_cache_read(&cache, KEY, ".so", &content, &bytes), SLR_NOT_FOUND);
     assert_int_equal(slri_cache_find(&cache, KEY, ".so", &content), SLR_NOT_FOUND);
     slri_cache_close(&cache);
     slri_cache_describe(described, sizeof described);
     assert_ptr_equal(strstr(described, "none: the user's cache folder is not used: "), described);
-    assert_non_null(strstr(described, "/nowhere:"));
+    assert_non_null(strstr(described, "/nowhere"));
 }
 
 // ---- made once, bounded --------------------------------------------------------------------------------------------

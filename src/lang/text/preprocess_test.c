@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 // ---- macros --------------------------------------------------------------------------------------------------------
 
@@ -198,7 +199,11 @@ struct folder {
 static struct folder make_folder(void)
 {
     struct folder folder = {0};
+#ifdef _WIN32
+    const char *parent = getenv("TEMP");
+#else
     const char *parent = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+#endif
     assert_int_equal(slri_file_temporary_name(parent, ".kernel", &folder.path), SLR_OK);
     slri_folder *made;
     assert_int_equal(slri_folder_open(folder.path, &made), SLR_OK);
@@ -218,7 +223,7 @@ static void remove_folder(struct folder *folder)
 {
     while (folder->files)
         assert_int_equal(slri_file_remove(folder->file[--folder->files]), SLR_OK);
-    assert_int_equal(remove(folder->path), 0);
+    assert_int_equal(rmdir(folder->path), 0);
     free(folder->path);
 }
 
