@@ -142,6 +142,7 @@ static void a_fault_fails_the_messages_of_its_call(cts *c)
     CTS_TRUE(c, faults >= 1);
     CTS_SAME(c, stats.faulted, faults);
     CTS_TRUE(c, strstr(stats.last_fault, "division by zero") != NULL);
+    CTS_TRUE(c, strstr(stats.last_fault, ":7: instance 1: ") != NULL);
     if (!persistent)
         CTS_SAME(c, cts_call_int(c, ring, 1, 50), 2); // it has begun anew
     CTS_SAME(c, cts_call_int(c, ring, 0, 50), 109);

@@ -59,6 +59,7 @@ const cts_known cts_known_list[] = {
     {"vulkan/*/persistent", "overflow/a_dropped_call_says_so", CTS_MUST_REFUSE, NEEDS_HOST},
     {"vulkan/*/persistent", "routes/replies_go_along_a_route", CTS_MUST_REFUSE, ONE_GROUP},
     {"vulkan/*/persistent", "routes/a_route_of_one", CTS_MUST_REFUSE, ONE_GROUP},
+    {"vulkan/*/persistent", "routes/wide_messages_go_along_a_route", CTS_MUST_REFUSE, ONE_GROUP},
     {"vulkan/*/persistent", "routes/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"vulkan/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MUST_REFUSE, ONE_GROUP},
     {"vulkan/*", "ordering/message_passing_*", CTS_MAY_REFUSE, ENDS_LOOPS},

@@ -333,6 +333,35 @@ static void stamps_come_back(cts *c)
     CTS_TRUE(c, reply.sent_ns >= before && reply.sent_ns <= cts_now_ns());
 }
 
+// A device with a clock of its own times no message before the two clocks have been compared, and none where the host
+// cannot read it.
+static void the_latency_of_messages_is_measured(cts *c)
+{
+    enum { COUNT = 100 };
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    slr_latency before, latency = {0};
+    uint64_t end = cts_now_ns() + CTS_LONG(c);
+    desc.latency_every = 1;
+    slr_ring *ring = cts_ring(c, "echo", &desc);
+    slr_port *port = cts_port(c);
+    CTS_OK(c, slr_ring_get_latency(ring, &latency));
+    if (latency.every == 0)
+        return;
+    do {
+        before = latency;
+        for (int i = 0; i < COUNT; i++)
+            cts_send_int(c, port, cts_address(c, ring, 0), i, -1);
+        for (int i = 0; i < COUNT; i++)
+            CTS_SAME(c, cts_receive_int(c, port, NULL), i);
+        cts_stats_at_rest(c, ring);
+        CTS_OK(c, slr_ring_get_latency(ring, &latency));
+        if (cts_now_ns() > end)
+            cts_leave(c, CTS_HUNG, "%llu messages were timed", (unsigned long long)latency.count);
+    } while (latency.count - before.count < COUNT / 2);
+    CTS_TRUE(c, latency.count <= cts_stats(c, ring).handled);
+    CTS_TRUE(c, latency.min_ns <= latency.mean_ns && latency.mean_ns <= latency.max_ns);
+}
+
 // ---- priority -------------------------------------------------------------------------------------------------------
 
 // Sends values at priorities to a paused ring kernel and lets it go; the values as handled must be these.
@@ -527,6 +556,7 @@ const cts_case cts_message_cases[] = {
     CTS_HOST("mailboxes", a_call_gives_up_at_its_deadline),
     CTS_HOST("mailboxes", names_find_ring_kernels),
     CTS_HOST("mailboxes", stamps_come_back),
+    CTS_HOST("mailboxes", the_latency_of_messages_is_measured),
     CTS_HOST("priority", the_highest_goes_first_then_as_sent),
     CTS_HOST("priority", both_ends_of_the_scale),
     CTS_HOST("priority", the_default_is_128),

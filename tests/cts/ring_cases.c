@@ -234,6 +234,7 @@ static void a_fault_fails_the_message_and_resets_the_instance(cts *c)
     CTS_SAME(c, cts_call_int(c, ring, 0, 50), 1002);
     CTS_SAME(c, cts_stats_at_rest(c, ring).faulted, 1);
     CTS_TRUE(c, strstr(cts_stats_at_rest(c, ring).last_fault, "division by zero") != NULL);
+    CTS_TRUE(c, strstr(cts_stats_at_rest(c, ring).last_fault, ":6: instance 0: ") != NULL);
     cts_check_sum(c, ring);
 }
 
@@ -265,6 +266,42 @@ static void too_many_replies_are_a_fault(cts *c)
     CTS_SAME(c, reply.status, SLR_HANDLER_FAULT); // and neither of the two that there was room for
     cts_send_int(c, port, cts_address(c, ring, 0), 2, -1);
     CTS_SAME(c, cts_receive_int(c, port, NULL), 0);
+}
+
+// Each third message of a batch has more replies than it may have. They come by one port while another one's are the
+// last that went well.
+static void a_batch_with_faults_gives_the_other_replies(cts *c)
+{
+    enum { COUNT = 24 };
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.max_replies = 2;
+    slr_ring *ring = cts_ring(c, "several", &desc);
+    slr_port *well = cts_port(c), *port = cts_port(c);
+    slr_reply reply;
+    int counts[COUNT], value = 0;
+    uint32_t accepted = 0;
+    for (int i = 0; i < COUNT; i++)
+        counts[i] = 3 - i % 3;
+    cts_send_int(c, port, cts_address(c, ring, 0), 1, -1);
+    CTS_SAME(c, cts_receive_int(c, port, NULL), 0);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 4; i++) {
+            cts_send_int(c, well, cts_address(c, ring, 0), 1, -1);
+            CTS_SAME(c, cts_receive_int(c, well, NULL), 0);
+        }
+        CTS_OK(c, slr_send_many(port, cts_address(c, ring, 0), NULL, counts, sizeof *counts, COUNT, CTS_LONG(c),
+                                &accepted));
+        for (int i = 0; i < COUNT; i++)
+            if (counts[i] <= 2)
+                for (int j = 0; j < counts[i]; j++)
+                    CTS_SAME(c, cts_receive_int(c, port, NULL), j);
+            else {
+                CTS_OK(c, slr_receive(port, &reply, &value, sizeof value, CTS_LONG(c)));
+                CTS_SAME(c, reply.status, SLR_HANDLER_FAULT);
+            }
+    }
+    CTS_SAME(c, cts_stats_at_rest(c, ring).faulted, COUNT);
+    cts_check_sum(c, ring);
 }
 
 static void a_handler_runs_out_of_fuel(cts *c)
@@ -487,6 +524,7 @@ const cts_case cts_ring_cases[] = {
     CTS_HOST("faults", a_fault_fails_the_message_and_resets_the_instance),
     CTS_HOST("faults", an_access_outside_a_buffer_is_a_fault),
     CTS_HOST("faults", too_many_replies_are_a_fault),
+    CTS_HOST("faults", a_batch_with_faults_gives_the_other_replies),
     CTS_HOST("faults", a_handler_runs_out_of_fuel),
     CTS_HOST("faults", counted_loops_take_their_fuel_to_the_last),
     CTS_HOST("faults", a_faulted_message_is_a_dead_letter),

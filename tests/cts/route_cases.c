@@ -53,6 +53,80 @@ static void a_route_of_one(cts *c)
     pass_along(c, 1);
 }
 
+// Messages of more than 16 bytes, the part that a lane copies at once.
+static void wide_messages_go_along_a_route(cts *c)
+{
+    int ten[10];
+    slr_ring_desc first = SLR_RING_DESC_INIT, second = SLR_RING_DESC_INIT;
+    first.name = "first";
+    second.queue_size = 1; // so that neither is ever far behind the other
+    slr_ring *from = cts_ring(c, "ten", &first), *to = cts_ring(c, "ten", &second);
+    slr_port *port = cts_port(c), *end = cts_port(c);
+    slr_reply reply;
+    connect(c, from, NULL, to);
+    CTS_OK(c, slr_route_to_port(to, end, NULL));
+    for (int i = 1; i <= 50; i++) {
+        for (int k = 0; k < 10; k++)
+            ten[k] = i * 10 + k;
+        CTS_OK(c, slr_send(port, cts_address(c, from, 0), ten, sizeof ten, CTS_LONG(c)));
+    }
+    for (int i = 1; i <= 50; i++) {
+        CTS_OK(c, slr_receive(end, &reply, ten, sizeof ten, CTS_LONG(c)));
+        for (int k = 0; k < 10; k++)
+            CTS_SAME(c, ten[k], i * 10 + k + (k == 9 ? 2 * i * 10 : 0));
+    }
+}
+
+// Each message has a reply, and the same again along the route, in whichever order.
+static void a_port_may_collect_what_it_is_answered(cts *c)
+{
+    enum { COUNT = 40 };
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    slr_route_desc route = SLR_ROUTE_DESC_INIT;
+    slr_ring *ring = cts_ring(c, "echo", &desc);
+    slr_port *port = cts_port(c);
+    int times[COUNT] = {0};
+    route.reply_too = 1;
+    CTS_OK(c, slr_route_to_port(ring, port, &route));
+    for (int i = 0; i < COUNT; i++)
+        cts_send_int(c, port, cts_address(c, ring, 0), i, -1);
+    for (int i = 0; i < 2 * COUNT; i++) {
+        int value = cts_receive_int(c, port, NULL);
+        CTS_TRUE(c, value >= 0 && value < COUNT);
+        times[value]++;
+    }
+    for (int i = 0; i < COUNT; i++)
+        CTS_SAME(c, times[i], 2);
+}
+
+// Whose letter has the message as it came along the route.
+static void a_message_that_faults_behind_a_route_is_a_dead_letter(cts *c)
+{
+    static const int values[] = {1, 1, 3, 1, 4, 5, 1, 6};
+    slr_ring_desc first = SLR_RING_DESC_INIT, second = SLR_RING_DESC_INIT;
+    second.queue_size = 1;
+    second.max_replies = 2;
+    second.dead_letters = 8;
+    slr_ring *from = cts_ring(c, "echo", &first), *to = cts_ring(c, "several", &second);
+    slr_port *port = cts_port(c);
+    slr_dead_letter letter[8];
+    int faulted[8] = {0};
+    uint32_t taken = 0;
+    uint64_t end = cts_now_ns() + CTS_LONG(c);
+    connect(c, from, NULL, to);
+    for (int i = 0; i < 8; i++)
+        cts_send_int(c, port, cts_address(c, from, 0), values[i], -1);
+    while (taken < 4 && cts_now_ns() < end) {
+        uint32_t more = 0;
+        CTS_OK(c, slr_ring_take_dead_letters(to, letter, &faulted[taken], sizeof *faulted, 8 - taken, &more));
+        taken += more;
+    }
+    CTS_SAME(c, taken, 4);
+    for (int i = 0; i < 4; i++)
+        CTS_SAME(c, faulted[i], 3 + i);
+    CTS_SAME(c, cts_stats_at_rest(c, to).faulted, 4);
+}
+
 // Halves of even numbers to one, odd ones as they are to the instance that the handler names.
 static void a_handler_sends_through_its_outlets(cts *c)
 {
@@ -124,6 +198,9 @@ static void messages_that_do_not_fit_are_refused(cts *c)
 const cts_case cts_route_cases[] = {
     CTS_HOST("routes", replies_go_along_a_route),
     CTS_HOST("routes", a_route_of_one),
+    CTS_HOST("routes", wide_messages_go_along_a_route),
+    CTS_HOST("routes", a_port_may_collect_what_it_is_answered),
+    CTS_HOST("routes", a_message_that_faults_behind_a_route_is_a_dead_letter),
     CTS_HOST("routes", a_handler_sends_through_its_outlets),
     CTS_HOST("routes", a_handler_that_faults_has_sent_nothing),
     CTS_HOST("routes", what_goes_nowhere_is_counted),

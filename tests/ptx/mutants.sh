@@ -30,7 +30,7 @@ run_case() { # DEVICE CASE
 # ---- which case runs which instruction: NAME LINE MATTERS DEVICE CASE. A release that had nothing to release, an acquire
 # that had nothing to learn, and a guard that left no lane out change nothing where they go.
 
-rings='^(mailboxes|priority|references|overflow|instances|keys|blocks|routes|limits)/'
+rings='^(mailboxes|priority|references|overflow|instances|keys|blocks|batches|routes|limits)/'
 map_case() { # DEVICE CASE
     local trace
     trace=$(mktemp -p "$folder" trace.XXXXXX)

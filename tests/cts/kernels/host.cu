@@ -99,6 +99,15 @@ __ring__ void wide(const struct wide *in)
     ring_reply(&out);
 }
 
+//: ten
+struct ten { int value[10]; };
+__ring__ void ten(const struct ten *in)
+{
+    struct ten out = *in;
+    out.value[9] += out.value[0];
+    ring_reply(&out);
+}
+
 //: order
 struct number { int value; };
 struct total { int last; int wrong; };
