@@ -98,7 +98,7 @@ plant() { # < map
 }
 plant > "$folder/all"
 
-# ---- each one: six runs or more, of up to ten cases, first those in which the instruction matters, and of these one of
+# ---- each one: six runs or more, of up to forty cases, first those in which the instruction matters, and of these one of
 # each area; each run has a seed of its own
 
 try_one() { # KIND|KEY|NAME|LINE|NEW
@@ -107,7 +107,7 @@ try_one() { # KIND|KEY|NAME|LINE|NEW
     mapfile -t cases < <(awk -v n="$name" -v l="$line" '$1 == n && $2 == l { print 1 - $3, $4, $5 }' "$folder/map" |
         sort -u | awk '!($3 in had) { had[$3] = 1; print $1, length($3), $2, $3 }' | sort -k1,1n -k2,2n |
         awk '{ split($4, part, "/"); print $1, of[$1 part[1]]++ + 0, $2, $3, $4 }' | sort -k1,1n -k2,2n -k3,3n |
-        awk 'NR <= 10' | cut -d' ' -f4-)
+        awk 'NR <= 40' | cut -d' ' -f4-)
     for ((seed = 1; seed <= (${#cases[@]} < 6 ? 6 : ${#cases[@]}); ++seed)); do
         read -r device case <<< "${cases[(seed - 1) % ${#cases[@]}]}"
         SLIPRING_PTX_SEED=$seed SLIPRING_PTX_PLANT=$name:$line:$new run_case "$device" "$case" > /dev/null 2>&1 < /dev/null ||
