@@ -14,10 +14,17 @@
 
 #define LOOK_EVERY 1024u // passes of a blocked shard that does not get to sleep, between looks for a deadlock
 
-static void set(uint32_t *word, uint32_t value)
+// Release: who finds credits gone from `held` has seen them given back (route.c). deadlock.c has fences of its own.
+static void set_held(struct slri_outlet *outlet, uint32_t value)
 {
-    // Relaxed: deadlock.c, the only reader that acts on it, has fences of its own; statistics may be a moment old.
-    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+    __atomic_store_n(&outlet->held, value, __ATOMIC_RELEASE);
+}
+
+// Before credits of a destination are claimed or given back. Relaxed: both are releases, or have a fence before them,
+// so who sees their effect on what was accepted sees the new turn.
+static void next_turn(struct slri_outlet *outlet)
+{
+    __atomic_store_n(&outlet->turn, outlet->turn + 1, __ATOMIC_RELAXED);
 }
 
 static slr_ring *target(const struct slri_outlet *outlet)
@@ -70,7 +77,7 @@ static uint32_t reserve_replies(struct slri_shard *shard, struct slri_outlet *ou
     uint32_t room = (slots - (end - P[q + MBQ_READ_SEEN])) / each;
     room = room < want ? room : want;
     P[q + MBQ_RESERVED] += room * each;
-    set(&outlet->held, room * each);
+    set_held(outlet, room * each);
     return room;
 }
 
@@ -83,10 +90,11 @@ static void trim(struct slri_shard *shard, struct slri_outlet *outlet, uint32_t 
     if (outlet->to_port) {
         shard->own[mb_port(shard->own, outlet->c->port) + MBQ_RESERVED] -= excess;
     } else {
+        next_turn(outlet);
         mb_give_back(target(outlet)->S, excess);
         outlet->freed = 1;
     }
-    set(&outlet->held, credits);
+    set_held(outlet, credits);
 }
 
 // Whether a ring kernel takes no more messages, for good: a failed one may be restarted, and is waited for. The closed
@@ -103,10 +111,11 @@ static uint32_t reserve_messages(struct slri_shard *shard, struct slri_outlet *o
 {
     uint32_t each = outlet->each;
     uint32_t *S = target(outlet)->S;
-    set(&outlet->held, want * each);
+    next_turn(outlet);
+    set_held(outlet, want * each);
     __atomic_thread_fence(__ATOMIC_RELEASE); // who sees the claim knows that it may not be messages yet (deadlock.c)
     uint32_t credits = mb_claim_place(S, want * each, &outlet->place);
-    set(&outlet->held, credits);
+    set_held(outlet, credits);
     outlet->open = credits != 0 || !has_ended(target(outlet));
     if (!outlet->open)
         return want;
@@ -451,11 +460,12 @@ static void flush_relay(struct slri_shard *shard)
             for (uint32_t s = 0; s < target(outlet)->shards; ++s)
                 slri_lane_publish(outlet->c, s);
             if (unused != 0) {
+                next_turn(outlet);
                 mb_give_back(target(outlet)->S, unused);
                 outlet->freed = 1;
             }
         }
-        set(&outlet->held, 0);
+        set_held(outlet, 0);
     }
 }
 

@@ -470,14 +470,16 @@ void slri_ring_extend(slr_ring *ring)
 // accepted in its place: no more than there are credits was open when the counts above were read.
 static void count(slr_ring *ring, slr_ring_stats *out)
 {
+    slri_routes_lock();
     slri_ring_extend(ring);
     slri_mutex_lock(&ring->count_lock);
     uint32_t *S = ring->S;
-    uint32_t retired = 0;
+    uint32_t retired = 0, held;
     for (uint32_t i = 0; i < ring->shards; ++i)
         retired += ring->shard[i].turn.seen.handled + ring->shard[i].turn.seen.faulted +
                    ring->shard[i].turn.seen.dropped + ring->shard[i].turn.seen.in_doubt;
-    uint32_t open = (MB_ACQUIRE(MB_ACCEPTED) + slri_grants_accepted(ring) - retired) & MB_COUNT;
+    uint32_t accepted = slri_routes_accepted(ring, &held);
+    uint32_t open = (accepted + slri_grants_accepted(ring) - retired) & MB_COUNT;
     if (open > MB_COUNT / 2) // less than nothing: what kernels have sent is told a moment late (cu_passage.h)
         open = 0;
     if (open > S[MB_CAPACITY])
@@ -497,13 +499,16 @@ static void count(slr_ring *ring, slr_ring_stats *out)
         out->records_dropped += __atomic_load_n(&ring->shard[i].watch.records_dropped, __ATOMIC_RELAXED);
     }
     slri_mutex_unlock(&ring->count_lock);
-    out->accepted = out->handled + out->faulted + out->dropped + out->in_doubt + open;
+    slri_routes_count(ring, out);
+    slri_routes_unlock();
     out->pending = open - (uint32_t)out->undelivered;
+    held = held < out->pending ? held : (uint32_t)out->pending;
+    out->pending -= held;
+    out->accepted = out->handled + out->faulted + out->dropped + out->in_doubt + open - held;
     out->refused = __atomic_load_n(&ring->refused, __ATOMIC_RELAXED);
     slri_faults_describe(ring, out);
     slri_printing_count(ring, out);
     slri_keys_count(ring, out);
-    slri_routes_count(ring, out);
     slri_telemetry_count(ring, out);
 }
 

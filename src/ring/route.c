@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define LOOKS 1000u // at what routes hold: some 50 ns each
+
 // One change of routes at a time: held while owners take it up, which never take this lock.
 static slri_mutex routing = SLRI_MUTEX_INIT;
 // The lists of routes. Taken before a ring kernel's own lock.
@@ -448,28 +450,54 @@ static void count_out(const struct slri_route *route, slr_ring_stats *out)
         }
 }
 
-// Credits that routes have claimed for replies that handlers have not written yet are no messages.
-static uint64_t reserved(const slr_ring *ring)
+static uint32_t turns_in(const slr_ring *ring)
 {
-    uint64_t held = 0;
+    uint32_t turns = 0;
     for (const struct slri_route *r = ring->routes.in; r; r = r->next_in)
         for (uint32_t s = 0; s < r->from->shards; ++s)
-            held += __atomic_load_n(&r->outlet[s].held, __ATOMIC_RELAXED);
-    return held;
+            turns += __atomic_load_n(&r->outlet[s].turn, __ATOMIC_RELAXED);
+    return turns;
+}
+
+// What is held of each outlet's credits, noted there, or (again) the larger of that and what it is now.
+static uint32_t held_in(const slr_ring *ring, bool again)
+{
+    uint32_t sum = 0;
+    for (const struct slri_route *r = ring->routes.in; r; r = r->next_in)
+        for (uint32_t s = 0; s < r->from->shards; ++s) {
+            struct slri_outlet *outlet = &r->outlet[s];
+            uint32_t held = __atomic_load_n(&outlet->held, __ATOMIC_ACQUIRE); // what is gone has been given back
+            if (!again || held > outlet->held_before)
+                outlet->held_before = held;
+            sum += outlet->held_before;
+        }
+    return sum;
+}
+
+// What is held is read on both sides of what was accepted, in one turn of each owner. A claim raises what is held
+// first, a return lowers it last, and the accesses between acquire: so of each outlet the larger reading has all that
+// `accepted` has. Owners that claim without a pause may use up the looks; then one look may count a credit as a
+// message.
+uint32_t slri_routes_accepted(const slr_ring *ring, uint32_t *held)
+{
+    const uint32_t *S = ring->S;
+    for (uint32_t look = 0;; ++look) {
+        uint32_t turns = turns_in(ring);
+        (void)held_in(ring, false);
+        uint32_t accepted = MB_ACQUIRE(MB_ACCEPTED);
+        *held = held_in(ring, true);
+        if (turns == turns_in(ring) || look == LOOKS)
+            return accepted;
+        slri_pause();
+    }
 }
 
 void slri_routes_count(slr_ring *ring, slr_ring_stats *out)
 {
-    slri_mutex_lock(&route_lock);
     out->routed = ring->routes.routed;
     out->unrouted = ring->routes.unrouted;
     count_out(ring->routes.out, out);
     count_out(ring->routes.leaving, out);
     for (uint32_t s = 0; ring->shard && s < ring->shards; ++s)
         out->unrouted += __atomic_load_n(&ring->shard[s].route.unsent, __ATOMIC_RELAXED);
-    uint64_t held = reserved(ring);
-    slri_mutex_unlock(&route_lock);
-    held = held < out->pending ? held : out->pending;
-    out->pending -= held;
-    out->accepted -= held;
 }

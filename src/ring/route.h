@@ -32,8 +32,10 @@ struct slri_outlet {
     uint32_t used;  // messages of this batch that are filled, not yet flushed
     uint32_t freed; // 1: credits were given back, and nobody has been told yet
     // Written by the owner alone, read by others; atomic.
+    uint32_t turn; // raised before a claim or a return of credits changes what is held
     uint32_t held; // credits claimed and without a message yet
     uint64_t routed, unrouted;
+    uint32_t held_before; // the host's, under route_lock
 };
 
 // The outlets of one shard. The lowest destination slot first: of two shards that need the same two mailboxes, the one
@@ -131,7 +133,9 @@ slr_status slri_route_check(slr_ring *from, slr_ring *to); // whether a route wi
 // Makes one that has been checked, if there is none yet. `full`: it failed because there was no room, at once or by the
 // time that any route waits for it.
 slr_status slri_route_once(slr_ring *from, slr_ring *to, bool waits, bool *full);
-void slri_routes_count(slr_ring *ring, slr_ring_stats *out);
+// Under route_lock: what MB_ACCEPTED says, and how many of that are credits that routes hold and that are no messages.
+uint32_t slri_routes_accepted(const slr_ring *ring, uint32_t *held);
+void slri_routes_count(slr_ring *ring, slr_ring_stats *out); // likewise
 slr_status slri_routes_prepare(slr_ring *ring); // at launch: a handler that sends has a table of routes from the start
 void slri_routes_lock(void);                    // the lists; taken before a ring kernel's own lock
 void slri_routes_unlock(void);
