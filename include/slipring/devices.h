@@ -114,7 +114,8 @@ typedef struct slr_device_info {
     char stalled[160]; ///< the driver calls that `stalls` counts: "cuMemAlloc_v2 3, cuStreamQuery 1"; or ""
     uint32_t unheard; ///< number of work-groups of lost persistent kernels that may still run, as far as slipring knows
     uint32_t reserved;
-    uint64_t kept_bytes;   ///< bytes that lost kernels or handlers may still access; freed when they end, or never
+    uint64_t kept_bytes;   ///< bytes of this process that kernels of lost devices, or handlers that do not return, may
+                           ///< still access
     uint32_t device_class; ///< an slr_device_class
     uint32_t reserved2;
     /// `engine_reason` says why slipring interprets kernels although the user did not request the interpreter: there is

@@ -210,11 +210,11 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
     }
 #endif
 
-/// Makes one kernel from several element-wise kernels; the new kernel has one index and one bounds check. The fused
-/// kernel gives the same results as the separate kernels, bit for bit. A buffer is intermediate if one part writes it
-/// and a later part reads it. The fused kernel has no parameter for an intermediate buffer and does not write it,
-/// unless `keep` names the buffer. If two adjacent parts have no parameter in common, but the first part writes exactly
-/// one buffer and the second part reads exactly one buffer, slipring joins these two buffers.
+/// Makes one kernel from several element-wise kernels. The fused kernel gives the same results as the separate kernels,
+/// bit for bit. A buffer is intermediate if one part writes it and a later part reads it. The fused kernel has no
+/// parameter for an intermediate buffer and does not write it, unless `keep` names the buffer. If two adjacent parts
+/// have no parameter in common, but the first part writes exactly one buffer and the second part reads exactly one
+/// buffer, slipring joins these two buffers.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.

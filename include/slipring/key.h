@@ -35,7 +35,8 @@ typedef struct slr_key {
     size_t bytes;     ///< length of the text, in bytes
 } slr_key;
 
-// GCC passes a key by copies of 16 bytes. Such a copy waits some 10 cycles if the two words were stored one by one.
+// Stores `number` and `text` by one store of 16 bytes. GCC later loads the two together, and such a load waits some 10
+// cycles after two separate stores.
 static inline slr_key slri_make_key(uint64_t number, const char *text, size_t bytes)
 {
     slr_key key;

@@ -15,14 +15,14 @@ extern "C" {
 /// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. All limits of a device come from
 /// the driver or the system. A limit of 0 means that neither the driver nor the system gives the limit.
 typedef struct slr_device_limits {
-    uint32_t units;          ///< number of units
-    uint32_t lanes;          ///< number of threads that run in step: a warp's, or the 4-byte elements of a CPU's vector
-    uint32_t capability;     ///< compute capability of an NVIDIA GPU: 90 means 9.0
-    uint32_t block_threads;  ///< the most threads of a block
-    uint32_t unit_threads;   ///< the most threads on a unit at one time
-    uint32_t unit_blocks;    ///< the most blocks on a unit at one time
-    uint32_t unit_registers; ///< number of registers of a unit, 4 bytes each
-    uint32_t reserved;       ///< 0
+    uint32_t units;              ///< number of units
+    uint32_t lanes;              ///< number of threads of a warp; on a CPU, number of 4-byte elements of a vector
+    uint32_t capability;         ///< compute capability of an NVIDIA GPU: 90 means 9.0
+    uint32_t block_threads;      ///< the most threads of a block
+    uint32_t unit_threads;       ///< the most threads on a unit at one time
+    uint32_t unit_blocks;        ///< the most blocks on a unit at one time
+    uint32_t unit_registers;     ///< number of registers of a unit, 4 bytes each
+    uint32_t reserved;           ///< 0
     uint64_t block_shared_bytes; ///< the most shared memory of a block; on CUDA, the most that a kernel can request
     uint64_t unit_shared_bytes;  ///< shared memory of a unit
     uint64_t l1_bytes, l2_bytes; ///< sizes of the data caches: the cache of a unit, and the cache of the next level

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 enum {
-    SLR_MEMORY_TAKEN = 1,
-    SLR_MEMORY_GIVEN,
+    SLR_MEMORY_TAKEN = 1, ///< memory was allocated
+    SLR_MEMORY_GIVEN,     ///< memory was freed
     SLR_MEMORY_REUSED,  ///< a pool gives a buffer that waited in it to a new request; the memory was allocated earlier
     SLR_MEMORY_REFUSED, ///< a request was refused for lack of memory; the field `bytes` has the requested size
     SLR_MEMORY_LEAKED   ///< memory that was still allocated when its heap was destroyed or its device was closed

@@ -142,7 +142,7 @@ typedef struct slr_kernel_occupancy {
     /// With SLR_OCCUPANCY_DRIVER: the number of blocks that slipring computes itself, to compare with `groups`; else 0.
     uint32_t computed_groups;
     uint32_t units;
-    /// Number of threads that run in step: the threads of a warp, or the 4-byte elements of a CPU's vector.
+    /// Number of threads of a warp; on a CPU, number of 4-byte elements of a vector.
     uint32_t lanes;
     uint32_t multiple;          ///< the driver prefers blocks whose number of threads is a multiple of this number
     uint32_t block_limit;       ///< the most threads per block with which this kernel can run

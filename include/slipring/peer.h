@@ -49,9 +49,8 @@ SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr
 
 /// Copies bytes from a buffer of one device to a buffer of another device. The stream `stream` belongs to the source
 /// device or to the destination device. A copy between devices runs after the stream's earlier work and before its
-/// later work. The other device, to which `stream` does not belong, does its part of the copy in an internal stream. A
-/// copy between devices keeps its order with other work on the source and on the destination, as a copy by
-/// slr_stream_copy does. If the source and destination buffers are on one device, slr_peer_copy does the same as
+/// later work. A copy between devices keeps its order with other work on the source and on the destination, as a copy
+/// by slr_stream_copy does. If the source and destination buffers are on one device, slr_peer_copy does the same as
 /// slr_stream_copy.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers alive until the copy has completed.

@@ -85,8 +85,8 @@ typedef struct slr_profile_row {
     double bytes_per_second; ///< bytes / total_ns
     // The fields from `threads` to `instructions` are counts of work. In the row of a kernel, the counts are the sum of
     // all launches. In the row of a ring kernel's batches, the counts are the sum of all messages: slipring counts the
-    // work of one call of the handler whose message is not known, and multiplies it by the number of messages. If
-    // slipring could not count the work of a kernel, all these counts are 0 except threads and blocks.
+    // work of one call of the handler for a message of unknown contents, and multiplies it by the number of messages.
+    // If slipring could not count the work of a kernel, all these counts are 0 except threads and blocks.
     uint64_t threads, blocks;
     uint64_t flops, flops64; ///< operations in single precision; operations in double precision
     uint64_t instructions;   ///< instructions of the IR, the compiler's intermediate form

@@ -171,7 +171,8 @@ typedef struct slr_function_info {
     slr_function_kind kind;
     const char *file; ///< with `line`: the place of the declaration
     uint32_t line;
-    uint32_t parameter_count; ///< for a handler: the parameters after its message, or after the number of its messages
+    uint32_t parameter_count; ///< for a handler: the parameters after its message; for `__ring_batch__`, after the
+                              ///< number of messages
     const slr_parameter *parameters;
     const char *const *types;         ///< type of each parameter, as in C: "const float *", "struct pose"
     uint32_t max_threads, min_blocks; ///< values of __launch_bounds__; 0: not given

@@ -127,9 +127,7 @@ typedef struct slr_same {
 /// of two, and I is the number of instances per shard, rounded up. The number of shards is the number of the device's
 /// worker threads, but at most the number of instances. slipring allocates each part of a ring kernel's memory when
 /// that part is first used. A ring kernel with one port and a queue of 4 messages of 64 B uses 4 KB of memory, also
-/// after a call. A sender sends through a port. If a lane (the slots through which one port sends to one shard) is
-/// longer than a memory page, each port that has called the ring kernel uses two or three more pages. A port uses no
-/// memory until its first send, however large max_ports is.
+/// after a call. A port uses no memory until its first send, however large max_ports is.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// queue_size is the capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired
@@ -227,8 +225,8 @@ typedef struct slr_ring_desc {
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
     /// If publish_each is 1, slipring publishes replies and counts after each message instead of each batch, so no
-    /// reply waits for the handling of a later message. The option publish_each works only for host handlers of one
-    /// message per call. publish_each does not work with routes to other ring kernels, because replies along routes are
+    /// reply waits for the handling of a later message. The option publish_each works only for the host handler
+    /// `on_message`. publish_each does not work with routes to other ring kernels, because replies along routes are
     /// published per batch. By default slipring publishes replies and counts after each batch.
     uint32_t publish_each;
 } slr_ring_desc;

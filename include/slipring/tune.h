@@ -117,8 +117,8 @@ typedef struct slr_tune_desc {
     uint32_t repeats;   ///< samples of each candidate before the tuner drops the slower half; default: 5
     uint32_t flags;     ///< slr_tune_flag values, combined with |
     /// `tolerance` says how much a candidate's result may differ from the default launch's result, relative to the
-    /// larger magnitude. The default 0 of `tolerance` means that the results must be the same bit for bit. Only
-    /// programs with slr_program_desc.tuned = SLR_TUNED_ANY use a choice whose results differ.
+    /// larger absolute value of the two. The default 0 of `tolerance` means that the results must be the same bit for
+    /// bit. Only programs with slr_program_desc.tuned = SLR_TUNED_ANY use a choice whose results differ.
     double tolerance;
     slr_tune_watcher *watch; ///< called after each candidate; or NULL
     slr_tune_meter *measure; ///< measures each sample of a candidate, instead of slipring; or NULL
