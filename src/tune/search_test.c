@@ -228,6 +228,34 @@ static void the_model_finds_nearly_the_best_in_a_tenth_of_the_space(void **state
     }
 }
 
+// All candidates are alike, except a fast one, at (3, 2, 3).
+static double hidden(const uint32_t *choice)
+{
+    return choice[0] == 3 && choice[1] == 2 && choice[2] == 3 ? 0.7 : 2;
+}
+
+// It puts a slow neighbour of the fast candidate first, and the fast one second.
+static double predict_with_one_error(void *user, uint64_t code)
+{
+    const struct world *world = user;
+    uint32_t choice[SLRI_SPACE_DIMENSIONS];
+    slri_space_decode(&world->space, code, choice);
+    double a = 3.0 - choice[0], b = fabs(3.0 - choice[1]), c = 3.0 - choice[2];
+    if (code == 0)
+        return 2; // the default
+    return a + b + c == 0 ? 1 : world->cost(choice) < 1 ? 1.05 : 1.1 + 0.05 * (a + b + c);
+}
+
+static void one_slow_candidate_does_not_keep_the_search_from_its_neighbours(void **state)
+{
+    (void)state;
+    struct world world = {.space = {3, {4, 6, 4}}, .cost = hidden};
+    struct slri_search_desc desc = describe(&world, SLR_TUNE_MODEL);
+    desc.predicts = predict_with_one_error;
+    desc.evaluations = 3;
+    assert_true(run_once(&world, &desc) < 1);
+}
+
 static double predict_some(void *user, uint64_t code)
 {
     return code == 7 ? INFINITY : code % 2 ? NAN : predict_roughly(user, code);
@@ -275,6 +303,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_tries_the_same_and_another_one_something_else),
         cmocka_unit_test(local_search_walks_down_to_the_floor),
         cmocka_unit_test(the_model_finds_nearly_the_best_in_a_tenth_of_the_space),
+        cmocka_unit_test(one_slow_candidate_does_not_keep_the_search_from_its_neighbours),
         cmocka_unit_test(what_cannot_be_comes_last_and_what_is_unknown_in_between),
         cmocka_unit_test(a_very_large_space_is_drawn_from_and_holds_the_default),
     };
