@@ -51,7 +51,8 @@ static slr_status answer_call(slr_server *server, uint32_t at, slr_status status
     slri_remote_calls *calls = &server->calls;
     SLRI_TRY(reserve_answer(server));
     const slri_remote_call call = calls->list[at];
-    const slri_remote_answer answer = {call.number, server->partition, (uint32_t)status};
+    const slri_remote_answer answer = {
+        .number = call.number, .partition = server->partition, .status = (uint32_t)status};
     unsigned char *to = calls->answers + calls->answer_count++ * answer_step(server);
     memset(to, 0, answer_step(server));
     memcpy(to, &call.producer, sizeof call.producer);
@@ -81,6 +82,43 @@ slr_status slri_server_end_calls(slr_server *server)
     return SLR_OK;
 }
 
+uint64_t slri_server_only_caller(const slr_server *server)
+{
+    const slri_remote_calls *calls = &server->calls;
+    uint64_t first, other;
+    if (calls->answer_count == 0 || calls->fresh != calls->answer_count || !server->log->engine->append_told)
+        return 0;
+    memcpy(&first, calls->answers, sizeof first);
+    for (uint32_t i = 1; i < calls->answer_count; ++i) {
+        memcpy(&other, calls->answers + i * answer_step(server), sizeof other);
+        if (other != first)
+            return 0;
+    }
+    return first;
+}
+
+// One that is lost is as one that is lost on its way: the output is stored.
+static void send_answer(slr_server *server, uint32_t at, uint64_t log)
+{
+    unsigned char *from = server->calls.answers + at * answer_step(server);
+    uint64_t producer;
+    slri_remote_answer answer;
+    memcpy(&producer, from, sizeof producer);
+    memcpy(&answer, from + sizeof producer, sizeof answer);
+    answer.log = log;
+    answer.record = log ? server->out_last : 0;
+    memcpy(from + sizeof producer, &answer, sizeof answer);
+    (void)server->log->engine->answer(server->log, producer, from + sizeof producer,
+                                      answer_step(server) - sizeof producer);
+}
+
+void slri_server_answer_early(slr_server *server, uint64_t log)
+{
+    for (uint32_t i = 0; i < server->calls.answer_count; ++i)
+        send_answer(server, i, log);
+    server->calls.answer_count = 0;
+}
+
 slr_status slri_server_send_answers(slr_server *server)
 {
     slri_remote_calls *calls = &server->calls;
@@ -90,13 +128,8 @@ slr_status slri_server_send_answers(slr_server *server)
     SLRI_TRY(slri_server_store(server));
     SLRI_TRY(engine->sync(server->log, SLRI_LOG_OUT));
     SLRI_TRY(engine->sync(server->log, SLRI_LOG_DEAD));
-    for (uint32_t i = 0; i < calls->answer_count; ++i) {
-        const unsigned char *from = calls->answers + i * answer_step(server);
-        uint64_t producer;
-        memcpy(&producer, from, sizeof producer);
-        // One that is lost is as one that is lost on its way: the output is stored.
-        (void)engine->answer(server->log, producer, from + sizeof producer, answer_step(server) - sizeof producer);
-    }
+    for (uint32_t i = 0; i < calls->answer_count; ++i)
+        send_answer(server, i, 0);
     calls->answer_count = 0;
     return SLR_OK;
 }

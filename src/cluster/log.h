@@ -101,6 +101,11 @@ typedef struct slri_log_engine {
                          uint64_t timeout_ns);
     /// Sends bytes to a producer that waits for them; they may be lost on the way. NULL where producers are here.
     slr_status (*answer)(slri_log *log, uint64_t producer, const void *data, size_t bytes);
+    /// As append, to `out`; the server tells a producer, too, when the record is stored. `*proof` names the log in what
+    /// the producer is told. 0: it is not told, for a record before this one is not known to be stored, and behind one
+    /// that is refused this one would not count. NULL where `answer` is.
+    slr_status (*append_told)(slri_log *log, uint64_t expected, const slri_append_part *parts, uint32_t count,
+                              uint64_t producer, uint64_t *proof);
 } slri_log_engine;
 
 extern const slri_log_engine slri_log_local;

@@ -3,6 +3,7 @@
 // until all are stored. Each names the sequence that it expects to follow, so that where one is refused or lost those
 // behind it are refused as well, and the log has failed: its partition is opened again.
 #include "base/clock.h"
+#include "base/key_hash.h"
 #include "base/status.h"
 #include "cluster/nats.h"
 
@@ -27,6 +28,8 @@ struct remote_log {
     uint32_t partition;
     struct stream streams[SLRI_LOG_STREAMS];
     slri_nats_follower follower; // of `in`
+    uint64_t id;                 // of this log, like no other's
+    uint64_t told_until_ns;      // an append is in flight that nobody waits for; 0: none
     slr_status failed;
     void *buffer; // a record, with its parts joined
     size_t capacity;
@@ -89,6 +92,12 @@ static slr_status await_acks(struct remote_log *log, struct stream *stream, uint
     return log->failed == SLR_OK ? SLR_OK : SLRI_FAIL(WRONG_STATE, "an earlier append to '%s' failed", stream->name);
 }
 
+// Its acknowledgements come on one subscription, whoever else is told of them: their order counts.
+static bool is_out(const struct remote_log *log, const struct stream *stream)
+{
+    return stream == &log->streams[SLRI_LOG_OUT];
+}
+
 static slr_status open_stream(struct remote_log *log, struct stream *stream)
 {
     const slri_nats_api *api = log->nats->api;
@@ -96,18 +105,28 @@ static slr_status open_stream(struct remote_log *log, struct stream *stream)
         return SLR_OK;
     if (stream->last == 0)
         SLRI_TRY(slri_nats_make_stream(log->nats, stream->name, stream->subject, 0, 1));
-    int status = api->natsInbox_Create(&stream->inbox);
-    status = status ? status : api->natsConnection_SubscribeSync(&stream->acks, log->nats->connection, stream->inbox);
+    char all[SLRI_NATS_SUBJECT];
+    int status = 0;
+    if (is_out(log, stream))
+        slri_nats_told_subject(log->nats, "*", log->id, all);
+    else
+        status = api->natsInbox_Create(&stream->inbox);
+    status = status ? status
+                    : api->natsConnection_SubscribeSync(&stream->acks, log->nats->connection,
+                                                        stream->inbox ? stream->inbox : all);
     return status ? slri_nats_fail(log->nats, status, "a subscription") : SLR_OK;
 }
 
-static slr_status publish(struct remote_log *log, const struct stream *stream, size_t bytes)
+static slr_status publish(struct remote_log *log, const struct stream *stream, size_t bytes, uint64_t producer)
 {
     const slri_nats_api *api = log->nats->api;
     natsMsg *message;
-    char expected[24];
+    char expected[24], name[24], told[SLRI_NATS_SUBJECT];
+    snprintf(name, sizeof name, "%016" PRIx64, producer);
+    slri_nats_told_subject(log->nats, name, log->id, told);
     snprintf(expected, sizeof expected, "%" PRIu64, stream->last);
-    int status = api->natsMsg_Create(&message, stream->subject, stream->inbox, log->buffer, (int)bytes);
+    int status = api->natsMsg_Create(&message, stream->subject, is_out(log, stream) ? told : stream->inbox, log->buffer,
+                                     (int)bytes);
     if (status)
         return slri_nats_fail(log->nats, status, "a record");
     status = api->natsMsgHeader_Set(message, "Nats-Expected-Last-Sequence", expected);
@@ -116,10 +135,10 @@ static slr_status publish(struct remote_log *log, const struct stream *stream, s
     return status ? slri_nats_fail(log->nats, status, stream->subject) : SLR_OK;
 }
 
-static slr_status remote_append(slri_log *base, enum slri_log_stream at, uint64_t expected,
-                                const slri_append_part *parts, uint32_t count)
+// `producer`: who is told as well, of `out`; 0: nobody.
+static slr_status publish_record(struct remote_log *log, enum slri_log_stream at, uint64_t expected,
+                                 const slri_append_part *parts, uint32_t count, uint64_t producer)
 {
-    struct remote_log *log = (struct remote_log *)base;
     struct stream *stream = &log->streams[at];
     size_t bytes = 0, most = (size_t)log->nats->api->natsConnection_GetMaxPayload(log->nats->connection);
     if (expected != stream->last)
@@ -139,9 +158,44 @@ static slr_status remote_append(slri_log *base, enum slri_log_stream at, uint64_
     SLRI_TRY(open_stream(log, stream));
     uint64_t room = IN_FLIGHT_BYTES / (bytes + 1);
     SLRI_TRY(await_acks(log, stream, room < IN_FLIGHT ? room : IN_FLIGHT));
-    SLRI_TRY(publish(log, stream, bytes));
+    SLRI_TRY(publish(log, stream, bytes, producer));
     stream->last++;
     stream->bytes += bytes;
+    return SLR_OK;
+}
+
+static slr_status remote_append(slri_log *base, enum slri_log_stream at, uint64_t expected,
+                                const slri_append_part *parts, uint32_t count)
+{
+    return publish_record((struct remote_log *)base, at, expected, parts, count, 0);
+}
+
+static slr_status remote_append_told(slri_log *base, uint64_t expected, const slri_append_part *parts, uint32_t count,
+                                     uint64_t producer, uint64_t *proof)
+{
+    struct remote_log *log = (struct remote_log *)base;
+    struct stream *out = &log->streams[SLRI_LOG_OUT];
+    SLRI_TRY(await_acks(log, out, UINT64_MAX)); // those that have come
+    const bool is_told = out->stored == out->last;
+    SLRI_TRY(publish_record(log, SLRI_LOG_OUT, expected, parts, count, is_told ? producer : 0));
+    *proof = is_told ? log->id : 0;
+    if (is_told)
+        log->told_until_ns = slri_deadline_after(log->nats->timeout_ns);
+    return SLR_OK;
+}
+
+// Nobody waits for the acknowledgement of an append that its producer is told of: where it is refused or does not come,
+// the partition must be opened again, for the producer waits.
+static slr_status hear_of_told(struct remote_log *log)
+{
+    struct stream *out = &log->streams[SLRI_LOG_OUT];
+    if (log->told_until_ns == 0)
+        return SLR_OK;
+    SLRI_TRY(await_acks(log, out, UINT64_MAX));
+    if (out->stored == out->last)
+        log->told_until_ns = 0;
+    else if (slri_passed(log->told_until_ns))
+        return log->failed = SLRI_FAIL(TIMEOUT, "NATS: stream %s: no answer to an append", out->name);
     return SLR_OK;
 }
 
@@ -208,6 +262,7 @@ static slr_status remote_follow(slri_log *base, uint64_t first, uint32_t most, s
                                 uint64_t timeout_ns)
 {
     struct remote_log *log = (struct remote_log *)base;
+    SLRI_TRY(hear_of_told(log));
     return slri_nats_follow(&log->follower, log->streams[SLRI_LOG_IN].name, first, most, visit, user, timeout_ns);
 }
 
@@ -217,7 +272,7 @@ static slr_status remote_answer(slri_log *base, uint64_t producer, const void *d
 {
     struct remote_log *log = (struct remote_log *)base;
     char subject[SLRI_NATS_SUBJECT];
-    slri_nats_reply_subject(log->nats, producer, subject);
+    slri_nats_reply_subject(log->nats, producer, "answer", subject);
     int status = log->nats->api->natsConnection_Publish(log->nats->connection, subject, data, (int)bytes);
     return status ? slri_nats_fail(log->nats, status, subject) : SLR_OK;
 }
@@ -287,6 +342,9 @@ static slr_status remote_open(const slri_log_desc *desc, slri_log **out)
     log->nats = desc->nats;
     log->partition = desc->partition;
     log->follower.nats = desc->nats;
+    struct slri_key_secret random;
+    slri_key_secret_make(&random);
+    log->id = random.word[0] | 1; // 0 is none
     slr_status status = SLR_OK;
     for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS && status == SLR_OK; ++at)
         status = find_stream(log, at);
@@ -323,4 +381,5 @@ const slri_log_engine slri_log_nats = {
     .size = remote_size,
     .follow = remote_follow,
     .answer = remote_answer,
+    .append_told = remote_append_told,
 };

@@ -66,9 +66,13 @@ void slri_nats_stream_name(const slri_nats *nats, enum slri_log_stream stream, u
 void slri_nats_stream_subject(const slri_nats *nats, enum slri_log_stream stream, uint32_t partition,
                               char out[SLRI_NATS_SUBJECT]);
 
-/// The subject of replies to a producer's calls: "slr.NAME.reply.00c0ffee00c0ffee"; and of the hint that a call is on
-/// its way to a partition (with "*": to any): "slr.NAME.call.3".
-void slri_nats_reply_subject(const slri_nats *nats, uint64_t producer, char out[SLRI_NATS_SUBJECT]);
+/// The subject of replies to a producer's calls: "slr.NAME.reply.00c0ffee00c0ffee.answer" (`rest`: "answer"; ">": of
+/// all that it is told). Of acknowledgements of a log's outputs, which a producer gets as well:
+/// "slr.NAME.reply.*.told.7"
+/// (`producer` "*": of any). Of the hint that a call is on its way to a partition (with "*": to any):
+/// "slr.NAME.call.3".
+void slri_nats_reply_subject(const slri_nats *nats, uint64_t producer, const char *rest, char out[SLRI_NATS_SUBJECT]);
+void slri_nats_told_subject(const slri_nats *nats, const char *producer, uint64_t log, char out[SLRI_NATS_SUBJECT]);
 void slri_nats_call_subject(const slri_nats *nats, const char *partition, char out[SLRI_NATS_SUBJECT]);
 
 /// A named value and its revision. Errors: NOT_FOUND, INVALID (longer than `capacity`), SYSTEM, TIMEOUT.

@@ -28,9 +28,14 @@ void slri_nats_stream_subject(const slri_nats *nats, enum slri_log_stream stream
     snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.%s.%u", nats->name, slri_log_stream_name(stream), partition);
 }
 
-void slri_nats_reply_subject(const slri_nats *nats, uint64_t producer, char out[SLRI_NATS_SUBJECT])
+void slri_nats_reply_subject(const slri_nats *nats, uint64_t producer, const char *rest, char out[SLRI_NATS_SUBJECT])
 {
-    snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.reply.%016" PRIx64, nats->name, producer);
+    snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.reply.%016" PRIx64 ".%s", nats->name, producer, rest);
+}
+
+void slri_nats_told_subject(const slri_nats *nats, const char *producer, uint64_t log, char out[SLRI_NATS_SUBJECT])
+{
+    snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.reply.%s.told.%016" PRIx64, nats->name, producer, log);
 }
 
 void slri_nats_call_subject(const slri_nats *nats, const char *partition, char out[SLRI_NATS_SUBJECT])

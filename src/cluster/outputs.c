@@ -127,7 +127,10 @@ slr_status slri_server_store(slr_server *server)
     slri_append_part parts[] = {{&head, sizeof head}, {server->out, server->out_bytes}};
     const slri_log_engine *engine = server->log->engine;
     SLRI_TRY(slri_server_reserve(server, server->out_count)); // nothing may fail behind the append
-    SLRI_TRY(engine->append(server->log, SLRI_LOG_OUT, server->out_last, parts, 2));
+    const uint64_t caller = slri_server_only_caller(server);
+    uint64_t proof = 0;
+    SLRI_TRY(caller ? engine->append_told(server->log, server->out_last, parts, 2, caller, &proof)
+                    : engine->append(server->log, SLRI_LOG_OUT, server->out_last, parts, 2));
     slri_server_note_record(server, ++server->out_last, head.first);
     server->out_id = slri_output_id(server->writer, server->out_last);
     const size_t step = sizeof(slri_frame_output) + server->reply_step;
@@ -136,7 +139,9 @@ slr_status slri_server_store(slr_server *server)
         memcpy(&output, server->out + i * step, sizeof output);
         slri_server_note_output(server, &output, ++server->outputs, server->out + i * step + sizeof output);
     }
-    server->out_bytes = server->out_count = 0;
+    server->out_bytes = server->out_count = server->calls.fresh = 0;
+    if (proof)
+        slri_server_answer_early(server, proof);
     return server->desc.sync == SLR_SYNC_ALWAYS ? engine->sync(server->log, SLRI_LOG_OUT) : SLR_OK;
 }
 
@@ -170,7 +175,10 @@ static slr_status take_reply(slr_server *server, const slr_reply *reply, const u
     memcpy(to + sizeof output, payload, server->shape.reply_bytes);
     server->out_bytes += sizeof output + server->reply_step;
     server->out_count++;
-    return slri_server_take_answer(server, message, SLR_OK, payload);
+    const uint32_t answers = server->calls.answer_count;
+    SLRI_TRY(slri_server_take_answer(server, message, SLR_OK, payload));
+    server->calls.fresh += server->calls.answer_count - answers;
+    return SLR_OK;
 }
 
 // ---- messages that faulted -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 // one fails, it and all of its partition behind it are sent again: a worker takes each number once, and none before the
 // one that precedes it.
 #include "cluster/name.h"
+#include "cluster/proof.h"
 
 #include "base/clock.h"
 #include "base/sized.h"
@@ -65,6 +66,7 @@ struct slr_sender {
     out_part *parts;
     sent_frame *spare;                // frames of full size that were accepted: their memory waits for the next ones
     natsSubscription *acks, *replies; // replies: of calls
+    slri_proofs proofs;               // of the call that waits
     char *inbox;
     slr_sender_stats stats;
 };
@@ -453,6 +455,7 @@ static void release_sender(slr_sender *sender)
     free_frames(sender->spare);
     if (sender->acks)
         sender->nats->api->natsSubscription_Destroy(sender->acks);
+    free(sender->proofs.payloads);
     if (sender->replies)
         sender->nats->api->natsSubscription_Destroy(sender->replies);
     if (sender->inbox)
@@ -598,25 +601,58 @@ static slr_status open_replies(slr_sender *sender)
     const slri_nats_api *api = sender->nats->api;
     if (sender->replies)
         return SLR_OK;
-    slri_nats_reply_subject(sender->nats, sender->producer, subject);
+    sender->proofs.bytes = sender->shape.reply_bytes;
+    if (!sender->proofs.payloads)
+        sender->proofs.payloads = malloc(SLRI_PROOFS * sender->proofs.bytes + 1);
+    if (!sender->proofs.payloads)
+        return SLRI_FAIL(NO_MEMORY, "no memory for replies of %zu B", sender->proofs.bytes);
+    slri_nats_reply_subject(sender->nats, sender->producer, ">", subject);
     int status = api->natsConnection_SubscribeSync(&sender->replies, sender->nats->connection, subject);
     return status ? slri_nats_fail(sender->nats, status, subject) : SLR_OK;
 }
 
-// Whether a message is the answer to that call; others are late.
-static bool read_answer(const slr_sender *sender, natsMsg *message, uint32_t partition, void *reply, slr_status *status)
+// The server's word that an append is stored. One that is refused, another worker answers.
+static const slri_proof *read_told(slr_sender *sender, uint64_t log, const char *data, size_t bytes)
+{
+    char text[512];
+    uint64_t record;
+    bytes = bytes < sizeof text - 1 ? bytes : sizeof text - 1;
+    if (bytes)
+        memcpy(text, data, bytes);
+    text[bytes] = '\0';
+    return slri_nats_answer(text, "an output", &record) == SLR_OK ? slri_proofs_stored(&sender->proofs, log, record)
+                                                                  : NULL;
+}
+
+// Whether a message completes the reply to that call; others are late. An answer that names an append counts only
+// with the server's word that it is stored: the one may come before the other.
+static bool read_answer(slr_sender *sender, natsMsg *message, uint32_t partition, void *reply, slr_status *status)
 {
     slri_remote_answer answer;
+    slri_proof stored;
+    const slri_proof *proof = &stored;
     const size_t bytes = (size_t)sender->nats->api->natsMsg_GetDataLength(message);
     const char *data = sender->nats->api->natsMsg_GetData(message);
-    if (bytes < sizeof answer + sender->shape.reply_bytes)
+    const char *last = strrchr(sender->nats->api->natsMsg_GetSubject(message), '.') + 1; // of "reply.PRODUCER.>"
+    if (strcmp(last, "answer") != 0)
+        proof = read_told(sender, strtoull(last, NULL, 16), data, bytes);
+    else {
+        if (bytes < sizeof answer + sender->shape.reply_bytes)
+            return false;
+        memcpy(&answer, data, sizeof answer);
+        if (answer.partition != partition || answer.number != sender->parts[partition].number)
+            return false;
+        if (answer.log)
+            proof =
+                slri_proofs_answered(&sender->proofs, answer.log, answer.record, answer.status, data + sizeof answer);
+        else
+            stored = (slri_proof){.status = answer.status, .payload = data + sizeof answer};
+    }
+    if (!proof)
         return false;
-    memcpy(&answer, data, sizeof answer);
-    if (answer.partition != partition || answer.number != sender->parts[partition].number)
-        return false;
-    *status = answer.status == SLR_OK || answer.status == SLR_HANDLER_FAULT ? (slr_status)answer.status : SLR_END;
+    *status = proof->status == SLR_OK || proof->status == SLR_HANDLER_FAULT ? (slr_status)proof->status : SLR_END;
     if (*status == SLR_OK && sender->shape.reply_bytes)
-        memcpy(reply, data + sizeof answer, sender->shape.reply_bytes);
+        memcpy(reply, proof->payload, sender->shape.reply_bytes);
     return true;
 }
 
@@ -688,6 +724,7 @@ slr_status slr_sender_call(slr_sender *sender, slr_key key, const void *message,
                          "among the outputs",
                          sender->nats->name, sender->parts[partition].number + 1, partition);
     SLRI_TRY(open_replies(sender));
+    slri_proofs_forget(&sender->proofs);
     SLRI_TRY(send_call(sender, partition, &key, message, deadline_ns));
     slr_status status = await_reply(sender, partition, reply, deadline_ns);
     if (status == SLR_OK)

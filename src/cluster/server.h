@@ -101,6 +101,7 @@ typedef struct slri_remote_call {
 typedef struct slri_remote_answer {
     uint64_t number; // of the message, as its sender counts in the partition
     uint32_t partition, status;
+    uint64_t log, record; // the append that must be stored before it counts; log 0: it is stored
 } slri_remote_answer;
 
 /// Calls that wait, and answers that are to be sent once their outputs are stored.
@@ -109,6 +110,7 @@ typedef struct slri_remote_calls {
     uint32_t count, capacity;
     unsigned char *answers; // each: the producer, a slri_remote_answer, the reply
     uint32_t answer_count, answer_capacity;
+    uint32_t fresh; // answers whose outputs are in the frame that is being filled
 } slri_remote_calls;
 
 /// While a new handler is tried: what it goes back to. The ring kernel before it stands where the last snapshot does.
@@ -253,6 +255,10 @@ slr_status slri_server_note_call(slr_server *server, uint64_t message, uint64_t 
 slr_status slri_server_take_answer(slr_server *server, uint64_t message, slr_status status, const void *payload);
 /// Sends the answers, once what they say is stored.
 slr_status slri_server_send_answers(slr_server *server);
+/// The producer that all answers are for, if their outputs are all in the frame that is to be stored. 0: none.
+uint64_t slri_server_only_caller(const slr_server *server);
+/// Sends the answers behind the append of that frame: they count once the server has told the producer of it.
+void slri_server_answer_early(slr_server *server, uint64_t log);
 /// Answers whoever waits for a message that was handled without a reply: a snapshot has it.
 slr_status slri_server_end_calls(slr_server *server);
 void slri_server_free_calls(slr_server *server);

@@ -40,6 +40,7 @@ passes              | durable   |
 passes              | durable   | KILLS=4 SNAPSHOTS=3
 passes              | cluster   |
 passes              | cluster   | LOG=4 LOSSES=2 TAKES=2
+passes              | proof     |
 passes              | restart   | FAULTS=1
 passes              | restart   | N=1 FAULTS=1 CLOSES=1
 passes              | restart   | N=1 FAULTS=1 RESTARTS=2
@@ -160,6 +161,9 @@ owner_snapshots     | cluster   | M_NO_FENCE
 no_gap              | cluster   | M_PURGE_FIRST
 nothing_lost        | cluster   | M_NOT_SETTLED
 stored_once         | cluster   | M_AHEAD_IS_SETTLED
+reply_counts        | proof     | M_PROOF_IN_FLIGHT
+reply_counts        | proof     | M_REFUSED_IS_STORED
+reply_counts        | proof     | M_ANSWER_IS_ENOUGH
 renewed_at_rest     | restart   | M_RENEWS_AT_ONCE
 renewed_at_rest     | restart   | M_BOTH_RESTART RESTARTS=2 N=3
 renewed_at_rest     | restart   | M_ANSWER_WITHOUT_NUMBER RESTARTS=2 N=3
