@@ -36,21 +36,27 @@
 #endif
 #include "memory.pml"
 
+/* PORTS_CHANGED: release of the port epoch: a number that increases with every change of the set of ports. */
 #ifndef PORTS_CHANGED
 #define PORTS_CHANGED REL
 #endif
+/* REREAD: acquire of the port epoch: a number that increases with every change of the set of ports. */
 #ifndef REREAD
 #define REREAD ACQ
 #endif
+/* ACKNOWLEDGE: release of the owner's acknowledgement that nothing of the closed port is left. */
 #ifndef ACKNOWLEDGE
 #define ACKNOWLEDGE REL
 #endif
+/* IS_EMPTY: acquire of the owner's acknowledgement that nothing of the closed port is left. */
 #ifndef IS_EMPTY
 #define IS_EMPTY ACQ
 #endif
+/* COMMAND: release of the control word, which makes the final count of messages visible. */
 #ifndef COMMAND
 #define COMMAND REL
 #endif
+/* OBEY: acquire of the control word, which makes the final count of messages visible. */
 #ifndef OBEY
 #define OBEY ACQ
 #endif
@@ -66,6 +72,8 @@ hidden byte no_race, close_drains, own_replies, waker_lives, adopted_whole;
 
 inline send(t)
 {
+/* M_CLOSED_BIT_APART lacks one atomic step for both: check that the input is not closed, and increase the accepted
+ * count. */
 #ifdef M_CLOSED_BIT_APART
     atomic { load(t, ACCEPTED, RLX); open = sees(t, ACCEPTED) % 2 == 0 };
 #endif
@@ -129,6 +137,7 @@ proctype second()
     if
     :: over -> goto nothing_to_adopt
     :: atomic { left &&
+/* M_ADOPTS_AT_ONCE lacks the new port's wait for the owner's acknowledgement before it uses the lane. */
 #if defined(M_ADOPTS_AT_ONCE)
                 true ->
         lock(B);
@@ -185,6 +194,7 @@ proctype owner()
         acknowledged = false }
     :: atomic { gone && !acknowledged ->
         /* mb_acknowledge_gone */
+/* M_ACKNOWLEDGES_UNSEEN lacks the owner's check of the lane before it acknowledges that the port is closed. */
 #ifdef M_ACKNOWLEDGES_UNSEEN
         shows = false;
 #else
@@ -201,6 +211,8 @@ proctype owner()
         poll(OWNER, SEQ(next), ACQ, (next < SLOTS -> 0 : next + 1 - SLOTS));
         must(no_race, !news(OWNER, PAY(next)));
         /* mb_has_room of a closed port: of the message of the next one there is none yet */
+/* M_EPOCH_NOT_LOOKED_AT lacks the check of the port epoch before the owner takes a message from the lane of a closed
+ * port. */
 #ifdef M_EPOCH_NOT_LOOKED_AT
         batch = true;
 #else
@@ -233,6 +245,8 @@ proctype owner()
             }
         :: else
         fi
+/* M_END_WHEN_EMPTY lacks the rule that the owner ends when it has handled the final count of messages, not when the
+ * lane is empty. */
 #ifdef M_END_WHEN_EMPTY
     :: atomic { draining && !differs(OWNER, SEQ(next), (next < SLOTS -> 0 : next + 1 - SLOTS)) -> break }
 #else

@@ -58,6 +58,7 @@ active proctype sender()
         :: !stored[first] || losses < LOSSES ->
             losses = losses + (stored[first] -> 1 : 0);
             stored[first] = false;
+/* M_ONLY_THE_FAILED lacks the rule that the sender sends a failed frame and all later frames again. */
 #ifndef M_ONLY_THE_FAILED
             answered = first + 1;
             do
@@ -79,9 +80,11 @@ inline take_record()
     must(no_gap, position[w] >= purged);
     position[w]++;
     if
+/* M_REPEATED_TAKEN lacks a worker's check for a message that arrives again. */
 #ifdef M_REPEATED_TAKEN
     :: in_message[position[w]] <= number[w] + 1 ->
 #else
+/* M_GAP_TAKEN lacks a worker's check for a message that arrives before an earlier one. */
 #ifdef M_GAP_TAKEN
     :: in_message[position[w]] > number[w] ->
 #else
@@ -99,6 +102,8 @@ inline take_record()
 inline append_output()
 {
     if
+/* M_NO_EXPECTED_SEQUENCE lacks the server's comparison of the last output's sequence number with the number that the
+ * worker expects. */
 #ifndef M_NO_EXPECTED_SEQUENCE
     :: out_last != out_seen[w] -> phase[w] = away /* refused: another worker has it */
     :: else ->
@@ -113,9 +118,12 @@ inline append_output()
     fi
 }
 
+/* M_NOT_SETTLED lacks the wait of a snapshot until all outputs are stored. */
 #ifdef M_NOT_SETTLED
 #define settled true
 #else
+/* M_AHEAD_IS_SETTLED lacks the rule that a worker makes no snapshot if more outputs are stored than it
+ * has handled messages. */
 #ifdef M_AHEAD_IS_SETTLED
 #define settled (out_number[w] >= number[w])
 #else
@@ -131,6 +139,8 @@ proctype worker(byte w)
         revision[w] = head_revision;
         position[w] = head_position;
         number[w] = head_number;
+/* M_NUMBERS_FORGOTTEN lacks the number of the last handled message, which a worker reads from the head when it takes
+ * the partition over. */
 #ifdef M_NUMBERS_FORGOTTEN
         number[w] = 0;
 #endif
@@ -143,6 +153,8 @@ proctype worker(byte w)
     /* From here on no earlier owner can make a snapshot. */
     :: atomic { phase[w] == looks ->
         if
+/* M_NO_FENCE lacks the change of the head by which a worker that takes the partition over keeps the worker before it
+ * from making snapshots. */
 #ifdef M_NO_FENCE
         :: true -> phase[w] = reads; owner = w
 #else
@@ -169,6 +181,7 @@ proctype worker(byte w)
     :: atomic { phase[w] == serves && out_number[w] < number[w] -> append_output() }
 
     :: atomic { phase[w] == serves && position[w] > head_position && settled ->
+/* M_PURGE_FIRST lacks the order: store the head, then purge the messages before it. */
 #ifdef M_PURGE_FIRST
         purged = position[w]
        };

@@ -56,12 +56,14 @@ active proctype server()
     /* The producer sends again from the first message on; those that are accepted are skipped. */
     :: atomic { accepted < N -> accepted++ }
 
+/* M_HANDLED_BEFORE_ACCEPTED lacks the rule that a message is handled only after it was accepted. */
 #ifdef M_HANDLED_BEFORE_ACCEPTED
     :: atomic { handled < N && handled <= accepted ->
 #else
     :: atomic { handled < accepted ->
 #endif
         handled++;
+/* M_STORED_AGAIN lacks the check whether the output of a message is already stored. */
 #ifdef M_STORED_AGAIN
         made[handled] = true
 #else
@@ -83,6 +85,7 @@ active proctype server()
         i = 0
        }
 
+/* M_NOT_SETTLED lacks the wait of a snapshot until all outputs are stored. */
 #ifdef M_NOT_SETTLED
     :: atomic { snapshots < SNAPSHOTS && handled == accepted && handled > head_position ->
 #else
@@ -93,6 +96,7 @@ active proctype server()
        if
        :: atomic { kills < KILLS -> kill_here() }
        :: atomic { true ->
+/* M_HEAD_FIRST lacks the order: store the states, then the head that names them. */
 #ifdef M_HEAD_FIRST
            head_position = handled; head_record = records + 1
 #else
@@ -105,6 +109,7 @@ active proctype server()
 #ifdef M_HEAD_FIRST
               records++; record_position = handled
 #else
+/* M_PURGE_FIRST lacks the order: store the head, then purge the messages before it. */
 #ifdef M_PURGE_FIRST
               purged = handled
 #else

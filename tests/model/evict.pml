@@ -20,9 +20,13 @@
 #define DEPTH 2
 #include "memory.pml"
 
+/* PUBLISH: release of a message's sequence number, which makes visible the message's priority and its number in the
+ * order of acceptance. */
 #ifndef PUBLISH
 #define PUBLISH REL
 #endif
+/* TAKE: acquire of a message's sequence number, which makes visible the message's priority and its number in the order
+ * of acceptance. */
 #ifndef TAKE
 #define TAKE ACQ
 #endif
@@ -77,6 +81,8 @@ inline evict()
         do
         :: m < M ->
             if
+/* M_FIRST_PORT_FIRST lacks the common order of the messages of all ports: this mutant drops the first port's messages
+ * first. */
 #ifdef M_FIRST_PORT_FIRST
             :: ours(m) && state[m] == WAITS && v == M -> v = m
 #else
@@ -130,6 +136,8 @@ proctype owner(byte me)
         m = 0;
         if
         :: taken > 0 ->
+/* M_TWO_SUMS lacks the single atomic addition by which an owner adds its messages to the shared count and gets the
+ * sum that decides how many to drop. */
 #ifdef M_TWO_SUMS
             /* looks at the other's share before it shows its own */
             atomic { seen = kept + taken };
@@ -149,6 +157,7 @@ proctype owner(byte me)
                 };
                 atomic {
                     if
+/* M_CUTS_BLINDLY lacks the compare-and-swap that reduces the shared count. */
 #ifndef M_CUTS_BLINDLY
                     :: seen != kept -> seen = kept         /* the compare-and-swap fails */
                     :: seen == kept ->
@@ -187,6 +196,7 @@ proctype owner(byte me)
         atomic {
             must(once, state[v] == WAITS);
             state[v] = BEGUN;
+/* M_BEGUN_STILL_COUNTS lacks the rule that a message no longer counts as waiting when its handler begins. */
 #ifndef M_BEGUN_STILL_COUNTS
             kept--;
 #endif

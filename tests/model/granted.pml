@@ -12,6 +12,7 @@
 #ifndef GRANT
 #define GRANT 2
 #endif
+/* A mutant is SLOTS=1: the lane has fewer slots than the window has credits. */
 #ifndef SLOTS
 #define SLOTS GRANT
 #endif
@@ -62,27 +63,35 @@
 #endif
 #include "memory.pml"
 
+/* PUBLISH: release of a message's sequence number. */
 #ifndef PUBLISH
 #define PUBLISH REL
 #endif
+/* TAKE: acquire of a message's sequence number. */
 #ifndef TAKE
 #define TAKE ACQ
 #endif
+/* RETIRE: release of the count of the port's completed messages. */
 #ifndef RETIRE
 #define RETIRE REL
 #endif
+/* CREDIT: acquire of the count of the port's completed messages. */
 #ifndef CREDIT
 #define CREDIT ACQ
 #endif
+/* COUNT: release of the handled count. */
 #ifndef COUNT
 #define COUNT REL            /* of what was handled */
 #endif
+/* READ: acquire of the handled count. */
 #ifndef READ
 #define READ ACQ
 #endif
+/* REST: release of the word by which the source reports that it is quiescent. */
 #ifndef REST
 #define REST REL
 #endif
+/* AWAIT: acquire of the word by which the source reports that it is quiescent. */
 #ifndef AWAIT
 #define AWAIT ACQ
 #endif
@@ -101,6 +110,7 @@ proctype source()
 
     do
     :: atomic { differs(SOURCE, STOP, 0) -> poll(SOURCE, STOP, ACQ, 0); store(SOURCE, GONE, 1, REST); break }
+/* M_NO_GRANT lacks the source's check that it has a credit. */
 #ifdef M_NO_GRANT
     :: atomic { sent < N ->
 #else
@@ -113,6 +123,7 @@ proctype source()
             must(no_overwrite, sent < SLOTS || (!news(SOURCE, MARK(sent)) && sees(SOURCE, MARK(sent)) == sent / SLOTS));
             store(SOURCE, PAY(sent), sent + 1, RLX);
             sent++; sent_in_all++; accept();
+/* M_TOLD_BEHIND lacks the order: publish the count of sent messages, then the message. */
 #ifndef M_TOLD_BEHIND
             store(SOURCE, TOLD, sent, RLX)
 #endif
@@ -181,6 +192,8 @@ proctype watcher()
     :: atomic { differs(WATCHER, PARKED, parked) ->
         poll(WATCHER, PARKED, ACQ, parked); parked = sees(WATCHER, PARKED) };
        /* its last look */
+/* M_SLEEPS_BY_LANE lacks the rule that the owner stays awake while the count of sent messages exceeds the count of
+ * completed messages. */
 #ifdef M_SLEEPS_BY_LANE
        atomic {
         load(WATCHER, GRANTED, ACQ);
@@ -252,6 +265,8 @@ inline detach()
     atomic { differs(HOST, GONE, 0) -> poll(HOST, GONE, AWAIT, 0) };
     atomic { load(HOST, TOLD, RLX); must(told_whole, sees(HOST, TOLD) == sent_in_all) };
     detached = true;
+/* M_GIVES_BACK_EARLY lacks the rule that the credit of a message in flight is returned only when the message is
+ * retired. */
 #ifndef M_GIVES_BACK_EARLY
     atomic { load(HOST, RETIRED, ACQ); kept = open_now() };
 #endif

@@ -43,65 +43,82 @@
 #include "memory.pml"
 
 /* The orders of the protocol. Each weakened one is a mutant. */
+/* PUBLISH: release of a message's sequence number. */
 #ifndef PUBLISH
 #define PUBLISH REL
 #endif
+/* TAKE: acquire of a message's sequence number. */
 #ifndef TAKE
 #define TAKE ACQ
 #endif
+/* REPLY: release of a reply's sequence number. */
 #ifndef REPLY
 #define REPLY REL
 #endif
+/* RECEIVE: acquire of a reply's sequence number. */
 #ifndef RECEIVE
 #define RECEIVE ACQ
 #endif
+/* RETIRE: release of the retired count. */
 #ifndef RETIRE
 #define RETIRE REL
 #endif
+/* CREDIT: acquire of the retired count. */
 #ifndef CREDIT
 #define CREDIT ACQ
 #endif
+/* RETURN: release of the port's count of replies that it has read. */
 #ifndef RETURN
 #define RETURN REL
 #endif
+/* ROOM: acquire of the port's count of replies that it has read. */
 #ifndef ROOM
 #define ROOM ACQ
 #endif
+/* COMMAND: release of the control word, which makes the final count of messages visible. */
 #ifndef COMMAND
 #define COMMAND REL
 #endif
+/* OBEY: acquire of the control word, which makes the final count of messages visible. */
 #ifndef OBEY
 #define OBEY ACQ
 #endif
+/* ANSWER: release of the owner's answer to a command. */
 #ifndef ANSWER
 #define ANSWER REL
 #endif
+/* AWAIT: acquire of the owner's answer to a command. */
 #ifndef AWAIT
 #define AWAIT ACQ
 #endif
 
+/* M_NO_LAP lacks the number of the lap (of the pass over the lane's slots) in a sequence number. */
 #ifdef M_NO_LAP
 #define full(p) 1
 #else
 #define full(p) (((p) + 1) % POSITIONS)
 #endif
 
+/* M_NO_CREDIT lacks the claim of a credit before each send. */
 #ifdef M_NO_CREDIT
 #define USED 0
 #else
 #define USED ((accepted + COUNTS - seen) % COUNTS)
 #endif
+/* M_CREDIT_OFF_BY_ONE lacks the exact limit of credits: this mutant allows one credit too many. */
 #ifdef M_CREDIT_OFF_BY_ONE
 #define LIMIT (CAP + 1)
 #else
 #define LIMIT CAP
 #endif
 
+/* M_NO_ROOM lacks the check that there is room for a reply. */
 #ifdef M_NO_ROOM
 #define room(more) true
 #else
 #define room(more) ((replies + (more) + 2 * POSITIONS - sees(DEV, READ)) % POSITIONS <= SLOTS)
 #endif
+/* M_ROOM_NOT_RESERVED lacks the part of the check for room that counts the room reserved for other messages of the batch. */
 #ifdef M_ROOM_NOT_RESERVED
 #define reserved 0
 #else
@@ -113,6 +130,7 @@
 #define CLOSE 2
 #define STOP 3
 #define OVER 63              /* an answer: ended or stopped */
+/* M_ANSWER_WITHOUT_NUMBER lacks the command's number in the owner's answer to it. */
 #ifdef M_ANSWER_WITHOUT_NUMBER
 #define answer_to(control) ((control) % 4)
 #else
@@ -194,6 +212,8 @@ proctype host()
         if :: lazy = true :: skip fi }                 /* an owner that receives nothing until the end */
     :: atomic { command == CLOSE && STOPS > 0 -> command_to(STOP) }
     :: atomic { !over && differs(HOST, ANS, answer) ->
+/* M_LANES_BEFORE_END lacks the order: the receiver reads that the ring kernel has ended, then reads the reply lanes.
+ * */
 #ifdef M_LANES_BEFORE_END
         nothing = sees(HOST, RSEQ(got)) != full(got);
 #endif
@@ -227,6 +247,7 @@ proctype device()
     do
     :: atomic { differs(DEV, CTL, control) ->
         poll(DEV, CTL, OBEY, control); control = sees(DEV, CTL);
+/* M_CLOSE_KEEPS_PAUSE lacks the rule that the command close ends a pause. */
 #ifdef M_CLOSE_KEEPS_PAUSE
         paused = control % 4 == PAUSE || (paused && control % 4 == CLOSE);
 #else
@@ -263,6 +284,7 @@ proctype device()
         :: else -> break
         od;
         k_ = 0 }
+/* M_RETIRE_BEFORE_REPLY lacks the order: publish replies, then return credits. */
 #ifdef M_RETIRE_BEFORE_REPLY
         atomic { store(DEV, RET, (position + batch) % COUNTS, RETIRE); handled = handled + batch }
 #endif

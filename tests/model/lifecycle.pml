@@ -28,6 +28,7 @@ active [2] proctype owner()
     :: atomic { stop -> alive(); break }
     od;
     /* slri_ring_answered */
+/* M_LEAVES_FIRST lacks the rule that an owner's last step is to report that it leaves. */
 #ifdef M_LEAVES_FIRST
     atomic { leaving-- };
 #endif
@@ -38,6 +39,8 @@ active [2] proctype owner()
         atomic {                                   /* under the lock */
             alive();
             if
+/* M_STOPPED_IS_TERMINATED lacks the rule that a ring kernel becomes terminated by itself only if its owners have
+ * ended, not if a terminate has stopped them. */
 #ifdef M_STOPPED_IS_TERMINATED
             :: !terminating && state == DRAINING ->
 #else
@@ -101,6 +104,7 @@ active [2] proctype terminate()
 active proctype destroy()
 {
     atomic { callers == 0 -> alive() };
+/* M_WAITS_FOR_OVER lacks the wait of destroy for the owner's report that it leaves. */
 #ifdef M_WAITS_FOR_OVER
     over;
 #else

@@ -33,40 +33,49 @@
 #endif
 #include "memory.pml"
 
+/* M_NO_FENCE_OWNER lacks an owner's full fence between publishing a reply and the check of the mark. */
 #ifdef M_NO_FENCE_OWNER
 #define owner_fence(t) skip
 #else
 #define owner_fence(t) fence(t)
 #endif
+/* M_NO_FENCE_PUSH lacks an owner's full fence between pushing the connection and the check whether the port sleeps. */
 #ifdef M_NO_FENCE_PUSH
 #define push_fence(t) skip
 #else
 #define push_fence(t) fence(t)
 #endif
+/* M_NO_FENCE_CLEAR lacks the port's full fence between clearing the mark and the check for replies. */
 #ifdef M_NO_FENCE_CLEAR
 #define clear_fence(t) skip
 #else
 #define clear_fence(t) fence(t)
 #endif
+/* M_NO_FENCE_BEGIN lacks the port's full fence after it announces that it uses marks. */
 #ifdef M_NO_FENCE_BEGIN
 #define begin_fence(t) skip
 #else
 #define begin_fence(t) fence(t)
 #endif
+/* M_NO_FENCE_PARK lacks the port's full fence after it announces sleep. */
 #ifdef M_NO_FENCE_PARK
 #define park_fence(t) skip
 #else
 #define park_fence(t) fence(t)
 #endif
+/* SET: acquire of the mark, when an owner sets it. */
 #ifndef SET
 #define SET ACQ
 #endif
+/* PUSH: release of the stack of marked connections. */
 #ifndef PUSH
 #define PUSH REL
 #endif
+/* TAKE: acquire of the stack of marked connections. */
 #ifndef TAKE
 #define TAKE ACQ
 #endif
+/* CLEAR: release of the mark, when the port clears it. */
 #ifndef CLEAR
 #define CLEAR REL
 #endif
@@ -92,6 +101,8 @@ inline tell(t, c)
     if
     :: pushes ->
         atomic {
+/* M_EVERYBODY_PUSHES lacks the exchange that lets only the owner that changes the mark from 0 to 1 push the
+ * connection. */
 #ifdef M_EVERYBODY_PUSHES
             pushes = true;
 #else
@@ -128,6 +139,7 @@ inline publish(t, r, c, many)
     sent = 0;
     do
     :: sent < many ->
+/* M_MARKS_FIRST lacks the order: the owner publishes a reply, then marks the connection. */
 #ifdef M_MARKS_FIRST
         tell(t, c);
         atomic { sent++; store(t, REPLIES(r), sent, REL) }
@@ -195,6 +207,7 @@ proctype port()
     do
     :: ALL_GOT -> break
     :: atomic { !ALL_GOT && ready[0] -> look(0) };
+/* M_CLEARS_BEHIND lacks the order: the port clears the mark, then checks the connection for replies. */
 #ifdef M_CLEARS_BEHIND
         if
         :: !ready[0] -> atomic { clear(0) }
@@ -214,6 +227,8 @@ proctype port()
         change(PORT, STACK, 0, TAKE, RLX) };
         do
         :: c != 0 ->
+/* M_LINK_READ_BEHIND lacks the order: the port reads a connection's link to the next one on the stack, then clears
+ * the connection's mark. */
 #ifndef M_LINK_READ_BEHIND
             atomic { read_link(c - 1); stacked[c - 1] = false
 #ifndef M_CLEARS_BEHIND

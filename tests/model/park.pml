@@ -41,31 +41,37 @@
 #define FOR_MESSAGES 1
 #define FOR_ROOM 3
 
+/* M_NO_FENCE_SENDER lacks the full fence after a thread publishes a message or command. */
 #ifdef M_NO_FENCE_SENDER
 #define sender_fence(t) skip
 #else
 #define sender_fence(t) fence(t)
 #endif
+/* M_NO_FENCE_SHARD lacks the full fence after a shard announces sleep. */
 #ifdef M_NO_FENCE_SHARD
 #define shard_fence(t) skip
 #else
 #define shard_fence(t) fence(t)
 #endif
+/* M_NO_FENCE_UNPARK lacks the full fence after a waker pushes a shard on the stack. */
 #ifdef M_NO_FENCE_UNPARK
 #define unpark_fence(t) skip
 #else
 #define unpark_fence(t) fence(t)
 #endif
+/* M_NO_FENCE_PARK lacks the full fence after a worker announces sleep. */
 #ifdef M_NO_FENCE_PARK
 #define park_fence(t) skip
 #else
 #define park_fence(t) fence(t)
 #endif
+/* M_NO_FENCE_PUBLISHED lacks the full fence after the owner publishes a reply. */
 #ifdef M_NO_FENCE_PUBLISHED
 #define published_fence(t) skip
 #else
 #define published_fence(t) fence(t)
 #endif
+/* M_NO_FENCE_RECEIVER lacks the full fence of the port's thread before it checks whether it must wake the shard or may sleep. */
 #ifdef M_NO_FENCE_RECEIVER
 #define receiver_fence(t) skip
 #else
@@ -77,9 +83,11 @@
 #undef published_fence
 #define published_fence(t) skip
 #endif
+/* PUSH: release of the worker's stack. */
 #ifndef PUSH
 #define PUSH REL
 #endif
+/* ADOPT: acquire of the worker's stack. */
 #ifndef ADOPT
 #define ADOPT ACQ
 #endif
@@ -113,6 +121,7 @@ inline wake_shard(t, s, kinds)
             :: kind != AWAKE -> change(t, ASLEEP(s), AWAKE, ACQ, REL)
             :: else
             fi;
+/* M_EVERYBODY_PUSHES lacks the waker's check whether the worker or another waker has already taken the shard. */
 #ifdef M_EVERYBODY_PUSHES
             kind = FOR_MESSAGES
 #endif
@@ -150,6 +159,8 @@ proctype port()
 #else
     :: sent == REQUESTS && got < REQUESTS && !differs(PORT, REPLIES, got) ->
         /* slri_port_park */
+/* M_NO_UNBLOCK lacks the port's check, before it sleeps, whether it must wake a shard that sleeps because it had no
+ * room for replies. */
 #ifndef M_NO_UNBLOCK
         atomic { receiver_fence(PORT) };
         wake_shard(PORT, 0, kind == FOR_ROOM);
@@ -162,6 +173,7 @@ proctype port()
         atomic {
             load(PORT, REPLIES, ACQ);
             if
+/* M_NO_LAST_LOOK_PORT lacks the port's last check for work, after it has announced sleep. */
 #ifdef M_NO_LAST_LOOK_PORT
             :: truth(WAITING) -> port_sleeps = true
 #else
@@ -286,9 +298,12 @@ proctype worker()
         sleep_kind(s);
         listed[s] = false };
         atomic { told = kind; store(WORKER, ASLEEP(s), kind, REL); shard_fence(WORKER) };
+/* M_NO_LAST_LOOK_SHARD lacks the last check of a shard for work, after it has announced sleep. */
 #ifndef M_NO_LAST_LOOK_SHARD
         atomic { pass(s); sleep_kind(s) };
         if
+/* M_KIND_NOT_LOOKED_AT lacks a second check, after a shard has announced sleep, whether it still waits for the same
+ * event (for messages, or for room). */
 #ifdef M_KIND_NOT_LOOKED_AT
         :: worked ->
 #else
@@ -296,6 +311,7 @@ proctype worker()
 #endif
             atomic {
                 if
+/* M_TAKES_BACK_BLINDLY lacks the worker's check whether a waker has already taken the sleeping shard. */
 #ifdef M_TAKES_BACK_BLINDLY
                 :: true ->
 #else
@@ -320,6 +336,7 @@ proctype worker()
         atomic {
             load(WORKER, WOKEN, RLX);
             if
+/* M_NO_LAST_LOOK_WORKER lacks the worker's last check for work, after it has announced sleep. */
 #ifdef M_NO_LAST_LOOK_WORKER
             :: truth(PARKED) -> worker_sleeps = true
 #else

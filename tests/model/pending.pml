@@ -21,9 +21,11 @@
 #define DEPTH 3
 #include "memory.pml"
 
+/* PUBLISH: release of a message's sequence number, which orders the mark and the message. */
 #ifndef PUBLISH
 #define PUBLISH REL
 #endif
+/* TAKE: acquire of a message's sequence number, which orders the mark and the message. */
 #ifndef TAKE
 #define TAKE ACQ
 #endif
@@ -48,6 +50,7 @@ proctype port(byte me)
             :: mark != 0 && mark != urgency[SEQ(me, sent)] -> mark = MIXED
             :: else
             fi;
+/* M_MARK_BEHIND_MESSAGE lacks the sender's order: store the mark, then the message. */
 #ifdef M_MARK_BEHIND_MESSAGE
             store(me, SEQ(me, sent), 1, PUBLISH);
 #endif
@@ -126,6 +129,7 @@ proctype owner()
             p_ = 0;
             do
             :: p_ < 2 && waiting == 0 ->
+/* M_MARK_READ_FIRST lacks the owner's order: load the message, then the mark. */
 #ifdef M_MARK_READ_FIRST
                 load(OWNER, MARK(p_), RLX);
                 mark = sees(OWNER, MARK(p_));
@@ -169,8 +173,12 @@ proctype owner()
                 mark = sees(OWNER, MARK((turn + p_) % 2));
 #endif
                 if
+/* M_MARK_READ_ONCE lacks the owner's second read of the mark, after it has read all messages of the lane that it will
+ * claim. */
 #if defined(M_MARK_READ_ONCE)
                 :: false -> skip
+/* M_ANY_PURE_LANE lacks the comparison of this mark with the one mark that all lanes had in common when the owner polled
+ * them. */
 #elif defined(M_ANY_PURE_LANE)
                 :: mark == MIXED -> run_ = 0
 #else
@@ -216,6 +224,7 @@ proctype owner()
                     :: p_ < 2 * N ->
                         m_ = (p_ + turn * N) % (2 * N);
                         if
+/* M_FIRST_COME lacks the choice of the message with the highest priority. */
 #ifdef M_FIRST_COME
                         :: state[m_] == 1 && n_ == 2 * N -> n_ = m_
 #else

@@ -9,6 +9,7 @@
 #ifndef CAP
 #define CAP 2
 #endif
+/* A mutant is SLOTS=1 CAP=2: a lane has fewer slots than the mailbox has capacity. */
 #ifndef SLOTS
 #define SLOTS CAP
 #endif
@@ -38,21 +39,29 @@
 #endif
 #include "memory.pml"
 
+/* PUBLISH: release of a message's sequence number: without them a sender sees an old accepted count, and the mailbox
+ * seems full. */
 #ifndef PUBLISH
 #define PUBLISH REL
 #endif
+/* TAKE: acquire of a message's sequence number: without them a sender sees an old accepted count, and the mailbox
+ * seems full. */
 #ifndef TAKE
 #define TAKE ACQ
 #endif
+/* RETIRE: release of the retired count. */
 #ifndef RETIRE
 #define RETIRE REL
 #endif
+/* CREDIT: acquire of the retired count. */
 #ifndef CREDIT
 #define CREDIT ACQ
 #endif
+/* NOTE: release of the cached count. */
 #ifndef NOTE
 #define NOTE REL
 #endif
+/* CACHED: acquire of the cached count. */
 #ifndef CACHED
 #define CACHED ACQ
 #endif
@@ -94,6 +103,8 @@ proctype port(byte me; byte messages)
             fi
         }
         if
+/* M_NOTE_BY_WINDOW lacks the check that the cached count is still the one that the sender read, before the sender
+ * replaces it. */
 #ifdef M_NOTE_BY_WINDOW
         :: true ->
 #else
@@ -121,6 +132,7 @@ proctype port(byte me; byte messages)
         :: else
         fi;
         if
+/* M_STALE_IS_FREE lacks the check for an accepted count that is older than the retired count. */
 #ifdef M_STALE_IS_FREE
         :: used != CAP ->
 #else
@@ -129,6 +141,7 @@ proctype port(byte me; byte messages)
             atomic {
                 cached = 0; retired = 0; used = 0;
                 if
+/* M_CLAIM_IN_TWO_STEPS lacks the compare-and-swap that claims a credit: load and store are two steps. */
 #ifdef M_CLAIM_IN_TWO_STEPS
                 :: true ->
 #else

@@ -50,6 +50,7 @@ end:
             fi
         :: else ->
             acks[w] ! log, 0;
+/* M_REFUSED_IS_STORED lacks the difference between an acknowledgement and a refusal. */
 #ifdef M_REFUSED_IS_STORED
             if
             :: tells -> caller_hears ! told, log, expected + 1
@@ -82,6 +83,8 @@ end:
     :: atomic { log && number < CALL && nfull(appends[w]) ->
         number++;
         tells = (number == CALL);
+/* M_PROOF_IN_FLIGHT lacks the rule that the worker answers at once only if all its earlier outputs are known to be
+ * stored. */
 #ifndef M_PROOF_IN_FLIGHT
         tells = tells && stored == last;
 #endif
@@ -121,6 +124,7 @@ end:
         :: what == answer && log == 0 -> must(reply_counts, counted >= CALL)
         :: else ->
             heard[id(log, record)] = heard[id(log, record)] | (what == told -> 1 : 2);
+/* M_ANSWER_IS_ENOUGH lacks the caller's wait for the word of the server. */
 #ifdef M_ANSWER_IS_ENOUGH
             must(reply_counts, what == told || counted >= CALL)
 #else

@@ -59,6 +59,7 @@ inline fail()
         :: !terminating && (state == ACTIVE || state == DRAINING) ->
             from = state;
             fails = true;
+/* M_STATE_FIRST lacks the order: close the input, then make the failure visible. */
 #ifdef M_STATE_FIRST
             state = FAILED
 #else
@@ -173,6 +174,7 @@ proctype restart()
     fi;
     atomic {                                               /* under the lock */
         !locked;
+/* M_BOTH_RESTART lacks the rule that only one restart runs at a time. */
 #ifdef M_BOTH_RESTART
         is_mine = state == FAILED && !terminating;
 #else
@@ -185,8 +187,11 @@ proctype restart()
         :: else
         fi
     };
+/* M_RENEWS_AT_ONCE lacks the wait of a restart until all shards are paused. */
 #if defined(M_RENEWS_AT_ONCE)
     skip;
+/* M_ANSWER_WITHOUT_NUMBER lacks the number in this wait: the restart takes the answer to an earlier command for the
+ * answer to the pause of this failure. */
 #elif defined(M_ANSWER_WITHOUT_NUMBER)
     (doing[0] != RUN && doing[1] != RUN && doing[0] != CLOSE && doing[1] != CLOSE) || over;
 #else
@@ -194,6 +199,8 @@ proctype restart()
 #endif
     atomic { lock() };
     if
+/* M_TERMINATE_NOT_LOOKED_AT lacks a restart's second check whether a terminate has begun, after the shards have
+ * paused. */
 #ifdef M_TERMINATE_NOT_LOOKED_AT
     :: atomic { state == FAILED ->
 #else
@@ -211,6 +218,7 @@ proctype restart()
             restarts++;
             opening = true;
             reopened_at = closings;
+/* M_STATE_BEFORE_OPEN lacks the order: open the input, then make the restart visible. */
 #ifdef M_STATE_BEFORE_OPEN
             state = from;
 #else
