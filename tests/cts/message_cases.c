@@ -178,6 +178,61 @@ static void two_ports_get_their_own_replies(cts *c)
         CTS_SAME(c, cts_receive_int(c, i % 2 ? one : two, NULL), i);
 }
 
+enum { ROUND = 32, WORDS = 8 };
+
+// Messages of two ports or more, one after the other. The word k of the n-th is WORDS * n + k.
+static void send_in_turn(cts *c, slr_port *const *port, int ports, slr_address to, int first)
+{
+    for (int i = 0; i < ROUND; i++) {
+        int message[WORDS];
+        for (int k = 0; k < WORDS; k++)
+            message[k] = (first + i) * WORDS + k;
+        CTS_OK(c, slr_send(port[i % ports], to, message, sizeof message, CTS_LONG(c)));
+    }
+}
+
+static void receive_in_turn(cts *c, slr_port *const *port, int ports, int first)
+{
+    for (int i = 0; i < ROUND; i++)
+        CTS_SAME(c, cts_receive_int(c, port[i % ports], NULL), (first + i) * WORDS);
+}
+
+// So messages gather in all lanes, and what comes first in a lane says nothing of what lies behind it.
+static void messages_of_ports_in_turn_arrive_whole(cts *c)
+{
+    enum { ROUNDS = 8, PORTS = 4 };
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    slr_port *port[PORTS];
+    desc.queue_size = ROUND; // few slots, which are used again
+    slr_ring *ring = cts_ring(c, "whole", &desc);
+    for (int p = 0; p < PORTS; p++)
+        port[p] = cts_port(c);
+    for (int round = 0; round < ROUNDS; round++) {
+        send_in_turn(c, port, PORTS, cts_address(c, ring, 0), round * ROUND);
+        receive_in_turn(c, port, PORTS, round * ROUND);
+    }
+}
+
+// Nobody reads until there are as many replies as there are places for, and as many messages wait for places. That the
+// replies have been read is all that tells the owner that it may go on.
+static void replies_that_are_read_make_room(cts *c)
+{
+    enum { TIMES = 3, PORTS = 2 };
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.queue_size = ROUND;
+    slr_ring *ring = cts_ring(c, "whole", &desc);
+    slr_port *port[PORTS] = {cts_port(c), cts_port(c)};
+    for (int round = 0; round < TIMES * (PORTS + 1); round += PORTS + 1) {
+        for (int i = 0; i <= PORTS; i++) {
+            send_in_turn(c, port, PORTS, cts_address(c, ring, 0), (round + i) * ROUND);
+            if (i < PORTS)
+                cts_stats_at_rest(c, ring);
+        }
+        for (int i = 0; i <= PORTS; i++)
+            receive_in_turn(c, port, PORTS, (round + i) * ROUND);
+    }
+}
+
 static void messages_wait_for_activation(cts *c)
 {
     slr_ring_desc desc = SLR_RING_DESC_INIT;
@@ -547,6 +602,8 @@ const cts_case cts_message_cases[] = {
     CTS_HOST("mailboxes", bindings_reach_the_handler),
     CTS_HOST("mailboxes", the_host_may_change_a_bound_buffer),
     CTS_HOST("mailboxes", two_ports_get_their_own_replies),
+    CTS_HOST("mailboxes", messages_of_ports_in_turn_arrive_whole),
+    CTS_HOST("mailboxes", replies_that_are_read_make_room),
     CTS_HOST("mailboxes", messages_wait_for_activation),
     CTS_HOST("mailboxes", forty_ports),
     CTS_HOST("mailboxes", a_pause_holds_messages_back),

@@ -345,6 +345,58 @@ static void a_faulted_message_is_a_dead_letter(cts *c)
     CTS_SAME(c, letter.reason, SLR_DEAD_LETTER_FAULTED);
 }
 
+enum { WORDS = 8, LETTERS = 4 };
+struct words {
+    int word[WORDS]; // of the n-th message the k-th is WORDS * n + k
+};
+
+// Takes what there is. `last` is the latest letter's correlation: each comes once, and behind those before it.
+static uint32_t take_letters(cts *c, slr_ring *ring, uint64_t *last)
+{
+    slr_dead_letter letter[LETTERS];
+    struct words message[LETTERS];
+    uint32_t taken = 0;
+    CTS_OK(c, slr_ring_take_dead_letters(ring, letter, message, sizeof *message, LETTERS, &taken));
+    for (uint32_t i = 0; i < taken; i++) {
+        CTS_SAME(c, letter[i].reason, SLR_DEAD_LETTER_FAULTED);
+        CTS_SAME(c, letter[i].bytes, sizeof *message);
+        CTS_TRUE(c, letter[i].correlation > *last);
+        *last = letter[i].correlation;
+        for (uint64_t k = 0; k < WORDS; k++)
+            CTS_SAME(c, message[i].word[k], (*last - 1) * WORDS + k);
+    }
+    return taken;
+}
+
+// Many more faults than there are places. Letters are taken while the owner writes further ones, and nothing is sent
+// meanwhile: that the letters have been read is all that tells the owner that it may use their places again.
+static void places_of_dead_letters_are_used_again(cts *c)
+{
+    enum { ROUNDS = 4, EACH = 64 }; // more than the owner claims at once
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    struct words message[EACH];
+    uint64_t last = 0, lost = 0;
+    desc.dead_letters = LETTERS;
+    slr_ring *ring = cts_ring(c, "never", &desc);
+    slr_port *port = cts_port(c);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < EACH * WORDS; i++)
+            message[i / WORDS].word[i % WORDS] = round * EACH * WORDS + i;
+        CTS_OK(c,
+               slr_send_many(port, cts_address(c, ring, 0), NULL, message, sizeof *message, EACH, CTS_LONG(c), NULL));
+        uint64_t taken = 0, end = cts_now_ns() + CTS_LONG(c);
+        while (cts_stats(c, ring).pending != 0 && cts_now_ns() < end)
+            taken += take_letters(c, ring, &last);
+        const slr_ring_stats stats = cts_stats_at_rest(c, ring);
+        taken += take_letters(c, ring, &last);
+        CTS_SAME(c, stats.faulted, (round + 1) * EACH);
+        CTS_SAME(c, taken + stats.dead_letters_lost - lost, EACH);
+        CTS_TRUE(c, taken >= LETTERS); // all places were free when the round began
+        lost = stats.dead_letters_lost;
+    }
+    cts_check_sum(c, ring);
+}
+
 static slr_ring *failing(cts *c, slr_ring_desc *desc)
 {
     desc->fault_policy = SLR_FAULT_FAIL;
@@ -528,6 +580,7 @@ const cts_case cts_ring_cases[] = {
     CTS_HOST("faults", a_handler_runs_out_of_fuel),
     CTS_HOST("faults", counted_loops_take_their_fuel_to_the_last),
     CTS_HOST("faults", a_faulted_message_is_a_dead_letter),
+    CTS_HOST("faults", places_of_dead_letters_are_used_again),
     CTS_HOST("faults", a_policy_fails_the_ring_kernel),
     CTS_HOST("faults", a_restart_begins_with_the_initial_state),
     CTS_HOST("faults", a_restart_from_a_checkpoint),

@@ -40,6 +40,14 @@ __ring__ void divide(struct total *self, const struct number *in)
     ring_reply(&out);
 }
 
+//: never
+struct words { int word[8]; };
+struct total { int sum; int count; };
+__ring__ void never(struct total *self, const struct words *in)
+{
+    self->sum += in->word[0] / (in->word[7] - in->word[0] - 7);
+}
+
 //: spin
 struct number { int value; };
 __ring__ void spin(const struct number *in)
@@ -117,6 +125,18 @@ __ring__ void order(struct total *self, const struct number *in)
         self->wrong++;
     self->last = in->value;
     struct number out = {self->wrong};
+    ring_reply(&out);
+}
+
+//: whole
+struct words { int word[8]; };
+struct number { int value; };
+__ring__ void whole(const struct words *in)
+{
+    struct number out = {in->word[0]};
+    for (int k = 1; k < 8; k++)
+        if (in->word[k] != in->word[0] + k)
+            out.value = -1;
     ring_reply(&out);
 }
 
