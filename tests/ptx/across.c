@@ -18,7 +18,7 @@
 #define HOST 0
 #define ROOM 2112           // agents at once
 #define MOST_OF_LAUNCH 1024 // else it is not looked at
-#define MOST_WORDS 65536
+#define MOST_WORDS 262144   // of 8 bytes: an owner of 64 ports alone brings some 40,000 of 4 home when it ends
 
 static struct {
     struct ptx_clocks of;
