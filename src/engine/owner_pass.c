@@ -182,12 +182,15 @@ __attribute__((noinline)) static uint32_t take_more(const struct slri_shard *sha
 }
 
 // Whether what waits, and what comes while this pass goes on, is left to gather: fewer than a batch, and the first has
-// not been here for long.
+// not been here for long. Also in the pass that hears the command to run: once that is answered a sender may send, and
+// this pass would take the first few.
 static bool gathers(struct slri_shard *shard)
 {
     const uint32_t *P = shard->own;
-    if (P[MBP_STATE] != MB_RUNNING || ((P[MBP_CONTROL] - 1) & 3) == MB_CLOSE || P[MBP_BATCH_COUNT] != 0)
+    if (P[MBP_BATCH_COUNT] != 0 || ((P[MBP_CONTROL] - 1) & 3) == MB_CLOSE)
         return false;
+    if (P[MBP_STATE] != MB_RUNNING)
+        return true;
     uint32_t shown = count_waiting(shard);
     if (shown == 0)
         shard->host.linger_until_ns = 0;
