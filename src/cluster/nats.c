@@ -17,7 +17,8 @@ enum {
     LEAST_LEVEL = 1, // of JetStream's interface: batches of direct reads, which server 2.11 has
     RECONNECT_MS = 200,
     PENDING_MOST = 1 << 20, // above 2,097,151 libnats overflows
-    NKEY_BYTES = 56
+    NKEY_BYTES = 56,
+    SIGN_TRIES = 5
 };
 #define MS 1000000u
 #define DEFAULT_TIMEOUT_NS 5000000000u
@@ -147,6 +148,16 @@ static slr_status set_options(const slri_nats *nats, natsOptions *options, const
     return status ? slri_nats_fail(nats, status, "options") : take_security(nats, options, desc);
 }
 
+// libnats 3.4 signs about one of 75 of the server's nonces so that the server refuses the signature (2 of 150
+// connections with a good key). Each try gets another nonce; a wrong key is refused each time.
+static int try_to_connect(slri_nats *nats, natsOptions *options, const slr_remote_desc *desc)
+{
+    int got = nats->api->natsConnection_Connect(&nats->connection, options);
+    for (uint32_t i = 1; i < SIGN_TRIES && got == SLRI_NATS_AUTH_FAILED && (desc->nkey || desc->credentials); ++i)
+        got = nats->api->natsConnection_Connect(&nats->connection, options);
+    return got;
+}
+
 static slr_status connect_to(slri_nats *nats, const slr_remote_desc *desc)
 {
     const char *servers[SERVERS_MOST];
@@ -163,7 +174,7 @@ static slr_status connect_to(slri_nats *nats, const slr_remote_desc *desc)
     }
     if (status == SLR_OK) {
         status = set_options(nats, options, desc, servers, count);
-        int got = status == SLR_OK ? nats->api->natsConnection_Connect(&nats->connection, options) : 0;
+        int got = status == SLR_OK ? try_to_connect(nats, options, desc) : 0;
         if (got)
             status = SLRI_FAIL(SYSTEM, "no connection with %s: %s", desc->servers, nats->api->natsStatus_GetText(got));
         nats->api->natsOptions_Destroy(options);
