@@ -19,6 +19,7 @@ struct fake_cuda {
     uint32_t fail_at;   // the number of the call that fails, from 1; 0: none
     uint32_t lost;      // 1: and so do all behind it
     int32_t error;      // with which
+    const char *only;   // how the names of calls begin that are counted in `calls` and may fail; NULL: all
     uint32_t commands;  // given to streams, so far
     uint32_t fault_at;  // the number of the command in which a kernel or a copy faults: its context is gone
     const char *failed; // the name of the call that failed, or NULL

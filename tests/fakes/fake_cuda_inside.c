@@ -157,6 +157,8 @@ void stall(const char *name)
 
 int32_t next_call(const char *name)
 {
+    if (fake_cuda.only && strncmp(name, fake_cuda.only, strlen(fake_cuda.only)) != 0)
+        return 0;
     uint32_t call = __atomic_add_fetch(&fake_cuda.calls, 1, __ATOMIC_RELAXED);
     uint32_t fail_at =
         __atomic_load_n(&fake_cuda.fail_at, __ATOMIC_ACQUIRE); // of a test that writes while pollers call

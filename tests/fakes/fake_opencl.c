@@ -29,6 +29,8 @@ struct fake_opencl *fake_opencl_words(void)
 
 static int32_t next_call(const char *name)
 {
+    if (fake_opencl.only && strncmp(name, fake_opencl.only, strlen(fake_opencl.only)) != 0)
+        return 0;
     uint32_t call = __atomic_add_fetch(&fake_opencl.calls, 1, __ATOMIC_RELAXED); // a poller calls, too
     uint32_t fail_at = __atomic_load_n(&fake_opencl.fail_at, __ATOMIC_ACQUIRE);  // `lost`
     if (fail_at == 0 || (call != fail_at && !(fake_opencl.lost && call > fail_at)))

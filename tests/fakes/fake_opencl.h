@@ -19,6 +19,7 @@ struct fake_opencl {
     uint32_t lost;               // 1: and so do all behind it
     int32_t error;               // with which
     uint32_t events, fail_event; // likewise the command, which then fails when it is done
+    const char *only;            // how the names of calls begin that are counted in `calls` and may fail; NULL: all
     const char *failed;          // the name of the call that failed, or NULL
     uint32_t live;               // objects not yet released
     uint32_t wrong;              // what the specification forbids: a release of what is not alive, and the like

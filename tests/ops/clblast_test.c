@@ -85,14 +85,16 @@ static void products_are_the_librarys_in_any_memory(void **state)
     }
 }
 
-static void each_call_that_fails_leaves_nothing(void **state)
+// Gives how many failures were told. All calls are another number in each attempt, because a poller calls, too; the
+// library's are not.
+static uint32_t fail_each(const char *only)
 {
-    (void)state;
-    uint32_t told = 0, library = 0;
+    uint32_t told = 0;
     for (uint32_t k = 1;; ++k) {
         struct attempt a = {0};
         float result[8];
         reset();
+        fake->only = only;
         fake->fail_at = k;
         slr_status status = attempt(&a, result);
         const char *failed = fake->failed;
@@ -101,12 +103,16 @@ static void each_call_that_fails_leaves_nothing(void **state)
         end_attempt(&a);
         nothing_is_left(failed ? failed : "no call");
         if (!failed)
-            break;
+            return told;
         told += status != SLR_OK;
-        library += strcmp(failed, "CLBlastSgemm") == 0 && status != SLR_OK;
     }
-    assert_true(told > 5);
-    assert_int_equal(library, 2); // one a matrix
+}
+
+static void each_call_that_fails_leaves_nothing(void **state)
+{
+    (void)state;
+    assert_true(fail_each(NULL) > 5);
+    assert_int_equal(fail_each("CLBlastSgemm"), 2); // one a matrix
 }
 
 // In a process of its own, because a library is opened once.
