@@ -27,8 +27,8 @@ extern "C" {
 /// of a call have the same type, except where a function names another type: indices and labels are SLR_I32. All
 /// operations compute sums in SLR_F32. The tensor's elements are the first elements of the buffer, and there are at
 /// most 2^31 - 1 of them. The elements along the last dimension are contiguous and form a row. The dimensions of a
-/// tensor of images are the number n of images, channels, height and width. The dimensions of a tensor of signals are
-/// n, channels and length.
+/// tensor of images are, in this order: n (the number of images), the number of channels, the height and the width. The
+/// dimensions of a tensor of signals are n (the number of signals), the number of channels and the length.
 typedef struct slr_tensor {
     slr_buffer *buffer;
     slr_scalar dtype;
@@ -76,10 +76,12 @@ typedef enum slr_choice {
 typedef struct slr_ops_desc {
     uint32_t struct_size;
     uint32_t choice; ///< slr_choice; default: SLR_CHOICE_HEURISTIC
-    /// Limit on the temporary memory (workspace) that one call takes from the device's pool; default: 256 MiB.
+    /// The most temporary memory (workspace), in bytes, that one call of an operation takes from the device's pool;
+    /// default: 256 MiB.
     uint64_t workspace_bytes;
-    uint32_t deterministic; ///< 1: slipring uses only algorithms whose results have the same bits in every run
-    uint32_t reserved;      ///< ignored
+    /// 1: slipring uses only algorithms whose results have the same bits in every run; 0: any algorithm.
+    uint32_t deterministic;
+    uint32_t reserved; ///< ignored
 } slr_ops_desc;
 #ifdef __cplusplus
 static inline slr_ops_desc slr_ops_desc_init(void)
@@ -103,8 +105,8 @@ static inline slr_ops_desc slr_ops_desc_init(void)
 /// Errors: INVALID (a NULL argument, a `choice` that is no slr_choice), NO_MEMORY.
 SLR_API slr_status slr_ops_create(slr_device *device, const slr_ops_desc *desc, slr_ops **out);
 
-/// Releases the operations of a device. Work that was submitted before slr_ops_destroy still runs. If `ops` is NULL,
-/// slr_ops_destroy does nothing.
+/// Frees the object that holds the operations of a device. Work that was submitted before slr_ops_destroy still runs.
+/// If `ops` is NULL, slr_ops_destroy does nothing.
 /// Threads: any, once.  Blocks: no.
 SLR_API void slr_ops_destroy(slr_ops *ops);
 
@@ -112,11 +114,12 @@ SLR_API void slr_ops_destroy(slr_ops *ops);
 typedef struct slr_algorithm {
     const char *name;     ///< name of the algorithm, such as "own.panel"
     const char *provider; ///< who wrote the algorithm: "own" (slipring), or a library such as "openblas" or "onednn"
-    uint64_t ns;          ///< time of a call: the shortest of several. 0: the algorithm cannot do this call
-    double flops;         ///< number of floating-point operations of one call
+    /// Time of the call in nanoseconds, the shortest of several runs; 0: the algorithm cannot do this call.
+    uint64_t ns;
+    double flops; ///< number of floating-point operations of one call
     uint64_t workspace_bytes;
     uint32_t deterministic; ///< 1: the results have the same bits in every run
-    uint32_t chosen;        ///< 1: later calls of this shape use this algorithm
+    uint32_t chosen;        ///< 1: later calls with tensors of the same shapes use this algorithm
     const char *why_not;    ///< why the algorithm cannot do this call; else ""
 } slr_algorithm;
 
@@ -149,8 +152,8 @@ typedef void slr_ops_source_visitor(void *user, const char *name, const char *te
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument), NO_MEMORY.
 SLR_API slr_status slr_ops_visit_sources(slr_ops_source_visitor *visit, void *user);
 
-// Each operation below appends its work to the stream. `out` gets the point (place in the stream's order of work) after
-// the work of the operation; `out` may be NULL. The following rules hold for all operations:
+// Each operation below appends its work to the stream. `out` gets a point (a place in the stream's order of work) that
+// passes when the operation has completed; `out` may be NULL. The following rules hold for all operations:
 //
 // Threads: any.  Blocks: while kernels compile; with SLR_CHOICE_BENCHMARK also while the first call of a shape times
 // the algorithms.
@@ -167,7 +170,7 @@ typedef struct slr_matmul_desc {
     uint32_t transpose_a, transpose_b;
     slr_activation activation; ///< function that is applied to each result; 0: none
     float alpha;               ///< factor for the product; 0 means 1
-    float beta;                ///< 0, the default: the product does not read the earlier contents of c
+    float beta;                ///< factor for the earlier contents of c; 0, the default: the product does not read them
     /// The matrices a, b and c of a product have rank 2. In a batch of products they have rank 3, and the first
     /// dimension counts the products. If a and c have rank 3 and b has rank 2, each matrix of a is multiplied by the
     /// same matrix b.
@@ -199,7 +202,7 @@ SLR_API slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, con
                                            const slr_tensor *dc, const slr_tensor *da, const slr_tensor *db,
                                            const slr_tensor *dbias, slr_point *out);
 
-/// Calls the visitor for each algorithm for products. If an algorithm can compute the product `desc`,
+/// Calls the visitor for each algorithm for matrix products. If an algorithm can compute the product `desc`,
 /// slr_ops_matmul_bench measures its time; if not, slr_algorithm.why_not has the reason. The timed runs of the
 /// algorithms write their results to temporary buffers. Later products of the same shape use the algorithm that
 /// slr_ops_matmul_bench has chosen.
@@ -210,16 +213,17 @@ SLR_API slr_status slr_ops_matmul_bench(slr_ops *ops, slr_stream *stream, const 
 // ---- convolution and pooling ----------------------------------------------------------------------------------------
 
 /// slr_convolution_desc describes the convolution y = activation(x * weights + bias), where * is a convolution without
-/// flipping the weights. With rank 4, x has the dimensions n, c (channels), h (height), w (width). The weights have the
-/// dimensions k (filters), c / groups, r (height of a filter), s (width of a filter). The output y has the dimensions
-/// n, k, p (height), q (width). With rank 3, the dimensions h, r and p are left out, and slipring ignores the first
-/// value of each pair in the struct. With groups = c, the convolution is depth-wise.
+/// flipping the weights. If the tensors have rank 4, x has the dimensions n (images), c (channels), h (height), w
+/// (width). The weights have the dimensions k (filters), c / groups, r (height of a filter), s (width of a filter). The
+/// output y has the dimensions n, k, p (height), q (width). If the tensors have rank 3, the dimensions h, r and p are
+/// left out, and slipring ignores the first element of the arrays `stride`, `padding` and `dilation`. If `groups` is c,
+/// each channel has filters of its own (a depth-wise convolution).
 typedef struct slr_convolution_desc {
     uint32_t struct_size;
-    uint32_t stride[2];   ///< step of the filter down, and step across; 0 means 1
-    uint32_t padding[2];  ///< rows of zeros above x and below x; columns of zeros on the left of x and on the right
-    uint32_t dilation[2]; ///< distance between neighbouring weights in x: down, and across; 0 means 1
-    uint32_t groups;      ///< groups into which channels and filters are divided; 0 means 1
+    uint32_t stride[2];   ///< step of the filter over x: [0] down, in rows; [1] across, in columns; 0 means 1
+    uint32_t padding[2];  ///< [0]: rows of zeros above x, and as many below; [1]: columns of zeros on each side of x
+    uint32_t dilation[2]; ///< distance in x between neighbouring weights: [0] in rows, [1] in columns; 0 means 1
+    uint32_t groups;      ///< number of groups into which the channels and the filters are divided; 0 means 1
     slr_activation activation; ///< function that is applied to each result; 0: none
     uint32_t reserved;         ///< ignored
     const slr_tensor *x, *weights, *y;
@@ -264,21 +268,23 @@ SLR_API slr_status slr_ops_convolution_backward_bench(slr_ops *ops, slr_stream *
 
 typedef enum slr_pool_kind {
     SLR_POOL_LARGEST = 1,
-    SLR_POOL_MEAN ///< the mean of the window's elements, without padding
+    SLR_POOL_MEAN ///< the mean of those elements of the window that lie inside x; zeros of the padding do not count
 } slr_pool_kind;
 
-/// slr_pooling_desc describes a pooling from the tensor x to the tensor y. With rank 4, the input x of a pooling has
-/// the dimensions n, c (channels), h (height), w (width), and the output y has n, c, p (height), q (width). With rank
-/// 3, the dimensions h and p are left out, and slipring ignores the first value of each pair in the struct.
+/// slr_pooling_desc describes a pooling from the tensor x to the tensor y. If the tensors have rank 4, the input x of a
+/// pooling has the dimensions n (images), c (channels), h (height), w (width), and the output y has n, c, p (height), q
+/// (width). If the tensors have rank 3, the dimensions h and p are left out, and slipring ignores the first element of
+/// the arrays `window`, `stride` and `padding`.
 typedef struct slr_pooling_desc {
     uint32_t struct_size;
     slr_pool_kind kind;
-    uint32_t window[2], stride[2],
-        padding[2]; ///< a stride of 0 means the window's size; the padding must be less than the window
+    /// [0] is a number of rows of x, [1] of columns. A stride of 0 means the window's size; the padding must be less
+    /// than the window.
+    uint32_t window[2], stride[2], padding[2];
     const slr_tensor *x, *y;
     /// The tensor `indices`, with the shape of y and the type SLR_I32, says for each element of y which element of x
-    /// was the largest in the window: the number of this element in its plane of h rows and w columns. The backward
-    /// call of a pooling needs the indices of the largest elements. `indices` may be NULL.
+    /// was the largest in the window: the number of this element in its plane of h rows and w columns.
+    /// slr_ops_pooling_backward needs these indices if `kind` is SLR_POOL_LARGEST. Otherwise `indices` may be NULL.
     const slr_tensor *indices;
 } slr_pooling_desc;
 #ifdef __cplusplus
@@ -304,7 +310,8 @@ SLR_API slr_status slr_ops_pooling_backward(slr_ops *ops, slr_stream *stream, co
 
 SLR_API slr_status slr_ops_activation(slr_ops *ops, slr_stream *stream, slr_activation kind, const slr_tensor *x,
                                       const slr_tensor *y, slr_point *out);
-/// The tensor `x` is the input of slr_ops_activation.
+/// Computes the gradient `dx` of the input from the gradient `dy` of the output. The tensor `x` is the input that the
+/// program passed to slr_ops_activation.
 SLR_API slr_status slr_ops_activation_backward(slr_ops *ops, slr_stream *stream, slr_activation kind,
                                                const slr_tensor *x, const slr_tensor *dy, const slr_tensor *dx,
                                                slr_point *out);
@@ -319,7 +326,8 @@ SLR_API slr_status slr_ops_softmax_backward(slr_ops *ops, slr_stream *stream, co
 SLR_API slr_status slr_ops_layer_norm(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *gamma,
                                       const slr_tensor *beta, float epsilon, const slr_tensor *y,
                                       const slr_tensor *means, const slr_tensor *scales, slr_point *out);
-/// The two tensors `dgamma` and `dbeta` may be NULL, but only both together.
+/// `means` and `scales` are the results of slr_ops_layer_norm. The program may pass NULL for both gradients `dgamma`
+/// and `dbeta`, but not for only one of them.
 SLR_API slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *x,
                                                const slr_tensor *gamma, const slr_tensor *means,
                                                const slr_tensor *scales, const slr_tensor *dy, const slr_tensor *dx,
@@ -349,8 +357,8 @@ SLR_API slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr
 SLR_API slr_status slr_ops_scan(slr_ops *ops, slr_stream *stream, uint32_t flags, const slr_tensor *x,
                                 const slr_tensor *y, slr_point *out);
 
-/// Gives the k largest elements of each row in falling order, and their indices in the row as SLR_I32. Equal elements
-/// keep the order that they have in the row.
+/// Gives the k largest elements of each row of `x` in falling order, and their indices in the row as SLR_I32. The last
+/// dimension of `values` and `indices` is k. Equal elements keep the order that they have in the row.
 SLR_API slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *values,
                                  const slr_tensor *indices, slr_point *out);
 SLR_API slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
@@ -399,7 +407,7 @@ typedef struct slr_adam_desc {
     uint32_t step; ///< the number of the step, from 1
     float rate;
     float beta1;   ///< decay of the mean of the gradients; 0 means 0.9
-    float beta2;   ///< decay of the mean of their squares; 0 means 0.999
+    float beta2;   ///< decay of the mean of the squared gradients; 0 means 0.999
     float epsilon; ///< added to the divisor; 0 means 1e-8
     float decay;
     uint32_t reserved; ///< ignored
@@ -424,14 +432,16 @@ SLR_API slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam
 
 // ---- loss scaling, for gradients that would be 0 in SLR_F16 --------------------------------------------------------
 
-/// A scaler gives a factor for the loss, so that small gradients do not become 0 in half precision. After the backward
-/// calls, the scaler divides the gradients by the same factor in SLR_F32.
+/// A scaler gives a factor (the scale), by which the program multiplies the loss, so that small gradients do not become
+/// 0 in half precision. After the backward calls, slr_scaler_unscale divides the gradients by the same scale in
+/// SLR_F32.
 typedef struct slr_scaler slr_scaler;
 
 typedef struct slr_scaler_desc {
     uint32_t struct_size;
-    uint32_t growth_interval; ///< number of steps with finite gradients after which the scale grows; 0 means 2,000
-    float initial;            ///< first value of the scale; 0 means 65,536
+    /// Number of steps in a row with finite gradients after which the scale grows; 0 means 2,000.
+    uint32_t growth_interval;
+    float initial;     ///< first value of the scale; 0 means 65,536
     float growth;      ///< factor by which the scale grows; 0 means 2. For a fixed scale, set growth and backoff to 1
     float backoff;     ///< factor by which the scale changes after a gradient that is not finite; 0 means 0.5
     uint32_t reserved; ///< ignored
@@ -455,9 +465,11 @@ typedef struct slr_scaler_info {
     float scale;         ///< factor for the loss in the next step
     uint32_t good_steps; ///< steps with finite gradients since the scale last changed
     uint64_t steps, skipped;
-    /// Number of SLR_F16 elements in the last step's gradients; number of these elements that were 0.
+    /// `halves` is the number of SLR_F16 elements in the last step's gradients, and `zeros` is how many of these
+    /// elements were 0.
     uint64_t halves, zeros;
-    /// Advice if at least half of the SLR_F16 elements were 0; else "". The text lives as long as the process.
+    /// Advice on a better scale or type, if at least half of the SLR_F16 elements were 0; else "". The text lives as
+    /// long as the process.
     const char *advice;
 } slr_scaler_info;
 
@@ -475,7 +487,7 @@ SLR_API void slr_scaler_destroy(slr_scaler *scaler);
 /// Computes `to` = `gradient` / scale in SLR_F32, and records in the same pass whether all results are finite. The
 /// program calls slr_scaler_unscale for each gradient of a training step. `to` may be the same tensor as `gradient` if
 /// `gradient` has the type SLR_F32.
-/// Threads: one at a time per scaler.  Errors: the errors of all operations of this header.
+/// Threads: one at a time per scaler.  Errors: those that the rules for all operations (above) list.
 SLR_API slr_status slr_scaler_unscale(slr_scaler *scaler, slr_stream *stream, const slr_tensor *gradient,
                                       const slr_tensor *to, slr_point *out);
 
