@@ -158,7 +158,7 @@ SLR_API slr_status slr_cluster_launch(slr_cluster *cluster, slr_kernel *const *k
 /// Waits until all launches of the cluster have completed. If a device was lost, the other devices repeat the lost
 /// device's unfinished parts. The results of the lost device's unfinished parts never reach a buffer, so each part
 /// takes effect once. slipring gives no more items to a lost device.
-/// Threads: one thread at a time for each cluster.  Blocks: at most for `timeout_ns`.
+/// Threads: one thread at a time for each cluster.  Blocks: for at most `timeout_ns`.
 /// Errors: TIMEOUT, DEVICE_LOST (no device can repeat the lost items, or a buffer was lost), or the error of the first
 ///   part that failed; the error message names the part's device.
 SLR_API slr_status slr_cluster_finish(slr_cluster *cluster, uint64_t timeout_ns);

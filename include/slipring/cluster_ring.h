@@ -30,13 +30,13 @@ SLR_API slr_status slr_cluster_ring_create(slr_cluster *cluster, const slr_ring_
                                            slr_program *const *programs, slr_cluster_ring **out);
 
 /// Calls slr_ring_activate for the ring kernel on each device.
-/// Threads: any.  Blocks: at most for `timeout_ns`.  Errors: those of slr_ring_activate, from the first device that
+/// Threads: any.  Blocks: for at most `timeout_ns`.  Errors: those of slr_ring_activate, from the first device that
 /// fails.
 SLR_API slr_status slr_cluster_ring_activate(slr_cluster_ring *ring, uint64_t timeout_ns);
 
 /// Calls slr_ring_close_input for the ring kernel on each device, and waits until all these ring kernels have
 /// terminated. When slr_cluster_ring_drain returns SLR_OK, every accepted message has been handled.
-/// Threads: any.  Blocks: at most for `timeout_ns`.  Errors: those of slr_ring_close_input and slr_ring_wait.
+/// Threads: any.  Blocks: for at most `timeout_ns`.  Errors: those of slr_ring_close_input and slr_ring_wait.
 SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeout_ns);
 
 /// Terminates those ring kernels of the cluster ring that have not yet terminated, and releases the cluster ring.
@@ -89,7 +89,7 @@ SLR_API void slr_cluster_port_close(slr_cluster_port *port);
 
 /// Sends a message to the instance with the number `instance` in the cluster ring, on whichever device it runs.
 /// Otherwise slr_cluster_send works like slr_send_with.
-/// Threads: the port's owner.  Blocks: at most for `timeout_ns`, while the mailbox is full.  Errors: those of slr_send;
+/// Threads: the port's owner.  Blocks: for at most `timeout_ns`, while the mailbox is full.  Errors: those of slr_send;
 /// INVALID (no such instance).
 SLR_API slr_status slr_cluster_send(slr_cluster_port *port, uint32_t instance, const void *message, size_t bytes,
                                     const slr_send_options *options, uint64_t timeout_ns);
@@ -102,14 +102,14 @@ SLR_API slr_status slr_cluster_send_key(slr_cluster_port *port, slr_key key, con
 
 /// Sends a message to the instance with the number `instance` in the cluster ring, and waits for the reply. Otherwise
 /// slr_cluster_call works like slr_call.
-/// Threads: the port's owner.  Blocks: at most for `timeout_ns`.  Errors: those of slr_call; INVALID (no such
+/// Threads: the port's owner.  Blocks: for at most `timeout_ns`.  Errors: those of slr_call; INVALID (no such
 /// instance).
 SLR_API slr_status slr_cluster_call(slr_cluster_port *port, uint32_t instance, const void *message, size_t bytes,
                                     void *reply, size_t reply_bytes, uint64_t timeout_ns);
 
 /// Sends a message to the instance of a key, on the device that serves the key, and waits for the reply. Otherwise
 /// slr_cluster_call_key works like slr_call_key.
-/// Threads: the port's owner.  Blocks: at most for `timeout_ns`.  Errors: those of slr_call_key.
+/// Threads: the port's owner.  Blocks: for at most `timeout_ns`.  Errors: those of slr_call_key.
 SLR_API slr_status slr_cluster_call_key(slr_cluster_port *port, slr_key key, const void *message, size_t bytes,
                                         void *reply, size_t reply_bytes, uint64_t timeout_ns);
 
@@ -118,7 +118,7 @@ SLR_API slr_status slr_cluster_call_key(slr_cluster_port *port, slr_key key, con
 /// of the replying instance in the cluster ring; with keys, its number in the device's ring kernel. `instance` may be
 /// NULL. slr_cluster_receive asks the devices in rotation, so no device delays the replies of other devices. The result
 /// is END when all ring kernels to which the port has sent messages have terminated.
-/// Threads: the port's owner.  Blocks: at most for `timeout_ns`.  Errors: those of slr_receive.
+/// Threads: the port's owner.  Blocks: for at most `timeout_ns`.  Errors: those of slr_receive.
 SLR_API slr_status slr_cluster_receive(slr_cluster_port *port, slr_reply *reply, uint32_t *device, uint32_t *instance,
                                        void *payload, size_t capacity, uint64_t timeout_ns);
 

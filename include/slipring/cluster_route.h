@@ -80,7 +80,7 @@ SLR_API slr_status slr_cluster_route_get_stats_sized(const slr_cluster_route *ro
 /// `timeout_ns`, until the route has passed on all replies that the source has sent so far. If the route still holds
 /// replies after `timeout_ns`, these replies count as unrouted. `stats` gets the last counts of the route; `stats` may
 /// be NULL. If `route` is NULL, slr_cluster_route_destroy does nothing.
-/// Threads: any, once for each route; not from a handler.  Blocks: at most for `timeout_ns`.
+/// Threads: any, once for each route; not from a handler.  Blocks: for at most `timeout_ns`.
 SLR_API void slr_cluster_route_destroy(slr_cluster_route *route, uint64_t timeout_ns, slr_cluster_route_stats *stats);
 
 #ifdef __cplusplus

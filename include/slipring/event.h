@@ -31,7 +31,7 @@ SLR_API void slr_event_destroy(slr_event *event);
 SLR_API slr_status slr_event_record(slr_event *event, slr_stream *stream, slr_point *out);
 
 /// Waits until the event's record is complete.
-/// Threads: any.  Blocks: at most for `timeout_ns`.
+/// Threads: any.  Blocks: for at most `timeout_ns`.
 /// Errors: WRONG_STATE (the event was never recorded), and those of slr_point_wait.
 SLR_API slr_status slr_event_wait(slr_event *event, uint64_t timeout_ns);
 

@@ -20,7 +20,7 @@ extern "C" {
 /// slipring ignores the instance in `to`. Except for the choice of the instance, slr_send_key works like slr_send_with.
 ///
 /// Threads: the port's owner (`port` must not be NULL).
-/// Blocks: at most for `timeout_ns`, while the mailbox is full or a new key waits for a key that can be evicted. The
+/// Blocks: for at most `timeout_ns`, while the mailbox is full or a new key waits for a key that can be evicted. The
 /// time in slr_on_evicted does not count.
 /// Owns: nothing; slipring copies a text key.
 /// Errors: those of slr_send; INVALID (the ring kernel has no keys, or keys of the other kind; a text longer than
@@ -40,7 +40,7 @@ SLR_API slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_
                                       size_t bytes, uint32_t count, uint64_t timeout_ns, uint32_t *accepted);
 
 /// Sends a message to the instance of a key, and waits for the reply to this message.
-/// Threads: the port's owner (`port` must not be NULL).  Blocks: at most for `timeout_ns`.  Errors: those of
+/// Threads: the port's owner (`port` must not be NULL).  Blocks: for at most `timeout_ns`.  Errors: those of
 /// slr_send_key and slr_call.
 SLR_API slr_status slr_call_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes,
                                 void *reply, size_t reply_bytes, uint64_t timeout_ns);
@@ -48,7 +48,7 @@ SLR_API slr_status slr_call_key(slr_port *port, slr_address to, slr_key key, con
 /// Gives a new key an instance. The instance gets the state `state`, which has `bytes` bytes, or the initial state if
 /// `state` is NULL. slr_ring_add_key can restore a key that was evicted or forgotten. `instance` gets the number of the
 /// instance; the pointer `instance` may be NULL.
-/// Threads: any.  Blocks: at most for `timeout_ns`, as slr_send_key.
+/// Threads: any.  Blocks: for at most `timeout_ns`, as slr_send_key.
 /// Errors: WRONG_STATE (the key has an instance already; the ring kernel was not launched), FULL, TIMEOUT, INVALID (a
 ///   wrong size of the state, a wrong kind of key).
 SLR_API slr_status slr_ring_add_key(slr_ring *ring, slr_key key, const void *state, size_t bytes, uint64_t timeout_ns,
@@ -70,7 +70,7 @@ SLR_API slr_status slr_ring_get_key(slr_ring *ring, uint32_t instance, slr_key *
 /// Waits until all messages to a key are handled, and then frees the key's instance. slr_ring_forget_key copies the
 /// last state of the key's instance to `state`, which has `bytes` bytes; if `state` is NULL, slipring drops the last
 /// state. The next message to a forgotten key starts a new instance.
-/// Threads: any.  Blocks: at most for `timeout_ns`.
+/// Threads: any.  Blocks: for at most `timeout_ns`.
 /// Errors: NOT_FOUND (the key has no instance), TIMEOUT (the key still had pending messages), WRONG_STATE (the ring
 ///   kernel was not launched), INVALID (a wrong size of the state).
 SLR_API slr_status slr_ring_forget_key(slr_ring *ring, slr_key key, void *state, size_t bytes, uint64_t timeout_ns);

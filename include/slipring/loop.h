@@ -42,7 +42,7 @@ extern "C" {
 /// input is closed and the main function has taken all messages, or the program has called slr_ring_terminate, and the
 /// deadline of that call has passed. After SLR_END, the main function can still complete the messages that it holds.
 ///
-/// Threads: the thread that runs main.  Blocks: at most for `timeout_ns` plus `linger_ns`.
+/// Threads: the thread that runs main.  Blocks: for at most `timeout_ns` plus `linger_ns`.
 /// Errors: TIMEOUT (no message came; the ring kernel is paused; the port of the next message has no space left for
 ///   replies, because held messages and unreceived replies use the space), INVALID.
 SLR_API slr_status slr_take(slr_context *context, slr_delivery *out, uint32_t most, uint64_t linger_ns,
@@ -65,7 +65,7 @@ SLR_API slr_status slr_fail(const slr_delivery *delivery, slr_status status);
 
 /// Waits until the ring kernel is no longer paused. If slr_wait_until_active returns SLR_OK, the ring kernel is active
 /// or draining.
-/// Threads: the thread that runs main.  Blocks: at most for `timeout_ns`.  Errors: TIMEOUT (the ring kernel is still
+/// Threads: the thread that runs main.  Blocks: for at most `timeout_ns`.  Errors: TIMEOUT (the ring kernel is still
 /// paused), END (as for slr_take).
 SLR_API slr_status slr_wait_until_active(slr_context *context, uint64_t timeout_ns);
 

@@ -51,7 +51,7 @@ SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on
 /// NULL, slr_remote_drain asks all workers. Then slr_remote_drain waits until each worker that it asked has handed its
 /// partitions over and has ended. The worker's own program sees in slr_worker_stats.draining that slr_remote_drain has
 /// asked the worker to end. If no worker serves the name after slr_remote_drain, accepted messages wait on the servers.
-/// Threads: any.  Blocks: until `timeout_ns`, and while the call waits for an answer of a NATS server.
+/// Threads: any.  Blocks: for at most `timeout_ns`, and while the call waits for an answer of a NATS server.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (a worker that was asked has not ended; the
 ///   request remains valid), and those of slr_sender_open.
 SLR_API slr_status slr_remote_drain(const slr_remote_desc *where, const char *worker, uint64_t timeout_ns);
@@ -77,7 +77,7 @@ SLR_API slr_status slr_receiver_open_letters(const slr_remote_desc *where, slr_r
 
 /// Receives the next dead letter of any partition. `*partition` gets the number of the letter's partition; `partition`
 /// may be NULL.
-/// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
+/// Threads: the receiver's owner.  Blocks: for at most `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a message; a receiver that slr_receiver_open made; a record
 ///   that is no letter), SYSTEM.
 SLR_API slr_status slr_receiver_receive_letter(slr_receiver *receiver, slr_remote_letter *out, uint32_t *partition,

@@ -90,7 +90,7 @@ SLR_API slr_status slr_peer_copy_with(slr_stream *stream, slr_buffer *to, uint64
 /// Measures the rate of copies of `bytes` bytes (0: 16 MiB) in one direction. `out` gets the best of five rates, in
 /// bytes per second; `out` may be NULL. slr_peer_get_info then reports the measured rate. For devices with direct
 /// copies, slr_peer_get_info reports only the rate of direct copies, not a measured rate of SLR_PEER_STAGED.
-/// Threads: any.  Blocks: until `timeout_ns`.  Errors: those of slr_peer_copy, and TIMEOUT.
+/// Threads: any.  Blocks: for at most `timeout_ns`.  Errors: those of slr_peer_copy, and TIMEOUT.
 SLR_API slr_status slr_peer_measure(slr_device *from, slr_device *to, slr_peer_way way, uint64_t bytes,
                                     uint64_t timeout_ns, double *out);
 

@@ -42,7 +42,8 @@ typedef struct slr_send_options {
 /// protects. On the shared port, only slr_call gets the replies to its messages; all other replies are discarded.
 ///
 /// Threads: the port's owner (NULL: any).
-/// Blocks: until `timeout_ns` (0: never) while the mailbox is full; never if the ring kernel's policy is to reject.
+/// Blocks: for at most `timeout_ns` (0: never) while the mailbox is full; never if the ring kernel's policy is to
+/// reject.
 /// Owns: nothing.
 /// Errors: FULL (the mailbox is full, and the call must not wait), TIMEOUT (the mailbox is still full at the deadline),
 ///   RING_DEAD (the ring kernel has terminated or was destroyed), CLOSED (the ring kernel's input is closed),
@@ -97,7 +98,7 @@ typedef struct slr_reply {
 /// A ring kernel that has ended keeps the port's replies until the port receives END or is closed. If a program never
 /// receives on a port, the mailboxes of all ended ring kernels that the port has used stay in memory.
 ///
-/// Threads: the owner.  Blocks: until `timeout_ns`.  Owns: nothing.
+/// Threads: the owner.  Blocks: for at most `timeout_ns`.  Owns: nothing.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than the reply; a call with more room can still receive the reply).
 SLR_API slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t capacity, uint64_t timeout_ns);
 
@@ -113,7 +114,7 @@ SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *pa
 /// that arrives after its caller's deadline is discarded. If `port` is NULL, slr_call uses the device's shared port,
 /// and any number of threads may call slr_call at once.
 ///
-/// Threads: the port's owner (NULL: any).  Blocks: until `timeout_ns`, for sending and receiving together.
+/// Threads: the port's owner (NULL: any).  Blocks: for at most `timeout_ns`, for sending and receiving together.
 /// Errors: those of slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before the message was handled), INVALID
 ///   (reply size), RING_FAILED (the ring kernel failed during the call; a message that was not yet handled stays in the
 ///   mailbox, and its late reply is discarded).

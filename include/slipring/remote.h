@@ -143,9 +143,9 @@ SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring
 /// Does the work of a worker once for each partition: takes over free partitions, handles messages and writes
 /// snapshots. If slr_worker_turn finds nothing to do, it waits for work until `timeout_ns`. If a partition fails, the
 /// worker abandons the partition, and later tries to take it over again; slr_worker_stats.problem gives the reason.
-/// Threads: the worker's owner.  Blocks: until `timeout_ns`, and while the call waits for answers of the NATS servers.
-/// The call also blocks while it writes snapshots; before a snapshot it waits up to 1 s until the partition's messages
-/// are handled.
+/// Threads: the worker's owner.  Blocks: for at most `timeout_ns`, and while the call waits for answers of the NATS
+/// servers. The call also blocks while it writes snapshots; before a snapshot it waits up to 1 s until the partition's
+/// messages are handled.
 /// Errors: INVALID.
 SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 
@@ -153,7 +153,8 @@ SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 /// handler faults in a partition before that partition's next snapshot, all partitions go back to the previous handler.
 /// The program must keep the program object of the previous handler until the next call of slr_worker_replace or
 /// slr_worker_close.
-/// Threads: the worker's owner.  Blocks: until `timeout_ns`, and while the call waits for answers of the NATS servers.
+/// Threads: the worker's owner.  Blocks: for at most `timeout_ns`, and while the call waits for answers of the NATS
+/// servers.
 /// Errors: those of slr_server_replace. If slr_worker_replace fails, the previous handler continues in all partitions.
 SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *ring, uint64_t timeout_ns);
 
@@ -167,7 +168,7 @@ SLR_API slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_sta
 
 /// Handles the messages that the worker has read, writes snapshots, hands the partitions over at once, and frees the
 /// worker. If `worker` is NULL, slr_worker_close does nothing.
-/// Threads: the worker's owner, once.  Blocks: until `timeout_ns`, and then as long as slr_ring_destroy blocks.
+/// Threads: the worker's owner, once.  Blocks: for at most `timeout_ns`, and then as long as slr_ring_destroy blocks.
 /// Errors: TIMEOUT, SYSTEM (other workers handle the messages since the last snapshot again). slr_worker_close frees
 ///   the worker also after an error.
 SLR_API slr_status slr_worker_close(slr_worker *worker, uint64_t timeout_ns);
@@ -228,7 +229,7 @@ SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sende
 /// Sends a message to the instance of a key, or to instance `key.number` if the ring kernel has no keys. slipring
 /// copies the message. slipring collects messages in a frame (a group of messages). slipring sends a frame when the
 /// frame is full, or when the program calls slr_sender_flush.
-/// Threads: the sender's owner.  Blocks: until `timeout_ns` while too many messages are in flight.
+/// Threads: the sender's owner.  Blocks: for at most `timeout_ns` while too many messages are in flight.
 /// Errors: FULL (the partition has no room, because its worker is too slow), TIMEOUT, INVALID (size, a text that is too
 ///   long).
 SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message, size_t bytes,
@@ -238,15 +239,15 @@ SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *
 /// all earlier messages to the same partition. slr_sender_call returns the reply only after the servers have stored it,
 /// so the reply is as durable as the message. A reply may be lost on its way to the caller. Therefore, after TIMEOUT
 /// only the stored outputs show whether the message was handled.
-/// Threads: the sender's owner.  Blocks: until `timeout_ns`.
+/// Threads: the sender's owner.  Blocks: for at most `timeout_ns`.
 /// Errors: FULL, TIMEOUT, HANDLER_FAULT (the message is among the dead letters), END (the handler gave no reply),
 ///   INVALID (sizes), WRONG_STATE (the sender has a `producer` number, and this message was accepted before).
 SLR_API slr_status slr_sender_call(slr_sender *sender, slr_key key, const void *message, size_t bytes, void *reply,
                                    size_t reply_bytes, uint64_t timeout_ns);
 
 /// Waits until the servers have accepted all messages that the sender has sent.
-/// Threads: the sender's owner.  Blocks: until `timeout_ns`.  Errors: FULL, TIMEOUT: after these errors the program can
-/// call slr_sender_flush again.
+/// Threads: the sender's owner.  Blocks: for at most `timeout_ns`.  Errors: FULL, TIMEOUT: after these errors the
+/// program can call slr_sender_flush again.
 SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);
 
 /// Threads: the sender's owner.  Blocks: no.  Errors: INVALID.
@@ -259,7 +260,7 @@ SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_sta
 
 /// Calls slr_sender_flush with the deadline `timeout_ns`, and frees the sender. If `sender` is NULL, slr_sender_close
 /// does nothing.
-/// Threads: the sender's owner, once.  Blocks: until `timeout_ns`.
+/// Threads: the sender's owner, once.  Blocks: for at most `timeout_ns`.
 /// Errors: those of slr_sender_flush: the messages that the servers have not accepted are lost. slr_sender_close frees
 ///   the sender in any case.
 SLR_API slr_status slr_sender_close(slr_sender *sender, uint64_t timeout_ns);
@@ -278,7 +279,7 @@ SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver 
 /// Receives the next output of any partition. `*partition` gets the number of the output's partition; `partition` may
 /// be NULL. slr_output.sequence counts the outputs of the partition, and slr_output.key is empty. The outputs of one
 /// partition arrive in order.
-/// Threads: the receiver's owner.  Blocks: until `timeout_ns`.
+/// Threads: the receiver's owner.  Blocks: for at most `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply; a record that is no output), SYSTEM.
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,
                                         size_t capacity, uint64_t timeout_ns);

@@ -373,8 +373,8 @@ SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 /// SLR_OK with the final counts.
 ///
 /// Threads: any, several at once; but a handler must not terminate a ring kernel of its own device.
-/// Blocks: until `timeout_ns`, and then until running handlers have returned. The wait for running handlers takes at
-/// most 10 s, or the device's hang timeout (docs/contract/opencl.md) if the hang timeout is shorter.
+/// Blocks: for at most `timeout_ns`, and then until running handlers have returned. The wait for running handlers takes
+/// at most 10 s, or the device's hang timeout (docs/contract/opencl.md) if the hang timeout is shorter.
 /// Errors: INVALID (a NULL argument), TIMEOUT (a handler or a sender has not returned by the deadline; the program can
 ///   call slr_ring_terminate again).
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
@@ -419,7 +419,8 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t timeout_ns);
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.
-/// Threads: any.  Blocks: until `timeout_ns`.  Errors: TIMEOUT (the error message has the current state), INVALID.
+/// Threads: any.  Blocks: for at most `timeout_ns`.  Errors: TIMEOUT (the error message has the current state),
+/// INVALID.
 SLR_API slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns);
 
 /// Threads: any.  Blocks: no.

@@ -116,8 +116,8 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// messages).
 ///
 /// Threads: the server's owner.
-/// Blocks: until `timeout_ns` if 16 MiB of messages wait. If a snapshot is due, the call waits up to 1 s until the
-/// accepted messages are handled, and then writes the snapshot. The more states have changed, the longer the write
+/// Blocks: for at most `timeout_ns` if 16 MiB of messages wait. If a snapshot is due, the call waits up to 1 s until
+/// the accepted messages are handled, and then writes the snapshot. The more states have changed, the longer the write
 /// takes.
 /// Errors: FULL (65,536 outputs wait to be received; the key is new, and there are already `instances` keys), TIMEOUT,
 ///   INVALID (size, a number with a gap, an instance out of range, messages sent again that differ from the accepted
@@ -129,7 +129,7 @@ SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64
 /// the disk. After the write, all sent messages count as accepted. Then slr_server_flush waits until all accepted
 /// messages are in the mailbox. If slr_server_flush returns TIMEOUT, some accepted messages still wait, and later calls
 /// put them into the mailbox.
-/// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
+/// Threads: the server's owner.  Blocks: for at most `timeout_ns`.  Errors: TIMEOUT, RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns);
 
 /// Gives the number of the producer's last accepted message, or 0 if slipring has accepted no message of the producer.
@@ -150,7 +150,7 @@ typedef struct slr_output {
 
 /// Receives the next output, which is already stored. A new process first receives the output after the last output
 /// that slr_server_release has released. The outputs of one key come in the order of the key's messages.
-/// Threads: the server's owner.  Blocks: until `timeout_ns`.
+/// Threads: the server's owner.  Blocks: for at most `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply), RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload, size_t capacity,
                                       uint64_t timeout_ns);
@@ -172,12 +172,12 @@ SLR_API slr_status slr_server_release(slr_server *server, uint64_t sequence, con
 SLR_API slr_status slr_server_get_note(const slr_server *server, void *note, size_t bytes);
 
 /// Waits until all messages that the program has sent to the server are handled and their outputs are stored.
-/// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: those of slr_server_flush.
+/// Threads: the server's owner.  Blocks: for at most `timeout_ns`.  Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_settle(slr_server *server, uint64_t timeout_ns);
 
 /// Waits as slr_server_settle does, until all messages that the program has sent are handled, and then writes a
 /// snapshot.
-/// Threads: the server's owner.  Blocks: until `timeout_ns`, and while slipring writes the snapshot to the disk.
+/// Threads: the server's owner.  Blocks: for at most `timeout_ns`, and while slipring writes the snapshot to the disk.
 /// Errors: those of slr_server_flush.
 SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 
@@ -186,7 +186,7 @@ SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 SLR_API slr_status slr_server_get_key(const slr_server *server, uint32_t instance, slr_key *out);
 
 /// Copies the state of a key (or of instance `key.number`) between two messages.
-/// Threads: the server's owner.  Blocks: until `timeout_ns`.  Errors: NOT_FOUND, and those of slr_ring_snapshot.
+/// Threads: the server's owner.  Blocks: for at most `timeout_ns`.  Errors: NOT_FOUND, and those of slr_ring_snapshot.
 SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *state, size_t bytes,
                                         uint64_t timeout_ns);
 
@@ -198,7 +198,7 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 /// while it was on trial remain in the folder. The program must keep the previous handler's program until
 /// slr_server_close.
 ///
-/// Threads: the server's owner.  Blocks: until `timeout_ns`, and while slipring writes the snapshot to the disk.
+/// Threads: the server's owner.  Blocks: for at most `timeout_ns`, and while slipring writes the snapshot to the disk.
 /// Errors: LAYOUT (another layout or handler: the error message names both), WRONG_STATE (a handler is on trial), those
 ///   of slr_ring_create and slr_server_snapshot. If slr_server_replace fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
@@ -219,8 +219,8 @@ SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_sta
 /// Waits as slr_server_settle does, writes a snapshot if the wait succeeded, and releases the folder and the server.
 /// Whatever slr_server_close returns, the next slr_serve continues where the closed server stopped. If `server` is
 /// NULL, slr_server_close does nothing.
-/// Threads: the server's owner, once.  Blocks: until `timeout_ns`, then while slipring writes the snapshot, and then as
-/// long as slr_ring_destroy blocks.
+/// Threads: the server's owner, once.  Blocks: for at most `timeout_ns`, then while slipring writes the snapshot, and
+/// then as long as slr_ring_destroy blocks.
 /// Errors: those of slr_server_flush. slr_server_close frees the server also after an error.
 SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
 

@@ -81,7 +81,7 @@ SLR_API int slr_point_passed(slr_point point);
 ///
 /// Threads: any; also a host function of a stream, but slipring refuses a host function's wait for work that comes
 /// after this host function in its stream.
-/// Blocks: until `timeout_ns`.
+/// Blocks: for at most `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (the work before the point is not submitted yet), WRONG_STATE (the caller would wait for
 ///   itself), or the error of the stream's work before the point; the error message then describes that failure.
 SLR_API slr_status slr_point_wait(slr_point point, uint64_t timeout_ns);
@@ -90,7 +90,8 @@ SLR_API slr_status slr_point_wait(slr_point point, uint64_t timeout_ns);
 SLR_API slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns);
 
 /// Waits until all streams of the device have completed all work submitted so far.
-/// Threads: any, except a host function of one of the device's streams (WRONG_STATE).  Blocks: until `timeout_ns`.
+/// Threads: any, except a host function of one of the device's streams (WRONG_STATE).  Blocks: for at most
+/// `timeout_ns`.
 /// Errors: TIMEOUT, or the first failure that the call finds.
 SLR_API slr_status slr_device_finish(slr_device *device, uint64_t timeout_ns);
 
