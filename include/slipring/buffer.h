@@ -18,9 +18,10 @@ typedef struct slr_buffer slr_buffer;
 /// The mode of a buffer says who copies bytes between the device's memory and the host copy, if the device has its own
 /// memory.
 typedef enum slr_buffer_mode {
-    SLR_BUFFER_AUTOMATIC = 1, ///< slipring copies bytes to host or device when that side needs them
-    SLR_BUFFER_EXPLICIT = 2,  ///< the program copies bytes, by slr_buffer_sync
-    SLR_BUFFER_UNIFIED = 3    ///< no copies: host and device must share memory, else the creation of the buffer fails
+    /// slipring copies bytes to the host or to the device when the host or the device needs them.
+    SLR_BUFFER_AUTOMATIC = 1,
+    SLR_BUFFER_EXPLICIT = 2, ///< the program copies bytes, by slr_buffer_sync
+    SLR_BUFFER_UNIFIED = 3   ///< no copies: host and device must share memory, else the creation of the buffer fails
 } slr_buffer_mode;
 
 /// The enum slr_storage says which kind of memory a buffer uses. A device may have memory that it shares with the host,
@@ -90,12 +91,12 @@ typedef struct slr_buffer_info {
     slr_scalar dtype;
     uint32_t rank;
     uint64_t shape[SLR_BUFFER_MOST_DIMENSIONS];
-    uint64_t uploads, uploaded_bytes; ///< copies to the device: their number, and their bytes. For a slice: counts of
-                                      ///< the whole buffer
-    uint64_t downloads, downloaded_bytes; ///< copies to the host: their number, and their bytes. For a slice: counts of
-                                          ///< the whole buffer
-    uint32_t pinned;                      ///< 1: the buffer's host memory is page-locked
-    slr_storage storage;                  ///< as given in slr_buffer_desc.storage
+    /// Number of copies to the device, and bytes copied to the device. For a slice: the counts of the whole buffer.
+    uint64_t uploads, uploaded_bytes;
+    /// Number of copies to the host, and bytes copied to the host. For a slice: the counts of the whole buffer.
+    uint64_t downloads, downloaded_bytes;
+    uint32_t pinned;     ///< 1: the buffer's host memory is page-locked
+    slr_storage storage; ///< as given in slr_buffer_desc.storage
 } slr_buffer_info;
 
 /// Makes a buffer of `bytes` bytes (1 to 2^40). All bytes of the new buffer are 0. The new buffer is aligned to 64
@@ -131,16 +132,16 @@ SLR_API slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_d
 /// Errors: INVALID (`offset` is wrong; the range is empty or exceeds the buffer), NO_MEMORY.
 SLR_API slr_status slr_buffer_slice(slr_buffer *buffer, uint64_t offset, uint64_t bytes, slr_buffer **out);
 
-/// Releases the caller's reference to the buffer. slipring frees the memory when no launched ring kernel (message
-/// handler), no submitted work and no slice uses the buffer any more. Before slr_buffer_destroy, the program must end
-/// every mapping by slr_buffer_unmap. If `buffer` is NULL, slr_buffer_destroy does nothing.
+/// Ends the program's use of the buffer object. slipring frees the buffer's memory when no launched ring kernel
+/// (message handler), no submitted work and no slice uses the buffer any more. Before slr_buffer_destroy, the program
+/// must end every mapping by slr_buffer_unmap. If `buffer` is NULL, slr_buffer_destroy does nothing.
 /// Threads: any, once for each buffer.  Blocks: no.
 SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 
 /// Copies `bytes` bytes from the memory `from` into the buffer, from the buffer's byte `offset` on. slr_buffer_write
 /// first waits until work in flight that uses these bytes of the buffer has ended. A handler (a function that handles
-/// messages) that runs during slr_buffer_write may see any mixture of old and new bytes. If the program wrote bytes and
-/// then sent a message, the handler of that message sees all these bytes.
+/// messages) that runs during slr_buffer_write may see any mixture of old and new bytes in the range. If the program
+/// wrote bytes and then sent a message, the handler of that message sees all these bytes.
 ///
 /// Threads: any.  Blocks: until work in flight on the range has ended, and while the call copies.
 /// Errors: INVALID (the range exceeds the buffer: the error message has both sizes), WRONG_STATE (the range is mapped),
@@ -165,8 +166,8 @@ SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to
 /// the bytes that are valid only on the device. While the range is mapped, slipring refuses work that conflicts with
 /// the mapping.
 ///
-/// Threads: any; several threads may map one range for reading.  Blocks: until conflicting work in flight has ended, at
-/// most for `timeout_ns`, and while the call copies.
+/// Threads: any; several threads may map one range for reading.  Blocks: until conflicting work in flight has ended,
+/// but for at most `timeout_ns`; and while the call copies.
 /// Owns: the caller gets the mapping, and ends it by slr_buffer_unmap.
 /// Errors: INVALID (a wrong range or access), WRONG_STATE (the buffer is private; another mapping conflicts; the caller
 ///   is a host function of a stream, and would wait for later work of the same stream), TIMEOUT, NO_MEMORY, or the
@@ -186,7 +187,7 @@ typedef enum slr_place { SLR_AT_HOST = 1, SLR_AT_DEVICE = 2 } slr_place;
 /// Copies a range of a buffer in the mode SLR_BUFFER_EXPLICIT to the side `to` (host or device) from the other side.
 /// slr_buffer_sync copies even if the bytes on the side `to` are newer. If host and device share memory,
 /// slr_buffer_sync copies nothing.
-/// Threads: any.  Blocks: until work in flight on the range has ended, at most for `timeout_ns`, and while the call
+/// Threads: any.  Blocks: until work in flight on the range has ended, but for at most `timeout_ns`; and while the call
 /// copies.
 /// Errors: INVALID (a wrong range), WRONG_STATE (the buffer is not in the mode SLR_BUFFER_EXPLICIT; the buffer is
 ///   private; the range is mapped), TIMEOUT, NO_MEMORY.

@@ -47,8 +47,8 @@ enum {
     /// An operation of neural networks (<slipring/ops.h>) for which slipring measured the fastest algorithm; `file` has
     /// the algorithm's name.
     SLR_PROFILE_ALGORITHM,
-    /// The same operation with the fastest of the algorithms that slr_ops_desc.deterministic excludes; `file` has the
-    /// algorithm's name.
+    /// An operation as in SLR_PROFILE_ALGORITHM, with the fastest of the algorithms that slipring left out because of
+    /// slr_ops_desc.deterministic; `file` has the algorithm's name.
     SLR_PROFILE_KEPT_OUT
 };
 
@@ -75,23 +75,25 @@ typedef struct slr_profile_line {
 typedef struct slr_profile_row {
     uint32_t kind;
     uint32_t counted; ///< SLR_COUNTED_...: how accurate the counts are, in the row of a kernel or of batches; else 0
-    /// Name of the row, such as a kernel's name, and of its device; valid for the life of the process.
+    /// `name` is the name of the row, such as a kernel's name; `device` is the name of the row's device. Both texts
+    /// live as long as the process.
     const char *name, *device;
     uint64_t n, total_ns, min_ns, mean_ns, p50_ns, p95_ns, p99_ns, max_ns;
     /// In a row of copies or fills: the number of bytes copied or filled. In the row of a kernel: the least number of
     /// bytes that the kernel must read from memory and write to memory, because bytes that several threads read count
     /// once. 0 means unknown.
     uint64_t bytes;
-    double bytes_per_second; ///< bytes / total_ns
+    double bytes_per_second; ///< `bytes` divided by `total_ns`, as bytes per second
     // The fields from `threads` to `instructions` are counts of work. In the row of a kernel, the counts are the sum of
     // all launches. In the row of a ring kernel's batches, the counts are the sum of all messages: slipring counts the
     // work of one call of the handler for a message of unknown contents, and multiplies it by the number of messages.
     // If slipring could not count the work of a kernel, all these counts are 0 except threads and blocks.
     uint64_t threads, blocks;
-    uint64_t flops, flops64; ///< operations in single precision; operations in double precision
+    uint64_t flops, flops64; ///< `flops`: operations in single precision; `flops64`: operations in double precision
     uint64_t instructions;   ///< instructions of the IR, the compiler's intermediate form
     double flops_per_second; ///< operations in single and double precision together, divided by total_ns
-    double intensity;        ///< arithmetic intensity: operations per byte of `bytes`
+    /// Arithmetic intensity: operations in single and double precision together, divided by `bytes`.
+    double intensity;
     const char *file; ///< the name of the source file of the row's kernel or handler, valid for the life of the process
     /// Lines of this source with their shares of the operations, the largest share first.
     slr_profile_line lines[SLR_PROFILE_LINES];
@@ -114,8 +116,8 @@ typedef struct slr_ceilings {
     double flops_per_second, flops64_per_second;
     double launch_ns;     ///< time per launch of an empty kernel, in a sequence of many launches
     double round_trip_ns; ///< time for a launch of an empty kernel and the wait for its end
-    // The next four fields are the time of a small copy and the rate of a large copy, measured with slr_buffer_write
-    // and slr_buffer_read.
+    // The next four fields are the time of a small copy and the rate of a large copy, to the device (upload, measured
+    // with slr_buffer_write) and to the host (download, measured with slr_buffer_read).
     double upload_ns, upload_bytes_per_second, download_ns, download_bytes_per_second;
     /// Instructions of the IR per second, in code without divergent branches, on data in caches.
     double instructions_per_second;
@@ -131,8 +133,8 @@ enum { SLR_BOUND_UNKNOWN = 0, SLR_BOUND_MEMORY, SLR_BOUND_COMPUTE };
 typedef struct slr_roofline {
     uint32_t bound;
     uint32_t reserved;
-    /// The kernel's rate, divided by the device's highest rate for the kernel's intensity: 0 to about 1; more if caches
-    /// help.
+    /// The kernel's operations per second, divided by the most operations per second that the roofline model allows for
+    /// the kernel's intensity on this device: 0 to about 1; more if caches help.
     double reached;
 } slr_roofline;
 
@@ -147,7 +149,7 @@ SLR_API slr_status slr_profile_start(void);
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_stop(void);
 
-/// Sets all counts to zero.
+/// Sets all counts and times of the profiler to zero.
 /// Threads: any.  Blocks: no.
 SLR_API void slr_profile_clear(void);
 
@@ -177,7 +179,7 @@ SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *
 #define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
 
 /// Works like slr_profile_ceilings, but measures the performance again. For each figure, slipring keeps the better of
-/// the stored value and the newly measured value, because a busy machine gives figures that are too low.
+/// the stored value and the newly measured value, because a busy machine makes a device look slower than it is.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
 
 /// The macro slr_profile_measure_ceilings calls slr_profile_measure_ceilings_sized with the struct's size as `bytes`
@@ -204,8 +206,9 @@ SLR_API const char *slr_profile_kind_name(uint32_t kind);
 /// means the default. Later versions of slipring only append fields to slr_timing_desc.
 typedef struct slr_timing_desc {
     uint32_t struct_size;
-    uint32_t warm_up;    ///< number of samples before the measurement, which do not count. Default 3
-    uint32_t no_warm_up; ///< 1: no warm-up, so the first sample includes compiling and cold caches
+    uint32_t warm_up; ///< number of samples before the measurement. These samples do not count. Default 3
+    /// 1: no samples before the measurement, so the first sample that counts includes compiling and cold caches.
+    uint32_t no_warm_up;
     uint32_t repeats;    ///< number of samples that count. Default 31
     uint32_t launches;   ///< launches per sample: more than 1 if one launch is too short for the clock. Default 1
     uint32_t reserved;   ///< ignored

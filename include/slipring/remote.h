@@ -77,9 +77,10 @@ typedef struct slr_worker_desc {
     /// Most frames (groups of messages) that a partition stores until a snapshot (a stored copy of the states) contains
     /// their effect; default 65,536.
     uint64_t capacity;
-    uint64_t lease_ns;    ///< after this time of silence, other workers take over a worker's partitions; default 3 s
+    uint64_t lease_ns; ///< how long a worker may be silent before other workers take over its partitions; default 3 s
     uint64_t snapshot_ns; ///< time between snapshots of a partition; default 1 s
-    /// One in `full_every` snapshots holds all states, the others hold only the changed states; default 16.
+    /// One in `full_every` snapshots holds all states; the others hold only the states that changed since the previous
+    /// snapshot. Default 16.
     uint32_t full_every;
     uint32_t reserved;
 } slr_worker_desc;
@@ -98,7 +99,7 @@ static inline slr_worker_desc slr_worker_desc_init(void)
     }
 #endif
 
-/// slr_worker_stats counts what a worker has done so far.
+/// slr_worker_stats counts what a worker has done since slr_worker_open.
 typedef struct slr_worker_stats {
     uint32_t partitions; ///< number of all partitions of the name
     uint32_t owned;      ///< partitions that this worker has now
@@ -110,18 +111,20 @@ typedef struct slr_worker_stats {
     uint64_t faulted;  ///< messages whose handler faulted; they are in the stream of dead letters, each with the reason
     uint64_t outputs;  ///< outputs that this worker stored
     uint64_t repeated; ///< messages that a sender sent again after they had been handled; the worker skipped them
-    uint64_t gaps;     ///< messages skipped because an earlier message was missing; these messages come again
+    /// Messages that the worker skipped, because an earlier message of their sender was missing; the sender sends them
+    /// again.
+    uint64_t gaps;
     /// Records in the stream that the worker refused, because they are not frames (groups of messages) for this ring
     /// kernel.
     uint64_t refused;
     uint64_t records; ///< frames that the worker has read
-    uint64_t taken;   ///< partitions that this worker took over
+    uint64_t taken;   ///< number of times that this worker took over a partition
     /// Partitions that this worker lost, because another worker took them or because their servers failed.
     uint64_t lost;
     uint64_t drained; ///< partitions that this worker handed to another one
     uint64_t snapshots;
     uint64_t replaced;    ///< number of times that slr_worker_replace replaced the handler
-    uint64_t rolled_back; ///< replacements that were undone after a fault
+    uint64_t rolled_back; ///< handler replacements that were undone after a fault of the new handler
     char problem[256];    ///< the last problem of a partition; "" if there was none
     /// If `draining` is 1, slr_remote_drain has asked the worker to end. When slr_worker_stats.owned is 0, the program
     /// may close the worker. If the worker handed a partition over without a snapshot, slr_worker_close returns an
@@ -135,14 +138,14 @@ typedef struct slr_worker_stats {
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Owns: the caller gets the worker, and frees it by slr_worker_close.
 /// Errors: INVALID, LAYOUT (the name is served with another handler or layout: the error message names both),
-///   UNSUPPORTED (libnats is missing, a NATS server is too old, a ring kernel in loop form), SYSTEM (no connection),
-///   TIMEOUT.
+///   UNSUPPORTED (libnats is missing; a NATS server is too old; the ring kernel is in loop form), SYSTEM (no
+///   connection), TIMEOUT.
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 
 /// Does the work of a worker once for each partition: takes over free partitions, handles messages and writes
-/// snapshots. If slr_worker_turn finds nothing to do, it waits for work until `timeout_ns`. If a partition fails, the
-/// worker abandons the partition, and later tries to take it over again; slr_worker_stats.problem gives the reason.
+/// snapshots. If slr_worker_turn finds nothing to do, it waits for work for at most `timeout_ns`. If a partition fails,
+/// the worker abandons the partition, and later tries to take it over again; slr_worker_stats.problem gives the reason.
 /// Threads: the worker's owner.  Blocks: for at most `timeout_ns`, and while the call waits for answers of the NATS
 /// servers. The call also blocks while it writes snapshots; before a snapshot it waits up to 1 s until the partition's
 /// messages are handled.
@@ -181,16 +184,18 @@ typedef struct slr_sender slr_sender;
 /// A zero in any field of slr_sender_desc means the default.
 typedef struct slr_sender_desc {
     uint32_t struct_size;
-    /// Most bytes of messages to one partition that slipring sends together, up to 524,288; default 65,536.
+    /// The most bytes of messages to one partition that slipring sends together as one frame, up to 524,288; default
+    /// 65,536.
     uint32_t frame_bytes;
     /// A number below 2^63 that identifies the sender. A program that restarts opens its sender with the same number,
     /// and sends all its messages again from the first one. slipring then skips the messages that the servers have
     /// already accepted. If `producer` is 0, slipring chooses a new number for the sender.
     uint64_t producer;
-    slr_program *program; ///< slipring compares the message layout of its handler with the layout of the name; NULL:
-                          ///< only the size is compared
-    const char *handler;  ///< the handler in the program; NULL: the first handler
-    uint64_t in_flight;   ///< limit on the bytes of messages that are sent and not yet accepted; default 16 MiB
+    /// A program with the name's handler: slipring compares the handler's message layout with the layout that the name
+    /// has stored. NULL: slipring compares only the size of each message.
+    slr_program *program;
+    const char *handler; ///< the handler in the program; NULL: the first handler
+    uint64_t in_flight;  ///< limit on the bytes of messages that are sent and not yet accepted; default 16 MiB
 } slr_sender_desc;
 #ifdef __cplusplus
 static inline slr_sender_desc slr_sender_desc_init(void)
@@ -210,11 +215,12 @@ static inline slr_sender_desc slr_sender_desc_init(void)
 typedef struct slr_sender_stats {
     uint64_t sent;     ///< messages passed to slr_sender_send
     uint64_t accepted; ///< messages that the servers have stored
-    uint64_t skipped;  ///< messages that were accepted before this sender was opened
-    uint64_t frames;   ///< frames (groups of messages) that were published
-    uint64_t again;    ///< frames that were published again, because a server did not answer or a partition had no room
-    uint64_t full;     ///< number of answers of servers which said that a partition had no room
-    uint32_t keys;     ///< the kind of the ring kernel's keys: an slr_keys, or 0 for a ring kernel without keys
+    /// Messages that slipring did not send, because the servers had accepted them before this sender was opened.
+    uint64_t skipped;
+    uint64_t frames; ///< frames (groups of messages) that were published
+    uint64_t again;  ///< frames that were published again, because a server did not answer or a partition had no room
+    uint64_t full;   ///< number of answers of servers which said that a partition had no room
+    uint32_t keys;   ///< the kind of the ring kernel's keys: an slr_keys, or 0 for a ring kernel without keys
     uint32_t partitions;
 } slr_sender_stats;
 
@@ -222,16 +228,16 @@ typedef struct slr_sender_stats {
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers. If `producer` is set, the call also
 /// reads which messages of the producer the servers have accepted.
 /// Owns: the caller gets the sender, and frees it by slr_sender_close.
-/// Errors: NOT_FOUND (nobody has served this name), LAYOUT, INVALID, FULL (512 other senders of the partition have a
-///   `producer` number), UNSUPPORTED, SYSTEM, TIMEOUT.
+/// Errors: NOT_FOUND (nobody has served this name), LAYOUT, INVALID, FULL (512 other senders with a `producer` number
+///   have sent to a partition), UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_sender_open(const slr_remote_desc *where, const slr_sender_desc *desc, slr_sender **out);
 
 /// Sends a message to the instance of a key, or to instance `key.number` if the ring kernel has no keys. slipring
-/// copies the message. slipring collects messages in a frame (a group of messages). slipring sends a frame when the
-/// frame is full, or when the program calls slr_sender_flush.
+/// copies the message, and collects the messages to one partition in a frame (a group of messages). slipring sends a
+/// frame when the frame is full, or when the program calls slr_sender_flush.
 /// Threads: the sender's owner.  Blocks: for at most `timeout_ns` while too many messages are in flight.
-/// Errors: FULL (the partition has no room, because its worker is too slow), TIMEOUT, INVALID (size, a text that is too
-///   long).
+/// Errors: FULL (the partition has no room, because its worker is too slow), TIMEOUT, INVALID (a wrong size of the
+///   message; a text key that is too long).
 SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *message, size_t bytes,
                                    uint64_t timeout_ns);
 
@@ -241,7 +247,8 @@ SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *
 /// only the stored outputs show whether the message was handled.
 /// Threads: the sender's owner.  Blocks: for at most `timeout_ns`.
 /// Errors: FULL, TIMEOUT, HANDLER_FAULT (the message is among the dead letters), END (the handler gave no reply),
-///   INVALID (sizes), WRONG_STATE (the sender has a `producer` number, and this message was accepted before).
+///   INVALID (a wrong size of the message or of the reply), WRONG_STATE (the sender has a `producer` number, and this
+///   message was accepted before).
 SLR_API slr_status slr_sender_call(slr_sender *sender, slr_key key, const void *message, size_t bytes, void *reply,
                                    size_t reply_bytes, uint64_t timeout_ns);
 
@@ -277,8 +284,8 @@ typedef struct slr_receiver slr_receiver;
 SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out);
 
 /// Receives the next output of any partition. `*partition` gets the number of the output's partition; `partition` may
-/// be NULL. slr_output.sequence counts the outputs of the partition, and slr_output.key is empty. The outputs of one
-/// partition arrive in order.
+/// be NULL. slr_output.sequence is the number of the output in its partition, and slr_output.key is empty. The outputs
+/// of one partition arrive in order.
 /// Threads: the receiver's owner.  Blocks: for at most `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply; a record that is no output), SYSTEM.
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,

@@ -24,8 +24,8 @@ extern "C" {
 
 typedef struct slr_ring slr_ring;
 
-/// The destination of a message: a ring kernel and one of its instances. An address is valid on host and device. A send
-/// to the address of a destroyed ring kernel gives RING_DEAD.
+/// The destination of a message: a ring kernel and one of its instances. An address means the same on the host and on a
+/// device. A send to the address of a destroyed ring kernel fails with RING_DEAD.
 typedef struct slr_address {
     uint32_t place, slot, generation, instance;
 } slr_address;
@@ -42,7 +42,7 @@ typedef enum slr_ring_state {
 
 /// The overflow policy says what happens to a new message when the mailbox is full.
 typedef enum slr_overflow {
-    SLR_OVERFLOW_BLOCK = 1,       ///< backpressure: the sender waits for room until its deadline (the default)
+    SLR_OVERFLOW_BLOCK = 1,       ///< backpressure: the send waits for room until its deadline (the default)
     SLR_OVERFLOW_REJECT = 2,      ///< refuses the new message: the send returns SLR_FULL at once
     SLR_OVERFLOW_DROP_OLDEST = 3, ///< accepts the message, and drops the earliest accepted message that waits
     /// slipring accepts a new message even if the mailbox is full, and drops the earliest message of the lowest
@@ -51,7 +51,8 @@ typedef enum slr_overflow {
 } slr_overflow;
 
 /// The fault policy says what happens to a ring kernel when the handler faults (stops early with an error) for a
-/// message. If slipring abandons a handler (handler_timeout_ns), the ring kernel always fails.
+/// message. If slipring abandons a handler because it ran longer than handler_timeout_ns, the ring kernel fails under
+/// each of these policies.
 typedef enum slr_fault_policy {
     SLR_FAULT_GO_ON = 1, ///< only the message fails, and the ring kernel handles the next message (the default)
     SLR_FAULT_FAIL = 2,  ///< the ring kernel fails at the first fault
@@ -75,14 +76,14 @@ typedef struct slr_delivery {
     uint32_t bytes;      ///< size of the message
     uint32_t instance;
     void *reply_context;            ///< slr_reply_to needs it
-    uint32_t correlation, priority; ///< correlation number and priority of the message
+    uint32_t correlation, priority; ///< the message's correlation number, which its replies also carry; its priority
     /// In a loop: a number, never 0, that identifies the call of slr_take that returned this message. For a handler: 0.
     uint64_t ticket;
 } slr_delivery;
 
 /// A host handler is a C function, whereas a kernel handler is a function in kernel source. A host handler runs on the
-/// device's worker threads. A host handler handles one message at a time per instance. If a host handler returns a
-/// result other than SLR_OK, the message faults: its instance is reset to the initial state, its replies are dropped,
+/// device's worker threads. For each instance, a host handler handles one message at a time. If a host handler returns
+/// a result other than SLR_OK, the message faults: its instance is reset to the initial state, its replies are dropped,
 /// and the fault is counted.
 typedef slr_status slr_on_message(void *user, const slr_delivery *delivery);
 
@@ -127,7 +128,7 @@ typedef struct slr_same {
 /// of two, and I is the number of instances per shard, rounded up. The number of shards is the number of the device's
 /// worker threads, but at most the number of instances. slipring allocates each part of a ring kernel's memory when
 /// that part is first used. A ring kernel with one port and a queue of 4 messages of 64 B uses 4 KB of memory, also
-/// after a call. A port uses no memory until its first send, however large max_ports is.
+/// after its first message and reply. A port uses no memory until its first send, however large max_ports is.
 typedef struct slr_ring_desc {
     uint32_t struct_size;
     /// queue_size is the capacity of the mailbox: the exact maximum of messages that are accepted and not yet retired
@@ -158,7 +159,7 @@ typedef struct slr_ring_desc {
     /// The maximum number of replies to one message, 1 to 64; the default is 1. slipring reserves space for the replies
     /// before a handler takes the message.
     uint32_t max_replies;
-    uint32_t max_ports; ///< limit on ports that send to this ring kernel, 1 to 256; default 64
+    uint32_t max_ports; ///< the most ports that are connected to this ring kernel at a time, 1 to 256; default 64
     /// If time_stamps is 1, messages carry the time at which they were sent, and replies return that time. For each
     /// message that carries its time, slipring reads the clock once.
     uint32_t time_stamps;
@@ -182,8 +183,8 @@ typedef struct slr_ring_desc {
     /// are present. By default linger_ns is 0, so no message waits for others. While the first message of a batch waits
     /// for more, the worker thread reads the mailbox again and again.
     uint64_t linger_ns;
-    /// The maximum number of unhandled messages that a shard keeps for slr_ring_take_dead_letters, up to 1,048,576. By
-    /// default a shard keeps no unhandled messages.
+    /// The most dead letters (messages that were accepted and not handled) that a shard keeps for
+    /// slr_ring_take_dead_letters, up to 1,048,576. By default a shard keeps no dead letters.
     uint32_t dead_letters;
     /// The requested mode of a kernel handler on a device: SLR_RING_RELAUNCHED (a launch for each batch of messages) or
     /// SLR_RING_PERSISTENT (a kernel that runs all the time). If the requested mode is not available, slr_ring_create
@@ -196,7 +197,8 @@ typedef struct slr_ring_desc {
     uint32_t key_limit; ///< an slr_key_limit; default SLR_KEY_LIMIT_REFUSE
     uint32_t key_bytes; ///< length of the longest text key, 1 to 4,092; default 60
     uint32_t reserved3;
-    slr_on_evicted *on_evicted; ///< called with each evicted key and its state; NULL: both are dropped
+    /// Called with each evicted key (removed to make room for a new key) and its state; NULL: both are dropped.
+    slr_on_evicted *on_evicted;
     void *evicted_user;
     /// The time limit of a handler on the host, in nanoseconds. slipring abandons a handler that exceeds the limit: the
     /// handler's message faults and the ring kernel fails. The limit for a handler is at least 1,000,000 ns; by default
@@ -247,7 +249,7 @@ static inline slr_ring_desc slr_ring_desc_init(void)
 
 /// The mode of a ring kernel says where and how its handler runs (docs/contract/modes.md).
 typedef enum slr_ring_mode {
-    SLR_RING_ON_HOST = 1, ///< on host threads: the handler is a C function, or the device is a cpu
+    SLR_RING_ON_HOST = 1, ///< on threads of the host, because the handler is a C function or the device is a cpu
     /// Batched launches: one launch handles one batch of messages; the states stay on the device.
     SLR_RING_RELAUNCHED = 2,
     /// Persistent kernel: one kernel runs all the time on the device, and takes messages from the mailbox.
@@ -265,13 +267,15 @@ typedef struct slr_ring_stats {
     /// Messages that were still unhandled when the ring kernel terminated; slr_ring_terminate passes them to
     /// on_undelivered.
     uint64_t undelivered;
-    uint64_t in_doubt; ///< messages that a lost device may or may not have completed (0 on a cpu)
-    uint64_t pending;  ///< messages waiting or in flight
-    uint64_t refused;  ///< sends that were not accepted: FULL, or TIMEOUT at their deadline. Not part of the sum above
-    uint64_t replied;  ///< replies, including notices (replies without payload)
+    uint64_t in_doubt; ///< messages of which nobody knows whether a lost device handled them (0 on a cpu)
+    uint64_t pending;  ///< messages that wait in the mailbox or that the owner of a shard has claimed
+    /// Sends that failed with FULL, or with TIMEOUT at their deadline; the sum above leaves them out.
+    uint64_t refused;
+    uint64_t replied; ///< replies, including notices (replies without payload)
     slr_ring_state state;
     slr_ring_mode mode;
-    char last_fault[192]; ///< the last fault: description and place; "" before the first
+    /// The last fault: its line in the source if it has one, its instance and its cause; "" before the first fault.
+    char last_fault[192];
     /// Parts of `dropped`: messages dropped as the oldest, and messages dropped as the lowest in priority.
     uint64_t dropped_oldest, dropped_lowest;
     /// Unhandled messages that were not kept, because their shard already kept slr_ring_desc.dead_letters messages.
@@ -280,21 +284,21 @@ typedef struct slr_ring_stats {
     uint64_t evicted;       ///< keys that slipring removed, because another key needed their instance
     uint64_t failures;      ///< number of times that the ring kernel failed
     uint64_t restarts;      ///< number of times that the ring kernel was restarted
-    char last_failure[192]; ///< reason of the last failure; "" before the first
+    char last_failure[192]; ///< reason of the ring kernel's last failure; "" before the first failure
     uint64_t routed;        ///< replies and messages sent along routes to ring kernels, counted once per route
     /// The number of replies and sent messages that reached no destination, because the destination had ended or lacks
     /// the instance, or the output channel has no route.
     uint64_t unrouted;
     uint64_t running_ns; ///< time from the first activation to this reading, or to the end of the ring kernel
-    /// mode_reason says why a ring kernel is not persistent, if its device has its own memory or persistent kernels;
-    /// otherwise mode_reason is "".
+    /// mode_reason says why a ring kernel is not persistent, although its device has its own memory or can run
+    /// persistent kernels; otherwise mode_reason is "".
     char mode_reason[SLR_MODE_REASON_BYTES];
     uint64_t redelivered; ///< messages in doubt that became pending again; a message counts each time
     /// Batches of a persistent ring kernel that are missing in profile and trace, because there was no room to record
     /// them.
     uint64_t records_dropped;
-    /// Description and place of the first fault since launch; "" if there was no fault. Later faults do not change
-    /// first_fault.
+    /// The first fault since launch: its line in the source if it has one, and its cause; "" if there was no fault.
+    /// Later faults do not change first_fault.
     char first_fault[256];
     /// The time from the first activation to the first fault. If the handler ran on a device, first_fault_ns is 0,
     /// because a device lacks the host's clock.
@@ -329,8 +333,9 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 ///   message gives the reason).
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
-/// The first phase of the start: slr_ring_launch allocates memory, binds arguments, and sets every instance to its
-/// initial state. After slr_ring_launch the ring kernel accepts messages.
+/// The first phase of the start: slr_ring_launch allocates memory, connects the handler's parameters with the values of
+/// slr_ring_desc.bindings, and sets every instance to its initial state. After slr_ring_launch the ring kernel accepts
+/// messages.
 /// Threads: any.  Blocks: no. For a handler on a device, slr_ring_launch blocks while the device compiles the handler,
 /// except for persistent kernels on cuda, which slr_ring_create compiled.
 /// Errors: WRONG_STATE (the error message names ring kernel, state and call), NO_MEMORY, SYSTEM, DEVICE_LOST, and
@@ -351,16 +356,17 @@ SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Ends the pause of a ring kernel, which then handles messages again, in order. slr_ring_reactivate needs a ring
-/// kernel in the state `paused`. slr_ring_reactivate also makes the routes from other ring kernels that
-/// slr_ring_restart could not make. While slr_ring_reactivate makes routes, it may block as slr_route does, and fail
-/// with the errors of slr_route.
+/// kernel in the state `paused`. slr_ring_restart of another ring kernel may have failed to make its route to this one,
+/// because this one was paused and its mailbox full. slr_ring_reactivate makes these routes, too. While
+/// slr_ring_reactivate makes routes, it may block as slr_route does, and fail with the errors of slr_route.
 /// Threads: any.  Blocks: until the shards' owners have acknowledged the end of the pause.
 /// Errors: WRONG_STATE, TIMEOUT.
 SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Closes the input of a ring kernel, which then refuses further messages with CLOSED and handles its pending messages.
 /// When all messages are handled, every port that has used the ring kernel receives END, and the state becomes
-/// `terminated`. slr_ring_close_input needs a ring kernel in the state `active` or `paused`, and ends a pause.
+/// `terminated`. slr_ring_close_input needs a ring kernel in the state `active` or `paused`. If the ring kernel is
+/// paused, slr_ring_close_input ends the pause.
 /// Threads: any.  Blocks: no; slr_ring_wait waits for the end.  Errors: WRONG_STATE.
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
@@ -406,7 +412,7 @@ SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
 /// Restarts a failed ring kernel in the state that it had before the failure: active, paused or draining. A restarted
 /// ring kernel keeps its address, ports, counts and pending messages, and handles the messages in order. At a restart
-/// every instance gets its initial state or its state in the last checkpoint.
+/// every instance gets its initial state or its state in the last checkpoint, as `from` says.
 ///
 /// Threads: any, but not a handler of the ring kernel's device.  Blocks: until the ring kernel's running handlers have
 /// returned.
@@ -442,10 +448,10 @@ SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out,
 /// (not launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
 
-/// Copies the state of an instance between two messages. The argument `bytes` is the size of the whole state.
-/// slr_ring_snapshot does not wait for pending messages. slr_ring_snapshot works in every state from `launched` on, and
-/// does not pause the ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the instance's last
-/// state.
+/// Copies the state of an instance to `state`, at a moment between two messages. The argument `bytes` is the size of
+/// the whole state. slr_ring_snapshot does not wait for pending messages. slr_ring_snapshot works in every state from
+/// `launched` on, and does not pause the ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the
+/// instance's last state.
 /// Threads: any, but not a handler of this ring kernel.  Blocks: until the ring kernel's running handlers have
 /// returned, at most for `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (a wrong size; an instance out of range), NOT_FOUND (in a ring kernel with keys, the
@@ -453,8 +459,8 @@ SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance,
 ///   controls messages and states).
 SLR_API slr_status slr_ring_snapshot(slr_ring *ring, uint32_t instance, void *state, size_t bytes, uint64_t timeout_ns);
 
-/// Replaces the state of an instance between two messages. If `state` is NULL and `bytes` is 0, slr_ring_restore sets
-/// the initial state.
+/// Replaces the state of an instance, at a moment between two messages. If `state` is NULL and `bytes` is 0,
+/// slr_ring_restore sets the initial state.
 /// Threads, Blocks, Errors: as for slr_ring_snapshot.
 SLR_API slr_status slr_ring_restore(slr_ring *ring, uint32_t instance, const void *state, size_t bytes,
                                     uint64_t timeout_ns);

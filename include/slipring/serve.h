@@ -27,9 +27,10 @@ typedef struct slr_server slr_server;
 /// The enum slr_sync says when an accepted message is safe from a power cut. With every value of slr_sync, an accepted
 /// message survives a kill of the process.
 typedef enum slr_sync {
-    SLR_SYNC_INTERVAL = 1, ///< after sync_interval_ns at the latest (the default)
-    SLR_SYNC_ALWAYS = 2,   ///< when slr_server_flush returns OK
-    /// When the operating system itself has written the message to the disk; slipring does not wait for the disk.
+    SLR_SYNC_INTERVAL = 1, ///< at most sync_interval_ns after slipring has accepted the message (the default)
+    SLR_SYNC_ALWAYS = 2,   ///< when slr_server_flush, which the program calls after the send, returns SLR_OK
+    /// When the operating system, in its own time, has written the message to the disk; slipring does not wait for the
+    /// disk.
     SLR_SYNC_NEVER = 3
 } slr_sync;
 
@@ -40,10 +41,12 @@ typedef struct slr_serve_desc {
     uint64_t sync_interval_ns; ///< for SLR_SYNC_INTERVAL: longest time between two syncs of the disk; default 100 ms
     /// Time between snapshots; each call for the server checks whether a snapshot is due. Default 1 s.
     uint64_t snapshot_ns;
-    uint64_t snapshot_messages; ///< most messages between two snapshots, up to 16,777,216; default 1,048,576
-    /// One in `full_every` snapshots holds all states, the others hold only the changed states; default 16.
+    /// The most accepted messages between two snapshots, up to 16,777,216; default 1,048,576.
+    uint64_t snapshot_messages;
+    /// One in `full_every` snapshots holds all states; the others hold only the states that changed since the previous
+    /// snapshot. Default 16.
     uint32_t full_every;
-    /// Most messages that slipring writes together, up to 65,536; default: as many as fit in 64 KiB.
+    /// The most messages that slipring writes together as one frame, up to 65,536; default: as many as fit in 64 KiB.
     uint32_t frame_messages;
 } slr_serve_desc;
 #ifdef __cplusplus
@@ -61,30 +64,32 @@ static inline slr_serve_desc slr_serve_desc_init(void)
     }
 #endif
 
-/// The struct slr_server_stats holds the counts of a durable ring kernel, over all processes that have served its
-/// folder. At any time, accepted = handled + faulted + pending (not yet handled).
+/// The struct slr_server_stats holds the counts of a durable ring kernel. Unless a field says "this process", its count
+/// covers all processes that have served the folder. At any time, accepted = handled + faulted + pending (not yet
+/// handled).
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are stored in the folder
     uint64_t handled;
     uint64_t faulted; ///< messages whose handler faulted; they are in the log of dead letters
     uint64_t pending; ///< messages accepted, and neither handled nor faulted
-    /// Messages sent and not yet accepted, because their frame (group of messages) is not full and the program has not
-    /// called slr_server_flush.
+    /// Messages that this process has sent and that are not yet accepted, because their frame (group of messages) is
+    /// not full and the program has not called slr_server_flush.
     uint64_t buffered;
-    uint64_t repeated;    ///< messages that a producer sent again to this process; slipring skipped them
-    uint64_t replayed;    ///< messages handled again by this process, because no snapshot covered them
-    uint64_t outputs;     ///< number of outputs that were stored
-    uint64_t unread;      ///< stored outputs that this process has not yet received
-    uint64_t released;    ///< number of the last output that slr_server_release released
-    uint64_t differing;   ///< replayed messages whose outputs differ from the stored outputs, which remain valid
+    uint64_t repeated; ///< messages that a producer sent again to this process; slipring skipped them
+    uint64_t replayed; ///< messages handled again by this process, because no snapshot covered them
+    uint64_t outputs;  ///< number of outputs that were stored
+    uint64_t unread;   ///< stored outputs that this process has not yet received
+    uint64_t released; ///< number of the last output that slr_server_release released
+    /// Messages replayed by this process whose outputs differ from the stored outputs; the stored outputs remain valid.
+    uint64_t differing;
     uint64_t keys;        ///< number of keys (or instances) that have had a message
     uint64_t snapshots;   ///< number of snapshots that this process has written
     uint64_t snapshot_ns; ///< time that this process's snapshots took, all together
     uint64_t bytes;       ///< size of the folder in bytes
     /// The damage that slr_serve found in the folder and repaired, such as an incomplete write; "": no damage.
     char damage[256];
-    uint64_t replaced;    ///< number of times that slr_server_replace replaced the handler
-    uint64_t rolled_back; ///< replacements that were undone after a fault
+    uint64_t replaced;    ///< number of times that slr_server_replace replaced the handler in this process
+    uint64_t rolled_back; ///< handler replacements in this process that were undone after a fault of the new handler
 } slr_server_stats;
 
 /// Opens the place, which is the folder of a durable ring kernel, and restores the states from the last snapshot. After
@@ -116,12 +121,13 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// messages).
 ///
 /// Threads: the server's owner.
-/// Blocks: for at most `timeout_ns` if 16 MiB of messages wait. If a snapshot is due, the call waits up to 1 s until
-/// the accepted messages are handled, and then writes the snapshot. The more states have changed, the longer the write
-/// takes.
-/// Errors: FULL (65,536 outputs wait to be received; the key is new, and there are already `instances` keys), TIMEOUT,
-///   INVALID (size, a number with a gap, an instance out of range, messages sent again that differ from the accepted
-///   messages), RING_FAILED, SYSTEM (a full disk: nothing of the frame is accepted).
+/// Blocks: for at most `timeout_ns` if 16 MiB of accepted messages wait for space in the mailbox. If a snapshot is due,
+/// the call waits up to 1 s until the accepted messages are handled, and then writes the snapshot. The more states have
+/// changed, the longer the write takes.
+/// Errors: FULL (65,536 outputs wait to be received; or the key is new, and there are already `instances` keys),
+///   TIMEOUT, INVALID (a wrong size; a number that leaves a gap; an instance out of range; messages sent again that
+///   differ from the accepted messages), RING_FAILED, SYSTEM (such as a full disk: no message of the frame is
+///   accepted).
 SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key,
                                    const void *message, size_t bytes, uint64_t timeout_ns);
 
@@ -155,8 +161,8 @@ typedef struct slr_output {
 SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload, size_t capacity,
                                       uint64_t timeout_ns);
 
-/// Gives a file descriptor on which the system call poll(2) can wait for outputs. The descriptor becomes readable when
-/// an output comes after slr_server_receive has returned TIMEOUT.
+/// Gives a file descriptor on which the system call poll(2) can wait for outputs. After slr_server_receive has returned
+/// TIMEOUT, the descriptor becomes readable as soon as there is an output to receive.
 /// Threads: the server's owner.  Blocks: no.  Errors: SYSTEM, INVALID.
 SLR_API slr_status slr_server_get_fd(slr_server *server, int *out);
 
@@ -231,7 +237,7 @@ typedef struct slr_place_info {
     uint64_t layout;
     uint32_t message_bytes, state_bytes, reply_bytes, instances;
     uint64_t accepted; ///< number of accepted messages
-    uint64_t position; ///< messages whose effect is in the states of the last snapshot
+    uint64_t position; ///< number of messages whose effect is in the states of the last snapshot
     uint64_t states;   ///< number of keys or instances in the snapshot
     uint64_t outputs, released, dead;
     uint64_t in_bytes, out_bytes, state_log_bytes;
