@@ -32,11 +32,13 @@ typedef struct slr_check_argument {
     slr_arg arg;
 } slr_check_argument;
 
-/// slr_check_desc has the options of a check. A zero in any field means that the checker chooses, or the given default.
+/// slr_check_desc has the options of a check. A zero in any field means that the checker chooses the value, or takes
+/// the default that the field's comment gives.
 typedef struct slr_check_desc {
     uint32_t struct_size;
-    uint32_t grid[3], block[3];          ///< blocks of the launch, and threads per block, along x, y and z
-    uint32_t shared_bytes;               ///< size of the `extern __shared__` memory per block
+    /// `grid`: blocks of the launch along x, y and z; `block`: threads per block along x, y and z.
+    uint32_t grid[3], block[3];
+    uint32_t shared_bytes;               ///< size of the `extern __shared__` memory per block, in bytes
     const slr_check_argument *arguments; ///< the arguments that the program gives, in any order; may be NULL
     uint32_t argument_count;
     uint64_t fuel;         ///< limit on loop iterations of one thread in a launch (0 means 1,000,000)
@@ -88,9 +90,10 @@ typedef struct slr_check_finding {
     slr_check_place other;
     uint64_t count;  ///< how often the finding occurred
     uint32_t launch; ///< index of the first launch with this finding, as slr_check_get_launch takes it
-    /// If values that the checker generated may have caused a warning, `give` names options of the command `slipring
-    /// kernel check` that set real values, such as "--arg n=..., --block ...". With real values, the checker may report
-    /// an error instead of the warning. If no generated value may have caused the finding, `give` is NULL.
+    /// If values that the checker generated may have caused the finding, and the finding is a warning, `give` names
+    /// options of the command `slipring kernel check` that set real values, such as "--arg n=..., --block ...". With
+    /// real values, the checker may report an error instead of the warning. If no generated value may have caused the
+    /// finding, `give` is NULL.
     const char *give;
 } slr_check_finding;
 
@@ -99,7 +102,8 @@ typedef struct slr_check_launch {
     uint32_t grid[3], block[3], shared_bytes;
     uint64_t instructions;        ///< number of instructions that all threads executed together
     const char *const *arguments; ///< a text for each parameter: "n = 1000", "x = float[1000], random"
-    const uint8_t *generated;     ///< a flag for each parameter: 1 if the checker generated the argument
+    /// A flag for each parameter: 1 if the checker generated the argument, 0 if the program gave it.
+    const uint8_t *generated;
     uint32_t argument_count;
     /// The checker may imitate a launch that it finds in the host code of the source file. The field `from` names the
     /// imitated launch, such as "line 42: scale<<<2, 256>>>(x, n)". If the checker imitated no launch, `from` is NULL.
@@ -132,9 +136,9 @@ typedef struct slr_check_info {
 } slr_check_info;
 
 /// Runs a kernel in slipring's interpreter, once or twice, and stores the findings in a new slr_check object. If the
-/// checker chose the sizes, and the kernel compares the index of a thread with one of these sizes, the checker runs the
-/// kernel a second time. In the second run, the sizes are not multiples of the block size. slr_kernel_check returns
-/// SLR_OK even if the kernel has defects. `desc` may be NULL.
+/// checker chose the sizes (integer arguments such as `n`), and the kernel compares the index of a thread with one of
+/// these sizes, the checker runs the kernel a second time. In the second run, the sizes are not multiples of the block
+/// size. slr_kernel_check returns SLR_OK even if the kernel has defects. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: while the kernel runs; `desc->fuel` and `desc->steps` limit the run.
 /// Owns: the check keeps the kernel alive; the caller frees the check by slr_check_destroy.

@@ -57,8 +57,9 @@ typedef enum slr_balance {
     /// Each device's part is in proportion to its items per second in earlier launches of the kernels. Before the first
     /// launch, the parts are equal.
     SLR_BALANCE_THROUGHPUT = 1,
-    SLR_BALANCE_MEMORY,       ///< in proportion to each device's free memory for buffers
-    SLR_BALANCE_ROUND_ROBIN,  ///< equal parts; from call to call, the next devices in turn get the remaining items
+    SLR_BALANCE_MEMORY, ///< in proportion to each device's free memory for buffers
+    /// Equal parts; the items left over by the division go to other devices in each call, in turn.
+    SLR_BALANCE_ROUND_ROBIN,
     SLR_BALANCE_LEAST_LOADED, ///< so that after the launch all devices have equally many uncompleted items, if possible
     SLR_BALANCE_GIVEN         ///< in proportion to slr_balance_desc.weights
 } slr_balance;
@@ -66,12 +67,13 @@ typedef enum slr_balance {
 /// slr_balance_desc has the options of slr_cluster_balance. A zero in any field of slr_balance_desc means the default.
 typedef struct slr_balance_desc {
     uint32_t struct_size;
-    uint32_t reserved;       ///< ignored
-    uint64_t granularity;    ///< the size of each part except the last is a multiple of this number of items; default 1
-    const uint64_t *weights; ///< for SLR_BALANCE_GIVEN, a weight for each device; all zero: equal parts
-    const uint64_t *most;    ///< for each device, the largest number of items in its part; NULL: no limit
-    uint64_t item_bytes; ///< device memory for one item, in bytes: a device gets no more items than fit into its free
-                         ///< memory. 0: no limit
+    uint32_t reserved;    ///< ignored
+    uint64_t granularity; ///< the size of each part except the last is a multiple of this number of items; default 1
+    /// For SLR_BALANCE_GIVEN: an array with a weight for each device; if all weights are zero, the parts are equal.
+    const uint64_t *weights;
+    const uint64_t *most; ///< an array with the largest number of items for each device; NULL: no limit
+    uint64_t item_bytes;  ///< device memory for one item, in bytes: a device gets no more items than fit into its free
+                          ///< memory. 0: no limit
     /// `kernels` is for SLR_BALANCE_THROUGHPUT: the kernels that slr_cluster_launch will get. If `kernels` is NULL,
     /// slr_cluster_balance takes the kernels that the cluster launched last.
     slr_kernel *const *kernels;
@@ -172,7 +174,8 @@ typedef struct slr_cluster_stats {
     uint64_t idle_ns;       ///< sum of the times from the end of a part to the end of the last part of the same launch
     uint64_t lost_items; ///< items of parts that the device lost; another device repeats these items, and counts them
                          ///< in `items`
-    /// The rate that was measured for the kernels launched last, for SLR_BALANCE_THROUGHPUT. 0 means not measured yet.
+    /// Items per second that the device reached with the kernels that were launched last; SLR_BALANCE_THROUGHPUT uses
+    /// this rate. 0: not measured yet.
     double items_per_second;
 } slr_cluster_stats;
 

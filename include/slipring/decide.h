@@ -33,17 +33,20 @@ typedef struct slr_device_model {
     uint32_t units;        ///< number of multiprocessors of a GPU, compute units of OpenCL, or worker threads of a CPU
     uint32_t unit_threads; ///< the number of threads that each unit needs to reach the device's full rates
     double bytes_per_second; ///< bytes that kernels read and write in the device's memory, per second
-    double flops_per_second, flops64_per_second; ///< operations on floats; on doubles
+    /// `flops_per_second`: operations on floats, per second; `flops64_per_second`: operations on doubles, per second.
+    double flops_per_second, flops64_per_second;
     /// The rate at which the device executes instructions of slipring's IR (intermediate representation), if the
     /// threads of each warp take the same branches.
     double instructions_per_second;
-    double branch_per_second; ///< the same rate, if the threads of a warp all take different branches
-    double instruction_ns;    ///< time of one instruction of one thread, if each instruction needs the result of the
-                              ///< previous one
-    double launch_ns;         ///< time of one launch, in a sequence of many launches
-    double round_trip_ns;     ///< time of a launch of an empty kernel, together with the wait for its end
-    // `upload_ns` and `download_ns` are the times of a small copy to the device and to the host.
-    // `upload_bytes_per_second` and `download_bytes_per_second` are the rates of a large copy.
+    /// Instructions of the IR per second, if the threads of a warp all take different branches.
+    double branch_per_second;
+    double instruction_ns; ///< time of one instruction of one thread, if each instruction needs the result of the
+                           ///< previous one
+    double launch_ns;      ///< time of one launch, in a sequence of many launches
+    double round_trip_ns;  ///< time of a launch of an empty kernel, together with the wait for its end
+    // `upload_ns` is the time of a small copy to the device, and `download_ns` that of a small copy to the host.
+    // `upload_bytes_per_second` and `download_bytes_per_second` are the rates of a large copy to the device and to the
+    // host.
     double upload_ns, upload_bytes_per_second;
     double download_ns, download_bytes_per_second;
 } slr_device_model;
@@ -111,8 +114,10 @@ struct slr_work {
     const uint64_t *buffer_bytes;
     uint32_t arg_count; ///< number of arguments
     uint32_t launches;  ///< launches in one call of the work, one after the other. 0 means 1
-    // The following fields are figures of one launch, such as its operations and bytes. If `kernel` is set, slr_decide
-    // itself counts each figure that the program has left 0. If `kernel` is NULL, the program must set `threads`.
+    // The following fields are figures of one launch: its threads, its instructions of the IR, its operations on floats
+    // (`flops`) and on doubles (`flops64`), and the bytes that it reads and writes in the device's memory
+    // (`memory_bytes`). If `kernel` is set, slr_decide itself counts each figure that the program has left 0. If
+    // `kernel` is NULL, the program must set `threads`.
     uint64_t threads, instructions, flops, flops64, memory_bytes;
     /// `divergence` is the part of a warp's lanes (threads) that wait while other lanes branch, from 0 to 1. If
     /// `divergence` is 0 and `kernel` is set, slr_decide counts the divergence itself.
@@ -127,10 +132,11 @@ struct slr_work {
     /// `calls_per_second` is the mean number of calls that arrive per second, at random times. If calls_per_second is
     /// 0, each call begins when the previous call has ended.
     double calls_per_second;
-    uint64_t latency_ns; ///< for slr_estimate.capacity: the time within which 99 % of the calls must end. 0: no limit
-    uint32_t measure;    ///< an slr_decide_measure
-    uint32_t reserved;   ///< ignored
-    uint64_t budget_ns;  ///< time limit for all measurements. 0 means 2 s
+    /// For slr_estimate.capacity: the time in nanoseconds within which 99 % of the calls must end. 0: no limit.
+    uint64_t latency_ns;
+    uint32_t measure;        ///< an slr_decide_measure
+    uint32_t reserved;       ///< ignored
+    uint64_t budget_ns;      ///< time limit for all measurements. 0 means 2 s
     slr_work_resize *resize; ///< NULL: all figures grow in proportion to the number of threads
     void *user;              ///< argument of `resize`
 };
@@ -193,10 +199,11 @@ typedef struct slr_decision {
     /// device that is no CPU. Without such a candidate, `next` is the second best, or equals `candidate` if there is
     /// only one.
     uint32_t next;
-    uint32_t by;      ///< an slr_decided_by: SLR_BY_MEASUREMENT if both `candidate` and `next` were measured
-    uint32_t counted; ///< how accurate the counts are, as SLR_COUNTED_... (<slipring/profile.h>); SLR_COUNTED_EXACT for
-                      ///< given figures
-    double ratio;     ///< a call's time on `next` / its time on `candidate`; both times include waits for earlier calls
+    uint32_t by; ///< an slr_decided_by: SLR_BY_MEASUREMENT if both `candidate` and `next` were measured
+    /// How accurate slr_decide's counts of the kernel's work are, as SLR_COUNTED_... (<slipring/profile.h>);
+    /// SLR_COUNTED_EXACT if the program gave the figures.
+    uint32_t counted;
+    double ratio; ///< a call's time on `next` / its time on `candidate`; both times include waits for earlier calls
     /// `crossover_threads` is the number of threads at which the candidates `candidate` and `next` are equally fast. If
     /// `crossover_threads` is 0, one of the two candidates is faster at all sizes.
     double crossover_threads;

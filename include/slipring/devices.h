@@ -5,7 +5,8 @@
 /// A string gives the name of a device. A device has the same name in C, on the command line and in the variable
 /// SLIPRING_DEVICE:
 ///   "cpu"                     this machine's cores. slipring compiles kernels, or interprets them without a C compiler
-///   "cpu?engine=compiled"     compiles, or does not open without a C compiler; "cpu?engine=interpreted" never compiles
+///   "cpu?engine=compiled"     always compiles kernels; without a C compiler, the device does not open
+///   "cpu?engine=interpreted"  always interprets kernels
 ///   "cpu?compiler=tried"      tests the compiler at open, and interprets kernels from the start if the compiler fails
 ///   "cpu?threads=1"           number of worker threads, 1 to 256. Default: one per usable core, at most 64
 ///   "cpu?unified=0"           acts as if the device had its own memory: slipring makes and counts copies
@@ -56,9 +57,9 @@ typedef struct slr_device_desc {
     /// slipring calls `on_memory` at each allocation and each free of memory for buffers. slr_device_close calls
     /// `on_memory` for all memory for buffers that is still allocated (leaks). The function `on_memory` may be NULL.
     slr_on_memory *on_memory;
-    void *memory_user;      ///< passed to on_memory
+    void *memory_user;      ///< the argument `user` of on_memory
     slr_on_print *on_print; ///< gets the output of printf in kernels and handlers. May be NULL
-    void *print_user;       ///< passed to on_print
+    void *print_user;       ///< the argument `user` of on_print
 } slr_device_desc;
 #ifdef __cplusplus
 static inline slr_device_desc slr_device_desc_init(void)
@@ -83,10 +84,10 @@ static inline slr_device_desc slr_device_desc_init(void)
 typedef enum slr_device_class {
     SLR_DEVICE_GPU = 1,        ///< a GPU with its own memory
     SLR_DEVICE_INTEGRATED_GPU, ///< a GPU that shares the host's memory
-    SLR_DEVICE_CPU,            ///< "cpu"
+    SLR_DEVICE_CPU,            ///< the device "cpu"
     SLR_DEVICE_OTHER,          ///< a device that its driver calls neither a GPU nor a CPU
     SLR_DEVICE_SOFTWARE,       ///< a driver that computes on the host's cores, such as PoCL, or a simulated device
-    SLR_DEVICE_NOTHING         ///< "null"
+    SLR_DEVICE_NOTHING         ///< the device "null"
 } slr_device_class;
 
 /// slr_device_info has the properties of a device. All texts in slr_device_info end with a NUL.
@@ -97,7 +98,7 @@ typedef struct slr_device_info {
     char engine[160]; ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
     char chosen[256]; ///< why slipring chose this device, if a list or "auto" was requested; else ""
     char cache[256];  ///< path of the cache folder for compiled code; "none: " and the reason if there is no folder
-    uint32_t workers; ///< number of host threads that run handlers. 0: none
+    uint32_t workers; ///< number of host threads that run handlers; 0 on a device that runs handlers itself
     uint32_t ring_kernels;   ///< 1: runs ring kernels (message handlers) without a kernel launch per message
     uint64_t memory_bytes;   ///< memory available to the device, in bytes
     uint32_t unified_memory; ///< 1: host and device share memory, so no copies are needed
@@ -183,7 +184,8 @@ SLR_API slr_status slr_device_get_info_sized(const slr_device *device, slr_devic
 /// and counts this memory in slr_device_info.kept_bytes.
 ///
 /// Threads: any, while other threads use the device only through ports and ring kernels.
-/// Blocks: while the device opens, and until no handler of its ring kernels runs any more, at most `timeout_ns`.
+/// Blocks: while the device opens; then until no handler of its ring kernels runs any more, but for at most
+/// `timeout_ns`.
 /// Errors: WRONG_STATE (the device was not lost; a buffer, stream, graph or heap of the device still exists; a ring
 ///   kernel is just being launched or restarted), UNSUPPORTED (a device that is never lost), TIMEOUT, INVALID (a NULL
 ///   argument), and those of slr_device_open (DEVICE_LOST: the device still runs no kernel).
@@ -198,7 +200,7 @@ SLR_API slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns);
 /// ring kernels on host threads.
 ///
 /// Threads: any, but no function that a ring kernel calls (such as a host handler) may call slr_device_park.
-/// Blocks: until the persistent kernels have handled the messages in flight, at most `timeout_ns`.
+/// Blocks: until the persistent kernels have handled the messages in flight, but for at most `timeout_ns`.
 /// Errors: TIMEOUT (a handler is still running; the device is not quiesced), UNSUPPORTED (the device has no persistent
 ///   kernels), INVALID (a NULL argument).
 SLR_API slr_status slr_device_park(slr_device *device, uint64_t timeout_ns);

@@ -37,8 +37,9 @@ typedef struct slr_occupancy_desc {
     /// The L1 cache and the shared memory of a multiprocessor are one memory; carveout_percent is the percentage that
     /// is shared memory, 1 to 100. 0: the driver's choice.
     uint32_t carveout_percent;
-    uint32_t most_threads;                ///< limit on the threads per block, from `__launch_bounds__`. 0: none
-    uint32_t multiprocessors;             ///< multiprocessors of the GPU, for slr_best_block.grid_min. 0: not given
+    uint32_t most_threads; ///< limit on the threads per block, from `__launch_bounds__`. 0: none
+    /// Number of the GPU's multiprocessors; slipring needs it for slr_best_block.grid_min. 0: not given.
+    uint32_t multiprocessors;
     uint64_t dynamic_shared_thread_bytes; ///< bytes of dynamic shared memory for each thread of a block, in addition to
                                           ///< dynamic_shared_bytes
 } slr_occupancy_desc;
@@ -61,7 +62,8 @@ static inline slr_occupancy_desc slr_occupancy_desc_init(void)
 
 typedef struct slr_occupancy {
     uint32_t blocks; ///< the kernel's blocks that run at once on a multiprocessor; 0: the kernel cannot be launched
-    /// Warps (32 threads) on a multiprocessor: warps of the kernel's blocks, and the maximum.
+    /// `warps` is the number of warps (of 32 threads) of the kernel's blocks that run at once on a multiprocessor;
+    /// `max_warps` is the most that the multiprocessor can run.
     uint32_t warps, max_warps;
     uint32_t limits; ///< slr_occupancy_limit flags: the limits that leave no room for one more block
     /// Blocks per multiprocessor that each limit allows; SLR_OCCUPANCY_UNLIMITED: any number.
@@ -88,14 +90,15 @@ SLR_API slr_status slr_occupancy_compute_sized(const slr_occupancy_desc *desc, s
 
 typedef struct slr_block_candidate {
     uint32_t block_threads;
-    uint32_t blocks; ///< blocks of this size on a multiprocessor at once. 0: such a block cannot be launched
+    /// Number of blocks of this size that run at once on a multiprocessor. 0: a block of this size cannot be launched.
+    uint32_t blocks;
 } slr_block_candidate;
 
 #define SLR_BLOCK_CANDIDATES 33
 
 typedef struct slr_best_block {
     uint32_t block_threads; ///< threads of the best block. 0: no block can be launched
-    uint32_t blocks;        ///< blocks on a multiprocessor at once
+    uint32_t blocks;        ///< number of blocks of this size that run at once on a multiprocessor
     uint32_t grid_min;      ///< blocks that fill the GPU: `blocks` * slr_occupancy_desc.multiprocessors
     uint32_t candidate_count;
     double theoretical; ///< slr_occupancy.theoretical of blocks with `block_threads` threads, 0 to 1
@@ -126,19 +129,22 @@ SLR_API slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint
 typedef enum slr_occupancy_source {
     /// slipring computed the figures from the kernel's machine code, or from the number of cores.
     SLR_OCCUPANCY_COMPUTED = 1,
-    SLR_OCCUPANCY_DRIVER,  ///< the driver gave the number of blocks on a unit
-    SLR_OCCUPANCY_UNKNOWN, ///< the driver gave the limits of one block, but not the number of blocks on a unit
+    SLR_OCCUPANCY_DRIVER, ///< the driver gave the number of blocks that run at once on a unit
+    /// The driver gave the limits of one block, but not the number of blocks that run at once on a unit.
+    SLR_OCCUPANCY_UNKNOWN,
     SLR_OCCUPANCY_MEASURED ///< slr_kernel_measure_occupancy counted the blocks while they ran
 } slr_occupancy_source;
 
 /// A unit is a multiprocessor of a GPU, a compute unit of OpenCL, or a core of a CPU. A figure is 0 if the driver does
 /// not give it.
 typedef struct slr_kernel_occupancy {
-    uint32_t source;                ///< where slipring got the figures: an slr_occupancy_source
-    uint32_t block_threads;         ///< threads per block of the launch's shape
-    uint32_t groups, most_groups;   ///< blocks on a unit at once, and the maximum for any kernel
-    uint32_t threads, most_threads; ///< threads on a unit at once, and the maximum
-    uint32_t limits;                ///< slr_occupancy_limit flags: the limits that leave no room for one more block
+    uint32_t source;        ///< where slipring got the figures: an slr_occupancy_source
+    uint32_t block_threads; ///< threads per block of the launch's shape
+    /// `groups`: blocks of this kernel that run at once on a unit; `most_groups`: the maximum for any kernel.
+    uint32_t groups, most_groups;
+    /// `threads`: threads of this kernel that run at once on a unit; `most_threads`: the maximum for any kernel.
+    uint32_t threads, most_threads;
+    uint32_t limits; ///< slr_occupancy_limit flags: the limits that leave no room for one more block
     /// With SLR_OCCUPANCY_DRIVER: the number of blocks that slipring computes itself, to compare with `groups`; else 0.
     uint32_t computed_groups;
     uint32_t units;
@@ -151,7 +157,7 @@ typedef struct slr_kernel_occupancy {
     uint64_t shared_bytes;      ///< shared memory of a block: static and dynamic memory together
     uint64_t most_shared_bytes; ///< the most shared memory that the device allows for a block
     uint64_t private_bytes;     ///< private memory of a thread, for its arrays and for registers that spilled to memory
-    /// The occupancy as a part of the maximum, 0 to 1; 0 if `source` is SLR_OCCUPANCY_UNKNOWN or
+    /// The occupancy as a part of the maximum occupancy, 0 to 1; 0 if `source` is SLR_OCCUPANCY_UNKNOWN or
     /// SLR_OCCUPANCY_MEASURED.
     double theoretical;
     char why[160]; ///< what limits the occupancy, in words

@@ -49,8 +49,9 @@ SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on
 
 /// Asks a worker process to hand its partitions over to other workers and to take no more partitions. If `worker` is
 /// NULL, slr_remote_drain asks all workers. Then slr_remote_drain waits until each worker that it asked has handed its
-/// partitions over and has ended. The worker's own program sees in slr_worker_stats.draining that slr_remote_drain has
-/// asked the worker to end. If no worker serves the name after slr_remote_drain, accepted messages wait on the servers.
+/// partitions over and has ended. The program of the worker can read in slr_worker_stats.draining that slr_remote_drain
+/// has asked the worker to end. If no worker serves the name after slr_remote_drain, accepted messages wait on the
+/// servers.
 /// Threads: any.  Blocks: for at most `timeout_ns`, and while the call waits for an answer of a NATS server.
 /// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (a worker that was asked has not ended; the
 ///   request remains valid), and those of slr_sender_open.
@@ -94,15 +95,16 @@ SLR_API slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr
 
 // ---- copies --------------------------------------------------------------------------------------------------------
 
-/// The struct slr_remote_copy says how much a copy of a name (a ring kernel that machines share) contains.
+/// The struct slr_remote_copy says how much a copy of a name (a ring kernel that several machines serve) contains.
 typedef struct slr_remote_copy {
     uint32_t partitions, reserved;
     uint64_t states;   ///< number of states in the last snapshots (stored copies of states)
     uint64_t messages; ///< messages whose effect is in the states of the last snapshots
     uint64_t waiting;  ///< frames (groups of messages) that the last snapshots do not contain
-    uint64_t outputs;  ///< records of outputs (replies of the handler) that were not released
-    uint64_t letters;  ///< number of dead letters
-    uint64_t bytes;    ///< size of all copied records, in bytes
+    /// Records (groups) of outputs (replies of the handler) that slr_receiver_release has not removed.
+    uint64_t outputs;
+    uint64_t letters; ///< number of dead letters
+    uint64_t bytes;   ///< size of all copied records, in bytes
 } slr_remote_copy;
 
 /// Copies all that the servers store for a name into a new folder. Workers may serve the name during the copy. The copy
@@ -154,9 +156,10 @@ typedef struct slr_remote_safety {
 } slr_remote_safety;
 
 /// Stores a few records in a temporary stream of the NATS servers, reads what the servers report about that stream, and
-/// removes the stream. The server setting sync_interval says how often a server syncs its disk. Only the system account
-/// of the servers may ask for sync_interval. The fields credentials, nkey and tls_... of `system` hold the credentials
-/// of the system account. If `system` is NULL, the value of sync_interval stays unknown. `where->name` may be NULL.
+/// removes the stream. The server setting sync_interval says how often a server syncs its disk. A server reports
+/// sync_interval only to a client that is logged in with the servers' system account. The fields credentials, nkey and
+/// tls_... of `system` hold the credentials of the system account. If `system` is NULL, the value of sync_interval
+/// stays unknown. `where->name` may be NULL.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT.
 SLR_API slr_status slr_remote_get_safety(const slr_remote_desc *where, const slr_remote_desc *system,

@@ -17,7 +17,7 @@ typedef struct slr_program slr_program;
 /// The enum says which of the tuner's choices the launches of a program use (docs/contract/tuning.md).
 typedef enum slr_tuned_use {
     SLR_TUNED_EXACT = 1, ///< only choices whose results equalled the results of the default launch, bit for bit
-    SLR_TUNED_ANY,       ///< also choices whose results differ within the tolerance that slr_tune was given
+    SLR_TUNED_ANY,       ///< also choices whose results differ by no more than slr_tune_desc.tolerance allowed
     SLR_TUNED_OFF        ///< none of the tuner's choices
 } slr_tuned_use;
 
@@ -29,8 +29,8 @@ typedef struct slr_program_desc {
     const char *const *defines;
     const char *const *include_paths; ///< folders that "#include" searches after the source's own folder
     uint32_t include_path_count;
-    /// Level of optimization of `__global__` kernels on a CPU: with level 1 compiling is four times as fast; with level
-    /// 2 (the default) the kernels run faster.
+    /// Level of optimization of `__global__` kernels on a CPU: level 1 compiles about four times as fast as level 2;
+    /// with level 2 (the default) the kernels run faster.
     uint32_t optimize;
     /// 1: the source is CUDA C++, and slipring passes it unchanged to CUDA's compiler. Only the device cuda accepts
     /// such a source, and only with `__global__` kernels, not with handlers.
@@ -174,15 +174,17 @@ typedef struct slr_function_info {
     uint32_t parameter_count; ///< for a handler: the parameters after its message; for `__ring_batch__`, after the
                               ///< number of messages
     const slr_parameter *parameters;
-    const char *const *types;         ///< type of each parameter, as in C: "const float *", "struct pose"
-    uint32_t max_threads, min_blocks; ///< values of __launch_bounds__; 0: not given
-    uint32_t shared_bytes;            ///< bytes of shared memory per block, in `__shared__` objects of known size
-    uint8_t takes_dynamic_shared;     ///< 1: has an `extern __shared__` object
-    uint8_t has_barriers;             ///< 1: the function, or one that it calls, synchronises the block
-    uint8_t has_warp_functions; ///< 1: the function, or one that it calls, exchanges values between threads of a warp
-    uint32_t block[3];          ///< threads of a block, from "#pragma slipring block"; 0: not given
-    /// Number of output elements that a block computes, from "#pragma slipring items"; without this pragma, the numbers
-    /// of `block`.
+    const char *const *types; ///< type of each parameter, as in C: "const float *", "struct pose"
+    /// The two values of __launch_bounds__: the most threads of a block, and the least number of blocks on a
+    /// multiprocessor; 0: not given.
+    uint32_t max_threads, min_blocks;
+    uint32_t shared_bytes;        ///< bytes of shared memory per block, in `__shared__` objects of known size
+    uint8_t takes_dynamic_shared; ///< 1: has an `extern __shared__` object
+    uint8_t has_barriers;         ///< 1: the function, or one that it calls, synchronises the block
+    uint8_t has_warp_functions;   ///< 1: the function, or one that it calls, exchanges values between threads of a warp
+    uint32_t block[3];            ///< threads of a block along x, y and z, from "#pragma slipring block"; 0: not given
+    /// Number of output elements that a block computes along x, y and z, from "#pragma slipring items"; without this
+    /// pragma, the numbers of `block`.
     uint32_t items[3];
 } slr_function_info;
 

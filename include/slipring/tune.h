@@ -71,7 +71,7 @@ typedef enum slr_tune_state {
 /// The enum lists the flags for slr_tune_desc.flags.
 typedef enum slr_tune_flag {
     SLR_TUNE_DISCARD = 1,     ///< slipring does not store the tuner's choice for later launches
-    SLR_TUNE_KEEP_MACROS = 2, ///< the tuner does not change the tunable macros
+    SLR_TUNE_KEEP_MACROS = 2, ///< the tuner does not try other values of the tunable macros
     SLR_TUNE_KEEP_BLOCK = 4,  ///< the tuner does not try blocks; slipring chooses the block
     SLR_TUNE_KEEP_WIDTH = 8,  ///< the tuner does not try vector widths; the device chooses the width
     /// The tuner does not try the macro SLIPRING_SELECT, which compiles short branches without jumps.
@@ -84,19 +84,20 @@ typedef struct slr_tune_candidate {
     slr_shape shape;     ///< the candidate's block, grid and vector width
     slr_tune_state state;
     uint32_t is_default;
-    /// The smallest of the candidate's first samples: ns per launch by the metric, or the result of
-    /// slr_tune_desc.measure.
+    /// The smallest of the candidate's first samples: nanoseconds per launch, as the metric defines them, or the result
+    /// of slr_tune_desc.measure.
     double cost;
     double predicted;    ///< the cost that the cost model predicted, in a unit of the model's own; 0: no prediction
     const char *why;     ///< why the candidate was not measured; else ""
-    uint32_t evaluation; ///< the number of this trial of a candidate, from 1
+    uint32_t evaluation; ///< the number of this candidate in the order in which the tuner tried them, from 1
     uint32_t most;       ///< the number of candidates that the tuner will try at most
     /// Number of candidates that the source's `require` lines allow. If there are too many combinations, the tuner
     /// draws some at random, and `space` counts only these.
     uint32_t space;
 } slr_tune_candidate;
 
-/// slipring calls the function `watch` on the caller's thread, each time the tuner has tried a candidate.
+/// slipring calls the program's function slr_tune_desc.watch on the thread that called slr_tune, each time the tuner
+/// has tried a candidate.
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
 /// A function of type slr_tune_meter measures one sample of a candidate for the tuner, instead of slipring, which
@@ -156,14 +157,15 @@ typedef struct slr_tuned {
     char defines[SLR_TUNED_DEFINES_BYTES];
     uint32_t is_default; ///< 1: the tuner found no candidate that is certainly faster than the default launch
     uint32_t is_exact;   ///< 1: the results equal the results of the default launch, bit for bit
-    /// Costs of the default launch and of the choice: ns per launch, or the results of `measure`. The tuner measures
-    /// the two launches alternately.
+    /// Costs of the default launch and of the choice: nanoseconds per launch, or the results of slr_tune_desc.measure.
+    /// The tuner measures the two launches alternately.
     double default_cost, cost;
-    double speedup, speedup_low, speedup_high; ///< default_cost / cost, and its 95 % interval
-    uint32_t space;                            ///< number of candidates, as in slr_tune_candidate.space
+    /// `speedup` is default_cost / cost; the other two are the ends of its 95 % interval.
+    double speedup, speedup_low, speedup_high;
+    uint32_t space; ///< number of candidates, as in slr_tune_candidate.space
     /// Number of candidates tried; how many of them were refused, had wrong results, or failed (slr_tune_state).
     uint32_t evaluations, refused, wrong, failed;
-    uint32_t metric;   ///< the slr_tune_metric that the tuner made small
+    uint32_t metric;   ///< the slr_tune_metric that the tuner made as small as possible
     uint64_t spent_ns; ///< time that tuning this problem took
     char reason[256];  ///< the reason for this choice, as a sentence
 } slr_tuned;
@@ -173,9 +175,9 @@ typedef struct slr_tuned {
 /// A candidate is a combination of values of the source's tunable macros. If neither the shape nor the source sets a
 /// block, a candidate also includes a block. If the device has vector widths, a candidate also includes a vector width.
 /// slipring compares the results of each candidate with the results of the default launch. The tuner measures the best
-/// candidates and the default launch alternately, and drops the worse half of the candidates. It repeats this until one
-/// candidate is left. slipring chooses this candidate if the 95 % interval of its speed-up over the default is above 1.
-/// After tuning, the buffers have the same contents as before.
+/// candidates and the default launch alternately, and drops the worse half of the candidates. The tuner repeats both
+/// steps until one candidate is left. slipring chooses this candidate if the 95 % interval of its speed-up over the
+/// default is above 1. After tuning, the buffers have the same contents as before.
 ///
 /// Threads: any, while no other work uses the buffers.  Blocks: until all problems are tuned; slr_tune_desc.budget_ns
 ///   limits the time.
