@@ -37,7 +37,8 @@ typedef struct slr_baseline {
     const char *operation; ///< the operation's name, which slr_comparison.why contains. NULL means "operation"
     double target;    ///< the expected throughput or latency, in the unit of the samples. 0: the median of `samples`
     double tolerance; ///< the allowed loss of speed, as a fraction above 0 and below 1, such as 0.05. 0 means 0.1
-    const double *samples; ///< samples of the operation from an earlier measurement; NULL: none, `target` is exact
+    /// Samples of the operation from an earlier measurement; NULL: no samples, and `target` counts as exact.
+    const double *samples;
     uint32_t sample_count; ///< number of elements of `samples`
     uint32_t reserved;     ///< ignored
 } slr_baseline;
@@ -63,10 +64,11 @@ typedef struct slr_comparison {
     double value;      ///< the median of the new samples, which are the argument `samples`
     double target;     ///< the target with which `value` was compared
     double tolerance;  ///< slr_baseline.tolerance, or the default 0.1
-    double speed;     ///< for throughputs value / target, for latencies target / value. Below 1: slower than the target
-    double low, high; ///< ends of the 95 % confidence interval of `speed`, by bootstrap (repeated random draws from the
-                      ///< samples). If `speed` itself decides, both are `speed`
-    char why[200];    ///< the verdict and the figures that decided it, as one line of text
+    double speed; ///< for throughputs value / target, for latencies target / value. Below 1: slower than the target
+    /// Ends of the 95 % confidence interval of `speed`, by bootstrap (repeated random draws from the samples). If
+    /// slipring compares `speed` itself with the bounds, `low` and `high` equal `speed`.
+    double low, high;
+    char why[200]; ///< the verdict and the figures that decided it, as one line of text
 } slr_comparison;
 
 /// Compares measured samples with a baseline. The figure `speed` of the result says how fast the operation is, relative

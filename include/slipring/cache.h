@@ -54,7 +54,7 @@ typedef struct slr_cache_info {
                              ///< default. UINT64_MAX: no limit
     uint64_t hits, misses;   ///< lookups by all processes so far: `hits` found an entry, `misses` found none
     uint64_t stores;         ///< entries written by all processes so far
-    uint64_t evicted;        ///< entries removed so far because of the limits, and their bytes
+    uint64_t evicted;        ///< number of entries that slipring has removed so far because of the limits
     uint64_t evicted_bytes;
 } slr_cache_info;
 

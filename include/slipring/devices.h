@@ -98,7 +98,7 @@ typedef struct slr_device_info {
     char engine[160]; ///< how handlers run: "compiled by /usr/bin/cc (gcc 12.2.0)", "interpreted", "none"
     char chosen[256]; ///< why slipring chose this device, if a list or "auto" was requested; else ""
     char cache[256];  ///< path of the cache folder for compiled code; "none: " and the reason if there is no folder
-    uint32_t workers; ///< number of host threads that run handlers; 0 on a device that runs handlers itself
+    uint32_t workers; ///< number of threads of the host that run handlers; 0: none
     uint32_t ring_kernels;   ///< 1: runs ring kernels (message handlers) without a kernel launch per message
     uint64_t memory_bytes;   ///< memory available to the device, in bytes
     uint32_t unified_memory; ///< 1: host and device share memory, so no copies are needed

@@ -25,7 +25,7 @@ extern "C" {
 typedef enum slr_bottleneck {
     SLR_BOTTLENECK_TRANSFERS = 1,     ///< copies take longer than kernels
     SLR_BOTTLENECK_TRANSFERS_IN_LOOP, ///< each launch has a copy to the device and a copy back
-    SLR_BOTTLENECK_UNPINNED,          ///< copies to or from host memory that is not page-locked
+    SLR_BOTTLENECK_UNPINNED,          ///< the program copies to or from host memory that is not page-locked
     SLR_BOTTLENECK_LAUNCHES,          ///< many small launches
     SLR_BOTTLENECK_LAUNCH_LOOP,       ///< one place in the program launches many small kernels
     SLR_BOTTLENECK_APART,             ///< kernels that follow each other and could be fused into one
@@ -36,17 +36,17 @@ typedef enum slr_bottleneck {
     SLR_BOTTLENECK_ALLOCATION,     ///< the program allocates device memory in a loop
     SLR_BOTTLENECK_IDLE,           ///< the device works for less than half of the time
     SLR_BOTTLENECK_OVERSUBSCRIBED, ///< many more streams than the device has workers
-    SLR_BOTTLENECK_CONTENTION,     ///< for at least a quarter of the time, more streams and ring kernels had work than
-                                   ///< workers
-    SLR_BOTTLENECK_COMPILING,      ///< compilers take at least a tenth of the time
-    SLR_BOTTLENECK_FRAGMENTED,     ///< a heap refused a request that its free bytes could hold
-    SLR_BOTTLENECK_STRIDED,        ///< neighbouring threads access distant addresses
-    SLR_BOTTLENECK_BANKS,          ///< bank conflicts: threads of a warp access one bank of shared memory in turn
-    SLR_BOTTLENECK_DIVERGENCE,     ///< threads of one warp take different branches
-    SLR_BOTTLENECK_OCCUPANCY,      ///< low occupancy: few of a kernel's blocks run at once
-    SLR_BOTTLENECK_ROOF,           ///< a kernel reaches only a small part of the highest rate of the device's memory
-    SLR_BOTTLENECK_UNSCALED,       ///< the program computes gradients in half precision without loss scaling
-    SLR_BOTTLENECK_DETERMINISTIC   ///< deterministic mode of the operations excludes a faster algorithm
+    /// For at least a quarter of the time, more streams and ring kernels had work than the device has workers.
+    SLR_BOTTLENECK_CONTENTION,
+    SLR_BOTTLENECK_COMPILING,    ///< compilations take at least a tenth of the time
+    SLR_BOTTLENECK_FRAGMENTED,   ///< a heap refused a request that its free bytes could hold
+    SLR_BOTTLENECK_STRIDED,      ///< neighbouring threads access distant addresses
+    SLR_BOTTLENECK_BANKS,        ///< bank conflicts: threads of a warp access one bank of shared memory in turn
+    SLR_BOTTLENECK_DIVERGENCE,   ///< threads of one warp take different branches
+    SLR_BOTTLENECK_OCCUPANCY,    ///< low occupancy: few of a kernel's blocks run at once
+    SLR_BOTTLENECK_ROOF,         ///< a kernel reaches only a small part of the highest rate of the device's memory
+    SLR_BOTTLENECK_UNSCALED,     ///< the program computes gradients in half precision without loss scaling
+    SLR_BOTTLENECK_DETERMINISTIC ///< slr_ops_desc.deterministic excludes a faster algorithm of an operation
 } slr_bottleneck;
 #define SLR_BOTTLENECKS 23
 
@@ -69,7 +69,7 @@ typedef struct slr_timeline {
     uint64_t contended_ns;      ///< time in which more streams and ring kernels had work than the device has workers
     const char *first, *second; ///< names of two kernels that follow each other on a stream
     uint64_t pairs;             ///< how often the kernel `second` follows the kernel `first`
-    const slr_timeline_depth *depths; ///< a depth for each ring kernel
+    const slr_timeline_depth *depths; ///< an array with one depth for each ring kernel
     uint32_t depth_count;
     uint32_t reserved; ///< ignored
 } slr_timeline;

@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/// slr_counts has the numbers of operations of one thread that takes every branch. Of the two sides of an `if`, only
-/// the side with more operations counts; of a `switch`, every case counts.
+/// slr_counts has the numbers of operations of one thread, counted in the source as if the thread took every branch. Of
+/// the two sides of an `if`, only the side with more operations counts; of a `switch`, every case counts.
 typedef struct slr_counts {
     uint64_t flops;      ///< float and double additions, multiplications, divisions; a fused multiply-add counts as two
     uint64_t math_calls; ///< calls of math functions; fma, fabs, fmin and fmax count in `flops` instead
@@ -27,8 +27,11 @@ typedef struct slr_counts {
 
 /// slr_explanation has the counts of one function: a kernel or a handler.
 typedef struct slr_explanation {
-    slr_counts thread; ///< the whole function; a loop whose number of iterations is not in the source counts once
-    slr_counts loops;  ///< the part of `thread` that lies in loops whose number of iterations is not in the source
+    /// The counts of the whole function; a loop whose number of iterations is not in the source counts as one
+    /// iteration.
+    slr_counts thread;
+    /// The part of the counts `thread` that comes from loops whose number of iterations is not in the source.
+    slr_counts loops;
     // The number of loops whose number of iterations is in the source, and the number of all other loops.
     uint32_t loops_counted, loops_uncounted;
     /// The floating-point operations per byte of global memory. The counts come from `loops` if `loops` has any access

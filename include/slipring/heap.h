@@ -29,7 +29,7 @@ typedef struct slr_heap_desc {
     /// slipring calls `on_memory` at each allocation and each free of a span. slr_heap_destroy calls `on_memory` for
     /// each span that is still allocated (a leak). The function `on_memory` may be NULL.
     slr_on_memory *on_memory;
-    void *memory_user; ///< passed to on_memory
+    void *memory_user; ///< the argument `user` of on_memory
 } slr_heap_desc;
 #ifdef __cplusplus
 static inline slr_heap_desc slr_heap_desc_init(void)
@@ -58,16 +58,19 @@ typedef struct slr_span {
 
 /// slr_heap_stats has the counts of a heap at one moment.
 typedef struct slr_heap_stats {
-    uint64_t max_bytes;             ///< the heap's limit; UINT64_MAX: none
-    uint64_t held_bytes;            ///< bytes of all chunks
-    uint64_t live_bytes;            ///< bytes of all allocated spans
-    uint64_t peak_bytes;            ///< the maximum of live_bytes so far
-    uint64_t behind_bytes;          ///< bytes freed by slr_heap_give_behind whose points have not passed
-    uint64_t free_bytes;            ///< held_bytes - live_bytes - behind_bytes
-    uint64_t largest_free_bytes;    ///< size of the longest free piece: a larger span needs a new chunk
-    uint64_t chunks, live_spans;    ///< number of chunks; number of allocated spans
-    uint64_t taken, given, refused; ///< number of spans so far: allocated; freed; refused for lack of memory
-    double fragmentation;           ///< 1 - (largest free piece / free bytes); 0 if nothing is free
+    uint64_t max_bytes;  ///< the heap's limit; UINT64_MAX: none
+    uint64_t held_bytes; ///< bytes of all chunks of the heap
+    uint64_t live_bytes; ///< bytes of all allocated spans
+    uint64_t peak_bytes; ///< the maximum of live_bytes so far
+    /// Bytes of the spans freed by slr_heap_give_behind whose points (places in a stream's order of work) have not
+    /// passed.
+    uint64_t behind_bytes;
+    uint64_t free_bytes;         ///< held_bytes - live_bytes - behind_bytes
+    uint64_t largest_free_bytes; ///< size of the longest free piece: a larger span needs a new chunk
+    uint64_t chunks, live_spans; ///< number of chunks; number of allocated spans
+    /// Number of spans so far that were allocated, that were freed, and that were refused for lack of memory.
+    uint64_t taken, given, refused;
+    double fragmentation; ///< 1 - (largest free piece / free bytes); 0 if nothing is free
 } slr_heap_stats;
 
 /// Makes a heap of a device. `desc` may be NULL.
@@ -146,7 +149,7 @@ SLR_API slr_status slr_heap_get_stats_sized(slr_heap *heap, slr_heap_stats *out,
 typedef struct slr_live_span {
     void *memory;           ///< as in slr_span
     uint64_t bytes, offset; ///< as in slr_span
-    const char *file;       ///< the file of the call that allocated the span, or NULL
+    const char *file;       ///< the source file of the call that allocated the span; NULL: unknown
     uint32_t line;          ///< the line of this call in `file`
 } slr_live_span;
 

@@ -21,7 +21,7 @@ extern "C" {
 ///
 /// Threads: the port's owner (`port` must not be NULL).
 /// Blocks: for at most `timeout_ns`, while the mailbox is full or a new key waits for a key that can be evicted. The
-/// time in slr_on_evicted does not count.
+/// time that the program's function slr_on_evicted takes does not count.
 /// Owns: nothing; slipring copies a text key.
 /// Errors: those of slr_send; INVALID (the ring kernel has no keys, or keys of the other kind; a text longer than
 ///   slr_ring_desc.key_bytes), FULL (every instance has a key, and slr_ring_desc.key_limit is SLR_KEY_LIMIT_REFUSE: the
@@ -61,7 +61,7 @@ SLR_API slr_status slr_ring_find_key(slr_ring *ring, slr_key key, uint32_t *inst
 
 /// Gives the key that an instance has now. For example, a program can find the key of the instance that sent a reply.
 /// slr_ring_get_key copies the bytes of a text key to `text`, which has room for `capacity` bytes, and sets out->text
-/// to `text`. For a number key, the caller needs neither `text` nor `capacity`.
+/// to `text`. For a number key, `text` may be NULL and `capacity` 0.
 /// Threads: any.  Blocks: no.
 /// Errors: NOT_FOUND (the instance has no key), WRONG_STATE (the ring kernel was not launched), INVALID (`capacity` is
 ///   too small for the key, an instance out of range).

@@ -34,7 +34,7 @@ typedef struct slr_sequence_desc {
     uint32_t struct_size;
     uint32_t count;          ///< number of layers, 1 to 65,536
     const slr_layer *layers; ///< the layers, in the order of computation
-    slr_tensor input;        ///< type and shape of the first layer's x; slipring ignores `input.buffer`
+    slr_tensor input;        ///< type and shape of the first layer's input x; slipring ignores `input.buffer`
     /// The sequence keeps the output of one layer in `every` layers. If `every` is 1, the sequence keeps all outputs.
     /// By default, `every` is the square root of `count`, rounded down.
     uint32_t every;
@@ -74,8 +74,8 @@ SLR_API void slr_sequence_destroy(slr_sequence *sequence);
 /// Appends the work of all layers to the stream. The first layer reads the tensor `x`. The tensor `y` gets the output
 /// of the last layer.
 /// Threads: one thread at a time for each sequence.  Blocks: as long as the functions of the sequence's layers block.
-/// Errors: INVALID (a NULL argument; a tensor whose type or shape is not the described one), and those that a layer's
-///   function returns.
+/// Errors: INVALID (a NULL argument; a tensor whose type or shape differs from slr_sequence_desc), and those that a
+///   layer's function returns.
 SLR_API slr_status slr_sequence_forward(slr_sequence *sequence, slr_stream *stream, const slr_tensor *x,
                                         const slr_tensor *y);
 
@@ -97,10 +97,11 @@ typedef struct slr_plan_bytes {
 /// slr_plan gives the memory that a sequence needs for activations and gradients. This memory does not include x, y and
 /// their gradients, the weights, or memory that the layers allocate themselves.
 typedef struct slr_plan {
-    uint32_t every;              ///< slr_sequence_desc.every, or its default
-    uint32_t recomputed;         ///< number of layers that the sequence computes twice
-    slr_plan_bytes as_described; ///< with activations of the described types
-    slr_plan_bytes f32, half;    ///< with activations in SLR_F32; with activations in SLR_F16 or SLR_BF16
+    uint32_t every;      ///< slr_sequence_desc.every, or its default
+    uint32_t recomputed; ///< number of layers that the sequence computes twice
+    /// With activations of the types that the layers' descriptions (slr_layer.output) give.
+    slr_plan_bytes as_described;
+    slr_plan_bytes f32, half; ///< `f32`: with activations in SLR_F32; `half`: with activations in SLR_F16 or SLR_BF16
     // The next two fields are like `f32` and `half`, but for tensors whose first dimension is half as large, rounded
     // up.
     slr_plan_bytes f32_half_batch, half_half_batch;

@@ -22,21 +22,25 @@ typedef enum slr_link {
 typedef enum slr_peer_way {
     SLR_PEER_ANY = 1, ///< SLR_PEER_DIRECT if possible, else SLR_PEER_STAGED
     SLR_PEER_DIRECT,  ///< one copy from device to device
-    SLR_PEER_STAGED   ///< through memory of the host, in two copies that overlap
+    /// Through memory of the host, piece by piece: while one piece is copied to the host, the previous one is copied to
+    /// the destination.
+    SLR_PEER_STAGED
 } slr_peer_way;
 
 /// The struct slr_peer_info says how bytes get from one device to another, and counts the copies so far.
 typedef struct slr_peer_info {
-    uint32_t direct_access;  ///< 1: SLR_PEER_DIRECT is possible
-    uint32_t atomics;        ///< 1: atomic functions in kernels of one device work on memory of the other device
-    uint32_t staged;         ///< 1: copies with SLR_PEER_ANY are staged
-    uint32_t link;           ///< kind of the connection: an slr_link
-    double bytes_per_second; ///< measured rate of copies with SLR_PEER_ANY; 0: not measured
-    char reason[160];        ///< why copies are not direct, or how direct copies are possible
+    uint32_t direct_access; ///< 1: SLR_PEER_DIRECT is possible
+    uint32_t atomics;       ///< 1: atomic functions in kernels of one device work on memory of the other device
+    uint32_t staged;        ///< 1: copies with SLR_PEER_ANY are staged
+    uint32_t link;          ///< kind of the connection: an slr_link
+    /// Rate of copies with SLR_PEER_ANY in bytes per second, as slr_peer_measure measured it; 0: not measured.
+    double bytes_per_second;
+    char reason[160]; ///< why copies are not direct, or how direct copies are possible
     uint64_t direct_copies, direct_bytes;
     uint64_t staged_copies, staged_bytes;
     uint64_t staged_chunks; ///< number of pieces that the staged copies consisted of
-    /// Copies, and their bytes, that slipring made because a launch used a buffer of the other device.
+    /// `moves`: copies that slipring made because a launch used a buffer of the other device; `moved_bytes`: their
+    /// bytes.
     uint64_t moves, moved_bytes;
 } slr_peer_info;
 
@@ -64,8 +68,10 @@ SLR_API slr_status slr_peer_copy(slr_stream *stream, slr_buffer *to, uint64_t to
 typedef struct slr_peer_desc {
     uint32_t struct_size;
     uint32_t way;         ///< an slr_peer_way; default SLR_PEER_ANY
-    uint64_t chunk_bytes; ///< size of a staged copy's pieces; default 1 MiB
-    void *staging; ///< host memory of 2 * chunk_bytes, valid until the copy has completed; default: memory of slipring
+    uint64_t chunk_bytes; ///< size of a staged copy's pieces in bytes; default 1 MiB
+    /// Host memory for the two pieces of a staged copy that are under way, 2 * chunk_bytes bytes long. It must stay
+    /// valid until the copy has completed. Default: memory of slipring.
+    void *staging;
 } slr_peer_desc;
 #ifdef __cplusplus
 static inline slr_peer_desc slr_peer_desc_init(void)

@@ -17,7 +17,7 @@ extern "C" {
 typedef struct slr_pool slr_pool;
 
 /// The options of a pool. A zero in any field of slr_pool_desc means the default. Later versions of slipring only
-/// append fields.
+/// append fields to slr_pool_desc.
 typedef struct slr_pool_desc {
     uint32_t struct_size;
     uint32_t reserved;
@@ -51,10 +51,10 @@ static inline slr_pool_desc slr_pool_desc_init(void)
 /// size class (one of a few sizes), and its counts of bytes are sums of these rounded sizes.
 typedef struct slr_pool_stats {
     uint64_t max_bytes;        ///< limit on the bytes of the pool's buffers; UINT64_MAX: no limit
-    uint64_t live_bytes, live; ///< buffers in use: their bytes, and their number
+    uint64_t live_bytes, live; ///< `live`: number of buffers in use; `live_bytes`: their bytes
     uint64_t peak_bytes;       ///< the highest value that live_bytes has had
-    uint64_t kept_bytes, kept; ///< waiting buffers: their bytes, and their number
-    uint64_t hits, misses;     ///< requests that got a waiting buffer; requests that got a new buffer
+    uint64_t kept_bytes, kept; ///< `kept`: number of waiting buffers; `kept_bytes`: their bytes
+    uint64_t hits, misses;     ///< `hits`: requests that got a waiting buffer; `misses`: requests that got a new buffer
     uint64_t refused;          ///< requests refused for lack of memory
     double hit_rate;           ///< hits / (hits + misses); 0 without requests
 } slr_pool_stats;
@@ -82,8 +82,8 @@ SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 /// Threads: any.  Blocks: while other threads' calls use the pool. If no buffer waits in the pool, slr_pool_acquire
 /// blocks like slr_buffer_create.
 /// Owns: the caller gets the buffer, and frees it by slr_buffer_destroy.
-/// Errors: INVALID (a NULL argument, no such scalar, size 0 or above 2^40), NO_MEMORY (the error message has the pool,
-///   and the bytes requested and free).
+/// Errors: INVALID (a NULL argument; an unknown scalar; a size of 0 or above 2^40), NO_MEMORY (the error message has
+///   the pool's name, and the bytes requested and free).
 SLR_API slr_status slr_pool_acquire(slr_pool *pool, uint64_t count, slr_scalar scalar, slr_buffer **out);
 
 /// The macro slr_pool_acquire passes the file and line of its call to slr_pool_acquire_at, which reports them to

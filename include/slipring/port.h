@@ -47,13 +47,14 @@ typedef struct slr_send_options {
 /// Owns: nothing.
 /// Errors: FULL (the mailbox is full, and the call must not wait), TIMEOUT (the mailbox is still full at the deadline),
 ///   RING_DEAD (the ring kernel has terminated or was destroyed), CLOSED (the ring kernel's input is closed),
-///   RING_FAILED, WRONG_STATE (the ring kernel is not launched), INVALID (size, instance or priority out of range;
-///   max_ports other ports use the ring kernel). A closed port still counts as one of the max_ports ports until its
-///   messages have completed. If one of the max_ports other ports is such a closed port, the first message of a port
-///   gives FULL or TIMEOUT instead of INVALID.
+///   RING_FAILED, WRONG_STATE (the ring kernel is not launched), INVALID (a wrong size; an instance or priority out of
+///   range; max_ports other ports use the ring kernel). A closed port still counts as one of the max_ports ports until
+///   its messages have completed. If one of the max_ports other ports is such a closed port, the first message of a
+///   port gives FULL or TIMEOUT instead of INVALID.
 SLR_API slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint64_t timeout_ns);
 
-/// Sends a message as slr_send does, but with options. If `options` is NULL, all options have their defaults.
+/// Sends a message as slr_send does, but with a priority and a correlation number of the caller's choice. If `options`
+/// is NULL, all options have their defaults.
 SLR_API slr_status slr_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
                                  const slr_send_options *options, uint64_t timeout_ns);
 
@@ -115,16 +116,16 @@ SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *pa
 /// and any number of threads may call slr_call at once.
 ///
 /// Threads: the port's owner (NULL: any).  Blocks: for at most `timeout_ns`, for sending and receiving together.
-/// Errors: those of slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (terminated before the message was handled), INVALID
-///   (reply size), RING_FAILED (the ring kernel failed during the call; a message that was not yet handled stays in the
-///   mailbox, and its late reply is discarded).
+/// Errors: those of slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (the ring kernel terminated before it handled the
+///   message), INVALID (a wrong size of the reply), RING_FAILED (the ring kernel failed during the call; a message that
+///   was not yet handled stays in the mailbox, and its late reply is discarded).
 SLR_API slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
                             size_t reply_bytes, uint64_t timeout_ns);
 
-/// Gives a file descriptor on which the system call poll(2) can wait for replies. The descriptor becomes readable when
-/// a reply arrives after slr_receive has returned TIMEOUT. On Windows, slr_port_get_fd gives the handle of an event
-/// object, for WaitForMultipleObjects. Before each poll(2), the program calls slr_receive with a timeout of 0 until the
-/// result is TIMEOUT. The port owns the descriptor: the program must not read or close it.
+/// Gives a file descriptor on which the system call poll(2) can wait for replies. After slr_receive has returned
+/// TIMEOUT, the descriptor becomes readable as soon as a reply arrives. On Windows, slr_port_get_fd gives the handle of
+/// an event object, for WaitForMultipleObjects. Before each poll(2), the program calls slr_receive with a timeout of 0
+/// until the result is TIMEOUT. The port owns the descriptor: the program must not read or close it.
 /// Threads: the owner.  Blocks: no.  Errors: SYSTEM, INVALID.
 SLR_API slr_status slr_port_get_fd(slr_port *port, int *out);
 

@@ -13,7 +13,7 @@ extern "C" {
 typedef struct slr_stream slr_stream;
 
 /// A point has passed when its stream has completed all work up to submission number `value`. A point is valid as long
-/// as its stream.
+/// as its stream exists.
 typedef struct slr_point {
     slr_stream *stream;
     uint64_t value;
@@ -65,8 +65,8 @@ SLR_API slr_status slr_stream_default(slr_device *device, slr_stream **out);
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_stream_signal(slr_stream *stream, slr_point *out);
 
-/// Makes later work of the stream start only after `point` has passed. The point may belong to any stream of any device
-/// in this process.
+/// Delays the stream: work that is submitted to the stream after this call starts only when `point` has passed. The
+/// point may belong to any stream of any device in this process.
 /// Threads: any.  Blocks: no.
 /// Errors: INVALID (a NULL argument; a point whose work is not submitted yet: therefore no cycle of waits is possible),
 ///   NO_MEMORY.
@@ -96,12 +96,12 @@ SLR_API slr_status slr_stream_finish(slr_stream *stream, uint64_t timeout_ns);
 SLR_API slr_status slr_device_finish(slr_device *device, uint64_t timeout_ns);
 
 /// Clears the failure of a stream, so that the stream runs later work again. From the failure of a stream until
-/// slr_stream_recover, the stream does no work except calls of host functions, and each wait for the stream's later
-/// points returns the failure.
+/// slr_stream_recover, the stream does no work except calls of host functions (slr_stream_call). During this time, each
+/// wait for a later point of the stream returns the error of the failed work.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_stream_recover(slr_stream *stream);
 
-// ---- work. `out` of each function gets the point after the function's work, and may be NULL. ------------------------
+// ---- work. `out` gets a point that passes when the function's work has completed. `out` may be NULL ---------------
 
 /// slr_stream_function is the type of a host function that a stream calls. The host function gets `status`: SLR_OK, or
 /// an earlier failure of the stream. After a failure of the stream, the data that the host function expects may be
@@ -127,12 +127,13 @@ SLR_API slr_status slr_stream_write(slr_stream *stream, slr_buffer *buffer, uint
 SLR_API slr_status slr_stream_read(slr_stream *stream, slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes,
                                    slr_point *out);
 
-/// Copies bytes between two buffers on the device. The source range and the destination range may overlap.
+/// Copies bytes from one buffer of the device to another, as work of the stream. The source range and the destination
+/// range may overlap.
 /// Threads, Blocks, Owns, Errors: as for slr_stream_write.
 SLR_API slr_status slr_stream_copy(slr_stream *stream, slr_buffer *to, uint64_t to_offset, slr_buffer *from,
                                    uint64_t from_offset, uint64_t bytes, slr_point *out);
 
-/// Fills a range on the device with a pattern of 1, 2, 4, 8 or 16 bytes. `bytes` must be a multiple of `pattern_bytes`.
+/// Fills a range of a buffer with a pattern of 1, 2, 4, 8 or 16 bytes. `bytes` must be a multiple of `pattern_bytes`.
 /// Threads, Blocks, Owns, Errors: as for slr_stream_write.
 SLR_API slr_status slr_stream_fill(slr_stream *stream, slr_buffer *buffer, uint64_t offset, uint64_t bytes,
                                    const void *pattern, uint32_t pattern_bytes, slr_point *out);

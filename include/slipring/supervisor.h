@@ -46,17 +46,18 @@ typedef struct slr_supervised {
     slr_ring *ring;
     slr_supervisor *supervisor; ///< the parent of `ring`, or the supervisor that gave up
 } slr_supervised;
-/// The supervisor's thread calls slr_on_supervised, and slipring holds no lock meanwhile. slr_on_supervised must not
+/// The supervisor's thread calls slr_on_supervised. slipring holds no lock during this call. slr_on_supervised must not
 /// call slr_supervisor_destroy.
 typedef void slr_on_supervised(void *user, const slr_supervised *supervised);
 
 typedef struct slr_supervisor_desc {
     uint32_t struct_size;
-    uint32_t strategy;     ///< an slr_strategy; default SLR_ONE_FOR_ONE
-    uint32_t max_restarts; ///< most restarts within window_ns, 1 to 65,536; default 3. All restarts after one failure
-                           ///< count as one
-    uint32_t restart_from; ///< an slr_restart_from; default SLR_RESTART_INITIAL
-    uint64_t window_ns;    ///< the time in which the supervisor counts restarts for max_restarts; default 5 s
+    uint32_t strategy; ///< an slr_strategy; default SLR_ONE_FOR_ONE
+    /// The most restarts within window_ns, 1 to 65,536; default 3. If one failure makes the supervisor restart several
+    /// children, this counts as one restart.
+    uint32_t max_restarts;
+    uint32_t restart_from;       ///< an slr_restart_from; default SLR_RESTART_INITIAL
+    uint64_t window_ns;          ///< the time in which the supervisor counts restarts for max_restarts; default 5 s
     uint64_t restart_timeout_ns; ///< time limit for the restart of one ring kernel; default 1 s
     slr_on_supervised *on_event; ///< called after each action of the supervisor; may be NULL
     void *user;
@@ -80,7 +81,8 @@ typedef struct slr_supervisor_stats {
     /// Number of failures of children after which the supervisor restarted children; each repeated try of a restart
     /// counts, too.
     uint64_t restarts;
-    uint32_t failed; ///< 1: the supervisor has given up, until the supervisor above restarts it
+    /// 1: the supervisor has given up and restarts no child, until the supervisor above it restarts it.
+    uint32_t failed;
     uint32_t children;
 } slr_supervisor_stats;
 
@@ -110,7 +112,7 @@ SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr
 SLR_API slr_status slr_supervisor_start(slr_supervisor *root);
 
 /// Waits until the supervisor, or a supervisor above it in the tree, has failed.
-/// Threads: any.  Blocks: until the deadline.  Errors: TIMEOUT, INVALID (a NULL argument).
+/// Threads: any.  Blocks: for at most `timeout_ns`.  Errors: TIMEOUT, INVALID (a NULL argument).
 SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64_t timeout_ns);
 
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
@@ -122,9 +124,9 @@ SLR_API slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, sl
 #define slr_supervisor_get_stats(supervisor, out)                                                                      \
     slr_supervisor_get_stats_sized((supervisor), (out), sizeof(slr_supervisor_stats))
 
-/// Stops the thread of the tree and frees the whole tree; the ring kernels do not change. The program calls
-/// slr_supervisor_destroy before it closes the devices of the ring kernels. If `root` is NULL, slr_supervisor_destroy
-/// does nothing.
+/// Stops the thread of the tree, and frees all supervisors of the tree. The ring kernels remain as they are. The
+/// program calls slr_supervisor_destroy before it closes the devices of the ring kernels. If `root` is NULL,
+/// slr_supervisor_destroy does nothing.
 /// Threads: any thread, once, and only for the root of a tree.  Blocks: until a restart in progress has ended.
 SLR_API void slr_supervisor_destroy(slr_supervisor *root);
 

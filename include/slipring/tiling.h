@@ -25,7 +25,8 @@ extern "C" {
 typedef struct slr_tiling_desc {
     uint32_t struct_size;
     uint32_t element_bytes; ///< bytes of one element of input or output, 1 to 16. 0 means 4
-    uint64_t m, n; ///< number of rows of the output; number of columns. The elements of a row are adjacent in memory
+    /// `m`: number of rows of the output; `n`: number of its columns. The elements of a row are adjacent in memory.
+    uint64_t m, n;
     /// For a matrix product: number of products that each sum adds. 0: no matrix product; each thread makes one
     /// element.
     uint64_t k;
@@ -65,7 +66,7 @@ typedef struct slr_tiling {
     /// tile_m rows by tile_n columns are the outputs of a block. For a matrix product, tile_k is the number of products
     /// of each sum whose inputs are in shared memory at once; else 0.
     uint32_t tile_m, tile_n, tile_k;
-    uint32_t tile_planes;      ///< planes of the outputs of a block
+    uint32_t tile_planes;      ///< number of planes in which the outputs of a block lie
     uint32_t threads[3];       ///< threads of a block, along x (columns), y (rows), z (planes)
     uint32_t groups[3];        ///< blocks that cover the problem, along x, y, z
     uint32_t outputs_a_thread; ///< the most outputs that one thread computes
@@ -74,9 +75,9 @@ typedef struct slr_tiling {
     /// of a product, or the tile and halo of a stencil. 0 for other problems.
     uint64_t shared_bytes;
     double waves;           ///< number of blocks, divided by the number of blocks that run on the device at once
-    double wave_efficiency; ///< 0 to 1: the mean work of a unit, divided by the work of the unit with the most work
-    /// 0 to 1: of all elements of the tiles, the part that belongs to the problem; partial tiles at its edges reduce
-    /// the figure.
+    double wave_efficiency; ///< the mean work of a unit, divided by the work of the unit with the most work: 0 to 1
+    /// The part of the tiles' elements that belongs to the problem, 0 to 1. Tiles that extend beyond the edges of the
+    /// problem make this figure smaller.
     double whole;
     /// For a matrix product: floating-point operations per byte that a block loads; else: outputs per byte that a block
     /// loads.
