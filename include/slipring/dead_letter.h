@@ -14,16 +14,19 @@ extern "C" {
 
 /// slr_dead_letter_reason says why a message was not handled.
 typedef enum slr_dead_letter_reason {
-    SLR_DEAD_LETTER_FAULTED = 1,        ///< the handler faulted (stopped early with an error) for this message
-    SLR_DEAD_LETTER_DROPPED_OLDEST = 2, ///< the mailbox was full; this message was the earliest accepted one
-    SLR_DEAD_LETTER_DROPPED_LOWEST = 3, ///< the mailbox was full; this message was the earliest of the lowest priority
-    SLR_DEAD_LETTER_UNDELIVERED = 4     ///< the ring kernel terminated before it handled this message
+    SLR_DEAD_LETTER_FAULTED = 1, ///< the handler faulted (stopped early with an error) for this message
+    /// The mailbox was full; of the waiting messages, this message was accepted first.
+    SLR_DEAD_LETTER_DROPPED_OLDEST = 2,
+    /// The mailbox was full; of the waiting messages with the lowest priority, this message was accepted first.
+    SLR_DEAD_LETTER_DROPPED_LOWEST = 3,
+    SLR_DEAD_LETTER_UNDELIVERED = 4 ///< the ring kernel terminated before it handled this message
 } slr_dead_letter_reason;
 
 /// slr_dead_letter describes one dead letter, without the bytes of its message.
 typedef struct slr_dead_letter {
     slr_dead_letter_reason reason;
-    uint32_t bytes, instance, correlation, priority; ///< of the message; `bytes` is the message's size
+    /// The message's size in bytes, instance, correlation number and priority.
+    uint32_t bytes, instance, correlation, priority;
     uint32_t reserved;
     uint64_t sent_ns; ///< when the message was sent (monotonic clock), if slr_ring_desc.time_stamps is 1; else 0
 } slr_dead_letter;

@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 typedef enum slr_language {
-    SLR_LANGUAGE_C = 1,  ///< C17 for gcc and clang: one kernel, for blocks of one shape, or all handlers of the program
+    /// C17 for gcc and clang: either one kernel, for blocks of one shape, or all handlers of the program.
+    SLR_LANGUAGE_C = 1,
     SLR_LANGUAGE_CUDA,   ///< CUDA C for NVRTC and nvcc. The text needs no header; compile it with --fmad=false
     SLR_LANGUAGE_OPENCL, ///< OpenCL C 1.2: kernels and handlers
     SLR_LANGUAGE_SPIRV, ///< SPIR-V 1.5 for Vulkan 1.2: one kernel, as text that the assembler spirv-as reads, or binary
@@ -24,8 +25,9 @@ typedef enum slr_language {
 typedef struct slr_emit_desc {
     uint32_t struct_size;
     slr_language language; ///< required
-    /// `name` is the name of the kernel or handler to emit. If `name` is NULL, slr_program_emit emits the only one of
-    /// the program, or all of them, if a text in the language can have several.
+    /// `name` is the name of the kernel or handler to emit. If `name` is NULL, slr_program_emit emits the program's
+    /// only kernel or handler. If a text in the language can contain several kernels and handlers, slr_program_emit
+    /// then emits all of them.
     const char *name;
     /// `block` is the number of threads per block along x, y and z. In emitted C, a `block` of 0 means 256 threads
     /// along x and 1 along y and z. In OpenCL, WGSL and MSL, text that is emitted with a `block` of 0 works for blocks

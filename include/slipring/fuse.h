@@ -25,27 +25,27 @@ extern "C" {
 /// are the first, second and third operand. An end is an operation that combines many elements, such as a sum. An end
 /// can only be the last operation of a list of operations.
 typedef enum slr_op {
-    SLR_OP_ADD = 1,       ///< v + w
-    SLR_OP_SUBTRACT,      ///< v - w
-    SLR_OP_MULTIPLY,      ///< v * w
-    SLR_OP_DIVIDE,        ///< v / w; integers: a fault where w is 0
-    SLR_OP_MINIMUM,       ///< the smaller of v and w; floats: as fminf
-    SLR_OP_MAXIMUM,       ///< the larger of v and w; floats: as fmaxf
-    SLR_OP_FMA,           ///< v * w + x; floats: rounded once
-    SLR_OP_SCALE,         ///< v * w; by default w is one number for all elements (an input with the extent SLR_NUMBER)
-    SLR_OP_NEGATE,        ///< -v
-    SLR_OP_ABS,           ///< |v|
-    SLR_OP_SQRT,          ///< the square root of v; only floats
-    SLR_OP_EXP,           ///< e to the power v; only floats
-    SLR_OP_LOG,           ///< the natural logarithm of v; only floats
-    SLR_OP_ACTIVATION,    ///< an slr_activation of v, which the step or slr_fusion_desc names; only floats
-    SLR_OP_SUM,           ///< an end: the sum of all elements, or sums along an axis (slr_axis)
-    SLR_OP_LARGEST,       ///< an end: the maximum of all elements, or along an axis; floats: as fmaxf
-    SLR_OP_SMALLEST,      ///< an end: the minimum of all elements, or along an axis; floats: as fminf
-    SLR_OP_SOFTMAX,       ///< an end, only floats: softmax along each row
-    SLR_OP_SCALE_BIAS,    ///< v * w + x in two roundings; w and x are one number each for all elements
-    SLR_OP_CLAMP,         ///< the larger of v and w, but at most x; w and x are one number each for all elements
-    SLR_OP_EQUAL,         ///< 1 if v == w, else 0; the result has the type SLR_I32. The next five also give 1 or 0
+    SLR_OP_ADD = 1,    ///< v + w
+    SLR_OP_SUBTRACT,   ///< v - w
+    SLR_OP_MULTIPLY,   ///< v * w
+    SLR_OP_DIVIDE,     ///< v / w; integers: a fault where w is 0
+    SLR_OP_MINIMUM,    ///< the smaller of v and w; floats: as fminf
+    SLR_OP_MAXIMUM,    ///< the larger of v and w; floats: as fmaxf
+    SLR_OP_FMA,        ///< v * w + x; floats: rounded once
+    SLR_OP_SCALE,      ///< v * w; by default w is one number for all elements (an input with the extent SLR_NUMBER)
+    SLR_OP_NEGATE,     ///< -v
+    SLR_OP_ABS,        ///< |v|
+    SLR_OP_SQRT,       ///< the square root of v; only floats
+    SLR_OP_EXP,        ///< e to the power v; only floats
+    SLR_OP_LOG,        ///< the natural logarithm of v; only floats
+    SLR_OP_ACTIVATION, ///< an slr_activation of v, which the step or slr_fusion_desc names; only floats
+    SLR_OP_SUM,        ///< an end: the sum of all elements, or sums along an axis (slr_axis)
+    SLR_OP_LARGEST,    ///< an end: the maximum of all elements, or along an axis; floats: as fmaxf
+    SLR_OP_SMALLEST,   ///< an end: the minimum of all elements, or along an axis; floats: as fminf
+    SLR_OP_SOFTMAX,    ///< an end, only floats: softmax along each row
+    SLR_OP_SCALE_BIAS, ///< v * w + x in two roundings; w and x are one number each for all elements
+    SLR_OP_CLAMP,      ///< the larger of v and w, but at most x; w and x are one number each for all elements
+    SLR_OP_EQUAL, ///< 1 if v == w, else 0; the result has the type SLR_I32. The next five operations also give 1 or 0
     SLR_OP_NOT_EQUAL,     ///< v != w
     SLR_OP_LESS,          ///< v < w
     SLR_OP_LESS_EQUAL,    ///< v <= w
@@ -135,10 +135,12 @@ static inline slr_fusion_desc slr_fusion_desc_init(void)
 
 /// slr_fusion_info says what slipring fused, and how much memory traffic the fusion saves.
 typedef struct slr_fusion_info {
-    uint32_t inputs, outputs;          ///< number of buffers that the fused kernel reads, and that it writes
-    uint32_t launches, launches_apart; ///< number of launches with fusion, and without fusion
-    uint64_t bytes_an_element;         ///< bytes that the fused kernel reads and writes per element
-    uint64_t bytes_apart;              ///< bytes that the unfused kernels read and write per element
+    /// `inputs`: number of buffers that the fused kernel reads; `outputs`: number of buffers that it writes.
+    uint32_t inputs, outputs;
+    /// `launches`: number of launches with fusion; `launches_apart`: number without fusion.
+    uint32_t launches, launches_apart;
+    uint64_t bytes_an_element; ///< bytes that the fused kernel reads and writes per element
+    uint64_t bytes_apart;      ///< bytes that the unfused kernels read and write per element
     double bound; ///< bytes_apart / bytes_an_element: the speed-up if only memory limits the speed. 1: none
     /// The fused kernel's source; "" if nothing was fused. The text lives as long as the kernel or graph.
     const char *source;

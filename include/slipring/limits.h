@@ -25,7 +25,8 @@ typedef struct slr_device_limits {
     uint32_t reserved;           ///< 0
     uint64_t block_shared_bytes; ///< the most shared memory of a block; on CUDA, the most that a kernel can request
     uint64_t unit_shared_bytes;  ///< shared memory of a unit
-    uint64_t l1_bytes, l2_bytes; ///< sizes of the data caches: the cache of a unit, and the cache of the next level
+    /// `l1_bytes`: size of the data cache of a unit; `l2_bytes`: size of the cache of the next level.
+    uint64_t l1_bytes, l2_bytes;
 } slr_device_limits;
 
 /// Gives the limits of an open device.

@@ -29,8 +29,9 @@ typedef struct slr_metric {
 #define SLR_MOST_METRICS 16
 
 typedef struct slr_metrics {
-    slr_metric metric[SLR_MOST_METRICS]; ///< the metrics that could be read now. A metric that could not be read is
-                                         ///< absent, so a value of 0 was really read
+    /// The metrics that slipring could read now. A metric that slipring could not read is absent, so a value of 0 was
+    /// read from the device.
+    slr_metric metric[SLR_MOST_METRICS];
     uint32_t count;
 } slr_metrics;
 

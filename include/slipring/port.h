@@ -41,7 +41,7 @@ typedef struct slr_send_options {
 /// are handled in the order of sending. If `port` is NULL, slr_send uses the device's shared port, which a lock
 /// protects. On the shared port, only slr_call gets the replies to its messages; all other replies are discarded.
 ///
-/// Threads: the port's owner (NULL: any).
+/// Threads: the port's owner; if `port` is NULL, any.
 /// Blocks: for at most `timeout_ns` (0: never) while the mailbox is full; never if the ring kernel's policy is to
 /// reject.
 /// Owns: nothing.
@@ -115,7 +115,8 @@ SLR_API slr_status slr_receive_many(slr_port *port, slr_reply *replies, void *pa
 /// that arrives after its caller's deadline is discarded. If `port` is NULL, slr_call uses the device's shared port,
 /// and any number of threads may call slr_call at once.
 ///
-/// Threads: the port's owner (NULL: any).  Blocks: for at most `timeout_ns`, for sending and receiving together.
+/// Threads: the port's owner; if `port` is NULL, any.
+/// Blocks: for at most `timeout_ns`, for sending and receiving together.
 /// Errors: those of slr_send; TIMEOUT, HANDLER_FAULT, DROPPED, END (the ring kernel terminated before it handled the
 ///   message), INVALID (a wrong size of the reply), RING_FAILED (the ring kernel failed during the call; a message that
 ///   was not yet handled stays in the mailbox, and its late reply is discarded).

@@ -22,7 +22,7 @@ typedef struct slr_reference {
     const char *field;   ///< the field's name, for error messages
     uint64_t offset;     ///< offset in bytes of the slr_slice in the message or reply; a multiple of 8
     const char *binding; ///< the handler's parameter with the buffer; NULL for a host handler, which has none
-    uint32_t in_reply;   ///< 1: a field of the reply, 0: of the message
+    uint32_t in_reply;   ///< 1: the field belongs to the reply; 0: the field belongs to the message
     uint32_t owns;       ///< 1: ownership of a buffer may move with the field's slice; 0: the slice only names bytes
 } slr_reference;
 #define SLR_MOST_REFERENCES 16
@@ -53,9 +53,9 @@ typedef struct slr_reference {
 /// the buffer), NO_MEMORY.
 SLR_API slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_slice *out);
 
-/// Gives the buffer that moves with a message in a handler, or with a reply. The caller may use the buffer until the
-/// handler returns, or until a call of slr_slice_take takes the buffer. The caller must have received the slice in a
-/// handler or from a port.
+/// Gives the buffer whose ownership moves with a message or with a reply, by the slice in this message or reply. The
+/// caller may use the buffer until the handler returns, or until a call of slr_slice_take takes the buffer. The caller
+/// must have received the slice in a message (as a handler) or in a reply (from a port).
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing; the library still owns the buffer.
 /// Errors: INVALID (a NULL argument; a slice without an owner), NOT_FOUND (the buffer has been released or taken).

@@ -20,9 +20,9 @@ extern "C" {
 typedef struct slr_latency {
     uint64_t count;
     uint32_t every; ///< slipring times one in `every` messages of each port (sender's object); 0: it times no messages
-    /// `off_ns` is the largest error of the measured times, plus or minus, because the device's clock differs from the
-    /// clock of the senders. `off_ns` is half the duration of the longest comparison of the two clocks. If senders and
-    /// device use one clock, `off_ns` is 0.
+    /// `off_ns` is the largest error of the measured times in either direction, because the device's clock differs from
+    /// the clock of the senders. `off_ns` is half the duration of the longest comparison of the two clocks. If senders
+    /// and device use one clock, `off_ns` is 0.
     uint32_t off_ns;
     uint64_t min_ns, mean_ns, p50_ns, p99_ns, p999_ns, max_ns;
 } slr_latency;
@@ -68,8 +68,8 @@ SLR_API slr_status slr_latency_summarise_sized(const slr_latency_bucket *buckets
 #define slr_latency_summarise(buckets, count, out)                                                                     \
     slr_latency_summarise_sized((buckets), (count), (out), sizeof(slr_latency))
 
-/// Gives how many messages per second were handled or faulted from the reading `from` to the later reading `to`. If
-/// `from` is NULL, the rate covers the time since activation.
+/// Returns how many messages per second were handled or faulted between two readings of slr_ring_get_stats: `from` and
+/// the later reading `to`. If `from` is NULL, the rate covers the time since activation.
 /// Threads: any.  Blocks: no.
 SLR_API double slr_ring_rate(const slr_ring_stats *from, const slr_ring_stats *to);
 
