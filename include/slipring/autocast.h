@@ -61,8 +61,8 @@ SLR_API slr_status slr_autocast_visit(const slr_autocast *autocast, slr_autocast
 
 /// Converts the tensor `in` to the type that the policy has for `operation`. If `in` already has that type, `out` is
 /// `in` itself. If `in` has another type, `out` is a copy in a buffer from the device's pool (<slipring/pool.h>), and
-/// the stream `stream` converts the elements in the order of its work. The converted copy is valid until the program
-/// calls slr_autocast_clear.
+/// the conversion is work of the stream `stream`. The converted copy is valid until the program calls
+/// slr_autocast_clear.
 /// Threads: one thread at a time for each policy.  Blocks: no.  Owns: the policy keeps the buffer of the converted
 /// copy.
 /// Errors: those of the operations of <slipring/ops.h>; INVALID (no such operation).

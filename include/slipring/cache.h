@@ -50,11 +50,11 @@ SLR_API slr_status slr_cache_visit(slr_cache_visitor *visit, void *user);
 typedef struct slr_cache_info {
     uint64_t entries, bytes; ///< number and total size of the entries' files, including damaged entries
     uint64_t limit_bytes;    ///< limit on `bytes`: SLIPRING_CACHE_BYTES, 1 GiB by default. UINT64_MAX: no limit
-    uint64_t limit_unused_s; ///< limit on the time without use, in seconds, from SLIPRING_CACHE_DAYS; 90 days by
-                             ///< default. UINT64_MAX: no limit
-    uint64_t hits, misses;   ///< lookups by all processes so far: `hits` found an entry, `misses` found none
-    uint64_t stores;         ///< entries written by all processes so far
-    uint64_t evicted;        ///< number of entries that slipring has removed so far because of the limits
+    /// How long an entry may stay unused, in seconds, by SLIPRING_CACHE_DAYS; 90 days by default. UINT64_MAX: no limit.
+    uint64_t limit_unused_s;
+    uint64_t hits, misses; ///< lookups by all processes so far: `hits` found an entry, `misses` found none
+    uint64_t stores;       ///< entries written by all processes so far
+    uint64_t evicted;      ///< number of entries that slipring has removed so far because of the limits
     uint64_t evicted_bytes;
 } slr_cache_info;
 

@@ -72,7 +72,7 @@ typedef enum slr_check_level {
 /// The struct slr_check_place names a place in the source. `block` and `thread` are the indices of the first thread of
 /// the checked launch that reached this place.
 typedef struct slr_check_place {
-    const char *file; ///< NULL: no place
+    const char *file; ///< name of the source file; NULL: the struct names no place
     uint32_t line, column;
     uint32_t block[3], thread[3];
 } slr_check_place;
@@ -83,7 +83,7 @@ typedef struct slr_check_finding {
     uint32_t code;                ///< the number of the finding's code: 10 for SLR-C010
     uint32_t level;               ///< an slr_check_level
     const char *name;             ///< the name of the finding's code, such as "shared-race"
-    const char *message, *advice; ///< what is wrong; how to repair it
+    const char *message, *advice; ///< `message`: what is wrong; `advice`: how to repair it
     slr_check_place at;           ///< place of the defect
     /// `other` is the place of the other access of a race, or of the barrier at which another thread waits. For all
     /// other findings, `other` names no place.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A cluster ring is one ring kernel (a message handler with a mailbox and states) on each device of a cluster. The
-/// ring kernels of a cluster ring have the same name, are counted together, and share one set of instances (states,
-/// addressed by number) or keys. Contract: docs/contract/cluster.md.
+/// ring kernels of a cluster ring have the same name and share one set of instances (states, addressed by number) or
+/// keys. slipring adds up their counts of messages. Contract: docs/contract/cluster.md.
 #ifndef SLIPRING_CLUSTER_RING_H
 #define SLIPRING_CLUSTER_RING_H
 
@@ -70,8 +70,8 @@ SLR_API slr_status slr_cluster_ring_get(const slr_cluster_ring *ring, uint32_t i
 SLR_API slr_status slr_cluster_ring_find(const slr_cluster_ring *ring, uint32_t instance, uint32_t *device,
                                          uint32_t *local);
 
-/// Gives the index of the device that serves a key. All processes whose clusters have the same number of devices find
-/// the same device for a key.
+/// Gives the index of the device that serves a key. In all processes whose clusters have the same number of devices, a
+/// key gives the same index.
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument; a ring kernel without keys).
 SLR_API slr_status slr_cluster_ring_find_key(const slr_cluster_ring *ring, slr_key key, uint32_t *device);
 

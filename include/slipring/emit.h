@@ -24,7 +24,7 @@ typedef enum slr_language {
 
 typedef struct slr_emit_desc {
     uint32_t struct_size;
-    slr_language language; ///< required
+    slr_language language; ///< the language of the emitted text; the program must set it
     /// `name` is the name of the kernel or handler to emit. If `name` is NULL, slr_program_emit emits the program's
     /// only kernel or handler. If a text in the language can contain several kernels and handlers, slr_program_emit
     /// then emits all of them.

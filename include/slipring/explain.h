@@ -13,12 +13,12 @@
 extern "C" {
 #endif
 
-/// slr_counts has the numbers of operations of one thread, counted in the source as if the thread took every branch. Of
-/// the two sides of an `if`, only the side with more operations counts; of a `switch`, every case counts.
+/// slr_counts has the numbers of operations of one thread, counted in the source. Of the two sides of an `if`, slipring
+/// counts only the side with more operations; of a `switch`, slipring counts every case.
 typedef struct slr_counts {
     uint64_t flops;      ///< float and double additions, multiplications, divisions; a fused multiply-add counts as two
     uint64_t math_calls; ///< calls of math functions; fma, fabs, fmin and fmax count in `flops` instead
-    uint64_t integer_ops; ///< integer operations, with comparisons, conversions and index arithmetic
+    uint64_t integer_ops; ///< integer operations, including comparisons, conversions and index arithmetic
     // Accesses to buffers and to a handler's state: the number of loads and stores, and their bytes.
     uint64_t global_loads, global_stores, global_load_bytes, global_store_bytes;
     uint64_t shared_loads, shared_stores; ///< accesses to shared memory

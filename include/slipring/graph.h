@@ -73,9 +73,9 @@ SLR_API slr_status slr_graph_get_info_sized(const slr_graph *graph, slr_graph_in
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the buffers and the graph alive until the launch has completed.
 /// Errors: INVALID (a NULL argument; a stream or buffer of another device; a rebinding of a buffer that was not
-///   recorded or is named twice; a replacement buffer that is too short; two `__restrict__` parameters of a kernel that
-///   become the same buffer, or buffers that overlap), WRONG_STATE (the graph or the stream is recording; the host has
-///   mapped a range that the graph uses), NO_MEMORY.
+///   recorded or is named twice; a replacement buffer that is too short; rebindings that give two `__restrict__`
+///   parameters of a kernel the same buffer, or buffers that overlap), WRONG_STATE (the graph or the stream is
+///   recording; the host has mapped a range that the graph uses), NO_MEMORY.
 SLR_API slr_status slr_graph_launch(slr_graph *graph, slr_stream *stream, const slr_rebinding *rebindings,
                                     uint32_t rebinding_count, slr_point *out);
 

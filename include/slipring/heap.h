@@ -100,8 +100,8 @@ SLR_API void slr_heap_destroy(slr_heap *heap);
 ///   heap's name, the bytes requested and free, and the longest free piece).
 SLR_API slr_status slr_heap_take(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_span *out);
 
-/// The macro slr_heap_take passes the file and line of its call to slr_heap_take_at; slipring names them in reports of
-/// leaks. The text `file` must stay readable as long as the heap exists, as a string literal does.
+/// The macro slr_heap_take passes the file and line of its call to slr_heap_take_at; slipring names this file and line
+/// in reports of leaks. The text `file` must stay readable as long as the heap exists, as a string literal does.
 SLR_API slr_status slr_heap_take_at(slr_heap *heap, uint64_t bytes, uint64_t alignment, const char *file, uint32_t line,
                                     slr_span *out);
 #define slr_heap_take(heap, bytes, alignment, out)                                                                     \

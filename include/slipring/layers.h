@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A sequence is a list of the layers of a neural network, for training. A sequence keeps only some activations
-/// (outputs of layers) in memory. When the gradients need other activations, the sequence computes these again.
-/// slr_ops_plan gives the memory that a sequence needs. Contract: docs/contract/ops.md.
+/// (outputs of layers) in memory. When the gradients need activations that the sequence did not keep, the sequence
+/// computes them again. slr_ops_plan gives the memory that a sequence needs. Contract: docs/contract/ops.md.
 #ifndef SLIPRING_LAYERS_H
 #define SLIPRING_LAYERS_H
 
@@ -55,7 +55,7 @@ static inline slr_sequence_desc slr_sequence_desc_init(void)
     }
 #endif
 
-/// slr_sequence is a sequence of layers, with the memory for its activations and gradients, which it takes from the
+/// slr_sequence is a sequence of layers. The sequence takes the memory for its activations and gradients from the
 /// device's pool (<slipring/pool.h>).
 typedef struct slr_sequence slr_sequence;
 

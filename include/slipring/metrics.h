@@ -41,9 +41,9 @@ typedef struct slr_metrics {
 /// SLIPRING_ROCM_SMI_LIB names; ROCm's library gives no clocks. On cpu, and on OpenCL devices that compute on the
 /// host's cores, the figures come from files of the operating system. For the host's cores, "busy_percent" covers only
 /// the cores that this process may use. The "busy_percent" of the host's cores covers the time since this process last
-/// read it, or else since this process first opened such a device. If this time is less than 20 ms,
-/// slr_device_get_metrics gives no "busy_percent". On other OpenCL devices the figures come from the GPU's folder in
-/// sysfs (amdgpu, i915, xe). slr_device_get_metrics does not wait for running work.
+/// read it, or else since this process first opened a device that uses the host's cores. If this time is less than 20
+/// ms, slr_device_get_metrics gives no "busy_percent". On other OpenCL devices the figures come from the GPU's folder
+/// in sysfs (amdgpu, i915, xe). slr_device_get_metrics does not wait for running work.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: UNSUPPORTED (no metrics for this kind of device; an OpenCL device whose driver does not give the device's

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// This header has the functions for the people who operate names. A name is a ring kernel (a message handler with a
-/// state for each key) that several machines serve together (<slipring/remote.h>). Contract: docs/contract/remote.md.
+/// With the functions of this header, a program lists, drains and copies names, for the people who operate them. A name
+/// is a ring kernel (a message handler with a state for each key) that several machines serve together
+/// (<slipring/remote.h>). Contract: docs/contract/remote.md.
 ///
 ///     slr_remote_desc where = SLR_REMOTE_DESC_INIT;
 ///     where.servers = "nats://127.0.0.1:4222";
@@ -61,11 +62,11 @@ SLR_API slr_status slr_remote_drain(const slr_remote_desc *where, const char *wo
 
 /// A dead letter is a message whose handler faulted.
 typedef struct slr_remote_letter {
-    uint64_t sequence; ///< number of the letter in its partition, from 1
+    uint64_t sequence; ///< number of the dead letter among those of its partition, from 1
     uint64_t message;  ///< number of the message in the partition, from 1
     uint32_t instance;
     uint32_t bytes;   ///< size of the message
-    char reason[192]; ///< description and place of the handler's fault
+    char reason[192]; ///< description of the handler's fault, and its place in the source
 } slr_remote_letter;
 
 /// Opens a receiver for the dead letters of a name, from the first letter that is still stored. slr_receiver_release

@@ -25,9 +25,9 @@ extern "C" {
 
 /// A tensor is a buffer with a type and a shape. The type of the elements is SLR_F32, SLR_F16 or SLR_BF16. All tensors
 /// of a call have the same type, except where a function names another type: indices and labels are SLR_I32. All
-/// operations compute sums in SLR_F32. The tensor's elements are the first elements of the buffer, and there are at
-/// most 2^31 - 1 of them. The elements along the last dimension are contiguous and form a row. The dimensions of a
-/// tensor of images are, in this order: n (the number of images), the number of channels, the height and the width. The
+/// operations compute sums in SLR_F32. The tensor's elements are the first elements of the buffer. A tensor has at most
+/// 2^31 - 1 elements. The elements along the last dimension are contiguous and form a row. The dimensions of a tensor
+/// of images are, in this order: n (the number of images), the number of channels, the height and the width. The
 /// dimensions of a tensor of signals are n (the number of signals), the number of channels and the length.
 typedef struct slr_tensor {
     slr_buffer *buffer;
@@ -364,8 +364,8 @@ SLR_API slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_ten
 SLR_API slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
                                           const slr_tensor *dvalues, const slr_tensor *dx, slr_point *out);
 
-/// For each index (SLR_I32), copies the row of `table` with that index to `y`. If an index is not a row of the table,
-/// the row of `y` for this index is zeros.
+/// For each index (SLR_I32), copies the row of `table` with that index to `y`. If an index is not the number of a row
+/// of the table, all elements of the row of `y` for this index are 0.
 SLR_API slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor *table,
                                      const slr_tensor *indices, const slr_tensor *y, slr_point *out);
 SLR_API slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
@@ -404,11 +404,11 @@ SLR_API slr_status slr_ops_sgd(slr_ops *ops, slr_stream *stream, const slr_tenso
 /// Updates weights by the method Adam with decoupled weight decay.
 typedef struct slr_adam_desc {
     uint32_t struct_size;
-    uint32_t step; ///< the number of the step, from 1
+    uint32_t step; ///< the number of this training step, counted from 1
     float rate;
     float beta1;   ///< decay of the mean of the gradients; 0 means 0.9
     float beta2;   ///< decay of the mean of the squared gradients; 0 means 0.999
-    float epsilon; ///< added to the divisor; 0 means 1e-8
+    float epsilon; ///< number that is added to the divisor; 0 means 1e-8
     float decay;
     uint32_t reserved; ///< ignored
     const slr_tensor *weights, *gradient, *mean, *square;

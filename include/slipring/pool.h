@@ -86,8 +86,8 @@ SLR_API slr_status slr_device_get_pool(slr_device *device, slr_pool **out);
 ///   the pool's name, and the bytes requested and free).
 SLR_API slr_status slr_pool_acquire(slr_pool *pool, uint64_t count, slr_scalar scalar, slr_buffer **out);
 
-/// The macro slr_pool_acquire passes the file and line of its call to slr_pool_acquire_at, which reports them to
-/// slr_device_desc.on_memory.
+/// The macro slr_pool_acquire passes the file and line of its call to slr_pool_acquire_at. slipring reports this file
+/// and line to slr_device_desc.on_memory.
 SLR_API slr_status slr_pool_acquire_at(slr_pool *pool, uint64_t count, slr_scalar scalar, const char *file,
                                        uint32_t line, slr_buffer **out);
 #define slr_pool_acquire(pool, count, scalar, out)                                                                     \

@@ -119,7 +119,8 @@ typedef struct slr_worker_stats {
     uint64_t refused;
     uint64_t records; ///< frames that the worker has read
     uint64_t taken;   ///< number of times that this worker took over a partition
-    /// Partitions that this worker lost, because another worker took them or because their servers failed.
+    /// Partitions that this worker lost, because another worker took them or because the NATS servers that store their
+    /// data failed.
     uint64_t lost;
     uint64_t drained; ///< partitions that this worker handed to another one
     uint64_t snapshots;

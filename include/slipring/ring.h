@@ -51,8 +51,8 @@ typedef enum slr_overflow {
 } slr_overflow;
 
 /// The fault policy says what happens to a ring kernel when the handler faults (stops early with an error) for a
-/// message. If slipring abandons a handler because it ran longer than handler_timeout_ns, the ring kernel fails under
-/// each of these policies.
+/// message. If slipring abandons a handler because it ran longer than handler_timeout_ns, the ring kernel fails with
+/// every fault policy.
 typedef enum slr_fault_policy {
     SLR_FAULT_GO_ON = 1, ///< only the message fails, and the ring kernel handles the next message (the default)
     SLR_FAULT_FAIL = 2,  ///< the ring kernel fails at the first fault
@@ -103,7 +103,7 @@ typedef slr_status slr_main(void *user, slr_context *context);
 /// slr_binding gives a value for one of the handler's parameters after the message parameter.
 typedef struct slr_binding {
     const char *name;   ///< the name of the handler's parameter
-    slr_buffer *buffer; ///< for a parameter that is a buffer
+    slr_buffer *buffer; ///< for a parameter that is a buffer: the buffer
     const void *scalar; ///< for a parameter that is a number: `bytes` bytes of exactly its type, which slipring copies
     uint64_t bytes;
 } slr_binding;
@@ -195,7 +195,7 @@ typedef struct slr_ring_desc {
     // at a time.
     uint32_t keys;      ///< an slr_keys; default 0: instances are addressed by number
     uint32_t key_limit; ///< an slr_key_limit; default SLR_KEY_LIMIT_REFUSE
-    uint32_t key_bytes; ///< length of the longest text key, 1 to 4,092; default 60
+    uint32_t key_bytes; ///< length of the longest text key in bytes, 1 to 4,092; default 60
     uint32_t reserved3;
     /// Called with each evicted key (removed to make room for a new key) and its state; NULL: both are dropped.
     slr_on_evicted *on_evicted;

@@ -8,7 +8,7 @@
 /// A struct ring_slice names bytes of a buffer, as a field of a message or a reply. If all members are zero, the slice
 /// has no payload.
 struct ring_slice {
-    unsigned long long offset; ///< in bytes, from the beginning of the handler's buffer
+    unsigned long long offset; ///< where the payload begins, in bytes from the beginning of the handler's buffer
     unsigned long long bytes;
     /// If the ownership of a buffer moves with the slice, `owner` identifies this buffer; otherwise `owner` is 0.
     /// slr_slice_own sets the member `owner`. A program may copy `owner` but must never compute it.

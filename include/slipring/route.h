@@ -47,13 +47,13 @@ static inline slr_route_desc slr_route_desc_init(void)
 #define SLR_INSTANCE_AT(type, field) ((uint32_t)offsetof(type, field) + 1u)
 
 /// Makes a route: from now on, replies of the source `from` become messages of the destination `to`, and no longer go
-/// to the sender. Each message of a route has the correlation number, the priority and the time of sending of the
-/// message that the source handled. If a ring kernel has several routes, slipring sends each of its replies along all
-/// these routes. If several routes lead to one ring kernel, the messages of each route keep their order, but there is
-/// no order between messages of different routes. The handler of the source runs only if the destination has space for
-/// all possible replies of the handler. A full mailbox of the destination therefore slows the source down, and no reply
-/// is lost. If the overflow policy of the destination drops messages, the destination accepts every reply, and drops
-/// messages when its mailbox is full.
+/// to the sender. A message of a route takes over three things from the message that the source handled: the
+/// correlation number, the priority and the time of sending. If a ring kernel has several routes, slipring sends each
+/// of its replies along all these routes. If several routes lead to one ring kernel, the messages of each route keep
+/// their order, but there is no order between messages of different routes. The handler of the source runs only if the
+/// destination has space for all possible replies of the handler. A full mailbox of the destination therefore slows the
+/// source down, and no reply is lost. If the overflow policy of the destination drops messages, the destination accepts
+/// every reply, and drops messages when its mailbox is full.
 ///
 /// If `outlet` is set, the rules for replies hold for the messages that the handler sends through that output channel,
 /// at most slr_ring_desc.max_sends messages for each message that it handles. For messages of ring_send, which names no
@@ -72,7 +72,7 @@ static inline slr_route_desc slr_route_desc_init(void)
 ///   ring kernels would form a cycle), NOT_FOUND (`from` has no such output channel), LAYOUT (the reply or sent message
 ///   is not a message of `to`: the error message names both), WRONG_STATE (a ring kernel is not launched, has failed,
 ///   or has ended), NO_MEMORY, DEVICE_LOST (`from` is persistent), TIMEOUT (a handler has not returned within 10 s or
-///   the device's hang timeout; the route takes effect afterwards).
+///   the device's hang timeout; the route takes effect when the handler returns).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
 /// Sends all replies of the ring kernel `from` to the port `port`, no matter which port sent the message. The port

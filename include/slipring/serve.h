@@ -191,7 +191,7 @@ SLR_API slr_status slr_server_snapshot(slr_server *server, uint64_t timeout_ns);
 /// Threads: the server's owner.  Blocks: no.  Errors: NOT_FOUND (the instance has no key yet), INVALID.
 SLR_API slr_status slr_server_get_key(const slr_server *server, uint32_t instance, slr_key *out);
 
-/// Copies the state of a key (or of instance `key.number`) between two messages.
+/// Copies the state of a key (or of instance `key.number`) to `state`, at a moment between two messages.
 /// Threads: the server's owner.  Blocks: for at most `timeout_ns`.  Errors: NOT_FOUND, and those of slr_ring_snapshot.
 SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *state, size_t bytes,
                                         uint64_t timeout_ns);

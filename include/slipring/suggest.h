@@ -22,9 +22,10 @@ typedef enum slr_block_rule {
     SLR_BLOCK_BY_SOURCE, ///< the source declares the block: #pragma slipring block
     /// The block that puts the most threads on a multiprocessor, among the blocks up to the size table's block (see
     /// SLR_BLOCK_BY_SIZE).
+    /// The size table: blocks of 64 threads for a launch of fewer than 512 threads, of 128 below 1,024, of 256 up to
+    /// 100,000, else of 512.
     SLR_BLOCK_BY_OCCUPANCY,
-    SLR_BLOCK_BY_SIZE ///< the size table: blocks of 64 for a launch of fewer than 512 threads, 128 below 1,024, 256 up
-                      ///< to 100,000, else 512
+    SLR_BLOCK_BY_SIZE
 } slr_block_rule;
 
 typedef struct slr_suggestion {
@@ -35,7 +36,8 @@ typedef struct slr_suggestion {
     uint32_t by_occupancy; ///< the block of slr_occupancy_best (slr_best_block.block_threads); 0: unknown
     uint32_t source;       ///< slr_occupancy_source: where slipring got `theoretical`
     uint32_t reserved;     ///< 0
-    /// Occupancy (used part of a unit) with this block, 0 to 1; 0 if `source` is SLR_OCCUPANCY_UNKNOWN.
+    /// Occupancy (the part of a unit's room for threads that blocks of this size fill), 0 to 1; 0 if `source` is
+    /// SLR_OCCUPANCY_UNKNOWN.
     double theoretical;
     char why[200];
 } slr_suggestion;

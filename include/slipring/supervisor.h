@@ -22,8 +22,8 @@ extern "C" {
 typedef struct slr_supervisor slr_supervisor;
 
 /// The strategy says which children the supervisor restarts after a child's failure. Before the supervisor restarts the
-/// selected children, it makes each selected child fail that still works, the last added child first. When all children
-/// that the strategy selects have failed, the supervisor restarts them, and begins with the first added child.
+/// selected children, it makes those selected children fail that have not failed, the last added child first. When all
+/// children that the strategy selects have failed, the supervisor restarts them, and begins with the first added child.
 typedef enum slr_strategy {
     SLR_ONE_FOR_ONE = 1, ///< only the failed child (the default)
     SLR_ONE_FOR_ALL = 2, ///< all children
@@ -44,7 +44,7 @@ typedef struct slr_supervised {
     slr_supervised_event event;
     slr_status status;
     slr_ring *ring;
-    slr_supervisor *supervisor; ///< the parent of `ring`, or the supervisor that gave up
+    slr_supervisor *supervisor; ///< the supervisor to which `ring` belongs, or the supervisor that gave up
 } slr_supervised;
 /// The supervisor's thread calls slr_on_supervised. slipring holds no lock during this call. slr_on_supervised must not
 /// call slr_supervisor_destroy.

@@ -102,7 +102,7 @@ SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_til
 /// Works as slr_tiling_compute, for a kernel that makes one element per thread, over problem[0] columns, problem[1]
 /// rows and problem[2] planes. If the number of rows or planes in `problem` is 0, that number counts as 1. A problem of
 /// one dimension gets the block that slr_kernel_suggest gives. If a problem of one dimension has fewer elements than
-/// this block has threads, it gets a single block with one thread for each element.
+/// this block has threads, the problem gets a single block with one thread for each element.
 /// Threads, Blocks, Owns, Errors: as for slr_tiling_compute.
 SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A trace is a file with the start and the duration of each event (such as a launch, copy or wait), which the programs
-/// Perfetto and chrome://tracing show. A process can write one trace at a time. If the environment variable
+/// A trace is a file with the start and the duration of each event (such as a launch, copy or wait). The programs
+/// Perfetto and chrome://tracing show traces. A process can write one trace at a time. If the environment variable
 /// SLIPRING_TRACE names a file, the trace starts when the program opens the first device. Contract:
 /// docs/contract/profile.md.
 #ifndef SLIPRING_TRACE_H
@@ -67,8 +67,8 @@ SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 /// and in the profile while the profiler is on. If a tool for NVTX (NVIDIA's interface for named regions) is attached
 /// to the process, each region always appears in the tool.
 ///
-/// Threads: any; slr_region_end on the thread of its slr_region_begin.  Blocks: no.  A call of slr_region_end without
-/// slr_region_begin does nothing; a NULL name counts as "".
+/// Threads: any; slr_region_end runs on the thread that called the matching slr_region_begin.  Blocks: no.  A call of
+/// slr_region_end without slr_region_begin does nothing; a NULL name counts as "".
 SLR_API void slr_region_begin(const char *name);
 SLR_API void slr_region_end(void);
 

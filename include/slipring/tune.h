@@ -43,7 +43,7 @@ typedef enum slr_tune_metric {
     SLR_TUNE_TIME = 1,   ///< median time of one launch
     SLR_TUNE_THROUGHPUT, ///< median time per launch, if 16 launches run one after the other
     SLR_TUNE_TAIL,       ///< 99th percentile of the times of at least 100 launches
-    /// Energy of a launch. slipring measures it on no device, so slr_tune fails with UNSUPPORTED unless
+    /// Energy of a launch. slipring itself measures energy on no device, so slr_tune fails with UNSUPPORTED unless
     /// slr_tune_desc.measure is set.
     SLR_TUNE_ENERGY
 } slr_tune_metric;
@@ -206,7 +206,8 @@ SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shap
 /// slr_tuned_entry describes a tuner's choice that is stored in the cache folder. The struct slr_tuned_entry and its
 /// texts are valid until the visitor returns.
 typedef struct slr_tuned_entry {
-    const char *kernel, *device; ///< name of the kernel, and the name by which slr_device_open opens the device
+    /// `kernel`: name of the kernel; `device`: the name by which slr_device_open opens the device.
+    const char *kernel, *device;
     const char *model, *compiler, *driver;
     const slr_tuned *tuned; ///< the choice; of its shape, only `threads`, `block` and `vector_width` are set
 } slr_tuned_entry;
