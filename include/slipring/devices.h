@@ -4,7 +4,7 @@
 ///
 /// A string gives the name of a device. A device has the same name in C, on the command line and in the variable
 /// SLIPRING_DEVICE:
-///   "cpu"                     this machine's cores. slipring compiles kernels, or interprets them without a C compiler
+///   "cpu"                     this machine's cores; slipring compiles kernels, or interprets them without a C compiler
 ///   "cpu?engine=compiled"     always compiles kernels; without a C compiler, the device does not open
 ///   "cpu?engine=interpreted"  always interprets kernels
 ///   "cpu?compiler=tried"      tests the compiler at open, and interprets kernels from the start if the compiler fails
