@@ -148,9 +148,9 @@ SLR_API void slr_buffer_destroy(slr_buffer *buffer);
 ///   DEVICE_LOST, or the error of the work in flight.
 SLR_API slr_status slr_buffer_write(slr_buffer *buffer, uint64_t offset, const void *from, uint64_t bytes);
 
-/// Copies `bytes` bytes from the buffer, from byte `offset` on, to the memory `to`. The same rules hold as for
-/// slr_buffer_write. If a handler wrote bytes and then replied, a program that has received the reply reads these
-/// bytes.
+/// Copies `bytes` bytes from the buffer, from byte `offset` on, to the memory `to`. slr_buffer_read waits as
+/// slr_buffer_write does, and has the same errors. If a handler wrote bytes and then replied, a program that has
+/// received the reply reads these bytes.
 SLR_API slr_status slr_buffer_read(slr_buffer *buffer, uint64_t offset, void *to, uint64_t bytes);
 
 // ---- the host copy -------------------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ static inline slr_arg slr_arg_first(void)
 /// slr_arg_split names. A buffer without slr_arg_split is passed whole, and the kernel must not write this buffer. Each
 /// device gets a copy of every argument that is a number. A buffer may belong to any device. If a device needs bytes of
 /// another device's buffer, slipring copies the bytes to that device before the launch. After the launch, slipring
-/// copies all bytes that the kernel may have written back to the buffer.
+/// copies to the buffer all bytes that the kernel may have written on that device.
 ///
 /// In a divided buffer, only the thread of an item may read or write that item. `out` gets a point, on which a program
 /// can wait until all parts of the launch have completed; `out` may be NULL.

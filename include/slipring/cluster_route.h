@@ -76,7 +76,7 @@ SLR_API slr_status slr_cluster_route_get_stats_sized(const slr_cluster_route *ro
 #define slr_cluster_route_get_stats(route, out)                                                                        \
     slr_cluster_route_get_stats_sized((route), (out), sizeof(slr_cluster_route_stats))
 
-/// Ends the route between two ring kernels. Before the route ends, slr_cluster_route_destroy waits, at most
+/// Ends the route between two ring kernels. Before the route ends, slr_cluster_route_destroy waits, for at most
 /// `timeout_ns`, until the route has passed on all replies that the source has sent so far. If the route still holds
 /// replies after `timeout_ns`, these replies count as unrouted. `stats` gets the last counts of the route; `stats` may
 /// be NULL. If `route` is NULL, slr_cluster_route_destroy does nothing.

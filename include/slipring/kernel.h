@@ -120,9 +120,9 @@ static inline slr_shape slr_shape_grid_2d(uint32_t grid_x, uint32_t grid_y, uint
 
 // ---- arguments ------------------------------------------------------------------------------------------------------
 
-/// slr_arg_kind lists the kinds of argument that a kernel can have. slr_launch takes an array of slr_arg, which is
-/// meant for wrappers of slipring in other languages. C and C++ programs use the macro SLR_LAUNCH, which makes this
-/// array itself.
+/// slr_arg_kind lists the kinds of argument that a kernel can have. slr_launch takes an array of slr_arg; this form is
+/// meant for wrappers of slipring in other languages. C and C++ programs use the macro SLR_LAUNCH, which itself makes
+/// the array.
 typedef enum slr_arg_kind {
     SLR_ARG_SIGNED = 1, ///< a signed integer in `value.i`
     SLR_ARG_UNSIGNED,   ///< an unsigned integer in `value.u`
@@ -156,9 +156,9 @@ typedef struct slr_arg {
 /// first launch.
 ///
 /// If a buffer belongs to another device than the stream does, the kernel uses a copy on the stream's device. slipring
-/// updates the copy before the launch. After the launch, slipring copies all bytes that the kernel may have written
-/// back to the buffer (docs/contract/cluster.md). `out` gets a point that passes when the launch has completed; `out`
-/// may be NULL.
+/// updates the copy before the launch. After the launch, slipring copies to the buffer all bytes that the kernel may
+/// have written in the copy (docs/contract/cluster.md). `out` gets a point that passes when the launch has completed;
+/// `out` may be NULL.
 /// Threads: any.  Blocks: only if the call compiles the kernel.
 /// Owns: slipring keeps the buffers and the kernel alive until the launch has run, and copies `args`.
 /// Errors: INVALID (a NULL argument; a wrong number of arguments; an argument of a wrong type or size; a value out of

@@ -32,8 +32,8 @@
 extern "C" {
 #endif
 
-/// Takes up to `most` messages from the mailbox, the highest priority first. slr_take waits for the first message, at
-/// most `timeout_ns`. If fewer than `most` messages are present then, slr_take waits up to `linger_ns` for more
+/// Takes up to `most` messages from the mailbox, the highest priority first. slr_take waits for the first message for
+/// at most `timeout_ns`. If fewer than `most` messages are present then, slr_take waits up to `linger_ns` for more
 /// messages. The main function holds each message until it calls slr_done or slr_fail for the message; until then, the
 /// message and its instance's state stay valid. While the ring kernel is paused, slr_take takes no messages. `taken`
 /// always gets the number of messages that the call took, also after an error.

@@ -147,7 +147,7 @@ typedef struct slr_remote_safety {
     uint32_t replicas; ///< replicas of the name's streams; if nobody has served the name, slr_remote_desc.replicas
     uint32_t current;  ///< replicas that are up to date now
     /// When the servers sync accepted messages to their disks. SLR_REMOTE_SYNC_ALWAYS: before they accept a message;
-    /// SLR_REMOTE_SYNC_INTERVAL: after each time sync_interval; or SLR_REMOTE_SYNC_UNKNOWN.
+    /// SLR_REMOTE_SYNC_INTERVAL: once in each time of sync_interval; or SLR_REMOTE_SYNC_UNKNOWN.
     uint32_t sync;
     uint32_t servers;     ///< number of servers that reported their setting sync_interval
     uint64_t interval_ns; ///< with SLR_REMOTE_SYNC_INTERVAL: the longest sync_interval (time between two syncs of a

@@ -69,8 +69,8 @@ typedef struct slr_peer_desc {
     uint32_t struct_size;
     uint32_t way;         ///< an slr_peer_way; default SLR_PEER_ANY
     uint64_t chunk_bytes; ///< size of a staged copy's pieces in bytes; default 1 MiB
-    /// Host memory for the two pieces of a staged copy that are under way, 2 * chunk_bytes bytes long. It must stay
-    /// valid until the copy has completed. Default: memory of slipring.
+    /// Host memory for the two pieces of a staged copy that are under way, 2 * chunk_bytes bytes long. The memory must
+    /// stay valid until the copy has completed. Default: memory of slipring.
     void *staging;
 } slr_peer_desc;
 #ifdef __cplusplus

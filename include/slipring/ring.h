@@ -397,8 +397,9 @@ SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns,
 /// slr_ring_destroy, the addresses of the ring kernel are no longer valid. If `ring` is NULL, slr_ring_destroy does
 /// nothing.
 /// Threads: any thread, but not a handler of the ring kernel's device; only one call for each ring kernel.
-/// Blocks: until the ring kernel's running handlers have returned, at most about 10 s, or the device's hang timeout if
-/// this is shorter. A handler that has not returned when slr_ring_destroy returns keeps the memory that it may access.
+/// Blocks: until the ring kernel's running handlers have returned, but for at most about 10 s, or for the device's hang
+/// timeout if this is shorter. A handler that has not returned when slr_ring_destroy returns keeps the memory that it
+/// may access.
 SLR_API void slr_ring_destroy(slr_ring *ring);
 
 /// Makes a checkpoint: copies the state of every instance for slr_ring_restart, and replaces the previous checkpoint.
@@ -453,7 +454,7 @@ SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance,
 /// `launched` on, and does not pause the ring kernel. After the ring kernel has terminated, slr_ring_snapshot gives the
 /// instance's last state.
 /// Threads: any, but not a handler of this ring kernel.  Blocks: until the ring kernel's running handlers have
-/// returned, at most for `timeout_ns`.
+/// returned, but for at most `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (a wrong size; an instance out of range), NOT_FOUND (in a ring kernel with keys, the
 ///   instance has no key now), WRONG_STATE (the ring kernel was not launched), UNSUPPORTED (a loop, whose main function
 ///   controls messages and states).

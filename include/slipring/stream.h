@@ -79,8 +79,8 @@ SLR_API int slr_point_passed(slr_point point);
 
 /// Waits until a point has passed. After the wait, the host sees all writes of the stream's work before the point.
 ///
-/// Threads: any; also a host function of a stream, but slipring refuses a host function's wait for work that comes
-/// after this host function in its stream.
+/// Threads: any. A host function of a stream may wait, too, but slipring refuses its wait for work that comes after the
+/// host function in the same stream.
 /// Blocks: for at most `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (the work before the point is not submitted yet), WRONG_STATE (the caller would wait for
 ///   itself), or the error of the stream's work before the point; the error message then describes that failure.
