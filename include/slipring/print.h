@@ -14,9 +14,9 @@ typedef struct slr_print {
     const char *text;   ///< output of one call of printf, with a final NUL
     size_t bytes;       ///< length of the text without the NUL
     /// The field `lost` is the number of printf calls whose text was lost because there was no room for the text.
-    /// slipring reports lost printf calls in a separate call of the print function, whose slr_print has no text. For a
-    /// kernel, `lost` counts the lost calls of one launch. For a handler, `lost` counts the lost calls of its ring
-    /// kernel since the last report.
+    /// slipring reports lost printf calls in a separate call of the print function; the slr_print of that call has no
+    /// text. For a kernel, `lost` counts the lost calls of one launch. For a handler, `lost` counts the lost calls of
+    /// its ring kernel since the last report.
     uint64_t lost;
     const char *ring;  ///< the name of the ring kernel whose handler called printf; NULL: a kernel called printf
     uint32_t instance; ///< for a handler: the number of the instance (state) whose message the handler handled

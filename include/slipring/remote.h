@@ -139,8 +139,8 @@ typedef struct slr_worker_stats {
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Owns: the caller gets the worker, and frees it by slr_worker_close.
 /// Errors: INVALID, LAYOUT (the name is served with another handler or layout: the error message names both),
-///   UNSUPPORTED (libnats is missing; a NATS server is too old; the ring kernel is in loop form), SYSTEM (no
-///   connection), TIMEOUT.
+///   UNSUPPORTED (libnats is missing; a NATS server is too old; the ring kernel is in loop form), SYSTEM (no connection
+///   to the NATS servers), TIMEOUT.
 SLR_API slr_status slr_worker_open(slr_device *device, const slr_ring_desc *ring, const slr_remote_desc *where,
                                    const slr_worker_desc *desc, slr_worker **out);
 

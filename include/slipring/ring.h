@@ -328,9 +328,9 @@ typedef void slr_on_undelivered(void *user, const slr_undelivered *undelivered);
 /// Owns: the caller gets the ring kernel, and frees it by slr_ring_destroy. slipring copies `desc` and all that it
 /// points to, except the program and the buffers, which slipring keeps alive.
 /// Errors: INVALID (a field out of range: the error message has its name, value and range; the ring kernel's name is
-///   taken), NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: the error message has both), COMPILE (cuda),
-///   NO_MEMORY, UNSUPPORTED (the device runs no ring kernels, or not this one, or not in the requested mode: the error
-///   message gives the reason).
+///   taken), NOT_FOUND (no such handler), LAYOUT (sizes or offsets differ: the error message has both), COMPILE (on
+///   cuda: the handler does not compile), NO_MEMORY, UNSUPPORTED (the device runs no ring kernels, or not this one, or
+///   not in the requested mode: the error message gives the reason).
 SLR_API slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ring **out);
 
 /// The first phase of the start: slr_ring_launch allocates memory, connects the handler's parameters with the values of
@@ -407,8 +407,9 @@ SLR_API void slr_ring_destroy(slr_ring *ring);
 ///
 /// Threads: any.  Blocks: until the ring kernel's running handlers have returned, and while the call copies the states.
 /// Errors: WRONG_STATE (the ring kernel's state is none of launched, active, paused and failed, or changes during the
-///   call; its instances have no state; a handler was abandoned since the last restart), TIMEOUT (an active ring kernel
-///   continues), NO_MEMORY.
+///   call; its instances have no state; the ring kernel is a loop or has keys; a handler was abandoned since the last
+///   restart), TIMEOUT (a handler was still running at the deadline; there is no new checkpoint, and an active ring
+///   kernel continues), NO_MEMORY.
 SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
 /// Restarts a failed ring kernel in the state that it had before the failure: active, paused or draining. A restarted
@@ -446,7 +447,7 @@ SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out,
 
 /// Gives the address of an instance of a ring kernel. An instance's address is valid from slr_ring_launch on.
 /// Threads: any.  Blocks: no.  Errors: INVALID (an instance out of range: the error message has the range), WRONG_STATE
-/// (not launched).
+/// (the ring kernel was not launched).
 SLR_API slr_status slr_ring_get_address(const slr_ring *ring, uint32_t instance, slr_address *out);
 
 /// Copies the state of an instance to `state`, at a moment between two messages. The argument `bytes` is the size of

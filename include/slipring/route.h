@@ -71,8 +71,8 @@ static inline slr_route_desc slr_route_desc_init(void)
 ///   `from`: the error message names the ring kernel), UNSUPPORTED (`from` is persistent and `to` is not; persistent
 ///   ring kernels would form a cycle), NOT_FOUND (`from` has no such output channel), LAYOUT (the reply or sent message
 ///   is not a message of `to`: the error message names both), WRONG_STATE (a ring kernel is not launched, has failed,
-///   or has ended), NO_MEMORY, DEVICE_LOST (`from` is persistent), TIMEOUT (a handler has not returned within 10 s or
-///   the device's hang timeout; the route takes effect when the handler returns).
+///   or has ended), NO_MEMORY, DEVICE_LOST (only if `from` is persistent), TIMEOUT (a handler has not returned within
+///   10 s or the device's hang timeout; the route takes effect when the handler returns).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
 /// Sends all replies of the ring kernel `from` to the port `port`, no matter which port sent the message. The port

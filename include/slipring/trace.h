@@ -47,7 +47,8 @@ typedef struct slr_trace_stats {
 /// replaced by the process ID. A thread of slipring writes new events to the file every 20 ms. If the process is
 /// killed, the trace's file has all events up to the last write. `desc` may be NULL.
 ///
-/// Threads: any.  Blocks: 5 ms at the first trace of the process, and while the call opens the file.  Owns: nothing.
+/// Threads: any.  Blocks: for 5 ms at the first trace of the process, and while the call opens the file.  Owns:
+/// nothing.
 /// Errors: INVALID (a NULL argument, a wrong struct_size or events_per_thread), WRONG_STATE (a trace is already
 ///   running), SYSTEM (the file does not open, a pipe has no reader, or the thread does not start).
 SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc);
