@@ -68,7 +68,7 @@ enum {
 
 typedef struct slr_profile_line {
     uint32_t line; ///< line of the kernel's source; 0: end of the list
-    float share;   ///< the line's share of the operations in the kernel's first launch, 0 to 1
+    float share;   ///< the line's share of the instructions (of the IR) in the kernel's first launch, 0 to 1
 } slr_profile_line;
 
 /// The times in a row of the profile are exact, except that quantiles may be wrong by 0.8 %.
@@ -95,7 +95,7 @@ typedef struct slr_profile_row {
     /// Arithmetic intensity: operations in single and double precision together, divided by `bytes`.
     double intensity;
     const char *file; ///< the name of the source file of the row's kernel or handler, valid for the life of the process
-    /// Lines of this source with their shares of the operations, the largest share first.
+    /// Lines of this source with their shares of the instructions, the largest share first.
     slr_profile_line lines[SLR_PROFILE_LINES];
     uint64_t messages; ///< for rows of batches or of an owner: messages handled
     /// In rows of copies: the part of `bytes` that was copied to or from page-locked memory of the host.
@@ -259,7 +259,7 @@ SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape,
 /// the path, `%p` is replaced by the process ID. If the path names a device file, a pipe, a link or a file with several
 /// names, slr_profile_write writes to that file and does not replace it.
 ///
-/// Threads: any.  Blocks: while the call writes the file, and up to 10 s until a pipe has a reader.  Owns: nothing.
+/// Threads: any.  Blocks: while the call writes the file; up to 10 s if a pipe's reader reads nothing.  Owns: nothing.
 /// Errors: INVALID (a NULL argument), NOT_FOUND (no such folder), SYSTEM (also: a pipe without a reader), TIMEOUT,
 ///   NO_MEMORY.
 SLR_API slr_status slr_profile_write(const char *path);
