@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kind of device cannot do, and why: the only place where that is written. A line that is no longer true fails
-// the suite, and the support matrix of the README is made from here.
+// the suite, and the support matrix of docs/support.md is made from here.
 #include "cts.h"
 
 #include <stdio.h>
 #include <string.h>
 
 // Reasons of several lines.
-#define NEEDS_HOST "with ring=persistent the device owns the mailbox, and this needs an owner on the host"
-#define ONE_A_CALL "on Vulkan a persistent kernel calls its handler with one message"
-#define ONE_GROUP "on Vulkan a device has one group that stays, for one ring kernel at a time"
+#define NEEDS_HOST "in persistent mode the device owns the mailbox, but each of these cases needs an owner on the host"
+#define ONE_A_CALL "on Vulkan a persistent kernel calls its handler with only one message at a time"
+#define ONE_GROUP "a Vulkan device has only one resident work-group, for one ring kernel at a time"
 
-#define NO_FRAGMENTS "matrix fragments of this form are CUDA's"
-#define FLUSHES "Vulkan lets a device take subnormal floats for 0"
-#define NO_DOUBLES "without doubles a kernel computes no more than 32 of them, with integers"
-#define NO_ATOMICS_OF_64 "a device with words of 32 bits has no atomics of 64"
-#define ENDS_LOOPS "some drivers end a thread's loops after 65,535 turns, and slipring reports this"
+#define NO_FRAGMENTS "slipring computes matrix fragments only on CUDA and in the interpreter"
+#define FLUSHES "Vulkan lets a device treat subnormal floats as 0"
+#define NO_DOUBLES "on a device without doubles, a kernel may contain at most 32 operations on doubles"
+#define NO_ATOMICS_OF_64 "a device with only 32-bit integers has no atomic operations on 64 bits"
+#define ENDS_LOOPS "some drivers end a thread's loops after 65,535 iterations, and slipring then reports an error"
 
-#define NO_WGSL_DOUBLES "WGSL has no double"
-#define NO_WIDE_ATOMICS "WGSL has no atomics of 64 bits"
-#define NO_ORDERS "WGSL's atomics order nothing else, and it has no fences"
-#define NO_PRINTS "kernels on WebGPU do not print"
-#define NO_WGSL_FUNCTION "WGSL has no such function"
-#define MAY_FLUSH "a device of WGSL may take numbers below 2^-126 for others"
-#define MAY_CONTRACT "WGSL lets a compiler fuse a product and a sum, which rounds once where the program rounds twice"
-#define NO_METAL_DOUBLES "Metal has no double"
-#define NO_METAL_ATOMICS "Metal has no atomics of 64 bits that give a result"
-#define WGSL_BOUNDS "WGSL's own bounds of its functions are wider"
+#define NO_WGSL_DOUBLES "each of these cases needs doubles, and WGSL (the kernel language of WebGPU) has none"
+#define NO_WIDE_ATOMICS "WGSL has no atomic operations on 64 bits"
+#define NO_ORDERS "WGSL's atomic operations do not order other accesses, and WGSL has no fences"
+#define NO_PRINTS "kernels on WebGPU cannot print"
+#define NO_WGSL_FUNCTION "WGSL lacks a math function that the case calls"
+#define MAY_FLUSH "WGSL lets a device replace subnormal floats (of magnitude below 2^-126) by other numbers"
+#define MAY_CONTRACT "WGSL lets a compiler fuse a product and a sum, so that the device rounds once instead of twice"
+#define NO_METAL_DOUBLES "each of these cases needs doubles, and Metal has none"
+#define NO_METAL_ATOMICS "Metal has no atomic operations on 64 bits that return a value"
+#define WGSL_BOUNDS "WGSL allows larger errors of its math functions"
 
 // clang-format off
 const cts_known cts_known_list[] = {
-    {"cpu/*", "planted/is_off_by_more_than_its_bound", CTS_MUST_PASS, "its functions are slipring's"},
-    {"*", "planted/*", CTS_MUST_FAIL, "it is there to fail"},
-    {"cpu/compiled", "matrix/*", CTS_MUST_REFUSE, "cores have no matrix fragments, and the interpreter computes them"},
+    {"cpu/*", "planted/is_off_by_more_than_its_bound", CTS_MUST_PASS, "on the CPU the case calls slipring's math functions, as the interpreter does"},
+    {"*", "planted/*", CTS_MUST_FAIL, "the case is there to fail"},
+    {"cpu/compiled", "matrix/*", CTS_MUST_REFUSE, "compiled code for the CPU has no matrix fragments; the interpreter computes them"},
     {"toy/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
     {"opencl/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
     {"vulkan/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
     {"webgpu/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
     {"metal/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
     {"hip/*", "matrix/*", CTS_MUST_REFUSE, NO_FRAGMENTS},
-    {"cuda/*", "matrix/*", CTS_MAY_REFUSE, "GPUs before compute capability 8.0 have no such fragments"},
-    {"opencl/pocl/*", "memory/an_index_that_wraps", CTS_MAY_FAIL, "LLVM's vectoriser reads a range past where an index wraps (llvm-project issue 156849)"},
-    {"opencl/*", "memory/a_slice_is_a_part_of_the_whole", CTS_MAY_REFUSE, "without SVM a slice is a part of a memory object, at the device's alignment"},
+    {"cuda/*", "matrix/*", CTS_MAY_REFUSE, "GPUs of a compute capability below 8.0 have no such matrix fragments"},
+    {"opencl/pocl/*", "memory/an_index_that_wraps", CTS_MAY_FAIL, "LLVM's vectoriser reads wrong elements where an index wraps (llvm-project issue 156849)"},
+    {"opencl/*", "memory/a_slice_is_a_part_of_the_whole", CTS_MAY_REFUSE, "without shared virtual memory, a slice of a buffer must begin at a multiple of the device's alignment"},
     {"opencl/*/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "batches/keys_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "references/a_buffer_*", CTS_MUST_REFUSE, NEEDS_HOST},
@@ -49,7 +49,7 @@ const cts_known cts_known_list[] = {
     {"opencl/*/persistent", "references/what_is_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "overflow/drop_*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"opencl/*/persistent", "overflow/a_dropped_call_says_so", CTS_MUST_REFUSE, NEEDS_HOST},
-    {"opencl/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MAY_REFUSE, "each ring kernel keeps a group of the device"},
+    {"opencl/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MAY_REFUSE, "each ring kernel occupies a work-group of the device"},
     {"vulkan/*/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"vulkan/*/persistent", "batches/*", CTS_MUST_REFUSE, ONE_A_CALL},
     {"vulkan/*/persistent", "references/a_buffer_*", CTS_MUST_REFUSE, NEEDS_HOST},
@@ -65,7 +65,7 @@ const cts_known cts_known_list[] = {
     {"vulkan/*", "ordering/message_passing_*", CTS_MAY_REFUSE, ENDS_LOOPS},
     {"vulkan/*", "ordering/coherence_of_two_reads", CTS_MAY_REFUSE, ENDS_LOOPS},
     {"vulkan/*", "limits/a_long_loop", CTS_MAY_REFUSE, ENDS_LOOPS},
-    {"vulkan/*", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "some devices have 32 KiB"},
+    {"vulkan/*", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "some devices have only 32 KiB of shared memory for a block"},
     {"vulkan/*/flushes*", "language/float_arithmetic_rounds_once", CTS_MAY_FAIL, FLUSHES},
     {"vulkan/*/flushes*", "language/subnormal_floats_are_kept", CTS_MAY_FAIL, FLUSHES},
     {"vulkan/*/flushes*", "math/fmod_and_hypot", CTS_MAY_FAIL, FLUSHES},
@@ -94,7 +94,7 @@ const cts_known cts_known_list[] = {
     {"vulkan/words*", "math/gamma_and_normal_distribution", CTS_MAY_REFUSE, NO_DOUBLES},
     {"vulkan/words*", "atomics/doubles_add_in_any_order", CTS_MUST_REFUSE, NO_ATOMICS_OF_64},
     {"vulkan/words*", "atomics/64_bits_*", CTS_MUST_REFUSE, NO_ATOMICS_OF_64},
-    {"vulkan/*", "launch/the_largest_block", CTS_MAY_REFUSE, "some devices have blocks of 256 threads at most"},
+    {"vulkan/*", "launch/the_largest_block", CTS_MAY_REFUSE, "some devices allow at most 256 threads in a block"},
     {"webgpu/WGSL", "memory/copies_of_floats", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
     {"webgpu/WGSL", "launch/numbers_of_every_type", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
     {"webgpu/WGSL", "launch/numbers_are_converted_where_nothing_is_lost", CTS_MUST_REFUSE, NO_WGSL_DOUBLES},
@@ -128,15 +128,15 @@ const cts_known cts_known_list[] = {
     {"webgpu/WGSL", "ordering/coherence_of_two_reads", CTS_MAY_REFUSE, ENDS_LOOPS},
     {"webgpu/WGSL", "math/cube_root_and_error_function", CTS_MUST_REFUSE, NO_WGSL_FUNCTION},
     {"webgpu/WGSL", "math/numbers_are_taken_apart", CTS_MUST_REFUSE, NO_WGSL_FUNCTION},
-    {"webgpu/WGSL", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "some devices have 16 or 32 KiB"},
-    {"webgpu/WGSL", "launch/the_largest_block", CTS_MAY_REFUSE, "some devices have blocks of 256 threads"},
+    {"webgpu/WGSL", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "some devices have only 16 or 32 KiB of shared memory for a block"},
+    {"webgpu/WGSL", "launch/the_largest_block", CTS_MAY_REFUSE, "some devices allow at most 256 threads in a block"},
     {"webgpu/WGSL", "limits/a_long_loop", CTS_MAY_REFUSE, ENDS_LOOPS},
-    {"webgpu/WGSL", "language/float_comparisons_with_nan", CTS_MAY_FAIL, "a compiler of WGSL may take it that there is no NaN"},
-    {"webgpu/WGSL", "math/sine_and_cosine", CTS_MAY_FAIL, "WGSL bounds sin and cos from -pi to pi alone"},
-    {"webgpu/WGSL", "math/sine_of_large_arguments", CTS_MAY_FAIL, "WGSL bounds sin and cos from -pi to pi alone"},
-    {"webgpu/WGSL", "math/tangent", CTS_MAY_FAIL, "WGSL bounds sin and cos from -pi to pi alone"},
-    {"webgpu/WGSL", "math/atan2_in_all_quadrants", CTS_MAY_FAIL, "WGSL does not say what atan2 is of zeros and infinities"},
-    {"webgpu/WGSL", "math/powers", CTS_MAY_FAIL, "WGSL does not say what pow is of infinities and NaN"},
+    {"webgpu/WGSL", "language/float_comparisons_with_nan", CTS_MAY_FAIL, "a compiler of WGSL may assume that no number is a NaN"},
+    {"webgpu/WGSL", "math/sine_and_cosine", CTS_MAY_FAIL, "WGSL limits the errors of sin and cos only for arguments from -pi to pi"},
+    {"webgpu/WGSL", "math/sine_of_large_arguments", CTS_MAY_FAIL, "WGSL limits the errors of sin and cos only for arguments from -pi to pi"},
+    {"webgpu/WGSL", "math/tangent", CTS_MAY_FAIL, "WGSL limits the errors of sin and cos only for arguments from -pi to pi"},
+    {"webgpu/WGSL", "math/atan2_in_all_quadrants", CTS_MAY_FAIL, "WGSL does not define atan2 of zeros and infinities"},
+    {"webgpu/WGSL", "math/powers", CTS_MAY_FAIL, "WGSL does not define pow of infinities and NaN"},
     {"webgpu/WGSL", "language/subnormal_floats_are_kept", CTS_MAY_FAIL, MAY_FLUSH},
     {"webgpu/WGSL", "language/float_arithmetic_rounds_once", CTS_MAY_FAIL, MAY_FLUSH},
     {"webgpu/WGSL", "math/logarithms", CTS_MAY_FAIL, MAY_FLUSH},
@@ -144,8 +144,8 @@ const cts_known cts_known_list[] = {
     {"webgpu/WGSL", "math/minimum_and_maximum_pass_over_nan", CTS_MAY_FAIL, MAY_FLUSH},
     {"webgpu/WGSL", "language/floats_are_not_contracted", CTS_MAY_FAIL, MAY_CONTRACT},
     {"webgpu/WGSL", "barriers/tiled_matrix_product", CTS_MAY_FAIL, MAY_CONTRACT},
-    {"webgpu/WGSL", "math/exponentials", CTS_MAY_FAIL, "WGSL does not say what exp is of infinities and NaN"},
-    {"webgpu/WGSL", "math/fmod_and_hypot", CTS_MAY_FAIL, "WGSL's length may overflow on its way, and small numbers may be 0"},
+    {"webgpu/WGSL", "math/exponentials", CTS_MAY_FAIL, "WGSL does not define exp of infinities and NaN"},
+    {"webgpu/WGSL", "math/fmod_and_hypot", CTS_MAY_FAIL, "WGSL's function length may overflow in an intermediate result, and may treat small numbers as 0"},
     {"webgpu/WGSL", "math/fused_multiply_add_rounds_once", CTS_MAY_FAIL, "WGSL's fma may round twice"},
     {"metal/MSL", "language/double_*", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
     {"metal/MSL", "launch/numbers_of_every_type", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
@@ -162,7 +162,7 @@ const cts_known cts_known_list[] = {
     {"metal/MSL", "warps/shuffles_of_every_type", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
     {"metal/MSL", "parameters/vectors_of_every_width", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
     {"metal/MSL", "mailboxes/structs_keep_the_hosts_layout", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
-    {"metal/MSL", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "Apple's GPUs have 32 KiB"},
+    {"metal/MSL", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "Apple's GPUs have only 32 KiB of shared memory for a block"},
     {"metal/MSL", "atomics/doubles_*", CTS_MUST_REFUSE, NO_METAL_DOUBLES},
     {"metal/MSL", "atomics/64_bits_*", CTS_MUST_REFUSE, NO_METAL_ATOMICS},
     {"cuda/persistent", "keys/*", CTS_MUST_REFUSE, NEEDS_HOST},
