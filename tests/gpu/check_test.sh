@@ -52,7 +52,7 @@ for row in rtt_64B rtt_64B_relayed rtt_64B_launch rtt_64B_graph rtt_64B_copy rtt
     saxpy_vs_hand matmul_vs_hand mandelbrot_vs_nvrtc gemm_own conv_provider tune_transpose ward_patients; do
     grep -q "{\"name\": \"$row\"" "$found" || fail "no row $row"
 done
-grep -q '"name": "rtt_64B", .*floor: none, by hand in CUDA C++' "$found" || fail 'what the simulation cannot run is not told'
+grep -q '"name": "rtt_64B", .*No floor, because the handwritten echo in CUDA C++' "$found" || fail 'what the simulation cannot run is not told'
 grep -q '"call": "cuMemAlloc", "through": "driver", "ended": "blocked until parked"' "$found" || fail 'cuMemAlloc blocks there'
 ! grep -q '"through": "slipring", "ended": "blocked' "$found" || fail "a call of slipring's blocks"
 

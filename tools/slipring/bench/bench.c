@@ -164,16 +164,17 @@ bool bench_wants(const bench *bench, const char *name)
 
 static void describe(const bench *bench, const bench_case *what, const measure_result *result, bench_row *row)
 {
-    const char *few = bench->small ? "; SMALL: sizes of a test, no figures"
+    const char *few = bench->small ? "; SMALL: sizes for a test, so the figures mean nothing"
                       : result->kept < (bench->pairs ? bench->pairs : MEASURE_KEPT)
-                          ? "; TOO FEW: the machine was restless"
+                          ? "; TOO FEW pairs, because the machine's speed changed"
                           : "";
-    snprintf(row->method, sizeof row->method,
-             "%s Medians of %u interleaved pairs of %u%s; caller on core %d, the other side on core %d, %.0f ns apart "
-             "(ping-pong, before and after each pair); clock read %.0f ns%s.",
-             what->method, result->kept, result->tried, few, partner_caller_core(bench->partner),
-             partner_other_core(bench->partner), result->probe_ns, bench->clock_ns,
-             what->pair.figures == MEASURE_FIGURES ? ", taken off each time" : "");
+    snprintf(
+        row->method, sizeof row->method,
+        "%s Medians of %u of %u pairs of measurements, value and floor in turn%s. The caller runs on core %d, the "
+        "other side on core %d; a cache line takes %.0f ns to the other core and back. A clock read takes %.0f ns%s.",
+        what->method, result->kept, result->tried, few, partner_caller_core(bench->partner),
+        partner_other_core(bench->partner), result->probe_ns, bench->clock_ns,
+        what->pair.figures == MEASURE_FIGURES ? ", which is subtracted from each time" : "");
 }
 
 const char *bench_better(const char *unit)
@@ -379,9 +380,9 @@ static void print_claims(const bench *bench)
     }
 }
 
-static const char columns[] =
-    "\nvalue, floor: slipring, and the simplest way to do the same or another library, as\ndescribed below; 0: none. "
-    "ratio: value / floor. For times and\nmemory less is better, for rates (.../s) more.\n\n";
+static const char columns[] = "\nvalue: the result, mostly of slipring. floor: the result of the simplest way to do "
+                              "the same\nwork, or of another library, as described below; 0: no floor. ratio: value / "
+                              "floor. For times\nand memory less is better, for rates (.../s) more.\n\n";
 
 static void print_table(const bench *bench)
 {

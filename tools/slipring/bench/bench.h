@@ -9,7 +9,7 @@
 
 #include <slipring/devices.h>
 
-enum { BENCH_ROWS = 128, BENCH_METHOD_BYTES = 640, BENCH_NAME_BYTES = 48 };
+enum { BENCH_ROWS = 128, BENCH_METHOD_BYTES = 1024, BENCH_NAME_BYTES = 48 };
 #define BENCH_TIMEOUT_NS 60000000000ull // of every wait, also on a loaded machine: it fails, it does not hang
 
 typedef struct bench_row {

@@ -183,17 +183,16 @@ static bool measure_blocks(claims *c)
         int n;
     } sizes[] = {{"block_1K", 1000}, {"block_100K", 100000}, {"block_4M", FLOATS}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        char method[200];
+        char method[BENCH_METHOD_BYTES];
         c->n = sizes[i].n < c->floats ? sizes[i].n : c->floats;
         if (!bench_wants(c->bench, sizes[i].name))
             continue;
         if (!find_best(c))
             return false;
-        snprintf(
-            method, sizeof method,
-            "8 launches of saxpy over %d floats in the block that SLR_1D chooses. Floor: blocks of %u, the fastest "
-            "of 32 to 1,024.",
-            c->n, c->block);
+        snprintf(method, sizeof method,
+                 "8 launches of saxpy over %d floats, with the block size that SLR_1D chooses. Floor: blocks of %u "
+                 "threads, the fastest of 32 to 1,024.",
+                 c->n, c->block);
         if (!measure(c, "blocks of 64 to 128 under 1K elements, 256 to 100K, 256 to 512 above", sizes[i].name, method,
                      chosen_slice, best_slice))
             return false;
@@ -209,8 +208,9 @@ static bool measure_strides(claims *c)
     for (int i = 0; i < 3; i++) {
         c->stride = strides[i];
         if (!measure(c, "strided access is slow, at stride 8 at most 1/8 of the rate; coalesced is not", rows[i],
-                     "131,072 floats copied with a stride from 4 M: time. Floor: from consecutive ones.", stride_slice,
-                     coalesced_slice))
+                     "The time to copy 131,072 floats that lie a stride apart in an array of 4 M floats. Floor: the "
+                     "time to copy 131,072 consecutive floats.",
+                     stride_slice, coalesced_slice))
             return false;
     }
     return true;
@@ -220,11 +220,12 @@ static bool measure_bodies(claims *c)
 {
     c->n = c->floats / 4;
     return measure(c, "divergence costs", "divergent",
-                   "1 M threads, of which odd and even ones take different branches of 16 steps each. Floor: all the "
-                   "same one.",
+                   "1 M threads; threads with odd and with even numbers take different branches of 16 steps each. "
+                   "Floor: all threads take the same branch.",
                    divergent_slice, uniform_slice) &&
            measure(c, "a reduction in shared memory pays", "sum_vs_atomic",
-                   "The sums of 1 M floats, a block each, in shared memory. Floor: one atomicAdd a float.",
+                   "The sums of 1 M floats, one sum for each block, computed in shared memory. Floor: one atomicAdd "
+                   "for each float.",
                    shared_slice, atomic_slice) &&
            measure(c, "a reduction in shared memory pays", "sum_vs_host", "The same. Floor: a loop on the host.",
                    shared_slice, host_sum_slice);

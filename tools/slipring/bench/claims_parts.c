@@ -266,8 +266,9 @@ static bool add_first_fit(parts *p)
     row.floor = (double)by_class;
     p->bench->claim = "a list of free buffers, of which the first that is large enough serves";
     bench_add(p->bench, &row,
-              "512 requests of 1 KiB to 512 KiB at random, 32 in use at a time: memory that such a list makes. Floor: "
-              "what a pool of slipring holds after the same requests, by classes of size.");
+              "The memory that a list of free buffers allocates for 512 random requests of 1 KiB to 512 KiB, 32 in use "
+              "at a time, if the first buffer that is large enough serves a request. Floor: the memory of a pool of "
+              "slipring, which sorts free buffers by size, after the same requests.");
     return true;
 }
 
@@ -297,26 +298,27 @@ static bool measure_messages(parts *p)
 {
     static const char claim[] = "sending to a queue takes 1 us, and receiving 1 us";
     return measure(p, claim, "part_send", "ns",
-                   "slr_send of 8 bytes, 64 in a row: each. Floor: a copy of as much into an array, and a release "
-                   "store.",
+                   "The time of one slr_send of 8 bytes, of 64 in a row. Floor: a copy of 8 bytes into an array, and a "
+                   "release store.",
                    send_slice, bare_slice) &&
-           measure(p, claim, "part_receive", "ns",
-                   "slr_receive of 8 bytes, of 64 replies that are there: each. Floor: as part_send.", receive_slice,
-                   bare_slice) &&
+           measure(
+               p, claim, "part_receive", "ns",
+               "The time of one slr_receive of 8 bytes, of 64 replies that have already come. Floor: as for part_send.",
+               receive_slice, bare_slice) &&
            measure(p, "many messages a call cost less than one for each", "batch_of_32", "ns",
-                   "64 messages sent, handled by calls of up to 32, and received: a message. Floor: the same with a "
-                   "call for each.",
+                   "64 messages are sent and handled by calls that get up to 32 messages, and the replies are "
+                   "received: the time for each message. Floor: the same with a call for each message.",
                    batched_slice, each_slice);
 }
 
 static bool measure_launches(parts *p)
 {
     return measure(p, "1,000 launches in a loop are slow", "launches_1000", "us",
-                   "One launch of 1,000 steps in each of 4,096 threads. Floor: 1,000 launches of a step each, waited "
-                   "for together.",
+                   "One launch, in which each of 4,096 threads computes 1,000 steps. Floor: 1,000 launches of one step "
+                   "each, and one wait.",
                    once_slice, many_slice) &&
            measure(p, "four streams are faster than one", "streams_4", "us",
-                   "64 launches of one block each on four streams in turn. Floor: the same on one stream.",
+                   "64 launches of one block each, on four streams in turn. Floor: the same launches on one stream.",
                    streams_slice, one_stream_slice);
 }
 

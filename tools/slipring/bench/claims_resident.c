@@ -243,10 +243,10 @@ static bool measure_priority(resident *r)
     while (urgent < order.count && order.seen[urgent] == 255)
         urgent++;
     r->bench->claim = "priority 255 comes before 128";
-    bench_add(
-        r->bench, &(bench_row){.name = name, .stat = "count", .unit = "messages", .value = urgent, .floor = 32},
-        "64 messages of alternating priorities 128 and 255 are sent to a ring kernel that is launched and not yet "
-        "active; then it is activated: how many of the 32 urgent ones it handles before the first other one.");
+    bench_add(r->bench, &(bench_row){.name = name, .stat = "count", .unit = "messages", .value = urgent, .floor = 32},
+              "64 messages, of the priorities 128 and 255 in turn, are sent to a ring kernel that is launched and not "
+              "yet active. Then it is activated: how many of the 32 messages of priority 255 it handles before the "
+              "first other message.");
     return status == SLR_OK || bench_failed(status, name);
 }
 
@@ -372,8 +372,8 @@ static bool measure_batches(resident *r)
                        "a batch costs copy 500 + kernel 10 + copy 500 = 1,010 us, 1 % efficient; resident 1 + 10 + 1 = "
                        "12 us, 83 %",
                        batches[i].name,
-                       "Copy in, a body of 10 us, copy out, by a stream: write, launch, read, wait. Floor: the same "
-                       "bytes and body with a persistent ring kernel.",
+                       "The time of a write, a launch of a kernel of 10 us, a read and a wait, in a stream. Floor: the "
+                       "same bytes and the same work with a persistent ring kernel.",
                        launched_batch_slice, resident_batch_slice);
     }
     return fine;
@@ -387,15 +387,17 @@ static bool measure_small(resident *r)
         const char *name, *method;
         measure_slice *value;
     } ways[] = {
-        {"small_stream", "100 launches of a body of 10 us on a stream, waited for together: each.", together_slice},
+        {"small_stream", "The time of each of 100 launches of a kernel of 10 us on a stream, with one wait for all.",
+         together_slice},
         {"small_recorded", "The same, recorded and launched as one.", recorded_slice},
-        {"small_ring", "100 messages to a ring kernel with the same body, one by one, each answered.",
+        {"small_ring",
+         "The time of each of 100 messages to a ring kernel that does the same work, one by one, each with a reply.",
          one_by_one_slice},
         {"small_ring_many", "The same, all sent, then received.", pipelined_slice}};
     bool fine = true;
     for (size_t i = 0; i < sizeof ways / sizeof *ways && fine; i++) {
-        char method[300];
-        snprintf(method, sizeof method, "%s Floor: each launch waited for before the next.", ways[i].method);
+        char method[BENCH_METHOD_BYTES];
+        snprintf(method, sizeof method, "%s Floor: the same launches, with a wait after each.", ways[i].method);
         fine = measure(r, claim, ways[i].name, method, ways[i].value, each_waited_slice);
     }
     return fine;

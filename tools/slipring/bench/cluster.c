@@ -111,8 +111,9 @@ static bool measure_rate(bench *bench)
     bench_case row = {"cluster_two_devices",
                       "M items/s",
                       {"median"},
-                      "One Mi items of 200 rounds of v = 0.99 v + 0.5, on a cluster of two cpu devices of one thread, "
-                      "shared out by throughput. Floor: one cpu device of two threads.",
+                      "1,048,576 items, each of which takes 200 rounds of v = 0.99 v + 0.5, on a cluster of two cpu "
+                      "devices with one thread each; the devices share the items in proportion to their rates. Floor: "
+                      "one cpu device with two threads.",
                       {.value = rate_slice,
                        .floor = rate_slice,
                        .value_context = &two,
@@ -166,9 +167,9 @@ static bool measure_idle(bench *bench)
     bench_case row = {"cluster_idle_3x",
                       "%",
                       {"median"},
-                      "Share of two cpu devices' time that they wait at the end of a launch for each other, where one "
-                      "does three times the work for an item; shared out by throughput, after three launches. Floor: "
-                      "equal parts.",
+                      "The part of the time in which two cpu devices wait for each other at the end of a launch, after "
+                      "three launches. One device does three times the work for each item, and the devices share the "
+                      "items in proportion to their rates. Floor: the devices get equal parts.",
                       {.value = idle_slice,
                        .floor = idle_slice,
                        .value_context = &balanced,
@@ -274,11 +275,12 @@ bool bench_cluster(bench *bench)
 {
     bool fine = measure_rate(bench);
     fine = measure_idle(bench) && fine;
-    fine = measure_copy(bench, "peer_copy_direct", SLR_PEER_DIRECT,
-                        "slr_peer_copy of 64 MiB from a cpu device to one with memory of its own. Floor: memcpy.") &&
+    fine = measure_copy(
+               bench, "peer_copy_direct", SLR_PEER_DIRECT,
+               "slr_peer_copy of 64 MiB from a cpu device to a cpu device with memory of its own. Floor: memcpy.") &&
            fine;
     return measure_copy(bench, "peer_copy_staged", SLR_PEER_STAGED,
-                        "slr_peer_copy of 64 MiB between two cpu devices with memories of their own, through host "
-                        "memory: two copies that overlap on two threads. Floor: one memcpy.") &&
+                        "slr_peer_copy of 64 MiB between two cpu devices with memories of their own: two copies, into "
+                        "host memory and out of it, which overlap on two threads. Floor: one memcpy.") &&
            fine;
 }

@@ -191,14 +191,15 @@ static bool are_same(convolutions *c)
 
 static bool add_row(bench *bench, convolutions *c, const char *name, measure_slice *value, measure_slice *floor)
 {
-    char method[320];
+    char method[BENCH_METHOD_BYTES];
     bool is_own = value == own_slice;
     snprintf(method, sizeof method,
-             "slr_ops_convolution of floats: %u images, layers of %u channels of %u x %u to %u of %u x %u, as many "
-             "filters of 3 x 3, %s, submitted and waited for. Floor: %s.",
+             "slr_ops_convolution of floats for %u images, with layers from %u channels of %u x %u to %u channels of "
+             "%u x %u, as many filters of 3 x 3 as channels, %s; the program submits all layers and waits. Floor: %s.",
              c->images, c->layer[0].channels, c->layer[0].side, c->layer[0].side, c->layer[LAYERS - 1].channels,
-             c->layer[LAYERS - 1].side, c->layer[LAYERS - 1].side, is_own ? "by slipring's kernels" : "through oneDNN",
-             is_own ? "the same calls through oneDNN" : "oneDNN called bare, on as many threads");
+             c->layer[LAYERS - 1].side, c->layer[LAYERS - 1].side,
+             is_own ? "by slipring's own kernels" : "through oneDNN",
+             is_own ? "the same calls through oneDNN" : "oneDNN, called without slipring, on as many threads");
     bench_case row = {
         name,
         "GFLOP/s",
@@ -212,7 +213,7 @@ static void add_absent(bench *bench, const char *name)
 {
     bench_row absent = {.name = name, .stat = "median", .unit = "GFLOP/s"};
     if (bench_wants(bench, name))
-        bench_add(bench, &absent, "Not measured: it is beside libdnnl.so.2 (Debian: libdnnl2) on a cpu.");
+        bench_add(bench, &absent, "Not measured: the row needs libdnnl.so.2 (Debian: libdnnl2) and the device cpu.");
 }
 
 // The first call of each compiles, and warms.

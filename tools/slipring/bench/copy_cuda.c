@@ -84,12 +84,15 @@ static const struct kind {
     const char *name, *method;
     measure_slice *value, *floor;
 } kinds[] = {
-    {"write", "slr_buffer_write, of memory that is not pinned. Floor: cuMemcpyHtoD by hand, of the same.", write_slice,
-     copy_in_slice},
-    {"read", "slr_buffer_read, into memory that is not pinned. Floor: cuMemcpyDtoH by hand, into the same.", read_slice,
-     copy_out_slice},
+    {"write",
+     "slr_buffer_write from memory that is not pinned. Floor: cuMemcpyHtoD from the same memory, without slipring.",
+     write_slice, copy_in_slice},
+    {"read",
+     "slr_buffer_read into memory that is not pinned. Floor: cuMemcpyDtoH into the same memory, without slipring.",
+     read_slice, copy_out_slice},
     {"bare_pinned",
-     "By hand: cuMemcpyHtoDAsync of pinned memory, and a wait. Floor: cuMemcpyHtoD of memory that is not.",
+     "Without slipring: cuMemcpyHtoDAsync from pinned memory, and a wait. Floor: cuMemcpyHtoD from memory that is not "
+     "pinned.",
      copy_pinned_slice, copy_in_slice},
 };
 

@@ -179,7 +179,7 @@ static bool compare_orders(const devices *d, const struct kind *kind, uint32_t s
 static bool measure_orders(bench *bench, const devices *d, const char *row_name, bool are_held_out)
 {
     tally tally = {0};
-    char method[640];
+    char method[BENCH_METHOD_BYTES];
     bool fine = true;
     for (size_t i = 0; i < KINDS && fine; i++)
         for (size_t k = 0; k < (bench->small ? 1 : SIZES) && fine && kinds[i].is_held_out == are_held_out; k++)
@@ -188,9 +188,10 @@ static bool measure_orders(bench *bench, const devices *d, const char *row_name,
     if (!fine)
         return false;
     snprintf(method, sizeof method,
-             "Pairs of cpu or its interpreter with " OTHER_DEVICE " of which the predicted order is the measured one. "
-             "Floor: all pairs. %sWrong: %s.",
-             are_held_out ? "Of kernels by which no figure was chosen. " : "",
+             "The number of pairs of devices, cpu or its interpreter and " OTHER_DEVICE
+             ", of which slr_decide predicts the faster one as a measurement finds it. Floor: the number of all pairs. "
+             "%sWrong: %s.",
+             are_held_out ? "Only kernels that were not used to choose the figures of the model. " : "",
              *tally.wrong != '\0' ? tally.wrong : "none");
     const bench_row row = {.name = row_name, .stat = "count", .unit = "-", .value = tally.right, .floor = tally.pairs};
     bench_add(bench, &row, method);
@@ -329,7 +330,7 @@ static bool decide_table(bench *bench, const char *row_name, bool are_held_out)
 {
     slr_device *reader;
     tally tally = {0};
-    char method[640];
+    char method[BENCH_METHOD_BYTES];
     slr_status status = slr_device_open(INTERPRETER, NULL, &reader);
     if (status != SLR_OK)
         return say_decide(status, INTERPRETER);
@@ -346,12 +347,14 @@ static bool decide_table(bench *bench, const char *row_name, bool are_held_out)
     }
     progress_end();
     slr_device_close(reader);
-    snprintf(method, sizeof method,
-             "%s that are decided as the guides' table has them, between a model of an H100 of published figures and "
-             "one of two CPU cores. Floor: all. Wrong: %s.",
-             are_held_out ? "Workloads by which no figure was chosen, two of each line,"
-                          : "Workloads, one of each line,",
-             *tally.wrong != '\0' ? tally.wrong : "none");
+    snprintf(
+        method, sizeof method,
+        "%s for which slr_decide gives the same answer as the table of guides to GPU computing; it compares a model of "
+        "an H100 with published figures and a model of two CPU cores. Floor: the number of all workloads. Wrong: %s.",
+        are_held_out
+            ? "Workloads that were not used to choose the figures of the model, two for each line of the table,"
+            : "Workloads, one for each line of the table,",
+        *tally.wrong != '\0' ? tally.wrong : "none");
     const bench_row row = {.name = row_name, .stat = "count", .unit = "-", .value = tally.right, .floor = tally.pairs};
     if (status == SLR_OK)
         bench_add(bench, &row, method);

@@ -234,13 +234,14 @@ static bool measure_failover(bench *bench, failover *failover)
     if (failover->outputs != all)
         return failed_because("outputs are missing");
     add_row(bench, "remote_drain", drained, 0,
-            "64 keys in 8 partitions, a message each every 5 ms, 3 workers: from SIGTERM to one of them until each "
-            "partition has given an output to a message that was sent after it. Each output came once, in order.");
+            "64 keys in 8 partitions, a message to each key every 5 ms, 3 workers: the time from SIGTERM to one worker "
+            "until each partition has given an output for a message that was sent after SIGTERM. Each output came "
+            "once, in order.");
     add_row(bench, "remote_failover", killed, LEASE_MS,
-            "The same with kill -9 to one of 2 workers. Floor: the lease, which the others wait for.");
+            "The same with kill -9 of one of 2 workers. Floor: the lease, for whose end the other worker waits.");
     add_row(bench, "remote_rebalance_idle", idle, LEASE_MS,
-            "The same while 1 worker becomes 3 and then 2: the longest time that a partition gave no output. Floor: "
-            "the lease.");
+            "The same messages, while 1 worker becomes 3 and then 2 workers: the longest time in which a partition "
+            "gave no output. Floor: the lease.");
     return true;
 }
 

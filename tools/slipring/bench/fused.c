@@ -187,23 +187,24 @@ bool bench_fused(bench *bench)
 {
     static const char by_hand[] = "fused_chain_vs_hand";
     const char *why = "";
-    bool fine = measure_chain(bench, "fused_chain",
-                              "1.5 x + 0.25, relu, clamp to 0.125..6 over 64 Mi floats as one kernel of slr_fuse; 8 "
-                              "bytes an element. Floor: a kernel of slr_fuse for each of the three.",
-                              apart_slice, NULL);
+    bool fine = measure_chain(
+        bench, "fused_chain",
+        "Three operations on 64 Mi floats (1.5 x + 0.25, relu, clamp to 0.125..6) as one kernel of slr_fuse; each "
+        "float counts as 8 bytes. Floor: three kernels of slr_fuse, one for each operation.",
+        apart_slice, NULL);
     if (!bench_wants(bench, by_hand) || strcmp(bench->info.backend, "cpu") != 0)
         return fine;
     hand_function *hand = floors_hand(hand_embedded_chain_c, &why);
     if (hand == NULL) {
         const bench_row absent = {.name = by_hand, .stat = "median", .unit = "GB/s"};
-        char method[200];
+        char method[BENCH_METHOD_BYTES];
         snprintf(method, sizeof method, "Not measured: %s.", why);
         bench_add(bench, &absent, method);
         return fine;
     }
-    return measure_chain(
-               bench, by_hand,
-               "The same on one thread. Floor: bench/kernels/hand/chain.c, same flags, in the calling thread.",
-               hand_loop_slice, hand) &&
+    return measure_chain(bench, by_hand,
+                         "The same on one thread. Floor: the handwritten loop in bench/kernels/hand/chain.c, compiled "
+                         "with the same flags, in the calling thread.",
+                         hand_loop_slice, hand) &&
            fine;
 }

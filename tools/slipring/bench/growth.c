@@ -156,8 +156,9 @@ static bool measure_keys(bench *bench, const char *folder, uint32_t keys, double
     if (!fine)
         return false;
     snprintf(method, sizeof method,
-             "Messages of 64 B to %u keys at random, states of 64 B, local:DIR without fsync, until all are handled. A "
-             "snapshot after them takes %.1f ms. Median of %d. Floor: the fewest keys.",
+             "Messages of 64 B a second to %u keys in random order, with states of 64 B, in a folder (local:DIR) "
+             "without fsync, until all are handled. A snapshot after them takes %.1f ms. Median of %d runs. Floor: the "
+             "row with the fewest keys.",
              keys, middle(snapshots, TURNS), TURNS);
     add_row(bench, "keys", keys, middle(rates, TURNS), floor, method);
     return true;
@@ -345,8 +346,9 @@ static bool measure_served(bench *bench, const nats_here *server, const char *ki
     if (status != SLR_OK)
         return bench_failed(status, kind);
     snprintf(method, sizeof method,
-             "Messages of 64 B to %u keys of each of %u names with %u partitions, nats-server on loopback, until one "
-             "thread with all workers has handled them. It took %.1f s to open them. Median of %d. Floor: the fewest.",
+             "Messages of 64 B a second to %u keys of each of %u names with %u partitions, through a nats-server on "
+             "this machine, until one thread that runs all workers has handled them. It took %.1f s to open all "
+             "workers. Median of %d runs. Floor: the row with the fewest names or partitions.",
              REMOTE_KEYS, names, partitions, opened, TURNS);
     add_row(bench, kind, names > 1 || kind[0] == 'n' ? names : partitions, middle(rates, TURNS), floor, method);
     return true;

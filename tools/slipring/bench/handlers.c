@@ -113,9 +113,10 @@ static bool bench_host_handler(bench *bench, const demo_record *record)
                            .unit = "ns",
                            .value = (double)ns / MESSAGES,
                            .floor = (double)by_hand / MESSAGES + bench->clock_ns},
-              "The time in handlers that the profiler tells, a message: the ward's detector as a host handler, 2,000 "
-              "messages of one patient; the shortest of 15 rounds. Floor: a stopwatch in the handler, around the "
-              "detector, and one read of the clock, which the stopwatch itself does not see.");
+              "The time in handlers for each message, as the profiler reports it: the detector of the ward as a host "
+              "handler, with 2,000 messages of one patient; the shortest of 15 rounds. Floor: the handler itself reads "
+              "the clock before and after the detector; the time of one clock read, which these readings do not "
+              "contain, is added.");
     return true;
 }
 
@@ -221,9 +222,9 @@ static bool bench_source_handler(bench *bench, const demo_record *record)
                            .unit = "ns",
                            .value = (double)ns / MESSAGES,
                            .floor = (double)floor / MESSAGES},
-              "The same of the detector's source, on the device. Floor: no stopwatch but a loop: one thread passes the "
-              "messages to the same functions ten times, in one launch. A handler also finds its message and its state "
-              "in memory, and replies.");
+              "The same with the detector in kernel source, on the device. Floor: no clock reads but a loop: in one "
+              "launch, one thread passes the messages to the same functions ten times. A handler, in contrast, also "
+              "finds its message and its state in memory, and replies.");
     return true;
 }
 

@@ -157,9 +157,9 @@ static bool measure_rest(idle *idle)
     sleep(1);
     double value = fine ? rest() : 0, kib = (resident_kib() - before_kib) / RINGS;
     fine = end_all(idle) && fine;
-    static const char method[] = "1,000 ring kernels of the default size, active, each of which has handled a message, "
-                                 "for 3 s: the process's part of a core, and its memory for each. Floor: the same "
-                                 "before there are any.";
+    static const char method[] = "1,000 active ring kernels of the default size, each of which has handled a message, "
+                                 "are idle for 3 s: how much of one core the process uses, and how much memory it uses "
+                                 "for each ring kernel. Floor: the process before it has ring kernels.";
     bench_add(bench, &(bench_row){.name = "idle_1000", .stat = "cpu", .unit = "%", .value = value, .floor = floor},
               method);
     bench_add(bench, &(bench_row){.name = "idle_1000", .stat = "memory", .unit = "KiB", .value = kib}, method);
@@ -175,18 +175,21 @@ bool bench_idle(bench *bench)
     bool fine = status == SLR_OK || bench_failed(status, "idle");
     fine =
         fine && measure_rest(idle) &&
-        bench_measure(bench, &(bench_case){.name = "life_1000",
-                                           .unit = "ms",
-                                           .stats = {"all", "end"},
-                                           .method = "1,000 ring kernels created, launched and activated one by one, "
-                                                     "then terminated and destroyed. Floor: as many threads "
-                                                     "started, which sleep, and cancelled and joined.",
-                                           .pair = {.value = life_slice,
-                                                    .floor = thread_slice,
-                                                    .value_context = idle,
-                                                    .floor_context = idle,
-                                                    .figures = 2,
-                                                    .enough = MEASURE_KEPT}});
+        bench_measure(
+            bench,
+            &(bench_case){
+                .name = "life_1000",
+                .unit = "ms",
+                .stats = {"all", "end"},
+                .method =
+                    "The time to create, launch and activate 1,000 ring kernels one by one, and then to terminate and "
+                    "destroy them. Floor: as many threads, which sleep, are started, and then cancelled and joined.",
+                .pair = {.value = life_slice,
+                         .floor = thread_slice,
+                         .value_context = idle,
+                         .floor_context = idle,
+                         .figures = 2,
+                         .enough = MEASURE_KEPT}});
     partner_move_caller(bench->partner, false);
     slr_program_destroy(idle->program);
     free(idle);

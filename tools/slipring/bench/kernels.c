@@ -221,8 +221,9 @@ static const char *row_name(const kernel_bench *k, bool one_thread, const char *
 
 static bool add(kernel_bench *k, const char *name, const char *floor, measure_slice *slice)
 {
-    char method[320];
-    snprintf(method, sizeof method, "examples/kernels/%s.cu, n = %d, launched and waited for. Floor: %s.",
+    char method[BENCH_METHOD_BYTES];
+    snprintf(method, sizeof method,
+             "The rate of the kernel examples/kernels/%s.cu with n = %d: a launch and a wait. Floor: %s.",
              k->what->name, k->what->large, floor);
     bench_case row = {name,
                       k->what->flops > 0 ? "GFLOP/s" : "GB/s",
@@ -248,7 +249,8 @@ static bool add_opencl(kernel_bench *k, bool one_thread)
     bool fine = k->cl_kernel != NULL && opencl_run(k->cl_kernel);
     partner_move_caller(k->bench->partner, false);
     if (fine)
-        return add(k, name, "the same kernel by the OpenCL that is installed, with as many threads", opencl_slice);
+        return add(k, name, "the same kernel in OpenCL C, on the installed OpenCL driver with as many threads",
+                   opencl_slice);
     add_absent(k->bench, name, k->what->flops > 0 ? "GFLOP/s" : "GB/s", k->cl_kernel != NULL ? "it fails there" : why);
     return true;
 }
@@ -279,7 +281,9 @@ static bool add_glsl(kernel_bench *k)
     k->glsl = glsl_prepare(k->bench->info.name, k->what, &why);
     if (k->glsl != NULL)
         return glsl_slice(k, &unused) && is_same(k) &&
-               add(k, name, "the same in GLSL by hand (bench/kernels/glsl), compiled by glslang, on the same device",
+               add(k, name,
+                   "the same kernel, handwritten in GLSL (bench/kernels/glsl) and compiled by glslang, on the same "
+                   "device",
                    glsl_slice);
     add_absent(k->bench, name, k->what->flops > 0 ? "GFLOP/s" : "GB/s", why);
     return true;
@@ -297,7 +301,8 @@ static bool add_hand(kernel_bench *k)
     k->hand = floors_hand(found->source, &why);
     take_memory(k);
     if (k->hand != NULL)
-        return add(k, name, "the loops written by hand (bench/kernels/hand), same flags, in the calling thread",
+        return add(k, name,
+                   "handwritten loops in C (bench/kernels/hand), compiled with the same flags, in the calling thread",
                    hand_slice);
     add_absent(k->bench, name, "GB/s", why);
     return true;
@@ -313,7 +318,8 @@ static bool add_blas(kernel_bench *k)
         return true;
     }
     take_memory(k);
-    return add(k, name, "cblas_sgemm of OpenBLAS on one thread, with the code that it picks for this core", blas_slice);
+    return add(k, name, "cblas_sgemm of OpenBLAS on one thread, with the code that OpenBLAS chooses for this core",
+               blas_slice);
 }
 
 static bool add_memory(kernel_bench *k, const char *suffix, const char *floor, void (*on_memory)(halves *, partner *))
@@ -370,11 +376,12 @@ static bool measure_all_threads(kernel_bench *k)
         return true;
     bool fine = open_kernel(k, false);
     if (fine && strcmp(name, "saxpy") == 0)
-        fine =
-            add_memory(k, "vs_triad", "STREAM triad, a = b + 2 c, both cores", floors_triad) &&
-            add_memory(k, "vs_loop", "y = 2 x + y in a plain loop, both cores: the memory's bandwidth", floors_saxpy);
+        fine = add_memory(k, "vs_triad", "the STREAM triad, a = b + 2 c, in C on both cores", floors_triad) &&
+               add_memory(k, "vs_loop",
+                          "the loop y = 2 x + y in C on both cores, which is as fast as the memory's bandwidth allows",
+                          floors_saxpy);
     if (fine && strncmp(name, "reduce_", 7) == 0)
-        fine = add_memory(k, "vs_read", "the sum of as many floats, both cores", floors_sum);
+        fine = add_memory(k, "vs_read", "a loop in C that sums as many floats, on both cores", floors_sum);
     fine = fine && add_opencl(k, false);
     close_kernel(k);
     return fine;
@@ -413,7 +420,8 @@ static void add_mean(bench *bench, const char *name, const char *peer, size_t ro
                        .value = exp(logs / count),
                        .floor = 1,
                        .ratio = exp(logs / count)};
-    snprintf(row->method, sizeof row->method, "The geometric mean of the ratios of the %u rows %s.", count, peer + 1);
+    snprintf(row->method, sizeof row->method, "The geometric mean of the ratios of the %u rows whose names contain %s.",
+             count, peer + 1);
 }
 
 bool bench_kernels(bench *bench)

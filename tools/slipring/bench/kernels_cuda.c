@@ -215,7 +215,7 @@ static char *as_cpp(const char *source)
 static bool measure(kernel_bench *k, const char *suffix, const char *source, const char *text, const char *what)
 {
     const char *unit = k->what->flops > 0 ? "GFLOP/s" : "GB/s", *why = "";
-    char made[BENCH_NAME_BYTES], method[320];
+    char made[BENCH_NAME_BYTES], method[BENCH_METHOD_BYTES];
     snprintf(made, sizeof made, "%s_%s", k->what->name, suffix);
     if (!bench_wants(k->bench, made))
         return true;
@@ -223,8 +223,8 @@ static bool measure(kernel_bench *k, const char *suffix, const char *source, con
     k->module = cuda_compile(k->cu, text, name, &why);
     k->by_hand = k->module != NULL ? cuda_find(k->cu, k->module, k->what->name) : NULL;
     snprintf(method, sizeof method,
-             "%s/%s.cu, n = %d, %u launches and one wait. Floor: the same text as CUDA C++, by NVRTC as it comes (it "
-             "contracts a * b + c), launched by calls of the driver.",
+             "The rate of the kernel %s/%s.cu with n = %d: %u launches and one wait. Floor: the same text, compiled by "
+             "NVRTC with its default options (so NVRTC contracts a * b + c) and launched by calls of the driver.",
              what, k->what->name, k->n, k->launches);
     bench_case row = {name,
                       unit,

@@ -220,19 +220,20 @@ static bool measure(keyed *keyed)
         !send_to_all(&keyed->numbered, keyed->keys, false))
         return false;
     bool fine = bench_measure(
-        keyed->bench, &(bench_case){
-                          .name = "keyed",
-                          .unit = "msg/s",
-                          .stats = {"median"},
-                          .method = "slr_send_many_keys, 32 messages of 64 B a call to 1,000,000 keys of 64 bits, Zipf "
-                                    "(s = 1); until all are handled. Floor: slr_send_many of the same messages to the "
-                                    "same instances by number.",
-                          .pair = {.value = keyed_slice,
-                                   .floor = numbered_slice,
-                                   .value_context = keyed,
-                                   .floor_context = keyed,
-                                   .figures = 1},
-                      });
+        keyed->bench,
+        &(bench_case){
+            .name = "keyed",
+            .unit = "msg/s",
+            .stats = {"median"},
+            .method = "Messages a second by slr_send_many_keys: 32 messages of 64 B in a call, to 1,000,000 keys of 64 "
+                      "bits whose frequencies follow Zipf's law (s = 1), until all are handled. Floor: slr_send_many "
+                      "of the same messages to the same instances by their numbers.",
+            .pair = {.value = keyed_slice,
+                     .floor = numbered_slice,
+                     .value_context = keyed,
+                     .floor_context = keyed,
+                     .figures = 1},
+        });
     return fine && check_sums(&keyed->keyed, keyed->keys) && check_sums(&keyed->numbered, keyed->keys);
 }
 

@@ -238,28 +238,29 @@ static bool probe_slice(void *context, double *figures)
     {                                                                                                                  \
         "p50", "p99", "p99.9"                                                                                          \
     }
-#define FLOOR "floor: bare echo, two SPSC queues, same payload. "
+#define FLOOR "Floor: a bare echo, two queues in memory without slipring, with the same messages. "
 
 static const bench_case cases[] = {
     {"rtt_64B",
      "ns",
      QUANTILES,
-     "slr_send, then slr_receive; each word of message and reply is written and read. " FLOOR,
+     "The time from slr_send of a message until slr_receive has its reply; each word of both is written and "
+     "read. " FLOOR,
      {.value = ring_slice, .figures = 3}},
     {"handoff_64B",
      "ns",
      QUANTILES,
-     "a mutex and two condition variables, same work. " FLOOR,
+     "The same work by a second thread, to which a mutex and two condition variables pass it. " FLOOR,
      {.value = handoff_slice, .figures = 3}},
     {"plain_64B",
      "ns",
      {"p50"},
-     "a C function called, same work; calls timed 64 at once. " FLOOR,
+     "The same work by a call of a C function; 64 calls are timed together. " FLOOR,
      {.value = plain_slice, .figures = 1}},
     {"ping_pong",
      "ns",
      {"p50"},
-     "a cache line to the other core and back. " FLOOR,
+     "The time of a cache line to the other core and back. " FLOOR,
      {.value = probe_slice, .figures = 1}},
 };
 
@@ -283,13 +284,16 @@ static bool measure_resident(bench *bench, latency *latency, const char *name, e
     bench_case what = cases[0];
     const char *called = bare_called(latency->bare);
     if (bare_is_ready(latency->bare, kernel))
-        snprintf(method, sizeof method,
-                 "slr_send, then slr_receive; each word of message and reply is written and read. floor: bare echo by "
-                 "hand in %s, %s, two queues in host memory, same payload. ",
-                 called, floor);
+        snprintf(
+            method, sizeof method,
+            "The time from slr_send of a message until slr_receive has its reply; each word of both is written and "
+            "read. Floor: a handwritten echo in %s: %s, with two queues in host memory and the same messages. ",
+            called, floor);
     else
-        snprintf(method, sizeof method, "slr_send, then slr_receive. floor: none, by hand in %s: %.160s. ", called,
-                 bare_why(latency->bare));
+        snprintf(method, sizeof method,
+                 "The time from slr_send of a message until slr_receive has its reply. No floor, because the "
+                 "handwritten echo in %s does not run: %.160s. ",
+                 called, bare_why(latency->bare));
     what.name = name;
     what.method = method;
     what.pair.floor = kernel == BARE_ECHO ? one_block_slice : two_blocks_slice;
@@ -303,12 +307,13 @@ static bool measure_ways(bench *bench, latency *latency)
     static const struct way {
         const char *name, *method;
     } ways[BARE_WAYS] = {
-        [BARE_BY_LAUNCH] = {"rtt_64B_launch", "a kernel launched and waited for"},
-        [BARE_BY_GRAPH] = {"rtt_64B_graph", "the launch recorded as a graph, which is launched and waited for"},
-        [BARE_BY_COPIES] = {"rtt_64B_copy", "a copy there, a launch, a copy back, in calls that wait, of memory that "
-                                            "is not pinned"},
-        [BARE_BY_QUEUED_COPIES] = {"rtt_64B_copy_queued", "a copy there, a launch, a copy back in one stream, of "
-                                                          "pinned memory, then one wait"},
+        [BARE_BY_LAUNCH] = {"rtt_64B_launch", "a launch of a kernel, and a wait"},
+        [BARE_BY_GRAPH] = {"rtt_64B_graph", "a launch of a graph that contains the kernel, and a wait"},
+        [BARE_BY_COPIES] =
+            {"rtt_64B_copy",
+             "a copy to the device, a launch and a copy back, in calls that wait, with host memory that is not pinned"},
+        [BARE_BY_QUEUED_COPIES] = {"rtt_64B_copy_queued", "a copy to the device, a launch and a copy back in one "
+                                                          "stream, with pinned host memory, and then one wait"},
     };
     for (unsigned i = 0; i < BARE_WAYS; i++) {
         char method[BENCH_METHOD_BYTES / 2];
@@ -318,8 +323,8 @@ static bool measure_ways(bench *bench, latency *latency)
         if (!bare_has(latency->bare, i))
             continue;
         snprintf(method, sizeof method,
-                 "the same work by hand in %s: %s, each message. floor: slr_send, then "
-                 "slr_receive. ",
+                 "The same work without slipring, in %s, for each message: %s. Floor: the time from slr_send until "
+                 "slr_receive has the reply. ",
                  bare_called(latency->bare), ways[i].method);
         what.pair.value_context = what.pair.floor_context = latency;
         if (!bench_measure(bench, &what))
@@ -333,8 +338,8 @@ static bool measure_batched(bench *bench, latency *latency)
 {
     bench_case what = cases[0];
     what.method =
-        "slr_send, then slr_receive. floor: by hand on the same library: a write, a dispatch and a copy into a "
-        "read-back buffer in one submission, and a map. ";
+        "The time from slr_send of a message until slr_receive has its reply. Floor: the same WebGPU library without "
+        "slipring: a write, a dispatch and a copy into a read-back buffer in one submission, and a map. ";
     what.pair = (measure_pair){.value = batched_slice,
                                .floor = launch_slice,
                                .value_context = latency,
@@ -353,7 +358,7 @@ static bool measure_on_device(bench *bench, latency *latency)
     return measure_resident(bench, latency, "rtt_64B", BARE_ECHO, "a persistent kernel") &&
            (!relayed ||
             measure_resident(bench, latency, two, BARE_RELAYED,
-                             "a persistent kernel, of which one block watches the flags and another one replies")) &&
+                             "a persistent kernel, in which one block polls the flags and another block replies")) &&
            measure_ways(bench, latency);
 }
 

@@ -147,12 +147,13 @@ static bool measure_bare(launch_bench *l, const char *name, const measure_pair *
 {
     if (!bench_wants(l->bench, name))
         return true;
-    bench_case beside = {name,
-                         "ns",
-                         {"p50"},
-                         "As launch_empty. Floor: by hand, a recorded command buffer with a kernel for 8 messages, "
-                         "submitted, and a wait for the timeline semaphore that it signals.",
-                         *pair};
+    bench_case beside = {
+        name,
+        "ns",
+        {"p50"},
+        "The same as launch_empty. Floor: without slipring, a recorded command buffer with a kernel for 8 messages is "
+        "submitted, and the program waits for the timeline semaphore that it signals.",
+        *pair};
     beside.pair.floor = submit_slice;
     if ((l->bare = bare_open(l->bench)) == NULL)
         return false;
@@ -189,13 +190,14 @@ static bool measure_by_driver(launch_bench *l, const char *name, const char *man
     bench_case one = {name,
                       "ns",
                       {"p50"},
-                      "As launch_empty. Floor: cuLaunchKernel and cuStreamSynchronize, in the calling thread.",
+                      "The same as launch_empty. Floor: cuLaunchKernel and cuStreamSynchronize in the calling thread.",
                       *pair};
-    bench_case together = {many,
-                           "ns",
-                           {"median"},
-                           "As launch_empty_many. Floor: as many cuLaunchKernel and one cuStreamSynchronize.",
-                           *pair};
+    bench_case together = {
+        many,
+        "ns",
+        {"median"},
+        "The same as launch_empty_many. Floor: as many calls of cuLaunchKernel and one of cuStreamSynchronize.",
+        *pair};
     one.pair.floor = driver_slice;
     together.pair.value = run_slice;
     together.pair.floor = driver_run_slice;
@@ -277,8 +279,8 @@ static bool measure_first(launch_bench *l, const char *name, const measure_pair 
     bench_case first = {name,
                         "ns",
                         {"p50"},
-                        "From the call until the host sees what the kernel's first instruction writes, of a stream "
-                        "that is empty. Floor: as before.",
+                        "The time from the call of slr_launch on an empty stream until the host sees what the kernel's "
+                        "first instruction writes. Floor: as for launch_empty.",
                         *pair};
     first.pair.value = first_slice;
     if (!bench_wants(l->bench, name))
@@ -291,8 +293,7 @@ static bool measure_first(launch_bench *l, const char *name, const measure_pair 
         fine = bench_measure(l->bench, &first);
     else if (fine)
         bench_add(l->bench, &(bench_row){.name = name, .stat = "p50", .unit = "ns"},
-                  "Not measured: the host does not see what a kernel of this device writes before the launch is waited "
-                  "for.");
+                  "Not measured: the host sees what a kernel of this device writes only after a wait for the launch.");
     slr_buffer_destroy(l->buffer);
     free(l->word);
     return fine;
@@ -326,21 +327,25 @@ bool bench_launch(bench *bench)
         return true;
     measure_pair pair = {
         .value = launch_slice, .floor = hand_off_slice, .value_context = &l, .floor_context = &l, .figures = 1};
-    bench_case one = {
-        finished,
+    bench_case one = {finished,
+                      "ns",
+                      {"p50"},
+                      "The time of a launch of a kernel that does nothing (one block of one thread) and of the wait "
+                      "for its end; one launch after the other. Floor: the caller passes a function to a thread that "
+                      "polls, and waits until this thread has called it.",
+                      pair};
+    bench_case many = {
+        together,
         "ns",
-        {"p50"},
-        "A kernel that does nothing, one block of one thread, launched and waited for, back to back. Floor: "
-        "a function handed to a spinning thread, and waited for.",
+        {"median"},
+        "The time of one launch, if 512 launches follow one another before one wait. Floor: as for launch_empty.",
         pair};
-    bench_case many = {together,
-                       "ns",
-                       {"median"},
-                       "512 launches in sequence, then one wait: the time of each. Floor: as before.",
-                       pair};
     many.pair.value = run_slice;
-    bench_case call = {
-        called, "ns", {"p50"}, "The call of slr_launch alone, of a stream that is empty. Floor: as before.", pair};
+    bench_case call = {called,
+                       "ns",
+                       {"p50"},
+                       "The time of the call of slr_launch alone, on an empty stream. Floor: as for launch_empty.",
+                       pair};
     call.pair.value = call_slice;
     bool fine = open(&l) && bench_measure(bench, &one) && bench_measure(bench, &many) && bench_measure(bench, &call) &&
                 measure_first(&l, first, &pair) && measure_beside(&l, beside, many_beside, &pair);

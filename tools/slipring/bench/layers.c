@@ -67,7 +67,7 @@ static bool all_slice(void *context, double *figures)
 static bool add_checkpoint_peak(bench *bench, kept *k)
 {
     bench_row row = {.name = "checkpoint_peak", .stat = "high-water mark", .unit = "bytes"};
-    char method[320];
+    char method[BENCH_METHOD_BYTES];
     uint64_t few, all;
     double ignored;
     slr_plan plan;
@@ -85,10 +85,11 @@ static bool add_checkpoint_peak(bench *bench, kept *k)
     if (status != SLR_OK)
         return say_failure(status, "checkpoint_peak"), false;
     row.value = (double)few, row.floor = (double)all;
-    snprintf(method, sizeof method,
-             "%d equal layers, forward and backward: most bytes that the pool had in use, with every %uth activation "
-             "kept; slr_ops_plan says %llu. Floor: with all of them kept.",
-             LAYERS, plan.every, (unsigned long long)plan.as_described.checkpointed);
+    snprintf(
+        method, sizeof method,
+        "The most bytes of the pool that were in use during the forward and backward computation of %d equal layers, "
+        "with every %uth activation kept; slr_ops_plan predicts %llu. Floor: the same with every activation kept.",
+        LAYERS, plan.every, (unsigned long long)plan.as_described.checkpointed);
     bench_add(bench, &row, method);
     return true;
 }
@@ -96,14 +97,15 @@ static bool add_checkpoint_peak(bench *bench, kept *k)
 static bool add_checkpoint_time(bench *bench, kept *k)
 {
     static const char name[] = "checkpoint_time";
-    char method[320];
+    char method[BENCH_METHOD_BYTES];
     double ignored;
     if (!bench_wants(bench, name))
         return true;
     if (!train_once(&k->chain[0], &ignored) || !train_once(&k->chain[1], &ignored)) // compiles; warms
         return false;
     snprintf(method, sizeof method,
-             "%d equal layers, forward and backward, with every 8th activation kept. Floor: with all of them kept.",
+             "The time of the forward and backward computation of %d equal layers, with every 8th activation kept. "
+             "Floor: the same with every activation kept.",
              LAYERS);
     bench_case row = {name,
                       "ns",

@@ -127,10 +127,12 @@ static bool bare_slice(void *context, double *figures)
 
 // ---- the rows ------------------------------------------------------------------------------------------------------
 
-static const char wait_method[] = "How long 99 of 100 messages wait and are handled, while the mailbox is kept full; "
-                                  "medians over the slices of the row above, one message in 256 timed. Floor: the time "
-                                  "in which the bare queue passes as many messages as there are places.";
-static const char memory_method[] = "What becomes resident when the mailbox is used. Floor: its messages alone.";
+static const char wait_method[] =
+    "The time within which 99 of 100 messages have waited and are handled, while the mailbox is kept full: the median "
+    "over the measurements of the row above, in which slipring times one message in 256. Floor: the time in which the "
+    "bare queue passes as many messages as the mailbox holds.";
+static const char memory_method[] =
+    "How much memory becomes resident when the mailbox is used. Floor: the bytes of its messages alone.";
 
 static void add_wait(mailbox *mailbox, const char *name)
 {
@@ -171,21 +173,21 @@ static bool measure_size(mailbox *mailbox, const char *name)
     double before = resident_kib();
     bool fine = open_and_use(mailbox);
     double kib = resident_kib() - before;
-    fine =
-        fine &&
-        bench_measure(
-            mailbox->bench,
-            &(bench_case){.name = name,
-                          .unit = "msg/s",
-                          .stats = {"rate"},
-                          .method = "slr_send_many, 32 messages a call, into a mailbox of that size; the handler reads "
-                                    "every word. Floor: bare SPSC queue of the same size, published 32 at once.",
-                          .pair = {.value = ring_slice,
-                                   .floor = bare_slice,
-                                   .value_context = mailbox,
-                                   .floor_context = mailbox,
-                                   .figures = 1,
-                                   .enough = MEASURE_KEPT}});
+    fine = fine &&
+           bench_measure(mailbox->bench,
+                         &(bench_case){.name = name,
+                                       .unit = "msg/s",
+                                       .stats = {"rate"},
+                                       .method =
+                                           "Messages a second by slr_send_many, 32 messages in a call, into a mailbox "
+                                           "of this size; the handler reads every word. Floor: a bare queue of the "
+                                           "same size, into which the sender publishes 32 messages at a time.",
+                                       .pair = {.value = ring_slice,
+                                                .floor = bare_slice,
+                                                .value_context = mailbox,
+                                                .floor_context = mailbox,
+                                                .figures = 1,
+                                                .enough = MEASURE_KEPT}});
     if (fine) {
         add_wait(mailbox, name);
         bench_add(mailbox->bench,

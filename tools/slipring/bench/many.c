@@ -180,9 +180,10 @@ static bool measure_size(many *many, uint32_t count, double figures[FIGURES])
 static void add_rows(bench *bench, const char *name, const double figures[FIGURES], const double base[FIGURES])
 {
     static const char method[] =
-        "One of many active ring kernels of the default size: created, launched and activated; its first call through "
-        "one port, and its second; the port closed, and each terminated and destroyed; memory of the process for each. "
-        "Medians of 1 to 15 rounds. Floor: the same of 1,000.";
+        "Figures for one of many active ring kernels of the default size. start: it is created, launched and "
+        "activated. first, call: its first and its second call through one port. end: the port is closed, and the ring "
+        "kernel is terminated and destroyed. memory: the memory of the process for each ring kernel. Medians of 1 to "
+        "15 rounds. Floor: the same with 1,000 ring kernels.";
     for (unsigned k = 0; k < FIGURES; k++)
         bench_add(
             bench,
@@ -194,8 +195,9 @@ static void add_rows(bench *bench, const char *name, const double figures[FIGURE
 static void add_stop(bench *bench, const char *name, const many *many, uint32_t count)
 {
     char method[BENCH_METHOD_BYTES];
-    snprintf(method, sizeof method, "Stopped: of %u ring kernels %u could be started. %s. See sysctl vm.max_map_count.",
-             count, many->started, many->why);
+    snprintf(method, sizeof method,
+             "Stopped: of %u ring kernels, only %u could be started: %s. See sysctl vm.max_map_count.", count,
+             many->started, many->why);
     say("%s: %s", name, method);
     bench_add(bench, &(bench_row){.name = name, .stat = "stopped", .unit = "", .value = many->started, .floor = count},
               method);
@@ -298,6 +300,7 @@ bool bench_streams(bench *bench)
     if (status != SLR_OK)
         return bench_failed(status, "idle");
     bench_add(bench, &(bench_row){.name = "stream_life", .stat = "both", .unit = "us", .value = many, .floor = few},
-              "One stream created and destroyed among 10,000 idle ones. Floor: among 10. Medians of 15 times 200.");
+              "The time to create and destroy one stream while 10,000 idle streams exist. Floor: the same while 10 "
+              "idle streams exist. Medians of 15 rounds, each of 200 streams.");
     return true;
 }

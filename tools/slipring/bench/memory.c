@@ -130,7 +130,7 @@ static bool bare_chase_slice(void *context, double *figures)
 
 static bool measure_latency(memory_bench *m, const level *level, bool is_cache)
 {
-    char method[300];
+    char method[BENCH_METHOD_BYTES];
     if (!bench_wants(m->bench, level->latency))
         return true;
     m->chain = bench_lines(level->bytes);
@@ -140,9 +140,9 @@ static bool measure_latency(memory_bench *m, const level *level, bool is_cache)
     if (status == SLR_OK)
         status = slr_buffer_write(m->next, 0, m->chain, level->bytes);
     snprintf(method, sizeof method,
-             "One thread of a kernel follows 65,536 links, each to a random line of %zu KiB (pages as the system gives "
-             "them); launching it is a part; a cache has been filled with them before. Floor: the same in plain C, on "
-             "the caller's core.",
+             "The time of a load: one thread of a kernel follows 65,536 links, each to a random cache line of %zu KiB, "
+             "in pages of the system's default size; the time includes the launch. The lines were read into the caches "
+             "before. Floor: the same in plain C, on the caller's core.",
              level->bytes >> 10);
     bench_case what = {level->latency,
                        "ns",
@@ -233,18 +233,17 @@ static void free_arrays(memory_bench *m)
 // The first two levels are a core's own; of the others each thread gets its part.
 static bool measure_bandwidth(memory_bench *m, const level *level, bool is_cores_own)
 {
-    char method[300];
+    char method[BENCH_METHOD_BYTES];
     if (!bench_wants(m->bench, level->bandwidth))
         return true;
     size_t each = level->bytes / (is_cores_own ? 1 : MOST_THREADS) / 3 / LINE * LINE;
     m->n = (int)(each / sizeof(float));
     m->rounds = each < (4u << 20) ? (int)((4u << 20) / each) : 1;
     slr_status status = make_arrays(m, each * MOST_THREADS);
-    snprintf(
-        method, sizeof method,
-        "STREAM triad, a = b + s c, by %d threads of a kernel over %zu KiB each, %d times a launch; 12 B count for "
-        "each float. Floor: the same in plain C on two cores.",
-        MOST_THREADS, 3 * each >> 10, m->rounds);
+    snprintf(method, sizeof method,
+             "The STREAM triad, a = b + s c, by %d threads of a kernel, each over %zu KiB of its own, %d times in a "
+             "launch; each float counts as 12 B. Floor: the same in plain C on two cores.",
+             MOST_THREADS, 3 * each >> 10, m->rounds);
     bench_case what = {level->bandwidth,
                        "GB/s",
                        {"median"},

@@ -230,15 +230,16 @@ static bool measure(memory_bench *m, const char *name, const char *unit, const c
 
 static bool measure_latency(memory_bench *m, const char *name, size_t bytes)
 {
-    char method[300];
+    char method[BENCH_METHOD_BYTES];
     if (!bench_wants(m->bench, name))
         return true;
     unsigned *chain = make_chain(bytes > 0 ? bytes : LINE);
     m->chases = bytes > 0 ? CHASE : CHASE_SHARED;
     m->hops = m->bench->small ? SMALL_HOPS : HOPS;
     snprintf(method, sizeof method,
-             "One thread follows %d links through %zu KiB of %s; a chase of as many before it is taken off, with its "
-             "launch. Floor: the same text by NVRTC, launched by hand.",
+             "The time of a load: in one launch a thread follows %d links, and in a second launch twice as many, "
+             "through %zu KiB of %s; the time of the first launch is subtracted from that of the second. Floor: the "
+             "same text, compiled by NVRTC and launched without slipring.",
              m->hops, bytes >> 10, bytes > 0 ? "the device's memory, a line each" : "shared memory (4)");
     bool fine =
         make(m, bytes > 0 ? 1 : 0, bytes, chain) && measure(m, name, "ns", method, chase_slice, hand_chase_slice);
@@ -249,15 +250,15 @@ static bool measure_latency(memory_bench *m, const char *name, size_t bytes)
 
 static bool measure_bandwidth(memory_bench *m, const char *name, size_t bytes)
 {
-    char method[300];
+    char method[BENCH_METHOD_BYTES];
     if (!bench_wants(m->bench, name))
         return true;
     float *zeros = memory_take(bytes / 3, 1);
     m->n = (int)(bytes / 3 / sizeof *zeros);
     m->rounds = m->bench->small ? 1 : 16;
     snprintf(method, sizeof method,
-             "STREAM triad, a = b + 2 c, a thread a float, over %zu KiB in all, %d launches and a wait; 12 B count for "
-             "each float. Floor: the same text by NVRTC, launched by hand.",
+             "The STREAM triad, a = b + 2 c, with a thread for each float, over %zu KiB in all; %d launches and a "
+             "wait; each float counts as 12 B. Floor: the same text, compiled by NVRTC and launched without slipring.",
              bytes >> 10, m->rounds);
     bool fine = make(m, 3, bytes / 3, zeros) && measure(m, name, "GB/s", method, triad_slice, hand_triad_slice);
     unmake(m);
@@ -275,8 +276,8 @@ static bool measure_occupancy(memory_bench *m, size_t bytes)
     m->n = (int)(bytes / 3 / sizeof *zeros);
     bool fine = make(m, 3, bytes / 3, zeros) && eight_warps_slice(m, &unused) && // compiles
                 measure(m, name, "GB/s",
-                        "STREAM triad over the device's memory, one block a multiprocessor, of 256 threads: 8 warps. "
-                        "Floor: of 64 threads: 2 warps.",
+                        "The STREAM triad over the device's memory, with one block of 256 threads (8 warps) for each "
+                        "multiprocessor. Floor: blocks of 64 threads (2 warps).",
                         eight_warps_slice, two_warps_slice);
     unmake(m);
     free(zeros);

@@ -186,12 +186,12 @@ static bool are_same(models *m)
 
 static bool add_streams(bench *bench, models *m)
 {
-    char method[320];
-    snprintf(
-        method, sizeof method,
-        "Inferences a second of %d models of %d layers, each in a stream of its own: %d of each model are submitted "
-        "by turns, and waited for together. Floor: each is waited for before the next is submitted.",
-        MODELS, LAYERS, ROUNDS);
+    char method[BENCH_METHOD_BYTES];
+    snprintf(method, sizeof method,
+             "Inferences a second of %d models of %d layers, each model in a stream of its own: %d inferences of each "
+             "model are submitted in turn, and the program waits for all of them together. Floor: the program waits "
+             "for each inference before it submits the next one.",
+             MODELS, LAYERS, ROUNDS);
     bench_case row = {
         "parallel_models",
         "inferences/s",
@@ -205,12 +205,11 @@ static bool add_streams(bench *bench, models *m)
 // The second floor says what the cores together are worth.
 static bool add_one_core(bench *bench, models *m, models *one)
 {
-    char method[320];
-    snprintf(
-        method, sizeof method,
-        "Inferences a second of the same %d models in their streams, as parallel_models. Floor: one after the other "
-        "on the device cpu?threads=1, which computes on one core.",
-        MODELS);
+    char method[BENCH_METHOD_BYTES];
+    snprintf(method, sizeof method,
+             "Inferences a second of the same %d models in their streams, as in parallel_models. Floor: one inference "
+             "after the other on the device cpu?threads=1, which computes on one core.",
+             MODELS);
     bench_case row = {
         "parallel_models_core",
         "inferences/s",
@@ -222,11 +221,12 @@ static bool add_one_core(bench *bench, models *m, models *one)
 
 static bool add_rings(bench *bench, models *m)
 {
-    char method[320];
+    char method[BENCH_METHOD_BYTES];
     double ignored;
     snprintf(method, sizeof method,
-             "Inferences a second of the same %d models, each a ring kernel with a block of 128 threads, a column a "
-             "thread; a message is an inference. Floor: in streams, by slr_ops, as parallel_models.",
+             "Inferences a second of the same %d models, each as a ring kernel with a block of 128 threads; each "
+             "thread computes a column, and each message is an inference. Floor: the models in streams, by slr_ops, as "
+             "in parallel_models.",
              MODELS);
     bench_case row = {
         "parallel_models_ring",

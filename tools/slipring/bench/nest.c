@@ -151,9 +151,10 @@ bool bench_nest(bench *bench)
         .name = "relaunch_loops",
         .unit = "msg/s",
         .stats = {"median"},
-        .method = "A batched ring kernel: slr_send_many, a message to each of 32 instances a call, 8 calls, until all "
-                  "are handled by 64 threads each, in 1,024 loops of 4 turns. Floor: the same loops in a kernel of 32 "
-                  "blocks, which counts no fuel: a write, a launch, a wait, 8 times.",
+        .method = "Messages a second to a batched ring kernel, until all are handled: 8 calls of slr_send_many, each "
+                  "with one message to each of 32 instances. 64 threads handle each message, and each thread runs an "
+                  "inner loop of 4 iterations 1,024 times. Floor: the same loops in a kernel of 32 blocks that counts "
+                  "no fuel: 8 times a write, a launch and a wait.",
         .pair = {.value = ring_slice, .floor = kernel_slice, .figures = 1},
     };
     if (strcmp(bench->info.backend, "cpu") == 0 || strcmp(bench->info.backend, "null") == 0 ||

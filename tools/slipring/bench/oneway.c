@@ -189,21 +189,23 @@ static bool open_bare(one_way *one_way)
 
 static void describe(const bare *bare, char *method, size_t room)
 {
-    static const char value[] = "the handler reads every word and keeps a sum; until all are handled. Floor: ";
-    static const char queue[] = "bare SPSC queue, same payload, published 32 at once, ";
+    static const char value[] = "until all are handled; the handler reads every word and adds it to a sum. Floor: ";
+    static const char queue[] = "a bare queue with the same messages, of which the sender publishes 32 at a time, ";
     if (bare_on_host(bare))
-        snprintf(method, room, "%s%son two threads.", value, queue);
+        snprintf(method, room, "%s%sbetween two threads.", value, queue);
     else if (bare_is_ready(bare, BARE_READER))
-        snprintf(method, room, "%s%sread by a hand-written persistent kernel, in %s.", value, queue, bare_called(bare));
+        snprintf(method, room, "%s%sread by a handwritten persistent kernel in %s.", value, queue, bare_called(bare));
     else
-        snprintf(method, room, "%snone, by hand in %s: %.160s.", value, bare_called(bare), bare_why(bare));
+        snprintf(method, room, "%snone, because the handwritten reader in %s does not run: %.160s.", value,
+                 bare_called(bare), bare_why(bare));
 }
 
 static bool measure(one_way *one_way, bool singly)
 {
     char method[BENCH_METHOD_BYTES / 2] = "";
-    snprintf(method, sizeof method, "%s; ",
-             singly ? "slr_send, a message a call" : "slr_send_many, 32 messages a call");
+    snprintf(method, sizeof method, "%s, ",
+             singly ? "Messages a second by slr_send, one message in a call"
+                    : "Messages a second by slr_send_many, 32 messages in a call");
     one_way->singly = singly;
     describe(one_way->bare, method + strlen(method), sizeof method - strlen(method));
     return bench_measure(one_way->bench, &(bench_case){.name = singly ? "oneway_64B" : "oneway_64B_x32",

@@ -129,21 +129,20 @@ static void close_all(ops_bench *o)
 
 static bool add_product(ops_bench *o, const char *name, slr_ops *ops, const char *what)
 {
-    char method[320];
+    char method[BENCH_METHOD_BYTES];
     bench_row absent = {.name = name, .stat = "median", .unit = "GFLOP/s"};
     if (!bench_wants(o->bench, name))
         return true;
     if (strcmp(o->bench->info.backend, "cpu") != 0 || !floors_blas_open((int)o->bench->info.workers)) {
         bench_add(o->bench, &absent,
-                  "Not measured: it is beside libopenblas.so.0 (Debian: libopenblas0-pthread) on a cpu.");
+                  "Not measured: the row needs libopenblas.so.0 (Debian: libopenblas0-pthread) and the device cpu.");
         return true;
     }
     o->ops = ops;
-    snprintf(
-        method, sizeof method,
-        "slr_ops_matmul of floats, %d^3, %s, submitted and waited for. Floor: cblas_sgemm of OpenBLAS called bare, "
-        "on as many threads.",
-        o->side, what);
+    snprintf(method, sizeof method,
+             "slr_ops_matmul of floats with all three sizes %d, %s; the program submits the product and waits. Floor: "
+             "cblas_sgemm of OpenBLAS, called without slipring, on as many threads.",
+             o->side, what);
     bench_case row = {name,
                       "GFLOP/s",
                       {"median"},
@@ -203,7 +202,7 @@ static bool add_choice(ops_bench *o)
 {
     static const uint32_t sizes[] = {16, 33, 64, 100, 129, 200, 256};
     bench_row row = {.name = "benchmark_choice", .stat = "mean", .unit = "x", .floor = 1};
-    char method[320];
+    char method[BENCH_METHOD_BYTES];
     uint32_t random = 1, shapes = o->bench->small ? 2 : SHAPES;
     if (!bench_wants(o->bench, row.name))
         return true;
@@ -223,8 +222,8 @@ static bool add_choice(ops_bench *o)
     row.value = row.value > 1 ? 1 : row.value;
     snprintf(
         method, sizeof method,
-        "Products of %u shapes: speed of the algorithm that was chosen by measurement / speed of the best one in a "
-        "second measurement of all. The least is %.2f.",
+        "For products of %u shapes: the speed of the algorithm that slipring chose by measurement, divided by the "
+        "speed of the fastest algorithm in a second measurement of all (the mean). The lowest of these ratios is %.2f.",
         shapes, least);
     bench_add(o->bench, &row, method);
     return true;

@@ -267,13 +267,15 @@ static const char *shape_text(const slr_tensor *tensor, char to[SHAPE_BYTES])
 
 static bool add_row(ops_cuda *o, const rows *r, const char *name, measure_slice *value)
 {
-    char method[400], first[SHAPE_BYTES], last[SHAPE_BYTES];
+    char method[BENCH_METHOD_BYTES], first[SHAPE_BYTES], last[SHAPE_BYTES];
     if (name == NULL || !bench_wants(o->bench, name))
         return true;
     snprintf(method, sizeof method,
-             "%s, the first of %s, the last of %s, %s, submitted and waited for. Floor: %s called bare.", r->what,
-             shape_text(&o->step[0].tensor[0], first), shape_text(&o->step[o->steps - 1].tensor[0], last),
-             value == own_slice ? "by slipring's kernels, recorded" : "with the library that slr_ops takes",
+             "%s; the first input has the shape %s, the input of the last operation %s; %s; the program submits all "
+             "operations and waits. Floor: %s, called without slipring.",
+             r->what, shape_text(&o->step[0].tensor[0], first), shape_text(&o->step[o->steps - 1].tensor[0], last),
+             value == own_slice ? "by slipring's own kernels in a recorded list"
+                                : "through the library that slr_ops uses",
              r->library);
     bench_case row = {name,
                       "GFLOP/s",
@@ -291,7 +293,7 @@ static bool add_row(ops_cuda *o, const rows *r, const char *name, measure_slice 
 static void add_absent(bench *bench, const char *name, const char *why)
 {
     bench_row absent = {.name = name, .stat = "median", .unit = "GFLOP/s"};
-    char method[320];
+    char method[BENCH_METHOD_BYTES];
     snprintf(method, sizeof method, "Not measured: %s.", why);
     if (name != NULL && bench_wants(bench, name))
         bench_add(bench, &absent, method);
@@ -327,7 +329,7 @@ bool bench_ops_cuda(bench *bench)
         {"gemm_provider", "gemm_own", "slr_ops_matmul of floats", "cuBLASLt", make_float_product},
         {"gemm_half_provider", NULL, "slr_ops_matmul of halves", "cuBLASLt", make_half_product},
         {"conv_provider", "conv_own", "slr_ops_convolution of floats, layers of as many filters of 3 x 3 as channels",
-         "cuDNN, with any of its algorithms,", make_convolutions}};
+         "cuDNN with any of its algorithms", make_convolutions}};
     ops_cuda o = {.bench = bench};
     const char *why = NULL;
     if (strcmp(bench->info.backend, "cuda") != 0)

@@ -134,12 +134,14 @@ static bool measure(payload *p)
             .name = p->copies ? "payload_1MiB_copy" : "payload_1MiB_reference",
             .unit = "us",
             .stats = {"median"},
-            .method = p->copies ? "slr_call with a message of 1 MiB: made (memset), sent, handled (a word of "
-                                  "each line is read), answered. Floor: the same frame made and copied once "
-                                  "by memcpy, in one thread."
-                                : "slr_call with a slice of 1 MiB of a bound buffer, which is mapped, made "
-                                  "(memset) and unmapped; handled (a word of each line is read), answered. "
-                                  "Floor: the same frame made and copied once by memcpy, in one thread.",
+            .method =
+                p->copies
+                    ? "The time of slr_call with a message of 1 MiB: the caller fills the message by memset, and the "
+                      "handler reads a word of each cache line and replies. Floor: one thread fills as many bytes by "
+                      "memset and copies them once by memcpy."
+                    : "The time of slr_call with a slice of 1 MiB of a bound buffer: the caller maps the buffer, fills "
+                      "the slice by memset and unmaps the buffer, and the handler reads a word of each cache line and "
+                      "replies. Floor: one thread fills as many bytes by memset and copies them once by memcpy.",
             .pair = {.value = ring_slice, .floor = copy_slice, .value_context = p, .floor_context = p, .figures = 1}});
 }
 

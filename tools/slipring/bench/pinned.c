@@ -76,9 +76,10 @@ static bool measure(bench *bench, pinned_bench *p, const char *name, bool is_new
     bench_case what = {name,
                        is_new ? "us" : "GB/s",
                        {"median"},
-                       is_new
-                           ? "A pinned buffer made, written once and destroyed. Floor: one that is not pinned."
-                           : "slr_buffer_write into a pinned buffer that is there. Floor: into one that is not pinned.",
+                       is_new ? "The time to create a pinned buffer, to write it once and to destroy it. Floor: the "
+                                "same with a buffer that is not pinned."
+                              : "slr_buffer_write into an existing pinned buffer. Floor: slr_buffer_write into a "
+                                "buffer that is not pinned.",
                        {.value = is_new ? new_pinned_slice : pinned_slice,
                         .floor = is_new ? new_pageable_slice : pageable_slice,
                         .value_context = p,

@@ -200,17 +200,20 @@ static bool measure(bench *bench, const kind *kinds, bool stamped, const bench_c
 static bool measure_staying(bench *bench)
 {
     static const kind kinds[] = {{STAGES, SLR_RING_PERSISTENT}, {STAGES, SLR_RING_RELAUNCHED}};
-    static const bench_case rate = {.name = "pipeline4_stay",
-                                    .unit = "msg/s",
-                                    .stats = {"median"},
-                                    .method = "as pipeline4, through 4 persistent ring kernels that send to one "
-                                              "another on the device. Floor: the 4 with batched launches of pipeline4.",
-                                    .pair = {.value = rate_slice, .floor = rate_slice, .figures = 1}};
-    static const bench_case latency = {.name = "pipeline4_stay_latency",
-                                       .unit = "ns",
-                                       .stats = {"p50", "p99", "p99.9"},
-                                       .method = "as pipeline4_latency, likewise. Floor: batched launches.",
-                                       .pair = {.value = latency_slice, .floor = latency_slice, .figures = 3}};
+    static const bench_case rate = {
+        .name = "pipeline4_stay",
+        .unit = "msg/s",
+        .stats = {"median"},
+        .method = "The same as pipeline4, through 4 persistent ring kernels that send to one another on the device. "
+                  "Floor: the value of pipeline4, through 4 batched ring kernels.",
+        .pair = {.value = rate_slice, .floor = rate_slice, .figures = 1}};
+    static const bench_case latency = {
+        .name = "pipeline4_stay_latency",
+        .unit = "ns",
+        .stats = {"p50", "p99", "p99.9"},
+        .method =
+            "The same as pipeline4_latency, through these 4 persistent ring kernels. Floor: 4 batched ring kernels.",
+        .pair = {.value = latency_slice, .floor = latency_slice, .figures = 3}};
     return measure(bench, kinds, false, &rate) && measure(bench, kinds, true, &latency);
 }
 
@@ -259,11 +262,11 @@ static bool measure_hop(hop *hop)
     void *unused = bare_take(hop->bare, sizeof(bench_message));
     bool by_hand = unused != NULL && bare_prepare(hop->bare, BARE_HANDOVER, unused, unused);
     snprintf(method, sizeof method,
-             "one 64 B message at a time through two ring kernels and through one, end to end: the difference of the "
-             "two medians. floor: %s%.160s. ",
-             by_hand
-                 ? "two blocks by hand in CUDA C++ that hand such a message to and fro through L2, the mean of a way"
-                 : "none, by hand: ",
+             "One message of 64 B at a time goes through two ring kernels, and then through one: the difference of the "
+             "two median times. Floor: %s%.160s. ",
+             by_hand ? "two handwritten blocks in CUDA C++ pass such a message to and fro through L2; half of the time "
+                       "of a round trip"
+                     : "none, because the handwritten kernel does not run: ",
              by_hand ? "" : bare_why(hop->bare));
     return open_chain(hop->bench, hop->two, "hop", 2, true) && open_chain(hop->bench, hop->one, "no-hop", 1, true) &&
            bench_measure(hop->bench, &what);
@@ -298,17 +301,17 @@ bool bench_pipeline(bench *bench)
         .name = "pipeline4",
         .unit = "msg/s",
         .stats = {"median"},
-        .method = "64 B through 4 ring kernels joined by slr_route, each of which reads and writes every word; sent 32 "
-                  "at once, received from a port after the last; the caller and all workers share the cores. Floor: "
-                  "one such ring kernel, sent to and received from in the same way.",
+        .method = "Messages of 64 B a second through 4 ring kernels that slr_route connects; each reads and writes "
+                  "every word. The caller sends 32 messages at a time, and receives them from the last ring kernel "
+                  "through a port. The caller and all workers share the cores. Floor: one such ring kernel, with the "
+                  "same sends and receives.",
         .pair = {.value = rate_slice, .floor = rate_slice, .figures = 1}};
     static const bench_case latency = {
         .name = "pipeline4_latency",
         .unit = "ns",
         .stats = {"p50", "p99", "p99.9"},
-        .method =
-            "one message at a time from end to end, by the time stamp that the routes pass along. Floor: one ring "
-            "kernel.",
+        .method = "The time of a message through all 4 ring kernels, by the timestamp that the routes pass on; one "
+                  "message at a time. Floor: the same through one ring kernel.",
         .pair = {.value = latency_slice, .floor = latency_slice, .figures = 3}};
     partner_free_caller(bench->partner);
     return measure(bench, kinds, false, &rate) && measure(bench, kinds, true, &latency) &&

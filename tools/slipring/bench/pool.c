@@ -171,15 +171,18 @@ SLICE(device, floor_at)
 // ---- the rows ------------------------------------------------------------------------------------------------------
 
 #define HEAP                                                                                                           \
-    "a call of slr_heap_take or slr_heap_give, 64 B to 1 MiB, as many in each octave, 1,024 slots at random, 16 "      \
-    "calls "                                                                                                           \
-    "timed at once. "
-#define HIT "slr_pool_acquire, which finds a buffer of 4 KiB, and slr_buffer_destroy, 16 pairs timed at once. "
+    "The time of a call of slr_heap_take or slr_heap_give: pieces of 64 B to 1 MiB, equally many between any two "     \
+    "powers of two, for 1,024 places in random order; 16 calls are timed together. "
+#define HIT                                                                                                            \
+    "The time of slr_pool_acquire, which finds a free buffer of 4 KiB in the pool, and of slr_buffer_destroy; 16 "     \
+    "such pairs are timed together. "
 #define MISS                                                                                                           \
-    "slr_pool_acquire of 4 KiB from a pool that keeps nothing, and slr_buffer_destroy, 16 pairs timed at once. "
-#define MIMALLOC "floor: mimalloc's mi_malloc and mi_free, the same."
-#define LIBC "floor: the C library's malloc and free, the same."
-#define NO_MIMALLOC "floor: the C library's malloc and free, the same, for " ALLOCATOR_MIMALLOC_MISSING "."
+    "The time of slr_pool_acquire of 4 KiB from a pool that keeps no free buffer, and of slr_buffer_destroy; 16 such " \
+    "pairs are timed together. "
+#define MIMALLOC "Floor: mi_malloc and mi_free of mimalloc, with the same sizes."
+#define LIBC "Floor: malloc and free of the C library, with the same sizes."
+#define NO_MIMALLOC                                                                                                    \
+    "Floor: malloc and free of the C library, with the same sizes, because " ALLOCATOR_MIMALLOC_MISSING "."
 
 static const struct row {
     const char *name, *method, *without_mimalloc; // the last NULL: not against mimalloc
@@ -189,7 +192,7 @@ static const struct row {
     {"heap_random_libc", HEAP LIBC, NULL, heap_slice, other_slice},
     {"pool_hit", HIT MIMALLOC, HIT NO_MIMALLOC, hit_slice, other_pair_slice},
     {"pool_hit_libc", HIT LIBC, NULL, hit_slice, other_pair_slice},
-    {"pool_miss", MISS "floor: the device's own call to make such memory, and to take it back.", NULL, miss_slice,
+    {"pool_miss", MISS "Floor: the device's own calls that allocate and free such memory.", NULL, miss_slice,
      device_slice},
 };
 

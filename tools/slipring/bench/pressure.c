@@ -160,9 +160,9 @@ static bool measure(bench *bench, const char *name, bool answers, const char *wh
                      .value = pages_most_mib(&pressure.pages),
                      .floor = (double)messages * MESSAGE_BYTES / (1024 * 1024)};
     snprintf(method, sizeof method,
-             "Most memory that this process took more, while %" PRIu64
-             " messages of 64 B were sent, %s. The sender was "
-             "refused %" PRIu64 " times; each message was handled once, in order%s. Floor: the bytes of all messages.",
+             "How much more memory this process used at most while %" PRIu64
+             " messages of 64 B were sent, %s. The sender was refused %" PRIu64
+             " times; each message was handled once, in order%s. Floor: the bytes of all messages.",
              pressure.sent, what, pressure.refused, answers ? ", and each output received once" : "");
     if (fine)
         bench_add(bench, &row, method);
@@ -175,6 +175,9 @@ static bool measure(bench *bench, const char *name, bool answers, const char *wh
 
 bool bench_pressure(bench *bench)
 {
-    bool fine = measure(bench, "state_slow_handler", false, "each of which takes the handler 1 us; TIMEOUT after 1 ms");
-    return measure(bench, "state_full_output", true, "and 4,096 outputs were received after each FULL") && fine;
+    bool fine = measure(bench, "state_slow_handler", false,
+                        "each of which takes the handler 1 us; a send waits for at most 1 ms");
+    return measure(bench, "state_full_output", true,
+                   "and 4,096 outputs were received each time that a send returned SLR_FULL") &&
+           fine;
 }

@@ -98,9 +98,9 @@ static bool region_slice(void *context, double *figures)
 
 // ---- the rows ------------------------------------------------------------------------------------------------------
 
-#define WRITE "ns a copy of 64 B to a buffer outside of streams, "
-#define FILLS "ns a fill of 64 B, of recorded lists of 128, "
-#define FLOOR ". Floor: the same with neither."
+#define WRITE "The time of a copy of 64 B to a buffer, outside of streams, "
+#define FILLS "The time of a fill of 64 B in a recorded list of 128 fills, "
+#define FLOOR ". Floor: the same with profiler and trace off."
 
 static const struct row {
     const char *name;
@@ -108,12 +108,13 @@ static const struct row {
     measure_slice *slice;
     const char *method;
 } rows[] = {
-    {"copy_profile", WATCH_PROFILE, write_slice, WRITE "with the profiler" FLOOR},
-    {"copy_trace", WATCH_TRACE, write_slice, WRITE "with the trace" FLOOR},
-    {"copy_both", WATCH_BOTH, write_slice, WRITE "with both" FLOOR},
-    {"list_profile", WATCH_PROFILE, list_slice, FILLS "with the profiler" FLOOR},
-    {"list_trace", WATCH_TRACE, list_slice, FILLS "with the trace" FLOOR},
-    {"region_trace", WATCH_TRACE, region_slice, "ns a named region that holds nothing, with the trace" FLOOR},
+    {"copy_profile", WATCH_PROFILE, write_slice, WRITE "with the profiler on" FLOOR},
+    {"copy_trace", WATCH_TRACE, write_slice, WRITE "with the trace on" FLOOR},
+    {"copy_both", WATCH_BOTH, write_slice, WRITE "with profiler and trace on" FLOOR},
+    {"list_profile", WATCH_PROFILE, list_slice, FILLS "with the profiler on" FLOOR},
+    {"list_trace", WATCH_TRACE, list_slice, FILLS "with the trace on" FLOOR},
+    {"region_trace", WATCH_TRACE, region_slice,
+     "The time of a named region that contains nothing, with the trace on" FLOOR},
 };
 
 // What the row before says, as a difference.
@@ -121,7 +122,7 @@ static void add_cost(bench *bench, const char *name)
 {
     const bench_row *row = &bench->rows[bench->row_count - 1];
     bench_add(bench, &(bench_row){.name = name, .stat = "cost", .unit = "ns", .value = row->floor * (row->ratio - 1)},
-              "What the row above adds to each: floor times (ratio - 1).");
+              "What profiler or trace add to each operation of the row above: floor times (ratio - 1) of that row.");
 }
 
 static bool open_set(bench *bench, set *set)

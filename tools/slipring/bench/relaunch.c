@@ -132,10 +132,10 @@ static bool measure(bench *bench, relaunched *r)
             .name = "relaunch_64B_x1000",
             .unit = "msg/s",
             .stats = {"median"},
-            .method = "ring=relaunch: slr_send_many, a message to each of 1,000 instances a "
-                      "call, 16 calls, until all are handled; each keeps a sum of every word. "
-                      "Floor: by hand, the same messages into a buffer that the device uses "
-                      "where it lies, a launch of 1,000 work-items, a wait, 16 times.",
+            .method = "Messages a second to a batched ring kernel, until all are handled: 16 calls of slr_send_many, "
+                      "each with one message to each of 1,000 instances. Each instance sums every word. Floor: without "
+                      "slipring, 16 times: the same messages are written into a buffer that the device reads in place; "
+                      "a launch of 1,000 work-items handles them; a wait.",
             .pair = {.value = ring_slice, .floor = bare_slice, .value_context = r, .floor_context = r, .figures = 1},
         });
 }

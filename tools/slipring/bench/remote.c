@@ -271,23 +271,23 @@ static bool handled_remote_slice(void *context, double *figures)
 
 static bool measure_remote(remote_bench *remote)
 {
-    bench_case handled = {.name = "remote_oneway_64B",
-                          .unit = "msg/s",
-                          .stats = {"median"},
-                          .method = "Messages of 64 B to a name of one partition on nats-server, loopback, until a "
-                                    "worker of this process has handled them all. Floor: libnats publishes 64 KiB of "
-                                    "the same messages at a time to a like stream, 64 in flight, until all are "
-                                    "acknowledged.",
-                          .pair = {.value = handled_remote_slice,
-                                   .floor = raw_slice,
-                                   .value_context = remote,
-                                   .floor_context = remote,
-                                   .figures = 1,
-                                   .any = true}};
+    bench_case handled = {
+        .name = "remote_oneway_64B",
+        .unit = "msg/s",
+        .stats = {"median"},
+        .method = "Messages of 64 B a second to a name with one partition, through a nats-server on this machine, "
+                  "until a worker in this process has handled all. Floor: libnats publishes the same messages to a "
+                  "stream of the same kind, 64 KiB at a time and up to 64 times in flight, until all are acknowledged.",
+        .pair = {.value = handled_remote_slice,
+                 .floor = raw_slice,
+                 .value_context = remote,
+                 .floor_context = remote,
+                 .figures = 1,
+                 .any = true}};
     bench_case accepted = handled;
     accepted.name = "remote_accept_64B";
-    accepted.method = "The same until all are accepted: acknowledged by the server. The worker goes on meanwhile. Same "
-                      "floor.";
+    accepted.method = "The same, until the server has acknowledged all messages; the worker handles messages "
+                      "meanwhile. Floor: as for remote_oneway_64B.";
     accepted.pair.value = accepted_remote_slice;
     return bench_measure(remote->bench, &handled) && bench_measure(remote->bench, &accepted);
 }
@@ -442,19 +442,20 @@ static bool measure_calls(const remote_bench *base)
     bool fine =
         (status == SLR_OK || bench_failed(status, "cluster")) && open_echo(base, &echo) && open_caller(base, &caller);
     partner_move_caller(base->bench->partner, false);
-    bench_case row = {.name = "remote_call_64B",
-                      .unit = "us",
-                      .stats = {"p50"},
-                      .method = "A message of 64 B until its reply of 64 B is here. Both are stored: nats-server, "
-                                "loopback, a worker of this process. Floor: libnats publishes the message to a stream "
-                                "and waits for the acknowledgement, then sends it as a request to a thread that "
-                                "answers at once.",
-                      .pair = {.value = call_slice,
-                               .floor = raw_call_slice,
-                               .value_context = &calls,
-                               .floor_context = &caller,
-                               .figures = 1,
-                               .any = true}};
+    bench_case row = {
+        .name = "remote_call_64B",
+        .unit = "us",
+        .stats = {"p50"},
+        .method =
+            "The time from sending a message of 64 B until its reply of 64 B has come. A nats-server on this machine "
+            "stores both; the worker is in this process. Floor: libnats publishes the message to a stream and waits "
+            "for the acknowledgement, and then sends it as a request to a thread that replies at once.",
+        .pair = {.value = call_slice,
+                 .floor = raw_call_slice,
+                 .value_context = &calls,
+                 .floor_context = &caller,
+                 .figures = 1,
+                 .any = true}};
     fine = fine && bench_measure(base->bench, &row);
     end_raw(&caller.raw);
     end_echo(&echo);
@@ -511,10 +512,10 @@ static bool measure_snapshots(const remote_bench *base)
                      .unit = "msg/s",
                      .value = messages[0] / seconds[0],
                      .floor = messages[1] / seconds[1]};
-    bench_add(
-        base->bench, &row,
-        "Messages of 64 B to 100,000 keys of one partition, states of 64 B, until a worker has handled them, with "
-        "a snapshot each second. Floor: another name without snapshots, in turns.");
+    bench_add(base->bench, &row,
+              "Messages of 64 B a second to 100,000 keys of one partition, with states of 64 B, until a worker has "
+              "handled all; the worker makes a snapshot each second. Floor: the same with another name, without "
+              "snapshots, measured in turn.");
     return true;
 }
 

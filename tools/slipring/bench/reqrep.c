@@ -132,15 +132,20 @@ static bool peer_slice(void *context, double *figures)
     return bench_peer_measure(exchange->peer, &figures[0]);
 }
 
-#define BARE "Floor: bare echo, two SPSC queues, same payload and window, published 32 at once."
-#define CAF "CAF, two event-based actors on two workers, 64 B a message, same window; one separate process. "
+#define BARE                                                                                                           \
+    "Floor: a bare echo, two queues without slipring, with the same messages and the same number in flight; 32 "       \
+    "messages are published at a time."
+#define CAF                                                                                                            \
+    "Requests and replies a second by CAF, the C++ Actor Framework, in a process of its own: two event-based actors "  \
+    "on two threads, messages of 64 B, up to 512 in flight. "
 
-static const bench_case ring_row = {"reqrep_64B",
-                                    "msg/s",
-                                    {"median"},
-                                    "slr_send_many and slr_receive_many, 32 a call, 512 under way; each word of "
-                                    "message and reply is written and read. " BARE,
-                                    {.value = ring_slice, .floor = bare_slice, .figures = 1}};
+static const bench_case ring_row = {
+    "reqrep_64B",
+    "msg/s",
+    {"median"},
+    "Messages and replies a second by slr_send_many and slr_receive_many, 32 in a call, up to 512 in flight; each word "
+    "of message and reply is written and read. " BARE,
+    {.value = ring_slice, .floor = bare_slice, .figures = 1}};
 static const bench_case peer_rows[] = {
     {"caf_reqrep_64B",
      "msg/s",
@@ -150,7 +155,7 @@ static const bench_case peer_rows[] = {
     {"reqrep_64B_caf",
      "msg/s",
      {"median"},
-     "As reqrep_64B. Floor: CAF, as caf_reqrep_64B.",
+     "The same as reqrep_64B. Floor: CAF, the value of caf_reqrep_64B.",
      {.value = ring_slice, .floor = peer_slice, .figures = 1, .enough = MEASURE_KEPT}},
 };
 

@@ -229,9 +229,9 @@ static const bench_case row = {
     "run_csv",
     "row/s",
     {"median"},
-    "'slipring run' as a process, from its start to its end, 10,000,000 rows of two columns "
-    "from a file to a file, a reply a "
-    "row. Floor: a plain C filter on one core, same reader, writer and work.",
+    "Rows a second of the process 'slipring run', from its start to its end: 10,000,000 rows of two columns from a "
+    "file to a file, with a reply for each row. Floor: a plain C filter on one core, with the same reader, writer and "
+    "work.",
     {.value = run_slice, .floor = plain_slice, .figures = 1, .enough = MEASURE_KEPT, .hard_s = 300}};
 
 bool bench_run(bench *bench)

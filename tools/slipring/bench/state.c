@@ -264,7 +264,7 @@ static bool measure(state_bench *state, const char *server, uint32_t keys, const
 
 static bool measure_all(state_bench *state)
 {
-    const char *floor = "Floor: 64 KiB at a time written to a file of the same folder, filled with the same messages.";
+    const char *floor = "Floor: the same messages are written to a file of the same folder, 64 KiB at a time.";
     bench_case one_way = {.name = "state_oneway_64B",
                           .unit = "msg/s",
                           .stats = {"median"},
@@ -274,24 +274,28 @@ static bool measure_all(state_bench *state)
                                    .floor_context = state,
                                    .figures = 1}};
     bench_case accepted = one_way, snapshot = one_way, beside = one_way;
-    char handled_method[320], accepted_method[320];
+    char handled_method[BENCH_METHOD_BYTES], accepted_method[BENCH_METHOD_BYTES];
     snprintf(handled_method, sizeof handled_method,
-             "Messages of 64 B to a durable ring kernel, local:DIR without fsync, until all are handled. %s", floor);
+             "Messages of 64 B a second to a durable ring kernel in a folder (local:DIR), without fsync, until all are "
+             "handled. %s",
+             floor);
     snprintf(accepted_method, sizeof accepted_method,
-             "The same until all are accepted: written. What has no place in the mailbox waits in memory. %s", floor);
+             "The same, until all messages are accepted, that is, written to the log; messages for which the mailbox "
+             "has no room wait in memory. %s",
+             floor);
     one_way.method = handled_method;
     accepted.name = "state_accept_64B";
     accepted.method = accepted_method;
     accepted.pair.value = accepted_slice;
     beside.name = "state_vs_ring_64B";
-    beside.method =
-        "As state_oneway_64B. Floor: the same handler and messages without a folder, slr_send_many of as many "
-        "as a frame has.";
+    beside.method = "The same as state_oneway_64B. Floor: the same handler and messages, without storage; each call of "
+                    "slr_send_many sends as many messages as a frame has.";
     beside.pair.floor = plain_slice;
     snapshot.name = "state_snapshot_100k";
     snapshot.unit = "ms";
-    snapshot.method = "A snapshot of 100,000 keys whose states of 64 B have all changed, while nothing is handled. One "
-                      "each second costs a thousandth of this for each ms. Floor: as many bytes written to a file.";
+    snapshot.method = "The time of a snapshot of 100,000 keys whose states of 64 B have all changed, while no message "
+                      "is handled. With one snapshot in each second, each ms is a thousandth of the time. Floor: a "
+                      "write of as many bytes to a file.";
     snapshot.pair.value = snapshot_slice;
     snapshot.pair.floor = copy_slice;
     uint32_t keys = state->bench->small ? SMALL_KEYS : KEYS;

@@ -98,7 +98,7 @@ static void add_cost(bench *bench, const char *name)
 {
     const bench_row *row = &bench->rows[bench->row_count - 1];
     bench_add(bench, &(bench_row){.name = name, .stat = "cost", .unit = "ns", .value = row->floor * (row->ratio - 1)},
-              "What the row above adds to a message: floor times (ratio - 1).");
+              "What the timing in the row above adds to each message: floor times (ratio - 1) of that row.");
 }
 
 typedef struct telemetry_row {
@@ -108,15 +108,15 @@ typedef struct telemetry_row {
     const char *method;
 } telemetry_row;
 
-#define THROUGH "ns a message, one way through both cores, 32 a call, "
-#define INTO "ns a message, into the mailbox of a paused ring kernel, 32 a call: the sender's part, "
-#define FLOOR ". Floor: the same with SLR_LATENCY_OFF."
+#define THROUGH "The time of a message from the sender on one core to the handler on the other, 32 messages in a call; "
+#define INTO "The sender's time for a message to a paused ring kernel, 32 messages in a call; "
+#define FLOOR ". Floor: the same with SLR_LATENCY_OFF: slipring times no message."
 
 static const telemetry_row rows[] = {
-    {"timed_256", 256, both_slice, THROUGH "one in 256 timed (the default)" FLOOR},
-    {"timed_all", 1, both_slice, THROUGH "each timed" FLOOR},
-    {"send_timed_256", 256, fill_slice, INTO "one in 256 timed" FLOOR},
-    {"send_timed_all", 1, fill_slice, INTO "each timed" FLOOR},
+    {"timed_256", 256, both_slice, THROUGH "slipring times one message in 256 (the default)" FLOOR},
+    {"timed_all", 1, both_slice, THROUGH "slipring times each message" FLOOR},
+    {"send_timed_256", 256, fill_slice, INTO "slipring times one message in 256" FLOOR},
+    {"send_timed_all", 1, fill_slice, INTO "slipring times each message" FLOOR},
 };
 
 static bool measure(bench *bench, const telemetry_row *row, side *on, side *off)

@@ -104,18 +104,18 @@ bool bench_together(bench *bench)
         .name = "handler_batch",
         .unit = "msg/s",
         .stats = {"median"},
-        .method =
-            "A __ring_batch__ handler with up to 128 messages a call: slr_send_many, 8,192 messages of 64 B to one "
-            "instance, until all are handled; it adds their words to its state. Floor: a __ring__ handler that "
-            "does the same with one message a call, batched where the device is no CPU.",
+        .method = "Messages a second to a __ring_batch__ handler, which gets up to 128 messages in a call: "
+                  "slr_send_many sends 8,192 messages of 64 B to one instance, until all are handled; the handler adds "
+                  "their words to its state. Floor: a __ring__ handler that does the same with one message in a call; "
+                  "its ring kernel is batched if the device is no CPU.",
         .pair = {.value = side_slice, .floor = side_slice, .figures = 1},
     };
     bench_case persistent = {
         .name = "handler_batch_persistent",
         .unit = "msg/s",
         .stats = {"median"},
-        .method = "As handler_batch, with persistent ring kernels, where a call gets up to 32 messages. Floor: a "
-                  "persistent __ring__ handler that does the same with one message a call.",
+        .method = "The same as handler_batch, with persistent ring kernels, in which a call gets up to 32 messages. "
+                  "Floor: a persistent ring kernel whose __ring__ handler does the same with one message in a call.",
         .pair = {.value = side_slice, .floor = side_slice, .figures = 1},
     };
     if (strcmp(bench->info.backend, "null") == 0 || strstr(bench->info.name, "ring=") != NULL)

@@ -270,19 +270,24 @@ static bool measure(transfer *t, const char *name, const char *unit, const char 
 static bool measure_all(transfer *t)
 {
     return measure(t, "overlap", "pairs/s",
-                   "A copy of 16 MiB into a buffer on one stream, a computation as long on another. Floor: memcpy on "
-                   "the caller's thread, the computation on a bare second one.",
+                   "How many pairs a second: a copy of 16 MiB into a buffer on one stream, and a computation that "
+                   "takes as long on another stream. Floor: memcpy on the caller's thread, and the computation on a "
+                   "second thread without slipring.",
                    overlap_slice, bare_overlap_slice) &&
-           measure(t, "batched_4K_x64", "copies/s",
-                   "64 copies of 4 KiB, recorded and launched as one. Floor: the same submitted one by one.",
-                   batched_slice, single_slice) &&
-           measure(t, "direct_4K", "copies/s", "slr_buffer_write of 4 KiB, 64 times. Floor: memcpy.", direct_slice,
+           measure(
+               t, "batched_4K_x64", "copies/s",
+               "64 copies of 4 KiB, recorded and launched as one list. Floor: the same copies, submitted one by one.",
+               batched_slice, single_slice) &&
+           measure(t, "direct_4K", "copies/s",
+                   "64 calls of slr_buffer_write, each of 4 KiB. Floor: memcpy of as many bytes.", direct_slice,
                    memcpy_slice) &&
            measure(t, "recorded_100", "kernels/s",
-                   "100 kernels that do nothing, recorded and launched as one. Floor: the same launched one by one.",
+                   "100 kernels that do nothing, recorded and launched as one list. Floor: the same kernels, launched "
+                   "one by one.",
                    recorded_slice, submitted_slice) &&
            measure(t, "event_10ms", "ns",
-                   "What two events say of a body of 10 ms between them. Floor: the clock read inside the body.",
+                   "The time between two events of a stream, one before and one after a host function of 10 ms. Floor: "
+                   "the time that the host function itself measures.",
                    event_slice, body_slice);
 }
 

@@ -245,11 +245,13 @@ static bool measure_choice(tune_bench *t, const char *row, choice *value, choice
 
 static bool measure_both(tune_bench *t)
 {
-    char method[300];
+    char method[BENCH_METHOD_BYTES];
     bool fine = true;
     if (bench_wants(t->bench, t->what->row)) {
-        snprintf(method, sizeof method, "The choice of the tuner after %u of %u candidates / the default.", t->tried,
-                 t->space);
+        snprintf(
+            method, sizeof method,
+            "The rate with the choice of the tuner, which tried %u of %u candidates. Floor: the rate of the default.",
+            t->tried, t->space);
         fine = measure_choice(t, t->what->row, &t->tuned, &t->standard, method);
         if (fine) {
             t->log_sum += log(t->bench->rows[t->bench->row_count - 1].ratio);
@@ -258,8 +260,9 @@ static bool measure_both(tune_bench *t)
     }
     if (fine && bench_wants(t->bench, t->what->share_row)) {
         snprintf(method, sizeof method,
-                 "The choice of the tuner after %u of %u candidates / the best of %u candidates.", t->tried, t->space,
-                 t->of_space);
+                 "The rate with the choice of the tuner, which tried %u of %u candidates. Floor: the rate of the best "
+                 "of %u candidates.",
+                 t->tried, t->space, t->of_space);
         fine = measure_choice(t, t->what->share_row, &t->tuned, &t->best, method);
     }
     return fine;
@@ -302,7 +305,8 @@ static bool measure_branches(tune_bench *t)
         status = load_choice(t, "SLIPRING_SELECT=1", &shape, &t->tuned);
     bool fine = say_tune(status, branches.name) &&
                 measure_choice(t, branches.row, &t->tuned, &t->standard,
-                               "A branch taken by chance, 100 times a thread: without a jump / as it is.");
+                               "The rate of a kernel in which each thread comes to a random branch 100 times, compiled "
+                               "without a jump (SLIPRING_SELECT). Floor: the same kernel with jumps.");
     free_all(t);
     return fine;
 }
@@ -313,8 +317,7 @@ static void add_mean(tune_bench *t)
         .name = "tune_all", .stat = "mean", .unit = "x", .value = exp(t->log_sum / t->measured), .floor = 1};
     if (t->measured > 1)
         bench_add(t->bench, &row,
-                  "The geometric mean of the ratios of the tune_ rows above: the tuner's choice / the "
-                  "default.");
+                  "The geometric mean of the ratios of the tune_ rows above whose floor is the default.");
 }
 
 bool bench_tune(bench *bench)

@@ -150,9 +150,9 @@ bool bench_wake(bench *bench)
     bench_case what = {.name = "wake",
                        .unit = "ns",
                        .stats = {"p50", "p90"},
-                       .method = "slr_send to a ring kernel whose worker sleeps, until its handler (a C function) has "
-                                 "begun; 0.4 ms rest between. Floor: FUTEX_WAKE of a thread in FUTEX_WAIT, until it "
-                                 "runs.",
+                       .method = "The time from slr_send to a ring kernel whose worker sleeps, until its handler (a C "
+                                 "function) begins; 0.4 ms pass between two sends. Floor: the time from FUTEX_WAKE of "
+                                 "a thread in FUTEX_WAIT until the thread runs.",
                        .pair = {.value = ring_slice, .floor = futex_slice, .figures = 2}};
     if (!bench_wants(bench, what.name))
         return true;

@@ -186,21 +186,23 @@ static bool same_beats(ward *ward)
 // Each gives 360 samples a second.
 static void add_patients(bench *bench, bench_row row)
 {
-    bench_add(bench,
-              &(bench_row){.name = "ward_patients",
-                           .stat = "median",
-                           .unit = "patients",
-                           .value = row.value / WARD_RATE_HZ,
-                           .floor = row.floor / WARD_RATE_HZ},
-              "So many patients could be watched as they live: the row `ward` divided by 360 samples a second.");
+    bench_add(
+        bench,
+        &(bench_row){.name = "ward_patients",
+                     .stat = "median",
+                     .unit = "patients",
+                     .value = row.value / WARD_RATE_HZ,
+                     .floor = row.floor / WARD_RATE_HZ},
+        "How many patients the ring kernel could follow in real time: the row `ward` divided by 360 samples a second.");
 }
 
 static bool measure(ward *ward)
 {
     static const char method[] =
-        "36 samples a message, 20,000 patients with an instance each, sent 256 messages at once by one port, until all "
-        "are handled; caller and workers share the two cores. Floor: the same detector called for each message in a "
-        "plain C loop, half of the patients on each of the two cores. Both found the same beats.";
+        "Samples a second, until all messages are handled: messages of 36 samples to 20,000 patients, with an instance "
+        "for each; one port sends 256 messages at a time. The caller and the workers share the two cores. Floor: a "
+        "plain C loop that calls the same detector for each message, for half of the patients on each of the two "
+        "cores. Both found the same beats.";
     slr_status status = open_ring(ward);
     if (status != SLR_OK)
         return bench_failed(status, "ward");

@@ -101,11 +101,12 @@ static size_t hot_bytes_of(size_t most)
 
 static bool measure(bench *bench, window *w)
 {
-    char method[300];
-    snprintf(method, sizeof method,
-             "A kernel by hand reads %zu KiB again and again, and four times as many bytes of another buffer beside "
-             "them; an access window keeps the first in L2. Floor: no window.",
-             w->hot_bytes >> 10);
+    char method[BENCH_METHOD_BYTES];
+    snprintf(
+        method, sizeof method,
+        "A handwritten kernel reads %zu KiB of one buffer again and again, and meanwhile four times as many bytes of "
+        "another buffer; an access window keeps the first buffer in L2. Floor: the same without an access window.",
+        w->hot_bytes >> 10);
     return bench_measure(bench, &(bench_case){.name = "l2_window",
                                               .unit = "GB/s",
                                               .stats = {"median"},
