@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#define OCCUPANCY "256 threads, which are 8 warps, hide more than 64, which are 2"
+#define OCCUPANCY                                                                                                      \
+    "blocks of 256 threads (8 warps) hide more of the waits for memory than blocks of 64 threads (2 warps)"
 
 // Rows of another benchmark, those that `filter` lets through.
 static const struct borrowed {
@@ -18,17 +19,26 @@ static const struct borrowed {
     {"pinned transfers are faster", bench_pinned, "pinned_"},
     {"pinned transfers are faster", bench_copy_cuda, "bare_pinned_"},
     {"two streams overlap copy and compute", bench_transfer, "overlap"},
-    {"registers 1 cycle, shared 20, L1 30, L2 200, global 400, host 10,000 cycles", bench_memory, "latency_"},
-    {"registers 1 cycle, shared 20, L1 30, L2 200, global 400, host 10,000 cycles", bench_memory_cuda, "latency_"},
-    {"20, 10, 2, 1 and 0.9 TB/s down the hierarchy, 25 GB/s to the host", bench_memory_cuda, "bandwidth_"},
-    {"a buffer kept in L2 is read faster beside other traffic", bench_memory_cuda, "l2_window"},
+    {"a load takes 1 cycle from registers, 20 from shared memory, 30 from L1, 200 from L2, 400 from global memory, and "
+     "10,000 from the host",
+     bench_memory, "latency_"},
+    {"a load takes 1 cycle from registers, 20 from shared memory, 30 from L1, 200 from L2, 400 from global memory, and "
+     "10,000 from the host",
+     bench_memory_cuda, "latency_"},
+    {"from the fastest to the slowest level of memory, the bandwidth is 20, 10, 2, 1 and 0.9 TB/s, and to the host 25 "
+     "GB/s",
+     bench_memory_cuda, "bandwidth_"},
+    {"a buffer that an access window keeps in L2 is read faster, while the kernel also reads other memory",
+     bench_memory_cuda, "l2_window"},
     {OCCUPANCY, bench_memory_cuda, "occupancy"},
-    {"20, 10, 2, 1 and 0.9 TB/s down the hierarchy, 25 GB/s to the host", bench_memory, "bandwidth_"},
-    {"fusing operations into one kernel pays", bench_fused, "fused_chain"},
-    {"checkpointing trades time for memory", bench_layers, "checkpoint_"},
-    {"measured, the fastest algorithm is found", bench_ops, "benchmark_choice"},
-    {"a pool beats allocation: a hit", bench_pool, "pool_hit"},
-    {"a pool beats allocation: a miss, against the device's own allocation", bench_pool, "pool_miss"},
+    {"from the fastest to the slowest level of memory, the bandwidth is 20, 10, 2, 1 and 0.9 TB/s, and to the host 25 "
+     "GB/s",
+     bench_memory, "bandwidth_"},
+    {"operations that are fused into one kernel are faster than separate kernels", bench_fused, "fused_chain"},
+    {"training that keeps fewer activations takes less memory and more time", bench_layers, "checkpoint_"},
+    {"a measurement finds the fastest algorithm", bench_ops, "benchmark_choice"},
+    {"a pool that has a fitting free buffer is faster than an allocation", bench_pool, "pool_hit"},
+    {"a pool that has no fitting free buffer is faster than the device's own allocation", bench_pool, "pool_miss"},
 };
 
 // --filter chooses among the claims' rows by the borrowed filter.
@@ -51,7 +61,7 @@ static void add_absent(bench *bench)
         return;
     bench->claim = OCCUPANCY;
     bench_add(bench, &(bench_row){.name = name, .stat = "-", .unit = "-"},
-              "Not on this device: it has no warps that hide one another's waits. It needs a GPU.");
+              "Not measured: this device has no warps that hide one another's waits. The row needs a GPU.");
 }
 
 bool bench_claims(bench *bench)

@@ -193,8 +193,10 @@ static bool measure_blocks(claims *c)
                  "8 launches of saxpy over %d floats, with the block size that SLR_1D chooses. Floor: blocks of %u "
                  "threads, the fastest of 32 to 1,024.",
                  c->n, c->block);
-        if (!measure(c, "blocks of 64 to 128 under 1K elements, 256 to 100K, 256 to 512 above", sizes[i].name, method,
-                     chosen_slice, best_slice))
+        if (!measure(c,
+                     "the best block has 64 to 128 threads for fewer than 1K elements, 256 for up to 100K, and 256 to "
+                     "512 for more",
+                     sizes[i].name, method, chosen_slice, best_slice))
             return false;
     }
     return true;
@@ -207,10 +209,13 @@ static bool measure_strides(claims *c)
     c->n = c->floats / 32;
     for (int i = 0; i < 3; i++) {
         c->stride = strides[i];
-        if (!measure(c, "strided access is slow, at stride 8 at most 1/8 of the rate; coalesced is not", rows[i],
-                     "The time to copy 131,072 floats that lie a stride apart in an array of 4 M floats. Floor: the "
-                     "time to copy 131,072 consecutive floats.",
-                     stride_slice, coalesced_slice))
+        if (!measure(
+                c,
+                "access with a stride is slower than coalesced access, and reaches at most 1/8 of the rate at stride 8",
+                rows[i],
+                "The time to copy 131,072 floats that lie a stride apart in an array of 4 M floats. Floor: the "
+                "time to copy 131,072 consecutive floats.",
+                stride_slice, coalesced_slice))
             return false;
     }
     return true;

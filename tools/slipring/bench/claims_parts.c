@@ -264,11 +264,11 @@ static bool add_first_fit(parts *p)
         return bench_failed(status, row.name);
     row.value = (double)first_fit_bytes();
     row.floor = (double)by_class;
-    p->bench->claim = "a list of free buffers, of which the first that is large enough serves";
+    p->bench->claim = "a list of free buffers serves well, if the first buffer that is large enough serves a request";
     bench_add(p->bench, &row,
-              "The memory that a list of free buffers allocates for 512 random requests of 1 KiB to 512 KiB, 32 in use "
-              "at a time, if the first buffer that is large enough serves a request. Floor: the memory of a pool of "
-              "slipring, which sorts free buffers by size, after the same requests.");
+              "512 random requests of 1 KiB to 512 KiB, 32 in use at a time. The value is the memory of a list of free "
+              "buffers, in which the first buffer that is large enough serves a request. Floor: the memory of a pool "
+              "of slipring, which sorts free buffers by size, after the same requests.");
     return true;
 }
 
@@ -296,7 +296,7 @@ static bool measure(parts *p, const char *claim, const char *name, const char *u
 
 static bool measure_messages(parts *p)
 {
-    static const char claim[] = "sending to a queue takes 1 us, and receiving 1 us";
+    static const char claim[] = "a message takes 1 us to send to a queue, and 1 us to receive";
     return measure(p, claim, "part_send", "ns",
                    "The time of one slr_send of 8 bytes, of 64 in a row. Floor: a copy of 8 bytes into an array, and a "
                    "release store.",
@@ -305,7 +305,7 @@ static bool measure_messages(parts *p)
                p, claim, "part_receive", "ns",
                "The time of one slr_receive of 8 bytes, of 64 replies that have already come. Floor: as for part_send.",
                receive_slice, bare_slice) &&
-           measure(p, "many messages a call cost less than one for each", "batch_of_32", "ns",
+           measure(p, "a call for many messages costs less than a call for each message", "batch_of_32", "ns",
                    "64 messages are sent and handled by calls that get up to 32 messages, and the replies are "
                    "received: the time for each message. Floor: the same with a call for each message.",
                    batched_slice, each_slice);

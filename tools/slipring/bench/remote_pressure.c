@@ -169,9 +169,9 @@ static bool measure_slow(bench *bench, remote_pressure *pressure)
                      .value = pages_most_mib(&pressure->pages),
                      .floor = (double)messages * sizeof(message) / (1024 * 1024)};
     snprintf(method, sizeof method,
-             "How much more memory this process, with a sender and a worker, used at most while %" PRIu64
-             " messages of 64 B were sent through a nats-server on this machine, each of which takes the handler 2 us. "
-             "The stream holds at most %d frames, and held %" PRIu64 ". The sender was refused %" PRIu64
+             "How much more memory this process used at most; a sender and a worker run in it. %" PRIu64
+             " messages of 64 B were sent through a nats-server on this machine, and each takes the handler 2 us. The "
+             "stream holds at most %d frames, and held %" PRIu64 ". The sender was refused %" PRIu64
              " times after 1 ms; each message was handled once, in order. Floor: the bytes of all messages.",
              messages, CAPACITY, pressure->waited, pressure->refused);
     bench_add(bench, &row, method);
