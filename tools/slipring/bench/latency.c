@@ -238,7 +238,7 @@ static bool probe_slice(void *context, double *figures)
     {                                                                                                                  \
         "p50", "p99", "p99.9"                                                                                          \
     }
-#define FLOOR "Floor: a bare echo, two queues in memory without slipring, with the same messages. "
+#define FLOOR "Floor: a bare echo, two queues in memory without slipring, with the same messages."
 
 static const bench_case cases[] = {
     {"rtt_64B",
@@ -250,12 +250,13 @@ static const bench_case cases[] = {
     {"handoff_64B",
      "ns",
      QUANTILES,
-     "The same work by a second thread, to which a mutex and two condition variables pass it. " FLOOR,
+     "The work of the handler of rtt_64B by a second thread: a mutex and two condition variables pass it the message "
+     "and return the reply. " FLOOR,
      {.value = handoff_slice, .figures = 3}},
     {"plain_64B",
      "ns",
      {"p50"},
-     "The same work by a call of a C function; 64 calls are timed together. " FLOOR,
+     "The work of the handler of rtt_64B by a call of a C function; 64 calls are timed together. " FLOOR,
      {.value = plain_slice, .figures = 1}},
     {"ping_pong",
      "ns",
@@ -287,12 +288,12 @@ static bool measure_resident(bench *bench, latency *latency, const char *name, e
         snprintf(
             method, sizeof method,
             "The time from slr_send of a message until slr_receive has its reply; each word of both is written and "
-            "read. Floor: a handwritten echo in %s: %s, with two queues in host memory and the same messages. ",
+            "read. Floor: a handwritten echo in %s: %s, with two queues in host memory and the same messages.",
             called, floor);
     else
         snprintf(method, sizeof method,
                  "The time from slr_send of a message until slr_receive has its reply. No floor, because the "
-                 "handwritten echo in %s does not run: %.160s. ",
+                 "handwritten echo in %s does not run: %.160s.",
                  called, bare_why(latency->bare));
     what.name = name;
     what.method = method;
@@ -324,7 +325,7 @@ static bool measure_ways(bench *bench, latency *latency)
             continue;
         snprintf(method, sizeof method,
                  "The same work without slipring, in %s, for each message: %s. Floor: the time from slr_send until "
-                 "slr_receive has the reply. ",
+                 "slr_receive has the reply.",
                  bare_called(latency->bare), ways[i].method);
         what.pair.value_context = what.pair.floor_context = latency;
         if (!bench_measure(bench, &what))
@@ -339,7 +340,7 @@ static bool measure_batched(bench *bench, latency *latency)
     bench_case what = cases[0];
     what.method =
         "The time from slr_send of a message until slr_receive has its reply. Floor: the same WebGPU library without "
-        "slipring: a write, a dispatch and a copy into a read-back buffer in one submission, and a map. ";
+        "slipring: a write, a dispatch and a copy into a read-back buffer in one submission, and a map.";
     what.pair = (measure_pair){.value = batched_slice,
                                .floor = launch_slice,
                                .value_context = latency,

@@ -263,7 +263,7 @@ static bool measure_hop(hop *hop)
     bool by_hand = unused != NULL && bare_prepare(hop->bare, BARE_HANDOVER, unused, unused);
     snprintf(method, sizeof method,
              "One message of 64 B at a time goes through two ring kernels, and then through one: the difference of the "
-             "two median times. Floor: %s%.160s. ",
+             "two median times. Floor: %s%.160s.",
              by_hand ? "two handwritten blocks in CUDA C++ pass such a message to and fro through L2; half of the time "
                        "of a round trip"
                      : "none, because the handwritten kernel does not run: ",
