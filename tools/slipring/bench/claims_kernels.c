@@ -232,8 +232,9 @@ static bool measure_bodies(claims *c)
                    "The sums of 1 M floats, one sum for each block, computed in shared memory. Floor: one atomicAdd "
                    "for each float.",
                    shared_slice, atomic_slice) &&
-           measure(c, "a reduction in shared memory pays", "sum_vs_host", "The same. Floor: a loop on the host.",
-                   shared_slice, host_sum_slice);
+           measure(c, "a reduction in shared memory pays", "sum_vs_host",
+                   "The same as sum_vs_atomic. Floor: a loop on the host that sums the 1 M floats.", shared_slice,
+                   host_sum_slice);
 }
 
 // ---- all -----------------------------------------------------------------------------------------------------------

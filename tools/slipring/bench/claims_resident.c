@@ -389,15 +389,18 @@ static bool measure_small(resident *r)
     } ways[] = {
         {"small_stream", "The time of each of 100 launches of a kernel of 10 us on a stream, with one wait for all.",
          together_slice},
-        {"small_recorded", "The same, recorded and launched as one.", recorded_slice},
+        {"small_recorded", "The same as small_stream, with the 100 launches recorded and launched as one list.",
+         recorded_slice},
         {"small_ring",
          "The time of each of 100 messages to a ring kernel that does the same work, one by one, each with a reply.",
          one_by_one_slice},
-        {"small_ring_many", "The same, all sent, then received.", pipelined_slice}};
+        {"small_ring_many", "The same as small_ring, but all messages are sent before the first reply is received.",
+         pipelined_slice}};
     bool fine = true;
     for (size_t i = 0; i < sizeof ways / sizeof *ways && fine; i++) {
         char method[BENCH_METHOD_BYTES];
-        snprintf(method, sizeof method, "%s Floor: the same launches, with a wait after each.", ways[i].method);
+        snprintf(method, sizeof method, "%s Floor: 100 launches of a kernel of 10 us, with a wait after each.",
+                 ways[i].method);
         fine = measure(r, claim, ways[i].name, method, ways[i].value, each_waited_slice);
     }
     return fine;

@@ -238,9 +238,11 @@ static bool measure_failover(bench *bench, failover *failover)
             "until each partition has given an output for a message that was sent after SIGTERM. Each output came "
             "once, in order.");
     add_row(bench, "remote_failover", killed, LEASE_MS,
-            "The same with kill -9 of one of 2 workers. Floor: the lease, for whose end the other worker waits.");
+            "The same as remote_drain, with kill -9 of one of 2 workers. Floor: the lease, for whose end the other "
+            "worker waits.");
     add_row(bench, "remote_rebalance_idle", idle, LEASE_MS,
-            "The same messages, while 1 worker becomes 3 and then 2 workers: the longest time in which a partition "
+            "The messages of remote_drain, while 1 worker becomes 3 and then 2 workers: the longest time in which a "
+            "partition "
             "gave no output. Floor: the lease.");
     return true;
 }

@@ -203,7 +203,8 @@ bool bench_fused(bench *bench)
         return fine;
     }
     return measure_chain(bench, by_hand,
-                         "The same on one thread. Floor: the handwritten loop in bench/kernels/hand/chain.c, compiled "
+                         "The same as fused_chain, on one thread. Floor: the handwritten loop in "
+                         "bench/kernels/hand/chain.c, compiled "
                          "with the same flags, in the calling thread.",
                          hand_loop_slice, hand) &&
            fine;

@@ -222,7 +222,8 @@ static bool bench_source_handler(bench *bench, const demo_record *record)
                            .unit = "ns",
                            .value = (double)ns / MESSAGES,
                            .floor = (double)floor / MESSAGES},
-              "The same with the detector in kernel source, on the device. Floor: no clock reads but a loop: in one "
+              "The same as handlers, with the detector in kernel source, on the device. Floor: no clock reads but a "
+              "loop: in one "
               "launch, one thread passes the messages to the same functions ten times. A handler, in contrast, also "
               "finds its message and its state in memory, and replies.");
     return true;

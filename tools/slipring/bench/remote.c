@@ -286,7 +286,8 @@ static bool measure_remote(remote_bench *remote)
                  .any = true}};
     bench_case accepted = handled;
     accepted.name = "remote_accept_64B";
-    accepted.method = "The same, until the server has acknowledged all messages; the worker handles messages "
+    accepted.method = "The same as remote_oneway_64B, but until the server has acknowledged all messages; the worker "
+                      "handles messages "
                       "meanwhile. Floor: as for remote_oneway_64B.";
     accepted.pair.value = accepted_remote_slice;
     return bench_measure(remote->bench, &handled) && bench_measure(remote->bench, &accepted);

@@ -280,7 +280,8 @@ static bool measure_all(state_bench *state)
              "handled. %s",
              floor);
     snprintf(accepted_method, sizeof accepted_method,
-             "The same, until all messages are accepted, that is, written to the log; messages for which the mailbox "
+             "The same as state_oneway_64B, but until all messages are accepted, that is, written to the log; messages "
+             "for which the mailbox "
              "has no room wait in memory. %s",
              floor);
     one_way.method = handled_method;
