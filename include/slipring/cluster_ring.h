@@ -40,7 +40,7 @@ SLR_API slr_status slr_cluster_ring_activate(slr_cluster_ring *ring, uint64_t ti
 SLR_API slr_status slr_cluster_ring_drain(slr_cluster_ring *ring, uint64_t timeout_ns);
 
 /// Terminates those ring kernels of the cluster ring that have not yet terminated, and releases the cluster ring.
-/// Before slr_cluster_ring_destroy, the program closes the cluster ring's ports. If `ring` is NULL,
+/// The program must close the cluster ring's ports before it calls slr_cluster_ring_destroy. If `ring` is NULL,
 /// slr_cluster_ring_destroy does nothing.
 /// Threads: any, once for each cluster ring.  Blocks: as slr_ring_destroy.
 SLR_API void slr_cluster_ring_destroy(slr_cluster_ring *ring);

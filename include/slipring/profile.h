@@ -239,9 +239,9 @@ typedef struct slr_timing {
     uint32_t grid[3], block[3];                ///< grid and block of the launches
 } slr_timing;
 
-/// Measures how long a kernel runs. slr_profile_kernel makes some launches that do not count, and then the samples, on
-/// an internal stream. The kernel runs on the caller's buffers, which afterwards hold the results of all launches.
-/// `desc` may be NULL.
+/// Measures how long a kernel runs. On an internal stream, slr_profile_kernel first launches the kernel a few times
+/// without counting these launches (the warm-up), and then takes the samples. The kernel runs on the caller's buffers,
+/// which afterwards hold the results of all launches. `desc` may be NULL.
 ///
 /// Threads: any.  Blocks: while the call compiles and runs the kernel.  Owns: nothing.
 /// Errors: INVALID (a NULL argument; more than 1,000,000 samples or launches), TIMEOUT, and those of slr_launch.

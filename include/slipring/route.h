@@ -65,14 +65,14 @@ static inline slr_route_desc slr_route_desc_init(void)
 ///
 /// Threads: any, but not a handler of the same device.  Blocks: until running handlers of `from` have returned.
 /// Owns: nothing; the route keeps the memory of `to` alive.
-/// Errors: INVALID (a NULL argument; `from` and `to` are of different devices; `from` never replies or is a loop; `to`
-///   is keyed; a route from `from` to `to` exists; max_replies or max_sends above `to`'s queue_size; instance_at
-///   outside the reply; `to` has max_ports ports already; too few free places in `to`'s mailbox for a persistent
-///   `from`: the error message names the ring kernel), UNSUPPORTED (`from` is persistent and `to` is not; persistent
-///   ring kernels would form a cycle), NOT_FOUND (`from` has no such output channel), LAYOUT (the reply or sent message
-///   is not a message of `to`: the error message names both), WRONG_STATE (a ring kernel is not launched, has failed,
-///   or has ended), NO_MEMORY, DEVICE_LOST (only if `from` is persistent), TIMEOUT (a handler has not returned within
-///   10 s or the device's hang timeout; the route takes effect when the handler returns).
+/// Errors: INVALID (a NULL argument; `from` and `to` are of different devices; `from` never replies or is in loop
+///   form; `to` is keyed; a route from `from` to `to` exists; max_replies or max_sends above `to`'s queue_size;
+///   instance_at outside the reply; `to` has max_ports ports already; too few free places in `to`'s mailbox for a
+///   persistent `from`: the error message names the ring kernel), UNSUPPORTED (`from` is persistent and `to` is not;
+///   persistent ring kernels would form a cycle), NOT_FOUND (`from` has no such output channel), LAYOUT (the reply or
+///   sent message is not a message of `to`: the error message names both), WRONG_STATE (a ring kernel is not launched,
+///   has failed, or has ended), NO_MEMORY, DEVICE_LOST (only if `from` is persistent), TIMEOUT (a handler has not
+///   returned within 10 s or the device's hang timeout; the route takes effect when the handler returns).
 SLR_API slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc);
 
 /// Sends all replies of the ring kernel `from` to the port `port`, no matter which port sent the message. The port
