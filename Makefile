@@ -8,7 +8,7 @@ CMAKE_ARGS ?=
 MAKEFLAGS += --no-print-directory
 BUILD = cmake --preset $(1) $(2) $(CMAKE_ARGS) && cmake --build --preset $(1) --parallel $(JOBS)
 
-.PHONY: all help demo test gpu-check cts generate generate-vulkan sim sim-mutants cuda-text hip-text hip-code metal-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test windows-all macos wasm browser-demo browser-bench browser-cts format check-format clean
+.PHONY: all help demo test gpu-check cts generate generate-vulkan sim sim-mutants cuda-text hip-text hip-code metal-text shim-mutants ptx ptx-mutants soak api-stress api-stress-mutants perfetto tuners bench bench-check install uninstall asan tsan clang perturb fuzz windows windows-test windows-all macos cross wasm browser-demo browser-bench browser-cts format check-format clean
 
 all: ## the library and the command line (build/release); CMAKE_ARGS='-DNAME=VALUE' for CMake
 	@scripts/deps.sh build
@@ -158,7 +158,7 @@ fuzz: ## each harness of tests/fuzz for FUZZ_SECONDS (default 60); AFL=1: with A
 windows: ## the library and the command line for Windows, by mingw-w64 (build/windows)
 	@scripts/deps.sh windows
 	@scripts/cross-libraries.sh windows build/windows-libraries
-	@$(call BUILD,windows)
+	@$(call BUILD,windows,-DSLIPRING_BUILD_TESTS=OFF)
 
 WINDOWS_TESTS ?= ^(base/|diagnose/|emit/|engine/|ir/|lang/|mailbox/|memory/|tune/|run/interpreter|tests/ring/(call|delivery|keys|port|route|state)|tests/cts)
 windows-test: ## the same, and a selection of its tests by Wine
@@ -171,10 +171,13 @@ windows-all: ## all tests by Wine that tests/windows/exceptions.txt does not nam
 	@$(MAKE) --no-print-directory windows-test WINDOWS_TESTS=.
 	@tests/windows/stale.sh build/windows
 
+MACOS_ARGS ?=
 macos: ## the library and the command line for macOS on aarch64, by zig cc (build/macos): compiled, not run
 	@scripts/deps.sh macos
 	@SLIPRING_ZIG=$$(scripts/zig.sh) && export SLIPRING_ZIG && scripts/cross-libraries.sh macos build/macos-libraries && \
-		$(call BUILD,macos,-DSLIPRING_ZIG=$$SLIPRING_ZIG -DCMAKE_C_COMPILER_LAUNCHER=)
+		$(call BUILD,macos,-DSLIPRING_ZIG=$$SLIPRING_ZIG -DCMAKE_C_COMPILER_LAUNCHER= $(MACOS_ARGS))
+
+cross: windows macos ## the library and the command line for Windows on x86-64 and for macOS on aarch64
 
 wasm: ## slipring for JavaScript by Emscripten, with threads and without: build/wasm/slipring.mjs and *.wasm, and their sizes
 	@scripts/deps.sh wasm
