@@ -32,6 +32,10 @@ file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_tes
 add_executable(cross_cc ${PROJECT_SOURCE_DIR}/tests/windows/cross_cc.c)
 slipring_program_settings(cross_cc)
 set_target_properties(cross_cc PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+if(CMAKE_CROSSCOMPILING_EMULATOR) # Wine, by a script that keeps its places and says how a program ended
+    set(CMAKE_CROSSCOMPILING_EMULATOR ${PROJECT_SOURCE_DIR}/tests/windows/wine.sh)
+    set_target_properties(slipring_cts PROPERTIES CROSSCOMPILING_EMULATOR ${CMAKE_CROSSCOMPILING_EMULATOR})
+endif()
 set(test_environment SLIPRING_CACHE_DIR=C:/slipring-test SLIPRING_SOURCE_DIR=${PROJECT_SOURCE_DIR}
     SLIPRING_CC=Z:$<TARGET_FILE:cross_cc>)
 foreach(file IN LISTS test_sources)

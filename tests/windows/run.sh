@@ -5,16 +5,16 @@
 set -euo pipefail
 build=$(cd "${1:?usage: run.sh BUILD PATTERN [JOBS]}" && pwd)
 cd "$(dirname "$0")/../.."
-export WINEPREFIX=$build/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree=;mshtml=" # neither .NET nor a browser
+export WINEPREFIX=$build/wine WINEDEBUG=-all,err+all WINEDLLOVERRIDES="mscoree=;mshtml=" # neither .NET nor a browser
 mkdir -p "$WINEPREFIX"
-# Wine's server ends with its last program. Here it stays, so that no test begins while it ends: two have failed in 0.01 s, without a word.
+# One server of Wine for the whole run: else it ends with its last program, and begins again with the next.
 wineserver -p || true # one may run already
 trap 'wineserver -k || true' EXIT
-wine wineboot --init > /dev/null 2>&1 || true # once, before many programs would do it at the same time
+tests/windows/wine.sh wineboot --init > /dev/null 2>&1 || true # once, before many programs would do it at the same time
 
 ctest --test-dir "$build" --output-on-failure --parallel "${3:-2}" -R "${2:-.}"
 
-tool=(wine "$build/bin/slipring.exe")
+tool=(tests/windows/wine.sh "$build/bin/slipring.exe")
 fail() {
     echo "windows: $1"
     exit 1

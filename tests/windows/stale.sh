@@ -5,6 +5,7 @@
 # BUILD is one with the tests whose names matter.
 set -euo pipefail
 build=$(cd "${1:?usage: stale.sh BUILD [SECONDS]}" && pwd)
+wine=$(cd "$(dirname "$0")" && pwd)/wine.sh
 export WINEPREFIX=$build/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree=;mshtml="
 wineserver -p || true # as in run.sh
 trap 'wineserver -k || true' EXIT
@@ -16,7 +17,7 @@ while read -r name target; do
     [[ -x $build/tests/$target.exe ]] || continue
     built=$((built + 1))
     status=0
-    said=$(cd "$build" && env "${environment[@]}" timeout "${2:-60}" wine "tests/$target.exe" < /dev/null 2>&1) || status=$?
+    said=$(cd "$build" && env "${environment[@]}" timeout "${2:-60}" "$wine" "tests/$target.exe" < /dev/null 2>&1) || status=$?
     [[ $status != 0 || $said != *'[       OK ]'* ]] || passing+=("$name")
     echo "windows: $name ends with $status, $(grep -c '\[       OK \]' <<< "$said" || true) cases are as they should be"
 done < "$build/tests/excepted.txt"
