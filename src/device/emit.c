@@ -13,7 +13,6 @@
 #include "emit/wgsl/emit_wgsl.h"
 #include "ir/pass/handler_kernel.h"
 #include "run/grid.h"
-#include "ir/matrix.h"
 
 #include <slipring/emit.h>
 
@@ -117,9 +116,7 @@ static slr_status emit(const struct slri_module *module, const struct slri_entry
     case SLR_LANGUAGE_CUDA:
         return slri_emit_cuda(module, entry, out);
     case SLR_LANGUAGE_HIP:
-        SLRI_TRY(slri_matrix_refuse(module, entry, "AMD's have others"));
-        slri_emit_hip_words(out);
-        return slri_emit_cuda(module, entry, out);
+        return slri_emit_hip(module, entry, out);
     case SLR_LANGUAGE_OPENCL:
         return emit_opencl(module, entry, desc, out);
     case SLR_LANGUAGE_SPIRV:

@@ -7,6 +7,7 @@
 #include "emit/device/emit_device.h"
 #include "ir/ir_names.h"
 #include "ir/math/functions.h"
+#include "ir/matrix.h"
 
 #include <string.h>
 
@@ -381,4 +382,11 @@ slr_status slri_emit_cuda(const struct slri_module *module, const struct slri_en
     }
     slri_text_puts(out, "#line 1 \"slipring: emitted\"\n");
     return slri_d_file(&e, module, entry, &cuda, out);
+}
+
+slr_status slri_emit_hip(const struct slri_module *module, const struct slri_entry *entry, struct slri_text *out)
+{
+    SLRI_TRY(slri_matrix_refuse(module, entry, "AMD's have others"));
+    slri_emit_hip_words(out);
+    return slri_emit_cuda(module, entry, out);
 }

@@ -31,7 +31,10 @@ slr_status slri_emit_cuda(const struct slri_module *module, const struct slri_en
 // Appends the layouts of a call alone (abi/handler.h), for text that calls a handler of another file.
 void slri_emit_cuda_call(struct slri_text *out);
 
-// Appends what stands before such a file, whichever it is, when HIPRTC compiles it.
+// Appends what stands before any file that HIPRTC compiles.
 void slri_emit_hip_words(struct slri_text *out);
+
+// Appends these words and then such a file, as slri_emit_cuda. Errors: also UNSUPPORTED (matrix fragments).
+slr_status slri_emit_hip(const struct slri_module *module, const struct slri_entry *entry, struct slri_text *out);
 
 #endif

@@ -63,9 +63,7 @@ slr_status slri_cuda_code_write(void *device, struct slri_code_text *text)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; %d are allowed on '%s'", text->name, count,
                          MOST_PARAMETERS, cuda->name);
     const struct slri_nvrtc *nvrtc;
-    if (cuda->cu->vendor != &slri_vendor_cuda)
-        SLRI_TRY(slri_matrix_refuse(text->module, text->entry, "AMD's have others"));
-    else if (slri_cuda_capability(&cuda->facts) < 80)
+    if (cuda->cu->vendor == &slri_vendor_cuda && slri_cuda_capability(&cuda->facts) < 80)
         SLRI_TRY(
             slri_matrix_refuse(text->module, text->entry, "only those of compute capability 8.0 or later have it"));
     SLRI_TRY(slri_cuda_identify(cuda, text));

@@ -187,7 +187,8 @@ static slr_status load_hiprtc(void)
 {
     slri_dl *library;
     const char *path;
-    struct slri_nvrtc found = {.name = "HIPRTC", .options = hiprtc_options, .begin = slri_emit_hip_words};
+    struct slri_nvrtc found = {
+        .name = "HIPRTC", .options = hiprtc_options, .begin = slri_emit_hip_words, .emit = slri_emit_hip};
     SLRI_TRY(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_HIPRTC_LIB", compiler_places,
                                 "HIP's compiler comes with AMD's ROCm; SLIPRING_HIPRTC_LIB gives its path", &library,
                                 &path));

@@ -37,7 +37,7 @@ static slr_status load_nvrtc(void)
 {
     slri_dl *library;
     const char *path;
-    struct slri_nvrtc found = {.name = "NVRTC", .options = slri_nvrtc_options};
+    struct slri_nvrtc found = {.name = "NVRTC", .options = slri_nvrtc_options, .emit = slri_emit_cuda};
     SLRI_TRY(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_NVRTC_LIB", places,
                                 "CUDA's compiler comes with the CUDA toolkit; SLIPRING_NVRTC_LIB gives its path",
                                 &library, &path));
@@ -137,10 +137,10 @@ slr_status slri_nvrtc_source(const struct slri_nvrtc *nvrtc, const struct slri_m
                              const struct slri_entry *entry, slri_text *out, const char *const **options)
 {
     *options = module->raw ? module->raw_option : nvrtc->options;
+    if (!module->raw)
+        return nvrtc->emit(module, entry, out);
     if (nvrtc->begin)
         nvrtc->begin(out);
-    if (!module->raw)
-        return slri_emit_cuda(module, entry, out);
     slri_text_printf(out, "%s", module->raw);
     return out->out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory for the text of %s", module->name) : SLR_OK;
 }

@@ -35,8 +35,10 @@ struct slri_nvrtc {
 #undef SLRI_NVRTC_MEMBER
     const char *name;              // for messages
     const char *const *options;    // how we compile, up to NULL, beside the architecture
-    void (*begin)(slri_text *out); // NULL, or appends what stands before each text
+    void (*begin)(slri_text *out); // NULL, or appends what stands before a raw text
     int32_t major, minor;          // its version
+    // Appends the text of an entry, or (NULL) of a module that is not raw.
+    slr_status (*emit)(const struct slri_module *module, const struct slri_entry *entry, slri_text *out);
 };
 
 // Opens it, once a process: what SLIPRING_NVRTC_LIB names, else the newest that the loader finds, or CUDA's folder has.
