@@ -9,6 +9,8 @@ wine=$(cd "$(dirname "$0")" && pwd)/wine.sh
 export WINEPREFIX=$build/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree=;mshtml="
 wineserver -p || true # as in run.sh
 trap 'wineserver -k || true' EXIT
+# Wine's services stay as long as the server. They must not have a test's pipe, whose end would never come.
+"$wine" wineboot --init > /dev/null 2>&1 || true
 mapfile -t environment < "$build/tests/environment.txt"
 built=0 passing=()
 mapfile -t targets < <(cut -d' ' -f2 "$build/tests/excepted.txt")
