@@ -7,7 +7,12 @@
 
 #include <math.h>
 
-enum { WARP_LANES = 32, USUAL_REGISTERS = 32, PREDICTING_SHARE = 20 }; // of the budget of time, in percent
+enum {
+    WARP_LANES = 32,
+    USUAL_REGISTERS = 32,
+    PREDICTING_SHARE = 20, // of the budget of time, in percent
+    WALKED_STEPS = 4000000 // some tens of milliseconds; with slri_count's usual 400,000 long threads are unknown
+};
 // In instructions of the intermediate form.
 static const double byte_cost = 0.5, block_cost = 400;
 
@@ -55,7 +60,7 @@ double slri_tuner_predict(void *user, uint64_t code)
     double cost = NAN;
     if (slri_tuner_has_spent(tuner, PREDICTING_SHARE) || slri_tuner_ready(tuner, code, &launch) != SLR_OK)
         return NAN;
-    if (slri_launch_count(launch.kernel, &launch.shape, tuner->problem->args, NULL, 0, &count) == SLR_OK &&
+    if (slri_launch_count(launch.kernel, &launch.shape, tuner->problem->args, NULL, WALKED_STEPS, &count) == SLR_OK &&
         count.counted != SLRI_COUNT_UNKNOWN)
         cost = cost_of_launch(tuner, &launch, &count);
     slri_tuner_unready(&launch);

@@ -3,6 +3,7 @@
 #include "tuner/tuner.h"
 
 #include "base/status.h"
+#include "base/thread.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,12 +107,20 @@ static void add_blocks(struct slri_tuner *tuner, uint64_t *scale)
     add_dimension(tuner, count, 0, scale);
 }
 
+// What computes at the same time. PoCL runs more threads than there are cores: its persistent kernels need them.
+static uint32_t count_units(const slr_device_info *info)
+{
+    uint32_t units = info->workers > info->compute_units ? info->workers : info->compute_units;
+    uint32_t cores = slri_core_count();
+    return info->device_class == SLR_DEVICE_SOFTWARE && units > cores ? cores : units;
+}
+
 static slr_status add_widths(struct slri_tuner *tuner, uint64_t *scale)
 {
     slr_device_info info;
     uint32_t count = 1;
     SLRI_TRY(slr_device_get_info(tuner->kernel->program->device, &info));
-    tuner->units = info.workers > info.compute_units ? info.workers : info.compute_units;
+    tuner->units = count_units(&info);
     tuner->width[0] = tuner->problem->shape.vector_width;
     bool is_kept = tuner->width[0] || (tuner->desc->flags & SLR_TUNE_KEEP_WIDTH);
     if (!is_kept && strstr(info.features, "vector_width"))

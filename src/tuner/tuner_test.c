@@ -2,6 +2,9 @@
 // The tuner, in the interpreter, with made-up costs: what it chooses, what it throws out, and what later launches do.
 #include "device/device_test.h"
 
+#include "base/thread.h"
+
+#include <math.h>
 #include <unistd.h>
 
 enum { N = 256 };
@@ -366,6 +369,76 @@ static void every_device_tunes_and_launches_what_it_chose(void **state)
     }
 }
 
+// ---- predictions ----------------------------------------------------------------------------------------------------
+
+#define FOUR "#ifndef K\n#define K 1\n#endif\n#pragma slipring tune K = 1, 2, 4, 8\n"
+// A thread of K = 2 is some 700,000 instructions.
+static const char long_threads[] =
+    FOUR "__global__ void f(const float *x, float *y, int n)\n"
+         "{ unsigned sum = 0; for (int j = 0; j < 200000 / K; j++) sum = sum * 3u + (unsigned)j;\n"
+         "  int i = threadIdx.x; if (i < n) y[i] = x[i] + (sum == 7u ? 1.0f : 0.0f); }\n";
+// Of 64 threads: 1 to 8 blocks.
+static const char blocks_of_one[] = FOUR "#pragma slipring block f = 64 / K\n"
+                                         "__global__ void f(const float *x, float *y, int n)\n"
+                                         "{ int i = blockIdx.x * blockDim.x + threadIdx.x; float sum = 0;\n"
+                                         "  for (int j = 0; j < 500; j++) sum += x[j % n]; if (i < n) y[i] = sum; }\n";
+
+// Of all but the default, which is tried first.
+static void note_prediction(void *user, const slr_tune_candidate *candidate)
+{
+    double *predicted = user;
+    int k = 1;
+    (void)sscanf(candidate->defines, "K=%d", &k);
+    predicted[k] = candidate->predicted;
+}
+
+static void predict_by_k(const char *device, const char *text, uint64_t threads, double predicted[9])
+{
+    struct bench b;
+    begin_on(&b, device, text, 0, NULL);
+    b.problem.shape = SLR_1D(threads);
+    b.desc.strategy = SLR_TUNE_MODEL;
+    b.desc.flags = SLR_TUNE_KEEP_BLOCK | SLR_TUNE_KEEP_WIDTH | SLR_TUNE_KEEP_BRANCHES | SLR_TUNE_DISCARD;
+    b.desc.repeats = 1;
+    b.desc.watch = note_prediction;
+    b.desc.user = predicted;
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.space, 4);
+    end(&b);
+}
+
+static void the_work_of_long_threads_is_predicted(void **state)
+{
+    (void)state;
+    double predicted[9] = {0};
+    predict_by_k("cpu?engine=interpreted", long_threads, 1, predicted);
+    assert_true(predicted[8] > 0);
+    assert_true(predicted[4] / predicted[8] > 1.9 && predicted[4] / predicted[8] < 2.1);
+    assert_true(predicted[2] / predicted[8] > 3.8 && predicted[2] / predicted[8] < 4.2);
+}
+
+// PoCL says that it has more units than the machine has cores.
+static void blocks_beyond_the_cores_take_turns(void **state)
+{
+    (void)state;
+    static const char *const software[] = {"opencl:0"};
+    EACH_HERE(i, software)
+    {
+        slr_device *device;
+        slr_device_info info;
+        double predicted[9] = {0};
+        must(slr_device_open(software[i], NULL, &device));
+        must(slr_device_get_info(device, &info));
+        slr_device_close(device);
+        if (info.device_class != SLR_DEVICE_SOFTWARE)
+            continue;
+        predict_by_k(software[i], blocks_of_one, 64, predicted);
+        // K = 8: 8 blocks; each is a quarter of the work of one of the 2 of K = 2.
+        double turns = ceil(8.0 / slri_core_count()) / ceil(2.0 / slri_core_count());
+        assert_true(predicted[8] / predicted[2] > 0.25 * turns && predicted[8] / predicted[2] < 0.3 * turns);
+    }
+}
+
 // ---- later launches ------------------------------------------------------------------------------------------------
 
 static void a_choice_within_the_tolerance_is_used_only_where_that_is_asked_for(void **state)
@@ -644,6 +717,8 @@ int main(void)
         CASE(branches_are_no_choice_where_none_is_short_or_they_are_kept),
         CASE(time_is_measured_by_the_device_where_nobody_measures),
         CASE(every_device_tunes_and_launches_what_it_chose),
+        CASE(the_work_of_long_threads_is_predicted),
+        CASE(blocks_beyond_the_cores_take_turns),
         CASE(a_choice_within_the_tolerance_is_used_only_where_that_is_asked_for),
         CASE(an_exact_choice_is_used_by_this_program_and_by_later_ones),
         CASE(choices_for_several_sizes_are_used_each_for_its_own),
