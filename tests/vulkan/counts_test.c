@@ -207,49 +207,6 @@ static void batches_of_a_ring_kernel_are_dispatches_alone(void **state)
     slr_device_close(device);
 }
 
-// In how many dispatches so many messages of one shard are handled, which wait before it runs.
-static uint64_t count_dispatches(uint32_t messages, uint32_t max_batch)
-{
-    slr_device *device;
-    slr_program *program;
-    slr_ring *ring;
-    slr_port *port;
-    slr_address to;
-    slr_ring_desc desc = SLR_RING_DESC_INIT;
-    must(slr_device_open("vulkan:0?ring=relaunch", NULL, &device));
-    must(slr_program_from_text(device, "twice.cu", handlers, NULL, &program));
-    desc.program = program;
-    desc.handler = "twice";
-    desc.max_batch = max_batch;
-    must(slr_ring_create(device, &desc, &ring));
-    must(slr_ring_launch(ring));
-    must(slr_port_open(device, &port));
-    must(slr_ring_get_address(ring, 0, &to));
-    const uint64_t submits = metric(device, "submits");
-    for (uint32_t i = 0; i < messages; ++i)
-        must(slr_send(port, to, &i, sizeof i, LONG));
-    must(slr_ring_activate(ring, LONG));
-    for (uint32_t i = 0; i < messages; ++i) {
-        slr_reply reply;
-        uint32_t got = 0;
-        must(slr_receive(port, &reply, &got, sizeof got, LONG));
-        assert_int_equal(got, 2 * i);
-    }
-    const uint64_t dispatches = metric(device, "submits") - submits;
-    slr_port_close(port);
-    slr_ring_destroy(ring);
-    slr_program_destroy(program);
-    slr_device_close(device);
-    return dispatches;
-}
-
-static void dispatch_takes_128_messages_of_a_shard_unless_fewer_are_asked_for(void **state)
-{
-    (void)state;
-    assert_int_equal(count_dispatches(256, 0), 2);
-    assert_int_equal(count_dispatches(256, 64), 4);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,7 +215,6 @@ int main(void)
         cmocka_unit_test(launch_between_two_copies_has_a_barrier_on_each_side),
         cmocka_unit_test(launches_with_the_same_arguments_write_them_once),
         cmocka_unit_test(batches_of_a_ring_kernel_are_dispatches_alone),
-        cmocka_unit_test(dispatch_takes_128_messages_of_a_shard_unless_fewer_are_asked_for),
         cmocka_unit_test(second_opening_finds_the_pipeline_in_the_cache),
     };
     return load_vulkan() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_VULKAN;
