@@ -172,6 +172,9 @@ slr_status slri_server_snapshot(slr_server *server, uint64_t deadline_ns)
         return SLR_OK;
     uint64_t begin_ns = slri_now_ns();
     const slri_log_engine *engine = server->log->engine;
+    // Where an output is refused, another worker has the partition: states written now would stand in its way.
+    if (server->follows)
+        SLRI_TRY(engine->sync(server->log, SLRI_LOG_OUT));
     bool full = server->next_is_full || server->head.snapshots % server->desc.full_every == 0;
     uint64_t first, last;
     engine->last(server->log, SLRI_LOG_SNAP, &first, &last);

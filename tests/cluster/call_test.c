@@ -4,36 +4,6 @@
 
 #include "tests/cluster/remote.h"
 
-#include <pthread.h>
-
-// A worker that takes its turns on a thread while this one waits for replies.
-typedef struct turning {
-    slr_worker *worker;
-    pthread_t thread;
-    uint32_t stop; // atomic
-} turning;
-
-static void *keep_turning(void *user)
-{
-    turning *turning = user;
-    while (__atomic_load_n(&turning->stop, __ATOMIC_ACQUIRE) == 0)
-        must(slr_worker_turn(turning->worker, 5000000));
-    return NULL;
-}
-
-static void begin_turning(turning *turning, slr_worker *worker)
-{
-    *turning = (struct turning){.worker = worker};
-    assert_int_equal(pthread_create(&turning->thread, NULL, keep_turning, turning), 0);
-}
-
-static void end_turning(turning *turning)
-{
-    __atomic_store_n(&turning->stop, 1, __ATOMIC_RELEASE);
-    pthread_join(turning->thread, NULL);
-    must(slr_worker_close(turning->worker, LONG));
-}
-
 static slr_status call(slr_sender *sender, uint64_t key, uint64_t value, struct total *total, uint64_t timeout_ns)
 {
     struct message message = {key, value};
@@ -172,15 +142,6 @@ static void a_call_waits_until_a_worker_comes(void **state)
     must(slr_sender_close(waiting.sender, LONG));
     end_turning(&turning);
     expect_outputs(1);
-}
-
-static uint64_t last_output(slri_nats *nats, uint32_t partition)
-{
-    char stream[SLRI_NATS_SUBJECT];
-    uint64_t first, last, bytes;
-    slri_nats_stream_name(nats, SLRI_LOG_OUT, partition, stream);
-    must(slri_nats_stream_state(nats, stream, &first, &last, &bytes));
-    return last;
 }
 
 static void a_reply_is_stored_before_its_caller_has_it(void **state)

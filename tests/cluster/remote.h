@@ -11,6 +11,7 @@
 #include <slipring/devices.h>
 #include <slipring/remote.h>
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -158,6 +159,39 @@ static inline void turn_until(slr_worker *worker, uint64_t handled)
         must(slr_worker_turn(worker, 1000000));
 }
 
+// A worker that takes its turns on a thread while this one waits for replies.
+typedef struct turning {
+    slr_worker *worker;
+    pthread_t thread;
+    uint32_t stop; // atomic
+} turning;
+
+static inline void *keep_turning(void *user)
+{
+    turning *turning = user;
+    while (__atomic_load_n(&turning->stop, __ATOMIC_ACQUIRE) == 0)
+        must(slr_worker_turn(turning->worker, 5000000));
+    return NULL;
+}
+
+static inline void begin_turning(turning *turning, slr_worker *worker)
+{
+    *turning = (struct turning){.worker = worker};
+    assert_int_equal(pthread_create(&turning->thread, NULL, keep_turning, turning), 0);
+}
+
+static inline void stop_turning(turning *turning)
+{
+    __atomic_store_n(&turning->stop, 1, __ATOMIC_RELEASE);
+    pthread_join(turning->thread, NULL);
+}
+
+static inline void end_turning(turning *turning)
+{
+    stop_turning(turning);
+    must(slr_worker_close(turning->worker, LONG));
+}
+
 // Each key has counted to its end, once.
 static inline void expect_outputs(uint64_t messages)
 {
@@ -175,6 +209,16 @@ static inline void expect_outputs(uint64_t messages)
     refuses(slr_receiver_receive(receiver, &output, NULL, &total, sizeof total, 50000000), SLR_TIMEOUT, "no output");
     refuses(slr_receiver_receive(receiver, &output, NULL, &total, 3, 0), SLR_INVALID, "room for 3 B");
     slr_receiver_close(receiver);
+}
+
+// The last record.
+static inline uint64_t last_output(slri_nats *nats, uint32_t partition)
+{
+    char stream[SLRI_NATS_SUBJECT];
+    uint64_t first, last, bytes;
+    slri_nats_stream_name(nats, SLRI_LOG_OUT, partition, stream);
+    must(slri_nats_stream_state(nats, stream, &first, &last, &bytes));
+    return last;
 }
 
 // Another worker takes all partitions, and is not alive: who had them loses them, and takes them again.
