@@ -174,9 +174,10 @@ typedef struct slr_ring_desc {
     // The following fields apply to host handlers and to kernel handlers. A loop ignores max_batch and linger_ns: its
     // main function passes such values to each call of slr_take.
     /// The most messages that the owner of a shard claims at once and passes to on_batch or to a `__ring_batch__`
-    /// handler, 1 to 128; the default is 32. The owner of a shard of a persistent ring kernel claims at most 32
-    /// messages at once. If max_batch is above 32, a ring kernel with a `__ring_batch__` handler on a device runs in
-    /// batched mode, unless the program requests persistent mode.
+    /// handler, 1 to 128. The default is 32. In batched mode the default is 128 if the ring kernel has more than 32
+    /// instances, no linger_ns and no `__ring_batch__` handler. The owner of a shard of a persistent ring kernel claims
+    /// at most 32 messages at once. If max_batch is above 32, a ring kernel with a `__ring_batch__` handler on a device
+    /// runs in batched mode, unless the program requests persistent mode.
     uint32_t max_batch;
     uint32_t reserved1;
     /// The longest time that the first message of a batch waits for more messages while fewer than max_batch messages

@@ -316,22 +316,29 @@ static void link_up(struct slri_relaunch *relaunch, uint32_t before, uint32_t pl
         packed_at(relaunch, before)[RL_NEXT] = place;
 }
 
-static void pack_messages(struct slri_relaunch *relaunch, const struct slri_shard *shard, uint32_t ready)
+// Gives how many it were.
+static uint32_t pack_messages(struct slri_relaunch *relaunch, const struct slri_shard *shard, uint32_t ready)
 {
     const struct slri_relaunch_desc *desc = &relaunch->desc;
     const uint32_t first = relaunch->messages;
     struct slri_instances instances;
+    uint8_t turn[SLRI_MOST_BATCH]; // in its chain
+    uint32_t k = 0;
     slri_instances_begin(&instances);
-    for (uint32_t k = 0; k < ready; ++k) {
+    for (; k < ready; ++k) {
         const uint32_t *slot = slot_of(shard, k);
+        const uint32_t before = desc->stops ? k - 1 : slri_instances_add(&instances, k, slot[MB_INSTANCE]);
+        turn[k] = before == SLRI_NO_MESSAGE ? 0 : (uint8_t)(turn[before] + 1);
+        if (turn[k] == SLRI_RELAUNCH_MOST_CHAIN)
+            break;
         uint32_t place = place_of(relaunch, first + k), *message = packed_at(relaunch, place);
         put_head(relaunch, shard, slot[MB_INSTANCE], message);
         message[RL_RECORD] = (first + k) * relaunch->result_stride;
         memcpy((unsigned char *)message + RL_PAYLOAD, &slot[MB_PAYLOAD], desc->message_bytes);
-        uint32_t before = desc->stops ? k - 1 : slri_instances_add(&instances, k, slot[MB_INSTANCE]);
         link_up(relaunch, before == SLRI_NO_MESSAGE ? RL_END : place_of(relaunch, first + before), place);
     }
-    relaunch->packed_bytes += (uint64_t)ready * relaunch->message_stride;
+    relaunch->packed_bytes += (uint64_t)k * relaunch->message_stride;
+    return k;
 }
 
 // The messages from k on that `instances` lists behind it. Gives where the batch lies.
@@ -395,7 +402,7 @@ void slri_relaunch_pack(struct slri_relaunch *relaunch, struct slri_shard *shard
     else if (relaunch->takes_batches)
         pack_batches(relaunch, shard, ready);
     else
-        pack_messages(relaunch, shard, ready);
+        ready = pack_messages(relaunch, shard, ready);
     relaunch->part[relaunch->parts++] = (struct slri_relaunch_part){shard, relaunch->messages, ready, batch};
     relaunch->messages += ready;
 }

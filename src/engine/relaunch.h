@@ -11,6 +11,9 @@
 #include "engine/stream.h"
 
 #define SLRI_RELAUNCH_MOST_SHARDS 32u
+// Messages that one thread of the device handles in a dispatch, one after the other: those of an instance, or of a
+// shard. So a thread's loops end early enough for drivers that end long ones, and few threads keep the others waiting.
+#define SLRI_RELAUNCH_MOST_CHAIN 32u
 
 // What a ring kernel is.
 struct slri_relaunch_desc {
@@ -93,7 +96,7 @@ static inline bool slri_relaunch_has_room(const struct slri_relaunch *relaunch, 
 {
     return relaunch->messages + messages <= relaunch->room;
 }
-// Packs the first `ready` messages of a shard's batch.
+// Packs the first `ready` messages of a shard's batch, or fewer, where a chain of single messages would be too long.
 void slri_relaunch_pack(struct slri_relaunch *relaunch, struct slri_shard *shard, uint32_t ready, uint32_t batch);
 static inline bool slri_relaunch_is_packed(const struct slri_relaunch *relaunch)
 {

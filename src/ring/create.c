@@ -344,7 +344,15 @@ static slr_status copy_reason(slr_ring *ring, const char *reason)
     return SLR_OK;
 }
 
-static slr_status plan(slr_ring *ring)
+// A dispatch costs as much as some hundred messages, and no handler of single messages sees how many it takes. Of one
+// instance it takes SLRI_RELAUNCH_MOST_CHAIN in any case. With linger_ns messages wait until there are so many.
+static bool gets_large_batches(const slr_ring *ring, const slr_ring_desc *desc)
+{
+    return ring->mode == SLR_RING_RELAUNCHED && desc->max_batch == 0 && desc->linger_ns == 0 &&
+           ring->instances > ring->shards && !slri_takes_batches(ring);
+}
+
+static slr_status plan(slr_ring *ring, const slr_ring_desc *desc)
 {
     const struct slri_ring_facts facts = {.program = ring->program ? ring->program->code : NULL,
                                           .entry = ring->entry,
@@ -373,6 +381,8 @@ static slr_status plan(slr_ring *ring)
                          *plan.reason ? plan.reason : "its handlers run on host threads");
     if (ring->mode == SLR_RING_PERSISTENT && ring->max_batch > MB_BATCH)
         ring->max_batch = MB_BATCH; // what such an owner has words for
+    if (gets_large_batches(ring, desc))
+        ring->max_batch = SLRI_MOST_BATCH;
     if (ring->mode == SLR_RING_PERSISTENT && !plan.has_clock)
         ring->latency_every = 0; // nobody there knows when a message is done
     if (ring->mode != SLR_RING_ON_HOST && ring->handler_timeout_ns)
@@ -412,7 +422,7 @@ static slr_status describe(slr_ring *ring, const slr_ring_desc *desc)
     SLRI_TRY(copy_initial_state(ring, desc));
     SLRI_TRY(slri_failure_describe(ring, desc));
     SLRI_TRY(slri_slices_describe(ring, desc));
-    SLRI_TRY(plan(ring));
+    SLRI_TRY(plan(ring, desc));
     SLRI_TRY(slri_layout_check(ring));
     return slri_table_enter(ring);
 }

@@ -76,7 +76,9 @@ static slr_status look_for_credit(slr_ring *ring, uint32_t want, struct slri_unt
 {
     uint32_t *S = ring->S;
     bool reject = ring->overflow == SLR_OVERFLOW_REJECT || slri_until_now(until);
-    struct slri_backoff backoff = {.until.deadline_ns = slri_until_deadline(until), .late_ns = slri_late_ns(ring)};
+    struct slri_backoff backoff = {.until.deadline_ns = slri_until_deadline(until),
+                                   .late_ns = slri_late_ns(ring),
+                                   .batched = ring->mode == SLR_RING_RELAUNCHED};
     while ((granted->count = mb_claim_place(S, want, &granted->place)) == 0) {
         if (granted->place & MB_CLOSED) { // as the claim found it: what it is now would not say why nothing was given
             SLRI_TRY(slri_refuse_closed(ring));

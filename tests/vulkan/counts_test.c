@@ -207,6 +207,56 @@ static void batches_of_a_ring_kernel_are_dispatches_alone(void **state)
     slr_device_close(device);
 }
 
+// In how many dispatches so many messages of each instance are handled, which wait before the ring kernel runs.
+static uint64_t count_dispatches(uint32_t instances, uint32_t each, uint32_t max_batch)
+{
+    slr_device *device;
+    slr_program *program;
+    slr_ring *ring;
+    slr_port *port;
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    uint64_t sum = 0;
+    must(slr_device_open("vulkan:0?ring=relaunch", NULL, &device));
+    must(slr_program_from_text(device, "twice.cu", handlers, NULL, &program));
+    desc.program = program;
+    desc.handler = "twice";
+    desc.instances = instances;
+    desc.max_batch = max_batch;
+    must(slr_ring_create(device, &desc, &ring));
+    must(slr_ring_launch(ring));
+    must(slr_port_open(device, &port));
+    const uint64_t submits = metric(device, "submits");
+    for (uint32_t i = 0; i < instances * each; ++i) {
+        slr_address one;
+        must(slr_ring_get_address(ring, i % instances, &one));
+        must(slr_send(port, one, &i, sizeof i, LONG));
+    }
+    must(slr_ring_activate(ring, LONG));
+    for (uint32_t i = 0; i < instances * each; ++i) {
+        slr_reply reply;
+        uint32_t got = 0;
+        must(slr_receive(port, &reply, &got, sizeof got, LONG));
+        sum += got;
+    }
+    assert_int_equal(sum, (uint64_t)instances * each * (instances * each - 1)); // the sum of 0, 2, 4, ...
+    const uint64_t dispatches = metric(device, "submits") - submits;
+    slr_port_close(port);
+    slr_ring_destroy(ring);
+    slr_program_destroy(program);
+    slr_device_close(device);
+    return dispatches;
+}
+
+// Of 32 shards 128 messages each, unless fewer are asked for, but never more than 32 of an instance.
+static void dispatch_takes_many_messages_of_a_shard_and_few_of_an_instance(void **state)
+{
+    (void)state;
+    assert_int_equal(count_dispatches(128, 32, 0), 1);
+    assert_int_equal(count_dispatches(128, 32, 64), 2);
+    assert_int_equal(count_dispatches(64, 64, 0), 2);
+    assert_int_equal(count_dispatches(1, 64, 128), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +265,7 @@ int main(void)
         cmocka_unit_test(launch_between_two_copies_has_a_barrier_on_each_side),
         cmocka_unit_test(launches_with_the_same_arguments_write_them_once),
         cmocka_unit_test(batches_of_a_ring_kernel_are_dispatches_alone),
+        cmocka_unit_test(dispatch_takes_many_messages_of_a_shard_and_few_of_an_instance),
         cmocka_unit_test(second_opening_finds_the_pipeline_in_the_cache),
     };
     return load_vulkan() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_VULKAN;
