@@ -15,15 +15,6 @@ static uint32_t count_done(const uint32_t *S, const uint32_t *P)
     return done < P[MBP_BATCH_COUNT] ? done : P[MBP_BATCH_COUNT];
 }
 
-static void free_node(uint32_t *S, uint32_t *P, uint32_t k)
-{
-    uint32_t node = P[MBP_BATCH(k) + 2];
-    if (node == 0)
-        return;
-    S[P[MBP_BATCH(k) + 1]] = P[MBP_FREE];
-    P[MBP_FREE] = node;
-}
-
 // The replies that are out. Those of a batch are published last to first, so they are all there, or the first is not. A
 // port that only collects replies is in no batch, and what is known of it here may be any number of them old: those
 // that it has read are out, and later ones still lie there.
@@ -84,6 +75,52 @@ static void find_letters(const uint32_t *S, uint32_t *P)
     P[MBP_LETTERS_LOST] = MB_LOAD(owner + MB_LETTERS_LOST);
 }
 
+// ---- the pending set: messages that wait in lists, in nodes of the mailbox -----------------------------------------
+//
+// The group may have moved messages from the lanes into lists since it wrote the words here (mb_take_all): in nodes
+// that are free by these words, linked behind what they call the last ones. By these words those messages are in their
+// lanes, and there they are still: no slot is used again before its message is retired, and no batch since has retired
+// any. So lists end where these words say, and every node is free that is in no list and in no batch.
+
+#define IN_USE 0x80000000u // in MB_HEAD; no message has it
+
+static void keep_list(uint32_t *S, const uint32_t *P, uint32_t first, uint32_t last)
+{
+    S[mb_node(S, P, last)] = 0;
+    for (uint32_t node = first; node != 0; node = S[mb_node(S, P, node)])
+        S[mb_node(S, P, node) + MB_HEAD] |= IN_USE;
+}
+
+static void keep_lists(uint32_t *S, const uint32_t *P, uint32_t port)
+{
+    const uint32_t *bits = &P[MBP_PORT(port) + MBQ_BITS(0)], *list = &P[mb_lists(P, port)];
+    for (uint32_t priority = 0; priority < 256; ++priority)
+        if (bits[priority >> 5] & 1u << (priority & 31))
+            keep_list(S, P, list[MBL_FIRST(priority)], list[MBL_LAST(priority)]);
+}
+
+static void find_nodes(uint32_t *S, struct slri_shard *shard)
+{
+    uint32_t *P = shard->own;
+    for (uint32_t port = 0; MBP_WORDS(port + 1) <= shard->own_words; ++port)
+        keep_lists(S, P, port);
+    for (uint32_t k = 0; k < P[MBP_BATCH_COUNT]; ++k)
+        if (P[MBP_BATCH(k) + 2] != 0)
+            S[mb_node(S, P, P[MBP_BATCH(k) + 2]) + MB_HEAD] |= IN_USE;
+    P[MBP_FREE] = 0;
+    for (uint32_t node = 1; node <= P[MBP_USED]; ++node) {
+        const uint32_t at = mb_node(S, P, node);
+        if (S[at + MB_HEAD] & IN_USE) {
+            S[at + MB_HEAD] &= ~IN_USE;
+            continue;
+        }
+        S[at] = P[MBP_FREE];
+        P[MBP_FREE] = node;
+    }
+}
+
+// ---- what was in hand ----------------------------------------------------------------------------------------------
+
 static bool lay_near(const uint32_t *P, uint32_t k)
 {
     return P[MBP_NEAR] != 0 && P[MBP_BATCH(k) + 1] & MB_NEAR;
@@ -130,13 +167,13 @@ void slri_resident_recover(struct slri_shard *shard)
     for (uint32_t k = 0; k < done; ++k) {
         if (lay_near(P, k) || S[P[MBP_BATCH(k) + 1] + MB_HEAD] & MB_FLAG_GRANTED)
             note_granted(S, P, k);
-        free_node(S, P, k);
     }
     for (uint32_t port = 0; MBP_WORDS(port + 1) <= shard->own_words; ++port)
         find_retired(S, P, port); // behind the above, which tells it for the ports of this batch
     for (uint32_t word = 0; word < (batch - done) * 4; ++word)
         P[MBP_BATCH(0) + word] = P[MBP_BATCH(done) + word];
     P[MBP_BATCH_COUNT] = batch - done;
+    find_nodes(S, shard);
     P[MBP_HANDLED] = MB_LOAD(owner + MB_HANDLED);
     P[MBP_FAULTED] = MB_LOAD(owner + MB_FAULTED);
     doubt_near(S, P);

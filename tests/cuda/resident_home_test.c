@@ -19,8 +19,8 @@ struct owner {
     uint32_t *home; // its words when it took the batch
 };
 
-// Takes a batch of messages of two priorities, out of the pending set.
-static void take(struct owner *o)
+// Takes a batch of so many messages of two priorities, out of the pending set.
+static void take_some(struct owner *o, uint32_t most)
 {
     static struct handler h;
     h = (struct handler){.replies = 1};
@@ -35,10 +35,16 @@ static void take(struct owner *o)
     for (uint32_t i = 0; i < MESSAGES; ++i)
         must(send_at(o->port, address_of(o->ring, 0), i, i % 2));
     uint32_t *P = o->shard->own;
-    assert_int_equal(mb_begin(o->shard->shared, P), MESSAGES);
+    P[MBP_MOST] = most;
+    assert_int_equal(mb_begin(o->shard->shared, P), most);
     assert_int_not_equal(P[MBP_BATCH(0) + 2], 0);
     o->home = malloc(o->shard->own_words * sizeof *P);
     memcpy(o->home, P, o->shard->own_words * sizeof *P);
+}
+
+static void take(struct owner *o)
+{
+    take_some(o, MESSAGES);
 }
 
 // All that the owner has done since is lost, but for what it has published.
@@ -80,6 +86,7 @@ static void batch_that_was_published_is_over(void **state)
     take(&o);
     handle(&o, MESSAGES);
     uint32_t *was = lose(&o), *P = o.shard->own, *S = o.shard->shared;
+    was[MBP_FREE] = P[MBP_FREE]; // the first of the free nodes may be another
     assert_memory_equal(P, was, MBP_MOST * 4);
     assert_int_equal(P[MBP_LETTERS], 1);
     assert_memory_equal(P + MBP_MOST, was + MBP_MOST, (MBP_TIMED - MBP_MOST) * 4);
@@ -119,6 +126,46 @@ static void batch_that_was_not_published_is_all_there(void **state)
     assert_int_equal(o.shard->own[MBP_BATCH_COUNT], MESSAGES);
     assert_int_equal(o.shard->own[MBP_HANDLED], 0);
     assert_int_equal(o.shard->own[MBP_PORT(0) + MBQ_REPLIES], 0);
+    end(&o);
+}
+
+static uint32_t length(const struct owner *o, uint32_t node)
+{
+    uint32_t count = 0;
+    for (; node != 0 && count < 2 * MESSAGES; ++count) // no more than there are
+        node = o->shard->shared[mb_node(o->shard->shared, o->shard->own, node)];
+    return count;
+}
+
+// What was moved into the lists since then, into nodes that were freed since then, is in its lane.
+static void messages_that_were_taken_since_are_taken_again(void **state)
+{
+    (void)state;
+    static const uint32_t by_priority[] = {5, 7, 9, 0, 2, 4, 6, 8};
+    enum { LEFT = sizeof by_priority / sizeof *by_priority };
+    struct owner o;
+    take_some(&o, 2); // 1 and 3
+    uint32_t *S = o.shard->shared, *P = o.shard->own;
+    mb_handled(S, P, 0, 1, 0);
+    mb_handled(S, P, 1, 1, 0);
+    mb_finish(S, P);
+    for (uint32_t i = MESSAGES; i < MESSAGES + 4; ++i)
+        must(send_at(o.port, address_of(o.ring, 0), i, i % 2));
+    mb_take_all(S, P);
+    assert_int_equal(P[MBP_WAITING], LEFT);
+    free(lose(&o));
+    assert_int_equal(P[MBP_WAITING], MESSAGES - 2);
+    assert_int_equal(P[MBP_HANDLED], 2);
+    const uint32_t *list = &P[mb_lists(P, 0)];
+    assert_int_equal(length(&o, list[MBL_FIRST(0)]), 3);
+    assert_int_equal(length(&o, list[MBL_FIRST(1)]), 1);
+    assert_int_equal(length(&o, P[MBP_FREE]), 2);
+    P[MBP_MOST] = MB_BATCH;
+    assert_int_equal(mb_begin(S, P), LEFT);
+    for (uint32_t k = 0; k < LEFT; ++k)
+        assert_int_equal(S[P[MBP_BATCH(k) + 1] + MB_PAYLOAD], by_priority[k]);
+    assert_int_equal(P[MBP_WAITING], 0);
+    assert_int_equal(P[MBP_USED], LEFT); // the two that were freed are used
     end(&o);
 }
 
@@ -189,6 +236,7 @@ int main(void)
         cmocka_unit_test(batch_that_was_published_is_over),
         cmocka_unit_test(batch_that_was_cut_keeps_its_rest),
         cmocka_unit_test(batch_that_was_not_published_is_all_there),
+        cmocka_unit_test(messages_that_were_taken_since_are_taken_again),
         cmocka_unit_test(replies_that_are_out_are_counted_and_not_written_over),
         cmocka_unit_test(messages_of_earlier_batches_are_known_to_be_done_with),
         cmocka_unit_test(replies_to_a_port_that_collects_are_not_written_over),
