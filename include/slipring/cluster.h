@@ -22,7 +22,7 @@ extern "C" {
 typedef struct slr_cluster slr_cluster;
 
 /// Makes a cluster of 1 to SLR_CLUSTER_MOST_DEVICES different devices. The program still owns the devices of the
-/// cluster. The program closes the devices after slr_cluster_destroy.
+/// cluster. The program must close the devices itself, and only after slr_cluster_destroy.
 ///
 /// Threads: any.  Blocks: no.  Owns: the caller gets the cluster, and frees it by slr_cluster_destroy.
 /// Errors: INVALID (a NULL argument, a wrong count, a device that is given twice), NO_MEMORY, SYSTEM.

@@ -114,10 +114,11 @@ SLR_API slr_status slr_cluster_call_key(slr_cluster_port *port, slr_key key, con
                                         void *reply, size_t reply_bytes, uint64_t timeout_ns);
 
 /// Receives the next reply, from any device of the cluster. Otherwise slr_cluster_receive works like slr_receive.
-/// `device` gets the index of the device that replied; `device` may be NULL. Without keys, `instance` gets the number
-/// of the replying instance in the cluster ring; with keys, its number in the device's ring kernel. `instance` may be
-/// NULL. slr_cluster_receive asks the devices in rotation, so no device delays the replies of other devices. The result
-/// is END when all ring kernels to which the port has sent messages have terminated.
+/// `device` gets the index of the device that replied; `device` may be NULL. If the instances have no keys, `instance`
+/// gets the number of the replying instance in the cluster ring. If they have keys, `instance` gets the instance's
+/// number in the ring kernel of the device that replied. `instance` may be NULL. slr_cluster_receive asks the devices
+/// in rotation, so no device delays the replies of other devices. The result is END when all ring kernels to which the
+/// port has sent messages have terminated.
 /// Threads: the port's owner.  Blocks: for at most `timeout_ns`.  Errors: those of slr_receive.
 SLR_API slr_status slr_cluster_receive(slr_cluster_port *port, slr_reply *reply, uint32_t *device, uint32_t *instance,
                                        void *payload, size_t capacity, uint64_t timeout_ns);

@@ -51,7 +51,7 @@ typedef struct slr_metrics {
 ///   gives the reason), INVALID (a NULL argument).
 SLR_API slr_status slr_device_get_metrics(const slr_device *device, slr_metrics *out);
 
-/// The macro slr_device_get_metrics calls slr_device_get_metrics_sized with the struct's size as `bytes`
+/// The macro slr_device_get_metrics calls slr_device_get_metrics_sized with `sizeof(slr_metrics)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_device_get_metrics_sized(const slr_device *device, slr_metrics *out, size_t bytes);
 #define slr_device_get_metrics(device, out) slr_device_get_metrics_sized((device), (out), sizeof(slr_metrics))

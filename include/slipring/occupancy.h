@@ -81,7 +81,7 @@ typedef struct slr_occupancy {
 ///   UNSUPPORTED (an unknown capability: slipring does not use another capability's figures).
 SLR_API slr_status slr_occupancy_compute(const slr_occupancy_desc *desc, slr_occupancy *out);
 
-/// The macro slr_occupancy_compute calls slr_occupancy_compute_sized with the struct's size as `bytes`
+/// The macro slr_occupancy_compute calls slr_occupancy_compute_sized with `sizeof(slr_occupancy)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_occupancy_compute_sized(const slr_occupancy_desc *desc, slr_occupancy *out, size_t bytes);
 #define slr_occupancy_compute(desc, out) slr_occupancy_compute_sized((desc), (out), sizeof(slr_occupancy))
@@ -116,7 +116,7 @@ typedef struct slr_best_block {
 ///   above 100), UNSUPPORTED (an unknown capability).
 SLR_API slr_status slr_occupancy_best(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out);
 
-/// The macro slr_occupancy_best calls slr_occupancy_best_sized with the struct's size as `bytes`
+/// The macro slr_occupancy_best calls slr_occupancy_best_sized with `sizeof(slr_best_block)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_occupancy_best_sized(const slr_occupancy_desc *desc, uint32_t multiple, slr_best_block *out,
                                             size_t bytes);
@@ -171,7 +171,7 @@ typedef struct slr_kernel_occupancy {
 ///   the kernel's registers and shared memory; an unknown capability), NO_MEMORY.
 SLR_API slr_status slr_kernel_best_block(slr_kernel *kernel, uint32_t shared_bytes, slr_best_block *out);
 
-/// The macro slr_kernel_best_block calls slr_kernel_best_block_sized with the struct's size as `bytes`
+/// The macro slr_kernel_best_block calls slr_kernel_best_block_sized with `sizeof(slr_best_block)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_best_block_sized(slr_kernel *kernel, uint32_t shared_bytes, slr_best_block *out,
                                                size_t bytes);
@@ -186,8 +186,8 @@ SLR_API slr_status slr_kernel_best_block_sized(slr_kernel *kernel, uint32_t shar
 ///   NO_MEMORY.
 SLR_API slr_status slr_kernel_get_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
 
-/// The macro slr_kernel_get_occupancy calls slr_kernel_get_occupancy_sized with the struct's size as `bytes`
-/// (docs/contract/abi.md).
+/// The macro slr_kernel_get_occupancy calls slr_kernel_get_occupancy_sized with `sizeof(slr_kernel_occupancy)` as
+/// `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out,
                                                   size_t bytes);
 #define slr_kernel_get_occupancy(kernel, shape, out)                                                                   \
@@ -203,8 +203,8 @@ SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape 
 /// Errors: those of slr_kernel_get_occupancy and of slr_launch.
 SLR_API slr_status slr_kernel_measure_occupancy(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out);
 
-/// The macro slr_kernel_measure_occupancy calls slr_kernel_measure_occupancy_sized with the struct's size as `bytes`
-/// (docs/contract/abi.md).
+/// The macro slr_kernel_measure_occupancy calls slr_kernel_measure_occupancy_sized with `sizeof(slr_kernel_occupancy)`
+/// as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_measure_occupancy_sized(slr_kernel *kernel, slr_shape shape, slr_kernel_occupancy *out,
                                                       size_t bytes);
 #define slr_kernel_measure_occupancy(kernel, shape, out)                                                               \

@@ -115,7 +115,7 @@ typedef struct slr_remote_copy {
 ///   and those of slr_sender_open.
 SLR_API slr_status slr_remote_snapshot(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
-/// The macro slr_remote_snapshot calls slr_remote_snapshot_sized with the struct's size as `bytes`
+/// The macro slr_remote_snapshot calls slr_remote_snapshot_sized with `sizeof(slr_remote_copy)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const char *folder, slr_remote_copy *out,
                                              size_t bytes);
@@ -130,7 +130,7 @@ SLR_API slr_status slr_remote_snapshot_sized(const slr_remote_desc *where, const
 ///   copy: the error message names the file), and those of slr_sender_open.
 SLR_API slr_status slr_remote_restore(const slr_remote_desc *where, const char *folder, slr_remote_copy *out);
 
-/// The macro slr_remote_restore calls slr_remote_restore_sized with the struct's size as `bytes`
+/// The macro slr_remote_restore calls slr_remote_restore_sized with `sizeof(slr_remote_copy)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_restore_sized(const slr_remote_desc *where, const char *folder, slr_remote_copy *out,
                                             size_t bytes);
@@ -166,7 +166,7 @@ typedef struct slr_remote_safety {
 SLR_API slr_status slr_remote_get_safety(const slr_remote_desc *where, const slr_remote_desc *system,
                                          slr_remote_safety *out);
 
-/// The macro slr_remote_get_safety calls slr_remote_get_safety_sized with the struct's size as `bytes`
+/// The macro slr_remote_get_safety calls slr_remote_get_safety_sized with `sizeof(slr_remote_safety)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_get_safety_sized(const slr_remote_desc *where, const slr_remote_desc *system,
                                                slr_remote_safety *out, size_t bytes);

@@ -507,7 +507,7 @@ SLR_API slr_status slr_scaler_step(slr_scaler *scaler, slr_stream *stream, slr_s
 /// Threads: one at a time per scaler.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_scaler_get_info(const slr_scaler *scaler, slr_scaler_info *out);
 
-/// The macro slr_scaler_get_info calls slr_scaler_get_info_sized with the struct's size as `bytes`
+/// The macro slr_scaler_get_info calls slr_scaler_get_info_sized with `sizeof(slr_scaler_info)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_scaler_get_info_sized(const slr_scaler *scaler, slr_scaler_info *out, size_t bytes);
 #define slr_scaler_get_info(scaler, out) slr_scaler_get_info_sized((scaler), (out), sizeof(slr_scaler_info))

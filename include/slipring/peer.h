@@ -47,7 +47,8 @@ typedef struct slr_peer_info {
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_peer_get_info(slr_device *from, slr_device *to, slr_peer_info *out);
 
-/// The macro slr_peer_get_info calls slr_peer_get_info_sized with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_peer_get_info calls slr_peer_get_info_sized with `sizeof(slr_peer_info)` as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_peer_get_info_sized(slr_device *from, slr_device *to, slr_peer_info *out, size_t bytes);
 #define slr_peer_get_info(from, to, out) slr_peer_get_info_sized((from), (to), (out), sizeof(slr_peer_info))
 

@@ -102,7 +102,7 @@ SLR_API uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes);
 /// Threads: any.  Blocks: as slr_pool_acquire.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_pool_get_stats(slr_pool *pool, slr_pool_stats *out);
 
-/// The macro slr_pool_get_stats calls slr_pool_get_stats_sized with the struct's size as `bytes`
+/// The macro slr_pool_get_stats calls slr_pool_get_stats_sized with `sizeof(slr_pool_stats)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_pool_get_stats_sized(slr_pool *pool, slr_pool_stats *out, size_t bytes);
 #define slr_pool_get_stats(pool, out) slr_pool_get_stats_sized((pool), (out), sizeof(slr_pool_stats))

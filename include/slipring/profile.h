@@ -173,7 +173,7 @@ SLR_API slr_status slr_profile_read_sized(slr_profile_row *out, size_t row_bytes
 /// Errors: INVALID (a NULL argument), UNSUPPORTED (the device runs no kernels), and those of slr_launch.
 SLR_API slr_status slr_profile_ceilings(slr_device *device, slr_ceilings *out);
 
-/// The macro slr_profile_ceilings calls slr_profile_ceilings_sized with the struct's size as `bytes`
+/// The macro slr_profile_ceilings calls slr_profile_ceilings_sized with `sizeof(slr_ceilings)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_ceilings(device, out) slr_profile_ceilings_sized((device), (out), sizeof(slr_ceilings))
@@ -182,8 +182,8 @@ SLR_API slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *
 /// the stored value and the newly measured value, because a busy machine makes a device look slower than it is.
 SLR_API slr_status slr_profile_measure_ceilings(slr_device *device, slr_ceilings *out);
 
-/// The macro slr_profile_measure_ceilings calls slr_profile_measure_ceilings_sized with the struct's size as `bytes`
-/// (docs/contract/abi.md).
+/// The macro slr_profile_measure_ceilings calls slr_profile_measure_ceilings_sized with `sizeof(slr_ceilings)` as
+/// `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes);
 #define slr_profile_measure_ceilings(device, out)                                                                      \
     slr_profile_measure_ceilings_sized((device), (out), sizeof(slr_ceilings))
@@ -248,7 +248,7 @@ typedef struct slr_timing {
 SLR_API slr_status slr_profile_kernel(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                       const slr_timing_desc *desc, slr_timing *out);
 
-/// The macro slr_profile_kernel calls slr_profile_kernel_sized with the struct's size as `bytes`
+/// The macro slr_profile_kernel calls slr_profile_kernel_sized with `sizeof(slr_timing)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                             const slr_timing_desc *desc, slr_timing *out, size_t bytes);

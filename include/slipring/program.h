@@ -149,7 +149,7 @@ SLR_API void slr_program_destroy(slr_program *program);
 /// Errors: NOT_FOUND (`index` is past the last handler), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_handler(const slr_program *program, uint32_t index, slr_handler_info *out);
 
-/// The macro slr_program_get_handler calls slr_program_get_handler_sized with the struct's size as `bytes`
+/// The macro slr_program_get_handler calls slr_program_get_handler_sized with `sizeof(slr_handler_info)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_handler_sized(const slr_program *program, uint32_t index, slr_handler_info *out,
                                                  size_t bytes);
@@ -205,7 +205,7 @@ typedef struct slr_skipped_info {
 /// Errors: NOT_FOUND (`index` is past the last function), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_function(const slr_program *program, uint32_t index, slr_function_info *out);
 
-/// The macro slr_program_get_function calls slr_program_get_function_sized with the struct's size as `bytes`
+/// The macro slr_program_get_function calls slr_program_get_function_sized with `sizeof(slr_function_info)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_function_sized(const slr_program *program, uint32_t index, slr_function_info *out,
                                                   size_t bytes);
@@ -218,7 +218,7 @@ SLR_API slr_status slr_program_get_function_sized(const slr_program *program, ui
 /// Errors: NOT_FOUND (`index` is past the last skipped part), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_skipped(const slr_program *program, uint32_t index, slr_skipped_info *out);
 
-/// The macro slr_program_get_skipped calls slr_program_get_skipped_sized with the struct's size as `bytes`
+/// The macro slr_program_get_skipped calls slr_program_get_skipped_sized with `sizeof(slr_skipped_info)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_skipped_sized(const slr_program *program, uint32_t index, slr_skipped_info *out,
                                                  size_t bytes);

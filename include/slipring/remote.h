@@ -165,7 +165,7 @@ SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *r
 /// Threads: the worker's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_worker_get_stats(slr_worker *worker, slr_worker_stats *out);
 
-/// The macro slr_worker_get_stats calls slr_worker_get_stats_sized with the struct's size as `bytes`
+/// The macro slr_worker_get_stats calls slr_worker_get_stats_sized with `sizeof(slr_worker_stats)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_worker_get_stats_sized(slr_worker *worker, slr_worker_stats *out, size_t bytes);
 #define slr_worker_get_stats(worker, out) slr_worker_get_stats_sized((worker), (out), sizeof(slr_worker_stats))
@@ -261,7 +261,7 @@ SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);
 /// Threads: the sender's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_sender_get_stats(slr_sender *sender, slr_sender_stats *out);
 
-/// The macro slr_sender_get_stats calls slr_sender_get_stats_sized with the struct's size as `bytes`
+/// The macro slr_sender_get_stats calls slr_sender_get_stats_sized with `sizeof(slr_sender_stats)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_sender_get_stats_sized(slr_sender *sender, slr_sender_stats *out, size_t bytes);
 #define slr_sender_get_stats(sender, out) slr_sender_get_stats_sized((sender), (out), sizeof(slr_sender_stats))
@@ -321,7 +321,7 @@ typedef struct slr_remote_info {
 /// Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_get_info(const slr_remote_desc *where, slr_remote_info *out);
 
-/// The macro slr_remote_get_info calls slr_remote_get_info_sized with the struct's size as `bytes`
+/// The macro slr_remote_get_info calls slr_remote_get_info_sized with `sizeof(slr_remote_info)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_remote_get_info_sized(const slr_remote_desc *where, slr_remote_info *out, size_t bytes);
 #define slr_remote_get_info(where, out) slr_remote_get_info_sized((where), (out), sizeof(slr_remote_info))

@@ -387,7 +387,7 @@ SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 SLR_API slr_status slr_ring_terminate(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                       void *user, slr_ring_stats *stats);
 
-/// The macro slr_ring_terminate calls slr_ring_terminate_sized with the struct's size as `bytes`
+/// The macro slr_ring_terminate calls slr_ring_terminate_sized with `sizeof(slr_ring_stats)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns, slr_on_undelivered *on_undelivered,
                                             void *user, slr_ring_stats *stats, size_t bytes);
@@ -441,7 +441,7 @@ SLR_API const char *slr_ring_state_name(slr_ring_state state);
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ring_get_stats(slr_ring *ring, slr_ring_stats *out);
 
-/// The macro slr_ring_get_stats calls slr_ring_get_stats_sized with the struct's size as `bytes`
+/// The macro slr_ring_get_stats calls slr_ring_get_stats_sized with `sizeof(slr_ring_stats)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out, size_t bytes);
 #define slr_ring_get_stats(ring, out) slr_ring_get_stats_sized((ring), (out), sizeof(slr_ring_stats))

@@ -217,7 +217,7 @@ SLR_API slr_ring *slr_server_get_ring(slr_server *server);
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_stats(slr_server *server, slr_server_stats *out);
 
-/// The macro slr_server_get_stats calls slr_server_get_stats_sized with the struct's size as `bytes`
+/// The macro slr_server_get_stats calls slr_server_get_stats_sized with `sizeof(slr_server_stats)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_server_get_stats_sized(slr_server *server, slr_server_stats *out, size_t bytes);
 #define slr_server_get_stats(server, out) slr_server_get_stats_sized((server), (out), sizeof(slr_server_stats))
@@ -252,7 +252,7 @@ typedef struct slr_place_info {
 /// Errors: NOT_FOUND (the folder never held a durable ring kernel), INVALID, SYSTEM.
 SLR_API slr_status slr_place_get_info(const char *place, slr_place_info *out);
 
-/// The macro slr_place_get_info calls slr_place_get_info_sized with the struct's size as `bytes`
+/// The macro slr_place_get_info calls slr_place_get_info_sized with `sizeof(slr_place_info)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_place_get_info_sized(const char *place, slr_place_info *out, size_t bytes);
 #define slr_place_get_info(place, out) slr_place_get_info_sized((place), (out), sizeof(slr_place_info))

@@ -48,7 +48,7 @@ typedef struct slr_suggestion {
 /// Errors: INVALID (a NULL argument; a shape without threads; an impossible shape), COMPILE, UNSUPPORTED, NO_MEMORY.
 SLR_API slr_status slr_kernel_suggest(slr_kernel *kernel, slr_shape shape, slr_suggestion *out);
 
-/// The macro slr_kernel_suggest calls slr_kernel_suggest_sized with the struct's size as `bytes`
+/// The macro slr_kernel_suggest calls slr_kernel_suggest_sized with `sizeof(slr_suggestion)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_suggest_sized(slr_kernel *kernel, slr_shape shape, slr_suggestion *out, size_t bytes);
 #define slr_kernel_suggest(kernel, shape, out)                                                                         \
@@ -62,7 +62,7 @@ SLR_API slr_status slr_kernel_suggest_sized(slr_kernel *kernel, slr_shape shape,
 ///   unknown capability; a kernel of which no block can be launched).
 SLR_API slr_status slr_occupancy_suggest(const slr_occupancy_desc *desc, uint64_t threads, slr_suggestion *out);
 
-/// The macro slr_occupancy_suggest calls slr_occupancy_suggest_sized with the struct's size as `bytes`
+/// The macro slr_occupancy_suggest calls slr_occupancy_suggest_sized with `sizeof(slr_suggestion)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_occupancy_suggest_sized(const slr_occupancy_desc *desc, uint64_t threads, slr_suggestion *out,
                                                size_t bytes);

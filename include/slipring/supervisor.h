@@ -96,13 +96,13 @@ SLR_API slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_su
 /// Adds a ring kernel to the supervisor; the ring kernel may already have failed. The supervisor uses the ring kernel
 /// until slr_supervisor_destroy; the caller still owns the ring kernel. The supervisor skips a ring kernel that has
 /// terminated.
-/// Threads: one at a time per tree, before slr_supervisor_start.  Blocks: no.
+/// Threads: any, but only one at a time for each tree of supervisors, and before slr_supervisor_start.  Blocks: no.
 /// Errors: INVALID (the ring kernel has a supervisor already; a NULL argument), WRONG_STATE (the supervisor has
 ///   started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_ring(slr_supervisor *supervisor, slr_ring *ring);
 
 /// Adds the supervisor `child`, which then belongs to `supervisor`.
-/// Threads: one at a time per tree, before slr_supervisor_start.  Blocks: no.
+/// Threads: any, but only one at a time for each tree of supervisors, and before slr_supervisor_start.  Blocks: no.
 /// Errors: INVALID (`child` has a supervisor already, or is `supervisor`; a NULL argument), WRONG_STATE (the supervisor
 ///   has started), NO_MEMORY.
 SLR_API slr_status slr_supervisor_add_supervisor(slr_supervisor *supervisor, slr_supervisor *child);
@@ -118,8 +118,8 @@ SLR_API slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64
 /// Threads: any.  Blocks: no.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_supervisor_get_stats(slr_supervisor *supervisor, slr_supervisor_stats *out);
 
-/// The macro slr_supervisor_get_stats calls slr_supervisor_get_stats_sized with the struct's size as `bytes`
-/// (docs/contract/abi.md).
+/// The macro slr_supervisor_get_stats calls slr_supervisor_get_stats_sized with `sizeof(slr_supervisor_stats)` as
+/// `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_supervisor_get_stats_sized(slr_supervisor *supervisor, slr_supervisor_stats *out, size_t bytes);
 #define slr_supervisor_get_stats(supervisor, out)                                                                      \
     slr_supervisor_get_stats_sized((supervisor), (out), sizeof(slr_supervisor_stats))

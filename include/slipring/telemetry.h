@@ -40,7 +40,7 @@ typedef struct slr_latency_bucket {
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_ring_get_latency(slr_ring *ring, slr_latency *out);
 
-/// The macro slr_ring_get_latency calls slr_ring_get_latency_sized with the struct's size as `bytes`
+/// The macro slr_ring_get_latency calls slr_ring_get_latency_sized with `sizeof(slr_latency)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, size_t bytes);
 #define slr_ring_get_latency(ring, out) slr_ring_get_latency_sized((ring), (out), sizeof(slr_latency))
@@ -61,7 +61,7 @@ SLR_API slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_buck
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument).
 SLR_API slr_status slr_latency_summarise(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out);
 
-/// The macro slr_latency_summarise calls slr_latency_summarise_sized with the struct's size as `bytes`
+/// The macro slr_latency_summarise calls slr_latency_summarise_sized with `sizeof(slr_latency)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_latency_summarise_sized(const slr_latency_bucket *buckets, uint32_t count, slr_latency *out,
                                                size_t bytes);

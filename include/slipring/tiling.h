@@ -94,7 +94,7 @@ typedef struct slr_tiling {
 ///   grid), UNSUPPORTED (no tile fits; none of `kernel`, `limits` and `device` is given), COMPILE, NO_MEMORY.
 SLR_API slr_status slr_tiling_compute(const slr_tiling_desc *desc, slr_tiling *out);
 
-/// The macro slr_tiling_compute calls slr_tiling_compute_sized with the struct's size as `bytes`
+/// The macro slr_tiling_compute calls slr_tiling_compute_sized with `sizeof(slr_tiling)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_tiling *out, size_t bytes);
 #define slr_tiling_compute(desc, out) slr_tiling_compute_sized((desc), (out), sizeof(slr_tiling))
@@ -106,7 +106,7 @@ SLR_API slr_status slr_tiling_compute_sized(const slr_tiling_desc *desc, slr_til
 /// Threads, Blocks, Owns, Errors: as for slr_tiling_compute.
 SLR_API slr_status slr_tiling_plan(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out);
 
-/// The macro slr_tiling_plan calls slr_tiling_plan_sized with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_tiling_plan calls slr_tiling_plan_sized with `sizeof(slr_tiling)` as `bytes` (docs/contract/abi.md).
 SLR_API slr_status slr_tiling_plan_sized(slr_kernel *kernel, const uint64_t problem[3], slr_tiling *out, size_t bytes);
 #define slr_tiling_plan(kernel, problem, out) slr_tiling_plan_sized((kernel), (problem), (out), sizeof(slr_tiling))
 

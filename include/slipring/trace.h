@@ -59,7 +59,8 @@ SLR_API slr_status slr_trace_start(const char *path, const slr_trace_desc *desc)
 /// Errors: WRONG_STATE (no trace is running), SYSTEM (events did not fit on the disk and are lost).
 SLR_API slr_status slr_trace_stop(slr_trace_stats *out);
 
-/// The macro slr_trace_stop calls slr_trace_stop_sized with the struct's size as `bytes` (docs/contract/abi.md).
+/// The macro slr_trace_stop calls slr_trace_stop_sized with `sizeof(slr_trace_stats)` as `bytes`
+/// (docs/contract/abi.md).
 SLR_API slr_status slr_trace_stop_sized(slr_trace_stats *out, size_t bytes);
 #define slr_trace_stop(out) slr_trace_stop_sized((out), sizeof(slr_trace_stats))
 

@@ -29,7 +29,7 @@ typedef struct slr_tunable {
 /// past the last macro), INVALID (a NULL argument).
 SLR_API slr_status slr_program_get_tunable(const slr_program *program, uint32_t index, slr_tunable *out);
 
-/// The macro slr_program_get_tunable calls slr_program_get_tunable_sized with the struct's size as `bytes`
+/// The macro slr_program_get_tunable calls slr_program_get_tunable_sized with `sizeof(slr_tunable)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_program_get_tunable_sized(const slr_program *program, uint32_t index, slr_tunable *out,
                                                  size_t bytes);
@@ -198,7 +198,7 @@ SLR_API slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *pr
 /// Threads: any.  Blocks: no.  Owns: nothing.  Errors: INVALID (a NULL argument, an impossible shape).
 SLR_API slr_status slr_kernel_get_tuned(slr_kernel *kernel, slr_shape shape, slr_tuned *out);
 
-/// The macro slr_kernel_get_tuned calls slr_kernel_get_tuned_sized with the struct's size as `bytes`
+/// The macro slr_kernel_get_tuned calls slr_kernel_get_tuned_sized with `sizeof(slr_tuned)` as `bytes`
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_kernel_get_tuned_sized(slr_kernel *kernel, slr_shape shape, slr_tuned *out, size_t bytes);
 #define slr_kernel_get_tuned(kernel, shape, out) slr_kernel_get_tuned_sized((kernel), (shape), (out), sizeof(slr_tuned))
