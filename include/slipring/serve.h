@@ -38,8 +38,9 @@ typedef struct slr_serve_desc {
     uint32_t struct_size;
     uint32_t sync;             ///< an slr_sync; default SLR_SYNC_INTERVAL
     const char *place;         ///< "local:DIR": DIR is a folder that belongs to this user, and is created if missing
-    uint64_t sync_interval_ns; ///< for SLR_SYNC_INTERVAL: longest time between two syncs of the disk; default 100 ms
-    /// Time between snapshots; each call for the server checks whether a snapshot is due. Default 1 s.
+    uint64_t sync_interval_ns; ///< for SLR_SYNC_INTERVAL: longest time between two syncs of the disk (writes of the
+                               ///< files to it); default 100 ms
+    /// Time between snapshots; each call of a function of the server checks whether a snapshot is due. Default 1 s.
     uint64_t snapshot_ns;
     /// The most accepted messages between two snapshots, up to 16,777,216; default 1,048,576.
     uint64_t snapshot_messages;
@@ -69,9 +70,9 @@ static inline slr_serve_desc slr_serve_desc_init(void)
 /// handled).
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are stored in the folder
-    uint64_t handled;
-    uint64_t faulted; ///< messages whose handler faulted; they are in the log of dead letters
-    uint64_t pending; ///< messages accepted, and neither handled nor faulted
+    uint64_t handled;  ///< messages that the handler has handled without a fault
+    uint64_t faulted;  ///< messages whose handler faulted; they are in the log of dead letters
+    uint64_t pending;  ///< messages accepted, and neither handled nor faulted
     /// Messages that this process has sent and that are not yet accepted, because their frame (group of messages) is
     /// not full and the program has not called slr_server_flush.
     uint64_t buffered;
@@ -82,7 +83,7 @@ typedef struct slr_server_stats {
     uint64_t released; ///< number of the last output that slr_server_release released
     /// Messages replayed by this process whose outputs differ from the stored outputs; the stored outputs remain valid.
     uint64_t differing;
-    uint64_t keys;        ///< number of keys (or instances) that have had a message
+    uint64_t keys;        ///< number of keys, or of instances of a ring kernel without keys, that have had a message
     uint64_t snapshots;   ///< number of snapshots that this process has written
     uint64_t snapshot_ns; ///< time that this process's snapshots took, all together
     uint64_t bytes;       ///< size of the folder in bytes
@@ -148,7 +149,7 @@ typedef struct slr_output {
     uint64_t sequence; ///< number of the output, from 1 over all restarts; 0 for a notice
     uint64_t message;  ///< number of the message that caused the output, from 1 over all restarts
     slr_key key;       ///< the instance's key; its text belongs to the server, and stays until slr_server_close
-    uint32_t instance;
+    uint32_t instance; ///< number of the instance in the ring kernel
     uint32_t index;    ///< number of the output among the outputs of its message, from 0
     slr_status status; ///< SLR_OK for an output; SLR_HANDLER_FAULT for a notice, which has no payload
     uint32_t bytes;    ///< size of the payload
@@ -214,6 +215,7 @@ SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *r
 /// directly to the ring kernel is not durable.
 SLR_API slr_ring *slr_server_get_ring(slr_server *server);
 
+/// Gives the counts of the server's durable ring kernel.
 /// Threads: the server's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_server_get_stats(slr_server *server, slr_server_stats *out);
 
@@ -233,13 +235,18 @@ SLR_API slr_status slr_server_close(slr_server *server, uint64_t timeout_ns);
 /// The struct slr_place_info says what the folder of a durable ring kernel holds. slr_place_get_info does not lock the
 /// folder. If another process serves the folder, slr_place_get_info may read the folder in the middle of a change.
 typedef struct slr_place_info {
-    char handler[96];
-    uint64_t layout;
+    char handler[96]; ///< name of the handler
+    uint64_t layout;  ///< hash of the layouts of messages, states and replies, and of the kind of keys
+    /// Sizes of one message, one state and one reply in bytes. `instances` is UINT32_MAX, because the folder does not
+    /// store the limit of instances.
     uint32_t message_bytes, state_bytes, reply_bytes, instances;
     uint64_t accepted; ///< number of accepted messages
     uint64_t position; ///< number of messages whose effect is in the states of the last snapshot
     uint64_t states;   ///< number of keys or instances in the snapshot
+    /// `outputs`: number of the last stored output. `released`: number of the last output that slr_server_release has
+    /// released. `dead`: number of stored messages whose handler faulted.
     uint64_t outputs, released, dead;
+    /// Sizes in bytes of the files with messages (`in_bytes`), with outputs and with states.
     uint64_t in_bytes, out_bytes, state_log_bytes;
     uint32_t damages;   ///< number of damaged spots in the files
     uint32_t is_usable; ///< 1: slr_serve would accept the folder; it would first remove an incomplete last write
