@@ -122,8 +122,8 @@ typedef struct slr_worker_stats {
     /// Partitions that this worker lost, because another worker took them or because the NATS servers that store their
     /// data failed.
     uint64_t lost;
-    uint64_t drained; ///< partitions that this worker handed to another one
-    uint64_t snapshots;
+    uint64_t drained;     ///< partitions that this worker handed to another one
+    uint64_t snapshots;   ///< snapshots that this worker wrote
     uint64_t replaced;    ///< number of times that slr_worker_replace replaced the handler
     uint64_t rolled_back; ///< handler replacements that were undone after a fault of the new handler
     char problem[256];    ///< the last problem of a partition; "" if there was none
@@ -162,6 +162,7 @@ SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 /// Errors: those of slr_server_replace. If slr_worker_replace fails, the previous handler continues in all partitions.
 SLR_API slr_status slr_worker_replace(slr_worker *worker, const slr_ring_desc *ring, uint64_t timeout_ns);
 
+/// Gives the counts of a worker.
 /// Threads: the worker's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_worker_get_stats(slr_worker *worker, slr_worker_stats *out);
 
@@ -222,7 +223,7 @@ typedef struct slr_sender_stats {
     uint64_t again;  ///< frames that were published again, because a server did not answer or a partition had no room
     uint64_t full;   ///< number of answers of servers which said that a partition had no room
     uint32_t keys;   ///< the kind of the ring kernel's keys: an slr_keys, or 0 for a ring kernel without keys
-    uint32_t partitions;
+    uint32_t partitions; ///< number of all partitions of the name
 } slr_sender_stats;
 
 /// Opens a sender for a name that a worker has begun to serve.
@@ -253,11 +254,13 @@ SLR_API slr_status slr_sender_send(slr_sender *sender, slr_key key, const void *
 SLR_API slr_status slr_sender_call(slr_sender *sender, slr_key key, const void *message, size_t bytes, void *reply,
                                    size_t reply_bytes, uint64_t timeout_ns);
 
-/// Waits until the servers have accepted all messages that the sender has sent.
+/// Sends the frames that are not yet full, and waits until the servers have accepted all messages that the program has
+/// passed to slr_sender_send.
 /// Threads: the sender's owner.  Blocks: for at most `timeout_ns`.  Errors: FULL, TIMEOUT: after these errors the
 /// program can call slr_sender_flush again.
 SLR_API slr_status slr_sender_flush(slr_sender *sender, uint64_t timeout_ns);
 
+/// Gives the counts of a sender.
 /// Threads: the sender's owner.  Blocks: no.  Errors: INVALID.
 SLR_API slr_status slr_sender_get_stats(slr_sender *sender, slr_sender_stats *out);
 
@@ -305,13 +308,19 @@ SLR_API void slr_receiver_close(slr_receiver *receiver);
 // ---- information --------------------------------------------------------------------------------------------------
 
 typedef struct slr_remote_info {
-    char handler[96];
-    uint64_t layout;
+    char handler[96]; ///< name of the handler
+    uint64_t layout;  ///< hash of the layouts of messages, states and replies, and of the kind of keys
+    /// Sizes of one message, one state and one reply in bytes. `keys`: the kind of the ring kernel's keys (an
+    /// slr_keys).
     uint32_t message_bytes, state_bytes, reply_bytes, keys;
+    /// `partitions`: number of all partitions. `owned`: number of partitions that the servers record as taken by a
+    /// worker. `workers`: number of workers that the servers record; a killed worker may still be among them.
     uint32_t partitions, owned, workers, reserved;
-    uint64_t capacity, lease_ns;
-    uint64_t messages; ///< messages whose effect is in the states of a snapshot
-    uint64_t waiting;  ///< frames (groups of messages) that are accepted and not yet part of a snapshot
+    uint64_t capacity, lease_ns; ///< slr_worker_desc.capacity and lease_ns, as the first worker stored them
+    uint64_t messages;           ///< messages whose effect is in the states of a snapshot
+    uint64_t waiting;            ///< frames (groups of messages) that are accepted and not yet part of a snapshot
+    /// Numbers of states, of stored outputs, and of messages that were handled or faulted, all up to the last snapshot
+    /// of each partition.
     uint64_t states, outputs, handled, faulted;
     uint64_t bytes; ///< size of all of the name's streams on the servers, in bytes
 } slr_remote_info;
