@@ -336,9 +336,10 @@ void slri_code_handler_end(struct slri_code *code, void *self)
     slri_mutex_unlock(&code->lock);
 }
 
-slr_status slri_code_batched(struct slri_code *code, const struct slri_entry *entry, struct slri_ready_kernel *out)
+slr_status slri_code_batched(struct slri_code *code, const struct slri_entry *entry, uint32_t threads,
+                             struct slri_ready_kernel *out)
 {
-    const struct unit like = {.entry = entry, .shape = {.block = {slri_batch_threads(entry), 1, 1}}};
+    const struct unit like = {.entry = entry, .shape = {.block = {threads, 1, 1}}};
     struct unit *unit;
     slri_mutex_lock(&code->lock);
     slr_status status = take_unit(code, &like, NULL, &unit);

@@ -69,9 +69,10 @@ slr_status slri_code_handler(struct slri_code *code, const struct slri_entry *en
 void slri_code_handler_end(struct slri_code *code, void *self);
 
 // Of the device: the kernel of a handler's batched launches (abi/relaunch.h), for one ring kernel. Ring kernels of one
-// program share the loaded code. `out->entry` is an ordinary kernel (ir/pass/handler_kernel.h). Errors: those of the
-// slots and of the pass.
-slr_status slri_code_batched(struct slri_code *code, const struct slri_entry *entry, struct slri_ready_kernel *out);
+// program share the loaded code, for blocks of as many threads. `out->entry` is an ordinary kernel
+// (ir/pass/handler_kernel.h). Errors: those of the slots and of the pass.
+slr_status slri_code_batched(struct slri_code *code, const struct slri_entry *entry, uint32_t threads,
+                             struct slri_ready_kernel *out);
 void slri_code_batched_end(const struct slri_code *code, struct slri_kernel *kernel); // all zero is fine
 
 // ---- texts ---------------------------------------------------------------------------------------------------------

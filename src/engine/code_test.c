@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "engine/stream.h"
+#include "ir/pass/handler_kernel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -479,8 +480,8 @@ static void each_ring_kernel_has_a_kernel_of_batches_from_one_code(void **state)
     slri_code_on_end(code, note_end, &ends);
     prepare(code, ADDS, 32);
     assert_int_equal(seen.batched, 0); // a kernel of a grid is none
-    assert_int_equal(slri_code_batched(code, HEARS, &first), SLR_OK);
-    assert_int_equal(slri_code_batched(code, HEARS, &second), SLR_OK);
+    assert_int_equal(slri_code_batched(code, HEARS, SLRI_BATCH_THREADS, &first), SLR_OK);
+    assert_int_equal(slri_code_batched(code, HEARS, SLRI_BATCH_THREADS, &second), SLR_OK);
     assert_int_equal(seen.batched, 1);
     assert_int_equal(seen.built, 2);
     assert_true(first.kernel.batch.has_ticks);
@@ -488,7 +489,7 @@ static void each_ring_kernel_has_a_kernel_of_batches_from_one_code(void **state)
     assert_int_equal(first.entry->kind, SLRI_ENTRY_KERNEL); // that the pass has made
     assert_string_equal(first.entry->name, "hears");
     assert_ptr_equal(first.entry, second.entry);
-    assert_int_equal(slri_code_batched(code, MEETS, &third), SLR_OK);
+    assert_int_equal(slri_code_batched(code, MEETS, SLRI_BATCH_THREADS, &third), SLR_OK);
     assert_int_equal(third.entry->kind, SLRI_ENTRY_KERNEL);
     assert_string_equal(third.entry->name, "meets");
     assert_int_equal(seen.batched, 2);
@@ -509,9 +510,9 @@ static void code_of_batches_that_is_refused_gives_no_kernel(void **state)
     (void)state;
     struct slri_code *code = create();
     seen.build = SLR_COMPILE;
-    assert_int_equal(slri_code_batched(code, HEARS, &ready), SLR_COMPILE);
+    assert_int_equal(slri_code_batched(code, HEARS, SLRI_BATCH_THREADS, &ready), SLR_COMPILE);
     assert_null(ready.kernel.native);
-    assert_int_equal(slri_code_batched(code, HEARS, &ready), SLR_OK); // and the next call tries again
+    assert_int_equal(slri_code_batched(code, HEARS, SLRI_BATCH_THREADS, &ready), SLR_OK); // another try
     slri_code_batched_end(code, &ready.kernel);
     destroy(code);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #define HIGHEST_PRIORITY 255u // a launch is short, and somebody waits for each of its messages
+#define FEWEST_THREADS 4u     // of a block
 
 struct slri_batch_kernel {
     struct slri_ready_kernel ready; // its entry is the kernel that is made of the handler
@@ -57,6 +58,25 @@ static struct slri_batch_kernel *allocate(const struct slri_relaunch *relaunch)
     return made;
 }
 
+// Some drivers compute on the host's cores, and take time for each thread of a block, also for those without a chain.
+// There, few instances have a small block. It still has a thread for each chain: where there are fewer shards than
+// SLRI_RELAUNCH_MOST_SHARDS, each has one instance, and a launch has at most one chain of an instance.
+// With fewer threads than chains, or with one thread, lavapipe (Mesa 22.3) fails. It computes 8 threads at once, also
+// those that the block lacks. One of these whose number is less than CHAINS enters the loop over its chain, reads
+// zeros, and stays until the driver ends the loop after 65,535 iterations. In a block of one thread the number of each
+// is 0; in others they come behind the block's threads, and so behind all chains.
+static uint32_t threads_of(const struct slri_relaunch *relaunch)
+{
+    _Static_assert(SLRI_RELAUNCH_MOST_SHARDS == SLRI_BATCH_THREADS, "many instances have blocks of the full size");
+    const struct slri_entry *handler = relaunch->desc.entry;
+    uint32_t threads = FEWEST_THREADS;
+    if (!relaunch->of->backend->fits_blocks || handler->kind == SLRI_ENTRY_BLOCK)
+        return slri_batch_threads(handler);
+    while (threads < relaunch->desc.shards)
+        threads *= 2;
+    return threads;
+}
+
 slr_status slri_batch_kernel_create(struct slri_relaunch *relaunch)
 {
     const struct slri_relaunch_desc *desc = &relaunch->desc;
@@ -64,7 +84,7 @@ slr_status slri_batch_kernel_create(struct slri_relaunch *relaunch)
     if (!kernel)
         return SLRI_FAIL(NO_MEMORY, "ring kernel '%s': no memory for its kernel", desc->name);
     struct slri_kernel *code = &kernel->ready.kernel;
-    SLRI_TRY(slri_code_batched(desc->program, desc->entry, &kernel->ready));
+    SLRI_TRY(slri_code_batched(desc->program, desc->entry, threads_of(relaunch), &kernel->ready));
     relaunch->has_ticks = code->batch.has_ticks;
     fill_parameters(relaunch, kernel);
     return slri_stream_open(&relaunch->stream, relaunch->of, NULL, HIGHEST_PRIORITY);
@@ -90,13 +110,14 @@ static struct slri_command dispatch_of(struct slri_relaunch *relaunch)
 {
     struct slri_batch_kernel *kernel = relaunch->kernel;
     const struct slri_entry *handler = relaunch->desc.entry;
+    const uint32_t threads = threads_of(relaunch);
     kernel->chains = relaunch->chains;
     return (struct slri_command){.op = SLRI_DISPATCH,
                                  .dispatch = {.ready = &kernel->ready,
                                               .entry = kernel->ready.entry,
                                               .bound = kernel->bound,
-                                              .grid = {slri_batch_blocks(handler, relaunch->chains), 1, 1},
-                                              .block = {slri_batch_threads(handler), 1, 1}}};
+                                              .grid = {slri_batch_blocks(handler, threads, relaunch->chains), 1, 1},
+                                              .block = {threads, 1, 1}}};
 }
 
 slr_status slri_batch_kernel_launch(struct slri_relaunch *relaunch)

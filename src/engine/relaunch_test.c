@@ -190,7 +190,8 @@ struct world {
     struct slri_queue_device queues;
     struct slri_code *code;
     struct slri_relaunch *relaunch;
-    uint32_t entry; // of the module
+    uint32_t entry;  // of the module
+    uint32_t shards; // 0: SHARDS
     struct slri_backend of;
 };
 
@@ -218,7 +219,7 @@ static struct slri_relaunch_desc describe(const struct world *w)
                                        .reply_bytes = 4,
                                        .max_replies = 1,
                                        .max_sends = 1,
-                                       .shards = SHARDS,
+                                       .shards = w->shards ? w->shards : SHARDS,
                                        .max_batch = BATCH};
 }
 
@@ -459,10 +460,41 @@ static void dropped_states_are_refused_until_they_are_made_anew(void **state)
     close_world(&w);
 }
 
+// With as many chains as a launch has at most.
+static uint32_t threads_of_a_block(bool fits_blocks, uint32_t entry, uint32_t instances)
+{
+    const uint32_t shards = slri_relaunch_shards(instances);
+    struct world w = {.entry = entry, .shards = shards, .of = backend};
+    w.of.fits_blocks = fits_blocks;
+    open_world(&w);
+    create(&w);
+    w.relaunch->messages = w.relaunch->chains = instances;
+    slri_relaunch_begin(w.relaunch);
+    const struct slri_command dispatch = seen.command[1];
+    const uint32_t threads = dispatch.dispatch.block[0], handled = entry ? 1 : threads; // chains of a block
+    assert_int_equal(dispatch.op, SLRI_DISPATCH);
+    assert_int_equal(dispatch.dispatch.grid[0], (instances + handled - 1) / handled);
+    assert_int_equal(slri_relaunch_end(w.relaunch), SLR_OK);
+    close_world(&w);
+    return threads;
+}
+
+static void few_instances_have_a_small_block_where_the_backend_wants_it(void **state)
+{
+    static const uint32_t fitting[][2] = {{1, 4}, {4, 4}, {5, 8}, {8, 8}, {9, 16}, {17, 32}, {32, 32}, {40, 32}};
+    (void)state;
+    for (size_t i = 0; i < sizeof fitting / sizeof *fitting; ++i) {
+        assert_int_equal(threads_of_a_block(true, 0, fitting[i][0]), fitting[i][1]);
+        assert_int_equal(threads_of_a_block(false, 0, fitting[i][0]), SLRI_BATCH_THREADS);
+    }
+    assert_int_equal(threads_of_a_block(true, 1, 1), 8); // of a __ring_block__ handler, its own
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launch_is_a_copy_a_dispatch_and_a_copy),
+        cmocka_unit_test(few_instances_have_a_small_block_where_the_backend_wants_it),
         cmocka_unit_test(launch_is_a_dispatch_where_the_host_works_in_the_same_memory),
         cmocka_unit_test(launch_copies_both_ways_where_the_host_sees_one_of_two),
         cmocka_unit_test(launch_without_messages_copies_nothing_back),

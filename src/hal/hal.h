@@ -699,6 +699,7 @@ struct slri_backend {
     bool blobs_are_files;            // its loader wants them so
     bool uses_no_device;             // it says what a kernel takes without a device, too
     bool shares_seen;                // it has SLRI_MEMORY_SEEN
+    bool fits_blocks;                // of batched launches: a few instances have blocks of fewer threads
     enum slri_kernel_per kernel_per; // of which shapes a kernel is
     bool is_host;       // the host runs its kernels, which say themselves how they fault, and its handlers,
                         // which are compiled with the program

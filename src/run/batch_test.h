@@ -140,11 +140,12 @@ static inline uint32_t batch_run(const struct batch *b, struct batch_layout *l, 
     for (uint32_t i = 0; i < b->handler->bindings; i++)
         if (b->handler->binding[i].is_buffer && !b->handler->binding[i].is_outlet)
             arg[args++] = l->bound[i];
-    const struct slri_grid grid = {.grid = {slri_batch_blocks(b->handler, l->chains), 1, 1},
-                                   .block = {slri_batch_threads(b->handler), 1, 1},
-                                   .arg = arg,
-                                   .args = args,
-                                   .fuel = UINT64_MAX};
+    const struct slri_grid grid = {
+        .grid = {slri_batch_blocks(b->handler, slri_batch_threads(b->handler), l->chains), 1, 1},
+        .block = {slri_batch_threads(b->handler), 1, 1},
+        .arg = arg,
+        .args = args,
+        .fuel = UINT64_MAX};
     struct slri_grid_end end = {.fault = SLRI_FAULT_OVERRUN};
     if (b->run)
         return b->run(b->user, &grid) ? SLRI_FAULT_NONE : UINT32_MAX;

@@ -255,6 +255,63 @@ static void long_copies_in_are_submitted_part_by_part(void **state)
     tear_down(&b);
 }
 
+// Drivers that compute on the host's cores take time for each thread of a block.
+static void few_instances_have_a_small_block_that_handles_the_messages_of_all(void **state)
+{
+    enum { ROUNDS = 8 };
+    static const char plus[] = "struct word { unsigned word; };\n"
+                               "__ring__ void plus(const struct word *in)\n"
+                               "{\n"
+                               "    struct word reply = {in->word + 1u};\n"
+                               "    ring_reply(&reply);\n"
+                               "}\n";
+    static const struct {
+        uint32_t instances;
+        const char *size;
+    } cases[] = {{1, "@workgroup_size(4, 1, 1)"},
+                 {4, "@workgroup_size(4, 1, 1)"},
+                 {5, "@workgroup_size(8, 1, 1)"},
+                 {33, "@workgroup_size(32, 1, 1)"}};
+    slr_device *device;
+    (void)state;
+    must(slr_device_open("webgpu:0", NULL, &device));
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        const uint32_t messages = ROUNDS * cases[k].instances;
+        slr_ring_desc desc = SLR_RING_DESC_INIT;
+        slr_program *program; // anew: its kernel is what was compiled last
+        slr_ring *ring;
+        slr_port *port;
+        uint64_t sum = 0;
+        must(slr_port_open(device, &port));
+        must(slr_program_from_text(device, "plus.cu", plus, NULL, &program));
+        desc.program = program;
+        desc.handler = "plus";
+        desc.instances = cases[k].instances;
+        must(slr_ring_create(device, &desc, &ring));
+        must(slr_ring_launch(ring));
+        must(slr_ring_activate(ring, LONG));
+        assert_non_null(strstr(webgpu->source, cases[k].size));
+        for (uint32_t sent = 0; sent < messages;) {
+            for (uint32_t i = 0; i < cases[k].instances; ++i, ++sent) {
+                slr_address to;
+                must(slr_ring_get_address(ring, i, &to));
+                must(slr_send(port, to, &sent, sizeof sent, LONG));
+            }
+            for (uint32_t i = 0; i < cases[k].instances; ++i) {
+                slr_reply reply;
+                uint32_t word = 0;
+                must(slr_receive(port, &reply, &word, sizeof word, LONG));
+                sum += word;
+            }
+        }
+        assert_int_equal(sum, (uint64_t)messages * (messages + 1) / 2);
+        slr_port_close(port);
+        slr_ring_destroy(ring);
+        slr_program_destroy(program);
+    }
+    slr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +323,7 @@ int main(void)
         cmocka_unit_test(time_of_a_long_list_is_that_of_all_its_passes),
         cmocka_unit_test(outgrown_memory_for_moves_is_given_back),
         cmocka_unit_test(long_copies_in_are_submitted_part_by_part),
+        cmocka_unit_test(few_instances_have_a_small_block_that_handles_the_messages_of_all),
     };
     return load_webgpu() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_WEBGPU;
 }

@@ -168,6 +168,7 @@ const struct slri_backend slri_backend_webgpu = {
     .name = "webgpu",
     .blob_suffix = ".wgsl",
     .kernel_per = SLRI_KERNEL_PER_SHAPE,
+    .fits_blocks = true,
     .probe = webgpu_probe,
     .open = webgpu_open,
     .close = webgpu_close,

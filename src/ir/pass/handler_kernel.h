@@ -21,17 +21,17 @@ enum slri_batch_binding {
 
 #define SLRI_BATCH_THREADS 32 // of a block; each handles a chain of messages, and those above CHAINS nothing
 
-// The threads of a block, and how many blocks handle so many chains: at least one. Of a `__ring_block__` handler, of
-// which no kernel is made here, a block handles a chain.
+// The threads of a block, and how many blocks of `threads` handle so many chains: at least one. Of a `__ring_block__`
+// handler, of which no kernel is made here, a block handles a chain.
 static inline uint32_t slri_batch_threads(const struct slri_entry *handler)
 {
     return handler->kind != SLRI_ENTRY_BLOCK ? SLRI_BATCH_THREADS
            : handler->max_threads            ? handler->max_threads
                                              : SLRI_RING_BLOCK_THREADS;
 }
-static inline uint32_t slri_batch_blocks(const struct slri_entry *handler, uint32_t chains)
+static inline uint32_t slri_batch_blocks(const struct slri_entry *handler, uint32_t threads, uint32_t chains)
 {
-    uint32_t each = handler->kind == SLRI_ENTRY_BLOCK ? 1 : SLRI_BATCH_THREADS;
+    uint32_t each = handler->kind == SLRI_ENTRY_BLOCK ? 1 : threads;
     return chains ? (chains - 1) / each + 1 : 1;
 }
 
