@@ -15,7 +15,8 @@ extern "C" {
 
 /// Writes bytes to a global variable. Launches that were submitted to `stream` (a queue of work in order) before the
 /// call see the previous bytes of the variable, and launches after the call see the written bytes. The bytes at `from`
-/// must not change until the stream has completed the write: until the point `out` has passed. `out` may be NULL.
+/// must not change until the stream has completed the write. `out` gets the point of the stream (`slr_point`) that has
+/// passed once the write is completed; `out` may be NULL.
 ///
 /// Threads: any.  Blocks: no.  Owns: slipring keeps the program alive until the work ends.
 /// Errors: INVALID (a NULL argument, the range exceeds the variable, a program of another device, a `__constant__`
