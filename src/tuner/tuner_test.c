@@ -400,6 +400,7 @@ static void predict_by_k(const char *device, const char *text, uint64_t threads,
     b.desc.strategy = SLR_TUNE_MODEL;
     b.desc.flags = SLR_TUNE_KEEP_BLOCK | SLR_TUNE_KEEP_WIDTH | SLR_TUNE_KEEP_BRANCHES | SLR_TUNE_DISCARD;
     b.desc.repeats = 1;
+    b.desc.budget_ns = 3600000000000; // a fifth of it is for predictions, and a sanitizer is slow
     b.desc.watch = note_prediction;
     b.desc.user = predicted;
     must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
