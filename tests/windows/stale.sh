@@ -14,7 +14,9 @@ trap 'wineserver -k || true' EXIT
 mapfile -t environment < "$build/tests/environment.txt"
 built=0 passing=()
 mapfile -t targets < <(cut -d' ' -f2 "$build/tests/excepted.txt")
-cmake --build "$build" --parallel 2 --target cross_cc "${targets[@]}" -- -k > /dev/null 2>&1 || true # which of them can be built
+on=(-k) # after a target that cannot be built
+[[ ! -e $build/build.ninja ]] || on=(-k 0)
+cmake --build "$build" --parallel 2 --target cross_cc "${targets[@]}" -- "${on[@]}" > /dev/null 2>&1 || true
 while read -r name target; do
     [[ -x $build/tests/$target.exe ]] || continue
     built=$((built + 1))
@@ -27,4 +29,4 @@ echo "windows: of $(wc -l < "$build/tests/excepted.txt") exceptions $built are b
 for name in "${passing[@]}"; do
     echo "windows: $name passes: take it out of tests/windows/exceptions.txt"
 done
-[[ ${#passing[@]} == 0 ]]
+[[ ${#passing[@]} == 0 && $built != 0 ]]
