@@ -142,25 +142,6 @@ static void *turn_until_stopped(void *user)
     return NULL;
 }
 
-static slr_status call(slr_sender *sender, struct total *total)
-{
-    struct message message = {KEY, 1};
-    return slr_sender_call(sender, slr_key_u64(KEY), &message, sizeof message, total, sizeof *total, LONG);
-}
-
-typedef struct caller {
-    slr_sender *sender;
-    struct total total;
-    slr_status status;
-} caller;
-
-static void *call_once(void *user)
-{
-    caller *caller = user;
-    caller->status = call(caller->sender, &caller->total);
-    return NULL;
-}
-
 // ---- what the caller hears -----------------------------------------------------------------------------------------
 
 static natsSubscription *listen_as_callers_do(const slri_nats *nats)
@@ -227,7 +208,7 @@ static void an_answer_whose_output_the_server_refuses_is_no_reply(void **state)
 
     slr_worker *first = work_as(device, &one);
     __atomic_store_n(&of_one, first->nats->connection, __ATOMIC_RELEASE);
-    caller caller = {.sender = open_sender(0)};
+    waiting_call caller = {.sender = open_sender(0), .key = KEY};
     assert_int_equal(pthread_create(&turning_one, NULL, turn_until_stopped, first), 0);
     assert_int_equal(pthread_create(&calling, NULL, call_once, &caller), 0);
     await_reached(&outputs); // it has handled the message
@@ -258,7 +239,7 @@ static void an_answer_whose_output_the_server_refuses_is_no_reply(void **state)
     while (stats_of(first).lost == 0)
         must(slr_worker_turn(first, 1000000));
     must(slr_worker_close(first, LONG));
-    must(call(caller.sender, &caller.total));
+    must(call(caller.sender, KEY, 1, &caller.total, LONG));
     assert_int_equal(caller.total.count, 2);
     assert_int_equal(last_output(nats, 0), 2);
     must(slr_sender_close(caller.sender, LONG));

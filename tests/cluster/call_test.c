@@ -4,13 +4,6 @@
 
 #include "tests/cluster/remote.h"
 
-static slr_status call(slr_sender *sender, uint64_t key, uint64_t value, struct total *total, uint64_t timeout_ns)
-{
-    struct message message = {key, value};
-    memset(total, 0xab, sizeof *total);
-    return slr_sender_call(sender, slr_key_u64(key), &message, sizeof message, total, sizeof *total, timeout_ns);
-}
-
 static void a_call_gets_the_reply_of_its_own_message(void **state)
 {
     (void)state;
@@ -109,19 +102,6 @@ static void a_late_reply_is_not_taken_for_another(void **state)
     must(slr_sender_close(sender, LONG));
 }
 
-typedef struct waiting_call {
-    slr_sender *sender;
-    struct total total;
-    slr_status status;
-} waiting_call;
-
-static void *call_once(void *user)
-{
-    waiting_call *waiting = user;
-    waiting->status = call(waiting->sender, 3, 1, &waiting->total, LONG);
-    return NULL;
-}
-
 static void a_call_waits_until_a_worker_comes(void **state)
 {
     (void)state;
@@ -130,7 +110,7 @@ static void a_call_waits_until_a_worker_comes(void **state)
     slr_remote_info info;
     slr_remote_desc remote = where();
     must(slr_worker_close(work(device, 0), LONG)); // nobody serves the name
-    waiting_call waiting = {.sender = open_sender(0)};
+    waiting_call waiting = {.sender = open_sender(0), .key = 3};
     assert_int_equal(pthread_create(&thread, NULL, call_once, &waiting), 0);
     do
         must(slr_remote_get_info(&remote, &info));

@@ -192,6 +192,29 @@ static inline void end_turning(turning *turning)
     must(slr_worker_close(turning->worker, LONG));
 }
 
+static inline slr_status call(slr_sender *sender, uint64_t key, uint64_t value, struct total *total,
+                              uint64_t timeout_ns)
+{
+    struct message message = {key, value};
+    memset(total, 0xab, sizeof *total);
+    return slr_sender_call(sender, slr_key_u64(key), &message, sizeof message, total, sizeof *total, timeout_ns);
+}
+
+// A call of the value 1, by a thread of its own.
+typedef struct waiting_call {
+    slr_sender *sender;
+    uint64_t key;
+    struct total total;
+    slr_status status;
+} waiting_call;
+
+static inline void *call_once(void *user)
+{
+    waiting_call *waiting = user;
+    waiting->status = call(waiting->sender, waiting->key, 1, &waiting->total, LONG);
+    return NULL;
+}
+
 // Each key has counted to its end, once.
 static inline void expect_outputs(uint64_t messages)
 {

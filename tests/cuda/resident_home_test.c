@@ -79,6 +79,15 @@ static void handle(const struct owner *o, uint32_t done)
         mb_keep_rest(S, P, done, MESSAGES);
 }
 
+// Of a list of nodes.
+static uint32_t length(const struct owner *o, uint32_t node)
+{
+    uint32_t count = 0;
+    for (; node != 0 && count < 2 * MESSAGES; ++count) // no more than there are
+        node = o->shard->shared[mb_node(o->shard->shared, o->shard->own, node)];
+    return count;
+}
+
 static void batch_that_was_published_is_over(void **state)
 {
     (void)state;
@@ -91,7 +100,8 @@ static void batch_that_was_published_is_over(void **state)
     assert_int_equal(P[MBP_LETTERS], 1);
     assert_memory_equal(P + MBP_MOST, was + MBP_MOST, (MBP_TIMED - MBP_MOST) * 4);
     assert_memory_equal(P + MBP_PORT(0), was + MBP_PORT(0), MBQ_NEAR * 4);
-    for (uint32_t i = 0; i < MESSAGES; ++i) // its nodes are free
+    assert_int_equal(length(&o, P[MBP_FREE]), MESSAGES); // its nodes are free
+    for (uint32_t i = 0; i < MESSAGES; ++i)
         must(send_at(o.port, address_of(o.ring, 0), i, i % 2));
     assert_int_equal(mb_begin(S, P), MESSAGES);
     assert_int_equal(P[MBP_USED], MESSAGES);
@@ -127,14 +137,6 @@ static void batch_that_was_not_published_is_all_there(void **state)
     assert_int_equal(o.shard->own[MBP_HANDLED], 0);
     assert_int_equal(o.shard->own[MBP_PORT(0) + MBQ_REPLIES], 0);
     end(&o);
-}
-
-static uint32_t length(const struct owner *o, uint32_t node)
-{
-    uint32_t count = 0;
-    for (; node != 0 && count < 2 * MESSAGES; ++count) // no more than there are
-        node = o->shard->shared[mb_node(o->shard->shared, o->shard->own, node)];
-    return count;
 }
 
 // What was moved into the lists since then, into nodes that were freed since then, is in its lane.
