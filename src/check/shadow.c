@@ -5,28 +5,42 @@
 
 #define PAGE_CELLS 512
 
+struct slri_page {
+    struct slri_cell cell[PAGE_CELLS];
+    struct slri_page *next; // of the touched ones
+    bool is_touched;
+};
+
 bool slri_shadow_create(struct slri_shadow *shadow, struct slri_region *region, uint64_t bytes, uint32_t granule)
 {
     uint64_t pages = bytes / ((uint64_t)granule * PAGE_CELLS) + 1;
-    *shadow = (struct slri_shadow){.region = region, .bytes = bytes, .granule = granule, .pages = pages};
+    *shadow = (struct slri_shadow){.region = region, .bytes = bytes, .granule = granule};
     shadow->page = slri_region_take(region, pages * sizeof *shadow->page);
     return shadow->page != NULL;
 }
 
+// Before each message, so not all pages of a large buffer.
 void slri_shadow_forget(struct slri_shadow *shadow)
 {
-    for (uint64_t i = 0; i < shadow->pages; i++)
-        if (shadow->page[i] != NULL)
-            memset(shadow->page[i], 0, PAGE_CELLS * sizeof(struct slri_cell));
+    for (struct slri_page *page = shadow->touched, *next; page != NULL; page = next) {
+        next = page->next;
+        memset(page, 0, sizeof *page);
+    }
+    shadow->touched = NULL;
 }
 
 struct slri_cell *slri_shadow_cell(struct slri_shadow *shadow, uint64_t offset)
 {
     uint64_t cell = offset / shadow->granule;
-    struct slri_cell **page = &shadow->page[cell / PAGE_CELLS];
-    if (*page == NULL)
-        *page = slri_region_take(shadow->region, PAGE_CELLS * sizeof(struct slri_cell));
-    return *page ? &(*page)[cell % PAGE_CELLS] : NULL;
+    struct slri_page **page = &shadow->page[cell / PAGE_CELLS];
+    if (*page == NULL && (*page = slri_region_take(shadow->region, sizeof **page)) == NULL)
+        return NULL;
+    if (!(*page)->is_touched) {
+        (*page)->is_touched = true;
+        (*page)->next = shadow->touched;
+        shadow->touched = *page;
+    }
+    return &(*page)->cell[cell % PAGE_CELLS];
 }
 
 // ---- races ---------------------------------------------------------------------------------------------------------

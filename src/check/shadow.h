@@ -14,17 +14,19 @@ struct slri_cell {
     uint8_t written; // a bit a byte
 };
 
+struct slri_page;
+
 struct slri_shadow {
     struct slri_region *region;
     uint64_t bytes;
     uint32_t granule;
-    struct slri_cell **page;
-    uint64_t pages;
+    struct slri_page **page;   // NULL: never used
+    struct slri_page *touched; // a list: used since the last slri_shadow_forget
 };
 
 // All NULL pages. False: no memory.
 bool slri_shadow_create(struct slri_shadow *shadow, struct slri_region *region, uint64_t bytes, uint32_t granule);
-void slri_shadow_forget(struct slri_shadow *shadow); // as it was created
+void slri_shadow_forget(struct slri_shadow *shadow); // as it was created; takes time for the pages used since, no other
 
 // The cell that a byte is in; NULL: no memory.
 struct slri_cell *slri_shadow_cell(struct slri_shadow *shadow, uint64_t offset);
