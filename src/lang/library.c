@@ -14,12 +14,6 @@ extern const char slri_embedded_slr_fma_h[], slri_embedded_slr_soft_h[], slri_em
 
 #define HEAD "__global__ void slri_all(float *f, double *d, int *i, unsigned *u, long *l, unsigned long *m)\n{\n"
 
-const char *const slri_soft_functions[SLRI_SOFT_COUNT] = {
-#define NAME(ID, name, result, args) "slri_soft_" #name,
-    SLRI_SOFT_LIST(NAME)
-#undef NAME
-};
-
 static bool comes_first(unsigned id) // of those with its function
 {
     for (unsigned i = 0; i < id; i++)

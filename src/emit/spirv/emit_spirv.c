@@ -4,6 +4,7 @@
 #include "emit/spirv/internal.h"
 #include "lang/library.h"
 #include "ir/pass/level.h"
+#include "ir/pass/linked.h"
 #include "ir/pass/words.h"
 #include "ir/matrix.h"
 
@@ -315,8 +316,11 @@ static slr_status write_words(struct slri_s *s, const struct slri_module *module
 static slr_status write_linked(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
                                struct slri_spirv *out)
 {
+    const struct slri_module *math, *soft;
     struct slri_module *linked = NULL;
-    SLRI_TRY(slri_s_link(module, entry, &linked));
+    SLRI_TRY(slri_math_library(&math));
+    SLRI_TRY(slri_soft_library(&soft));
+    SLRI_TRY(slri_linked_kernel(module, entry, math, soft, &linked));
     slr_status status =
         s->words ? write_words(s, linked, linked->entry, out) : write_levelled(s, linked, linked->entry, out);
     slri_module_destroy(linked);

@@ -190,18 +190,11 @@ uint32_t slri_s_to_integer(struct slri_s *s, enum slri_kind from, enum slri_kind
 void slri_s_math(struct slri_s *s, const struct slri_instr *in);
 bool slri_s_is_called(const struct slri_s *s, const struct slri_instr *in); // a MATH that is a function of the library
 const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_t id);
-bool slri_s_is_primitive(uint64_t id); // of the functions of the library
 const struct slri_function *slri_s_library_function(const struct slri_s *s, const char *name);
-// Vulkan's division and square root of floats may be some units off, and take subnormals for 0: the function of the
-// library that does the same, or NULL; the same but where it is called already; and a call of it, or 0 where there is
-// none.
-const char *slri_s_rounded(const struct slri_instr *in);
-bool slri_s_is_rounded(const struct slri_function *function); // it is one of those: inside, the device's own is wanted
+// Vulkan's division and square root of floats may be some units off, and take subnormals for 0. The function of the
+// library that does the same, or NULL where it is called already; and a call of it, or 0 where there is none.
 const char *slri_s_rounded_name(const struct slri_s *s, const struct slri_instr *in);
 uint32_t slri_s_call_rounded(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b);
-
-// ---- link.c: a module with the kernel and all functions of the library that it calls, without doubles
-slr_status slri_s_link(const struct slri_module *module, const struct slri_entry *entry, struct slri_module **out);
 
 // ---- memory.c, atomic.c
 void slri_s_find_uses(struct slri_s *s);                   // how all functions use their arrays

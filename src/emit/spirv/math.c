@@ -2,21 +2,10 @@
 // Math: functions of the library as IR, so that the bits are the interpreter's. What these are made of is here.
 // GLSL.std.450's own are used where their result is exact.
 #include "emit/spirv/internal.h"
-#include "lang/library.h"
+#include "ir/math/library.h"
+#include "ir/pass/linked.h"
 
 #include <string.h>
-
-bool slri_s_is_primitive(uint64_t id)
-{
-    switch (id) {
-#define PRIMITIVE(name) case SLRI_MATH_##name:
-        SLRI_MATH_PRIMITIVES(PRIMITIVE)
-#undef PRIMITIVE
-        return true;
-    default:
-        return false;
-    }
-}
 
 // The highest bit that is set, of 32; UINT32_MAX where none is.
 static uint32_t highest(struct slri_s *s, uint32_t a)
@@ -111,28 +100,16 @@ const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_
     return slri_s_library_function(s, slri_math_functions[id].c_function);
 }
 
-const char *slri_s_rounded(const struct slri_instr *in)
-{
-    return in->op == SLRI_OP_DIV && in->kind == SLRI_F32          ? SLRI_ROUNDED_DIVF
-           : in->op == SLRI_OP_MATH && in->imm == SLRI_MATH_SQRTF ? SLRI_ROUNDED_SQRTF
-                                                                  : NULL;
-}
-
 // In a linked module those functions are called already, and in them the device's own is what is wanted.
 const char *slri_s_rounded_name(const struct slri_s *s, const struct slri_instr *in)
 {
-    return s->is_linked || slri_s_is_called(s, in) ? NULL : slri_s_rounded(in);
-}
-
-bool slri_s_is_rounded(const struct slri_function *function)
-{
-    return strcmp(function->name, SLRI_ROUNDED_DIVF) == 0 || strcmp(function->name, SLRI_ROUNDED_SQRTF) == 0;
+    return s->is_linked || slri_s_is_called(s, in) ? NULL : slri_rounded_name(in);
 }
 
 uint32_t slri_s_call_rounded(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
 {
     const char *name = slri_s_rounded_name(s, in);
-    if (!name || slri_s_is_rounded(s->function))
+    if (!name || slri_is_rounded(s->function))
         return 0;
     const uint32_t id = slri_w_id(&s->w);
     const uint32_t function = slri_s_function_id(s, &s->unit[1], slri_s_library_function(s, name));
@@ -150,7 +127,7 @@ void slri_s_math(struct slri_s *s, const struct slri_instr *in)
 {
     enum slri_kind kind = s->function->reg_kind[in->dst];
     if (s->own != &s->unit[0] || s->is_linked) {
-        if (s->words || slri_s_is_primitive(in->imm))
+        if (s->words || slri_math_is_primitive(in->imm))
             slri_s_set(s, in->dst, primitive(s, in, slri_s_type(s, kind)));
         return;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The signatures of the math functions, generated from the list in functions.h.
-#include "ir/math/functions.h"
+#include "ir/math/library.h"
 
 #define ROW(id, name, fn, R, arity, A, B, C)                                                                           \
     {name, #fn, SLRI_MATH_##R, arity, {SLRI_MATH_##A, SLRI_MATH_##B, SLRI_MATH_##C}},
@@ -18,4 +18,10 @@ const struct slri_math_parts slri_math_parts[SLRI_MATH_PARTS] = {
     {"frexp", SLRI_MATH_FREXP_FRACTION, {SLRI_MATH_FREXP_EXPONENT, NONE}},
     {"modff", SLRI_MATH_MODF_FRACTIONF, {SLRI_MATH_TRUNCF, NONE}},
     {"modf", SLRI_MATH_MODF_FRACTION, {SLRI_MATH_TRUNC, NONE}},
+};
+
+const char *const slri_soft_functions[SLRI_SOFT_COUNT] = {
+#define NAME(ID, name, result, args) "slri_soft_" #name,
+    SLRI_SOFT_LIST(NAME)
+#undef NAME
 };

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel for a device without 64-bit integers, or without doubles. Its words are made of whole functions, so those of
-// the math library that it calls are put into its module; and doubles become integers (soften.c).
-#include "emit/spirv/link.h"
+// A kernel and the functions of the libraries that it calls, as one module.
 #include "base/status.h"
-#include "emit/spirv/internal.h"
-#include "ir/pass/words.h"
+#include "ir/pass/linked_internal.h"
 #include "ir/type.h"
 
 #include <stdio.h>
@@ -13,15 +10,15 @@
 // A compiler of a driver may write each function where it is called, and a double's is hundreds of instructions.
 #define MOST_SOFT 32
 
-static void *take(struct slri_link *l, size_t bytes)
+static void *take(struct slri_linker *l, size_t bytes)
 {
     void *made = slri_region_take(l->region, bytes + 1);
     if (!made && l->refused == SLR_OK)
-        l->refused = SLRI_FAIL(NO_MEMORY, "no memory for the functions of '%s'", l->from[SLRI_LINK_KERNEL]->name);
+        l->refused = SLRI_FAIL(NO_MEMORY, "no memory for the functions of '%s'", l->from[SLRI_LINKED_KERNEL]->name);
     return made;
 }
 
-static void *copy_of(struct slri_link *l, const void *of, size_t bytes)
+static void *linked_copy(struct slri_linker *l, const void *of, size_t bytes)
 {
     void *made = take(l, bytes);
     if (made && bytes)
@@ -29,7 +26,7 @@ static void *copy_of(struct slri_link *l, const void *of, size_t bytes)
     return made;
 }
 
-const struct slri_function *slri_link_find(struct slri_link *l, enum slri_link_unit unit, const char *name)
+const struct slri_function *slri_linker_find(struct slri_linker *l, enum slri_linked_unit unit, const char *name)
 {
     const struct slri_module *library = l->from[unit];
     uint32_t i = 0;
@@ -38,29 +35,41 @@ const struct slri_function *slri_link_find(struct slri_link *l, enum slri_link_u
     return library->function[i];
 }
 
+const char *slri_rounded_name(const struct slri_instr *in)
+{
+    return in->op == SLRI_OP_DIV && in->kind == SLRI_F32          ? SLRI_ROUNDED_DIVF
+           : in->op == SLRI_OP_MATH && in->imm == SLRI_MATH_SQRTF ? SLRI_ROUNDED_SQRTF
+                                                                  : NULL;
+}
+
+bool slri_is_rounded(const struct slri_function *function)
+{
+    return strcmp(function->name, SLRI_ROUNDED_DIVF) == 0 || strcmp(function->name, SLRI_ROUNDED_SQRTF) == 0;
+}
+
 // ---- instructions --------------------------------------------------------------------------------------------------
 
-static void shift_root(const struct slri_link *l, struct slri_root *root)
+static void shift_root(const struct slri_linker *l, struct slri_root *root)
 {
     if (root->kind == SLRI_ROOT_CONST) // tables of the libraries stand behind the kernel's
         for (int unit = 0; unit < (int)l->unit; unit++)
             root->index += l->from[unit]->constants;
 }
 
-static struct slri_block *link_block(struct slri_link *l, const struct slri_block *block);
+static struct slri_block *link_block(struct slri_linker *l, const struct slri_block *block);
 
-static void link_parts(struct slri_link *l, struct slri_instr *in)
+static void link_parts(struct slri_linker *l, struct slri_instr *in)
 {
     for (int part = 0; part < 3; part++)
         if (in->body[part])
             in->body[part] = link_block(l, in->body[part]);
     if (in->cases)
-        in->match = copy_of(l, in->match, in->cases * sizeof *in->match);
+        in->match = linked_copy(l, in->match, in->cases * sizeof *in->match);
     for (uint32_t i = 0; i < in->cases && l->refused == SLR_OK; i++)
         in->match[i].body = link_block(l, in->match[i].body);
 }
 
-struct slri_instr *slri_link_append(struct slri_link *l, const struct slri_instr *as)
+struct slri_instr *slri_linker_append(struct slri_linker *l, const struct slri_instr *as)
 {
     static struct slri_instr none;
     struct slri_instr *made = slri_block_append(l->region, l->block, as->op, as->kind, as->where);
@@ -72,12 +81,12 @@ struct slri_instr *slri_link_append(struct slri_link *l, const struct slri_instr
     return made;
 }
 
-static bool is_linked(const struct slri_link *l, const struct slri_instr *in)
+static bool is_linked(const struct slri_linker *l, const struct slri_instr *in)
 {
-    return in->op == SLRI_OP_MATH && l->unit != SLRI_LINK_MATH && !slri_s_is_primitive(in->imm);
+    return in->op == SLRI_OP_MATH && l->unit != SLRI_LINKED_MATH && !slri_math_is_primitive(in->imm);
 }
 
-static slr_status refuse_softs(const struct slri_link *l, const struct slri_instr *in)
+static slr_status refuse_softs(const struct slri_linker *l, const struct slri_instr *in)
 {
     char what[64] = "this";
     if (in->op == SLRI_OP_MATH)
@@ -90,10 +99,10 @@ static slr_status refuse_softs(const struct slri_link *l, const struct slri_inst
 }
 
 // Into a call of the library's, but in those functions themselves.
-static void link_rounded(struct slri_link *l, struct slri_instr *in)
+static void link_rounded(struct slri_linker *l, struct slri_instr *in)
 {
-    const char *name = slri_s_rounded(in);
-    if (!name || slri_s_is_rounded(l->source))
+    const char *name = slri_rounded_name(in);
+    if (!name || slri_is_rounded(l->source))
         return;
     if (in->op == SLRI_OP_DIV) {
         in->args = 2;
@@ -104,23 +113,23 @@ static void link_rounded(struct slri_link *l, struct slri_instr *in)
         in->arg[1].reg = in->b;
         in->a = in->b = SLRI_NO_REG;
     }
-    in->callee = slri_link_function(l, SLRI_LINK_MATH, slri_link_find(l, SLRI_LINK_MATH, name));
+    in->callee = slri_linker_function(l, SLRI_LINKED_MATH, slri_linker_find(l, SLRI_LINKED_MATH, name));
     in->op = SLRI_OP_CALL;
     in->kind = SLRI_VOID;
     in->imm = 0;
 }
 
-static void link_instr(struct slri_link *l, const struct slri_instr *from)
+static void link_instr(struct slri_linker *l, const struct slri_instr *from)
 {
     struct slri_instr in = *from;
     shift_root(l, &in.root);
     shift_root(l, &in.root2);
     link_parts(l, &in);
     if (in.op == SLRI_OP_CALL) {
-        in.callee = slri_link_function(l, l->unit, in.callee);
+        in.callee = slri_linker_function(l, l->unit, in.callee);
     } else if (is_linked(l, &in)) {
-        in.callee = slri_link_function(l, SLRI_LINK_MATH,
-                                       slri_link_find(l, SLRI_LINK_MATH, slri_math_functions[in.imm].c_function));
+        in.callee = slri_linker_function(l, SLRI_LINKED_MATH,
+                                         slri_linker_find(l, SLRI_LINKED_MATH, slri_math_functions[in.imm].c_function));
         in.op = SLRI_OP_CALL;
         in.kind = SLRI_VOID;
         in.imm = 0;
@@ -129,15 +138,15 @@ static void link_instr(struct slri_link *l, const struct slri_instr *from)
     }
     if (l->refused != SLR_OK)
         return;
-    if (slri_link_has_double(l, &in))
-        slri_link_soften(l, &in);
+    if (slri_linker_has_double(l, &in))
+        slri_linker_soften(l, &in);
     else
-        slri_link_append(l, &in);
-    if (l->refused == SLR_OK && l->unit == SLRI_LINK_KERNEL && l->softs > MOST_SOFT)
+        slri_linker_append(l, &in);
+    if (l->refused == SLR_OK && l->unit == SLRI_LINKED_KERNEL && l->softs > MOST_SOFT)
         l->refused = refuse_softs(l, from);
 }
 
-static struct slri_block *link_block(struct slri_link *l, const struct slri_block *block)
+static struct slri_block *link_block(struct slri_linker *l, const struct slri_block *block)
 {
     struct slri_block *made = slri_block_create(l->region), *outer = l->block;
     if (!made)
@@ -151,10 +160,10 @@ static struct slri_block *link_block(struct slri_link *l, const struct slri_bloc
 
 // ---- functions -----------------------------------------------------------------------------------------------------
 
-static void copy_registers(struct slri_link *l, struct slri_function *made)
+static void link_registers(struct slri_linker *l, struct slri_function *made)
 {
-    made->reg_kind = copy_of(l, made->reg_kind, made->regs * sizeof *made->reg_kind);
-    made->reg_name = copy_of(l, made->reg_name, made->regs * sizeof *made->reg_name);
+    made->reg_kind = linked_copy(l, made->reg_kind, made->regs * sizeof *made->reg_kind);
+    made->reg_name = linked_copy(l, made->reg_name, made->regs * sizeof *made->reg_name);
     made->reg_room = made->regs;
     if (made->result == SLRI_F64)
         made->result = SLRI_U64;
@@ -164,31 +173,31 @@ static void copy_registers(struct slri_link *l, struct slri_function *made)
 }
 
 // Behind those that it calls.
-struct slri_function *slri_link_function(struct slri_link *l, enum slri_link_unit unit,
-                                         const struct slri_function *function)
+struct slri_function *slri_linker_function(struct slri_linker *l, enum slri_linked_unit unit,
+                                           const struct slri_function *function)
 {
     uint32_t index = 0;
     while (l->from[unit]->function[index] != function)
         index++;
     if (l->made[unit][index])
-        l->softs += unit != SLRI_LINK_SOFT ? l->soft[unit][index] : l->unit != SLRI_LINK_SOFT;
+        l->softs += unit != SLRI_LINKED_SOFT ? l->soft[unit][index] : l->unit != SLRI_LINKED_SOFT;
     if (l->made[unit][index] || l->refused != SLR_OK)
         return l->made[unit][index];
-    const struct slri_link outer = *l;
-    struct slri_function *made = copy_of(l, function, sizeof *function);
+    const struct slri_linker outer = *l;
+    struct slri_function *made = linked_copy(l, function, sizeof *function);
     l->unit = unit;
     l->source = function;
     l->function = made;
     l->softs = 0;
     if (made) {
-        copy_registers(l, made);
+        link_registers(l, made);
         made->body = link_block(l, function->body);
     }
     l->unit = outer.unit;
     l->source = outer.source;
     l->function = outer.function;
     l->soft[unit][index] = l->softs;
-    l->softs = outer.softs + (unit != SLRI_LINK_SOFT ? l->softs : outer.unit != SLRI_LINK_SOFT);
+    l->softs = outer.softs + (unit != SLRI_LINKED_SOFT ? l->softs : outer.unit != SLRI_LINKED_SOFT);
     if (l->refused != SLR_OK)
         return NULL;
     made->index = l->to->functions;
@@ -199,11 +208,11 @@ struct slri_function *slri_link_function(struct slri_link *l, enum slri_link_uni
 
 // ---- the module ----------------------------------------------------------------------------------------------------
 
-static void begin(struct slri_link *l)
+static void begin_linked(struct slri_linker *l)
 {
-    struct slri_module *to = copy_of(l, l->from[SLRI_LINK_KERNEL], sizeof *to);
+    struct slri_module *to = linked_copy(l, l->from[SLRI_LINKED_KERNEL], sizeof *to);
     size_t functions = 0, tables = 0;
-    for (int unit = 0; unit < SLRI_LINK_UNITS; unit++) {
+    for (int unit = 0; unit < SLRI_LINKED_UNITS; unit++) {
         const size_t bytes = l->from[unit]->functions * sizeof **l->made;
         l->made[unit] = take(l, bytes);
         l->soft[unit] = take(l, l->from[unit]->functions * sizeof **l->soft);
@@ -220,16 +229,16 @@ static void begin(struct slri_link *l)
     to->functions = to->constants = 0;
     to->function = take(l, functions * sizeof *to->function);
     to->constant = take(l, tables * sizeof *to->constant);
-    for (int unit = 0; unit < SLRI_LINK_UNITS && l->refused == SLR_OK; unit++)
+    for (int unit = 0; unit < SLRI_LINKED_UNITS && l->refused == SLR_OK; unit++)
         for (uint32_t i = 0; i < l->from[unit]->constants; i++)
             to->constant[to->constants++] = l->from[unit]->constant[i];
 }
 
 // A double that is given at launch comes as its bits.
-static void link_entry(struct slri_link *l, const struct slri_entry *from)
+static void link_entry(struct slri_linker *l, const struct slri_entry *from)
 {
-    struct slri_entry *entry = copy_of(l, from, sizeof *entry);
-    struct slri_binding_info *binding = copy_of(l, from->binding, from->bindings * sizeof *binding);
+    struct slri_entry *entry = linked_copy(l, from, sizeof *entry);
+    struct slri_binding_info *binding = linked_copy(l, from->binding, from->bindings * sizeof *binding);
     const struct slri_type *bits = slri_type_of(l->types, SLRI_U64);
     if (!bits)
         take(l, SIZE_MAX / 2);
@@ -239,23 +248,22 @@ static void link_entry(struct slri_link *l, const struct slri_entry *from)
         if (!binding[i].is_buffer && binding[i].type->kind == SLRI_F64)
             binding[i].type = bits;
     entry->binding = binding;
-    entry->function = slri_link_function(l, SLRI_LINK_KERNEL, from->function);
+    entry->function = slri_linker_function(l, SLRI_LINKED_KERNEL, from->function);
     l->to->entry = entry;
     l->to->entries = 1;
     l->to->skippeds = l->to->launches = 0;
 }
 
-slr_status slri_s_link(const struct slri_module *module, const struct slri_entry *entry, struct slri_module **out)
+slr_status slri_linked_kernel(const struct slri_module *module, const struct slri_entry *kernel,
+                              const struct slri_module *math, const struct slri_module *soft, struct slri_module **out)
 {
-    struct slri_link l = {.from = {module}};
-    SLRI_TRY(slri_math_library(&l.from[SLRI_LINK_MATH]));
-    SLRI_TRY(slri_soft_library(&l.from[SLRI_LINK_SOFT]));
+    struct slri_linker l = {.from = {module, math, soft}};
     l.region = slri_region_create();
     if (!l.region)
-        return SLRI_FAIL(NO_MEMORY, "no memory for the functions of '%s'", entry->name);
-    begin(&l);
+        return SLRI_FAIL(NO_MEMORY, "no memory for the functions of '%s'", kernel->name);
+    begin_linked(&l);
     if (l.refused == SLR_OK)
-        link_entry(&l, entry);
+        link_entry(&l, kernel);
     if (l.refused == SLR_OK)
         *out = l.to;
     else

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels with the functions of the libraries that they call (ir/pass/linked.h): what they leave is what the kernel
+// leaves, with its words of 32 bits (words.h) made behind it, too.
+#include "ir/math/library.h"
+#include "ir/pass/linked.h"
+#include "ir/pass/words.h"
+#include "lang/library.h"
+#include "run/grid_test.h"
+
+enum { THREADS = 64, COUNT = 256 };
+
+static slr_status link_kernel(const struct slri_module *module, struct slri_module **out)
+{
+    const struct slri_module *math, *soft;
+    assert_int_equal(slri_math_library(&math), SLR_OK);
+    assert_int_equal(slri_soft_library(&soft), SLR_OK);
+    return slri_linked_kernel(module, module->entry, math, soft, out);
+}
+
+// Runs a kernel of (const unsigned long long *in, unsigned long long *out), and frees the module.
+static void run_and_free(struct slri_module *module, uint64_t *in, uint64_t *out)
+{
+    struct launch l = {.module = module};
+    const char *broken = slri_module_verify(module);
+    if (broken)
+        fail_msg("%s", broken);
+    assert_int_equal(slri_interp_create(module, &l.interp), SLR_OK);
+    l.grid = (struct slri_grid){.grid = {2, 1, 1}, .block = {THREADS, 1, 1}, .fuel = 1u << 24};
+    memset(out, 0x5a, COUNT * sizeof *out);
+    GIVE(&l, in, COUNT * sizeof *in);
+    GIVE(&l, out, COUNT * sizeof *out);
+    assert_int_equal(go(&l), 0);
+    end(&l);
+}
+
+static struct slri_module *linked_of(const struct slri_module *source)
+{
+    struct slri_module *made = NULL;
+    if (link_kernel(source, &made) != SLR_OK)
+        fail_msg("%s", slr_error_message());
+    return made;
+}
+
+static void agrees(const char *text)
+{
+    static uint64_t in[COUNT], out[3][COUNT];
+    static const uint64_t places[] = {0, UINT64_C(1) << 63, 0x7ff0000000000000, 0x3ff0000000000000,
+                                      1, 0x7fefffffffffffff};
+    for (uint64_t i = 0; i < COUNT; i++)
+        in[i] = i % 4 == 0   ? places[i / 4 % (sizeof places / sizeof *places)]
+                : i % 4 == 1 ? 0x3f80000040000000 + (i << 40) + i
+                             : i * UINT64_C(0x9e3779b97f4a7c15);
+    struct slri_module *words = NULL, *source = compile_text(text), *linked = linked_of(source);
+    assert_int_equal(slri_words_kernel(linked, linked->entry, NULL, &words), SLR_OK);
+    run_and_free(words, in, out[2]);
+    run_and_free(linked, in, out[1]);
+    run_and_free(source, in, out[0]);
+    assert_memory_equal(out[0], out[1], sizeof out[0]);
+    assert_memory_equal(out[0], out[2], sizeof out[0]);
+    assert_true(out[0][0] != UINT64_C(0x5a5a5a5a5a5a5a5a));
+}
+
+#define AT "int i = blockIdx.x * blockDim.x + threadIdx.x; "
+#define DOUBLES "double a = __longlong_as_double(in[i]), b = __longlong_as_double(in[i + 1]); "
+#define BITS "(unsigned long long)__double_as_longlong"
+
+static void doubles_are_computed_with_integers(void **state)
+{
+    (void)state;
+    agrees("__device__ unsigned long long bits(double x) { return x == x ? " BITS "(x) : 1; }" // of a NaN any
+           "__global__ void k(const unsigned long long *in, unsigned long long *out) { " AT DOUBLES
+           "out[i] = bits(a + b) ^ bits(a * b) << 1 ^ bits(a / b) << 2 ^ bits(-sqrt(a - b)) << 3;"
+           "out[i + 128] = (a < b) | (a == b) << 1 | (a >= b) << 2 | (a != b) << 3; }");
+    agrees("__global__ void k(const unsigned long long *in, unsigned long long *out) { " AT DOUBLES
+           "out[i] = (unsigned long long)(long long)a ^ (unsigned)(int)b;"
+           "out[i + 128] = __float_as_uint((float)a) ^ " BITS "((double)(int)in[i + 1]); }");
+}
+
+static void functions_of_the_library_are_called(void **state)
+{
+    (void)state;
+    agrees("__device__ float twice(float x) { return erff(x) * 2; }"
+           "__global__ void k(const unsigned long long *in, unsigned long long *out) { " AT
+           "float f = __uint_as_float((unsigned)in[i] & 0xbfffffffu), g = __uint_as_float((unsigned)in[i + 1] | 1);"
+           "out[i] = __float_as_uint(floorf(f)) + __popcll(in[i]) + __float_as_uint(fminf(g, f));"
+           "out[i + 128] = in[i + 2] % 3 ? __mul64hi(in[i], in[i + 1]) : __brevll(in[i]); }");
+}
+
+// In the quotient's own function the device's division stays.
+static void a_quotient_and_a_root_are_calls(void **state)
+{
+    (void)state;
+    agrees("__global__ void k(const unsigned long long *in, unsigned long long *out) { " AT
+           "float f = __uint_as_float((unsigned)in[i]), g = __uint_as_float((unsigned)in[i + 1] | 1);"
+           "float q = f / g, r = sqrtf(f); out[i] = q == q ? __float_as_uint(q) : 1;"
+           "out[i + 128] = r == r ? __float_as_uint(r) : 1; }");
+}
+
+// ---- what is left --------------------------------------------------------------------------------------------------
+
+static void look(const struct slri_function *f, const struct slri_block *block)
+{
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        assert_int_not_equal(in->kind, SLRI_F64);
+        assert_true(in->op != SLRI_OP_MATH || slri_math_is_primitive(in->imm));
+        assert_true(!slri_rounded_name(in) || slri_is_rounded(f));
+        assert_true(in->op != SLRI_OP_CALL || in->callee->index < f->index);
+        for (int part = 0; part < 3; part++)
+            look(f, in->body[part]);
+        for (uint32_t k = 0; k < in->cases; k++)
+            look(f, in->match[k].body);
+    }
+}
+
+static void no_double_and_no_function_that_is_not_there_is_left(void **state)
+{
+    (void)state;
+    struct slri_module *source = compile_text("__global__ void k(double *d, float *f, double by) { int i = threadIdx.x;"
+                                              "switch (i) { case 1: f[i] = sqrtf(floorf(1.5f) / f[i]); break;"
+                                              "default: d[i] = d[i] * by; } }");
+    struct slri_module *linked = linked_of(source);
+    assert_null(slri_module_verify(linked));
+    assert_int_equal(linked->entry->binding[2].type->kind, SLRI_U64);
+    assert_int_equal(source->entry->binding[2].type->kind, SLRI_F64);
+    for (uint32_t i = 0; i < linked->functions; i++) {
+        const struct slri_function *f = linked->function[i];
+        for (slri_reg reg = 0; reg < f->regs; reg++)
+            assert_int_not_equal(f->reg_kind[reg], SLRI_F64);
+        look(f, f->body);
+    }
+    slri_module_destroy(linked);
+    slri_module_destroy(source);
+}
+
+static void refused(const char *text, const char *place, const char *advice)
+{
+    struct slri_module *made = NULL, *source = compile_text(text);
+    assert_int_equal(link_kernel(source, &made), SLR_UNSUPPORTED);
+    if (!strstr(slr_error_message(), place) || !strstr(slr_error_message(), advice))
+        fail_msg("%s", slr_error_message());
+    slri_module_destroy(source);
+}
+
+static void what_takes_too_many_doubles_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    refused("__global__ void k(double *x)\n{\n    atomicAdd(x, 1.0);\n}\n", ":3: ", "use float");
+    refused("__global__ void k(float *x)\n{\n    x[0] = x[1];\n    x[0] = sinf(x[1]);\n}\n", ":4: ", "'sinf'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(doubles_are_computed_with_integers),
+        cmocka_unit_test(functions_of_the_library_are_called),
+        cmocka_unit_test(a_quotient_and_a_root_are_calls),
+        cmocka_unit_test(no_double_and_no_function_that_is_not_there_is_left),
+        cmocka_unit_test(what_takes_too_many_doubles_is_refused_with_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
