@@ -147,6 +147,18 @@ slri_reg slri_function_add_reg(struct slri_region *region, struct slri_function 
     return function->regs++;
 }
 
+void slri_block_each(const struct slri_block *block, slri_visit *visit, void *user)
+{
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        visit(in, user);
+        for (int part = 0; part < 3; part++)
+            slri_block_each(in->body[part], visit, user);
+        for (uint32_t c = 0; c < in->cases; c++)
+            slri_block_each(in->match[c].body, visit, user);
+    }
+}
+
 bool slri_instr_waits(const struct slri_instr *instr)
 {
     bool calls = instr->op == SLRI_OP_CALL && (instr->callee->uses & (SLRI_USES_BARRIER | SLRI_USES_WARP));

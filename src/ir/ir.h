@@ -378,7 +378,7 @@ struct slri_function {
     bool has_short_branches; // or a function that it calls; a source may have them without jumps (pass/select.h)
     uint32_t uses;           // enum slri_use bits, of this function and of all that it calls
     uint32_t mark;           // for passes that follow calls: which pass was here
-    uint32_t index;          // in the module, as slri_module_verify left it
+    uint32_t index;          // in the module, as slri_module_verify or a pass left it
     uint32_t removed_from, removed_to; // the first lines of its body that #if or its like took away; 0: none
 };
 
@@ -588,6 +588,10 @@ static inline bool slri_kind_is_signed(enum slri_kind kind)
 
 // Gives the module's variables the values that they begin with; `memory` has global_bytes.
 void slri_module_begin_globals(const struct slri_module *module, unsigned char *memory);
+
+// Visits the instructions of a block (NULL: none) in the order of the text, each before those in it.
+typedef void slri_visit(const struct slri_instr *instr, void *user);
+void slri_block_each(const struct slri_block *block, slri_visit *visit, void *user);
 
 // What an instruction itself uses (not those in it), and what an entry of a kind may use, as enum slri_use bits.
 uint32_t slri_instr_uses(const struct slri_instr *instr);

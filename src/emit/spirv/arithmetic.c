@@ -16,9 +16,8 @@ static void put_division(struct slri_s *s, const struct slri_instr *in)
     uint32_t type = slri_s_type(s, in->kind), bytes = slri_kind_bytes(in->kind), boolean = slri_s_bool(s);
     uint32_t a = slri_s_get(s, in->a), b = slri_s_get(s, in->b);
     uint32_t zero = slri_s_bits(s, bytes, 0), one = slri_s_bits(s, bytes, 1);
-    const struct slri_s_register *divisor = &s->reg[in->b];
-    bool is_known = divisor->mode == SLRI_S_LITERAL && divisor->given && divisor->given->imm >= 1 &&
-                    divisor->given->imm <= INT32_MAX;
+    uint64_t divisor;
+    bool is_known = slri_assigned_is_literal(&s->value[in->b], &divisor) && divisor >= 1 && divisor <= INT32_MAX;
     bool is_rest = in->op == SLRI_OP_REM, is_signed = is_signed_kind(in->kind);
     uint32_t by = b, none = 0, negates = 0;
     if (!is_known) {
@@ -61,22 +60,22 @@ static void put_shift(struct slri_s *s, const struct slri_instr *in)
 static uint32_t turned(struct slri_s *s, slri_reg reg)
 {
     const uint64_t sign = UINT64_C(1) << 63;
-    const struct slri_s_register *r = &s->reg[reg];
-    if (r->mode == SLRI_S_LITERAL)
-        return slri_s_u64(s, (r->given ? r->given->imm : 0) ^ sign);
+    uint64_t bits;
+    if (slri_assigned_is_literal(&s->value[reg], &bits))
+        return slri_s_u64(s, bits ^ sign);
     return SLRI_MAKE(s, BitwiseXor, slri_s_uint(s, 8), slri_s_get(s, reg), slri_s_u64(s, sign));
 }
 
 static bool is_literal_zero(const struct slri_s *s, slri_reg reg, uint64_t sign)
 {
-    const struct slri_s_register *r = &s->reg[reg];
-    return r->mode == SLRI_S_LITERAL && (!r->given || (r->given->imm & ~sign) == 0);
+    uint64_t bits;
+    return slri_assigned_is_literal(&s->value[reg], &bits) && (bits & ~sign) == 0;
 }
 
 static bool is_large_literal(const struct slri_s *s, slri_reg reg) // and no subnormal nor 0
 {
-    const struct slri_s_register *r = &s->reg[reg];
-    return r->mode == SLRI_S_LITERAL && r->given && r->given->imm & 0x7f800000;
+    uint64_t bits;
+    return slri_assigned_is_literal(&s->value[reg], &bits) && bits & 0x7f800000;
 }
 
 // A float's bits as a signed number in the order of the floats; both zeros are 0.
@@ -157,21 +156,19 @@ static uint64_t reciprocal_of_power(uint64_t bits)
 static uint32_t divided(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
 {
     uint32_t type = slri_s_type(s, in->kind), bytes = slri_kind_bytes(in->kind), bits = slri_s_uint(s, bytes);
-    const struct slri_s_register *divisor = &s->reg[in->b];
+    uint64_t divisor;
+    const bool is_literal = slri_assigned_is_literal(&s->value[in->b], &divisor);
     const uint64_t sign = UINT64_C(1) << (8 * bytes - 1), infinity = bytes == 8 ? UINT64_C(0x7ff) << 52 : 0x7f800000;
     if (is_literal_zero(s, in->a, sign))
         return divided_zero(s, in, a, b);
-    const uint64_t power = in->kind == SLRI_F32 && divisor->mode == SLRI_S_LITERAL && divisor->given
-                               ? reciprocal_of_power(divisor->given->imm)
-                               : 0;
+    const uint64_t power = in->kind == SLRI_F32 && is_literal ? reciprocal_of_power(divisor) : 0;
     if (power) // that rounds the same
         return SLRI_MAKE(s, FMul, type, a, slri_s_const(s, in->kind, power));
     uint32_t quotient = slri_s_call_rounded(s, in, a, b);
     if (quotient) // by 0, too
         return quotient;
     quotient = SLRI_MAKE(s, FDiv, type, a, b);
-    bool is_known = divisor->mode == SLRI_S_LITERAL && divisor->given && divisor->given->imm & ~sign;
-    if (is_known || s->own != &s->unit[0])
+    if ((is_literal && divisor & ~sign) || s->own != &s->unit[0])
         return quotient;
     uint32_t is_zero = SLRI_MAKE(s, FOrdEqual, slri_s_bool(s), b, slri_s_const(s, in->kind, 0));
     uint32_t large = SLRI_MAKE(s, BitwiseAnd, bits, SLRI_MAKE(s, Bitcast, bits, b), slri_s_bits(s, bytes, sign));

@@ -147,9 +147,9 @@ static bool has_library(struct slri_s *s)
     return s->refused == SLR_OK && !s->w.out_of_memory;
 }
 
-static void reaches(struct slri_s *s, const struct slri_instr *in, void *user)
+static void reaches(const struct slri_instr *in, void *user)
 {
-    (void)user;
+    struct slri_s *s = user;
     const char *rounded = slri_s_rounded_name(s, in);
     if (rounded && has_library(s)) {
         struct slri_s_unit *own = s->own;
@@ -170,11 +170,11 @@ static void reaches(struct slri_s *s, const struct slri_instr *in, void *user)
 
 static void reach(struct slri_s *s, const struct slri_function *function)
 {
-    uint32_t index = slri_s_index_of(s->own, function);
+    uint32_t index = function->index;
     if (s->own->function_id[index])
         return;
     s->own->function_id[index] = slri_w_id(&s->w);
-    slri_s_each(s, function->body, reaches, NULL);
+    slri_block_each(function->body, reaches, s);
 }
 
 // ---- the file ------------------------------------------------------------------------------------------------------
@@ -264,7 +264,8 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
     reach(s, s->entry->function);
     if (s->refused != SLR_OK || s->w.out_of_memory)
         return;
-    slri_s_find_given(s);
+    s->own->given = slri_assigned_given(s->scratch, s->module, s->entry, s->own->function_id);
+    s->w.out_of_memory |= !s->own->given;
     slri_s_find_uses(s);
     declare_block(s);
     declare_shared(s);
@@ -276,7 +277,7 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
             if (s->own->function_id[i])
                 slri_s_function(s, i);
     }
-    const uint32_t kernel = slri_s_function_id(s, &s->unit[0], s->entry->function);
+    const uint32_t kernel = s->unit[0].function_id[s->entry->function->index];
     assemble(s, s->options.tells_ended_loops && has_loop(s) ? slri_s_ended_loops(s, kernel) : kernel, out);
 }
 

@@ -263,7 +263,7 @@ static void put_call(struct slri_s *s, const struct slri_instr *in)
         word[count++] = slri_s_get(s, in->arg[i].reg);
     }
     word[1] = slri_w_id(&s->w);
-    word[2] = slri_s_function_id(s, s->own, callee);
+    word[2] = s->own->function_id[callee->index];
     slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, word, count);
     slri_s_set(s, in->dst, word[1]);
 }
@@ -283,7 +283,7 @@ void slri_s_instr(struct slri_s *s, const struct slri_instr *in)
 {
     switch (in->op) {
     case SLRI_OP_CONST:
-        if (s->reg[in->dst].mode == SLRI_S_VARIABLE)
+        if (s->value[in->dst].held == SLRI_HELD_VARIABLE)
             slri_s_set(s, in->dst, slri_s_const(s, s->function->reg_kind[in->dst], in->imm));
         break;
     case SLRI_OP_MOVE:

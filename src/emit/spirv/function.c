@@ -1,180 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function: which of its registers are values, what it begins with, its end.
+// A function: its registers, what it begins with, its end.
 #include "emit/spirv/internal.h"
 #include "ir/math/functions.h"
 
 #include <string.h>
 
-void slri_s_each(struct slri_s *s, const struct slri_block *block, slri_s_visit *visit, void *user)
+// ---- registers -----------------------------------------------------------------------------------------------------
+
+const struct slri_given *slri_s_given(const struct slri_s *s, uint32_t index)
 {
-    for (uint32_t i = 0; block && i < block->count; i++) {
-        const struct slri_instr *in = &block->instr[i];
-        visit(s, in, user);
-        for (int part = 0; part < 3; part++)
-            slri_s_each(s, in->body[part], visit, user);
-        for (uint32_t c = 0; c < in->cases; c++)
-            slri_s_each(s, in->match[c].body, visit, user);
-    }
+    return s->own->given ? s->own->given[index] : NULL;
 }
 
-uint32_t slri_s_index_of(const struct slri_s_unit *unit, const struct slri_function *function)
-{
-    uint32_t index = 0;
-    while (unit->module->function[index] != function)
-        index++;
-    return index;
-}
-
-uint32_t slri_s_function_id(struct slri_s *s, const struct slri_s_unit *unit, const struct slri_function *function)
-{
-    (void)s;
-    return unit->function_id[slri_s_index_of(unit, function)];
-}
-
-// ---- which registers are values ------------------------------------------------------------------------------------
-
-static void counts(struct slri_s *s, const struct slri_instr *in, void *user)
-{
-    uint32_t *blocks = user;
-    *blocks += 3 + in->cases;
-    if (in->dst != SLRI_NO_REG) {
-        s->reg[in->dst].assignments++;
-        s->reg[in->dst].given = in;
-    }
-}
-
-static void read_register(struct slri_s *s, slri_reg reg)
-{
-    if (reg == SLRI_NO_REG)
-        return;
-    struct slri_s_register *r = &s->reg[reg];
-    if (r->assignments != 1 || !r->scope || !s->is_open[r->scope])
-        r->mode = r->assignments ? SLRI_S_VARIABLE : SLRI_S_LITERAL;
-}
-
-static void look_at(struct slri_s *s, const struct slri_block *block, slri_reg last);
-
-static void look_at_one(struct slri_s *s, const struct slri_instr *in, uint32_t scope)
-{
-    read_register(s, in->op == SLRI_OP_LOOP ? SLRI_NO_REG : in->a);
-    read_register(s, in->b);
-    read_register(s, in->c);
-    for (uint32_t i = 0; i < in->args; i++)
-        read_register(s, in->arg[i].reg);
-    for (int part = 0; part < 3; part++)
-        if (in->body[part])
-            look_at(s, in->body[part], part == 0 && in->op == SLRI_OP_LOOP ? in->a : SLRI_NO_REG);
-    for (uint32_t c = 0; c < in->cases; c++)
-        look_at(s, in->match[c].body, SLRI_NO_REG);
-    if (in->dst == SLRI_NO_REG)
-        return;
-    struct slri_s_register *r = &s->reg[in->dst];
-    if (r->mode == SLRI_S_UNUSED)
-        r->mode = r->assignments > 1 ? SLRI_S_VARIABLE : in->op == SLRI_OP_CONST ? SLRI_S_LITERAL : SLRI_S_VALUE;
-    r->scope = scope;
-}
-
-// `last` is read at its end.
-static void look_at(struct slri_s *s, const struct slri_block *block, slri_reg last)
-{
-    uint32_t scope = ++s->scopes;
-    s->is_open[scope] = true;
-    for (uint32_t i = 0; i < block->count; i++)
-        look_at_one(s, &block->instr[i], scope);
-    read_register(s, last);
-    s->is_open[scope] = false;
-}
-
-// `given`: NULL, or what is known of a parameter.
-static void is_given_before(struct slri_s *s, slri_reg reg, const struct slri_s_given *given)
-{
-    if (reg == SLRI_NO_REG)
-        return;
-    struct slri_s_register *r = &s->reg[reg];
-    if (given && given->is_seen && !given->varies && r->assignments == 0) {
-        r->given = &given->literal;
-        r->mode = SLRI_S_LITERAL;
-        return;
-    }
-    r->given = NULL;
-    r->assignments++;
-    r->scope = 1; // the body's
-    r->mode = r->assignments > 1 ? SLRI_S_VARIABLE : SLRI_S_VALUE;
-}
-
-// How often each is assigned, and by what. Gives how many blocks the function has, at most; 0: no memory.
-uint32_t slri_s_count_registers(struct slri_s *s, const struct slri_function *f)
-{
-    uint32_t blocks = 2;
-    s->function = f;
-    s->reg = slri_region_take(s->scratch, (f->regs + 1) * sizeof *s->reg);
-    if (!s->reg)
-        return 0;
-    slri_s_each(s, f->body, counts, &blocks);
-    const struct slri_s_given *given = s->own->given ? s->own->given[slri_s_index_of(s->own, f)] : NULL;
-    for (uint32_t i = 0; i < f->params; i++)
-        is_given_before(s, f->param[i].reg, given ? &given[i] : NULL);
-    if (f == s->entry->function)
-        for (uint32_t i = 0; i < s->entry->bindings; i++)
-            if (!s->entry->binding[i].is_buffer) // a buffer's begins as 0
-                is_given_before(s, s->entry->binding[i].reg, NULL);
-    return blocks;
-}
-
-static bool find_registers(struct slri_s *s)
+static bool begin_registers(struct slri_s *s, uint32_t index)
 {
     const struct slri_function *f = s->function;
-    uint32_t blocks = slri_s_count_registers(s, f);
-    s->is_open = blocks ? slri_region_take(s->scratch, blocks + 1) : NULL;
-    s->scopes = 0;
-    if (!s->is_open)
+    s->reg = slri_region_take(s->scratch, (f->regs + 1) * sizeof *s->reg);
+    s->value = slri_assigned_find(s->scratch, s->entry, f, slri_s_given(s, index));
+    if (!s->reg || !s->value)
         return false;
-    look_at(s, f->body, SLRI_NO_REG);
-    for (slri_reg reg = 0; reg < f->regs; reg++) {
-        struct slri_s_register *r = &s->reg[reg];
-        if (r->mode == SLRI_S_VARIABLE)
-            r->id = slri_s_own(s, slri_s_type(s, f->reg_kind[reg]), slri_s_const(s, f->reg_kind[reg], 0));
-        else if (r->mode == SLRI_S_UNUSED)
-            r->mode = SLRI_S_LITERAL;
-    }
+    for (slri_reg reg = 0; reg < f->regs; reg++)
+        if (s->value[reg].held == SLRI_HELD_VARIABLE)
+            s->reg[reg].id = slri_s_own(s, slri_s_type(s, f->reg_kind[reg]), slri_s_const(s, f->reg_kind[reg], 0));
     return true;
-}
-
-// ---- parameters that are literals ----------------------------------------------------------------------------------
-
-static void note_given(struct slri_s *s, struct slri_s_given *given, slri_reg reg)
-{
-    const struct slri_s_register *r = &s->reg[reg];
-    const bool is_literal = r->assignments == 0 || (r->assignments == 1 && r->given && r->given->op == SLRI_OP_CONST);
-    const uint64_t imm = r->given && is_literal ? r->given->imm : 0;
-    given->varies |= !is_literal || (given->is_seen && given->literal.imm != imm);
-    given->is_seen = true;
-    given->literal = (struct slri_instr){.op = SLRI_OP_CONST, .imm = imm};
-}
-
-static void notes_given(struct slri_s *s, const struct slri_instr *in, void *user)
-{
-    (void)user;
-    for (uint32_t i = 0; in->op == SLRI_OP_CALL && i < in->args; i++)
-        note_given(s, &s->own->given[slri_s_index_of(s->own, in->callee)][i], in->arg[i].reg);
-}
-
-// Callers come behind what they call, so what they are given is known first.
-void slri_s_find_given(struct slri_s *s)
-{
-    const struct slri_module *module = s->own->module;
-    struct slri_s_given **given = slri_region_take(s->scratch, (module->functions + 1) * sizeof *given);
-    s->w.out_of_memory |= !given;
-    for (uint32_t i = 0; i < module->functions && !s->w.out_of_memory; i++) {
-        given[i] = slri_region_take(s->scratch, (module->function[i]->params + 1) * sizeof **given);
-        s->w.out_of_memory |= !given[i];
-    }
-    if (s->w.out_of_memory)
-        return;
-    s->own->given = given;
-    for (uint32_t i = module->functions; i-- > 0;)
-        if (s->own->function_id[i] && slri_s_count_registers(s, module->function[i]))
-            slri_s_each(s, module->function[i]->body, notes_given, NULL);
 }
 
 // ---- what it begins with -------------------------------------------------------------------------------------------
@@ -186,11 +34,10 @@ static void note_base(struct slri_s *s, struct slri_root root)
     s->uses_globals |= root.kind == SLRI_ROOT_GLOBAL;
 }
 
-static void notes_bases(struct slri_s *s, const struct slri_instr *in, void *user)
+static void note_bases(const struct slri_instr *in, void *user)
 {
-    (void)user;
-    note_base(s, in->root);
-    note_base(s, in->root2);
+    note_base(user, in->root);
+    note_base(user, in->root2);
 }
 
 uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type)
@@ -251,7 +98,7 @@ static void begin_entry(struct slri_s *s)
             find_address(s, s->binding[i], offset);
         else if (s->binding[i])
             SLRI_DO(s, Store, s->binding[i], s->arguments);
-        else if (binding->reg != SLRI_NO_REG && s->reg[binding->reg].mode != SLRI_S_LITERAL)
+        else if (binding->reg != SLRI_NO_REG && s->value[binding->reg].held != SLRI_HELD_LITERAL)
             slri_s_set(s, binding->reg, argument(s, offset, binding->type->kind));
     }
     find_address(s, s->globals, s->facts.globals);
@@ -306,7 +153,7 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
     for (uint32_t i = 0, at = 1; i < f->params; i++) {
         if (f->param[i].is_memory)
             s->param[i] = (struct slri_s_array){value[at++], slri_s_element(s, &use[i]), SLRI_STORAGE_Function, false};
-        if (s->reg[f->param[i].reg].mode != SLRI_S_LITERAL)
+        if (s->value[f->param[i].reg].held != SLRI_HELD_LITERAL)
             slri_s_set(s, f->param[i].reg, value[at]);
         at++;
     }
@@ -320,7 +167,7 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     s->w.variables.count = s->w.code.count = 0;
     s->local = slri_region_take(s->scratch, (f->locals + 1) * sizeof *s->local);
     s->param = slri_region_take(s->scratch, (f->params + 1) * sizeof *s->param);
-    s->w.out_of_memory |= !s->local || !s->param || !find_registers(s);
+    s->w.out_of_memory |= !s->local || !s->param || !begin_registers(s, index);
     if (s->w.out_of_memory)
         return;
     for (uint32_t i = 0; i < s->entry->bindings; i++)
@@ -330,7 +177,7 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     s->line = 0;
     s->ended = false;
     s->blocks++;
-    slri_s_each(s, f->body, notes_bases, NULL);
+    slri_block_each(f->body, note_bases, s);
     slri_s_find_locals(s, index);
     begin_parameters(s, index, &head);
     if (f == s->entry->function)

@@ -10,16 +10,12 @@
 
 #include "emit/spirv/spirv.h"
 #include "emit/spirv/words.h"
-
-enum slri_s_mode { SLRI_S_UNUSED, SLRI_S_LITERAL, SLRI_S_VALUE, SLRI_S_VARIABLE };
+#include "ir/assigned.h"
 
 struct slri_s_register {
-    enum slri_s_mode mode;
-    uint32_t id;                    // of the value, of the variable; 0: not yet
-    uint32_t flag;                  // of a value that is 0 or 1: the bool, or 0
-    uint32_t held, held_in;         // of a variable: what it holds, and in which block that is known
-    const struct slri_instr *given; // what assigns it, where one instruction does
-    uint32_t assignments, scope;
+    uint32_t id;            // of the value, of the variable; 0: not yet
+    uint32_t flag;          // of a value that is 0 or 1: the bool, or 0
+    uint32_t held, held_in; // of a variable: what it holds, and in which block that is known
 };
 
 // Memory that is an array of words: of a function, of the block, a table.
@@ -41,7 +37,7 @@ struct slri_s_unit {
     const struct slri_module *module;
     uint32_t *function_id; // by index in the module; 0: not reached
     struct slri_s_use **local_use, **param_use, *constant_use;
-    struct slri_s_given **given; // by function and parameter; NULL: nothing is known
+    struct slri_given **given; // by function and parameter; NULL: nothing is known
     struct slri_s_array *constant;
 };
 
@@ -50,12 +46,6 @@ struct slri_s_unit {
 struct slri_s_known {
     enum { SLRI_S_UNKNOWN, SLRI_S_CONSTANT, SLRI_S_SUM, SLRI_S_PRODUCT, SLRI_S_WIDENED, SLRI_S_MULTIPLE } is;
     uint32_t a, b;
-};
-
-// What all calls of a function give a parameter.
-struct slri_s_given {
-    bool is_seen, varies;
-    struct slri_instr literal; // a CONST
 };
 
 struct slri_s_place {
@@ -101,11 +91,10 @@ struct slri_s {
     bool subgroups;
     // Of the function being written:
     const struct slri_function *function;
+    const struct slri_assigned *value; // by register
     struct slri_s_register *reg;
     struct slri_s_array *local, *param;
     struct slri_s_flow flow;
-    bool *is_open; // scopes, while registers are looked at
-    uint32_t scopes;
     // Addresses: of bindings, of the program's variables. The pointers are made once a function, for devices with
     // words: some drivers put an address together lane by lane.
     uint32_t *base, *pointer, globals_base, globals_pointer;
@@ -166,10 +155,7 @@ uint32_t slri_s_word_of(struct slri_s *s, uint32_t offset); // offset / 4
 uint32_t slri_s_narrow_of(struct slri_s *s, uint32_t id);   // the low word of a u64
 
 // ---- function.c, flow.c
-void slri_s_find_given(struct slri_s *s); // which parameters of the kernel's functions are literals
-uint32_t slri_s_count_registers(struct slri_s *s, const struct slri_function *f);
-uint32_t slri_s_index_of(const struct slri_s_unit *unit, const struct slri_function *function);
-uint32_t slri_s_function_id(struct slri_s *s, const struct slri_s_unit *unit, const struct slri_function *function);
+const struct slri_given *slri_s_given(const struct slri_s *s, uint32_t index); // a function, or NULL
 void slri_s_function(struct slri_s *s, uint32_t index);
 void slri_s_finish_function(struct slri_s *s);
 uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type); // what the push block has
@@ -177,8 +163,6 @@ uint32_t slri_s_arguments(struct slri_s *s);                              // the
 void slri_s_continue(struct slri_s *s);
 void slri_s_block(struct slri_s *s, const struct slri_block *block);
 void slri_s_instr(struct slri_s *s, const struct slri_instr *in);
-typedef void slri_s_visit(struct slri_s *s, const struct slri_instr *in, void *user);
-void slri_s_each(struct slri_s *s, const struct slri_block *block, slri_s_visit *visit, void *user);
 
 // ---- arithmetic.c, convert.c, math.c
 void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in);

@@ -112,7 +112,7 @@ uint32_t slri_s_call_rounded(struct slri_s *s, const struct slri_instr *in, uint
     if (!name || slri_is_rounded(s->function))
         return 0;
     const uint32_t id = slri_w_id(&s->w);
-    const uint32_t function = slri_s_function_id(s, &s->unit[1], slri_s_library_function(s, name));
+    const uint32_t function = s->unit[1].function_id[slri_s_library_function(s, name)->index];
     const uint32_t call[5] = {slri_s_float(s, 4), id, function, a, b};
     slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, b ? 5 : 4);
     return id;
@@ -136,7 +136,7 @@ void slri_s_math(struct slri_s *s, const struct slri_instr *in)
     for (uint32_t i = 0; i < in->args && i < 3; i++)
         word[i] = slri_s_get(s, in->arg[i].reg);
     uint32_t id = slri_w_id(&s->w);
-    const uint32_t call[6] = {type, id, slri_s_function_id(s, &s->unit[1], function), word[0], word[1], word[2]};
+    const uint32_t call[6] = {type, id, s->unit[1].function_id[function->index], word[0], word[1], word[2]};
     slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, 3 + in->args);
     slri_s_set(s, in->dst, id);
 }

@@ -28,36 +28,6 @@ static struct slri_s_use *use_of(struct slri_s *s, uint32_t function, struct slr
     }
 }
 
-static bool is_multiple(struct slri_s *s, slri_reg reg, uint64_t of, int depth);
-
-static bool is_multiple_of(struct slri_s *s, const struct slri_instr *in, uint64_t of, int depth)
-{
-    switch (in->op) {
-    case SLRI_OP_CONST:
-        return in->imm % of == 0;
-    case SLRI_OP_MOVE:
-    case SLRI_OP_CONVERT:
-        return in->kind != SLRI_BOOL && !slri_kind_is_float(s->function->reg_kind[in->a]) &&
-               is_multiple(s, in->a, of, depth);
-    case SLRI_OP_ADD:
-    case SLRI_OP_SUB:
-        return is_multiple(s, in->a, of, depth) && is_multiple(s, in->b, of, depth);
-    case SLRI_OP_MUL:
-    case SLRI_OP_AND:
-        return is_multiple(s, in->a, of, depth) || is_multiple(s, in->b, of, depth);
-    default:
-        return false;
-    }
-}
-
-static bool is_multiple(struct slri_s *s, slri_reg reg, uint64_t of, int depth)
-{
-    const struct slri_s_register *r = &s->reg[reg];
-    if (r->assignments == 0)
-        return !r->given || r->given->imm % of == 0;
-    return depth < 16 && r->assignments == 1 && r->given && is_multiple_of(s, r->given, of, depth + 1);
-}
-
 // Where a root's memory begins, at least.
 static uint32_t align_of(struct slri_s *s, struct slri_root root)
 {
@@ -68,7 +38,7 @@ static uint32_t align_of(struct slri_s *s, struct slri_root root)
 
 static bool lies_on(struct slri_s *s, struct slri_root root, slri_reg offset, uint32_t step)
 {
-    return align_of(s, root) >= step && is_multiple(s, offset, step, 0);
+    return align_of(s, root) >= step && slri_assigned_is_multiple(s->function, s->value, offset, step);
 }
 
 // Bytes that a copy may take at a time, as far as is known before it runs.
@@ -82,13 +52,15 @@ static uint32_t step_of(struct slri_s *s, const struct slri_instr *in)
 }
 
 struct noted {
+    struct slri_s *s;
     uint32_t function;
     bool changed;
 };
 
-static void notes_use(struct slri_s *s, const struct slri_instr *in, void *user)
+static void notes_use(const struct slri_instr *in, void *user)
 {
     const struct noted *noted = user;
+    struct slri_s *s = noted->s;
     bool is_atomic = in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS;
     bool is_copy = in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO;
     struct slri_s_use *use = use_of(s, noted->function, in->root), *from = use_of(s, noted->function, in->root2);
@@ -110,13 +82,14 @@ static void join_uses(struct slri_s_use *a, struct slri_s_use *b, bool *changed)
     a->sizes = b->sizes = sizes;
 }
 
-static void joins_uses(struct slri_s *s, const struct slri_instr *in, void *user)
+static void joins_uses(const struct slri_instr *in, void *user)
 {
     struct noted *noted = user;
+    struct slri_s *s = noted->s;
     for (uint32_t i = 0; in->op == SLRI_OP_CALL && i < in->args; i++) {
         struct slri_s_use *given = use_of(s, noted->function, in->arg[i].root);
         if (given && in->callee->param[i].is_memory)
-            join_uses(given, &s->own->param_use[slri_s_index_of(s->own, in->callee)][i], &noted->changed);
+            join_uses(given, &s->own->param_use[in->callee->index][i], &noted->changed);
     }
 }
 
@@ -131,18 +104,26 @@ static bool take_uses(struct slri_s *s, uint32_t index)
 static void find_uses_of_unit(struct slri_s *s)
 {
     const struct slri_module *module = s->own->module;
+    struct noted noted = {.s = s};
     for (uint32_t i = 0; i < module->functions; i++)
         if (s->own->function_id[i])
             s->w.out_of_memory |= !take_uses(s, i);
-    for (uint32_t i = 0; i < module->functions && !s->w.out_of_memory; i++)
-        if (s->own->function_id[i] && slri_s_count_registers(s, module->function[i]))
-            slri_s_each(s, module->function[i]->body, notes_use, &(struct noted){i, false});
-    struct noted noted = {0, !s->w.out_of_memory};
+    for (uint32_t i = 0; i < module->functions && !s->w.out_of_memory; i++) {
+        if (!s->own->function_id[i])
+            continue;
+        noted.function = i;
+        s->function = module->function[i];
+        s->value = slri_assigned_count(s->scratch, s->entry, s->function, slri_s_given(s, i));
+        s->w.out_of_memory |= !s->value;
+        if (s->value)
+            slri_block_each(s->function->body, notes_use, &noted);
+    }
+    noted.changed = !s->w.out_of_memory;
     while (noted.changed) {
         noted.changed = false;
         for (noted.function = 0; noted.function < module->functions; noted.function++)
             if (s->own->function_id[noted.function])
-                slri_s_each(s, module->function[noted.function]->body, joins_uses, &noted);
+                slri_block_each(module->function[noted.function]->body, joins_uses, &noted);
     }
 }
 
@@ -232,11 +213,10 @@ static void find_base(struct slri_s *s, struct slri_root root, struct slri_s_pla
 // Whether an offset is known, which words make by a conversion.
 static bool is_literal(const struct slri_s *s, slri_reg offset, uint64_t *out)
 {
-    const struct slri_s_register *r = &s->reg[offset];
-    if (s->words && r->mode == SLRI_S_VALUE && r->given && r->given->op == SLRI_OP_CONVERT)
-        r = &s->reg[r->given->a];
-    *out = r->given ? r->given->imm : 0;
-    return r->mode == SLRI_S_LITERAL;
+    const struct slri_assigned *value = &s->value[offset];
+    if (s->words && value->held == SLRI_HELD_VALUE && value->given && value->given->op == SLRI_OP_CONVERT)
+        value = &s->value[value->given->a];
+    return slri_assigned_is_literal(value, out);
 }
 
 struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset)

@@ -33,8 +33,9 @@ static bool is_atomic(const struct slri_instr *in)
     return (in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS) || in->is_volatile;
 }
 
-static void note_instr(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+static void note_instr(const struct slri_instr *in, void *user)
 {
+    struct slri_wgsl_emitter *e = user;
     const struct slri_root root = in->root;
     if (root.kind == SLRI_ROOT_BINDING) {
         e->used_binding[root.index] |= in->op != SLRI_OP_PRESENT;
@@ -51,18 +52,6 @@ static void note_instr(struct slri_wgsl_emitter *e, const struct slri_instr *in)
     }
 }
 
-static void note_block(struct slri_wgsl_emitter *e, const struct slri_block *block)
-{
-    for (uint32_t i = 0; block && i < block->count; i++) {
-        const struct slri_instr *in = &block->instr[i];
-        note_instr(e, in);
-        for (int part = 0; part < 3; part++)
-            note_block(e, in->body[part]);
-        for (uint32_t k = 0; k < in->cases; k++)
-            note_block(e, in->match[k].body);
-    }
-}
-
 static bool find_roots(struct slri_wgsl_emitter *e)
 {
     const struct slri_module *module = e->module;
@@ -74,7 +63,7 @@ static bool find_roots(struct slri_wgsl_emitter *e)
     if (!e->written_binding || !e->used_binding || !e->atomic_binding || !e->atomic_shared || !e->used_constant)
         return false;
     for (uint32_t i = 0; i < module->functions; i++)
-        note_block(e, module->function[i]->body);
+        slri_block_each(module->function[i]->body, note_instr, e);
     return true;
 }
 

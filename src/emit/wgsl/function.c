@@ -1,91 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function: which registers are declared where they are written, its head, its control flow.
+// A function: its registers, its head, its control flow.
 #include "emit/wgsl/internal.h"
 
 #include <string.h>
 
 // ---- registers -----------------------------------------------------------------------------------------------------
 
-struct scan {
-    struct slri_wgsl_emitter *e;
-    uint32_t number; // of the instruction, in the order of the text
-};
-
-static void note_read(struct scan *s, slri_reg reg, uint32_t number)
+// Whether it is declared where it is written. Not where its statement has a block of its own.
+static bool is_let(const struct slri_wgsl_emitter *e, slri_reg reg)
 {
-    if (reg == SLRI_NO_REG)
-        return;
-    struct slri_wgsl_reg *at = &s->e->reg[reg];
-    at->reads++;
-    if (at->writes != 1 || number > at->until)
-        at->is_let = false;
+    const struct slri_assigned *at = &e->reg[reg];
+    const bool is_inner = at->given && (at->given->op == SLRI_OP_ATOMIC_CAS || at->given->op == SLRI_OP_DIV ||
+                                        at->given->op == SLRI_OP_REM);
+    return at->held != SLRI_HELD_VARIABLE && !is_inner;
 }
 
-static void note_write(struct scan *s, const struct slri_instr *in, uint32_t until)
+// It is spelled where it is used.
+const struct slri_instr *slri_wgsl_literal(const struct slri_wgsl_emitter *e, slri_reg reg)
 {
-    struct slri_wgsl_reg *at = &s->e->reg[in->dst];
-    // Where its statement has a block of its own, it is declared outside.
-    const bool is_inner = in->op == SLRI_OP_ATOMIC_CAS || in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM;
-    at->is_let = at->writes++ == 0 && at->reads == 0 && !is_inner;
-    at->from = s->number;
-    at->until = until;
-    at->literal = at->is_let && in->op == SLRI_OP_CONST ? in : NULL;
-    if (in->op == SLRI_OP_CONVERT && in->kind == SLRI_I64)
-        at->offset = in->a;
-}
-
-static uint32_t count_in(const struct slri_block *block)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; block && i < block->count; i++) {
-        const struct slri_instr *in = &block->instr[i];
-        ++count;
-        for (int part = 0; part < 3; part++)
-            count += count_in(in->body[part]);
-        for (uint32_t k = 0; k < in->cases; k++)
-            count += count_in(in->match[k].body);
-    }
-    return count;
-}
-
-// A register that one place writes, and that is read behind it in the same block only, is a `let`. A CONST of such is
-// a literal, wherever it is read.
-static void scan_block(struct scan *s, const struct slri_block *block, slri_reg last)
-{
-    const uint32_t until = s->number + count_in(block);
-    for (uint32_t i = 0; block && i < block->count; i++) {
-        const struct slri_instr *in = &block->instr[i];
-        ++s->number;
-        if (in->op != SLRI_OP_LOOP)
-            note_read(s, in->a, s->number);
-        note_read(s, in->b, s->number);
-        note_read(s, in->c, s->number);
-        for (uint32_t k = 0; k < in->args; k++)
-            note_read(s, in->arg[k].reg, s->number);
-        for (int part = 0; part < 3; part++)
-            scan_block(s, in->body[part], in->op == SLRI_OP_LOOP && part == 0 ? in->a : SLRI_NO_REG);
-        for (uint32_t k = 0; k < in->cases; k++)
-            scan_block(s, in->match[k].body, SLRI_NO_REG);
-        if (in->dst != SLRI_NO_REG)
-            note_write(s, in, until);
-    }
-    note_read(s, last, s->number);
-}
-
-static bool find_registers(struct slri_wgsl_emitter *e)
-{
-    struct scan s = {.e = e};
-    const struct slri_function *function = e->function;
-    e->reg = slri_region_take(e->scratch, (function->regs + (size_t)1) * sizeof *e->reg);
-    if (!e->reg)
-        return false;
-    for (uint32_t i = 0; i < function->params; i++)
-        e->reg[function->param[i].reg].writes = 1;
-    for (uint32_t i = 0; e->entry->function == function && i < e->entry->bindings; i++)
-        if (e->entry->binding[i].reg != SLRI_NO_REG)
-            e->reg[e->entry->binding[i].reg].writes = 1;
-    scan_block(&s, function->body, SLRI_NO_REG);
-    return true;
+    return e->reg[reg].held == SLRI_HELD_LITERAL ? e->reg[reg].given : NULL;
 }
 
 // ---- text ----------------------------------------------------------------------------------------------------------
@@ -124,9 +57,9 @@ const char *slri_wgsl_type(enum slri_kind kind)
 
 void slri_wgsl_set(struct slri_wgsl_emitter *e, slri_reg dst)
 {
-    slri_wgsl_put(e, e->reg[dst].is_let ? "let " : "");
+    slri_wgsl_put(e, is_let(e, dst) ? "let " : "");
     slri_wgsl_reg(e, dst);
-    if (e->reg[dst].is_let)
+    if (is_let(e, dst))
         slri_text_printf(e->out, ": %s", slri_wgsl_type(e->function->reg_kind[dst]));
     slri_wgsl_put(e, " = ");
 }
@@ -458,7 +391,7 @@ static void put_variables(struct slri_wgsl_emitter *e)
                          (unsigned)(function->local[i].type->bytes / 4), function->local[i].name ? " // " : "",
                          function->local[i].name ? function->local[i].name : "");
     for (uint32_t i = 0; i < function->regs; i++) {
-        if (e->reg[i].is_let || !e->reg[i].writes || function->reg_kind[i] == SLRI_I64 || is_given_register(e, i))
+        if (is_let(e, i) || !e->reg[i].assignments || function->reg_kind[i] == SLRI_I64 || is_given_register(e, i))
             continue;
         slri_wgsl_put(e, "  var ");
         slri_wgsl_reg(e, i);
@@ -471,7 +404,8 @@ void slri_wgsl_function(struct slri_wgsl_emitter *e, const struct slri_function 
     e->function = function;
     e->where = (struct slri_where){0};
     e->switches = 0;
-    e->out->out_of_memory |= !find_registers(e);
+    e->reg = slri_assigned_find(e->scratch, e->entry, function, NULL);
+    e->out->out_of_memory |= !e->reg;
     if (e->out->out_of_memory)
         return;
     if (function == e->entry->function)

@@ -36,10 +36,10 @@ static void put_literal(struct slri_wgsl_emitter *e, enum slri_kind kind, uint64
 
 void slri_wgsl_reg(struct slri_wgsl_emitter *e, slri_reg reg)
 {
-    const struct slri_wgsl_reg *at = &e->reg[reg];
+    const struct slri_instr *literal = slri_wgsl_literal(e, reg);
     const char *name = e->function->reg_name[reg];
-    if (at->literal)
-        put_literal(e, e->function->reg_kind[reg], at->literal->imm);
+    if (literal)
+        put_literal(e, e->function->reg_kind[reg], literal->imm);
     else if (name && *name)
         slri_text_printf(e->out, "%s%s_%u", *name == '_' ? "v" : "", name, reg);
     else
@@ -87,10 +87,11 @@ static uint32_t base_of(const struct slri_wgsl_emitter *e, struct slri_root root
 // The number of the word at the offset of an access.
 static void put_word(struct slri_wgsl_emitter *e, struct slri_root root, slri_reg offset)
 {
-    const slri_reg from = e->reg[offset].offset;
+    const slri_reg from = e->reg[offset].given->a; // the U32 that the I64 of an access is made of
+    const struct slri_instr *literal = slri_wgsl_literal(e, from);
     const uint32_t base = base_of(e, root);
-    if (e->reg[from].literal) {
-        slri_text_printf(e->out, "%" PRIu32 "u", (uint32_t)e->reg[from].literal->imm / 4 + base);
+    if (literal) {
+        slri_text_printf(e->out, "%" PRIu32 "u", (uint32_t)literal->imm / 4 + base);
         return;
     }
     slri_wgsl_put(e, base ? "(" : "");
@@ -239,7 +240,7 @@ static const char *const operators[] = {
 // The count of a shift is below the width: a literal that is not is an error.
 static void put_shift(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
-    const struct slri_instr *count = e->reg[in->b].literal;
+    const struct slri_instr *count = slri_wgsl_literal(e, in->b);
     slri_wgsl_spell(e, in, in->op == SLRI_OP_SHL ? "$d$a << " : "$d$a >> ");
     if (count)
         slri_text_printf(e->out, "%uu;", (unsigned)(count->imm & 31));
@@ -255,7 +256,7 @@ static void put_fault(struct slri_wgsl_emitter *e, const struct slri_instr *in, 
 // Where both are literals, a compiler would refuse what it can see; so the divisor is a variable.
 static void put_division(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
-    const struct slri_instr *by = e->reg[in->b].literal;
+    const struct slri_instr *by = slri_wgsl_literal(e, in->b);
     const char *type = slri_wgsl_type(in->kind);
     // wgpu-native makes % an instruction that Vulkan leaves undefined for negative numbers: NVIDIA's -7 % 2 is 1.
     const bool is_rest = in->op == SLRI_OP_REM, is_signed = in->kind == SLRI_I32;
@@ -283,7 +284,7 @@ static void put_division(struct slri_wgsl_emitter *e, const struct slri_instr *i
 // the grid's width, which is 0, and which they do not know.
 static void put_float_division(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
-    const struct slri_instr *by = e->reg[in->b].literal;
+    const struct slri_instr *by = slri_wgsl_literal(e, in->b);
     const bool is_power_of_two = by && (by->imm & 0x7fffffu) == 0;
     if (in->op != SLRI_OP_DIV || !by || is_power_of_two || !e->options || !e->options->in_parts) {
         slri_wgsl_spell(e, in, operators[in->op]);
@@ -413,7 +414,7 @@ static void put_present(struct slri_wgsl_emitter *e, const struct slri_instr *in
 
 bool slri_wgsl_is_written(const struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
-    if (in->op == SLRI_OP_CONST && e->reg[in->dst].literal)
+    if (in->op == SLRI_OP_CONST && slri_wgsl_literal(e, in->dst))
         return false;
     return !(in->op == SLRI_OP_CONVERT && in->kind == SLRI_I64); // the offset of an access
 }

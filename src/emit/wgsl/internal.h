@@ -6,16 +6,8 @@
 
 #include "base/text.h"
 #include "emit/wgsl/emit_wgsl.h"
+#include "ir/assigned.h"
 #include "ir/ir.h"
-
-struct slri_wgsl_reg {
-    uint32_t writes, reads;
-    uint32_t from;                    // number of the instruction that writes it first
-    uint32_t until;                   // of the last in the block that has it
-    bool is_let;                      // declared where it is written
-    const struct slri_instr *literal; // a CONST that is spelled where it is used
-    slri_reg offset;                  // of the I64 of an access: the U32 it is made of
-};
 
 struct slri_wgsl_emitter {
     struct slri_text *out; // of functions; the module is put around them
@@ -24,7 +16,7 @@ struct slri_wgsl_emitter {
     const struct slri_wgsl_options *options;
     struct slri_region *scratch;
     const struct slri_function *function;
-    struct slri_wgsl_reg *reg;
+    const struct slri_assigned *reg; // by register
     uint32_t depth, switches;
     struct slri_where where; // of the last line
     slr_status refused;
@@ -45,6 +37,7 @@ void slri_wgsl_put(struct slri_wgsl_emitter *e, const char *text);
 void slri_wgsl_reg(struct slri_wgsl_emitter *e, slri_reg reg);
 void slri_wgsl_set(struct slri_wgsl_emitter *e, slri_reg dst); // "let r_1: u32 = " or "r_1 = "
 const char *slri_wgsl_type(enum slri_kind kind);
+const struct slri_instr *slri_wgsl_literal(const struct slri_wgsl_emitter *e, slri_reg reg); // its CONST, or NULL
 bool slri_wgsl_takes_place(const struct slri_function *function); // the builtins, as parameters
 
 // instr.c
