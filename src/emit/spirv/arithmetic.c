@@ -197,8 +197,17 @@ static uint32_t multiplied(struct slri_s *s, const struct slri_instr *in, uint32
 
 void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in)
 {
-    uint32_t type = slri_s_type(s, in->kind), result = 0;
-    bool is_float = slri_kind_is_float(in->kind);
+    static const enum slri_w_op table[][2] = {// of integers, of floats
+                                              [SLRI_OP_NEG] = {SLRI_W_SNegate, SLRI_W_FNegate},
+                                              [SLRI_OP_NOT] = {SLRI_W_Not},
+                                              [SLRI_OP_ADD] = {SLRI_W_IAdd, SLRI_W_FAdd},
+                                              [SLRI_OP_SUB] = {SLRI_W_ISub, SLRI_W_FSub},
+                                              [SLRI_OP_MUL] = {SLRI_W_IMul},
+                                              [SLRI_OP_AND] = {SLRI_W_BitwiseAnd},
+                                              [SLRI_OP_OR] = {SLRI_W_BitwiseOr},
+                                              [SLRI_OP_XOR] = {SLRI_W_BitwiseXor}};
+    const uint32_t type = slri_s_type(s, in->kind);
+    const bool is_float = slri_kind_is_float(in->kind);
     if (in->op >= SLRI_OP_EQ && in->op <= SLRI_OP_GE) {
         slri_s_compare(s, in);
         return;
@@ -211,35 +220,12 @@ void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in)
         put_shift(s, in);
         return;
     }
-    uint32_t a = slri_s_get(s, in->a), b = in->b == SLRI_NO_REG ? 0 : slri_s_get(s, in->b);
-    switch (in->op) {
-    case SLRI_OP_NEG:
-        result = is_float ? SLRI_MAKE(s, FNegate, type, a) : SLRI_MAKE(s, SNegate, type, a);
-        break;
-    case SLRI_OP_NOT:
-        result = SLRI_MAKE(s, Not, type, a);
-        break;
-    case SLRI_OP_ADD:
-        result = is_float ? SLRI_MAKE(s, FAdd, type, a, b) : SLRI_MAKE(s, IAdd, type, a, b);
-        break;
-    case SLRI_OP_SUB:
-        result = is_float ? SLRI_MAKE(s, FSub, type, a, b) : SLRI_MAKE(s, ISub, type, a, b);
-        break;
-    case SLRI_OP_MUL:
-        result = is_float ? multiplied(s, in, a, b) : SLRI_MAKE(s, IMul, type, a, b);
-        break;
-    case SLRI_OP_DIV:
-        result = divided(s, in, a, b);
-        break;
-    case SLRI_OP_AND:
-        result = SLRI_MAKE(s, BitwiseAnd, type, a, b);
-        break;
-    case SLRI_OP_OR:
-        result = SLRI_MAKE(s, BitwiseOr, type, a, b);
-        break;
-    default: // XOR
-        result = SLRI_MAKE(s, BitwiseXor, type, a, b);
-        break;
-    }
-    slri_s_set(s, in->dst, result);
+    const uint32_t a = slri_s_get(s, in->a), b = in->b == SLRI_NO_REG ? 0 : slri_s_get(s, in->b);
+    const uint32_t operand[2] = {a, b};
+    if (in->op == SLRI_OP_DIV)
+        slri_s_set(s, in->dst, divided(s, in, a, b));
+    else if (in->op == SLRI_OP_MUL && is_float)
+        slri_s_set(s, in->dst, multiplied(s, in, a, b));
+    else
+        slri_s_set(s, in->dst, slri_s_make(s, table[in->op][is_float], type, operand, b ? 2 : 1));
 }

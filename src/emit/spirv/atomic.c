@@ -85,20 +85,16 @@ static uint32_t combined(struct slri_s *s, const struct slri_instr *in, uint32_t
 static uint32_t by_exchange(struct slri_s *s, const struct atomic *a, uint32_t b)
 {
     uint32_t seen = slri_s_own(s, a->type, 0), boolean = slri_s_bool(s);
-    uint32_t header = slri_s_label(s), body = slri_s_label(s), next = slri_s_label(s), merge = slri_s_label(s);
+    const struct slri_s_loop loop = slri_s_loop(s);
     SLRI_DO(s, Store, seen, SLRI_MAKE(s, AtomicLoad, a->type, a->at, a->scope, slri_s_u32(s, 0)));
-    slri_s_branch(s, header);
-    slri_s_begin(s, header);
-    SLRI_DO(s, LoopMerge, merge, next, 0);
-    slri_s_branch(s, body);
-    slri_s_begin(s, body);
+    slri_s_begin_loop(s, &loop);
     uint32_t old = SLRI_MAKE(s, Load, a->type, seen);
     uint32_t was = exchange(s, a, old, combined(s, a->in, a->type, old, b));
     SLRI_DO(s, Store, seen, was);
-    SLRI_DO(s, BranchConditional, SLRI_MAKE(s, IEqual, boolean, was, old), merge, next);
-    slri_s_begin(s, next);
-    slri_s_branch(s, header);
-    slri_s_begin(s, merge);
+    SLRI_DO(s, BranchConditional, SLRI_MAKE(s, IEqual, boolean, was, old), loop.merge, loop.next);
+    slri_s_begin(s, loop.next);
+    slri_s_branch(s, loop.header);
+    slri_s_begin(s, loop.merge);
     return SLRI_MAKE(s, Load, a->type, seen);
 }
 
@@ -114,8 +110,7 @@ static uint32_t put_rmw(struct slri_s *s, const struct atomic *a)
     uint32_t b = slri_s_get(s, in->b);
     if (in->imm >= SLRI_RMW_INCREMENT || (is_float && in->imm != SLRI_RMW_EXCHANGE))
         return by_exchange(s, a, b);
-    if (is_float)
-        b = SLRI_MAKE(s, Bitcast, a->type, b);
+    b = slri_s_as_bits(s, in->kind, b);
     enum slri_w_op op = direct[in->imm];
     if (is_signed && in->imm == SLRI_RMW_MIN)
         op = SLRI_W_AtomicSMin;
@@ -139,29 +134,31 @@ static bool may_be_atomic(struct slri_s *s, const struct slri_instr *in, const s
     return slri_s_need(s, place->address ? SLRI_SPIRV_ATOMICS64_BIT : SLRI_SPIRV_SHARED_ATOMICS64_BIT, in);
 }
 
-static uint32_t as_bits(struct slri_s *s, const struct atomic *a, slri_reg reg)
-{
-    uint32_t value = slri_s_get(s, reg);
-    return slri_kind_is_float(a->in->kind) ? SLRI_MAKE(s, Bitcast, a->type, value) : value;
-}
-
 static uint32_t put_operation(struct slri_s *s, const struct atomic *a)
 {
     switch (a->in->op) {
     case SLRI_OP_ATOMIC_LOAD:
         return SLRI_MAKE(s, AtomicLoad, a->type, a->at, a->scope, slri_s_semantics(s, acquires(a->in), false));
     case SLRI_OP_ATOMIC_STORE: {
-        uint32_t value = as_bits(s, a, a->in->b);
+        uint32_t value = slri_s_as_bits(s, a->in->kind, slri_s_get(s, a->in->b));
         SLRI_DO(s, AtomicStore, a->at, a->scope, slri_s_semantics(s, false, releases(a->in)), value);
         return 0;
     }
     case SLRI_OP_ATOMIC_CAS: {
-        uint32_t old = as_bits(s, a, a->in->b), put = as_bits(s, a, a->in->c);
+        uint32_t old = slri_s_as_bits(s, a->in->kind, slri_s_get(s, a->in->b));
+        uint32_t put = slri_s_as_bits(s, a->in->kind, slri_s_get(s, a->in->c));
         return exchange(s, a, old, put);
     }
     default:
         return put_rmw(s, a);
     }
+}
+
+uint32_t slri_s_update(struct slri_s *s, enum slri_w_op op, const struct slri_s_place *place, enum slri_scope scope,
+                       uint32_t value)
+{
+    const uint32_t operand[4] = {slri_s_reference(s, place, 4), slri_s_scope(s, scope), slri_s_u32(s, 0), value};
+    return slri_s_make(s, op, slri_s_uint(s, 4), operand, 4);
 }
 
 void slri_s_atomic(struct slri_s *s, const struct slri_instr *in)
@@ -184,6 +181,5 @@ void slri_s_atomic(struct slri_s *s, const struct slri_instr *in)
     if (in->order == SLRI_SEQ_CST)
         put_fence(s, in);
     if (in->dst != SLRI_NO_REG && result)
-        slri_s_set(s, in->dst,
-                   slri_kind_is_float(in->kind) ? SLRI_MAKE(s, Bitcast, slri_s_type(s, in->kind), result) : result);
+        slri_s_set(s, in->dst, slri_s_of_bits(s, in->kind, result));
 }

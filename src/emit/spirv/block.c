@@ -52,13 +52,6 @@ static struct slri_s_place word_at(struct slri_s *s, uint32_t index) // id of u3
     return (struct slri_s_place){.array = s->exchange, .offset = at};
 }
 
-static void add_to(struct slri_s *s, enum slri_w_op op, const struct slri_s_place *place, uint32_t value)
-{
-    const uint32_t operand[4] = {slri_s_reference(s, place, 4), slri_s_u32(s, SLRI_SCOPE_IN_WORKGROUP),
-                                 slri_s_u32(s, 0), value};
-    slri_s_make(s, op, slri_s_uint(s, 4), operand, 4);
-}
-
 // How many threads give true. Ends with a barrier, so that the next finds the word free.
 static uint32_t count_of(struct slri_s *s, uint32_t flag)
 {
@@ -68,7 +61,8 @@ static uint32_t count_of(struct slri_s *s, uint32_t flag)
     slri_s_store_bits(s, &sum, 4, zero);
     slri_s_end_if(s, merge);
     meet(s, false);
-    add_to(s, SLRI_W_AtomicIAdd, &sum, SLRI_MAKE(s, Select, u32, flag, slri_s_u32(s, 1), zero));
+    slri_s_update(s, SLRI_W_AtomicIAdd, &sum, SLRI_SCOPE_BLOCK,
+                  SLRI_MAKE(s, Select, u32, flag, slri_s_u32(s, 1), zero));
     meet(s, false);
     uint32_t count = slri_s_load_bits(s, &sum, 4);
     meet(s, false);
@@ -131,7 +125,7 @@ static uint32_t ballot(struct slri_s *s, const struct warp *w, uint32_t flag)
     slri_s_end_if(s, merge);
     meet(s, true);
     uint32_t bit = SLRI_MAKE(s, ShiftLeftLogical, u32, slri_s_u32(s, 1), w->own);
-    add_to(s, SLRI_W_AtomicOr, &votes, SLRI_MAKE(s, Select, u32, flag, bit, zero));
+    slri_s_update(s, SLRI_W_AtomicOr, &votes, SLRI_SCOPE_BLOCK, SLRI_MAKE(s, Select, u32, flag, bit, zero));
     meet(s, true);
     uint32_t made = slri_s_load_bits(s, &votes, 4);
     meet(s, true);
@@ -165,11 +159,6 @@ static uint32_t lane_of(struct slri_s *s, const struct slri_instr *in, const str
     return SLRI_MAKE(s, Select, u32, fits, at, w->own);
 }
 
-static uint32_t bits_of(struct slri_s *s, enum slri_kind kind, uint32_t value)
-{
-    return slri_kind_is_float(kind) ? SLRI_MAKE(s, Bitcast, slri_s_uint(s, slri_kind_bytes(kind)), value) : value;
-}
-
 static struct slri_s_place lent_by(struct slri_s *s, const struct warp *w, uint32_t lane)
 {
     uint32_t u32 = slri_s_uint(s, 4);
@@ -180,7 +169,7 @@ static struct slri_s_place lent_by(struct slri_s *s, const struct warp *w, uint3
 static void put_shuffle(struct slri_s *s, const struct slri_instr *in, const struct warp *w)
 {
     uint32_t u32 = slri_s_uint(s, 4), bytes = slri_kind_bytes(in->kind), boolean = slri_s_bool(s);
-    uint32_t value = bits_of(s, in->kind, slri_s_get(s, in->arg[1].reg));
+    uint32_t value = slri_s_as_bits(s, in->kind, slri_s_get(s, in->arg[1].reg));
     uint32_t from = lane_of(s, in, w);
     uint32_t is_lane = SLRI_MAKE(s, ULessThan, boolean, from, slri_s_u32(s, 32));
     uint32_t asked = SLRI_MAKE(s, BitwiseAnd, u32, from, slri_s_u32(s, 31));
@@ -198,14 +187,13 @@ static void put_shuffle(struct slri_s *s, const struct slri_instr *in, const str
         taken = slri_s_load_bits(s, &other, bytes);
         meet(s, true);
     }
-    slri_s_set(s, in->dst,
-               slri_kind_is_float(in->kind) ? SLRI_MAKE(s, Bitcast, slri_s_type(s, in->kind), taken) : taken);
+    slri_s_set(s, in->dst, slri_s_of_bits(s, in->kind, taken));
 }
 
 static void put_match(struct slri_s *s, const struct slri_instr *in, const struct warp *w)
 {
     uint32_t u32 = slri_s_uint(s, 4), bytes = slri_kind_bytes(in->kind), made = slri_s_u32(s, 0);
-    uint32_t value = bits_of(s, in->kind, slri_s_get(s, in->arg[1].reg));
+    uint32_t value = slri_s_as_bits(s, in->kind, slri_s_get(s, in->arg[1].reg));
     struct slri_s_place mine = lent_by(s, w, w->own), first = word_at(s, w->word);
     slri_s_store_bits(s, &mine, bytes, value);
     meet(s, true);
@@ -240,7 +228,7 @@ static void put_reduction(struct slri_s *s, const struct slri_instr *in, const s
     struct slri_s_place sum = lent_by(s, w, lowest);
     meet(s, true);
     uint32_t merge = slri_s_if(s, takes);
-    add_to(s, how[which].op, &sum, value);
+    slri_s_update(s, how[which].op, &sum, SLRI_SCOPE_BLOCK, value);
     slri_s_end_if(s, merge);
     meet(s, true);
     uint32_t made = slri_s_load_bits(s, &sum, 4);

@@ -67,10 +67,7 @@ static void declare_array(struct slri_s *s, struct slri_s_array *array, uint32_t
     uint32_t type = SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, array->element), length);
     array->storage = SLRI_STORAGE_Workgroup;
     array->variable = slri_s_variable(s, SLRI_STORAGE_Workgroup, type, 0);
-    if (array->element <= 2) {
-        slri_w_capability(&s->w, array->element == 1 ? SLRI_CAP_Int8 : SLRI_CAP_Int16);
-        s->needs |= array->element == 1 ? SLRI_SPIRV_INT8 : SLRI_SPIRV_INT16;
-    }
+    slri_s_need_element(s, array->element);
 }
 
 static void declare_shared(struct slri_s *s)
@@ -80,7 +77,6 @@ static void declare_shared(struct slri_s *s)
             continue;
         struct slri_s_array *array = &s->shared[i];
         array->element = slri_s_element(s, &s->shared_use[i]);
-        array->has_atomics = s->shared_use[i].atomics != 0;
         uint64_t count = (s->module->shared[i].type->bytes + array->element - 1) / array->element;
         declare_array(s, array, slri_s_u32(s, (uint32_t)count));
         s->shared_bytes += count * array->element;
@@ -90,7 +86,6 @@ static void declare_shared(struct slri_s *s)
         SLRI_W(&s->w, &s->w.globals, SpecConstant, slri_s_uint(s, 4), length, 4);
         SLRI_W(&s->w, &s->w.decorations, Decorate, length, SLRI_DECORATION_SpecId, SLRI_SPIRV_DYNAMIC_WORDS);
         s->dynamic.element = slri_s_element(s, &s->dynamic_use);
-        s->dynamic.has_atomics = s->dynamic_use.atomics != 0;
         if (s->dynamic.element < 4)
             length = spec_op(s, SLRI_W_IMul, length, s->dynamic.element == 1 ? four : slri_s_u32(s, 2));
         else if (s->dynamic.element == 8)
@@ -123,15 +118,14 @@ static void declare_addresses(struct slri_s *s)
         s->faulted = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
 }
 
-static bool prepare_unit(struct slri_s *s, struct slri_s_unit *unit)
+static void prepare_unit(struct slri_s *s, struct slri_s_unit *unit)
 {
     const struct slri_module *m = unit->module;
-    unit->function_id = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->function_id);
-    unit->local_use = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->local_use);
-    unit->param_use = slri_region_take(s->scratch, (m->functions + 1) * sizeof *unit->param_use);
-    unit->constant = slri_region_take(s->scratch, (m->constants + 1) * sizeof *unit->constant);
-    unit->constant_use = slri_region_take(s->scratch, (m->constants + 1) * sizeof *unit->constant_use);
-    return unit->function_id && unit->local_use && unit->param_use && unit->constant && unit->constant_use;
+    unit->function_id = slri_s_take(s, m->functions, sizeof *unit->function_id);
+    unit->local_use = slri_s_take(s, m->functions, sizeof *unit->local_use);
+    unit->param_use = slri_s_take(s, m->functions, sizeof *unit->param_use);
+    unit->constant = slri_s_take(s, m->constants, sizeof *unit->constant);
+    unit->constant_use = slri_s_take(s, m->constants, sizeof *unit->constant_use);
 }
 
 // ---- which functions -----------------------------------------------------------------------------------------------
@@ -143,29 +137,23 @@ static bool has_library(struct slri_s *s)
     if (s->unit[1].module || s->refused != SLR_OK)
         return s->refused == SLR_OK;
     s->refused = slri_math_library(&s->unit[1].module);
-    s->w.out_of_memory |= s->refused == SLR_OK && !prepare_unit(s, &s->unit[1]);
+    if (s->refused == SLR_OK)
+        prepare_unit(s, &s->unit[1]);
     return s->refused == SLR_OK && !s->w.out_of_memory;
 }
 
 static void reaches(const struct slri_instr *in, void *user)
 {
     struct slri_s *s = user;
-    const char *rounded = slri_s_rounded_name(s, in);
-    if (rounded && has_library(s)) {
-        struct slri_s_unit *own = s->own;
-        s->own = &s->unit[1];
-        reach(s, slri_s_library_function(s, rounded));
-        s->own = own;
-    }
-    if (in->op == SLRI_OP_CALL) {
+    struct slri_s_unit *own = s->own;
+    const char *name = slri_s_library_name(s, in);
+    if (in->op == SLRI_OP_CALL)
         reach(s, in->callee);
-    } else if (slri_s_is_called(s, in)) {
-        if (!has_library(s))
-            return;
-        s->own = &s->unit[1];
-        reach(s, slri_s_math_function(s, in->imm));
-        s->own = &s->unit[0];
-    }
+    if (!name || !has_library(s))
+        return;
+    s->own = &s->unit[1];
+    reach(s, slri_s_library_function(s, name));
+    s->own = own;
 }
 
 static void reach(struct slri_s *s, const struct slri_function *function)
@@ -224,16 +212,16 @@ static void assemble(struct slri_s *s, uint32_t main, struct slri_spirv *out)
     free(all.word);
 }
 
-static bool prepare(struct slri_s *s)
+static void prepare(struct slri_s *s)
 {
     const struct slri_module *m = s->module;
-    s->file = slri_region_take(s->scratch, (m->files + 1) * sizeof *s->file);
-    s->binding = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->binding);
-    s->base = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->base);
-    s->pointer = slri_region_take(s->scratch, (s->entry->bindings + 1) * sizeof *s->pointer);
-    s->shared = slri_region_take(s->scratch, (m->shareds + 1) * sizeof *s->shared);
-    s->shared_use = slri_region_take(s->scratch, (m->shareds + 1) * sizeof *s->shared_use);
-    return prepare_unit(s, &s->unit[0]) && s->file && s->binding && s->base && s->pointer && s->shared && s->shared_use;
+    s->file = slri_s_take(s, m->files, sizeof *s->file);
+    s->binding = slri_s_take(s, s->entry->bindings, sizeof *s->binding);
+    s->base = slri_s_take(s, s->entry->bindings, sizeof *s->base);
+    s->pointer = slri_s_take(s, s->entry->bindings, sizeof *s->pointer);
+    s->shared = slri_s_take(s, m->shareds, sizeof *s->shared);
+    s->shared_use = slri_s_take(s, m->shareds, sizeof *s->shared_use);
+    prepare_unit(s, &s->unit[0]);
 }
 
 static bool has_loop(const struct slri_s *s)
@@ -290,7 +278,7 @@ static slr_status write_levelled(struct slri_s *s, const struct slri_module *mod
         s->refused = slri_level(module, entry, s->scratch, &s->module, &s->entry);
     s->unit[0].module = s->module;
     if (s->refused == SLR_OK && !s->w.out_of_memory)
-        s->w.out_of_memory = !prepare(s);
+        prepare(s);
     if (s->refused == SLR_OK && !s->w.out_of_memory)
         write_module(s, out);
     out->needs = s->needs;

@@ -147,9 +147,8 @@ static void put_plain_switch(struct slri_s *s, const struct slri_instr *in)
 {
     bool wide = slri_kind_bytes(s->function->reg_kind[in->a]) == 8;
     uint32_t per = wide ? 3 : 2, count = 2, other = s->flow.merge;
-    uint32_t *label = slri_region_take(s->scratch, (in->cases + 1) * sizeof *label);
-    uint32_t *word = slri_region_take(s->scratch, (3 * (size_t)in->cases + 2) * sizeof *word);
-    s->w.out_of_memory |= !label || !word;
+    uint32_t *label = slri_s_take(s, in->cases, sizeof *label);
+    uint32_t *word = slri_s_take(s, 3 * (size_t)in->cases + 1, sizeof *word);
     if (!label || !word)
         return;
     label[in->cases] = s->flow.merge;
@@ -250,8 +249,7 @@ static void put_call(struct slri_s *s, const struct slri_instr *in)
 {
     const struct slri_function *callee = in->callee;
     uint32_t count = 3;
-    uint32_t *word = slri_region_take(s->scratch, (2 * (size_t)in->args + 3) * sizeof *word);
-    s->w.out_of_memory |= !word;
+    uint32_t *word = slri_s_take(s, 2 * (size_t)in->args + 2, sizeof *word);
     if (!word)
         return;
     word[0] = slri_s_type(s, callee->result);

@@ -18,8 +18,7 @@ static void note(struct slri_s *s, uint32_t id, struct slri_s_known what)
 {
     if (id >= s->knowns) {
         const uint32_t room = 2 * id + 256;
-        struct slri_s_known *grown = slri_region_take(s->scratch, room * sizeof *grown);
-        s->w.out_of_memory |= !grown;
+        struct slri_s_known *grown = slri_s_take(s, room, sizeof *grown);
         if (!grown)
             return;
         if (s->knowns)

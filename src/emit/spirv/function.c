@@ -15,7 +15,7 @@ const struct slri_given *slri_s_given(const struct slri_s *s, uint32_t index)
 static bool begin_registers(struct slri_s *s, uint32_t index)
 {
     const struct slri_function *f = s->function;
-    s->reg = slri_region_take(s->scratch, (f->regs + 1) * sizeof *s->reg);
+    s->reg = slri_s_take(s, f->regs, sizeof *s->reg);
     s->value = slri_assigned_find(s->scratch, s->entry, f, slri_s_given(s, index));
     if (!s->reg || !s->value)
         return false;
@@ -56,7 +56,7 @@ static uint32_t pushed_argument(struct slri_s *s, uint32_t offset, enum slri_kin
         uint32_t pair = SLRI_W_ONCE(&s->w, TypeVector, 0, u32, 2), high = slri_s_pushed(s, member + 1, u32);
         bits = SLRI_MAKE(s, Bitcast, slri_s_uint(s, 8), SLRI_MAKE(s, CompositeConstruct, pair, bits, high));
     }
-    return slri_kind_is_float(kind) ? SLRI_MAKE(s, Bitcast, slri_s_type(s, kind), bits) : bits;
+    return slri_s_of_bits(s, kind, bits);
 }
 
 static uint32_t argument(struct slri_s *s, uint32_t offset, enum slri_kind kind)
@@ -131,8 +131,7 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
 {
     const struct slri_s_use *use = s->own->param_use[index];
     const struct slri_function *f = s->function;
-    uint32_t *type = slri_region_take(s->scratch, (4 * (size_t)f->params + 2) * sizeof *type), types = 0;
-    s->w.out_of_memory |= !type;
+    uint32_t *type = slri_s_take(s, 4 * (size_t)f->params + 1, sizeof *type), types = 0;
     if (!type)
         return;
     uint32_t *value = type + 2 * f->params + 1;
@@ -152,7 +151,7 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
     }
     for (uint32_t i = 0, at = 1; i < f->params; i++) {
         if (f->param[i].is_memory)
-            s->param[i] = (struct slri_s_array){value[at++], slri_s_element(s, &use[i]), SLRI_STORAGE_Function, false};
+            s->param[i] = (struct slri_s_array){value[at++], slri_s_element(s, &use[i]), SLRI_STORAGE_Function};
         if (s->value[f->param[i].reg].held != SLRI_HELD_LITERAL)
             slri_s_set(s, f->param[i].reg, value[at]);
         at++;
@@ -165,9 +164,9 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     const struct slri_function *f = s->own->module->function[index];
     s->function = f;
     s->w.variables.count = s->w.code.count = 0;
-    s->local = slri_region_take(s->scratch, (f->locals + 1) * sizeof *s->local);
-    s->param = slri_region_take(s->scratch, (f->params + 1) * sizeof *s->param);
-    s->w.out_of_memory |= !s->local || !s->param || !begin_registers(s, index);
+    s->local = slri_s_take(s, f->locals, sizeof *s->local);
+    s->param = slri_s_take(s, f->params, sizeof *s->param);
+    s->w.out_of_memory |= !begin_registers(s, index);
     if (s->w.out_of_memory)
         return;
     for (uint32_t i = 0; i < s->entry->bindings; i++)
@@ -281,9 +280,8 @@ static void leave_out_unread(struct slri_s *s)
         return;
     struct named named = {.first = variables->word[2]};
     named.ids = s->w.next - named.first + 1;
-    named.is_variable = slri_region_take(s->scratch, 3 * (size_t)named.ids);
-    named.stored = slri_region_take(s->scratch, named.ids * sizeof *named.stored);
-    s->w.out_of_memory |= !named.is_variable || !named.stored;
+    named.is_variable = slri_s_take(s, named.ids, 3);
+    named.stored = slri_s_take(s, named.ids, sizeof *named.stored);
     if (s->w.out_of_memory)
         return;
     named.is_read = named.is_variable + named.ids;

@@ -35,13 +35,6 @@ static void write_fault(struct slri_s *s)
     slri_s_finish_function(s);
 }
 
-static uint32_t add_at(struct slri_s *s, const struct slri_s_place *place, enum slri_w_op op, uint32_t value)
-{
-    const uint32_t operand[4] = {slri_s_reference(s, place, 4), slri_s_scope(s, SLRI_SCOPE_DEVICE), slri_s_u32(s, 0),
-                                 value};
-    return slri_s_make(s, op, slri_s_uint(s, 4), operand, 4);
-}
-
 // A byte of what the kernel prints, by its distance from the head.
 static struct slri_s_place printed_at(struct slri_s *s, uint32_t to, uint32_t offset)
 {
@@ -62,18 +55,14 @@ static void write_print(struct slri_s *s)
     struct slri_s_place used = slri_s_place_at(s, to), lost = slri_s_behind(&used, 4), room = slri_s_behind(&used, 8);
     uint32_t heard = slri_s_if(s, slri_s_is_address(s, to));
     uint32_t words = SLRI_MAKE(s, IAdd, u32, param[1], slri_s_u32(s, 1));
-    SLRI_DO(s, Store, seen, add_at(s, &used, SLRI_W_AtomicIAdd, zero));
-    uint32_t header = slri_s_label(s), body = slri_s_label(s), next = slri_s_label(s), merge = slri_s_label(s);
-    slri_s_branch(s, header);
-    slri_s_begin(s, header);
-    SLRI_DO(s, LoopMerge, merge, next, 0);
-    slri_s_branch(s, body);
-    slri_s_begin(s, body);
+    SLRI_DO(s, Store, seen, slri_s_update(s, SLRI_W_AtomicIAdd, &used, SLRI_SCOPE_DEVICE, zero));
+    const struct slri_s_loop loop = slri_s_loop(s);
+    slri_s_begin_loop(s, &loop);
     uint32_t at = SLRI_MAKE(s, Load, u32, seen);
     uint32_t left = SLRI_MAKE(s, ISub, u32, slri_s_load_bits(s, &room, 4), at);
     uint32_t full = slri_s_if(s, SLRI_MAKE(s, UGreaterThan, boolean, words, left));
-    add_at(s, &lost, SLRI_W_AtomicIAdd, slri_s_u32(s, 1));
-    slri_s_branch(s, merge);
+    slri_s_update(s, SLRI_W_AtomicIAdd, &lost, SLRI_SCOPE_DEVICE, slri_s_u32(s, 1));
+    slri_s_branch(s, loop.merge);
     slri_s_begin(s, full);
     uint32_t was = SLRI_MAKE(s, AtomicCompareExchange, u32, slri_s_reference(s, &used, 4),
                              slri_s_scope(s, SLRI_SCOPE_DEVICE), zero, zero, SLRI_MAKE(s, IAdd, u32, at, words), at);
@@ -85,12 +74,12 @@ static void write_print(struct slri_s *s)
     slri_s_store_bits(s, &format, 4, param[0]);
     slri_s_store_bits(s, &values, 4, param[1]);
     SLRI_DO(s, Store, result, SLRI_MAKE(s, IAdd, u32, bytes, slri_s_u32(s, 24)));
-    slri_s_branch(s, merge);
+    slri_s_branch(s, loop.merge);
     slri_s_begin(s, again);
-    slri_s_branch(s, next);
-    slri_s_begin(s, next);
-    slri_s_branch(s, header);
-    slri_s_begin(s, merge);
+    slri_s_branch(s, loop.next);
+    slri_s_begin(s, loop.next);
+    slri_s_branch(s, loop.header);
+    slri_s_begin(s, loop.merge);
     slri_s_end_if(s, heard);
     SLRI_DO(s, ReturnValue, SLRI_MAKE(s, Load, u32, result));
     slri_s_finish_function(s);
@@ -113,10 +102,7 @@ void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault)
 static void store_value(struct slri_s *s, const struct slri_s_place *place, slri_reg reg)
 {
     enum slri_kind kind = s->function->reg_kind[reg];
-    uint32_t bits = slri_s_get(s, reg), bytes = slri_kind_bytes(kind);
-    if (slri_kind_is_float(kind))
-        bits = SLRI_MAKE(s, Bitcast, slri_s_uint(s, bytes), bits);
-    slri_s_store_bits(s, place, bytes, bits);
+    slri_s_store_bits(s, place, slri_kind_bytes(kind), slri_s_as_bits(s, kind, slri_s_get(s, reg)));
 }
 
 // Of a value of 32 bits nobody reads the high word.

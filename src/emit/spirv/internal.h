@@ -23,13 +23,11 @@ struct slri_s_array {
     uint32_t variable; // 0: not written yet
     uint32_t element;  // bytes of one: 1, 2, 4 or 8
     uint32_t storage;
-    bool has_atomics;
 };
 
 // How far the accesses to an array differ, before it is one.
 struct slri_s_use {
     uint32_t sizes; // bits: 1, 2, 4, 8 bytes at a time
-    uint32_t atomics;
 };
 
 // The kernel's module, or the math library.
@@ -104,6 +102,8 @@ struct slri_s {
     uint32_t blocks; // so far, this one among them
 };
 
+void *slri_s_take(struct slri_s *s, size_t count, size_t bytes); // zeroed; NULL: no memory, which the writer knows
+
 // ---- instructions
 uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand, size_t count);
 #define SLRI_MAKE(s, op, type, ...)                                                                                    \
@@ -120,6 +120,13 @@ void slri_s_branch(struct slri_s *s, uint32_t to);
 // `if (condition) {` and `}`: the label where it ends.
 uint32_t slri_s_if(struct slri_s *s, uint32_t condition);
 void slri_s_end_if(struct slri_s *s, uint32_t merge);
+// A loop: its labels, and its beginning, up to its first block. The next turn begins with a branch from the block of
+// `next` to `header`; what stands behind the loop begins with `merge`.
+struct slri_s_loop {
+    uint32_t header, body, next, merge;
+};
+struct slri_s_loop slri_s_loop(struct slri_s *s);
+void slri_s_begin_loop(struct slri_s *s, const struct slri_s_loop *loop);
 void slri_s_refuse(struct slri_s *s, const struct slri_instr *in, const char *what, const char *advice);
 // Whether the device has it; else the instruction is refused.
 bool slri_s_need(struct slri_s *s, enum slri_spirv_feature feature, const struct slri_instr *in);
@@ -144,8 +151,10 @@ uint32_t slri_s_own(struct slri_s *s, uint32_t type, uint32_t initial);         
 // ---- registers
 uint32_t slri_s_get(struct slri_s *s, slri_reg reg);
 void slri_s_set(struct slri_s *s, slri_reg reg, uint32_t value);
-void slri_s_set_flag(struct slri_s *s, slri_reg reg, uint32_t flag); // from a bool
-uint32_t slri_s_true(struct slri_s *s, slri_reg reg);                // bool: it is not 0
+uint32_t slri_s_as_bits(struct slri_s *s, enum slri_kind kind, uint32_t value); // an integer as wide, of any kind
+uint32_t slri_s_of_bits(struct slri_s *s, enum slri_kind kind, uint32_t bits);  // and back
+void slri_s_set_flag(struct slri_s *s, slri_reg reg, uint32_t flag);            // from a bool
+uint32_t slri_s_true(struct slri_s *s, slri_reg reg);                           // bool: it is not 0
 
 // ---- fold.c: an id that stands for the result, or 0
 uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand, size_t count);
@@ -172,12 +181,11 @@ uint32_t slri_s_half_to_float(struct slri_s *s, enum slri_kind kind, uint32_t bi
 uint32_t slri_s_float_to_half(struct slri_s *s, enum slri_kind kind, uint32_t value);             // gives u32
 uint32_t slri_s_to_integer(struct slri_s *s, enum slri_kind from, enum slri_kind to, uint32_t a); // truncates
 void slri_s_math(struct slri_s *s, const struct slri_instr *in);
-bool slri_s_is_called(const struct slri_s *s, const struct slri_instr *in); // a MATH that is a function of the library
-const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_t id);
 const struct slri_function *slri_s_library_function(const struct slri_s *s, const char *name);
-// Vulkan's division and square root of floats may be some units off, and take subnormals for 0. The function of the
-// library that does the same, or NULL where it is called already; and a call of it, or 0 where there is none.
-const char *slri_s_rounded_name(const struct slri_s *s, const struct slri_instr *in);
+// The function of the library that the instruction calls, or NULL. Vulkan's division and square root of floats may be
+// some units off, and take subnormals for 0, so these are calls, too. In a linked module such calls are CALLs.
+const char *slri_s_library_name(const struct slri_s *s, const struct slri_instr *in);
+// A call of it for a quotient or a root; 0: the device's own is meant.
 uint32_t slri_s_call_rounded(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b);
 
 // ---- memory.c, atomic.c
@@ -196,6 +204,8 @@ uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum sl
 uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes); // a pointer
 void slri_s_memory(struct slri_s *s, const struct slri_instr *in);                             // LOAD STORE COPY ZERO
 void slri_s_atomic(struct slri_s *s, const struct slri_instr *in);
+uint32_t slri_s_update(struct slri_s *s, enum slri_w_op op, const struct slri_s_place *place, enum slri_scope scope,
+                       uint32_t value); // of a word, relaxed: gives what it was
 uint32_t slri_s_scope(struct slri_s *s, enum slri_scope scope);
 uint32_t slri_s_semantics(struct slri_s *s, bool acquires, bool releases);
 

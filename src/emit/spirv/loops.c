@@ -10,18 +10,14 @@ enum { MEMBER_TURNS = 4, MEMBER_ENDED, MEMBER_NUMBER }; // of the push block
 static uint32_t count_turns(struct slri_s *s, uint32_t turns)
 {
     uint32_t u32 = slri_s_uint(s, 4), taken = slri_s_own(s, u32, slri_s_u32(s, 0));
-    uint32_t header = slri_s_label(s), test = slri_s_label(s), next = slri_s_label(s), merge = slri_s_label(s);
-    slri_s_branch(s, header);
-    slri_s_begin(s, header);
-    SLRI_DO(s, LoopMerge, merge, next, 0);
-    slri_s_branch(s, test);
-    slri_s_begin(s, test);
+    const struct slri_s_loop loop = slri_s_loop(s);
+    slri_s_begin_loop(s, &loop);
     uint32_t more = SLRI_MAKE(s, ULessThan, slri_s_bool(s), SLRI_MAKE(s, Load, u32, taken), turns);
-    SLRI_DO(s, BranchConditional, more, next, merge);
-    slri_s_begin(s, next);
+    SLRI_DO(s, BranchConditional, more, loop.next, loop.merge);
+    slri_s_begin(s, loop.next);
     SLRI_DO(s, Store, taken, SLRI_MAKE(s, IAdd, u32, SLRI_MAKE(s, Load, u32, taken), slri_s_u32(s, 1)));
-    slri_s_branch(s, header);
-    slri_s_begin(s, merge);
+    slri_s_branch(s, loop.header);
+    slri_s_begin(s, loop.merge);
     return SLRI_MAKE(s, Load, u32, taken);
 }
 

@@ -95,20 +95,17 @@ const struct slri_function *slri_s_library_function(const struct slri_s *s, cons
     return NULL;
 }
 
-const struct slri_function *slri_s_math_function(const struct slri_s *s, uint64_t id)
+const char *slri_s_library_name(const struct slri_s *s, const struct slri_instr *in)
 {
-    return slri_s_library_function(s, slri_math_functions[id].c_function);
-}
-
-// In a linked module those functions are called already, and in them the device's own is what is wanted.
-const char *slri_s_rounded_name(const struct slri_s *s, const struct slri_instr *in)
-{
-    return s->is_linked || slri_s_is_called(s, in) ? NULL : slri_rounded_name(in);
+    if (s->is_linked)
+        return NULL;
+    const bool is_program = s->own == &s->unit[0];
+    return in->op == SLRI_OP_MATH && is_program ? slri_math_functions[in->imm].c_function : slri_rounded_name(in);
 }
 
 uint32_t slri_s_call_rounded(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
 {
-    const char *name = slri_s_rounded_name(s, in);
+    const char *name = slri_s_library_name(s, in);
     if (!name || slri_is_rounded(s->function))
         return 0;
     const uint32_t id = slri_w_id(&s->w);
@@ -116,11 +113,6 @@ uint32_t slri_s_call_rounded(struct slri_s *s, const struct slri_instr *in, uint
     const uint32_t call[5] = {slri_s_float(s, 4), id, function, a, b};
     slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, b ? 5 : 4);
     return id;
-}
-
-bool slri_s_is_called(const struct slri_s *s, const struct slri_instr *in)
-{
-    return in->op == SLRI_OP_MATH && s->own == &s->unit[0] && !s->is_linked;
 }
 
 void slri_s_math(struct slri_s *s, const struct slri_instr *in)
@@ -131,7 +123,7 @@ void slri_s_math(struct slri_s *s, const struct slri_instr *in)
             slri_s_set(s, in->dst, primitive(s, in, slri_s_type(s, kind)));
         return;
     }
-    const struct slri_function *function = slri_s_math_function(s, in->imm);
+    const struct slri_function *function = slri_s_library_function(s, slri_s_library_name(s, in));
     uint32_t word[3] = {0}, type = slri_s_type(s, function->result);
     for (uint32_t i = 0; i < in->args && i < 3; i++)
         word[i] = slri_s_get(s, in->arg[i].reg);

@@ -61,15 +61,12 @@ static void notes_use(const struct slri_instr *in, void *user)
 {
     const struct noted *noted = user;
     struct slri_s *s = noted->s;
-    bool is_atomic = in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS;
     bool is_copy = in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO;
     struct slri_s_use *use = use_of(s, noted->function, in->root), *from = use_of(s, noted->function, in->root2);
     uint32_t step = is_copy ? step_of(s, in) : 0;
     uint32_t bytes = !is_copy ? slri_kind_bytes(in->kind) : step == 8 ? 0 : in->imm % 4 == 0 ? 4 : step;
     if (use)
         use->sizes |= bytes;
-    if (use && is_atomic)
-        use->atomics |= bytes;
     if (from)
         from->sizes |= bytes;
 }
@@ -93,21 +90,16 @@ static void joins_uses(const struct slri_instr *in, void *user)
     }
 }
 
-static bool take_uses(struct slri_s *s, uint32_t index)
-{
-    const struct slri_function *f = s->own->module->function[index];
-    s->own->local_use[index] = slri_region_take(s->scratch, (f->locals + 1) * sizeof **s->own->local_use);
-    s->own->param_use[index] = slri_region_take(s->scratch, (f->params + 1) * sizeof **s->own->param_use);
-    return s->own->local_use[index] && s->own->param_use[index];
-}
-
 static void find_uses_of_unit(struct slri_s *s)
 {
     const struct slri_module *module = s->own->module;
     struct noted noted = {.s = s};
-    for (uint32_t i = 0; i < module->functions; i++)
-        if (s->own->function_id[i])
-            s->w.out_of_memory |= !take_uses(s, i);
+    for (uint32_t i = 0; i < module->functions; i++) {
+        if (!s->own->function_id[i])
+            continue;
+        s->own->local_use[i] = slri_s_take(s, module->function[i]->locals, sizeof **s->own->local_use);
+        s->own->param_use[i] = slri_s_take(s, module->function[i]->params, sizeof **s->own->param_use);
+    }
     for (uint32_t i = 0; i < module->functions && !s->w.out_of_memory; i++) {
         if (!s->own->function_id[i])
             continue;
@@ -180,8 +172,7 @@ static struct slri_s_array *table_of(struct slri_s *s, uint32_t index)
     array->element = slri_s_element(s, &s->own->constant_use[index]);
     array->storage = SLRI_STORAGE_Private;
     uint32_t count = (uint32_t)((table->type->bytes + array->element - 1) / array->element);
-    uint32_t *id = slri_region_take(s->scratch, (count + 1) * sizeof *id);
-    s->w.out_of_memory |= !id;
+    uint32_t *id = slri_s_take(s, count, sizeof *id);
     if (!id)
         return array;
     for (uint32_t i = 0; i < count; i++) {
@@ -337,28 +328,26 @@ static uint32_t bit_of(struct slri_s *s, const struct slri_s_place *place)
 static uint32_t access_of(const struct slri_s_place *place)
 {
     bool is_own = !place->address && place->array.storage != SLRI_STORAGE_Workgroup;
-    return (place->is_volatile ? SLRI_ACCESS_Volatile : 0) | (is_own ? 0 : SLRI_ACCESS_NonPrivatePointer);
+    return (place->is_volatile ? SLRI_ACCESS_Volatile : 0) | (is_own ? 0 : SLRI_ACCESS_NonPrivatePointer) |
+           (place->address ? SLRI_ACCESS_Aligned : 0);
+}
+
+// None where it is 0; behind an aligned one stands on how many bytes it lies.
+static uint32_t access_words(uint32_t access)
+{
+    return access & SLRI_ACCESS_Aligned ? 2 : access != 0;
 }
 
 static uint32_t load_whole(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
 {
-    uint32_t from = slri_s_reference(s, place, bytes), access = access_of(place);
-    if (place->address)
-        return SLRI_MAKE(s, Load, slri_s_uint(s, bytes), from, access | SLRI_ACCESS_Aligned, bytes);
-    if (access)
-        return SLRI_MAKE(s, Load, slri_s_uint(s, bytes), from, access);
-    return SLRI_MAKE(s, Load, slri_s_uint(s, bytes), from);
+    const uint32_t word[3] = {slri_s_reference(s, place, bytes), access_of(place), bytes};
+    return slri_s_make(s, SLRI_W_Load, slri_s_uint(s, bytes), word, 1 + access_words(word[1]));
 }
 
 static void store_whole(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes, uint32_t value)
 {
-    uint32_t to = slri_s_reference(s, place, bytes), access = access_of(place);
-    if (place->address)
-        SLRI_DO(s, Store, to, value, access | SLRI_ACCESS_Aligned, bytes);
-    else if (access)
-        SLRI_DO(s, Store, to, value, access);
-    else
-        SLRI_DO(s, Store, to, value);
+    const uint32_t word[4] = {slri_s_reference(s, place, bytes), value, access_of(place), bytes};
+    slri_w_put(&s->w, &s->w.code, SLRI_W_Store, word, 2 + access_words(word[2]));
 }
 
 // An integer of so many bytes.
@@ -443,7 +432,7 @@ uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum sl
         return SLRI_GLSL(s, UMin, slri_s_uint(s, 4), bits, slri_s_u32(s, 1));
     if (slri_kind_is_half(kind))
         return slri_s_half_to_float(s, kind, bits);
-    return slri_kind_is_float(kind) ? SLRI_MAKE(s, Bitcast, slri_s_type(s, kind), bits) : bits;
+    return slri_s_of_bits(s, kind, bits);
 }
 
 static void put_store(struct slri_s *s, const struct slri_s_place *place, enum slri_kind kind, uint32_t value)
@@ -454,8 +443,8 @@ static void put_store(struct slri_s *s, const struct slri_s_place *place, enum s
         value = SLRI_GLSL(s, UMin, slri_s_uint(s, 4), value, slri_s_u32(s, 1));
     else if (slri_kind_is_half(kind))
         value = slri_s_float_to_half(s, kind, value);
-    else if (slri_kind_is_float(kind))
-        value = SLRI_MAKE(s, Bitcast, slri_s_uint(s, bytes), value);
+    else
+        value = slri_s_as_bits(s, kind, value);
     slri_s_store_bits(s, place, bytes, value);
 }
 
@@ -483,25 +472,22 @@ static void copy_in_loop(struct slri_s *s, struct slri_s_place to, struct slri_s
                          uint64_t count, uint32_t bytes)
 {
     uint32_t u64 = slri_s_uint(s, 8), counter = slri_s_own(s, u64, 0);
-    uint32_t header = slri_s_label(s), body = slri_s_label(s), next = slri_s_label(s), merge = slri_s_label(s);
+    const struct slri_s_loop loop = slri_s_loop(s);
     SLRI_DO(s, Store, counter, slri_s_u64(s, 0));
-    slri_s_branch(s, header);
-    slri_s_begin(s, header);
-    SLRI_DO(s, LoopMerge, merge, next, 0);
-    slri_s_branch(s, body);
-    slri_s_begin(s, body);
+    slri_s_begin_loop(s, &loop);
     uint32_t at = SLRI_MAKE(s, Load, u64, counter);
     to.offset = added(s, &to, at);
     from.offset = zeroes ? 0 : added(s, &from, at);
     to.is_known = from.is_known = false;
     to.at = from.at = 0;
     copy_one(s, &to, zeroes ? NULL : &from, bytes);
-    slri_s_branch(s, next);
-    slri_s_begin(s, next);
+    slri_s_branch(s, loop.next);
+    slri_s_begin(s, loop.next);
     uint32_t then = SLRI_MAKE(s, IAdd, u64, at, slri_s_u64(s, bytes));
     SLRI_DO(s, Store, counter, then);
-    SLRI_DO(s, BranchConditional, SLRI_MAKE(s, ULessThan, slri_s_bool(s), then, slri_s_u64(s, count)), header, merge);
-    slri_s_begin(s, merge);
+    SLRI_DO(s, BranchConditional, SLRI_MAKE(s, ULessThan, slri_s_bool(s), then, slri_s_u64(s, count)), loop.header,
+            loop.merge);
+    slri_s_begin(s, loop.merge);
 }
 
 static void copy_by(struct slri_s *s, const struct slri_s_place *to, const struct slri_s_place *from, uint64_t count,

@@ -88,25 +88,31 @@ uint32_t slri_s_const(struct slri_s *s, enum slri_kind kind, uint64_t bits)
                                     : slri_s_bits(s, bytes, bits);
 }
 
+static uint32_t put_variable(struct slri_s *s, struct slri_w_part *part, uint32_t storage, uint32_t type,
+                             uint32_t initial)
+{
+    const uint32_t id = slri_w_id(&s->w), word[4] = {slri_s_pointer(s, storage, type), id, storage, initial};
+    slri_w_put(&s->w, part, SLRI_W_Variable, word, initial ? 4 : 3);
+    return id;
+}
+
 uint32_t slri_s_variable(struct slri_s *s, uint32_t storage, uint32_t type, uint32_t initial)
 {
-    uint32_t id = slri_w_id(&s->w), pointer = slri_s_pointer(s, storage, type);
-    if (initial)
-        SLRI_W(&s->w, &s->w.globals, Variable, pointer, id, storage, initial);
-    else
-        SLRI_W(&s->w, &s->w.globals, Variable, pointer, id, storage);
+    const uint32_t id = put_variable(s, &s->w.globals, storage, type, initial);
     slri_w_list(&s->w, id);
     return id;
 }
 
 uint32_t slri_s_own(struct slri_s *s, uint32_t type, uint32_t initial)
 {
-    uint32_t id = slri_w_id(&s->w), pointer = slri_s_pointer(s, SLRI_STORAGE_Function, type);
-    if (initial)
-        SLRI_W(&s->w, &s->w.variables, Variable, pointer, id, SLRI_STORAGE_Function, initial);
-    else
-        SLRI_W(&s->w, &s->w.variables, Variable, pointer, id, SLRI_STORAGE_Function);
-    return id;
+    return put_variable(s, &s->w.variables, SLRI_STORAGE_Function, type, initial);
+}
+
+void *slri_s_take(struct slri_s *s, size_t count, size_t bytes)
+{
+    void *made = slri_region_take(s->scratch, (count + 1) * bytes);
+    s->w.out_of_memory |= !made;
+    return made;
 }
 
 // ---- instructions --------------------------------------------------------------------------------------------------
@@ -177,6 +183,21 @@ void slri_s_end_if(struct slri_s *s, uint32_t merge)
 {
     slri_s_branch(s, merge);
     slri_s_begin(s, merge);
+}
+
+struct slri_s_loop slri_s_loop(struct slri_s *s)
+{
+    const uint32_t header = slri_s_label(s), body = slri_s_label(s), next = slri_s_label(s);
+    return (struct slri_s_loop){header, body, next, slri_s_label(s)};
+}
+
+void slri_s_begin_loop(struct slri_s *s, const struct slri_s_loop *loop)
+{
+    slri_s_branch(s, loop->header);
+    slri_s_begin(s, loop->header);
+    SLRI_DO(s, LoopMerge, loop->merge, loop->next, 0);
+    slri_s_branch(s, loop->body);
+    slri_s_begin(s, loop->body);
 }
 
 void slri_s_refuse(struct slri_s *s, const struct slri_instr *in, const char *what, const char *advice)
@@ -265,4 +286,14 @@ uint32_t slri_s_true(struct slri_s *s, slri_reg reg)
     if (s->value[reg].held == SLRI_HELD_VALUE && s->reg[reg].flag)
         return s->reg[reg].flag;
     return SLRI_MAKE(s, INotEqual, slri_s_bool(s), slri_s_get(s, reg), slri_s_u32(s, 0));
+}
+
+uint32_t slri_s_as_bits(struct slri_s *s, enum slri_kind kind, uint32_t value)
+{
+    return slri_kind_is_float(kind) ? SLRI_MAKE(s, Bitcast, slri_s_uint(s, slri_kind_bytes(kind)), value) : value;
+}
+
+uint32_t slri_s_of_bits(struct slri_s *s, enum slri_kind kind, uint32_t bits)
+{
+    return slri_kind_is_float(kind) ? SLRI_MAKE(s, Bitcast, slri_s_type(s, kind), bits) : bits;
 }
