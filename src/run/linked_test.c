@@ -106,6 +106,7 @@ static void look(const struct slri_function *f, const struct slri_block *block)
         assert_true(in->op != SLRI_OP_MATH || slri_math_is_primitive(in->imm));
         assert_true(!slri_rounded_name(in) || slri_is_rounded(f));
         assert_true(in->op != SLRI_OP_CALL || in->callee->index < f->index);
+        assert_in_range(in->where.line, 0, 1); // the source has one, and the libraries' are not in its file
         for (int part = 0; part < 3; part++)
             look(f, in->body[part]);
         for (uint32_t k = 0; k < in->cases; k++)

@@ -122,6 +122,8 @@ static void link_rounded(struct slri_linker *l, struct slri_instr *in)
 static void link_instr(struct slri_linker *l, const struct slri_instr *from)
 {
     struct slri_instr in = *from;
+    if (l->unit != SLRI_LINKED_KERNEL) // its places are in files that the module has not
+        in.where = (struct slri_where){0};
     shift_root(l, &in.root);
     shift_root(l, &in.root2);
     link_parts(l, &in);

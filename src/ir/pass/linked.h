@@ -8,6 +8,7 @@
 //   only within the functions that they call does a DIV of F32 or a MATH of SQRTF stand.
 // - Nothing has the kind F64. A double is a U64 that holds its bits, also where it is given at launch, and what is
 //   computed of it is a call of a function that does it with integers, and rounds as a double does.
+// - Instructions of the libraries have no place in the source: line 0.
 // - Functions stand behind those that they call; tables of the libraries stand behind the kernel's.
 #ifndef SLRI_IR_PASS_LINKED_H
 #define SLRI_IR_PASS_LINKED_H
