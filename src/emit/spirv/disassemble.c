@@ -128,9 +128,7 @@ static void put_operand(struct reader *r, char kind)
         put_access(r);
     else
         while (r->at < r->end) {
-            if (kind == 'v')
-                put_value(r, r->type);
-            else if (kind == 'p')
+            if (kind == 'v' || kind == 'p')
                 put_value(r, r->type);
             else if (kind == 'D' && r->decoration == SLRI_DECORATION_BuiltIn)
                 put_name(r, "BUILTIN", *r->at++);
