@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code: a library of one kernel, compiled from its text, and the pipeline for a shape of block. What is kept on disk is
 // a binary archive of the pipeline. With it Metal translates the text again, which takes less time than the rest.
-#include "base/alloc.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "engine/code.h"
@@ -204,11 +203,10 @@ static slr_status fill_kernel(struct slri_metal *metal, const struct slri_code_t
 {
     struct making making = {.metal = metal, .name = text->name};
     const uint32_t *block = text->shape.block;
-    kernel->name = text->entry->name;
     SLRI_TRY(slri_msl_facts(text->module, text->entry, &kernel->facts));
     slr_status status = make_library(&making, slri_text_view(&text->text), kernel->facts.version);
     if (status == SLR_OK)
-        status = describe_pipeline(&making, kernel->name, (uint64_t)block[0] * block[1] * block[2]);
+        status = describe_pipeline(&making, kernel->base.name, (uint64_t)block[0] * block[1] * block[2]);
     if (status == SLR_OK)
         status = stored ? load_archive(&making, text, stored, &kernel->pipeline)
                         : make_pipeline(&making, 0, &kernel->pipeline);
@@ -223,13 +221,8 @@ static slr_status fill_kernel(struct slri_metal *metal, const struct slri_code_t
 static slr_status make_kernel(struct slri_metal *metal, const struct slri_code_text *text,
                               const struct slri_blob *stored, struct slri_blob *made, void **loaded)
 {
-    struct slri_mt_kernel *kernel = slri_alloc(metal->allocator, sizeof *kernel);
-    if (!kernel)
-        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", text->name);
-    slri_mutex_lock(&metal->code_lock);
-    kernel->next = metal->first_kernel;
-    metal->first_kernel = kernel;
-    slri_mutex_unlock(&metal->code_lock);
+    void *kernel;
+    SLRI_TRY(slri_loaded_add(&metal->kernels, text->entry->name, &kernel));
     void *pool = metal->mt->push_pool();
     slr_status status = fill_kernel(metal, text, stored, made, kernel);
     metal->mt->pop_pool(pool);
@@ -251,33 +244,27 @@ slr_status slri_mt_code_load(void *device, const struct slri_code_text *text, co
     return make_kernel(device, text, blob, NULL, loaded);
 }
 
-static void drop(const struct slri_metal *metal, slri_mt_id *pipeline)
+static void drop_pipeline(void *device, struct slri_loaded *loaded)
 {
-    if (!slri_hangs(&metal->loss))
-        slri_mt_release(metal, *pipeline);
-    *pipeline = NULL;
+    struct slri_mt_kernel *kernel = (struct slri_mt_kernel *)loaded;
+    slri_mt_release(device, kernel->pipeline);
+    kernel->pipeline = NULL;
 }
+
+const struct slri_loaded_calls slri_mt_loaded_calls = {.bytes = sizeof(struct slri_mt_kernel), .drop = drop_pipeline};
 
 void slri_mt_code_unload(void *device, void *loaded)
 {
     struct slri_metal *metal = device;
-    struct slri_mt_kernel *kernel = loaded, **place = &metal->first_kernel;
-    slri_mutex_lock(&metal->code_lock);
-    while (*place != kernel)
-        place = &(*place)->next;
-    *place = kernel->next;
-    drop(metal, &kernel->pipeline);
-    slri_mutex_unlock(&metal->code_lock);
-    slri_free(metal->allocator, kernel, sizeof *kernel);
+    slri_loaded_remove(&metal->kernels, loaded);
 }
 
 void slri_mt_code_forget(struct slri_metal *metal)
 {
-    slri_mutex_lock(&metal->code_lock);
-    for (struct slri_mt_kernel *each = metal->first_kernel; each; each = each->next)
-        drop(metal, &each->pipeline);
-    drop(metal, &metal->tool);
-    slri_mutex_unlock(&metal->code_lock);
+    slri_loaded_forget(&metal->kernels);
+    if (!slri_hangs(&metal->loss))
+        slri_mt_release(metal, metal->tool);
+    metal->tool = NULL;
 }
 
 slr_status slri_mt_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
@@ -316,9 +303,9 @@ static slr_status make_tool(struct slri_metal *metal)
 
 slr_status slri_mt_code_tool(struct slri_metal *metal, slri_mt_id *out)
 {
-    slri_mutex_lock(&metal->code_lock);
+    slri_mutex_lock(&metal->kernels.lock);
     slr_status status = metal->tool ? SLR_OK : make_tool(metal);
     *out = metal->tool;
-    slri_mutex_unlock(&metal->code_lock);
+    slri_mutex_unlock(&metal->kernels.lock);
     return status;
 }

@@ -59,7 +59,7 @@ static void metal_close(void *device)
     give_up(metal);
     if (metal->mt)
         metal->mt->pop_pool(pool);
-    slri_mutex_destroy(&metal->code_lock);
+    slri_loaded_destroy(&metal->kernels);
     slri_places_destroy(&metal->chunks);
     slri_loss_destroy(&metal->loss);
     slri_free(metal->allocator, metal, sizeof *metal);
@@ -75,7 +75,9 @@ static slr_status metal_open(const struct slri_spec *spec, const slr_allocator *
     snprintf(metal->name, sizeof metal->name, "metal:%u", spec->index);
     slri_loss_init(&metal->loss, metal->name);
     slri_places_init(&metal->chunks, allocator, metal->name, sizeof(struct slri_mt_chunk));
-    slri_mutex_init(&metal->code_lock);
+    metal->kernels = (struct slri_loaded_list){
+        .call = &slri_mt_loaded_calls, .device = metal, .allocator = allocator, .loss = &metal->loss};
+    slri_loaded_init(&metal->kernels);
     slr_status status = find(metal, spec);
     if (status == SLR_OK)
         *device = metal;

@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "emit/msl/emit_msl.h"
 #include "engine/buffered_queue.h"
+#include "engine/loaded.h"
 #include "engine/loss.h"
 #include "engine/places.h"
 #include "hal/hal.h"
@@ -48,9 +49,8 @@ struct slri_metal {
     slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
     struct slri_places chunks; // by their keys
-    slri_mutex code_lock;      // of the next two
-    struct slri_mt_kernel *first_kernel;
-    slri_mt_id tool; // the pipeline that copies and fills; NULL: not made yet
+    struct slri_loaded_list kernels;
+    slri_mt_id tool; // under the lock of those: the pipeline that copies and fills; NULL: not made yet
     struct slri_mt_counts counts;
 };
 
@@ -82,11 +82,11 @@ void slri_mt_locate(void *device, const void *memory, struct slri_memory_place *
 
 // code.c: a kernel for a shape of block.
 struct slri_mt_kernel {
-    const char *name; // its own
+    struct slri_loaded base; // first
     struct slri_msl_facts facts;
-    slri_mt_id pipeline;
-    struct slri_mt_kernel *next; // the device's
+    slri_mt_id pipeline; // for all sizes of dynamic shared memory
 };
+extern const struct slri_loaded_calls slri_mt_loaded_calls;
 slr_status slri_mt_code_write(void *device, struct slri_code_text *text);
 slr_status slri_mt_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
 slr_status slri_mt_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,

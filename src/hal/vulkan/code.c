@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code: a SPIR-V module of a kernel, and its pipeline for a block. What is kept on disk is what the driver's pipeline
 // cache has of it; the module is written anew, which takes less time than reading it.
-#include "base/alloc.h"
 #include "base/status.h"
 #include "emit/device/faults.h"
 #include "engine/code.h"
@@ -62,9 +61,10 @@ slr_status slri_vk_code_write(void *device, struct slri_code_text *text)
 
 // ---- pipelines -----------------------------------------------------------------------------------------------------
 
-static slr_status make_pipeline(struct slri_vulkan *vulkan, const struct slri_vk_kernel *kernel, uint32_t dynamic_words,
-                                VkPipeline *out)
+static slr_status make_pipeline(void *device, struct slri_loaded *loaded, uint32_t dynamic_words, uint64_t *out)
 {
+    struct slri_vulkan *vulkan = device;
+    const struct slri_vk_kernel *kernel = (const struct slri_vk_kernel *)loaded;
     const uint32_t value[] = {kernel->block[0], kernel->block[1], kernel->block[2], dynamic_words};
     const VkSpecializationMapEntry entry[] = {{SLRI_SPIRV_BLOCK_X, 0, 4},
                                               {SLRI_SPIRV_BLOCK_Y, 4, 4},
@@ -83,53 +83,50 @@ static slr_status make_pipeline(struct slri_vulkan *vulkan, const struct slri_vk
                   .flags = has_size ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT : 0,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .module = kernel->module,
-                  .pName = kernel->name,
+                  .pName = loaded->name,
                   .pSpecializationInfo = &special},
         .layout = vulkan->layout};
-    VkResult result = vulkan->call.CreateComputePipelines(vulkan->device, kernel->cache, 1, &create, NULL, out);
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    VkResult result = vulkan->call.CreateComputePipelines(vulkan->device, kernel->cache, 1, &create, NULL, &pipeline);
+    if (loaded->pipeline) // who compiles the kernel counts its first
+        slri_vk_count(&vulkan->counts.pipelines);
     // Of the code, not of the device: there are drivers that say each of these.
     if (result == VK_ERROR_UNKNOWN || result == VK_ERROR_INVALID_SHADER_NV || result == VK_ERROR_INITIALIZATION_FAILED)
-        return SLRI_FAIL(COMPILE, "kernel %s: the compiler of device '%s' rejected its SPIR-V (error %d)", kernel->name,
+        return SLRI_FAIL(COMPILE, "kernel %s: the compiler of device '%s' rejected its SPIR-V (error %d)", loaded->name,
                          vulkan->name, (int)result);
+    *out = (uint64_t)pipeline;
     return slri_vk_check(vulkan, "CreateComputePipelines", result);
 }
 
-static slr_status add_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel, uint32_t dynamic_words,
-                               struct slri_vk_pipeline **out)
+static void free_pipeline(void *device, uint64_t pipeline)
 {
-    struct slri_vk_pipeline *made = slri_alloc(vulkan->allocator, sizeof *made);
-    if (!made)
-        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", kernel->name);
-    slr_status status = make_pipeline(vulkan, kernel, dynamic_words, &made->pipeline);
-    if (status != SLR_OK) {
-        slri_free(vulkan->allocator, made, sizeof *made);
-        return status;
-    }
-    made->dynamic_words = dynamic_words;
-    made->next = kernel->first;
-    kernel->first = made;
-    *out = made;
-    return SLR_OK;
+    struct slri_vulkan *vulkan = device;
+    vulkan->call.DestroyPipeline(vulkan->device, (VkPipeline)pipeline, NULL);
 }
+
+static void drop_module(void *device, struct slri_loaded *loaded)
+{
+    struct slri_vulkan *vulkan = device;
+    struct slri_vk_kernel *kernel = (struct slri_vk_kernel *)loaded;
+    if (!kernel->module)
+        return;
+    vulkan->call.DestroyPipelineCache(vulkan->device, kernel->cache, NULL);
+    vulkan->call.DestroyShaderModule(vulkan->device, kernel->module, NULL);
+    kernel->cache = VK_NULL_HANDLE;
+    kernel->module = VK_NULL_HANDLE;
+}
+
+const struct slri_loaded_calls slri_vk_loaded_calls = {
+    .bytes = sizeof(struct slri_vk_kernel), .make = make_pipeline, .free = free_pipeline, .drop = drop_module};
 
 slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel, uint32_t dynamic_bytes,
                                  VkPipeline *out)
 {
     const uint32_t words = dynamic_bytes > 8 ? (dynamic_bytes + 3) / 4 : 2;
-    const uint32_t wanted = kernel->layout.has_dynamic ? words : 0;
-    slr_status status = SLR_OK;
-    slri_mutex_lock(&kernel->lock);
-    struct slri_vk_pipeline *found = kernel->first;
-    while (found && found->dynamic_words != wanted)
-        found = found->next;
-    if (!found) {
-        status = add_pipeline(vulkan, kernel, wanted, &found);
-        slri_vk_count(&vulkan->counts.pipelines);
-    }
-    if (status == SLR_OK)
-        *out = found->pipeline;
-    slri_mutex_unlock(&kernel->lock);
-    return status;
+    uint64_t pipeline;
+    SLRI_TRY(slri_loaded_pipeline(&vulkan->kernels, &kernel->base, kernel->layout.has_dynamic ? words : 0, &pipeline));
+    *out = (VkPipeline)pipeline;
+    return SLR_OK;
 }
 
 // ---- loading -------------------------------------------------------------------------------------------------------
@@ -144,31 +141,24 @@ static slr_status fill_kernel(struct slri_vulkan *vulkan, const struct slri_code
     const VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                              .initialDataSize = blob->count,
                                              .pInitialData = blob->bytes};
-    struct slri_vk_pipeline *made;
+    VkPipeline made;
     memcpy(&kernel->needs, slri_text_view(&text->text), sizeof kernel->needs);
     memcpy(kernel->block, text->shape.block, sizeof kernel->block);
-    kernel->name = text->entry->name;
     SLRI_TRY(slri_arguments_find(text->module, text->entry, &kernel->layout));
     SLRI_VK_TRY(vulkan, CreateShaderModule, vulkan->device, &module, NULL, &kernel->module);
     SLRI_VK_TRY(vulkan, CreatePipelineCache, vulkan->device, &cache, NULL, &kernel->cache);
-    return add_pipeline(vulkan, kernel, kernel->layout.has_dynamic ? 2 : 0, &made);
+    return slri_vk_code_pipeline(vulkan, kernel, 0, &made);
 }
 
-static slr_status make_kernel(struct slri_vulkan *vulkan, const struct slri_code_text *text,
-                              const struct slri_blob *blob, struct slri_vk_kernel **out)
+slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
+                             void **loaded)
 {
-    struct slri_vk_kernel *kernel = slri_alloc(vulkan->allocator, sizeof *kernel);
-    if (!kernel)
-        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", text->name);
-    slri_mutex_init(&kernel->lock);
-    slri_mutex_lock(&vulkan->code_lock);
-    kernel->next = vulkan->first_kernel;
-    vulkan->first_kernel = kernel;
-    kernel->number = ++vulkan->kernels;
-    slri_mutex_unlock(&vulkan->code_lock);
+    struct slri_vulkan *vulkan = device;
+    void *kernel;
+    SLRI_TRY(slri_loaded_add(&vulkan->kernels, text->entry->name, &kernel));
     slr_status status = fill_kernel(vulkan, text, blob, kernel);
     if (status == SLR_OK)
-        *out = kernel;
+        *loaded = kernel;
     else
         slri_vk_code_unload(vulkan, kernel);
     return status;
@@ -191,72 +181,16 @@ slr_status slri_vk_code_build(void *device, const struct slri_code_text *text, s
 {
     struct slri_vulkan *vulkan = device;
     const struct slri_blob none = {0};
-    struct slri_vk_kernel *kernel;
-    SLRI_TRY(make_kernel(vulkan, text, &none, &kernel));
+    SLRI_TRY(slri_vk_code_load(vulkan, text, &none, loaded));
     slri_vk_count(&vulkan->counts.pipelines);
-    take_cache(vulkan, kernel, blob);
-    *loaded = kernel;
+    take_cache(vulkan, *loaded, blob);
     return SLR_OK;
-}
-
-slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
-                             void **loaded)
-{
-    struct slri_vk_kernel *kernel;
-    SLRI_TRY(make_kernel(device, text, blob, &kernel));
-    *loaded = kernel;
-    return SLR_OK;
-}
-
-// Under the lock of code.
-static void free_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel)
-{
-    const bool frees = !slri_hangs(&vulkan->loss);
-    for (struct slri_vk_pipeline *each = kernel->first, *next; each; each = next) {
-        next = each->next;
-        if (frees)
-            vulkan->call.DestroyPipeline(vulkan->device, each->pipeline, NULL);
-        slri_free(vulkan->allocator, each, sizeof *each);
-    }
-    if (frees && kernel->module) {
-        vulkan->call.DestroyPipelineCache(vulkan->device, kernel->cache, NULL);
-        vulkan->call.DestroyShaderModule(vulkan->device, kernel->module, NULL);
-    }
-    kernel->first = NULL;
-    kernel->module = VK_NULL_HANDLE;
-    kernel->cache = VK_NULL_HANDLE;
-}
-
-void slri_vk_code_name(struct slri_vulkan *vulkan, uint32_t number, char *out, size_t room)
-{
-    slri_mutex_lock(&vulkan->code_lock);
-    const struct slri_vk_kernel *each = vulkan->first_kernel;
-    while (each && each->number != number)
-        each = each->next;
-    snprintf(out, room, "%s", each ? each->name : "(unloaded)");
-    slri_mutex_unlock(&vulkan->code_lock);
-}
-
-void slri_vk_code_forget(struct slri_vulkan *vulkan)
-{
-    slri_mutex_lock(&vulkan->code_lock);
-    for (struct slri_vk_kernel *each = vulkan->first_kernel; each; each = each->next)
-        free_pipeline(vulkan, each);
-    slri_mutex_unlock(&vulkan->code_lock);
 }
 
 void slri_vk_code_unload(void *device, void *loaded)
 {
     struct slri_vulkan *vulkan = device;
-    struct slri_vk_kernel *kernel = loaded, **place = &vulkan->first_kernel;
-    slri_mutex_lock(&vulkan->code_lock);
-    while (*place != kernel)
-        place = &(*place)->next;
-    *place = kernel->next;
-    free_pipeline(vulkan, kernel);
-    slri_mutex_unlock(&vulkan->code_lock);
-    slri_mutex_destroy(&kernel->lock);
-    slri_free(vulkan->allocator, kernel, sizeof *kernel);
+    slri_loaded_remove(&vulkan->kernels, loaded);
 }
 
 slr_status slri_vk_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)

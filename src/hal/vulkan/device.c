@@ -129,7 +129,7 @@ static void give_up(void *device)
         slri_buffered_destroy(vulkan, vulkan->own);
     vulkan->own = NULL;
     slri_vk_memory_forget(vulkan);
-    slri_vk_code_forget(vulkan);
+    slri_loaded_forget(&vulkan->kernels);
     if (vulkan->device && vulkan->call.DestroyDevice && !slri_hangs(&vulkan->loss)) {
         vulkan->call.DestroyPipelineLayout(vulkan->device, vulkan->layout, NULL);
         vulkan->call.DestroyDevice(vulkan->device, NULL);
@@ -144,7 +144,9 @@ static void init_locks(struct slri_vulkan *vulkan)
     slri_places_init(&vulkan->seen, vulkan->allocator, vulkan->name, sizeof(struct slri_vk_chunk));
     slri_mutex_init(&vulkan->own_lock);
     slri_mutex_init(&vulkan->canary.lock);
-    slri_mutex_init(&vulkan->code_lock);
+    vulkan->kernels = (struct slri_loaded_list){
+        .call = &slri_vk_loaded_calls, .device = vulkan, .allocator = vulkan->allocator, .loss = &vulkan->loss};
+    slri_loaded_init(&vulkan->kernels);
     for (uint32_t i = 0; i < sizeof vulkan->line / sizeof *vulkan->line; ++i)
         slri_mutex_init(&vulkan->line[i].lock);
 }
@@ -156,7 +158,7 @@ static void vulkan_close(void *device)
     give_up(vulkan);
     for (uint32_t i = 0; i < sizeof vulkan->line / sizeof *vulkan->line; ++i)
         slri_mutex_destroy(&vulkan->line[i].lock);
-    slri_mutex_destroy(&vulkan->code_lock);
+    slri_loaded_destroy(&vulkan->kernels);
     slri_mutex_destroy(&vulkan->canary.lock);
     slri_mutex_destroy(&vulkan->own_lock);
     slri_places_destroy(&vulkan->seen);

@@ -41,7 +41,7 @@ slr_status slri_vk_recorder_look(struct slri_vk_recorder *recorder)
     if (number == 0)
         return SLR_OK;
     memcpy(recorder->memory.host, &none, sizeof none);
-    slri_vk_code_name(vulkan, number, kernel + strlen(kernel), sizeof kernel - strlen(kernel));
+    slri_loaded_name(&vulkan->kernels, number, kernel + strlen(kernel), sizeof kernel - strlen(kernel));
     return slri_canary_ended(&vulkan->canary, vulkan->name, kernel);
 }
 
@@ -199,7 +199,7 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
                                    .grid = {grid[0], grid[1], grid[2]},
                                    .turns = SLRI_SPIRV_TURNS,
                                    .ended = recorder->memory.address,
-                                   .number = kernel->number};
+                                   .number = kernel->base.number};
     const uint32_t pushed = slri_vk_push(&push, recorder->blocks.shadow + at, kernel->layout.bytes);
     slri_vk_flow(vulkan, recorder->flow, recorder->commands, use, uses_of(vulkan, command, extras, use));
     if (recorder->bound != pipeline)

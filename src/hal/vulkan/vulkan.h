@@ -9,6 +9,7 @@
 #include "engine/canary.h"
 #include "engine/kept_list.h"
 #include "engine/launch_block.h"
+#include "engine/loaded.h"
 #include "engine/loss.h"
 #include "engine/places.h"
 #include "engine/resident.h"
@@ -74,9 +75,7 @@ struct slri_vulkan {
     void *own;
 
     VkPipelineLayout layout;
-    slri_mutex code_lock; // of the next
-    struct slri_vk_kernel *first_kernel;
-    uint32_t kernels; // so far
+    struct slri_loaded_list kernels;
     struct slri_canary canary;
     struct slri_vk_counts counts;
 
@@ -206,26 +205,17 @@ slr_status slri_vk_code_build(void *device, const struct slri_code_text *text, s
 slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
                              void **loaded);
 void slri_vk_code_unload(void *device, void *loaded);
-void slri_vk_code_name(struct slri_vulkan *vulkan, uint32_t number, char *out, size_t room);
-void slri_vk_code_forget(struct slri_vulkan *vulkan); // what the driver has of it
 slr_status slri_vk_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 // A kernel for a shape of block: what was loaded.
 struct slri_vk_kernel {
+    struct slri_loaded base; // first
     struct slri_arguments layout;
     uint32_t block[3];
     VkShaderModule module;
     VkPipelineCache cache;
-    const char *name; // its own
-    uint32_t needs;   // SLRI_SPIRV_...
-    uint32_t number;  // of those of the device, from 1
-    slri_mutex lock;  // of the next
-    struct slri_vk_pipeline {
-        VkPipeline pipeline;
-        uint32_t dynamic_words;
-        struct slri_vk_pipeline *next;
-    } * first;
-    struct slri_vk_kernel *next; // the device's
+    uint32_t needs; // SLRI_SPIRV_...
 };
+extern const struct slri_loaded_calls slri_vk_loaded_calls;
 // The pipeline for so much dynamic shared memory, made when it is first asked for.
 slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel, uint32_t dynamic_bytes,
                                  VkPipeline *out);

@@ -168,65 +168,62 @@ static slr_status check_text(struct slri_webgpu *webgpu, const char *call, const
 {
     const char *words = slri_wg_refusal();
     SLRI_TRY(slri_wg_check(webgpu, call));
-    return words ? refuse_text(webgpu, kernel->name, text, words) : SLR_OK;
+    return words ? refuse_text(webgpu, kernel->base.name, text, words) : SLR_OK;
 }
 
 // ---- pipelines -----------------------------------------------------------------------------------------------------
 
-static slr_status make_pipeline(struct slri_webgpu *webgpu, const struct slri_wg_kernel *kernel, const char *text,
-                                uint32_t dynamic_words, WGPUComputePipeline *out)
+static slr_status make_pipeline(void *device, struct slri_loaded *loaded, uint32_t dynamic_words, uint64_t *out)
 {
+    struct slri_webgpu *webgpu = device;
+    const struct slri_wg_kernel *kernel = (const struct slri_wg_kernel *)loaded;
     const WGPUConstantEntry words = {.key = slri_wg_text("slri_dynamic_words"), .value = dynamic_words};
     slri_text name = SLRI_TEXT_INIT;
-    slri_text_printf(&name, SLRI_WGSL_KERNEL_PREFIX "%s", kernel->name);
+    slri_text_printf(&name, SLRI_WGSL_KERNEL_PREFIX "%s", loaded->name);
     const WGPUComputePipelineDescriptor how = {.layout = kernel->layout->pipeline,
                                                .compute = {.module = kernel->module,
                                                            .entryPoint = slri_wg_text(slri_text_view(&name)),
                                                            .constantCount = kernel->has_dynamic,
                                                            .constants = &words}};
-    *out = webgpu->lib->DeviceCreateComputePipeline(webgpu->device, &how);
+    WGPUComputePipeline made = webgpu->lib->DeviceCreateComputePipeline(webgpu->device, &how);
     slri_text_free(&name);
     slri_wg_count(&webgpu->counts.pipelines, 1);
-    slr_status status = check_text(webgpu, "DeviceCreateComputePipeline", kernel, text);
-    return status == SLR_OK && !*out ? SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", kernel->name) : status;
+    slr_status status = check_text(webgpu, "DeviceCreateComputePipeline", kernel, kernel->text);
+    if (status == SLR_OK && !made)
+        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", loaded->name);
+    if (status != SLR_OK && made)
+        webgpu->lib->ComputePipelineRelease(made);
+    *out = (uintptr_t)made;
+    return status;
 }
 
-static slr_status add_pipeline(struct slri_webgpu *webgpu, struct slri_wg_kernel *kernel, const char *text,
-                               uint32_t dynamic_words, struct slri_wg_pipeline **out)
+static void free_pipeline(void *device, uint64_t pipeline)
 {
-    struct slri_wg_pipeline *made = slri_alloc(webgpu->allocator, sizeof *made);
-    if (!made)
-        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", kernel->name);
-    slr_status status = make_pipeline(webgpu, kernel, text, dynamic_words, &made->pipeline);
-    if (status != SLR_OK) {
-        if (made->pipeline)
-            webgpu->lib->ComputePipelineRelease(made->pipeline);
-        slri_free(webgpu->allocator, made, sizeof *made);
-        return status;
-    }
-    made->dynamic_words = dynamic_words;
-    made->next = kernel->first;
-    kernel->first = made;
-    *out = made;
-    return SLR_OK;
+    const struct slri_webgpu *webgpu = device;
+    webgpu->lib->ComputePipelineRelease((WGPUComputePipeline)(uintptr_t)pipeline);
 }
+
+static void drop_module(void *device, struct slri_loaded *loaded)
+{
+    const struct slri_webgpu *webgpu = device;
+    struct slri_wg_kernel *kernel = (struct slri_wg_kernel *)loaded;
+    if (kernel->module)
+        webgpu->lib->ShaderModuleRelease(kernel->module);
+    kernel->module = NULL;
+    kernel->layout = NULL;
+}
+
+const struct slri_loaded_calls slri_wg_loaded_calls = {
+    .bytes = sizeof(struct slri_wg_kernel), .make = make_pipeline, .free = free_pipeline, .drop = drop_module};
 
 slr_status slri_wg_code_pipeline(struct slri_webgpu *webgpu, struct slri_wg_kernel *kernel, uint32_t dynamic_bytes,
                                  WGPUComputePipeline *out)
 {
     const uint32_t words = dynamic_bytes > 4 ? (dynamic_bytes + 3) / 4 : 1;
-    const uint32_t wanted = kernel->has_dynamic ? words : 0;
-    slr_status status = SLR_OK;
-    slri_mutex_lock(&kernel->lock);
-    struct slri_wg_pipeline *found = kernel->first;
-    while (found && found->dynamic_words != wanted)
-        found = found->next;
-    if (!found)
-        status = add_pipeline(webgpu, kernel, "", wanted, &found);
-    if (status == SLR_OK)
-        *out = found->pipeline;
-    slri_mutex_unlock(&kernel->lock);
-    return status;
+    uint64_t pipeline;
+    SLRI_TRY(slri_loaded_pipeline(&webgpu->kernels, &kernel->base, kernel->has_dynamic ? words : 0, &pipeline));
+    *out = (WGPUComputePipeline)(uintptr_t)pipeline;
+    return SLR_OK;
 }
 
 // ---- loading -------------------------------------------------------------------------------------------------------
@@ -236,32 +233,27 @@ static slr_status fill_kernel(struct slri_webgpu *webgpu, const char *text, stru
     const WGPUShaderSourceWGSL source = {{NULL, WGPUSType_ShaderSourceWGSL}, slri_wg_text(text)};
     const WGPUShaderModuleDescriptor how = {.nextInChain = (WGPUChainedStruct *)(uintptr_t)&source.chain};
     struct slri_wg_layout wanted = {0};
-    struct slri_wg_pipeline *made;
+    WGPUComputePipeline made;
     SLRI_TRY(slri_loss_check(&webgpu->loss));
     read_bindings(text, &wanted, &kernel->uniform_bytes);
     kernel->has_dynamic = strstr(text, "override slri_dynamic_words") != NULL;
     kernel->tells = strstr(text, " slri_ended: ") != NULL;
-    slri_mutex_lock(&webgpu->code_lock);
+    slri_mutex_lock(&webgpu->kernels.lock);
     slr_status status = share_layout(webgpu, &wanted, &kernel->layout);
-    slri_mutex_unlock(&webgpu->code_lock);
+    slri_mutex_unlock(&webgpu->kernels.lock);
     SLRI_TRY(status);
     kernel->module = webgpu->lib->DeviceCreateShaderModule(webgpu->device, &how);
     SLRI_TRY(check_text(webgpu, "DeviceCreateShaderModule", kernel, text));
-    return add_pipeline(webgpu, kernel, text, kernel->has_dynamic ? 1 : 0, &made);
+    kernel->text = text;
+    status = slri_wg_code_pipeline(webgpu, kernel, 0, &made);
+    kernel->text = "";
+    return status;
 }
 
-static slr_status make_kernel(struct slri_webgpu *webgpu, const char *name, const char *text,
-                              struct slri_wg_kernel **out)
+static slr_status make_kernel(struct slri_webgpu *webgpu, const char *name, const char *text, void **out)
 {
-    struct slri_wg_kernel *kernel = slri_alloc(webgpu->allocator, sizeof *kernel);
-    if (!kernel)
-        return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", name);
-    slri_mutex_init(&kernel->lock);
-    kernel->name = name;
-    slri_mutex_lock(&webgpu->code_lock);
-    kernel->next = webgpu->first_kernel;
-    webgpu->first_kernel = kernel;
-    slri_mutex_unlock(&webgpu->code_lock);
+    void *kernel;
+    SLRI_TRY(slri_loaded_add(&webgpu->kernels, name, &kernel));
     slr_status status = fill_kernel(webgpu, text, kernel);
     if (status == SLR_OK)
         *out = kernel;
@@ -272,42 +264,14 @@ static slr_status make_kernel(struct slri_webgpu *webgpu, const char *name, cons
 
 slr_status slri_wg_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
 {
-    struct slri_wg_kernel *kernel;
     (void)blob; // it stays empty
-    SLRI_TRY(make_kernel(device, text->entry->name, slri_text_view(&text->text), &kernel));
-    *loaded = kernel;
-    return SLR_OK;
-}
-
-// Under the lock of code.
-static void free_objects(struct slri_webgpu *webgpu, struct slri_wg_kernel *kernel)
-{
-    const bool frees = !slri_hangs(&webgpu->loss);
-    for (struct slri_wg_pipeline *each = kernel->first, *next; each; each = next) {
-        next = each->next;
-        if (frees)
-            webgpu->lib->ComputePipelineRelease(each->pipeline);
-        slri_free(webgpu->allocator, each, sizeof *each);
-    }
-    if (frees && kernel->module)
-        webgpu->lib->ShaderModuleRelease(kernel->module);
-    kernel->first = NULL;
-    kernel->module = NULL;
-    kernel->layout = NULL;
+    return make_kernel(device, text->entry->name, slri_text_view(&text->text), loaded);
 }
 
 void slri_wg_code_unload(void *device, void *loaded)
 {
     struct slri_webgpu *webgpu = device;
-    struct slri_wg_kernel *kernel = loaded, **place = &webgpu->first_kernel;
-    slri_mutex_lock(&webgpu->code_lock);
-    while (*place != kernel)
-        place = &(*place)->next;
-    *place = kernel->next;
-    free_objects(webgpu, kernel);
-    slri_mutex_unlock(&webgpu->code_lock);
-    slri_mutex_destroy(&kernel->lock);
-    slri_free(webgpu->allocator, kernel, sizeof *kernel);
+    slri_loaded_remove(&webgpu->kernels, loaded);
 }
 
 void slri_wg_code_forget(struct slri_webgpu *webgpu)
@@ -317,24 +281,24 @@ void slri_wg_code_forget(struct slri_webgpu *webgpu)
             slri_wg_code_unload(webgpu, webgpu->tool[i]);
         webgpu->tool[i] = NULL;
     }
-    slri_mutex_lock(&webgpu->code_lock);
-    for (struct slri_wg_kernel *each = webgpu->first_kernel; each; each = each->next)
-        free_objects(webgpu, each);
+    slri_loaded_forget(&webgpu->kernels);
     for (struct slri_wg_layout *each = webgpu->first_layout, *next; each; each = next) {
         next = each->next;
         free_layout(webgpu, each);
     }
     webgpu->first_layout = NULL;
-    slri_mutex_unlock(&webgpu->code_lock);
 }
 
 slr_status slri_wg_code_tool(struct slri_webgpu *webgpu, enum slri_wg_tool tool, struct slri_wg_kernel **out)
 {
     static const char *const name[SLRI_WG_TOOLS] = {"copy", "fill", "count"};
+    void *made = NULL;
     slr_status status = SLR_OK;
     slri_mutex_lock(&webgpu->tool_lock);
-    if (!webgpu->tool[tool])
-        status = make_kernel(webgpu, name[tool], slri_embedded_bytes_wgsl, &webgpu->tool[tool]);
+    if (!webgpu->tool[tool]) {
+        status = make_kernel(webgpu, name[tool], slri_embedded_bytes_wgsl, &made);
+        webgpu->tool[tool] = made;
+    }
     *out = webgpu->tool[tool];
     slri_mutex_unlock(&webgpu->tool_lock);
     return status;

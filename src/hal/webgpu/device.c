@@ -105,7 +105,7 @@ static void webgpu_close(void *device)
         return;
     slri_mutex_destroy(&webgpu->canary.lock);
     slri_mutex_destroy(&webgpu->tool_lock);
-    slri_mutex_destroy(&webgpu->code_lock);
+    slri_loaded_destroy(&webgpu->kernels);
     slri_mutex_destroy(&webgpu->buried_lock);
     slri_places_destroy(&webgpu->chunks);
     slri_loss_destroy(&webgpu->loss);
@@ -131,7 +131,9 @@ static slr_status webgpu_open(const struct slri_spec *spec, const slr_allocator 
     slri_loss_init(&webgpu->loss, webgpu->name);
     slri_mutex_init(&webgpu->buried_lock);
     slri_places_init(&webgpu->chunks, allocator, webgpu->name, sizeof(struct slri_wg_chunk));
-    slri_mutex_init(&webgpu->code_lock);
+    webgpu->kernels = (struct slri_loaded_list){
+        .call = &slri_wg_loaded_calls, .device = webgpu, .allocator = allocator, .loss = &webgpu->loss};
+    slri_loaded_init(&webgpu->kernels);
     slri_mutex_init(&webgpu->tool_lock);
     slri_mutex_init(&webgpu->canary.lock);
     slr_status status = check_spec(webgpu, spec);

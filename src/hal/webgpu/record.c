@@ -137,7 +137,7 @@ slr_status slri_wg_recorder_refuse(const struct slri_wg_recorder *recorder, cons
     return SLRI_FAIL(UNSUPPORTED,
                      "kernel %s: a grid of %u x %u x %u blocks; device '%s' has %u along an axis, and a launch at most "
                      "%u parts of that size; launch several smaller grids",
-                     kernel->name, grid[0], grid[1], grid[2], webgpu->name,
+                     kernel->base.name, grid[0], grid[1], grid[2], webgpu->name,
                      webgpu->facts.limits.maxComputeWorkgroupsPerDimension,
                      (uint32_t)(ARGUMENT_BYTES / round_up(recorder, kernel->uniform_bytes)));
 }
@@ -346,7 +346,8 @@ static slr_status check_apart(const struct slri_webgpu *webgpu, const struct slr
                 return SLRI_FAIL(UNSUPPORTED,
                                  "kernel %s: two of its buffers share memory, which %s refuses; pass one of them, or "
                                  "slices that begin at multiples of %u B",
-                                 kernel->name, webgpu->lib->name, webgpu->facts.limits.minStorageBufferOffsetAlignment);
+                                 kernel->base.name, webgpu->lib->name,
+                                 webgpu->facts.limits.minStorageBufferOffsetAlignment);
         }
     }
     return SLR_OK;
@@ -384,7 +385,7 @@ static slr_status dispatch(struct slri_wg_recorder *recorder, const struct slri_
                                 &wanted.range[wanted.ranges++]));
     SLRI_TRY(check_apart(webgpu, kernel, &wanted));
     SLRI_TRY(begin_pass(recorder, extras->wants_times));
-    recorder->told_by = kernel->tells ? kernel->name : recorder->told_by;
+    recorder->told_by = kernel->tells ? kernel->base.name : recorder->told_by;
     return put_grid(recorder, command, pipeline, &wanted);
 }
 

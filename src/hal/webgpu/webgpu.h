@@ -7,6 +7,7 @@
 #include "engine/buffered_queue.h"
 #include "engine/canary.h"
 #include "engine/launch_block.h"
+#include "engine/loaded.h"
 #include "engine/loss.h"
 #include "engine/places.h"
 #include "hal/hal.h"
@@ -74,10 +75,9 @@ struct slri_webgpu {
     WGPUBuffer none;              // what a kernel gets in place of buffers that are not there
     uint64_t none_step;           // a part of it each
 
-    slri_mutex code_lock; // of the next two
-    struct slri_wg_layout *first_layout;
-    struct slri_wg_kernel *first_kernel;
-    slri_mutex tool_lock; // of the next
+    struct slri_loaded_list kernels;
+    struct slri_wg_layout *first_layout; // under the lock of those
+    slri_mutex tool_lock;                // of the next
     struct slri_wg_kernel *tool[SLRI_WG_TOOLS];
 
     struct slri_canary canary;
@@ -122,19 +122,14 @@ struct slri_wg_chunk slri_wg_find(struct slri_webgpu *webgpu, const void *addres
 
 // code.c
 struct slri_wg_kernel {
-    const char *name;        // its own
+    struct slri_loaded base; // first
+    const char *text;        // while it is made; then ""
     uint32_t uniform_bytes;  // 0: it takes none
     bool has_dynamic, tells; // the latter: of loops that the driver has ended
     WGPUShaderModule module;
     struct slri_wg_layout *layout;
-    slri_mutex lock; // of the next
-    struct slri_wg_pipeline {
-        WGPUComputePipeline pipeline;
-        uint32_t dynamic_words;
-        struct slri_wg_pipeline *next;
-    } * first;
-    struct slri_wg_kernel *next; // the device's
 };
+extern const struct slri_loaded_calls slri_wg_loaded_calls;
 slr_status slri_wg_code_write(void *device, struct slri_code_text *text);
 slr_status slri_wg_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
 void slri_wg_code_unload(void *device, void *loaded);
