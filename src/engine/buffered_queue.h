@@ -16,6 +16,10 @@
 #define SLRI_STAGE_PART (UINT64_C(32) << 20)        // bytes of a copy through the stage at once, with what is around it
 #define SLRI_HANG_TIMEOUT_NS UINT64_C(600000000000) // a command that takes longer has hung
 
+// What struct slri_queue_facts says of these queues, as initializers. Threads of streams wait for the device most of
+// their time, so there may be more of them than cores.
+#define SLRI_BUFFERED_FACTS .threads = 16, .most_begun = 256, .most_pattern = 4, .faults = SLRI_FAULTS_IN_FIELDS
+
 struct slri_buffered_queue;
 
 // A copy out: `bytes` at `at` in the stage, or wherever `take_read` has put them, become the host's at `to`.

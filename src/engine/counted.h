@@ -10,12 +10,16 @@ struct slri_counted {
     const uint64_t *counter; // atomic
 };
 
+static inline void slri_metrics_add(slr_metrics *out, const char *name, uint64_t value)
+{
+    out->metric[out->count++] = (slr_metric){name, value};
+}
+
 // Relaxed: each is a figure for itself.
 static inline void slri_metrics_add_counted(slr_metrics *out, const struct slri_counted *counted, size_t count)
 {
     for (size_t i = 0; i < count; ++i)
-        out->metric[out->count++] =
-            (slr_metric){counted[i].name, __atomic_load_n(counted[i].counter, __ATOMIC_RELAXED)};
+        slri_metrics_add(out, counted[i].name, __atomic_load_n(counted[i].counter, __ATOMIC_RELAXED));
 }
 
 #endif

@@ -31,6 +31,11 @@ slr_status slri_ring_mode_choose(const struct slri_spec *spec, const char *devic
     return SLRI_FAIL(INVALID, "device '%s': ring '%s'; expected 'relaunch' or 'persistent'", device, asked);
 }
 
+void slri_ring_mode_put_name(const char *device, slr_ring_mode mode, char *out, size_t room)
+{
+    snprintf(out, room, "%s%s%s", device, mode ? "?ring=" : "", mode ? slri_ring_mode_name(mode) : "");
+}
+
 uint32_t slri_ring_groups_wanted(uint32_t most, uint32_t instances)
 {
     uint32_t eighth = most / 8 != 0 ? most / 8 : 1;

@@ -9,6 +9,8 @@
 const char *slri_ring_mode_name(slr_ring_mode mode); // of the two that can be asked for
 // `out` stays as it is where the option is not given. Errors: INVALID.
 slr_status slri_ring_mode_choose(const struct slri_spec *spec, const char *device, slr_ring_mode *out);
+// "vulkan:0", or "vulkan:0?ring=relaunch" where a mode was asked for (else 0).
+void slri_ring_mode_put_name(const char *device, slr_ring_mode mode, char *out, size_t room);
 
 // How many groups a persistent ring kernel wants of the `most` that stay: an eighth, so that several find room.
 uint32_t slri_ring_groups_wanted(uint32_t most, uint32_t instances);

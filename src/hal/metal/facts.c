@@ -79,12 +79,6 @@ slr_status slri_mt_find_device(struct slri_metal *metal)
 
 // ---- description ---------------------------------------------------------------------------------------------------
 
-static void put_name(const struct slri_metal *metal, char *out, size_t room)
-{
-    const char *mode = metal->ring_mode ? slri_ring_mode_name(metal->ring_mode) : "";
-    snprintf(out, room, "%s%s%s", metal->name, *mode ? "?ring=" : "", mode);
-}
-
 static uint32_t minor_of(const struct slri_metal *metal)
 {
     return metal->facts.language & 0xff;
@@ -93,7 +87,7 @@ static uint32_t minor_of(const struct slri_metal *metal)
 static void describe(const struct slri_metal *metal, slr_device_info *out)
 {
     const struct slri_mt_facts *facts = &metal->facts;
-    put_name(metal, out->name, sizeof out->name);
+    slri_ring_mode_put_name(metal->name, metal->ring_mode, out->name, sizeof out->name);
     snprintf(out->description, sizeof out->description, "%s (macOS, %s)", facts->name, facts->system);
     snprintf(out->engine, sizeof out->engine, "MSL 3.%u, compiled by Metal", minor_of(metal));
     slri_cache_describe(out->cache, sizeof out->cache);
@@ -106,7 +100,7 @@ static void describe(const struct slri_metal *metal, slr_device_info *out)
 
 static void identify(const struct slri_metal *metal, struct slri_identity *out)
 {
-    put_name(metal, out->device, sizeof out->device);
+    slri_ring_mode_put_name(metal->name, metal->ring_mode, out->device, sizeof out->device);
     snprintf(out->model, sizeof out->model, "%s", metal->facts.name);
     snprintf(out->compiler, sizeof out->compiler, "MSL 3.%u", minor_of(metal));
     snprintf(out->driver, sizeof out->driver, "macOS %s", metal->facts.system);
@@ -125,9 +119,6 @@ static slr_status classify(uint32_t index, slr_device_class *out)
     return status;
 }
 
-#define MOST_STREAM_THREADS 16
-#define MOST_BEGUN 256
-
 slr_status slri_mt_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
 {
     const struct slri_metal *metal = device;
@@ -143,10 +134,7 @@ slr_status slri_mt_facts(void *device, uint32_t index, struct slri_facts *out, s
                                .hang_timeout_ns = SLRI_HANG_TIMEOUT_NS,
                                .never_persistent = // which would wait for the host's messages
                                "Metal ends kernels that run for long, and promises no progress of one beside others",
-                               .queue = {.threads = MOST_STREAM_THREADS,
-                                         .most_begun = MOST_BEGUN,
-                                         .most_pattern = 4,
-                                         .faults = SLRI_FAULTS_IN_FIELDS},
+                               .queue = {SLRI_BUFFERED_FACTS},
                                .limits = {.block_threads = (uint32_t)metal->facts.most_threads.width,
                                           .block_shared_bytes = metal->facts.most_shared_bytes}};
     identify(metal, &out->identity);

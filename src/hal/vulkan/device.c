@@ -51,33 +51,10 @@ static slr_status find(struct slri_vulkan *vulkan, const struct slri_spec *spec)
     return check_facts(vulkan);
 }
 
-// All features that are used, where the device has them.
 static slr_status create_device(struct slri_vulkan *vulkan)
 {
     const struct slri_vk_facts *facts = &vulkan->facts;
-    const uint32_t has = facts->has;
-    VkPhysicalDeviceSubgroupSizeControlFeaturesEXT sizes = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT,
-        .subgroupSizeControl = VK_TRUE,
-        .computeFullSubgroups = VK_TRUE};
-    VkPhysicalDeviceVulkan12Features f12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-                                            .pNext = facts->subgroup_control ? &sizes : NULL,
-                                            .storageBuffer8BitAccess = (has & SLRI_SPIRV_STORAGE8) != 0,
-                                            .shaderBufferInt64Atomics = (has & SLRI_SPIRV_ATOMICS64) != 0,
-                                            .shaderSharedInt64Atomics = (has & SLRI_SPIRV_SHARED_ATOMICS64) != 0,
-                                            .shaderInt8 = (has & SLRI_SPIRV_INT8) != 0,
-                                            .timelineSemaphore = VK_TRUE,
-                                            .bufferDeviceAddress = VK_TRUE,
-                                            .vulkanMemoryModel = facts->model,
-                                            .vulkanMemoryModelDeviceScope = (has & SLRI_SPIRV_DEVICE_SCOPE) != 0};
-    VkPhysicalDeviceVulkan11Features f11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
-                                            .pNext = &f12,
-                                            .storageBuffer16BitAccess = (has & SLRI_SPIRV_STORAGE16) != 0};
-    const VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                                .pNext = &f11,
-                                                .features = {.shaderInt64 = (has & SLRI_SPIRV_INT64) != 0,
-                                                             .shaderInt16 = (has & SLRI_SPIRV_INT16) != 0,
-                                                             .shaderFloat64 = (has & SLRI_SPIRV_FLOAT64) != 0}};
+    struct slri_vk_features features;
     const float priority[] = {1.0f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.0f};
     const uint32_t most = sizeof vulkan->line / sizeof *vulkan->line;
     vulkan->lines = facts->queues < most ? facts->queues : most;
@@ -85,18 +62,14 @@ static slr_status create_device(struct slri_vulkan *vulkan)
                                             .queueFamilyIndex = facts->family,
                                             .queueCount = vulkan->lines,
                                             .pQueuePriorities = vulkan->lines == most ? priority : priority + 1};
-    const char *extension[4];
+    const char *extension[SLRI_VK_EXTENSIONS];
     uint32_t extensions = 0;
-    if (facts->import_alignment != 0)
-        extension[extensions++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
-    if (facts->calibrated)
-        extension[extensions++] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
-    if (facts->budget)
-        extension[extensions++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
-    if (facts->subgroup_control)
-        extension[extensions++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+    for (uint32_t i = 0; i < SLRI_VK_EXTENSIONS; ++i)
+        if (facts->extension[i])
+            extension[extensions++] = facts->extension[i];
+    slri_vk_wanted(facts, &features);
     const VkDeviceCreateInfo create = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                       .pNext = &features,
+                                       .pNext = &features.all,
                                        .queueCreateInfoCount = 1,
                                        .pQueueCreateInfos = &queues,
                                        .enabledExtensionCount = extensions,

@@ -107,19 +107,11 @@ static slr_device_class class_of(VkPhysicalDeviceType type)
     }
 }
 
-struct extensions {
-    bool host_memory, budget, calibrated, subgroup_size;
-};
-
-static void ask_extensions(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct extensions *out)
+static void ask_extensions(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
 {
-    const struct {
-        const char *name;
-        bool *has;
-    } wanted[] = {{VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, &out->host_memory},
-                  {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, &out->budget},
-                  {VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME, &out->calibrated},
-                  {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, &out->subgroup_size}};
+    static const char *const wanted[SLRI_VK_EXTENSIONS] = {
+        VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME,
+        VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME};
     uint32_t count = 0;
     VkExtensionProperties *list = NULL;
     if (vk->EnumerateDeviceExtensionProperties(physical, NULL, &count, NULL) == VK_SUCCESS)
@@ -129,9 +121,9 @@ static void ask_extensions(const struct slri_vk_instance *vk, VkPhysicalDevice p
     if (vk->EnumerateDeviceExtensionProperties(physical, NULL, &count, list) != VK_SUCCESS)
         count = 0;
     for (uint32_t i = 0; i < count; ++i)
-        for (size_t k = 0; k < sizeof wanted / sizeof *wanted; ++k)
-            if (strcmp(list[i].extensionName, wanted[k].name) == 0)
-                *wanted[k].has = true;
+        for (uint32_t k = 0; k < SLRI_VK_EXTENSIONS; ++k)
+            if (strcmp(list[i].extensionName, wanted[k]) == 0)
+                out->extension[k] = wanted[k];
     free(list);
 }
 
@@ -139,16 +131,16 @@ static void ask_extensions(const struct slri_vk_instance *vk, VkPhysicalDevice p
     (VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT |                   \
      VK_SUBGROUP_FEATURE_SHUFFLE_BIT)
 
-static void ask_properties(const struct slri_vk_instance *vk, VkPhysicalDevice physical,
-                           const struct extensions *extensions, struct slri_vk_facts *out)
+static void ask_properties(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
 {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
     VkPhysicalDeviceSubgroupSizeControlPropertiesEXT sizes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT,
-        .pNext = extensions->host_memory ? &host : NULL};
+        .pNext = out->extension[SLRI_VK_HOST_MEMORY] ? &host : NULL};
     VkPhysicalDeviceVulkan12Properties p12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES,
-                                              .pNext = extensions->subgroup_size ? (void *)&sizes : sizes.pNext};
+                                              .pNext =
+                                                  out->extension[SLRI_VK_SUBGROUP_SIZE] ? (void *)&sizes : sizes.pNext};
     VkPhysicalDeviceVulkan11Properties p11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES,
                                               .pNext = &p12};
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &p11};
@@ -160,9 +152,9 @@ static void ask_properties(const struct slri_vk_instance *vk, VkPhysicalDevice p
     out->import_alignment = host.minImportedHostPointerAlignment;
     out->most_buffer_bytes = p11.maxMemoryAllocationSize;
     out->subgroup = p11.subgroupSize;
-    out->subgroup_control = (p11.subgroupSupportedOperations & SUBGROUP_WORDS) == SUBGROUP_WORDS &&
-                            (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
-                            sizes.minSubgroupSize <= 32 && sizes.maxSubgroupSize >= 32;
+    out->subgroups_of_32 = (p11.subgroupSupportedOperations & SUBGROUP_WORDS) == SUBGROUP_WORDS &&
+                           (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+                           sizes.minSubgroupSize <= 32 && sizes.maxSubgroupSize >= 32;
 #define CONTROL(has, bit) out->float_controls |= (has) ? (uint32_t)SLRI_SPIRV_##bit : 0u
     CONTROL(p12.shaderDenormPreserveFloat32, DENORM_PRESERVE_32);
     CONTROL(p12.shaderDenormPreserveFloat64, DENORM_PRESERVE_64);
@@ -173,38 +165,69 @@ static void ask_properties(const struct slri_vk_instance *vk, VkPhysicalDevice p
 #undef CONTROL
 }
 
-static void ask_features(const struct slri_vk_instance *vk, VkPhysicalDevice physical,
-                         const struct extensions *extensions, struct slri_vk_facts *out)
+// The features that a module may need.
+static const struct {
+    uint32_t bit;
+    size_t at; // in struct slri_vk_features
+} feature_of[] = {
+#define FEATURE(name, member)                                                                                          \
+    {                                                                                                                  \
+        SLRI_SPIRV_##name, offsetof(struct slri_vk_features, member)                                                   \
+    }
+    FEATURE(INT64, all.features.shaderInt64),
+    FEATURE(INT8, f12.shaderInt8),
+    FEATURE(INT16, all.features.shaderInt16),
+    FEATURE(STORAGE8, f12.storageBuffer8BitAccess),
+    FEATURE(STORAGE16, f11.storageBuffer16BitAccess),
+    FEATURE(FLOAT64, all.features.shaderFloat64),
+    FEATURE(ATOMICS64, f12.shaderBufferInt64Atomics),
+    FEATURE(SHARED_ATOMICS64, f12.shaderSharedInt64Atomics),
+    FEATURE(DEVICE_SCOPE, f12.vulkanMemoryModelDeviceScope),
+    FEATURE(SUBGROUPS_OF_32, sizes.subgroupSizeControl)
+#undef FEATURE
+};
+#define MODULE_FEATURES (sizeof feature_of / sizeof *feature_of)
+
+static VkBool32 *feature_at(struct slri_vk_features *features, size_t i)
 {
-    VkPhysicalDeviceSubgroupSizeControlFeaturesEXT sizes = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
-    VkPhysicalDeviceVulkan12Features f12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-                                            .pNext = extensions->subgroup_size ? &sizes : NULL};
-    VkPhysicalDeviceVulkan11Features f11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES,
-                                            .pNext = &f12};
-    VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &f11};
-    vk->GetPhysicalDeviceFeatures2(physical, &all);
-    out->addresses = f12.bufferDeviceAddress;
-    out->timeline = f12.timelineSemaphore;
-    if (!all.features.shaderInt64 && out->most_buffer_bytes > UINT64_C(1) << 32) // offsets are of 32 bits
+    return (VkBool32 *)(void *)((unsigned char *)features + feature_of[i].at);
+}
+
+static void chain(struct slri_vk_features *features, bool has_sizes)
+{
+    *features = (struct slri_vk_features){
+        .all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &features->f11},
+        .f11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &features->f12},
+        .f12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+                .pNext = has_sizes ? &features->sizes : NULL},
+        .sizes = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT}};
+}
+
+static void ask_features(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
+{
+    struct slri_vk_features has;
+    chain(&has, out->extension[SLRI_VK_SUBGROUP_SIZE] != NULL);
+    vk->GetPhysicalDeviceFeatures2(physical, &has.all);
+    out->addresses = has.f12.bufferDeviceAddress;
+    out->timeline = has.f12.timelineSemaphore;
+    out->model = has.f12.vulkanMemoryModel;
+    if (!has.all.features.shaderInt64 && out->most_buffer_bytes > UINT64_C(1) << 32) // offsets are of 32 bits
         out->most_buffer_bytes = UINT64_C(1) << 32;
-    out->model = f12.vulkanMemoryModel;
-    out->subgroup_control &= sizes.subgroupSizeControl && sizes.computeFullSubgroups;
-    const struct {
-        VkBool32 has;
-        uint32_t bit;
-    } feature[] = {{all.features.shaderInt64, SLRI_SPIRV_INT64},
-                   {f12.shaderInt8, SLRI_SPIRV_INT8},
-                   {all.features.shaderInt16, SLRI_SPIRV_INT16},
-                   {f12.storageBuffer8BitAccess, SLRI_SPIRV_STORAGE8},
-                   {f11.storageBuffer16BitAccess, SLRI_SPIRV_STORAGE16},
-                   {all.features.shaderFloat64, SLRI_SPIRV_FLOAT64},
-                   {f12.shaderBufferInt64Atomics, SLRI_SPIRV_ATOMICS64},
-                   {f12.shaderSharedInt64Atomics, SLRI_SPIRV_SHARED_ATOMICS64},
-                   {f12.vulkanMemoryModelDeviceScope, SLRI_SPIRV_DEVICE_SCOPE},
-                   {out->subgroup_control, SLRI_SPIRV_SUBGROUPS_OF_32}};
-    for (size_t i = 0; i < sizeof feature / sizeof *feature; ++i)
-        out->has |= feature[i].has ? feature[i].bit : 0;
+    has.sizes.subgroupSizeControl &= out->subgroups_of_32 && has.sizes.computeFullSubgroups;
+    for (size_t i = 0; i < MODULE_FEATURES; ++i)
+        out->has |= *feature_at(&has, i) ? feature_of[i].bit : 0;
+}
+
+void slri_vk_wanted(const struct slri_vk_facts *facts, struct slri_vk_features *out)
+{
+    const bool sizes = (facts->has & SLRI_SPIRV_SUBGROUPS_OF_32) != 0;
+    chain(out, sizes);
+    for (size_t i = 0; i < MODULE_FEATURES; ++i)
+        *feature_at(out, i) = (facts->has & feature_of[i].bit) != 0;
+    out->sizes.computeFullSubgroups = sizes;
+    out->f12.timelineSemaphore = VK_TRUE;
+    out->f12.bufferDeviceAddress = VK_TRUE;
+    out->f12.vulkanMemoryModel = facts->model;
 }
 
 // A family that computes; best one that does no graphics, which then does not wait for what is drawn.
@@ -253,7 +276,6 @@ void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, s
 {
     VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
     VkPhysicalDeviceProperties properties;
-    struct extensions extensions = {0};
     uint32_t heap = 0;
     *out = (struct slri_vk_facts){0};
     vk->GetPhysicalDeviceProperties(physical, &properties);
@@ -264,14 +286,13 @@ void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, s
     ask_families(vk, physical, out);
     if (out->api < VK_API_VERSION_1_2) // it knows none of what is asked below
         return;
-    ask_extensions(vk, physical, &extensions);
-    ask_properties(vk, physical, &extensions, out);
-    ask_features(vk, physical, &extensions, out);
+    ask_extensions(vk, physical, out);
+    ask_properties(vk, physical, out);
+    ask_features(vk, physical, out);
     vk->GetPhysicalDeviceMemoryProperties2(physical, &memory);
     out->memory = memory.memoryProperties;
     out->memory_bytes = memory_of(&out->memory, &heap);
-    out->budget = extensions.budget;
-    out->calibrated = extensions.calibrated && has_clocks(vk, physical);
+    out->calibrated = out->extension[SLRI_VK_CALIBRATED] && has_clocks(vk, physical);
 }
 
 // ---- description ---------------------------------------------------------------------------------------------------
@@ -304,12 +325,6 @@ static void describe_features(const struct slri_vulkan *vulkan, char *out, size_
             snprintf(out + strlen(out), room - strlen(out), " %s", feature[i].name);
 }
 
-static void put_name(const struct slri_vulkan *vulkan, char *out, size_t room)
-{
-    const char *mode = vulkan->ring_mode ? slri_ring_mode_name(vulkan->ring_mode) : "";
-    snprintf(out, room, "%s%s%s", vulkan->name, *mode ? "?ring=" : "", mode);
-}
-
 // A driver that ends loops ends what would stay, too: that is said once. What host and kernel see of each other's
 // writes is tried, and more than Vulkan promises.
 static void describe_staying(struct slri_vulkan *vulkan, slr_device_info *out)
@@ -337,7 +352,7 @@ static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
 {
     const struct slri_vk_facts *facts = &vulkan->facts;
     const char *lacks = slri_vk_refuses(vulkan);
-    put_name(vulkan, out->name, sizeof out->name);
+    slri_ring_mode_put_name(vulkan->name, vulkan->ring_mode, out->name, sizeof out->name);
     snprintf(out->description, sizeof out->description, "%s (%.32s %.40s)", facts->name, facts->driver, facts->version);
     snprintf(out->engine, sizeof out->engine, "SPIR-V, compiled by the driver");
     slri_cache_describe(out->cache, sizeof out->cache);
@@ -353,7 +368,7 @@ static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
 static void identify(const struct slri_vulkan *vulkan, struct slri_identity *out)
 {
     const struct slri_vk_facts *facts = &vulkan->facts;
-    put_name(vulkan, out->device, sizeof out->device);
+    slri_ring_mode_put_name(vulkan->name, vulkan->ring_mode, out->device, sizeof out->device);
     snprintf(out->model, sizeof out->model, "%s", facts->name);
     snprintf(out->compiler, sizeof out->compiler, "%s", facts->driver);
     snprintf(out->driver, sizeof out->driver, "%s", facts->version);
@@ -381,10 +396,6 @@ static slr_status classify(uint32_t index, slr_device_class *out)
     return SLR_OK;
 }
 
-// Threads of streams wait for the device most of their time, so there may be more of them than cores.
-#define MOST_STREAM_THREADS 16
-#define MOST_BEGUN 256
-
 slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
 {
     struct slri_vulkan *vulkan = device;
@@ -397,10 +408,7 @@ slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, s
                                .loss = &vulkan->loss,
                                .residents = &vulkan->residents,
                                .hang_timeout_ns = SLRI_HANG_TIMEOUT_NS,
-                               .queue = {.threads = MOST_STREAM_THREADS,
-                                         .most_begun = MOST_BEGUN,
-                                         .most_pattern = 4,
-                                         .faults = SLRI_FAULTS_IN_FIELDS},
+                               .queue = {SLRI_BUFFERED_FACTS},
                                .limits = limits_of(&vulkan->facts)};
     identify(vulkan, &out->identity);
     if (info)
@@ -409,11 +417,6 @@ slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, s
 }
 
 // ---- figures -------------------------------------------------------------------------------------------------------
-
-static void add_metric(slr_metrics *out, const char *name, uint64_t value)
-{
-    out->metric[out->count++] = (slr_metric){name, value};
-}
 
 static void add_budget(const struct slri_vulkan *vulkan, slr_metrics *out)
 {
@@ -424,7 +427,7 @@ static void add_budget(const struct slri_vulkan *vulkan, slr_metrics *out)
     uint32_t heap = 0;
     vulkan->vk->GetPhysicalDeviceMemoryProperties2(vulkan->physical, &memory);
     memory_of(&memory.memoryProperties, &heap);
-    add_metric(out, "memory_used_bytes", budget.heapUsage[heap]);
+    slri_metrics_add(out, "memory_used_bytes", budget.heapUsage[heap]);
 }
 
 slr_status slri_vk_metrics(const void *device, slr_metrics *out)
@@ -437,9 +440,9 @@ slr_status slri_vk_metrics(const void *device, slr_metrics *out)
                                            {"pipelines", &counts->pipelines},
                                            {"submits", &counts->submits}};
     *out = (slr_metrics){0};
-    if (vulkan->facts.budget)
+    if (vulkan->facts.extension[SLRI_VK_BUDGET])
         add_budget(vulkan, out);
-    add_metric(out, "memory_bytes", vulkan->facts.memory_bytes);
+    slri_metrics_add(out, "memory_bytes", vulkan->facts.memory_bytes);
     slri_metrics_add_counted(out, counted, sizeof counted / sizeof *counted);
     return SLR_OK;
 }

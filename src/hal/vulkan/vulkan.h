@@ -16,6 +16,8 @@
 #include "hal/hal.h"
 #include "hal/vulkan/api.h"
 
+enum { SLRI_VK_HOST_MEMORY, SLRI_VK_BUDGET, SLRI_VK_CALIBRATED, SLRI_VK_SUBGROUP_SIZE, SLRI_VK_EXTENSIONS };
+
 // What a device says of itself, asked once.
 struct slri_vk_facts {
     char name[64], driver[48], version[48], uuid[37]; // the driver's version is its own text
@@ -29,10 +31,19 @@ struct slri_vk_facts {
     uint32_t family, queues;   // the family that is used, and how many of its queues
     uint32_t stamp_bits;       // of its time stamps; 0: it has none
     uint32_t subgroup;
-    uint32_t has, float_controls;    // SLRI_SPIRV_...
-    bool addresses, timeline, model; // what every module needs, and every queue
-    bool subgroup_control;           // a pipeline may ask for subgroups of 32, all of them full
-    bool budget, calibrated;         // extensions
+    uint32_t has, float_controls;              // SLRI_SPIRV_...
+    bool addresses, timeline, model;           // what every module needs, and every queue
+    bool subgroups_of_32;                      // it has subgroups of that size, for compute, with all that warps do
+    bool calibrated;                           // its clock is read with the host's
+    const char *extension[SLRI_VK_EXTENSIONS]; // NULL: it lacks that one
+};
+
+// One chain: what is asked of a device, and asked for.
+struct slri_vk_features {
+    VkPhysicalDeviceFeatures2 all;
+    VkPhysicalDeviceVulkan11Features f11;
+    VkPhysicalDeviceVulkan12Features f12;
+    VkPhysicalDeviceSubgroupSizeControlFeaturesEXT sizes; // of an extension
 };
 
 // Memory with a buffer over all of it. One that the host sees is known by its address there, too.
@@ -102,6 +113,7 @@ slr_status slri_vk_check(struct slri_vulkan *vulkan, const char *call, VkResult 
 slr_status slri_vk_count_devices(const struct slri_vk_instance *vk, uint32_t *out);
 slr_status slri_vk_find_device(const struct slri_vk_instance *vk, const struct slri_spec *spec, VkPhysicalDevice *out);
 void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out);
+void slri_vk_wanted(const struct slri_vk_facts *facts, struct slri_vk_features *out); // all that are used, and there
 slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
 slr_status slri_vk_metrics(const void *device, slr_metrics *out);
 const char *slri_vk_refuses(const struct slri_vulkan *vulkan); // NULL, or why it compiles no kernel

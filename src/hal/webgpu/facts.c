@@ -133,17 +133,11 @@ slr_status slri_wg_find_adapter(const struct slri_wg_library *lib, uint32_t inde
 
 // ---- description ---------------------------------------------------------------------------------------------------
 
-static void put_name(const struct slri_webgpu *webgpu, char *out, size_t room)
-{
-    const char *mode = webgpu->ring_mode ? slri_ring_mode_name(webgpu->ring_mode) : "";
-    snprintf(out, room, "%s%s%s", webgpu->name, *mode ? "?ring=" : "", mode);
-}
-
 static void describe(struct slri_webgpu *webgpu, slr_device_info *out)
 {
     const struct slri_wg_facts *facts = &webgpu->facts;
     uint64_t turns = 0;
-    put_name(webgpu, out->name, sizeof out->name);
+    slri_ring_mode_put_name(webgpu->name, webgpu->ring_mode, out->name, sizeof out->name);
     snprintf(out->description, sizeof out->description, "%s (%s, %.48s)", facts->name, facts->backend, facts->driver);
     snprintf(out->engine, sizeof out->engine, "WGSL, compiled by %s", webgpu->lib->name);
     slri_cache_describe(out->cache, sizeof out->cache);
@@ -159,7 +153,7 @@ static void describe(struct slri_webgpu *webgpu, slr_device_info *out)
 
 static void identify(const struct slri_webgpu *webgpu, struct slri_identity *out)
 {
-    put_name(webgpu, out->device, sizeof out->device);
+    slri_ring_mode_put_name(webgpu->name, webgpu->ring_mode, out->device, sizeof out->device);
     snprintf(out->model, sizeof out->model, "%s", webgpu->facts.name);
     snprintf(out->compiler, sizeof out->compiler, "%s", webgpu->lib->name);
     snprintf(out->driver, sizeof out->driver, "%s %s", webgpu->facts.backend, webgpu->facts.driver);
@@ -186,9 +180,6 @@ static slr_status classify(uint32_t index, slr_device_class *out)
     return SLR_OK;
 }
 
-#define MOST_STREAM_THREADS 16
-#define MOST_BEGUN 256
-
 slr_status slri_wg_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
 {
     struct slri_webgpu *webgpu = device;
@@ -201,11 +192,7 @@ slr_status slri_wg_facts(void *device, uint32_t index, struct slri_facts *out, s
                                .alignment = webgpu->facts.limits.minStorageBufferOffsetAlignment,
                                .hang_timeout_ns = SLRI_HANG_TIMEOUT_NS,
                                .never_persistent = "WebGPU shows the host no memory while a kernel runs",
-                               .queue = {.threads = MOST_STREAM_THREADS,
-                                         .most_begun = MOST_BEGUN,
-                                         .most_pattern = 4,
-                                         .moves_over = true,
-                                         .faults = SLRI_FAULTS_IN_FIELDS,
+                               .queue = {SLRI_BUFFERED_FACTS, .moves_over = true,
                                          .fault_alignment = webgpu->facts.limits.minStorageBufferOffsetAlignment},
                                .limits = limits_of(&webgpu->facts)};
     identify(webgpu, &out->identity);
@@ -231,6 +218,6 @@ slr_status slri_wg_metrics(const void *device, slr_metrics *out)
     *out = (slr_metrics){0};
     slri_metrics_add_counted(out, counted, sizeof counted / sizeof *counted);
     if (webgpu->lib->calls)
-        out->metric[out->count++] = (slr_metric){"js_calls", *webgpu->lib->calls};
+        slri_metrics_add(out, "js_calls", *webgpu->lib->calls);
     return SLR_OK;
 }
