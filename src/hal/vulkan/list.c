@@ -36,8 +36,8 @@ static slr_status record_list(struct slri_vulkan *vulkan, const struct slri_kept
     for (uint32_t i = 0; i < kept->count; ++i)
         SLRI_TRY(slri_vk_record(&list->recorder, &part[i].command, &part[i].extras));
     SLRI_VK_TRY(vulkan, EndCommandBuffer, list->secondary);
-    list->barriers = list->recorder.flow->barriers;
-    list->told_by = list->recorder.flow->told_by;
+    list->barriers = list->recorder.hazards->barriers;
+    list->told_by = list->recorder.hazards->told_by;
     return SLR_OK;
 }
 

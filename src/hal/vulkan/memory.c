@@ -21,7 +21,7 @@ static struct slri_vk_chunk take_out(struct slri_places *chunks, uint64_t key, u
     return chunk;
 }
 
-static bool find_in(struct slri_places *chunks, const void *address, uint64_t bytes, VkBuffer *buffer, uint64_t *offset,
+static bool find_in(struct slri_places *chunks, const void *address, uint64_t bytes, struct slri_hazard_use *use,
                     unsigned char **host)
 {
     struct slri_vk_chunk chunk;
@@ -29,32 +29,31 @@ static bool find_in(struct slri_places *chunks, const void *address, uint64_t by
     if (!slri_places_find(chunks, address, &chunk, &at) || chunk.lead + at > chunk.bytes ||
         bytes > chunk.bytes - chunk.lead - at)
         return false;
-    *buffer = chunk.buffer;
-    *offset = chunk.lead + at;
-    *host = chunk.host ? chunk.host + *offset : NULL;
+    use->memory = (uint64_t)chunk.buffer;
+    use->at = chunk.lead + at;
+    *host = chunk.host ? chunk.host + use->at : NULL;
     return true;
 }
 
-unsigned char *slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkBuffer *buffer, uint64_t *offset)
+unsigned char *slri_vk_find(struct slri_vulkan *vulkan, const void *address, struct slri_hazard_use *use)
 {
     unsigned char *host = NULL;
-    find_in(&vulkan->buffers, address, 0, buffer, offset, &host);
+    find_in(&vulkan->buffers, address, 0, use, &host);
     return host;
+}
+
+bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, struct slri_hazard_use *use)
+{
+    unsigned char *host;
+    return find_in(&vulkan->seen, address, use->bytes, use, &host);
 }
 
 // No API of ours hands the VkBuffer out.
 void slri_vk_locate(void *device, const void *memory, struct slri_memory_place *out)
 {
-    VkBuffer buffer;
-    *out = (struct slri_memory_place){0};
-    out->host = slri_vk_find(device, memory, &buffer, &out->offset);
-}
-
-bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, VkBuffer *buffer,
-                       uint64_t *offset)
-{
-    unsigned char *host;
-    return find_in(&vulkan->seen, address, bytes, buffer, offset, &host);
+    struct slri_hazard_use use = {0};
+    *out = (struct slri_memory_place){.host = slri_vk_find(device, memory, &use)};
+    out->offset = use.at;
 }
 
 uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host)

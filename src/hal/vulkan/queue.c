@@ -192,8 +192,7 @@ static slr_status open_commands(struct slri_buffered_queue *base)
     SLRI_VK_TRY(vulkan, BeginCommandBuffer, queue->commands[base->submits], &begin);
     queue->recorder.commands = queue->commands[base->submits];
     queue->recorder.bound = VK_NULL_HANDLE;
-    queue->recorder.flow->uses = 0;
-    queue->recorder.flow->is_behind_list = false;
+    slri_hazards_clear(queue->recorder.hazards);
     return SLR_OK;
 }
 
@@ -209,12 +208,11 @@ static slr_status submit_open(struct slri_buffered_queue *base)
 {
     struct slri_vk_queue *queue = of(base);
     struct slri_vulkan *vulkan = queue->vulkan;
-    struct slri_vk_flow *flow = queue->recorder.flow;
     end_timed(queue);
-    slri_vk_flow_to_host(vulkan, flow, queue->recorder.commands);
-    __atomic_fetch_add(&vulkan->counts.barriers, flow->barriers, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&vulkan->counts.host_barriers, flow->host_barriers, __ATOMIC_RELAXED);
-    flow->barriers = flow->host_barriers = 0;
+    if (slri_vk_flow_to_host(&queue->recorder))
+        slri_vk_count(&vulkan->counts.host_barriers);
+    __atomic_fetch_add(&vulkan->counts.barriers, queue->recorder.hazards->barriers, __ATOMIC_RELAXED);
+    queue->recorder.hazards->barriers = 0;
     SLRI_VK_TRY(vulkan, EndCommandBuffer, queue->recorder.commands);
     SLRI_TRY(take_turn(vulkan, queue));
     return slri_vk_submit(vulkan, queue->line, queue->recorder.commands, queue->semaphore, &queue->begun);
@@ -327,15 +325,15 @@ static slr_status copy_staged(struct slri_buffered_queue *base, bool in, const v
 {
     struct slri_vk_queue *queue = of(base);
     const VkPipelineStageFlags transfer = VK_PIPELINE_STAGE_TRANSFER_BIT;
-    struct slri_vk_use use = {.bytes = bytes, .how = in ? SLRI_VK_WRITES : SLRI_VK_READS, .stage = transfer};
-    const struct slri_vk_use stage = {.buffer = queue->stage.buffer,
-                                      .at = at,
-                                      .bytes = bytes,
-                                      .how = in ? SLRI_VK_READS : SLRI_VK_WRITES,
-                                      .stage = transfer};
-    slri_vk_find(queue->vulkan, device, &use.buffer, &use.at);
+    struct slri_hazard_use use = {.bytes = bytes, .how = in ? SLRI_WRITES : SLRI_READS, .stage = transfer};
+    const struct slri_hazard_use stage = {.memory = (uint64_t)queue->stage.buffer,
+                                          .at = at,
+                                          .bytes = bytes,
+                                          .how = in ? SLRI_READS : SLRI_WRITES,
+                                          .stage = transfer};
+    slri_vk_find(queue->vulkan, device, &use);
     slri_vk_record_copy(&queue->recorder, in ? &stage : &use, in ? &use : &stage);
-    queue->recorder.flow->told_by |= in ? 0 : transfer;
+    queue->recorder.hazards->told_by |= in ? 0 : transfer;
     return SLR_OK;
 }
 
@@ -344,11 +342,11 @@ static slr_status copy_staged(struct slri_buffered_queue *base, bool in, const v
 static void run_list(struct slri_vk_queue *queue, struct slri_vk_list *list)
 {
     struct slri_vk_recorder *recorder = &queue->recorder;
-    slri_vk_flow_list(queue->vulkan, recorder->flow, recorder->commands);
+    slri_vk_flow_list(recorder);
     queue->vulkan->call.CmdExecuteCommands(recorder->commands, 1, &list->secondary);
     recorder->bound = VK_NULL_HANDLE; // a secondary one leaves nothing bound
-    recorder->flow->barriers += list->barriers;
-    recorder->flow->told_by |= list->told_by;
+    recorder->hazards->barriers += list->barriers;
+    recorder->hazards->told_by |= list->told_by;
     queue->list[queue->lists++] = &list->recorder;
 }
 

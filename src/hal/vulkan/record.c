@@ -16,9 +16,10 @@ slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_
     recorder->vulkan = vulkan;
     recorder->memory.bytes = bytes;
     recorder->blocks.shadow = slri_alloc(vulkan->allocator, bytes);
-    recorder->flow = slri_alloc(vulkan->allocator, sizeof *recorder->flow);
-    if (!recorder->blocks.shadow || !recorder->flow)
+    recorder->hazards = slri_alloc(vulkan->allocator, sizeof *recorder->hazards);
+    if (!recorder->blocks.shadow || !recorder->hazards)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", vulkan->name);
+    recorder->hazards->stages = VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     SLRI_TRY(slri_vk_chunk_make_seen(vulkan, bytes, false, &recorder->memory));
     memset(recorder->memory.host, 0, ROUND);
     slri_vk_recorder_clear(recorder);
@@ -51,50 +52,50 @@ void slri_vk_recorder_close(struct slri_vk_recorder *recorder)
     if (!vulkan)
         return;
     slri_free(vulkan->allocator, recorder->blocks.shadow, recorder->memory.bytes);
-    slri_free(vulkan->allocator, recorder->flow, sizeof *recorder->flow);
+    slri_free(vulkan->allocator, recorder->hazards, sizeof *recorder->hazards);
     slri_vk_chunk_free(vulkan, &recorder->memory);
 }
 
-static struct slri_vk_use use_of(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, uint32_t how,
-                                 VkPipelineStageFlags stage)
+static struct slri_hazard_use use_of(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, uint32_t how,
+                                     VkPipelineStageFlags stage)
 {
-    struct slri_vk_use use = {.bytes = bytes, .how = how, .stage = stage};
-    use.is_viewed = slri_vk_find(vulkan, address, &use.buffer, &use.at) != NULL;
+    struct slri_hazard_use use = {.bytes = bytes, .how = how, .stage = stage};
+    use.is_viewed = slri_vk_find(vulkan, address, &use) != NULL;
     return use;
 }
 
 // ---- copies and fills ----------------------------------------------------------------------------------------------
 
-void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_vk_use *from,
-                         const struct slri_vk_use *to)
+void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_hazard_use *from,
+                         const struct slri_hazard_use *to)
 {
-    const struct slri_vk_use both[] = {*from, *to};
+    const struct slri_hazard_use both[] = {*from, *to};
     const VkBufferCopy region = {from->at, to->at, from->bytes};
-    slri_vk_flow(recorder->vulkan, recorder->flow, recorder->commands, both, 2);
-    recorder->vulkan->call.CmdCopyBuffer(recorder->commands, from->buffer, to->buffer, 1, &region);
+    slri_vk_flow(recorder, both, 2);
+    recorder->vulkan->call.CmdCopyBuffer(recorder->commands, (VkBuffer)from->memory, (VkBuffer)to->memory, 1, &region);
 }
 
 static void copy_seen(struct slri_vk_recorder *recorder, const struct slri_command *command)
 {
     const bool in = command->op == SLRI_COPY_IN;
     const uint64_t bytes = command->copy.bytes;
-    struct slri_vk_use host = {
-        .bytes = bytes, .how = in ? SLRI_VK_READS : SLRI_VK_WRITES, .stage = VK_PIPELINE_STAGE_TRANSFER_BIT};
-    const struct slri_vk_use device = use_of(recorder->vulkan, command->copy.device, bytes,
-                                             in ? SLRI_VK_WRITES : SLRI_VK_READS, VK_PIPELINE_STAGE_TRANSFER_BIT);
-    slri_vk_find_seen(recorder->vulkan, command->copy.host, bytes, &host.buffer, &host.at);
+    struct slri_hazard_use host = {
+        .bytes = bytes, .how = in ? SLRI_READS : SLRI_WRITES, .stage = VK_PIPELINE_STAGE_TRANSFER_BIT};
+    const struct slri_hazard_use device = use_of(recorder->vulkan, command->copy.device, bytes,
+                                                 in ? SLRI_WRITES : SLRI_READS, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    slri_vk_find_seen(recorder->vulkan, command->copy.host, &host);
     slri_vk_record_copy(recorder, in ? &host : &device, in ? &device : &host);
-    recorder->flow->told_by |= in ? 0 : VK_PIPELINE_STAGE_TRANSFER_BIT;
+    recorder->hazards->told_by |= in ? 0 : VK_PIPELINE_STAGE_TRANSFER_BIT;
 }
 
 static void move(struct slri_vk_recorder *recorder, const struct slri_command *command)
 {
     struct slri_vulkan *vulkan = recorder->vulkan;
     const uint64_t bytes = command->move.bytes;
-    const struct slri_vk_use from =
-        use_of(vulkan, command->move.from, bytes, SLRI_VK_READS, VK_PIPELINE_STAGE_TRANSFER_BIT);
-    const struct slri_vk_use to =
-        use_of(vulkan, command->move.to, bytes, SLRI_VK_WRITES, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    const struct slri_hazard_use from =
+        use_of(vulkan, command->move.from, bytes, SLRI_READS, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    const struct slri_hazard_use to =
+        use_of(vulkan, command->move.to, bytes, SLRI_WRITES, VK_PIPELINE_STAGE_TRANSFER_BIT);
     slri_vk_record_copy(recorder, &from, &to);
 }
 
@@ -102,23 +103,23 @@ static void move(struct slri_vk_recorder *recorder, const struct slri_command *c
 static void fill(struct slri_vk_recorder *recorder, const struct slri_command *command)
 {
     struct slri_vulkan *vulkan = recorder->vulkan;
-    const struct slri_vk_use to =
-        use_of(vulkan, command->fill.device, command->fill.bytes, SLRI_VK_WRITES, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    const struct slri_hazard_use to =
+        use_of(vulkan, command->fill.device, command->fill.bytes, SLRI_WRITES, VK_PIPELINE_STAGE_TRANSFER_BIT);
     const uint32_t word = slri_fill_word(command);
     uint64_t head = (4 - to.at % 4) % 4;
     head = head < to.bytes ? head : to.bytes;
     const uint64_t words = (to.bytes - head) / 4 * 4, tail = to.bytes - head - words;
-    slri_vk_flow(vulkan, recorder->flow, recorder->commands, &to, 1);
+    slri_vk_flow(recorder, &to, 1);
     if (words != 0)
-        vulkan->call.CmdFillBuffer(recorder->commands, to.buffer, to.at + head, words, word);
+        vulkan->call.CmdFillBuffer(recorder->commands, (VkBuffer)to.memory, to.at + head, words, word);
     if (head + tail == 0)
         return;
     const uint64_t from = recorder->blocks.used;
     memcpy(recorder->memory.host + from, &word, sizeof word);
     recorder->blocks.used += ROUND;
     const VkBufferCopy edge[] = {{from, to.at, head}, {from, to.at + head + words, tail}};
-    vulkan->call.CmdCopyBuffer(recorder->commands, recorder->memory.buffer, to.buffer, (head != 0) + (tail != 0),
-                               head != 0 ? edge : edge + 1);
+    vulkan->call.CmdCopyBuffer(recorder->commands, recorder->memory.buffer, (VkBuffer)to.memory,
+                               (head != 0) + (tail != 0), head != 0 ? edge : edge + 1);
 }
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
@@ -145,7 +146,7 @@ static uint64_t keep_arguments(struct slri_vk_recorder *recorder, const struct s
 }
 
 static uint32_t uses_of(struct slri_vulkan *vulkan, const struct slri_command *command,
-                        const struct slri_extras *extras, struct slri_vk_use *use)
+                        const struct slri_extras *extras, struct slri_hazard_use *use)
 {
     const struct slri_ready_kernel *ready = command->dispatch.ready;
     const struct slri_entry *entry = ready->entry;
@@ -153,17 +154,16 @@ static uint32_t uses_of(struct slri_vulkan *vulkan, const struct slri_command *c
     uint32_t uses = 0;
     for (uint32_t i = 0; i < entry->bindings; ++i) {
         const struct slri_bound *bound = &command->dispatch.bound[i];
-        const uint32_t how = entry->binding[i].is_const ? SLRI_VK_READS : SLRI_VK_READS | SLRI_VK_WRITES;
+        const uint32_t how = entry->binding[i].is_const ? SLRI_READS : SLRI_READS | SLRI_WRITES;
         if (entry->binding[i].is_buffer && bound->data && bound->bytes != 0)
             use[uses++] = use_of(vulkan, bound->data, bound->bytes, how, stage);
     }
     if (ready->globals)
-        use[uses++] =
-            use_of(vulkan, ready->globals, ready->module->global_bytes, SLRI_VK_READS | SLRI_VK_WRITES, stage);
+        use[uses++] = use_of(vulkan, ready->globals, ready->module->global_bytes, SLRI_READS | SLRI_WRITES, stage);
     if (extras->printed)
-        use[uses++] = use_of(vulkan, extras->printed, SLRI_PRINTED_ROOM, SLRI_VK_TELLS, stage);
+        use[uses++] = use_of(vulkan, extras->printed, SLRI_PRINTED_ROOM, SLRI_TELLS, stage);
     if (extras->faulted)
-        use[uses++] = use_of(vulkan, extras->faulted, sizeof(struct slri_fault_fields), SLRI_VK_TELLS, stage);
+        use[uses++] = use_of(vulkan, extras->faulted, sizeof(struct slri_fault_fields), SLRI_TELLS, stage);
     return uses;
 }
 
@@ -191,7 +191,7 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     const struct slri_ready_kernel *ready = command->dispatch.ready;
     const uint32_t *grid = command->dispatch.grid;
     struct slri_vk_kernel *kernel = ready->kernel.native;
-    struct slri_vk_use use[MOST_BOUND];
+    struct slri_hazard_use use[MOST_BOUND];
     VkPipeline pipeline;
     SLRI_TRY(slri_vk_code_pipeline(vulkan, kernel, command->dispatch.dynamic_bytes, &pipeline));
     const uint64_t at = keep_arguments(recorder, command, extras, &kernel->layout);
@@ -201,14 +201,14 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
                                    .ended = recorder->memory.address,
                                    .number = kernel->base.number};
     const uint32_t pushed = slri_vk_push(&push, recorder->blocks.shadow + at, kernel->layout.bytes);
-    slri_vk_flow(vulkan, recorder->flow, recorder->commands, use, uses_of(vulkan, command, extras, use));
+    slri_vk_flow(recorder, use, uses_of(vulkan, command, extras, use));
     if (recorder->bound != pipeline)
         vulkan->call.CmdBindPipeline(recorder->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     recorder->bound = pipeline;
     vulkan->call.CmdPushConstants(recorder->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed, &push);
     put_grid(recorder, grid);
     if (slri_canary_turns(&vulkan->canary) != 0)
-        recorder->flow->told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+        recorder->hazards->told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     return SLR_OK;
 }
 
@@ -216,10 +216,9 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
 
 bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *command)
 {
-    VkBuffer buffer;
-    uint64_t at;
+    struct slri_hazard_use use = {.bytes = command->copy.bytes};
     if (command->op == SLRI_COPY_IN || command->op == SLRI_COPY_OUT)
-        return slri_vk_find_seen(vulkan, command->copy.host, command->copy.bytes, &buffer, &at);
+        return slri_vk_find_seen(vulkan, command->copy.host, &use);
     return command->op == SLRI_COPY || command->op == SLRI_FILL || command->op == SLRI_DISPATCH;
 }
 

@@ -7,6 +7,7 @@
 #include "emit/spirv/spirv.h"
 #include "engine/buffered_queue.h"
 #include "engine/canary.h"
+#include "engine/hazards.h"
 #include "engine/kept_list.h"
 #include "engine/launch_block.h"
 #include "engine/loaded.h"
@@ -128,44 +129,16 @@ uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host); // 
 // Memory that the host writes and the device reads, or the other way round (`is_read`); in no list.
 slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, bool is_read, struct slri_vk_chunk *out);
 void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
-// The buffer where an address of the device lies, or one of the host (false: it is not page-locked), and the offset.
+// Fills in where an address of the device lies, or one of the host (false: so many bytes are not page-locked there).
 // The first gives the host's address of that byte; NULL: the host does not see it.
-unsigned char *slri_vk_find(struct slri_vulkan *vulkan, const void *address, VkBuffer *buffer, uint64_t *offset);
-bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, VkBuffer *buffer,
-                       uint64_t *offset);
-
-// flow.c: what commands that were not waited for read and write, and which barriers that needs.
-enum slri_vk_access {
-    SLRI_VK_READS = 1,
-    SLRI_VK_WRITES = 2,
-    SLRI_VK_TELLS = 4
-}; // the last: words of its own, or atomic
-struct slri_vk_use {
-    VkBuffer buffer;
-    uint64_t at, bytes;                  // in it
-    uint32_t how;                        // SLRI_VK_READS and so on
-    VkPipelineStageFlags stage, seen_by; // of the use; stages that come behind it already
-    bool is_viewed;                      // the host works there, too
-};
-#define SLRI_VK_MOST_USES 1024u
-struct slri_vk_flow {
-    struct slri_vk_use use[SLRI_VK_MOST_USES];
-    uint32_t uses;
-    bool is_behind_list;              // of which nobody knows here what it did
-    VkPipelineStageFlags told_by;     // stages that wrote what the host will read
-    uint64_t barriers, host_barriers; // that were put
-};
-// Puts the barrier that a command with these uses needs behind those before it, and notes them.
-void slri_vk_flow(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, VkCommandBuffer commands,
-                  const struct slri_vk_use *use, uint32_t uses);
-void slri_vk_flow_list(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, VkCommandBuffer commands);
-void slri_vk_flow_to_host(struct slri_vulkan *vulkan, struct slri_vk_flow *flow, VkCommandBuffer commands);
+unsigned char *slri_vk_find(struct slri_vulkan *vulkan, const void *address, struct slri_hazard_use *use);
+bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, struct slri_hazard_use *use);
 
 // record.c: commands into a command buffer.
 struct slri_vk_recorder {
     struct slri_vulkan *vulkan;
     VkCommandBuffer commands;
-    struct slri_vk_flow *flow;
+    struct slri_hazards *hazards;
     VkPipeline bound;
     struct slri_vk_chunk memory; // the word by which kernels tell of loops, argument blocks, the edges of fills
     struct slri_blocks blocks;
@@ -181,8 +154,13 @@ slr_status slri_vk_record(struct slri_vk_recorder *recorder, const struct slri_c
 uint32_t slri_vk_push(struct slri_spirv_push *push, const unsigned char *arguments, uint32_t bytes);
 bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *command);
 // Between memory that the host sees and the device's.
-void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_vk_use *from,
-                         const struct slri_vk_use *to);
+void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_hazard_use *from,
+                         const struct slri_hazard_use *to);
+
+// flow.c: the barrier that a command with these uses needs, or a list, or the host (false: it needs none).
+void slri_vk_flow(struct slri_vk_recorder *recorder, const struct slri_hazard_use *use, uint32_t uses);
+void slri_vk_flow_list(struct slri_vk_recorder *recorder);
+bool slri_vk_flow_to_host(struct slri_vk_recorder *recorder);
 
 // queue.c
 slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue);
