@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/relaunch.h"
 #include "engine/resident_groups.h"
+#include "engine/stay.h"
 #include "hal/vulkan/vulkan.h"
 #include "ir/pass/handler_kernel.h"
 
@@ -67,31 +67,16 @@ static enum slri_resident_look look_at_group(struct slri_resident *resident)
     return SLRI_RESIDENT_FAILED;
 }
 
-// What a handler is given in batches, of one message at a time: a message lies in S, where its slot's number is, and
-// so do its replies.
 static slr_status make_constants(struct slri_vk_group *group, const struct slri_shard *shard)
 {
     struct slri_vulkan *vulkan = group->vulkan;
-    struct slri_relaunch layout = {.desc = {.name = shard->entry->name,
-                                            .entry = shard->entry,
-                                            .bound = shard->bound,
-                                            .initial_state = shard->initial_state,
-                                            .state_bytes = shard->state_bytes,
-                                            .state_stride = shard->state_stride,
-                                            .states_bytes = shard->states_bytes,
-                                            .fuel = shard->fuel,
-                                            .reply_bytes = shard->reply_bytes,
-                                            .max_replies = shard->shared[MB_MAX_REPLIES],
-                                            .shards = 1,
-                                            .max_batch = 1}};
-    SLRI_TRY(slri_relaunch_lay_out(&layout));
-    layout.reply_stride = 4 * shard->shared[MB_REPLY_SLOT_WORDS];
-    group->record_bytes = SLRI_STAY_RECORD_AT + layout.result_stride;
+    struct slri_relaunch layout;
+    SLRI_TRY(slri_stay_lay_out(shard, &layout));
+    group->record_bytes = slri_stay_record_bytes(&layout);
     group->constants_bytes = layout.constants_bytes;
     SLRI_TRY(slri_vk_ring_memory_create(vulkan, group->record_bytes, &group->record));
     SLRI_TRY(slri_vk_ring_memory_create(vulkan, group->constants_bytes, &group->constants));
-    slri_relaunch_constants(&layout, group->constants);
-    ((uint32_t *)group->constants)[RL_REPLY_MASK] = shard->shared[MB_REPLY_MASK];
+    slri_stay_constants(shard, &layout, group->constants);
     return SLR_OK;
 }
 

@@ -1,67 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code of a kernel that stays: text in the kernel subset, which our own front end compiles, with the mailbox and a
-// handler in it. From there on it is a kernel as any other.
+// The code of a kernel that stays: text in the kernel subset, which our own front end compiles, with a handler in it
+// (engine/stay.h), or of a trial. From there on it is a kernel as any other.
 #include "base/alloc.h"
 #include "base/status.h"
 #include "engine/code.h"
-#include "engine/mailbox_text.h"
+#include "engine/stay.h"
 #include "hal/vulkan/vulkan.h"
 #include "ir/pass/handler_kernel.h"
 #include "lang/kernel.h"
-
-extern const char slri_embedded_relaunch_h[], slri_embedded_resident_layout_h[], slri_embedded_vk_stay_h[];
-
-// The mailbox's words that stay as they are become numbers: what they rule out is then no part of the code, of which
-// drivers that put functions into one take long for more.
-static const struct {
-    const char *name;
-    uint32_t at;
-} constant[] = {
-#define NAMED(name)                                                                                                    \
-    {                                                                                                                  \
-#name, name                                                                                                    \
-    }
-    NAMED(MB_CAPACITY),         NAMED(MB_EVICT),        NAMED(MB_KEEP),           NAMED(MB_LANES_AT),
-    NAMED(MB_LANES_STRIDE),     NAMED(MB_LANE_MASK),    NAMED(MB_LANE_STRIDE),    NAMED(MB_LANE_TIMES_AT),
-    NAMED(MB_LETTERS),          NAMED(MB_LETTERS_AT),   NAMED(MB_LETTER_MASK),    NAMED(MB_MAX_REPLIES),
-    NAMED(MB_NODE_TIMES_AT),    NAMED(MB_OWNERS_AT),    NAMED(MB_OWNER_STRIDE),   NAMED(MB_POOL_AT),
-    NAMED(MB_PORT_WORDS),       NAMED(MB_REPLIES_AT),   NAMED(MB_REPLIES_STRIDE), NAMED(MB_REPLY_MASK),
-    NAMED(MB_REPLY_SLOT_WORDS), NAMED(MB_REPLY_STRIDE), NAMED(MB_SHARDS),         NAMED(MB_SLOT_WORDS),
-    NAMED(MB_STAMPED),          NAMED(MB_TICKET),       NAMED(MB_TIMED_BELOW),    NAMED(MB_TIMES_MASK),
-    NAMED(MB_TIMES_SHIFT)
-#undef NAMED
-};
-
-static void put_constants(const struct slri_shard *shard, slri_text *out)
-{
-    for (size_t i = 0; i < sizeof constant / sizeof *constant; ++i)
-        slri_text_printf(out, "#define SLR_%s %uu\n", constant[i].name, shard->shared[constant[i].at]);
-    slri_text_puts(out, "#define MB_SIZE(name) SLR_##name\n"
-                        "#define MB_HEARD(at) MB_ACQUIRE(at)\n"
-                        "#define MB_MARK(lane) MB_LOAD((lane) + MB_MIXED)\n"
-                        "#define MB_TAKEN(at, word) S[(at) + (word)]\n"
-                        "#define MB_PUBLISH(at, value) MB_RELEASE(at, value)\n"
-                        "#define MB_MAY_END(S, P) mb_drained(S)\n"
-                        "#define MB_PORT_OF(P, port) MBP_PORT(port)\n");
-}
-
-static void put_text(const struct slri_shard *shard, slri_text *out)
-{
-    if (shard->entry->kind == SLRI_ENTRY_BLOCK)
-        slri_text_puts(out, "#define SLR_BLOCK\n");
-    put_constants(shard, out);
-    slri_text_puts(out, "#define SLRI_WORD unsigned\n#define SLRI_ADDRESS unsigned long long\n");
-    slri_text_puts(out, slri_embedded_resident_layout_h);
-    slri_text_puts(out, slri_embedded_relaunch_h);
-    slri_mailbox_text(out);
-    slri_text_puts(out, slri_embedded_vk_stay_h);
-}
 
 static slr_status compile_text(const struct slri_shard *shard, const char *own, struct slri_module **out)
 {
     slri_text text = SLRI_TEXT_INIT;
     if (shard)
-        put_text(shard, &text);
+        slri_stay_text(shard, &text);
     else
         slri_text_puts(&text, own);
     const struct slri_source source = {.path = "slipring: persistent kernel", .text = slri_text_view(&text)};

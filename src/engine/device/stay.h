@@ -4,8 +4,8 @@
 // group serves one shard, the first of its table. Its first thread speaks with the host; with SLR_BLOCK the handler has
 // all threads of the group, and they meet at SLR_MEET. What they share lies in R, whose words are the host's no more.
 //
-// Memory orders: as the mailbox says at each word. Vulkan's memory model ends at the device, so that these reach the
-// host is nowhere promised; hal/vulkan/probe.c tries it.
+// Memory orders: as the mailbox says at each word. Where the device's memory model ends at the device (Vulkan's does),
+// nothing promises that these reach the host; the backend tries it.
 #define SLR_LOAD(word) __nv_atomic_load_n(&(word), __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_STORE(word, value) __nv_atomic_store_n(&(word), (value), __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_SYSTEM)
 #define SLR_WORKED 0x80000000u // beside the size of a batch
