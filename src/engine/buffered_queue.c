@@ -90,15 +90,44 @@ static slr_status finish_submits(struct slri_buffered_queue *queue, uint64_t dea
     return status == SLR_OK ? waited : status;
 }
 
+// A clock of few bits begins again.
+static bool comes_first(const struct slri_ticks *ticks, uint64_t a, uint64_t b)
+{
+    return a != b && ((b - a) & ticks->mask) <= ticks->mask / 2;
+}
+
+void slri_buffered_note_ticks(struct slri_buffered_queue *queue, uint64_t from, uint64_t to)
+{
+    struct slri_ticks *ticks = &queue->ticks;
+    if (!ticks->are_noted || comes_first(ticks, from, ticks->from))
+        ticks->from = from;
+    if (!ticks->are_noted || comes_first(ticks, ticks->to, to))
+        ticks->to = to;
+    ticks->are_noted = true;
+}
+
+static slr_status tell_times(struct slri_buffered_queue *queue, struct slri_times *times)
+{
+    struct slri_ticks *ticks = &queue->ticks;
+    const bool are_noted = ticks->are_noted;
+    ticks->are_noted = false;
+    if (!times || !are_noted)
+        return SLR_OK;
+    uint64_t tick = ticks->to, now_ns = slri_now_ns();
+    if (queue->call->read_clocks)
+        SLRI_TRY(queue->call->read_clocks(queue, &tick, &now_ns));
+    times->from_ns = now_ns - (uint64_t)((double)((tick - ticks->from) & ticks->mask) * ticks->ns_a_tick);
+    times->to_ns = now_ns - (uint64_t)((double)((tick - ticks->to) & ticks->mask) * ticks->ns_a_tick);
+    return SLR_OK;
+}
+
 slr_status slri_buffered_wait(void *device, void *queue, uint64_t deadline_ns, struct slri_times *times)
 {
     struct slri_buffered_queue *of = queue;
     (void)device;
     SLRI_TRY(slri_loss_check(of->loss));
     slr_status status = finish_submits(of, deadline_ns);
-    if (!of->call->tell_times)
-        return status;
-    slr_status told = of->call->tell_times(of, status == SLR_OK ? times : NULL);
+    slr_status told = tell_times(of, status == SLR_OK ? times : NULL);
     return status == SLR_OK ? told : status;
 }
 

@@ -48,11 +48,12 @@ struct slri_buffered_calls {
     slr_status (*submit)(struct slri_buffered_queue *queue);
     // Waits for all submissions. Errors: DEVICE_LOST (slri_lose_hung by the deadline), their first failure.
     slr_status (*await)(struct slri_buffered_queue *queue, uint64_t deadline_ns);
-    // After `await`, which gave `status`, and after the copies out: frees what the submissions used, and notes times.
+    // After `await`, which gave `status`, and after the copies out: frees what the submissions used, and notes times
+    // (slri_buffered_note_ticks).
     // Gives `status`, or a failure that shows at the end. Touches nothing that the device may use where it hangs.
     slr_status (*settle)(struct slri_buffered_queue *queue, slr_status status);
-    // NULL, or after a wait: what was noted. `times` NULL: it is forgotten.
-    slr_status (*tell_times)(struct slri_buffered_queue *queue, struct slri_times *times);
+    // NULL: what was timed ends now, on the host's clock. Else reads the device's clock and the host's at once.
+    slr_status (*read_clocks)(struct slri_buffered_queue *queue, uint64_t *tick, uint64_t *now_ns);
     void (*free)(struct slri_buffered_queue *queue); // nothing of it is waited for any more
 
     // Replaces the stage, in which nothing is: `stage` gets at least so many bytes.
@@ -83,6 +84,12 @@ struct slri_buffered_queue {
     } stage;
     struct slri_back back[SLRI_MOST_BACKS];
     uint32_t backs, sent_backs; // the latter are of what was submitted
+    struct slri_ticks {         // the device's clock; the backend sets the first two where it notes ticks
+        double ns_a_tick;
+        uint64_t mask; // of the bits that it has
+        uint64_t from, to;
+        bool are_noted; // the two before, since the last wait: when the device was at what was timed
+    } ticks;
 };
 
 // A queue of `size` bytes, all zero but for the above. The backend makes its objects in it, and frees them and the
@@ -105,6 +112,8 @@ slr_status slri_buffered_drain(struct slri_buffered_queue *queue);
 slr_status slri_buffered_cut(struct slri_buffered_queue *queue);
 // Takes so many bytes of the stage, at most SLRI_STAGE_PART, at a multiple of 64. May drain.
 slr_status slri_buffered_take(struct slri_buffered_queue *queue, uint64_t bytes, uint64_t *at);
+// The device was at what was timed from one tick to the other.
+void slri_buffered_note_ticks(struct slri_buffered_queue *queue, uint64_t from, uint64_t to);
 // A copy through the stage, in parts. `at` and the device's address have the same remainder by 4.
 slr_status slri_buffered_copy(struct slri_buffered_queue *queue, bool in, void *device, void *host, uint64_t bytes);
 

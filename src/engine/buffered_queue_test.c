@@ -27,6 +27,7 @@ struct toy {
         uint64_t at, bytes;
     } copy[MOST_COPIES]; // that were submitted or are open
     uint32_t copies;
+    uint64_t tick[3][2]; // that a wait notes, from 1 on; 0: none
 };
 
 static uint32_t waits; // of all queues
@@ -105,6 +106,9 @@ static slr_status toy_await(struct slri_buffered_queue *queue, uint64_t deadline
 static slr_status toy_settle(struct slri_buffered_queue *queue, slr_status status)
 {
     ++toy_of(queue)->settled;
+    for (uint32_t i = 0; i < 3; ++i)
+        if (toy_of(queue)->tick[i][0] != 0)
+            slri_buffered_note_ticks(queue, toy_of(queue)->tick[i][0], toy_of(queue)->tick[i][1]);
     if (status == SLR_OK && toy_of(queue)->settle_gives != SLR_OK)
         return SLRI_FAIL(UNSUPPORTED, "toy: a loop was ended");
     return status;
@@ -138,8 +142,17 @@ static unsigned char *toy_seen(struct slri_buffered_queue *queue, const void *de
     return device == seen ? seen : NULL;
 }
 
+static slr_status toy_clocks(struct slri_buffered_queue *queue, uint64_t *tick, uint64_t *now_ns)
+{
+    (void)queue;
+    *tick = 0x10; // behind its greatest, 0xff, it begins again
+    *now_ns = 1000000;
+    return SLR_OK;
+}
+
 static const struct slri_buffered_calls calls = {CALLS}, splitting = {.splits_lists = true, CALLS},
-                                        seeing = {.seen = toy_seen, CALLS};
+                                        seeing = {.seen = toy_seen, CALLS},
+                                        clocked = {.read_clocks = toy_clocks, CALLS};
 
 static struct slri_loss loss;
 
@@ -416,9 +429,72 @@ static void end_of_a_queue_waits_for_what_a_lost_device_still_does(void **state)
     assert_int_equal(waits, 1);
 }
 
+// ---- times ---------------------------------------------------------------------------------------------------------
+
+static struct slri_times times_of(struct toy *toy)
+{
+    struct slri_times times = {0};
+    assert_int_equal(encode(toy, &a_fill, true), SLR_OK);
+    assert_int_equal(slri_buffered_wait(NULL, toy, SLRI_FOREVER, &times), SLR_OK);
+    return times;
+}
+
+static void times_are_from_the_earliest_tick_to_the_last_on_the_hosts_clock(void **state)
+{
+    struct toy *toy = make_toy(&clocked);
+    const uint64_t tick[3][2] = {{0xf2, 0xf4}, {0xf0, 0xf6}, {0xf8, 0x08}}; // the last ends in the next round
+    (void)state;
+    toy->base.ticks.ns_a_tick = 2.5;
+    toy->base.ticks.mask = 0xff;
+    memcpy(toy->tick, tick, sizeof tick);
+    struct slri_times times = times_of(toy);
+    assert_int_equal(times.from_ns, 1000000 - 80); // 0x20 ticks ago
+    assert_int_equal(times.to_ns, 1000000 - 20);
+    end_toy(toy);
+}
+
+static void times_end_now_where_no_clock_is_read(void **state)
+{
+    struct toy *toy = make_toy(&calls);
+    (void)state;
+    toy->base.ticks.ns_a_tick = 1;
+    toy->base.ticks.mask = UINT64_MAX;
+    toy->tick[0][0] = 5000;
+    toy->tick[0][1] = 7000;
+    const uint64_t before_ns = slri_now_ns();
+    struct slri_times times = times_of(toy);
+    assert_true(times.to_ns >= before_ns && times.to_ns <= slri_now_ns());
+    assert_int_equal(times.to_ns - times.from_ns, 2000);
+    end_toy(toy);
+}
+
+static void times_are_of_what_came_since_the_last_wait(void **state)
+{
+    struct toy *toy = make_toy(&clocked);
+    (void)state;
+    toy->base.ticks.ns_a_tick = 1;
+    toy->base.ticks.mask = 0xff;
+    toy->tick[0][0] = 0x01;
+    toy->tick[0][1] = 0x02;
+    assert_int_equal(encode(toy, &a_fill, true), SLR_OK);
+    assert_int_equal(wait_for(toy), SLR_OK); // nobody wants them
+    toy->tick[0][0] = 0x05;
+    toy->tick[0][1] = 0x06;
+    struct slri_times times = times_of(toy);
+    assert_int_equal(times.from_ns, 1000000 - 0x0b);
+    assert_int_equal(times.to_ns, 1000000 - 0x0a);
+    toy->tick[0][0] = 0;
+    times = times_of(toy); // nothing was timed
+    assert_int_equal(times.from_ns + times.to_ns, 0);
+    end_toy(toy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_are_from_the_earliest_tick_to_the_last_on_the_hosts_clock),
+        cmocka_unit_test(times_end_now_where_no_clock_is_read),
+        cmocka_unit_test(times_are_of_what_came_since_the_last_wait),
         cmocka_unit_test(last_command_before_a_wait_is_submitted_with_those_before_it),
         cmocka_unit_test(many_commands_are_submitted_in_parts_and_waited_for_when_there_are_too_many),
         cmocka_unit_test(wait_for_nothing_asks_the_driver_nothing),

@@ -17,7 +17,6 @@ struct slri_mt_queue {
         slri_mt_id commands;
         bool is_timed;
     } submit[SLRI_MOST_SUBMITS];
-    double from_s, to_s; // when the device was at what was timed, since the last wait; 0: at nothing
     struct slri_mt_recorder recorder;
 };
 
@@ -132,14 +131,13 @@ static slr_status await_begun(struct slri_buffered_queue *base, uint64_t deadlin
     return status;
 }
 
+// Metal says seconds: a tick is a nanosecond.
 static void note_times(const struct slri_metal *metal, struct slri_mt_queue *queue, const struct submit *submit)
 {
-    if (!submit->is_timed)
-        return;
-    const double from_s = SLRI_MT(metal->mt, submit->commands, began),
-                 to_s = SLRI_MT(metal->mt, submit->commands, ended);
-    queue->from_s = queue->to_s == 0 || from_s < queue->from_s ? from_s : queue->from_s;
-    queue->to_s = to_s > queue->to_s ? to_s : queue->to_s;
+    const double began_s = submit->is_timed ? SLRI_MT(metal->mt, submit->commands, began) : 0,
+                 ended_s = submit->is_timed ? SLRI_MT(metal->mt, submit->commands, ended) : 0;
+    if (ended_s > 0)
+        slri_buffered_note_ticks(&queue->base, (uint64_t)(began_s * 1e9), (uint64_t)(ended_s * 1e9));
 }
 
 static slr_status settle(struct slri_buffered_queue *base, slr_status status)
@@ -151,18 +149,6 @@ static slr_status settle(struct slri_buffered_queue *base, slr_status status)
         slri_mt_release(metal, queue->submit[i].commands);
     }
     return status;
-}
-
-// The device's clock is not the host's, so what it did ends now.
-static slr_status tell_times(struct slri_buffered_queue *base, struct slri_times *times)
-{
-    struct slri_mt_queue *queue = of(base);
-    if (times && queue->to_s != 0) {
-        times->to_ns = slri_now_ns();
-        times->from_ns = times->to_ns - (uint64_t)((queue->to_s - queue->from_s) * 1e9);
-    }
-    queue->from_s = queue->to_s = 0;
-    return SLR_OK;
 }
 
 // ---- copies through the stage --------------------------------------------------------------------------------------
@@ -211,6 +197,8 @@ static unsigned char *seen(struct slri_buffered_queue *base, const void *device)
 static slr_status make_queue(struct slri_metal *metal, struct slri_mt_queue *queue)
 {
     queue->recorder.metal = metal;
+    queue->base.ticks.ns_a_tick = 1;
+    queue->base.ticks.mask = UINT64_MAX;
     queue->queue = SLRI_MT_WITH(metal->mt, metal->device, new_queue, SLRI_MOST_SUBMITS + 1);
     if (!queue->queue)
         return slri_mt_nothing(metal, "newCommandQueue");
@@ -228,7 +216,6 @@ slr_status slri_mt_queue_create(void *device, uint32_t priority, void **queue)
                                                      .submit = commit,
                                                      .await = await_begun,
                                                      .settle = settle,
-                                                     .tell_times = tell_times,
                                                      .free = free_queue,
                                                      .grow = grow_stage,
                                                      .copy = copy_staged,

@@ -28,9 +28,7 @@ struct slri_vk_queue {
     VkQueryPool stamps;                      // two a submission
     bool is_timed;                           // the open one
     uint32_t first_timed, last_timed, timed; // submissions; the last counts them
-    bool has_ticks;                          // of the next, which were noted since the last wait
-    uint64_t from_tick, to_tick;
-    bool has_turn; // the group that stays is kept from running until the next wait is over
+    bool has_turn;                           // the group that stays is kept from running until the next wait is over
 };
 
 static struct slri_vk_queue *of(struct slri_buffered_queue *queue)
@@ -130,12 +128,15 @@ static slr_status make_queue(struct slri_vulkan *vulkan, uint32_t priority, stru
     const VkQueryPoolCreateInfo stamps = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                           .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                           .queryCount = 2 * SLRI_MOST_SUBMITS};
+    const uint32_t bits = vulkan->facts.stamp_bits;
     queue->vulkan = vulkan;
     queue->line = choose_line(vulkan, priority);
+    queue->base.ticks.ns_a_tick = (double)vulkan->facts.limits.timestampPeriod;
+    queue->base.ticks.mask = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     SLRI_TRY(slri_vk_commands_make(vulkan, VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                    SLRI_MOST_SUBMITS, &queue->pool, queue->commands));
     SLRI_TRY(slri_vk_timeline_make(vulkan, &queue->semaphore, &queue->begun));
-    if (vulkan->facts.stamp_bits != 0)
+    if (bits != 0)
         SLRI_VK_TRY(vulkan, CreateQueryPool, vulkan->device, &stamps, NULL, &queue->stamps);
     return slri_vk_recorder_open(&queue->recorder, vulkan, ARGUMENT_BYTES);
 }
@@ -249,34 +250,27 @@ static slr_status read_stamp(const struct slri_vk_queue *queue, uint32_t number,
 }
 
 // Submissions come one after the other: the first noted is the earliest.
-static slr_status note_ticks(struct slri_vk_queue *queue)
+static slr_status note_times(struct slri_vk_queue *queue)
 {
-    if (!queue->has_ticks)
-        SLRI_TRY(read_stamp(queue, 2 * queue->first_timed, &queue->from_tick));
-    queue->has_ticks = true;
-    return read_stamp(queue, 2 * queue->last_timed + 1, &queue->to_tick);
+    uint64_t from, to;
+    SLRI_TRY(read_stamp(queue, 2 * queue->first_timed, &from));
+    SLRI_TRY(read_stamp(queue, 2 * queue->last_timed + 1, &to));
+    slri_buffered_note_ticks(&queue->base, from, to);
+    return SLR_OK;
 }
 
-// When the device was at what was timed, on the host's clock. Without a common clock: so long before now.
-static slr_status tell_times(struct slri_buffered_queue *base, struct slri_times *times)
+static slr_status read_clocks(struct slri_buffered_queue *base, uint64_t *tick, uint64_t *now_ns)
 {
     const VkCalibratedTimestampInfoEXT clocks[] = {
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT}};
-    struct slri_vk_queue *queue = of(base);
-    struct slri_vulkan *vulkan = queue->vulkan;
-    const uint32_t bits = vulkan->facts.stamp_bits;
-    const uint64_t mask = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    const double ns_a_tick = (double)vulkan->facts.limits.timestampPeriod;
-    const bool has_ticks = queue->has_ticks;
-    uint64_t now[2] = {queue->to_tick, slri_now_ns()}, off;
-    queue->has_ticks = false;
-    if (!times || !has_ticks)
+    struct slri_vulkan *vulkan = of(base)->vulkan;
+    uint64_t now[2], off;
+    if (!vulkan->facts.calibrated)
         return SLR_OK;
-    if (vulkan->facts.calibrated)
-        SLRI_VK_TRY(vulkan, GetCalibratedTimestampsEXT, vulkan->device, 2, clocks, now, &off);
-    times->from_ns = now[1] - (uint64_t)((double)((now[0] - queue->from_tick) & mask) * ns_a_tick);
-    times->to_ns = now[1] - (uint64_t)((double)((now[0] - queue->to_tick) & mask) * ns_a_tick);
+    SLRI_VK_TRY(vulkan, GetCalibratedTimestampsEXT, vulkan->device, 2, clocks, now, &off);
+    *tick = now[0];
+    *now_ns = now[1];
     return SLR_OK;
 }
 
@@ -298,7 +292,7 @@ static slr_status settle(struct slri_buffered_queue *base, slr_status status)
 {
     struct slri_vk_queue *queue = of(base);
     if (status == SLR_OK && queue->timed != 0)
-        status = note_ticks(queue);
+        status = note_times(queue);
     queue->timed = 0;
     queue->is_spent = true;
     end_turn(queue->vulkan, queue);
@@ -391,7 +385,7 @@ slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue)
                                                      .submit = submit_open,
                                                      .await = await_begun,
                                                      .settle = settle,
-                                                     .tell_times = tell_times,
+                                                     .read_clocks = read_clocks,
                                                      .free = free_queue,
                                                      .grow = grow_stage,
                                                      .copy = copy_staged,

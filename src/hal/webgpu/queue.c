@@ -35,9 +35,8 @@ struct slri_wg_queue {
 
     WGPUBuffer stage; // what the host has written behind the first command of a submission: its shadow is base.stage
     uint64_t stage_serial, stage_sent;
-    WGPUBuffer resolved;            // time stamps on their way
-    uint64_t first_tick, last_tick; // of what was stamped since the last wait; the former is greater: none
-    struct slri_wg_queue *next;     // of those that have gone, and whose states the library still writes
+    WGPUBuffer resolved;        // time stamps on their way
+    struct slri_wg_queue *next; // of those that have gone, and whose states the library still writes
 };
 
 static struct slri_wg_queue *of(struct slri_buffered_queue *queue)
@@ -288,10 +287,8 @@ static slr_status note_stamps(struct slri_webgpu *webgpu, struct slri_wg_queue *
             continue;
         SLRI_TRY(read_back(webgpu, submit, submit->read_bytes, 16 * (uint64_t)submit->stamped, &stamps));
         memcpy(tick, stamps, 16 * (size_t)submit->stamped);
-        for (uint32_t k = 0; k < submit->stamped; ++k) {
-            queue->first_tick = tick[2 * k] < queue->first_tick ? tick[2 * k] : queue->first_tick;
-            queue->last_tick = tick[2 * k + 1] > queue->last_tick ? tick[2 * k + 1] : queue->last_tick;
-        }
+        for (uint32_t k = 0; k < submit->stamped; ++k)
+            slri_buffered_note_ticks(&queue->base, tick[2 * k], tick[2 * k + 1]);
     }
     return SLR_OK;
 }
@@ -346,20 +343,6 @@ static slr_status settle(struct slri_buffered_queue *base, slr_status status)
         submit->is_mapped = false;
     }
     return status;
-}
-
-// From the first pass to the last one; the device's clock is not the host's, so it ends now.
-static slr_status tell_times(struct slri_buffered_queue *base, struct slri_times *times)
-{
-    struct slri_wg_queue *queue = of(base);
-    if (times && queue->first_tick <= queue->last_tick) {
-        const double ticks = (double)(queue->last_tick - queue->first_tick);
-        times->to_ns = slri_now_ns();
-        times->from_ns = times->to_ns - (uint64_t)(ticks * (double)queue->recorder.webgpu->facts.ns_a_tick);
-    }
-    queue->first_tick = UINT64_MAX;
-    queue->last_tick = 0;
-    return SLR_OK;
 }
 
 // ---- copies --------------------------------------------------------------------------------------------------------
@@ -468,7 +451,8 @@ static slr_status record_command(struct slri_buffered_queue *base, const struct 
 
 static slr_status make_queue(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
 {
-    queue->first_tick = UINT64_MAX;
+    queue->base.ticks.ns_a_tick = (double)webgpu->facts.ns_a_tick;
+    queue->base.ticks.mask = UINT64_MAX;
     SLRI_TRY(slri_wg_recorder_open(&queue->recorder, webgpu));
     return queue->recorder.stamps
                ? slri_wg_buffer_make(webgpu, STAMP_BYTES, WGPUBufferUsage_QueryResolve | WGPUBufferUsage_CopySrc,
@@ -485,7 +469,6 @@ slr_status slri_wg_queue_create(void *device, uint32_t priority, void **queue)
                                                      .submit = submit_open,
                                                      .await = await_begun,
                                                      .settle = settle,
-                                                     .tell_times = tell_times,
                                                      .free = free_queue,
                                                      .grow = grow_stage,
                                                      .copy = copy_staged,
