@@ -3,6 +3,7 @@
 
 #include "emit/device/arguments.h"
 #include "engine/code.h"
+#include "engine/hazards.h"
 
 // FNV-1a, over words.
 static uint64_t hash_of(const unsigned char *block, uint64_t bytes)
@@ -40,10 +41,13 @@ void slri_put_arguments(const struct slri_command *dispatch, const struct slri_e
 {
     const struct slri_ready_kernel *ready = dispatch->dispatch.ready;
     const struct {
-        uint32_t at;
+        uint32_t at, how;
         const void *memory;
+        uint64_t bytes;
     } own[] = {
-        {layout->globals, ready->globals}, {layout->printed, extras->printed}, {layout->faulted, extras->faulted}};
+        {layout->globals, SLRI_READS | SLRI_WRITES, ready->globals, ready->globals ? ready->module->global_bytes : 0},
+        {layout->printed, SLRI_TELLS, extras->printed, SLRI_PRINTED_ROOM},
+        {layout->faulted, SLRI_TELLS, extras->faulted, sizeof(struct slri_fault_fields)}};
     uint64_t address;
     memset(block, 0, (layout->bytes + 7u) / 8 * 8);
     for (uint32_t i = 0; i < ready->entry->bindings; ++i) {
@@ -51,7 +55,8 @@ void slri_put_arguments(const struct slri_command *dispatch, const struct slri_e
         unsigned char *at = block + slri_argument(ready->entry, i);
         const bool is_buffer = ready->entry->binding[i].is_buffer;
         if (is_buffer && bound->data) {
-            address = address_of(user, bound->data, !ready->entry->binding[i].is_const);
+            address = address_of(user, bound->data, bound->bytes,
+                                 ready->entry->binding[i].is_const ? SLRI_READS : SLRI_READS | SLRI_WRITES);
             memcpy(at, &address, sizeof address);
         } else if (!is_buffer) {
             memcpy(at, bound->data, bound->bytes);
@@ -59,7 +64,7 @@ void slri_put_arguments(const struct slri_command *dispatch, const struct slri_e
     }
     for (size_t i = 0; i < sizeof own / sizeof *own; ++i)
         if (own[i].at != SLRI_ARGUMENT_NONE && own[i].memory) {
-            address = address_of(user, own[i].memory, true);
+            address = address_of(user, own[i].memory, own[i].bytes, own[i].how);
             memcpy(block + own[i].at, &address, sizeof address);
         }
 }

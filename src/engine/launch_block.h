@@ -47,9 +47,10 @@ static inline uint32_t slri_fill_word(const struct slri_command *command)
 }
 
 // The argument block of emit/device/arguments.h, of `layout`, filled up with zeros to a multiple of 8 bytes.
-// `address_of` gives what stands for memory in it.
+// `address_of` gives what stands for memory in it, and is told what the kernel does there: `how` is of
+// engine/hazards.h.
 struct slri_arguments;
-typedef uint64_t slri_address_of(void *user, const void *memory, bool is_written);
+typedef uint64_t slri_address_of(void *user, const void *memory, uint64_t bytes, uint32_t how);
 void slri_put_arguments(const struct slri_command *dispatch, const struct slri_extras *extras,
                         const struct slri_arguments *layout, slri_address_of *address_of, void *user,
                         unsigned char *block);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/launch_block.h"
 
+#include "emit/device/arguments.h"
+#include "engine/code.h"
+#include "engine/hazards.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -77,6 +81,52 @@ static void fill_of_one_or_two_bytes_repeats_them(void **state)
     assert_memory_equal(&word, "\xcd\xab\xcd\xab", 4);
 }
 
+struct told {
+    uint32_t count;
+    struct slri_hazard_use use[8]; // `memory`: the address
+};
+
+static uint64_t note_use(void *user, const void *memory, uint64_t bytes, uint32_t how)
+{
+    struct told *told = user;
+    told->use[told->count++] = (struct slri_hazard_use){.memory = (uintptr_t)memory, .bytes = bytes, .how = how};
+    return (uintptr_t)memory + 1;
+}
+
+static void block_has_addresses_of_memory_and_what_is_done_there_is_told(void **state)
+{
+    struct slri_binding_info binding[] = {
+        {.is_buffer = true, .is_const = true}, {.is_buffer = true}, {.is_buffer = true}};
+    const struct slri_entry entry = {.binding = binding, .bindings = 3};
+    const struct slri_module module = {.global_bytes = 40};
+    char memory[5];
+    const struct slri_bound bound[] = {{&memory[0], 100}, {NULL, 0}, {&memory[1], 200}};
+    const struct slri_ready_kernel ready = {.module = &module, .entry = &entry, .globals = &memory[2]};
+    const struct slri_command command = {.op = SLRI_DISPATCH, .dispatch = {.ready = &ready, .bound = bound}};
+    const struct slri_extras extras = {.printed = &memory[3], .faulted = &memory[4]};
+    const struct slri_arguments layout = {48, 24, SLRI_ARGUMENT_NONE, 32, false}; // it prints nothing
+    const struct {
+        uint64_t bytes;
+        uint32_t memory, how;
+    } of[] = {{100, 0, SLRI_READS},
+              {200, 1, SLRI_READS | SLRI_WRITES},
+              {40, 2, SLRI_READS | SLRI_WRITES},
+              {sizeof(struct slri_fault_fields), 4, SLRI_TELLS}};
+    struct told told = {0};
+    uint64_t block[6];
+    (void)state;
+    slri_put_arguments(&command, &extras, &layout, note_use, &told, (unsigned char *)block);
+    assert_int_equal(told.count, 4);
+    for (uint32_t i = 0; i < 4; ++i) {
+        assert_int_equal(told.use[i].memory, (uintptr_t)&memory[of[i].memory]);
+        assert_int_equal(told.use[i].bytes, of[i].bytes);
+        assert_int_equal(told.use[i].how, of[i].how);
+    }
+    const uint64_t expected[6] = {told.use[0].memory + 1, 0, told.use[1].memory + 1, told.use[2].memory + 1,
+                                  told.use[3].memory + 1, 0};
+    assert_memory_equal(block, expected, sizeof block);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -84,6 +134,7 @@ int main(void)
         cmocka_unit_test(cleared_memory_has_no_block),
         cmocka_unit_test(parts_cover_each_block_of_a_grid_once),
         cmocka_unit_test(largest_grid_is_one_part_of_a_device_that_takes_it),
+        cmocka_unit_test(block_has_addresses_of_memory_and_what_is_done_there_is_told),
         cmocka_unit_test(fill_of_one_or_two_bytes_repeats_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

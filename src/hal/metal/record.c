@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "engine/code.h"
+#include "engine/hazards.h"
 #include "engine/launch_block.h"
 #include "hal/metal/metal.h"
 
@@ -108,9 +109,10 @@ static slr_status fill(struct slri_mt_recorder *recorder, const struct slri_comm
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
 
-static uint64_t used_address(void *recorder, const void *memory, bool is_written)
+static uint64_t used_address(void *recorder, const void *memory, uint64_t bytes, uint32_t how)
 {
-    return use_at(recorder, memory, is_written ? SLRI_MT_READ | SLRI_MT_WRITE : SLRI_MT_READ);
+    (void)bytes;
+    return use_at(recorder, memory, how == SLRI_READS ? SLRI_MT_READ : SLRI_MT_READ | SLRI_MT_WRITE);
 }
 
 static void dispatch(struct slri_mt_recorder *recorder, const struct slri_command *command,

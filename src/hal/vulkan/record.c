@@ -124,47 +124,34 @@ static void fill(struct slri_vk_recorder *recorder, const struct slri_command *c
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
 
-static uint64_t device_address(void *user, const void *memory, bool is_written)
+// What a dispatch uses.
+struct uses {
+    struct slri_vulkan *vulkan;
+    uint32_t count;
+    struct slri_hazard_use use[MOST_BOUND];
+};
+
+static uint64_t used_address(void *user, const void *memory, uint64_t bytes, uint32_t how)
 {
-    (void)user, (void)is_written;
+    struct uses *uses = user;
+    if (bytes != 0)
+        uses->use[uses->count++] = use_of(uses->vulkan, memory, bytes, how, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
     return (uintptr_t)memory;
 }
 
 // Puts the block at the end of the memory, where it stays unless one like it is there.
 static uint64_t keep_arguments(struct slri_vk_recorder *recorder, const struct slri_command *command,
-                               const struct slri_extras *extras, const struct slri_arguments *layout)
+                               const struct slri_extras *extras, const struct slri_arguments *layout, struct uses *uses)
 {
     struct slri_blocks *blocks = &recorder->blocks;
     const uint64_t fresh = blocks->used, bytes = (layout->bytes + 7u) & ~UINT64_C(7);
-    slri_put_arguments(command, extras, layout, device_address, NULL, blocks->shadow + fresh);
+    slri_put_arguments(command, extras, layout, used_address, uses, blocks->shadow + fresh);
     const uint64_t at = slri_blocks_keep(blocks, bytes, ROUND);
     if (at != fresh)
         return at;
     memcpy(recorder->memory.host + at, blocks->shadow + at, bytes);
     slri_vk_count(&recorder->vulkan->counts.argument_writes);
     return at;
-}
-
-static uint32_t uses_of(struct slri_vulkan *vulkan, const struct slri_command *command,
-                        const struct slri_extras *extras, struct slri_hazard_use *use)
-{
-    const struct slri_ready_kernel *ready = command->dispatch.ready;
-    const struct slri_entry *entry = ready->entry;
-    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
-    uint32_t uses = 0;
-    for (uint32_t i = 0; i < entry->bindings; ++i) {
-        const struct slri_bound *bound = &command->dispatch.bound[i];
-        const uint32_t how = entry->binding[i].is_const ? SLRI_READS : SLRI_READS | SLRI_WRITES;
-        if (entry->binding[i].is_buffer && bound->data && bound->bytes != 0)
-            use[uses++] = use_of(vulkan, bound->data, bound->bytes, how, stage);
-    }
-    if (ready->globals)
-        use[uses++] = use_of(vulkan, ready->globals, ready->module->global_bytes, SLRI_READS | SLRI_WRITES, stage);
-    if (extras->printed)
-        use[uses++] = use_of(vulkan, extras->printed, SLRI_PRINTED_ROOM, SLRI_TELLS, stage);
-    if (extras->faulted)
-        use[uses++] = use_of(vulkan, extras->faulted, sizeof(struct slri_fault_fields), SLRI_TELLS, stage);
-    return uses;
 }
 
 // A grid in parts as large as the device takes; the kernel reads the whole one's size from what it is pushed.
@@ -191,17 +178,19 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     const struct slri_ready_kernel *ready = command->dispatch.ready;
     const uint32_t *grid = command->dispatch.grid;
     struct slri_vk_kernel *kernel = ready->kernel.native;
-    struct slri_hazard_use use[MOST_BOUND];
+    struct uses uses;
     VkPipeline pipeline;
     SLRI_TRY(slri_vk_code_pipeline(vulkan, kernel, command->dispatch.dynamic_bytes, &pipeline));
-    const uint64_t at = keep_arguments(recorder, command, extras, &kernel->layout);
+    uses.vulkan = vulkan;
+    uses.count = 0;
+    const uint64_t at = keep_arguments(recorder, command, extras, &kernel->layout, &uses);
     struct slri_spirv_push push = {.arguments = recorder->memory.address + at,
                                    .grid = {grid[0], grid[1], grid[2]},
                                    .turns = SLRI_SPIRV_TURNS,
                                    .ended = recorder->memory.address,
                                    .number = kernel->base.number};
     const uint32_t pushed = slri_vk_push(&push, recorder->blocks.shadow + at, kernel->layout.bytes);
-    slri_vk_flow(recorder, use, uses_of(vulkan, command, extras, use));
+    slri_vk_flow(recorder, uses.use, uses.count);
     if (recorder->bound != pipeline)
         vulkan->call.CmdBindPipeline(recorder->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     recorder->bound = pipeline;
