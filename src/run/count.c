@@ -9,6 +9,7 @@
 #include "ir/math/eval.h"
 #include "ir/math/functions.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MOST_INSTRUCTIONS 400000u // of all threads that are walked, but for the first where more are allowed
@@ -427,14 +428,24 @@ static bool same(const struct tally *a, const struct tally *b)
            memcmp(a->loaded, b->loaded, sizeof a->loaded) == 0 && memcmp(a->stored, b->stored, sizeof a->stored) == 0;
 }
 
-// The middles of as many equal parts of the grid; all threads where there are no more.
+// The thread to walk for one of `samples` equal parts of the grid. Not the middle of each: where sides are powers of 2,
+// all middles may lie at an edge of the problem, or be the first of their block. Multiples of the golden ratio spread
+// evenly. The second is the grid's first thread, so that a store of each block's first thread is seen.
+static uint64_t thread_of_part(uint32_t part, uint32_t samples, uint64_t threads)
+{
+    double turns = (part + 1) * 0.6180339887498949, within = turns - floor(turns);
+    bool is_first = part == 1 && threads > samples;
+    return is_first ? 0 : (uint64_t)((part + within) * (double)threads / samples);
+}
+
+// One thread of each of equal parts of the grid; all threads where there are no more.
 static uint32_t walk_threads(struct walk *walk, uint64_t threads, struct tally *sum, bool *alike)
 {
     uint32_t samples = threads < MOST_THREADS ? (uint32_t)threads : MOST_THREADS;
     struct tally first;
     *alike = true;
     for (uint32_t i = 0; i < samples; ++i) {
-        if (!walk_thread(walk, (uint64_t)(((double)i + 0.5) * (double)threads / samples)))
+        if (!walk_thread(walk, thread_of_part(i, samples, threads)))
             return 0;
         if (i == 0)
             first = walk->tally;

@@ -68,6 +68,28 @@ static void threads_beyond_the_end_are_sampled(void **state)
     assert_int_equal(w.count.flops64, 512); // half of the 64 that were walked
 }
 
+// The sides of the grid and of the block are powers of 2, as the number of threads that are walked is.
+static void threads_inside_and_threads_at_the_edge_are_walked(void **state)
+{
+    (void)state;
+    int n = 256;
+    struct work w = begin("__global__ void f(float *x, int n) {\n"
+                          "    __shared__ float sum[32];\n"
+                          "    int i = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;\n"
+                          "    if (threadIdx.x == 0) x[row] = 1;\n"
+                          "    if (i > 0 && i < n - 1) sum[threadIdx.x] = sum[threadIdx.x] * 0.5f;\n"
+                          "}\n",
+                          8, 32);
+    w.grid[1] = 256;
+    GIVE(&w, buffer, sizeof buffer);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_SAMPLED);
+    assert_in_range(w.count.flops, 254 * 256 * 9 / 10, 256 * 256); // exact: 254 * 256
+    assert_in_range(w.count.accessed_bytes, 1, 2 * 4 * 8 * 256);   // exact: 4 * 8 * 256
+    assert_int_equal(w.count.stores, 1);
+}
+
 static void loops_run_as_often_as_the_launchs_numbers_say(void **state)
 {
     (void)state;
@@ -205,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_and_bytes_of_a_straight_kernel_are_exact),
         cmocka_unit_test(threads_beyond_the_end_are_sampled),
+        cmocka_unit_test(threads_inside_and_threads_at_the_edge_are_walked),
         cmocka_unit_test(loops_run_as_often_as_the_launchs_numbers_say),
         cmocka_unit_test(a_branch_on_memory_counts_both_ways),
         cmocka_unit_test(what_both_ways_agree_on_is_known_behind_them),
