@@ -14,8 +14,8 @@
 struct slri_contest_desc {
     uint32_t contenders; // 0 is the default; the others by falling hope
     uint32_t repeats;    // samples a round, of each
-    uint32_t most;       // samples of the default and of the last one left
-    double quantile;     // of the samples: what is compared; 0.5 is the median
+    uint32_t most;   // samples of the default and of the last one left; above 3 * repeats, which only choose that one
+    double quantile; // of the samples: what is compared; 0.5 is the median
     uint64_t seed;
     void *user;
     slr_status (*sample)(void *user, uint32_t contender, double *cost);

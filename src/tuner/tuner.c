@@ -94,8 +94,8 @@ static slr_status hold_contest(struct slri_tuner *tuner, struct slri_contest *ou
 {
     const slr_tune_desc *desc = tuner->desc;
     uint32_t most = desc->metric == SLR_TUNE_TAIL ? TAIL_SAMPLES : LEAST_SAMPLES;
-    const uint32_t rounds = 5; // enough for the halvings of eight, and two for the last two
-    most = most > rounds * desc->repeats ? most : rounds * desc->repeats;
+    const uint32_t halvings = 3, rounds = 5; // of eight; of the last two
+    most = (most > rounds * desc->repeats ? most : rounds * desc->repeats) + halvings * desc->repeats;
     const struct slri_contest_desc contest = {.contenders = tuner->contenders,
                                               .repeats = desc->repeats,
                                               .most = most,
