@@ -24,10 +24,11 @@
 struct value {
     uint64_t bits;
     bool known;
+    bool varies; // among the threads of a row, which differ in threadIdx.x alone
 };
 
 struct tally {
-    uint64_t instructions, flops, flops64;
+    uint64_t instructions, flops, flops64, common_bytes, barriers;
     uint64_t loaded[PLACES], stored[PLACES];
     bool at_most;
 };
@@ -52,7 +53,7 @@ static enum way walk_block(struct frame *frame, const struct slri_block *block);
 
 static struct value known(uint64_t bits)
 {
-    return (struct value){bits, true};
+    return (struct value){.bits = bits, .known = true};
 }
 
 static void set(struct frame *frame, slri_reg reg, struct value value)
@@ -168,6 +169,13 @@ static struct value load(struct frame *frame, const struct slri_instr *in)
 
 // ---- control -------------------------------------------------------------------------------------------------------
 
+static struct value join_values(struct value a, struct value b)
+{
+    a.known = a.known && b.known && a.bits == b.bits;
+    a.varies = a.varies || b.varies;
+    return a;
+}
+
 // Both ways; what they do not agree on is unknown behind them. A way that leaves is followed only where both do: else
 // the thread may go on, and what it then does counts.
 static enum way walk_both(struct frame *frame, const struct slri_block *yes, const struct slri_block *no)
@@ -188,7 +196,7 @@ static enum way walk_both(struct frame *frame, const struct slri_block *yes, con
         second = ON;
     } else if (first == second) {
         for (uint32_t i = 0; i < regs; ++i)
-            frame->reg[i].known = frame->reg[i].known && behind[i].known && frame->reg[i].bits == behind[i].bits;
+            frame->reg[i] = join_values(frame->reg[i], behind[i]);
     } else if (second != ON) {
         second = LOST;
     }
@@ -317,9 +325,13 @@ static void compute(struct frame *frame, const struct slri_instr *in)
     case SLRI_OP_BUILTIN:
         set(frame, in->dst, known(walk->builtin[in->imm]));
         break;
+    case SLRI_OP_BARRIER:
+        ++frame->walk->tally.barriers;
+        break;
     case SLRI_OP_PRESENT:
         set(frame, in->dst,
-            (struct value){walk->launch->bound[in->root.index].data != NULL, in->root.kind == SLRI_ROOT_BINDING});
+            (struct value){.bits = walk->launch->bound[in->root.index].data != NULL,
+                           .known = in->root.kind == SLRI_ROOT_BINDING});
         break;
     default:
         if (is_binary(in->op)) {
@@ -331,6 +343,44 @@ static void compute(struct frame *frame, const struct slri_instr *in)
         }
         break;
     }
+}
+
+// Memory of the thread's own, which a row's threads do not share.
+static bool is_own(struct slri_root root)
+{
+    return root.kind == SLRI_ROOT_LOCAL || root.kind == SLRI_ROOT_PARAM;
+}
+
+static bool makes_varying(const struct slri_instr *in)
+{
+    bool is_atomic = in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS;
+    return is_atomic || in->op == SLRI_OP_WARP || in->op == SLRI_OP_CLOCK ||
+           (in->op == SLRI_OP_BUILTIN && in->imm == SLRI_BUILTIN_THREAD_X) ||
+           (in->op == SLRI_OP_LOAD && is_own(in->root));
+}
+
+// Whether the threads of a row get different values of it. That they may have come here by different branches is left
+// out: it is an estimate.
+static bool varies(const struct frame *frame, const struct slri_instr *in)
+{
+    const slri_reg operands[] = {in->a, in->b, in->c};
+    for (uint32_t i = 0; i < 3; ++i)
+        if (operands[i] != SLRI_NO_REG && frame->reg[operands[i]].varies)
+            return true;
+    for (uint32_t i = 0; i < in->args; ++i)
+        if (in->arg[i].reg != SLRI_NO_REG && frame->reg[in->arg[i].reg].varies)
+            return true;
+    return makes_varying(in);
+}
+
+static void compute_in_row(struct frame *frame, const struct slri_instr *in)
+{
+    bool does_vary = varies(frame, in);
+    compute(frame, in);
+    if (in->dst != SLRI_NO_REG)
+        frame->reg[in->dst].varies = does_vary;
+    if (in->op == SLRI_OP_LOAD && !does_vary && counted_place_of(in->root) < PLACES)
+        frame->walk->tally.common_bytes += slri_kind_bytes(in->kind);
 }
 
 static enum way walk_one(struct frame *frame, const struct slri_instr *in)
@@ -358,7 +408,7 @@ static enum way walk_one(struct frame *frame, const struct slri_instr *in)
     case SLRI_OP_CONTINUE:
         return CONTINUED;
     default:
-        compute(frame, in);
+        compute_in_row(frame, in);
         return ON;
     }
 }
@@ -414,6 +464,8 @@ static void count_add(struct tally *sum, const struct tally *one)
 {
     sum->instructions += one->instructions;
     sum->flops += one->flops;
+    sum->common_bytes += one->common_bytes;
+    sum->barriers += one->barriers;
     sum->flops64 += one->flops64;
     sum->at_most = sum->at_most || one->at_most;
     for (uint32_t i = 0; i < PLACES; ++i) {
@@ -502,6 +554,8 @@ static void fill(const struct slri_count_launch *launch, const struct tally *sum
 {
     const struct slri_entry *entry = launch->entry;
     out->instructions = scaled(sum->instructions, samples, threads);
+    out->common_bytes = scaled(sum->common_bytes, samples, threads);
+    out->barriers = scaled(sum->barriers, samples, threads);
     out->flops = scaled(sum->flops, samples, threads);
     out->flops64 = scaled(sum->flops64, samples, threads);
     for (uint32_t i = 0; i < entry->bindings && i < MOST_BINDINGS; ++i)

@@ -33,7 +33,10 @@ struct slri_count {
     uint64_t instructions;   // of the IR
     uint64_t flops, flops64; // additions, multiplications, divisions, math functions (an fma is 2); in double precision
     uint64_t accessed_bytes; // of buffers, by all threads
-    uint64_t bytes;          // of the same, of each buffer once in and once out at the most: what must be moved
+    uint64_t
+        common_bytes;  // of these, loads of one place by all the threads of a row, which differ in threadIdx.x alone
+    uint64_t barriers; // that threads come to, by all threads
+    uint64_t bytes;    // of the same, of each buffer once in and once out at the most: what must be moved
     uint64_t bytes_in, bytes_out; // the two parts of that
     uint64_t loads, stores;       // bit i: of binding i something is read, something is written
     struct {

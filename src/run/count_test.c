@@ -113,6 +113,32 @@ static void loops_run_as_often_as_the_launchs_numbers_say(void **state)
     assert_int_equal(w.count.accessed_bytes, 32 * 32 * (2 * 32 + 1) * 4);
 }
 
+static void loads_of_one_place_by_a_row_and_barriers_are_counted(void **state)
+{
+    (void)state;
+    int n = 16;
+    struct work w = begin("__global__ void f(const float *same, const float *own, float *to, int n) {\n"
+                          "    float sum = 0, mine[2];\n"
+                          "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                          "    mine[0] = own[i];\n"
+                          "    for (int k = 0; k < n; ++k) {\n"
+                          "        sum += same[k + blockIdx.x] + same[threadIdx.y] + own[i + k] * mine[0];\n"
+                          "        __syncthreads();\n"
+                          "    }\n"
+                          "    to[i] = sum + own[(int)mine[0]];\n"
+                          "}\n",
+                          2, 32);
+    w.block[1] = 2;
+    for (int i = 0; i < 3; ++i)
+        GIVE(&w, buffer, 4096);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_EXACT);
+    assert_int_equal(w.count.common_bytes, 2 * 64 * 16 * 2 * 4); // both loads of `same`
+    assert_int_equal(w.count.accessed_bytes, 2 * 64 * (16 * 3 + 3) * 4);
+    assert_int_equal(w.count.barriers, 2 * 64 * 16);
+}
+
 static void a_branch_on_memory_counts_both_ways(void **state)
 {
     (void)state;
@@ -229,6 +255,7 @@ int main(void)
         cmocka_unit_test(threads_beyond_the_end_are_sampled),
         cmocka_unit_test(threads_inside_and_threads_at_the_edge_are_walked),
         cmocka_unit_test(loops_run_as_often_as_the_launchs_numbers_say),
+        cmocka_unit_test(loads_of_one_place_by_a_row_and_barriers_are_counted),
         cmocka_unit_test(a_branch_on_memory_counts_both_ways),
         cmocka_unit_test(what_both_ways_agree_on_is_known_behind_them),
         cmocka_unit_test(a_loop_that_hangs_on_memory_is_not_known),

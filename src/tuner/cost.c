@@ -13,8 +13,9 @@ enum {
     PREDICTING_SHARE = 20, // of the budget of time, in percent
     WALKED_STEPS = 4000000 // some tens of milliseconds; with slri_count's usual 400,000 long threads are unknown
 };
-// In instructions of the intermediate form.
-static const double byte_cost = 0.5, block_cost = 400;
+// In instructions of the intermediate form. A barrier costs each thread so much: cores keep its registers there, and
+// run the block's other threads.
+static const double byte_cost = 0.5, block_cost = 400, barrier_cost = 20;
 
 // A vector is full only where the code has no shorter one.
 static double cost_of_width(uint32_t width)
@@ -46,7 +47,8 @@ static double cost_of_launch(const struct slri_tuner *tuner, const struct slri_t
     const slr_shape *shape = &launch->shape;
     double blocks = (double)shape->grid[0] * shape->grid[1] * shape->grid[2];
     double units = tuner->units ? tuner->units : 1, rounds = ceil(blocks / units);
-    double work = (double)count->instructions + (double)count->accessed_bytes * byte_cost;
+    double bytes = (double)(count->accessed_bytes - count->common_bytes); // a row's common loads are one
+    double work = (double)count->instructions + bytes * byte_cost + (double)count->barriers * barrier_cost;
     double of_block = work / blocks * cost_of_width(shape->vector_width) + block_cost;
     uint32_t arch = tuner->kernel->program->device->facts.cuda_arch;
     return rounds * of_block * (arch ? cost_of_occupancy(tuner, launch, arch) : 1);
