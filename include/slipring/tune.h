@@ -103,7 +103,8 @@ typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 /// A function of type slr_tune_meter measures one sample of a candidate for the tuner, instead of slipring, which
 /// measures by the device's events. The cost in `*cost` may be energy, for example, or an invented number in a test.
 /// Before slipring calls the measuring function, the tuner checks the candidate's results and makes the candidate's
-/// kernel and arguments ready to launch.
+/// kernel and arguments ready to launch. A buffer that the kernel reads has its contents from before the tuning; one
+/// that the kernel only writes holds what an earlier launch has left.
 typedef slr_status slr_tune_meter(void *user, slr_stream *stream, slr_kernel *kernel,
                                   const slr_tune_candidate *candidate, double *cost);
 

@@ -40,14 +40,34 @@ slr_status slri_tuner_save(struct slri_tuner *tuner)
     return slr_stream_finish(tuner->stream, UINT64_MAX);
 }
 
-slr_status slri_tuner_restore(struct slri_tuner *tuner)
+static slr_status put_back(struct slri_tuner *tuner, bool only_read)
 {
     for (uint32_t i = 0; i < tuner->outputs; i++) {
         const struct slri_tuner_output *output = &tuner->output[i];
-        if (output->saved)
+        if (output->saved && (output->is_read || !only_read))
             SLRI_TRY(slr_stream_copy(tuner->stream, output->buffer, 0, output->saved, 0, output->bytes, NULL));
     }
     return slr_stream_finish(tuner->stream, UINT64_MAX);
+}
+
+slr_status slri_tuner_restore(struct slri_tuner *tuner)
+{
+    return put_back(tuner, false);
+}
+
+slr_status slri_tuner_renew(struct slri_tuner *tuner)
+{
+    return put_back(tuner, true);
+}
+
+slr_status slri_tuner_find_read(struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
+{
+    struct slri_count count;
+    SLRI_TRY(slri_launch_count(launch->kernel, &launch->shape, tuner->problem->args, NULL, 0, &count));
+    for (uint32_t i = 0; i < tuner->outputs; i++)
+        tuner->output[i].is_read |=
+            count.counted == SLRI_COUNT_UNKNOWN || i >= SLRI_COUNT_BINDINGS || (count.loads >> i & 1) != 0;
+    return SLR_OK;
 }
 
 static slr_status read_outputs(struct slri_tuner *tuner, bool expected)

@@ -121,7 +121,7 @@ static void describe_launch(const struct slri_tuner *tuner, const struct slri_tu
 slr_status slri_tuner_sample(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
 {
     slr_tune_candidate candidate;
-    SLRI_TRY(slri_tuner_restore(tuner));
+    SLRI_TRY(slri_tuner_renew(tuner));
     if (!tuner->desc->measure)
         return time_launches(tuner, launch, tuner->launches, cost);
     describe_launch(tuner, launch, &candidate);
@@ -137,7 +137,7 @@ static slr_status choose_launches(struct slri_tuner *tuner, const struct slri_tu
     tuner->launches = tuner->desc->metric == SLR_TUNE_THROUGHPUT ? IN_A_ROW : 1;
     if (tuner->desc->measure || tuner->desc->metric != SLR_TUNE_TIME)
         return SLR_OK;
-    SLRI_TRY(slri_tuner_restore(tuner));
+    SLRI_TRY(slri_tuner_renew(tuner));
     SLRI_TRY(time_launches(tuner, launch, 1, &ns));
     if (ns < SHORT_NS)
         tuner->launches = ns < (double)SHORT_NS / MOST_LAUNCHES ? MOST_LAUNCHES : (uint32_t)(SHORT_NS / ns) + 1;
@@ -160,6 +160,8 @@ slr_status slri_tuner_begin(struct slri_tuner *tuner)
     slr_status status = run_once(tuner, &launch);
     if (status == SLR_OK)
         status = slri_tuner_expect(tuner);
+    if (status == SLR_OK)
+        status = slri_tuner_find_read(tuner, &launch);
     if (status == SLR_OK)
         status = choose_launches(tuner, &launch);
     if (status == SLR_OK)
@@ -195,6 +197,7 @@ static slr_tune_state measure_ready(struct slri_tuner *tuner, const struct slri_
     slr_tune_state state = slri_tuner_check(tuner, launch, &is_exact);
     if (state != SLR_TUNE_MEASURED)
         return state;
+    status = slri_tuner_find_read(tuner, launch);
     for (uint32_t i = 0; status == SLR_OK && i < tuner->desc->repeats; i++)
         status = slri_tuner_sample(tuner, launch, &tuner->sample[i]);
     if (status != SLR_OK)

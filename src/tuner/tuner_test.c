@@ -42,7 +42,7 @@ struct bench {
     slr_tune_desc desc;
     slr_tuned tuned;
     // Of the watcher.
-    uint32_t told, wrong, failed, refused;
+    uint32_t told, samples, renewed, wrong, failed, refused;
     char why[256], order[2048];
 };
 
@@ -253,6 +253,43 @@ static void the_same_seed_gives_the_same_search(void **state)
         end(&b);
     }
     assert_string_equal(order[0], order[1]);
+}
+
+// Counts the samples before which y[0] is what it was at first, 1; the launches leave something else there.
+static slr_status meter_that_looks(void *user, slr_stream *stream, slr_kernel *kernel,
+                                   const slr_tune_candidate *candidate, double *cost)
+{
+    struct bench *b = user;
+    float first;
+    must(slr_buffer_read(b->y, 0, &first, sizeof first));
+    b->renewed += first == 1;
+    ++b->samples;
+    must(slr_launch(stream, kernel, candidate->shape, b->args, 3, NULL));
+    must(slr_stream_finish(stream, UINT64_MAX));
+    *cost = 10;
+    return SLR_OK;
+}
+
+static void only_a_buffer_that_the_launch_reads_is_renewed_before_each_sample(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "__global__ void f(const float *x, float *y, int n)\n"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * 2; }\n",
+        "__global__ void f(const float *x, float *y, int n)\n"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += x[i]; }\n"};
+    for (int reads = 0; reads < 2; reads++) {
+        struct bench b;
+        float one = 1, left;
+        begin(&b, texts[reads], 0, meter_that_looks);
+        must(slr_buffer_write(b.y, 0, &one, sizeof one));
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        must(slr_buffer_read(b.y, 0, &left, sizeof left));
+        assert_true(b.samples > 0);
+        assert_int_equal(b.renewed, reads ? b.samples : 0);
+        assert_true(left == 1); // at the end it is as before
+        end(&b);
+    }
 }
 
 static void time_is_measured_by_the_device_where_nobody_measures(void **state)
@@ -716,6 +753,7 @@ int main(void)
         CASE(short_branches_without_a_jump_are_tried_and_used),
         CASE(short_branches_without_a_jump_give_the_same_on_every_device),
         CASE(branches_are_no_choice_where_none_is_short_or_they_are_kept),
+        CASE(only_a_buffer_that_the_launch_reads_is_renewed_before_each_sample),
         CASE(time_is_measured_by_the_device_where_nobody_measures),
         CASE(every_device_tunes_and_launches_what_it_chose),
         CASE(the_work_of_long_threads_is_predicted),
