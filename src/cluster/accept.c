@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way in: messages to a frame, the frame to the log, and then to the ring kernel.
 #include "base/clock.h"
+#include "base/copy.h"
 #include "base/status.h"
 #include "cluster/server.h"
 
@@ -244,45 +245,64 @@ static slr_status skip(slr_server *server, const slri_head_producer *producer, u
     return SLR_OK;
 }
 
-static slr_status check_send(const slr_server *server, const void *message, size_t bytes)
+// Not inlined, as what is rare of a send: its registers would be saved for each message.
+static __attribute__((noinline)) slr_status refuse_send(const slr_server *server, const void *message, size_t bytes)
 {
     if (!server || !message)
         return SLRI_FAIL(INVALID, "slr_server_send: %s is NULL", server ? "message" : "server");
     if (bytes != server->shape.message_bytes)
         return SLRI_FAIL(INVALID, "'%s' has messages of %u B, not of %zu B", server->head.handler,
                          server->shape.message_bytes, bytes);
-    if (server->unread_count >= SLRI_UNREAD_MAX)
-        return SLRI_FAIL(FULL, "'%s': %u outputs wait for slr_server_receive", server->head.handler,
-                         server->unread_count);
+    return SLRI_FAIL(FULL, "'%s': %u outputs wait for slr_server_receive", server->head.handler, server->unread_count);
+}
+
+static __attribute__((noinline)) slr_status refuse_number(uint64_t producer, uint64_t number, uint64_t next)
+{
+    return SLRI_FAIL(INVALID, "producer %" PRIu64 " sends message %" PRIu64 ", but its next one is %" PRIu64, producer,
+                     number, next);
+}
+
+// A frame of this producer's, after the one that is full or another's. The clock is read here, not for each message.
+static __attribute__((noinline)) slr_status begin_frame(slr_server *server, uint64_t producer, uint64_t timeout_ns)
+{
+    if (server->batched > 0)
+        SLRI_TRY(slri_server_accept(server, slri_deadline_after(timeout_ns)));
+    SLRI_TRY(slri_server_producer(server, producer, &server->producer_at));
+    server->producer = producer;
     return SLR_OK;
+}
+
+static __attribute__((noinline)) slr_status end_full(slr_server *server, uint64_t timeout_ns)
+{
+    slr_status status = slri_server_accept(server, slri_deadline_after(timeout_ns));
+    if (status == SLR_TIMEOUT) // the next call tries again
+        return SLR_OK;
+    return status == SLR_OK ? slri_server_snapshot_if_due(server) : status;
 }
 
 slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key, const void *message,
                            size_t bytes, uint64_t timeout_ns)
 {
-    SLRI_TRY(check_send(server, message, bytes));
-    // The clock is read where a frame ends, not for each message.
-    if (server->batched == server->batch_most || (server->batched > 0 && producer != server->producer))
-        SLRI_TRY(slri_server_accept(server, slri_deadline_after(timeout_ns)));
-    if (server->batched == 0) {
-        SLRI_TRY(slri_server_producer(server, producer, &server->producer_at));
-        server->producer = producer;
+    if (!server || !message || bytes != server->shape.message_bytes || server->unread_count >= SLRI_UNREAD_MAX)
+        return refuse_send(server, message, bytes);
+    if (server->batched == 0 || server->batched == server->batch_most || producer != server->producer)
+        SLRI_TRY(begin_frame(server, producer, timeout_ns));
+    if (number != 0) {
+        const slri_head_producer *known = &server->head.producer[server->producer_at];
+        const uint64_t next = known->number + server->batched + 1;
+        if (number > next)
+            return refuse_number(producer, number, next);
+        if (number < next)
+            return skip(server, known, number, message);
     }
-    const slri_head_producer *known = &server->head.producer[server->producer_at];
-    uint64_t next = known->number + server->batched + 1;
-    if (number > next)
-        return SLRI_FAIL(INVALID, "producer %" PRIu64 " sends message %" PRIu64 ", but its next one is %" PRIu64,
-                         producer, number, next);
-    if (number != 0 && number < next)
-        return skip(server, known, number, message);
-    SLRI_TRY(slri_server_find_instance(server, &key, &server->instances[server->batched]));
-    slri_copy_message(server->payloads + server->batched * server->step, message, bytes);
-    if (++server->batched < server->batch_most)
-        return SLR_OK;
-    slr_status status = slri_server_accept(server, slri_deadline_after(timeout_ns));
-    if (status == SLR_TIMEOUT) // the next call tries again
-        return SLR_OK;
-    return status == SLR_OK ? slri_server_snapshot_if_due(server) : status;
+    const uint32_t at = server->batched;
+    if (!server->head.keys && key.number < server->shape.instances)
+        server->instances[at] = (uint32_t)key.number;
+    else
+        SLRI_TRY(slri_server_find_instance(server, &key, &server->instances[at]));
+    slri_copy_message(server->payloads + at * server->step, message, bytes);
+    server->batched = at + 1;
+    return at + 1 < server->batch_most ? SLR_OK : end_full(server, timeout_ns);
 }
 
 slr_status slr_server_flush(slr_server *server, uint64_t timeout_ns)

@@ -2,6 +2,7 @@
 // A server whose messages others append: a part of a name that machines share. What it takes in is a function of the
 // log alone: who handles a record again does with it what the first one did.
 #include "base/clock.h"
+#include "base/copy.h"
 #include "base/status.h"
 #include "cluster/server.h"
 

@@ -37,27 +37,6 @@ typedef struct slri_frame_head {
     uint32_t count, extra; // entries; new keys of an in frame, the slr_keys of a sent one, else 0
 } slri_frame_head;
 
-/// Copies a message. Of the usual sizes a call of memcpy costs more than the copy.
-static inline void slri_copy_message(void *to, const void *from, size_t bytes)
-{
-    switch (bytes) {
-    case 8:
-        memcpy(to, from, 8);
-        break;
-    case 16:
-        memcpy(to, from, 16);
-        break;
-    case 32:
-        memcpy(to, from, 32);
-        break;
-    case 64:
-        memcpy(to, from, 64);
-        break;
-    default:
-        memcpy(to, from, bytes);
-    }
-}
-
 /// What frames of a ring kernel look like.
 typedef struct slri_frame_shape {
     uint64_t layout;

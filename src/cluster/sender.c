@@ -6,6 +6,7 @@
 #include "cluster/proof.h"
 
 #include "base/clock.h"
+#include "base/copy.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include "base/thread.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sending: claim a credit, fill a slot, publish it, wake the owner if it sleeps.
 #include "base/clock.h"
+#include "base/copy.h"
 #include "base/futex.h"
 #include "base/sim.h"
 #include "base/status.h"
@@ -379,6 +380,26 @@ static inline void fetch_slots(const uint32_t *S, uint32_t first, uint32_t slots
         slri_fetch_to_write(at);
 }
 
+// As fill_at and publish of each, with what all have in common taken out of the loop: a store to a slot may change any
+// word of the arena, for all that a compiler knows. Neither timestamps nor places.
+static void send_plain_backwards(slr_port *port, const struct slri_connection *c, uint32_t to,
+                                 const uint32_t *instances, const char *messages, uint32_t count)
+{
+    const size_t bytes = c->ring->message_bytes;
+    const uint32_t priority = c->ring->priority, first = c->lane->cursor[0].sent, correlation = port->correlation + 1;
+    uint32_t *const S = c->ring->S, *const mark = &c->lane->cursor[0].mark;
+    const uint32_t lane = mb_lane(S, 0, c->port);
+    *mark = mb_mark_priority(S, lane, *mark, priority);
+    for (uint32_t k = count; k-- > 0;) {
+        const uint32_t slot = mb_lane_slot(S, lane, first + k);
+        slri_copy_message(&S[slot + MB_PAYLOAD], messages + k * bytes, bytes);
+        mb_write_header(S, slot, priority, instances ? instances[k] : to, (correlation + k) & ~SLRI_CALL_BIT);
+        if (mb_is_timed(S, first + k))
+            note_time(S, lane, slot, first + k);
+        mb_publish(S, slot, first + k);
+    }
+}
+
 // A run into a ring kernel of one shard: from the last slot to the first, each filled and published at once. So each
 // line is fetched once, and the one that the owner polls last.
 static void send_backwards(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
@@ -387,7 +408,10 @@ static void send_backwards(slr_port *port, const struct slri_connection *c, uint
     const slr_ring *ring = c->ring;
     struct slri_lane_cursor *cursor = &c->lane->cursor[0];
     fetch_slots(ring->S, mb_lane_slot(ring->S, mb_lane(ring->S, 0, c->port), cursor->sent), granted->count);
-    for (uint32_t k = granted->count; k-- > 0;) {
+    const bool is_plain = !ring->stamped && !slri_ring_drops(ring);
+    if (is_plain)
+        send_plain_backwards(port, c, to, instances, messages, granted->count);
+    for (uint32_t k = is_plain ? 0 : granted->count; k-- > 0;) {
         uint32_t slot =
             fill_at(c, 0, cursor->sent + k, instances ? instances[k] : to, messages + (size_t)k * ring->message_bytes,
                     ring->priority, (port->correlation + 1 + k) & ~SLRI_CALL_BIT, granted->place + k, 0);
