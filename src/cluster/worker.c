@@ -295,10 +295,8 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
                                                                       : LONGEST_NAP_NS;
         if (is_busy || slri_passed(deadline_ns))
             return SLR_OK;
-        if (is_waiting || is_called)
-            slri_sleep_ns(BUSY_NAP_NS);
-        else
-            slri_worker_sleep(worker, slri_now_ns() + worker->nap_ns);
+        // However short: a nap that a hint does not end lasts 100 us on a virtual machine, whose timers are late.
+        slri_worker_sleep(worker, slri_now_ns() + (is_waiting || is_called ? BUSY_NAP_NS : worker->nap_ns));
     }
 }
 
