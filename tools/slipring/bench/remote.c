@@ -21,9 +21,10 @@
 #include <unistd.h>
 
 enum {
-    MESSAGES = 1 << 16,    // of a slice
-    FRAME_BYTES = 1 << 16, // of the sender, and of a raw publish
-    FRAME_MESSAGES = FRAME_BYTES / (sizeof(bench_message) + sizeof(uint64_t)),
+    MESSAGES = 1 << 16,                                    // of a slice
+    FRAME_BYTES = 1 << 16,                                 // of the sender, and of a raw publish
+    SENT_BYTES = sizeof(bench_message) + sizeof(uint64_t), // what a frame has of a message: with its key
+    FRAME_MESSAGES = FRAME_BYTES / SENT_BYTES,
     IN_FLIGHT = 64 // raw publishes, as the sender has
 };
 
@@ -49,9 +50,22 @@ typedef struct raw {
     void (*end_connection)(void *connection);
 } raw;
 
+// Reads the floor's stream, on a connection of its own, and adds up the messages, as the handler does.
+typedef struct reader {
+    const raw *raw;
+    void *connection, *frames;
+    pthread_t thread;
+    bool runs;
+    uint32_t stop; // atomic
+    uint32_t sum;
+    uint64_t read; // atomic: messages
+} reader;
+
 typedef struct remote_bench {
     bench *bench;
     raw raw;
+    reader reader;      // of the floor that is read
+    uint64_t published; // messages to the floor's stream while it is read
     nats_here server;
     const char *name;     // that the worker and the sender share
     uint32_t keys;        // of its messages
@@ -63,9 +77,10 @@ typedef struct remote_bench {
     slr_sender *sender;
     pthread_t turning;
     bool turns;
-    uint32_t stop;    // atomic
-    uint64_t handled; // atomic
-    uint64_t sent;
+    uint32_t stop;     // atomic
+    uint64_t handled;  // atomic: messages that this worker has handled
+    uint64_t sent;     // messages
+    uint64_t finished; // of them, those that workers before this one have handled
     unsigned char *frame;
 } remote_bench;
 
@@ -138,17 +153,78 @@ static void end_raw(const raw *raw)
         raw->end_connection(raw->connection);
 }
 
-static bool raw_slice(void *context, double *figures)
+static void *keep_reading(void *argument)
 {
-    remote_bench *remote = context;
+    reader *reader = argument;
+    const raw *raw = reader->raw;
+    while (__atomic_load_n(&reader->stop, __ATOMIC_ACQUIRE) == 0) {
+        void *frame;
+        if (raw->next(&frame, reader->frames, 100) != 0)
+            continue;
+        const unsigned char *data = raw->data_of(frame);
+        const uint32_t count = (uint32_t)raw->length_of(frame) / SENT_BYTES;
+        for (uint32_t i = 0; i < count; i++) {
+            bench_message message; // what libnats gives is not aligned
+            memcpy(&message, data + i * sizeof message, sizeof message);
+            reader->sum += bench_sum(&message);
+        }
+        raw->end_message(frame);
+        __atomic_add_fetch(&reader->read, count, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+static bool open_reader(remote_bench *remote)
+{
+    reader *reader = &remote->reader;
+    *reader = (struct reader){.raw = &remote->raw};
+    partner_free_caller(remote->bench->partner);
+    reader->runs = remote->raw.connect(&reader->connection, remote->server.url) == 0 &&
+                   remote->raw.subscribe(&reader->frames, reader->connection, "raw.read") == 0 &&
+                   ask_raw(&remote->raw, "$JS.API.CONSUMER.CREATE.raw.reader",
+                           "{\"stream_name\":\"raw\",\"config\":{\"name\":\"reader\",\"deliver_subject\":\"raw.read\","
+                           "\"deliver_policy\":\"new\",\"ack_policy\":\"none\",\"mem_storage\":true}}") &&
+                   pthread_create(&reader->thread, NULL, keep_reading, reader) == 0;
+    partner_move_caller(remote->bench->partner, false);
+    return reader->runs;
+}
+
+static void end_reader(remote_bench *remote)
+{
+    reader *reader = &remote->reader;
+    __atomic_store_n(&reader->stop, 1, __ATOMIC_RELEASE);
+    if (reader->runs)
+        pthread_join(reader->thread, NULL);
+    (void)ask_raw(&remote->raw, "$JS.API.CONSUMER.DELETE.raw.reader", "");
+    if (reader->frames != NULL)
+        remote->raw.end_subscription(reader->frames);
+    if (reader->connection != NULL)
+        remote->raw.end_connection(reader->connection);
+}
+
+static bool await_read(const remote_bench *remote)
+{
+    uint64_t begin = clock_ns();
+    while (__atomic_load_n(&remote->reader.read, __ATOMIC_ACQUIRE) < remote->published) {
+        if (clock_ns() - begin > BENCH_TIMEOUT_NS)
+            return false;
+        usleep(100);
+    }
+    return true;
+}
+
+// `read`: until the reader has all of them; else until all are acknowledged.
+static bool raw_slice(remote_bench *remote, double *figures, bool read)
+{
     raw *raw = &remote->raw;
     uint32_t messages = bench_size(remote->bench, MESSAGES), waiting = 0;
     bool fine = true;
     uint64_t begin = clock_ns();
-    for (uint32_t i = 0; i < messages && fine; i += FRAME_MESSAGES) {
-        for (uint32_t k = 0; k < FRAME_MESSAGES; k++) // somebody has to write the messages here, too
+    for (uint32_t i = 0, count; i < messages && fine; i += count) {
+        count = messages - i < FRAME_MESSAGES ? messages - i : FRAME_MESSAGES;
+        for (uint32_t k = 0; k < count; k++) // somebody has to write the messages here, too
             bench_fill((bench_message *)(void *)(remote->frame + k * sizeof(bench_message)), i + k);
-        fine = raw->publish(raw->connection, "raw", raw->inbox, remote->frame, FRAME_BYTES) == 0;
+        fine = raw->publish(raw->connection, "raw", raw->inbox, remote->frame, (int)(count * SENT_BYTES)) == 0;
         if (fine && ++waiting == IN_FLIGHT) {
             fine = await_answer(raw);
             waiting--;
@@ -156,11 +232,25 @@ static bool raw_slice(void *context, double *figures)
     }
     for (; waiting > 0 && fine; waiting--)
         fine = await_answer(raw);
+    if (read) {
+        remote->published += messages;
+        fine = fine && await_read(remote);
+    }
     figures[0] = bench_per_second(messages, begin);
     fine = fine && ask_raw(raw, "$JS.API.STREAM.PURGE.raw", "");
     if (!fine)
         say("cluster: raw JetStream does not answer");
     return fine;
+}
+
+static bool raw_accepted_slice(void *context, double *figures)
+{
+    return raw_slice(context, figures, false);
+}
+
+static bool raw_read_slice(void *context, double *figures)
+{
+    return raw_slice(context, figures, true);
 }
 
 // ---- slipring ------------------------------------------------------------------------------------------------------
@@ -191,17 +281,22 @@ static void *turn(void *argument)
     return NULL;
 }
 
-static slr_status open_ends(remote_bench *remote)
+static slr_remote_desc describe_remote(const remote_bench *remote)
 {
     slr_remote_desc where = SLR_REMOTE_DESC_INIT;
-    slr_worker_desc worker = SLR_WORKER_DESC_INIT;
-    slr_sender_desc sender = SLR_SENDER_DESC_INIT;
-    slr_ring_desc ring = SLR_RING_DESC_INIT;
     where.servers = remote->server.url;
     where.name = remote->name;
+    return where;
+}
+
+// No thread of the worker and of libnats must inherit the caller's core.
+static slr_status begin_worker(remote_bench *remote)
+{
+    slr_remote_desc where = describe_remote(remote);
+    slr_worker_desc worker = SLR_WORKER_DESC_INIT;
+    slr_ring_desc ring = SLR_RING_DESC_INIT;
     worker.partitions = 1;
     worker.snapshot_ns = remote->snapshot_ns;
-    sender.frame_bytes = FRAME_BYTES;
     ring.name = "add";
     ring.on_message = remote->answers ? answer : add;
     ring.reply_bytes = remote->answers ? sizeof(bench_message) : 0;
@@ -209,15 +304,39 @@ static slr_status open_ends(remote_bench *remote)
     ring.state_bytes = remote->state_bytes;
     ring.keys = SLR_KEYS_U64;
     ring.instances = remote->keys;
-    // No thread of the worker and of libnats must inherit the caller's core.
+    remote->stop = 0;
+    partner_free_caller(remote->bench->partner);
+    slr_status status = slr_worker_open(remote->device, &ring, &where, &worker, &remote->worker);
+    if (status == SLR_OK)
+        remote->turns = pthread_create(&remote->turning, NULL, turn, remote) == 0;
+    partner_move_caller(remote->bench->partner, false);
+    return status;
+}
+
+static void end_worker(remote_bench *remote)
+{
+    __atomic_store_n(&remote->stop, 1, __ATOMIC_RELEASE);
+    if (remote->turns)
+        pthread_join(remote->turning, NULL);
+    slr_worker_close(remote->worker, BENCH_TIMEOUT_NS);
+    remote->finished += remote->handled;
+    remote->handled = 0;
+    remote->turns = false;
+    remote->worker = NULL;
+}
+
+static slr_status open_ends(remote_bench *remote)
+{
+    slr_remote_desc where = describe_remote(remote);
+    slr_sender_desc sender = SLR_SENDER_DESC_INIT;
+    sender.frame_bytes = FRAME_BYTES;
     partner_free_caller(remote->bench->partner);
     slr_status status = slr_device_open("cpu?threads=1", NULL, &remote->device);
     if (status == SLR_OK)
-        status = slr_worker_open(remote->device, &ring, &where, &worker, &remote->worker);
-    if (status == SLR_OK) {
-        remote->turns = pthread_create(&remote->turning, NULL, turn, remote) == 0;
+        status = begin_worker(remote);
+    partner_free_caller(remote->bench->partner);
+    if (status == SLR_OK)
         status = slr_sender_open(&where, &sender, &remote->sender);
-    }
     partner_move_caller(remote->bench->partner, false);
     return status;
 }
@@ -237,7 +356,7 @@ static slr_status send_messages(remote_bench *remote, uint32_t messages)
 static slr_status await_handled(const remote_bench *remote)
 {
     uint64_t begin = clock_ns();
-    while (__atomic_load_n(&remote->handled, __ATOMIC_ACQUIRE) < remote->sent) {
+    while (__atomic_load_n(&remote->handled, __ATOMIC_ACQUIRE) < remote->sent - remote->finished) {
         if (clock_ns() - begin > 4 * BENCH_TIMEOUT_NS)
             return SLR_TIMEOUT;
         usleep(100);
@@ -245,61 +364,84 @@ static slr_status await_handled(const remote_bench *remote)
     return SLR_OK;
 }
 
-static bool remote_slice(remote_bench *remote, double *figures, bool handled)
+static bool handled_remote_slice(void *context, double *figures)
 {
+    remote_bench *remote = context;
     uint32_t messages = bench_size(remote->bench, MESSAGES);
     uint64_t begin = clock_ns();
     slr_status status = send_messages(remote, messages);
-    if (!handled)
-        figures[0] = bench_per_second(messages, begin);
     if (status == SLR_OK)
         status = await_handled(remote);
-    if (handled)
-        figures[0] = bench_per_second(messages, begin);
+    figures[0] = bench_per_second(messages, begin);
     return status == SLR_OK || bench_failed(status, "cluster");
 }
 
+// Nobody reads while the clock runs, here as in the floor. Then a worker comes, handles all of them and goes.
 static bool accepted_remote_slice(void *context, double *figures)
 {
-    return remote_slice(context, figures, false);
+    remote_bench *remote = context;
+    uint32_t messages = bench_size(remote->bench, MESSAGES);
+    uint64_t begin = clock_ns();
+    slr_status status = send_messages(remote, messages);
+    figures[0] = bench_per_second(messages, begin);
+    if (status == SLR_OK)
+        status = begin_worker(remote);
+    if (status == SLR_OK)
+        status = await_handled(remote);
+    end_worker(remote);
+    return status == SLR_OK || bench_failed(status, "cluster");
 }
 
-static bool handled_remote_slice(void *context, double *figures)
+static bool measure_handled(remote_bench *remote)
 {
-    return remote_slice(context, figures, true);
-}
-
-static bool measure_remote(remote_bench *remote)
-{
-    bench_case handled = {
+    bench_case row = {
         .name = "remote_oneway_64B",
         .unit = "msg/s",
         .stats = {"median"},
         .method = "Messages of 64 B a second to a name with one partition, through a nats-server on this machine, "
                   "until a worker in this process has handled all. Floor: libnats publishes the same messages to a "
-                  "stream of the same kind, 64 KiB at a time and up to 64 times in flight, until all are acknowledged.",
+                  "stream of the same kind, 64 KiB at a time and up to 64 times in flight, until a thread of this "
+                  "process has received all from the stream, on another connection, and added them up, as the handler "
+                  "does.",
         .pair = {.value = handled_remote_slice,
-                 .floor = raw_slice,
+                 .floor = raw_read_slice,
                  .value_context = remote,
                  .floor_context = remote,
                  .figures = 1,
                  .any = true}};
-    bench_case accepted = handled;
-    accepted.name = "remote_accept_64B";
-    accepted.method = "The same as remote_oneway_64B, but until the server has acknowledged all messages; the worker "
-                      "handles messages "
-                      "meanwhile. Floor: as for remote_oneway_64B.";
-    accepted.pair.value = accepted_remote_slice;
-    return bench_measure(remote->bench, &handled) && bench_measure(remote->bench, &accepted);
+    if (!bench_wants(remote->bench, row.name))
+        return true;
+    bool fine = (open_reader(remote) || (say("cluster: raw JetStream has no reader"), false)) &&
+                bench_measure(remote->bench, &row);
+    end_reader(remote);
+    return fine;
+}
+
+static bool measure_accepted(remote_bench *remote)
+{
+    bench_case row = {
+        .name = "remote_accept_64B",
+        .unit = "msg/s",
+        .stats = {"median"},
+        .method = "The same as remote_oneway_64B, but until the server has acknowledged all messages, while no worker "
+                  "serves the name; one handles them after the time has been taken. Floor: as for remote_oneway_64B, "
+                  "but until all messages are acknowledged; nobody receives them.",
+        .pair = {.value = accepted_remote_slice,
+                 .floor = raw_accepted_slice,
+                 .value_context = remote,
+                 .floor_context = remote,
+                 .figures = 1,
+                 .any = true}};
+    if (!bench_wants(remote->bench, row.name))
+        return true;
+    end_worker(remote);
+    return bench_measure(remote->bench, &row);
 }
 
 static void end_ends(remote_bench *remote)
 {
     slr_sender_close(remote->sender, 0);
-    __atomic_store_n(&remote->stop, 1, __ATOMIC_RELEASE);
-    if (remote->turns)
-        pthread_join(remote->turning, NULL);
-    slr_worker_close(remote->worker, BENCH_TIMEOUT_NS);
+    end_worker(remote);
     slr_device_close(remote->device);
 }
 
@@ -474,7 +616,7 @@ static bool handle_slices(remote_bench *remote, double *seconds, double *message
     uint64_t begin = clock_ns();
     for (uint32_t i = 0; i < SNAPSHOT_SLICES; i++) {
         double ignored[1];
-        if (!remote_slice(remote, ignored, true))
+        if (!handled_remote_slice(remote, ignored))
             return false;
         *messages += bench_size(remote->bench, MESSAGES);
     }
@@ -500,7 +642,7 @@ static bool measure_snapshots(const remote_bench *base)
         slr_status status = open_ends(&of[i]);
         fine = (status == SLR_OK || bench_failed(status, "cluster"));
         for (uint32_t k = 0; k < 2 && fine; k++) // each key has its state
-            fine = remote_slice(&of[i], (double[1]){0}, true);
+            fine = handled_remote_slice(&of[i], (double[1]){0});
     }
     for (uint32_t i = 0; i < 2 * SNAPSHOT_TURNS && fine; i++)
         fine = handle_slices(&of[i % 2], &seconds[i % 2], &messages[i % 2]);
@@ -540,8 +682,8 @@ bool bench_remote(bench *bench)
     if (!fine)
         say("cluster: %s does not start, or does not answer", program);
     slr_status status = fine ? open_ends(&remote) : SLR_OK;
-    fine = fine && (status == SLR_OK || bench_failed(status, "cluster")) && measure_remote(&remote) &&
-           measure_calls(&remote) && measure_snapshots(&remote);
+    fine = fine && (status == SLR_OK || bench_failed(status, "cluster")) && measure_handled(&remote) &&
+           measure_accepted(&remote) && measure_calls(&remote) && measure_snapshots(&remote);
     end_remote(&remote);
     return fine;
 }
