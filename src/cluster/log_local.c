@@ -346,6 +346,30 @@ static uint64_t gap_to_page(uint64_t at, uint64_t record_bytes)
     return gap >= sizeof(slri_record_head) && gap <= record_bytes / 8 ? gap : 0;
 }
 
+// Where the first record of a file is a full frame, it begins here: so do those that follow it at multiples of this,
+// and Linux keeps each in one piece of its cache instead of in several small ones (a tenth of the cost of a write).
+enum { PIECE = 1 << 16 };
+
+static bool begins_at_piece(const struct local *local, uint64_t at, uint64_t record_bytes)
+{
+    return at == sizeof(slri_segment_head) && record_bytes > PIECE / 2 && local->desc.segment_bytes >= 16 * PIECE;
+}
+
+// The fillers from byte `at` of a file up to its byte PIECE, which are written with the record, so that no end mark is
+// missed between them. NULL: no memory, and then there are none. The caller's to free().
+static unsigned char *fillers_to_piece(uint64_t at, uint64_t seed)
+{
+    const uint64_t begin = at;
+    unsigned char *fillers = calloc(1, PIECE - begin);
+    while (fillers && at < PIECE) {
+        uint64_t bytes = slri_round_up(at + 1, SLRI_SEGMENT_PAGE) - at;
+        slri_record_head head = slri_filler_head_of(bytes, seed);
+        memcpy(fillers + (at - begin), &head, sizeof head);
+        at += bytes;
+    }
+    return fillers;
+}
+
 static slr_status append_record(slri_log *log, enum slri_log_stream at, uint64_t expected,
                                 const slri_append_part *parts, uint32_t count, const slri_log_rows *rows)
 {
@@ -365,10 +389,15 @@ static slr_status append_record(slri_log *log, enum slri_log_stream at, uint64_t
     slri_record_head head = slri_record_head_of(stream->last + 1, seed, parts, count, rows);
     uint64_t padding = slri_round_up(head.bytes, 8) - head.bytes, record = sizeof head + head.bytes + padding;
     uint64_t begin = newest(stream)->bytes, before = gap_to_page(begin, record);
+    unsigned char *fill = begins_at_piece(local, begin, record) ? fillers_to_piece(begin, seed) : NULL;
+    if (fill)
+        before = PIECE - begin;
     uint64_t after = gap_to_page(begin + before + record, record);
     slri_record_head fillers[2] = {slri_filler_head_of(before, seed), slri_filler_head_of(after, seed)};
     const slri_record_head mark = slri_end_mark_of(stream->last + 2, seed);
-    if (before) {
+    if (fill) {
+        all[used++] = (slri_append_part){fill, before};
+    } else if (before) {
         all[used++] = (slri_append_part){&fillers[0], sizeof head};
         all[used++] = (slri_append_part){zeros, before - sizeof head};
     }
@@ -382,7 +411,9 @@ static slr_status append_record(slri_log *log, enum slri_log_stream at, uint64_t
     }
     if (seed)
         all[used++] = (slri_append_part){&mark, sizeof mark};
-    SLRI_TRY(slri_append_write(stream->fd, stream->path, begin, all, used));
+    slr_status status = slri_append_write(stream->fd, stream->path, begin, all, used);
+    free(fill);
+    SLRI_TRY(status);
     newest(stream)->bytes = begin + before + record + after;
     stream->last++;
     __atomic_store_n(&stream->dirty, 1, __ATOMIC_RELEASE);

@@ -151,6 +151,39 @@ static void records_come_back_in_order(void **state)
     assert_int_equal(damages, 0);
 }
 
+static slr_status check_long(void *user, const slri_log_record *record)
+{
+    uint64_t *seen = user;
+    assert_int_equal(record->sequence, ++*seen);
+    for (uint32_t i = 0; i < record->bytes; ++i)
+        assert_int_equal(((const unsigned char *)record->data)[i], (unsigned char)*seen);
+    return SLR_OK;
+}
+
+// Frames that fill 64 KiB begin at multiples of that, after fillers that a reader skips.
+static void long_records_begin_at_pieces_of_a_file(void **state)
+{
+    enum { PIECE = 1 << 16, LONG = PIECE - 128, ROOM = 4 * PIECE };
+    (void)state;
+    static unsigned char bytes[LONG], file[ROOM];
+    slri_log *log = open_log();
+    for (uint64_t n = 1; n <= 3; ++n) {
+        const slri_append_part part = {memset(bytes, (int)n, LONG), LONG};
+        assert_int_equal(slri_log_local.append(log, SLRI_LOG_IN, n - 1, &part, 1), SLR_OK);
+    }
+    slri_log_local.close(log);
+    assert_int_equal(load(file, ROOM), ROOM);
+    for (uint64_t n = 1; n <= 3; ++n)
+        assert_memory_equal(file + n * PIECE + sizeof(slri_record_head), memset(bytes, (int)n, LONG), LONG);
+    store(file, ROOM - PIECE); // the last one is cut off, the others are whole
+    log = open_log();
+    uint64_t seen = 0;
+    assert_int_equal(slri_log_local.read_from(log, SLRI_LOG_IN, 1, check_long, &seen), SLR_OK);
+    assert_int_equal(seen, 2);
+    slri_log_local.close(log);
+    assert_int_equal(damages, 0);
+}
+
 static void a_purge_frees_whole_files_and_keeps_the_rest(void **state)
 {
     (void)state;
@@ -377,6 +410,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(records_come_back_in_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(long_records_begin_at_pieces_of_a_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_purge_frees_whole_files_and_keeps_the_rest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_cut_takes_the_end_away, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_that_ends_at_any_byte_loses_only_its_last_write, set_up, tear_down),
