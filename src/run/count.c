@@ -116,25 +116,27 @@ static struct value math(struct frame *frame, const struct slri_instr *in)
 
 // ---- memory --------------------------------------------------------------------------------------------------------
 
-// Which place is counted for memory under the root; PLACES: none.
-static uint32_t counted_place_of(struct slri_root root)
+// Which place is counted for memory under the root; PLACES: none. A struct that is given by value is no buffer.
+static uint32_t counted_place_of(const struct frame *frame, struct slri_root root)
 {
-    return root.kind == SLRI_ROOT_STATE                                   ? STATE
-           : root.kind == SLRI_ROOT_MESSAGE                               ? MESSAGE
-           : root.kind == SLRI_ROOT_BINDING && root.index < MOST_BINDINGS ? root.index
-                                                                          : PLACES;
+    if (root.kind == SLRI_ROOT_STATE)
+        return STATE;
+    if (root.kind == SLRI_ROOT_MESSAGE)
+        return MESSAGE;
+    bool is_counted = root.kind == SLRI_ROOT_BINDING && root.index < MOST_BINDINGS;
+    return is_counted && frame->walk->launch->entry->binding[root.index].is_buffer ? root.index : PLACES;
 }
 
 static void count_load(struct frame *frame, struct slri_root root, uint64_t bytes)
 {
-    uint32_t place = counted_place_of(root);
+    uint32_t place = counted_place_of(frame, root);
     if (place < PLACES)
         frame->walk->tally.loaded[place] += bytes;
 }
 
 static void count_store(struct frame *frame, struct slri_root root, uint64_t bytes)
 {
-    uint32_t place = counted_place_of(root);
+    uint32_t place = counted_place_of(frame, root);
     if (place < PLACES)
         frame->walk->tally.stored[place] += bytes;
 }
@@ -379,7 +381,7 @@ static void compute_in_row(struct frame *frame, const struct slri_instr *in)
     compute(frame, in);
     if (in->dst != SLRI_NO_REG)
         frame->reg[in->dst].varies = does_vary;
-    if (in->op == SLRI_OP_LOAD && !does_vary && counted_place_of(in->root) < PLACES)
+    if (in->op == SLRI_OP_LOAD && !does_vary && counted_place_of(frame, in->root) < PLACES)
         frame->walk->tally.common_bytes += slri_kind_bytes(in->kind);
 }
 

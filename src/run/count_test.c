@@ -139,6 +139,28 @@ static void loads_of_one_place_by_a_row_and_barriers_are_counted(void **state)
     assert_int_equal(w.count.barriers, 2 * 64 * 16);
 }
 
+static void loads_from_a_struct_that_is_given_by_value_are_no_accesses(void **state)
+{
+    (void)state;
+    struct {
+        float a, b, c;
+        int n;
+    } p = {2, 3, 4, 1024};
+    struct work w = begin("struct P { float a, b, c; int n; };\n"
+                          "__global__ void f(struct P p, float *y) {\n"
+                          "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                          "    if (i < p.n) y[i] = p.a * p.b + p.c;\n"
+                          "}\n",
+                          8, 128);
+    GIVE(&w, &p, sizeof p);
+    GIVE(&w, buffer, 4096);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_EXACT);
+    assert_int_equal(w.count.accessed_bytes, 4096);
+    assert_int_equal(w.count.common_bytes, 0);
+    assert_int_equal(w.count.loads, 0);
+}
+
 static void a_branch_on_memory_counts_both_ways(void **state)
 {
     (void)state;
@@ -256,6 +278,7 @@ int main(void)
         cmocka_unit_test(threads_inside_and_threads_at_the_edge_are_walked),
         cmocka_unit_test(loops_run_as_often_as_the_launchs_numbers_say),
         cmocka_unit_test(loads_of_one_place_by_a_row_and_barriers_are_counted),
+        cmocka_unit_test(loads_from_a_struct_that_is_given_by_value_are_no_accesses),
         cmocka_unit_test(a_branch_on_memory_counts_both_ways),
         cmocka_unit_test(what_both_ways_agree_on_is_known_behind_them),
         cmocka_unit_test(a_loop_that_hangs_on_memory_is_not_known),

@@ -47,7 +47,9 @@ static double cost_of_launch(const struct slri_tuner *tuner, const struct slri_t
     const slr_shape *shape = &launch->shape;
     double blocks = (double)shape->grid[0] * shape->grid[1] * shape->grid[2];
     double units = tuner->units ? tuner->units : 1, rounds = ceil(blocks / units);
-    double bytes = (double)(count->accessed_bytes - count->common_bytes); // a row's common loads are one
+    // A row loads a place that is common to its threads once. Both counts are of samples, and rounded.
+    double saved = (double)count->common_bytes * (1 - 1.0 / shape->block[0]);
+    double bytes = fmax(0, (double)count->accessed_bytes - saved);
     double work = (double)count->instructions + bytes * byte_cost + (double)count->barriers * barrier_cost;
     double of_block = work / blocks * cost_of_width(shape->vector_width) + block_cost;
     uint32_t arch = tuner->kernel->program->device->facts.cuda_arch;

@@ -429,10 +429,11 @@ static void note_prediction(void *user, const slr_tune_candidate *candidate)
     predicted[k] = candidate->predicted;
 }
 
-static void predict_by_k(const char *device, const char *text, uint64_t threads, double predicted[9])
+static void predict_with(const char *device, const char *text, uint64_t threads, slr_arg last, double predicted[9])
 {
     struct bench b;
     begin_on(&b, device, text, 0, NULL);
+    b.args[2] = last;
     b.problem.shape = SLR_1D(threads);
     b.desc.strategy = SLR_TUNE_MODEL;
     b.desc.flags = SLR_TUNE_KEEP_BLOCK | SLR_TUNE_KEEP_WIDTH | SLR_TUNE_KEEP_BRANCHES | SLR_TUNE_DISCARD;
@@ -445,6 +446,11 @@ static void predict_by_k(const char *device, const char *text, uint64_t threads,
     end(&b);
 }
 
+static void predict_by_k(const char *device, const char *text, uint64_t threads, double predicted[9])
+{
+    predict_with(device, text, threads, slr_arg_signed(N), predicted);
+}
+
 static void the_work_of_long_threads_is_predicted(void **state)
 {
     (void)state;
@@ -453,6 +459,40 @@ static void the_work_of_long_threads_is_predicted(void **state)
     assert_true(predicted[8] > 0);
     assert_true(predicted[4] / predicted[8] > 1.9 && predicted[4] / predicted[8] < 2.1);
     assert_true(predicted[2] / predicted[8] > 3.8 && predicted[2] / predicted[8] < 4.2);
+}
+
+static void a_struct_that_is_given_by_value_costs_nothing_to_read(void **state)
+{
+    (void)state;
+    static const struct {
+        float a, b, c;
+        int n;
+    } p = {2, 3, 4, N};
+    double predicted[9] = {0};
+    predict_with("cpu?engine=interpreted",
+                 FOUR "struct P { float a, b, c; int n; };\n"
+                      "__global__ void f(const float *x, float *y, struct P p)\n"
+                      "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < p.n) y[i] = p.a * p.b + p.c; }\n",
+                 N, slr_arg_bytes(&p, sizeof p), predicted);
+    assert_true(predicted[2] > 0 && predicted[2] < 1e6);
+}
+
+// With K = 8 each thread of a row loads another place, else all of them the same. The rest is the same work.
+#define ROWS(threads)                                                                                                  \
+    FOUR "#pragma slipring block f = " #threads "\n"                                                                   \
+         "#if K == 8\n#define AT threadIdx\n#else\n#define AT blockIdx\n#endif\n"                                      \
+         "__global__ void f(const float *x, float *y, int n) { int i = AT.x; if (i < n) y[i] = x[i]; }\n"
+
+static void the_loads_of_one_place_by_a_row_cost_as_one(void **state)
+{
+    (void)state;
+    double of_one[9] = {0}, of_two[9] = {0}, of_many[9] = {0};
+    predict_by_k("cpu?engine=interpreted", ROWS(1), 64, of_one);
+    predict_by_k("cpu?engine=interpreted", ROWS(2), 128, of_two);
+    predict_by_k("cpu?engine=interpreted", ROWS(64), 4096, of_many);
+    assert_true(of_one[2] > 0 && of_one[8] == of_one[2]);
+    double saves_two = of_two[8] - of_two[2], saves_many = of_many[8] - of_many[2];
+    assert_true(saves_two > 0 && fabs(saves_many / saves_two - 63) < 1e-3); // loads, in each of 64 blocks
 }
 
 // PoCL says that it has more units than the machine has cores.
@@ -757,6 +797,8 @@ int main(void)
         CASE(time_is_measured_by_the_device_where_nobody_measures),
         CASE(every_device_tunes_and_launches_what_it_chose),
         CASE(the_work_of_long_threads_is_predicted),
+        CASE(a_struct_that_is_given_by_value_costs_nothing_to_read),
+        CASE(the_loads_of_one_place_by_a_row_cost_as_one),
         CASE(blocks_beyond_the_cores_take_turns),
         CASE(a_choice_within_the_tolerance_is_used_only_where_that_is_asked_for),
         CASE(an_exact_choice_is_used_by_this_program_and_by_later_ones),
