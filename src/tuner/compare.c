@@ -60,16 +60,6 @@ slr_status slri_tuner_renew(struct slri_tuner *tuner)
     return put_back(tuner, true);
 }
 
-slr_status slri_tuner_find_read(struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
-{
-    struct slri_count count;
-    SLRI_TRY(slri_launch_count(launch->kernel, &launch->shape, tuner->problem->args, NULL, 0, &count));
-    for (uint32_t i = 0; i < tuner->outputs; i++)
-        tuner->output[i].is_read |=
-            count.counted == SLRI_COUNT_UNKNOWN || i >= SLRI_COUNT_BINDINGS || (count.loads >> i & 1) != 0;
-    return SLR_OK;
-}
-
 static slr_status read_outputs(struct slri_tuner *tuner, bool expected)
 {
     for (uint32_t i = 0; i < tuner->outputs; i++) {

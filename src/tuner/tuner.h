@@ -19,7 +19,7 @@ struct slri_tuner_output {
     slr_buffer *buffer, *saved; // `saved`: as it was before
     const slr_parameter *parameter;
     uint64_t bytes;
-    bool is_read;                    // by a launch that was measured, as far as its work can be counted
+    bool is_read;                    // by the code of a kernel that was tried
     unsigned char *expected, *found; // of the host: after the default; after a candidate
 };
 
@@ -84,15 +84,17 @@ bool slri_tuner_decode(const struct slri_tuner *tuner, uint64_t code, char defin
 // compare.c
 slr_status slri_tuner_save(struct slri_tuner *tuner);    // what the buffers hold
 slr_status slri_tuner_restore(struct slri_tuner *tuner); // waits
-// Before a timed launch: what the launch reads. The copy of the rest would only drive the inputs out of the caches,
+// Before a timed launch: what the kernels read. The copy of the rest would only drive the inputs out of the caches,
 // where the launches of a program find them.
 slr_status slri_tuner_renew(struct slri_tuner *tuner);
-// Notes which of them this launch reads.
-slr_status slri_tuner_find_read(struct slri_tuner *tuner, const struct slri_tuner_launch *launch);
 slr_status slri_tuner_expect(struct slri_tuner *tuner); // from now on what they hold is right
 // OK; WRONG_STATE: they hold something else, and tuner->why says what. `is_exact`: bit for bit.
 slr_status slri_tuner_compare(struct slri_tuner *tuner, bool *is_exact);
 void slri_tuner_free_outputs(struct slri_tuner *tuner);
+
+// reads.c: notes which of the outputs the launch's kernel reads somewhere in its code, whether or not a thread comes
+// there. Other macros make other code, so that each candidate is looked at. Errors: NO_MEMORY.
+slr_status slri_tuner_find_read(struct slri_tuner *tuner, const struct slri_tuner_launch *launch);
 
 // trial.c
 slr_status slri_tuner_ready(struct slri_tuner *tuner, uint64_t code, struct slri_tuner_launch *out);

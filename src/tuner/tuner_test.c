@@ -270,23 +270,42 @@ static slr_status meter_that_looks(void *user, slr_stream *stream, slr_kernel *k
     return SLR_OK;
 }
 
-static void only_a_buffer_that_the_launch_reads_is_renewed_before_each_sample(void **state)
+#define HEAD "__global__ void f(const float *x, float *y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; "
+
+static void only_a_buffer_that_the_kernel_reads_is_renewed_before_each_sample(void **state)
 {
     (void)state;
-    static const char *const texts[] = {
-        "__global__ void f(const float *x, float *y, int n)\n"
-        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * 2; }\n",
-        "__global__ void f(const float *x, float *y, int n)\n"
-        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] += x[i]; }\n"};
-    for (int reads = 0; reads < 2; reads++) {
+    static const struct {
+        const char *text;
+        bool reads, is_same; // x and y are the same buffer
+    } cases[] = {
+        {HEAD "if (i < n) y[i] = x[i] * 2; }", .reads = false},
+        {HEAD "if (i < n) y[i] += x[i]; }", .reads = true},
+        {HEAD "if (i < n) atomicAdd(y + i, x[i]); }", .reads = true},
+        {HEAD "if (i < n) atomicExch((unsigned *)y + i, 7u); }", .reads = true},
+        // By one thread of 256; by none; by a function; of a struct.
+        {HEAD "if (i == 78) y[i] = y[i] + 1; else y[i] = 2; }", .reads = true},
+        {HEAD "if (i > 1000) y[i] = y[i - 1000]; else y[i] = 2; }", .reads = true},
+        {"__device__ float of(const float *p, int i) { return p[i]; }\n" HEAD "y[i] = of(x, i) * 2; }", .reads = false},
+        {"__device__ float of(const float *p, int i) { return p[i]; }\n" HEAD "y[i] = of(y, i) * 2; }", .reads = true},
+        {"__device__ void to(float *p, int i, float v) { p[i] = v; }\n" HEAD "to(y, i, x[i] * 2); }", .reads = false},
+        {"struct pair { float a, b; };\n__global__ void f(const float *x, struct pair *y, int n) {\n"
+         "  int i = threadIdx.x; if (i == 0) { struct pair p = y[1]; p.a = 2; y[0] = p; } }",
+         .reads = true},
+        {HEAD "if (i < n) y[i] = x[i] * 2; }", .reads = true, .is_same = true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench b;
         float one = 1, left;
-        begin(&b, texts[reads], 0, meter_that_looks);
+        begin(&b, cases[i].text, 0, meter_that_looks);
+        if (cases[i].is_same)
+            b.args[0] = b.args[1];
         must(slr_buffer_write(b.y, 0, &one, sizeof one));
         must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
         must(slr_buffer_read(b.y, 0, &left, sizeof left));
         assert_true(b.samples > 0);
-        assert_int_equal(b.renewed, reads ? b.samples : 0);
+        if (b.renewed != (cases[i].reads ? b.samples : 0))
+            fail_msg("%s: renewed before %u of %u samples", cases[i].text, b.renewed, b.samples);
         assert_true(left == 1); // at the end it is as before
         end(&b);
     }
@@ -793,7 +812,7 @@ int main(void)
         CASE(short_branches_without_a_jump_are_tried_and_used),
         CASE(short_branches_without_a_jump_give_the_same_on_every_device),
         CASE(branches_are_no_choice_where_none_is_short_or_they_are_kept),
-        CASE(only_a_buffer_that_the_launch_reads_is_renewed_before_each_sample),
+        CASE(only_a_buffer_that_the_kernel_reads_is_renewed_before_each_sample),
         CASE(time_is_measured_by_the_device_where_nobody_measures),
         CASE(every_device_tunes_and_launches_what_it_chose),
         CASE(the_work_of_long_threads_is_predicted),
