@@ -484,12 +484,15 @@ static bool same(const struct tally *a, const struct tally *b)
 
 // The thread to walk for one of `samples` equal parts of the grid. Not the middle of each: where sides are powers of 2,
 // all middles may lie at an edge of the problem, or be the first of their block. Multiples of the golden ratio spread
-// evenly. The second is the grid's first thread, so that a store of each block's first thread is seen.
-static uint64_t thread_of_part(uint32_t part, uint32_t samples, uint64_t threads)
+// evenly. One of many is the first of its block, so that a store of each block's first thread is seen. That block lies
+// in the middle: a part of the kernel that only the grid's first thread runs would count for each of the parts.
+static uint64_t thread_of_part(const struct walk *walk, uint32_t part, uint32_t samples, uint64_t threads)
 {
+    const uint32_t *block = walk->launch->block;
     double turns = (part + 1) * 0.6180339887498949, within = turns - floor(turns);
-    bool is_first = part == 1 && threads > samples;
-    return is_first ? 0 : (uint64_t)((part + within) * (double)threads / samples);
+    uint64_t thread = (uint64_t)((part + within) * (double)threads / samples);
+    bool is_first = samples == MOST_THREADS && part == MOST_THREADS / 2 && threads > samples;
+    return is_first ? thread - thread % ((uint64_t)block[0] * block[1] * block[2]) : thread;
 }
 
 // One thread of each of equal parts of the grid; all threads where there are no more.
@@ -499,7 +502,7 @@ static uint32_t walk_threads(struct walk *walk, uint64_t threads, struct tally *
     struct tally first;
     *alike = true;
     for (uint32_t i = 0; i < samples; ++i) {
-        if (!walk_thread(walk, thread_of_part(i, samples, threads)))
+        if (!walk_thread(walk, thread_of_part(walk, i, samples, threads)))
             return 0;
         if (i == 0)
             first = walk->tally;

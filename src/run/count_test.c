@@ -90,6 +90,58 @@ static void threads_inside_and_threads_at_the_edge_are_walked(void **state)
     assert_int_equal(w.count.stores, 1);
 }
 
+// A kernel of (float *x, int n).
+static struct slri_count count_of(const char *text, uint32_t blocks, uint32_t threads, int n)
+{
+    struct work w = begin(text, blocks, threads);
+    GIVE(&w, buffer, sizeof buffer);
+    GIVE(&w, &n, 4);
+    count(&w);
+    return w.count;
+}
+
+static void what_only_the_grids_first_thread_does_does_not_count_for_many(void **state)
+{
+    (void)state;
+    static const char text[] = "__global__ void f(float *x, int n) {\n"
+                               "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                               "    float s = 0;\n"
+                               "    if (i == 0) for (int k = 0; k < n; ++k) s = s + 1.5f;\n"
+                               "    x[i] = s;\n"
+                               "}\n";
+    assert_in_range(count_of(text, 256, 256, 1000).flops, 0, 1000); // exact: 1000
+    assert_in_range(count_of(text, 2, 1024, 1000).flops, 0, 1000);
+    struct slri_count serial = count_of(text, 256, 256, 100000); // more than is walked
+    assert_int_equal(serial.counted, SLRI_COUNT_EXACT);
+    assert_int_equal(serial.accessed_bytes, 4 * 65536);
+}
+
+static void what_each_blocks_first_thread_stores_is_seen(void **state)
+{
+    (void)state;
+    struct slri_count sum = count_of("__global__ void f(float *x, int n) {\n"
+                                     "    if (threadIdx.x == 0 && blockIdx.x < n) x[blockIdx.x] = 1;\n"
+                                     "}\n",
+                                     4096, 1024, 4096);
+    assert_int_equal(sum.counted, SLRI_COUNT_SAMPLED);
+    assert_int_equal(sum.stores, 1);
+}
+
+// Each is half of what is walked.
+static void of_two_long_threads_one_is_in_the_second_half_of_the_grid(void **state)
+{
+    (void)state;
+    struct slri_count half = count_of("__global__ void f(float *x, int n) {\n"
+                                      "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                      "    float s = 0;\n"
+                                      "    if (i < 32768) for (int k = 0; k < n; ++k) s = s + 1.5f;\n"
+                                      "    x[i] = s;\n"
+                                      "}\n",
+                                      256, 256, 15000);
+    assert_int_equal(half.counted, SLRI_COUNT_SAMPLED);
+    assert_int_equal(half.flops, 32768ull * 15000);
+}
+
 static void loops_run_as_often_as_the_launchs_numbers_say(void **state)
 {
     (void)state;
@@ -276,6 +328,9 @@ int main(void)
         cmocka_unit_test(operations_and_bytes_of_a_straight_kernel_are_exact),
         cmocka_unit_test(threads_beyond_the_end_are_sampled),
         cmocka_unit_test(threads_inside_and_threads_at_the_edge_are_walked),
+        cmocka_unit_test(what_only_the_grids_first_thread_does_does_not_count_for_many),
+        cmocka_unit_test(what_each_blocks_first_thread_stores_is_seen),
+        cmocka_unit_test(of_two_long_threads_one_is_in_the_second_half_of_the_grid),
         cmocka_unit_test(loops_run_as_often_as_the_launchs_numbers_say),
         cmocka_unit_test(loads_of_one_place_by_a_row_and_barriers_are_counted),
         cmocka_unit_test(loads_from_a_struct_that_is_given_by_value_are_no_accesses),
