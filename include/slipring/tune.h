@@ -178,7 +178,8 @@ typedef struct slr_tuned {
 /// slipring compares the results of each candidate with the results of the default launch. The tuner measures the best
 /// candidates and the default launch alternately, and drops the worse half of the candidates. The tuner repeats both
 /// steps until one candidate is left. slipring chooses this candidate if the whole 95 % interval of its speed-up over
-/// the default launch is above 1. After tuning, the buffers have the same contents as before.
+/// the default launch is above 1, and at least five samples of each show it. After tuning, the buffers have the same
+/// contents as before.
 ///
 /// Threads: any, while no other work uses the buffers.  Blocks: until all problems are tuned; slr_tune_desc.budget_ns
 ///   limits the time.

@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESAMPLES = 1000 };
+enum {
+    RESAMPLES = 1000,
+    // With 1 to 5, one of eight equal ones won 51, 24, 11, 6 and 3.5 % of 1000 contests.
+    FEWEST = 5 // samples that decide
+};
 
 struct contest {
     const struct slri_contest_desc *desc;
@@ -166,7 +170,7 @@ static slr_status decide(struct contest *contest, struct slri_contest *out)
         return SLR_OK;
     find_interval_of_best(contest, out->best, out);
     out->speedup = desc->quantile == 0.5 ? 1 / score_of(contest, out->best) : out->cost[0] / out->cost[out->best];
-    out->winner = out->low > 1 ? out->best : 0;
+    out->winner = out->low > 1 && contest->samples[0] - contest->first >= FEWEST ? out->best : 0;
     return SLR_OK;
 }
 

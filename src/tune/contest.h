@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The last part of tuning: a few candidates and the default are measured in turn, the worse half goes, and the one that
-// is left must beat the default beyond doubt.
+// is left must beat the default beyond doubt, by at least five samples of each. Where time is over before, the
+// default stays.
 #ifndef SLRI_TUNE_CONTEST_H
 #define SLRI_TUNE_CONTEST_H
 

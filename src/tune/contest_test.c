@@ -17,6 +17,7 @@ struct field {
     double drift;                        // and all of them by that part more each round
     uint64_t size[SLRI_CONTENDERS], random;
     uint32_t samples, over_after; // of all; 0: never over
+    uint32_t repeats;             // 0: 5
 };
 
 static slr_status take(void *user, uint32_t contender, double *cost)
@@ -41,7 +42,7 @@ static bool is_over(void *user)
 static struct slri_contest hold(struct field *field, uint32_t contenders)
 {
     const struct slri_contest_desc desc = {.contenders = contenders,
-                                           .repeats = 5,
+                                           .repeats = field->repeats ? field->repeats : 5,
                                            .most = 40,
                                            .quantile = 0.5,
                                            .seed = 1,
@@ -129,6 +130,26 @@ static void time_that_is_over_ends_it_behind_a_round(void **state)
     assert_int_equal(field.samples, 10); // five of each
 }
 
+static void too_few_samples_prove_nothing(void **state)
+{
+    (void)state;
+    for (uint32_t repeats = 1; repeats <= 5; repeats++) {
+        struct field field = {.cost = {10, 8}, .over_after = 1, .repeats = repeats};
+        struct slri_contest out = hold(&field, 2);
+        assert_int_equal(out.winner, repeats == 5);
+        assert_int_equal(out.best, 1);
+        assert_true(out.speedup == 1.25);
+        for (uint64_t seed = 0; seed < 100 && repeats < 5; seed++) {
+            struct field noisy = {.cost = {10, 10, 10, 10, 10, 10, 10, 10}, .noise = 1, .random = seed * 77};
+            noisy.over_after = 1;
+            noisy.repeats = repeats;
+            assert_int_equal(hold(&noisy, 8).winner, 0);
+        }
+    }
+    struct field patient = {.cost = {10, 8}, .over_after = 9, .repeats = 1}; // five of each
+    assert_int_equal(hold(&patient, 2).winner, 1);
+}
+
 static void a_cost_of_nothing_is_refused(void **state)
 {
     (void)state;
@@ -168,6 +189,7 @@ int main(void)
         cmocka_unit_test(a_real_difference_is_found_in_noise),
         cmocka_unit_test(a_machine_that_slows_down_does_not_decide),
         cmocka_unit_test(time_that_is_over_ends_it_behind_a_round),
+        cmocka_unit_test(too_few_samples_prove_nothing),
         cmocka_unit_test(a_cost_of_nothing_is_refused),
         cmocka_unit_test(a_tail_is_compared_as_a_tail),
     };
