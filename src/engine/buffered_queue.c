@@ -99,6 +99,8 @@ static bool comes_first(const struct slri_ticks *ticks, uint64_t a, uint64_t b)
 void slri_buffered_note_ticks(struct slri_buffered_queue *queue, uint64_t from, uint64_t to)
 {
     struct slri_ticks *ticks = &queue->ticks;
+    if (to < from && ticks->mask == UINT64_MAX) // the counter was reset between the two, as WebGPU allows
+        return;
     if (!ticks->are_noted || comes_first(ticks, from, ticks->from))
         ticks->from = from;
     if (!ticks->are_noted || comes_first(ticks, ticks->to, to))

@@ -112,7 +112,8 @@ slr_status slri_buffered_drain(struct slri_buffered_queue *queue);
 slr_status slri_buffered_cut(struct slri_buffered_queue *queue);
 // Takes so many bytes of the stage, at most SLRI_STAGE_PART, at a multiple of 64. May drain.
 slr_status slri_buffered_take(struct slri_buffered_queue *queue, uint64_t bytes, uint64_t *at);
-// The device was at what was timed from one tick to the other.
+// The device was at what was timed from one tick to the other. Of a clock of 64 bits, a pair that
+// ends before it begins tells nothing.
 void slri_buffered_note_ticks(struct slri_buffered_queue *queue, uint64_t from, uint64_t to);
 // A copy through the stage, in parts. `at` and the device's address have the same remainder by 4.
 slr_status slri_buffered_copy(struct slri_buffered_queue *queue, bool in, void *device, void *host, uint64_t bytes);

@@ -468,6 +468,23 @@ static void times_end_now_where_no_clock_is_read(void **state)
     end_toy(toy);
 }
 
+static void a_pair_of_ticks_that_ends_before_it_begins_tells_nothing(void **state)
+{
+    struct toy *toy = make_toy(&calls);
+    (void)state;
+    toy->base.ticks.ns_a_tick = 1;
+    toy->base.ticks.mask = UINT64_MAX;
+    toy->tick[0][0] = 7000;
+    toy->tick[0][1] = 10; // the counter was reset
+    struct slri_times times = times_of(toy);
+    assert_int_equal(times.from_ns + times.to_ns, 0);
+    toy->tick[1][0] = 20;
+    toy->tick[1][1] = 50;
+    times = times_of(toy);
+    assert_int_equal(times.to_ns - times.from_ns, 30);
+    end_toy(toy);
+}
+
 static void times_are_of_what_came_since_the_last_wait(void **state)
 {
     struct toy *toy = make_toy(&clocked);
@@ -494,6 +511,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_from_the_earliest_tick_to_the_last_on_the_hosts_clock),
         cmocka_unit_test(times_end_now_where_no_clock_is_read),
+        cmocka_unit_test(a_pair_of_ticks_that_ends_before_it_begins_tells_nothing),
         cmocka_unit_test(times_are_of_what_came_since_the_last_wait),
         cmocka_unit_test(last_command_before_a_wait_is_submitted_with_those_before_it),
         cmocka_unit_test(many_commands_are_submitted_in_parts_and_waited_for_when_there_are_too_many),
