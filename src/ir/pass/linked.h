@@ -4,8 +4,7 @@
 //
 // What is left in the new module:
 // - A MATH is one of SLRI_MATH_PRIMITIVES; the others are calls. The quotient and the square root of F32 are calls,
-// too;
-//   only within the functions that they call does a DIV of F32 or a MATH of SQRTF stand.
+//   too. A DIV of F32 and a MATH of SQRTF stand only within the functions that these two call.
 // - Nothing has the kind F64. A double is a U64 that holds its bits, also where it is given at launch, and what is
 //   computed of it is a call of a function that does it with integers, and rounds as a double does.
 // - Instructions of the libraries have no place in the source: line 0.
