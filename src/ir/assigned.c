@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/assigned.h"
 
-enum { UNSEEN = SLRI_HELD_VARIABLE + 1 }; // while it is looked for: neither read nor assigned yet
+enum { UNSEEN = SLRI_ASSIGNED_VARIABLE + 1 }; // while it is looked for: neither read nor assigned yet
 
 struct search {
     struct slri_assigned *value;
@@ -27,12 +27,12 @@ static void arrives(struct slri_assigned *value, const struct slri_given *given)
     const bool is_literal = given && given->is_seen && !given->varies && value->assignments == 0;
     value->given = is_literal ? &given->literal : NULL;
     if (is_literal) {
-        value->held = SLRI_HELD_LITERAL;
+        value->held = SLRI_ASSIGNED_LITERAL;
         return;
     }
     value->assignments++;
     value->block = 1; // the body
-    value->held = value->assignments > 1 ? SLRI_HELD_VARIABLE : SLRI_HELD_VALUE;
+    value->held = value->assignments > 1 ? SLRI_ASSIGNED_VARIABLE : SLRI_ASSIGNED_VALUE;
 }
 
 static bool count(struct search *s, struct slri_region *region, const struct slri_entry *entry,
@@ -42,7 +42,7 @@ static bool count(struct search *s, struct slri_region *region, const struct slr
     if (!s->value)
         return false;
     for (slri_reg reg = 0; reg < f->regs; reg++)
-        s->value[reg].held = (enum slri_held)UNSEEN;
+        s->value[reg].held = (enum slri_assigned_held)UNSEEN;
     slri_block_each(f->body, count_assignment, s);
     for (uint32_t i = 0; i < f->params; i++)
         arrives(&s->value[f->param[i].reg], given ? &given[i] : NULL);
@@ -68,7 +68,7 @@ static void see_read(struct search *s, slri_reg reg)
     struct slri_assigned *value = &s->value[reg];
     value->reads++;
     if (value->assignments != 1 || !value->block || !s->is_open[value->block])
-        value->held = value->assignments ? SLRI_HELD_VARIABLE : SLRI_HELD_LITERAL;
+        value->held = value->assignments ? SLRI_ASSIGNED_VARIABLE : SLRI_ASSIGNED_LITERAL;
 }
 
 static void see_block(struct search *s, const struct slri_block *block, slri_reg last);
@@ -89,9 +89,9 @@ static void see_one(struct search *s, const struct slri_instr *in, uint32_t bloc
         return;
     struct slri_assigned *value = &s->value[in->dst];
     if ((int)value->held == UNSEEN)
-        value->held = value->assignments > 1    ? SLRI_HELD_VARIABLE
-                      : in->op == SLRI_OP_CONST ? SLRI_HELD_LITERAL
-                                                : SLRI_HELD_VALUE;
+        value->held = value->assignments > 1    ? SLRI_ASSIGNED_VARIABLE
+                      : in->op == SLRI_OP_CONST ? SLRI_ASSIGNED_LITERAL
+                                                : SLRI_ASSIGNED_VALUE;
     value->block = block;
 }
 
@@ -119,7 +119,7 @@ struct slri_assigned *slri_assigned_find(struct slri_region *region, const struc
     see_block(&s, function->body, SLRI_NO_REG);
     for (slri_reg reg = 0; reg < function->regs; reg++)
         if ((int)s.value[reg].held == UNSEEN)
-            s.value[reg].held = SLRI_HELD_LITERAL;
+            s.value[reg].held = SLRI_ASSIGNED_LITERAL;
     return s.value;
 }
 

@@ -5,14 +5,14 @@
 
 #include "ir/ir.h"
 
-enum slri_held {
-    SLRI_HELD_LITERAL,  // one CONST assigns it before all reads, which lie in the same block or within; or nothing: 0
-    SLRI_HELD_VALUE,    // likewise one other instruction, or it arrives as a parameter
-    SLRI_HELD_VARIABLE, // any other
+enum slri_assigned_held {
+    SLRI_ASSIGNED_LITERAL,  // a CONST alone, before all reads, which lie in the same block or within; or nothing: 0
+    SLRI_ASSIGNED_VALUE,    // likewise one other instruction, or it arrives as a parameter
+    SLRI_ASSIGNED_VARIABLE, // any other
 };
 
 struct slri_assigned {
-    enum slri_held held;
+    enum slri_assigned_held held;
     uint32_t assignments; // by how many places; where a parameter or a value of the launch arrives is one
     uint32_t reads;       // by how many places
     const struct slri_instr
@@ -42,7 +42,7 @@ struct slri_given **slri_assigned_given(struct slri_region *region, const struct
 static inline bool slri_assigned_is_literal(const struct slri_assigned *value, uint64_t *bits)
 {
     *bits = value->given ? value->given->imm : 0;
-    return value->held == SLRI_HELD_LITERAL;
+    return value->held == SLRI_ASSIGNED_LITERAL;
 }
 
 // Whether an integer is known to be a multiple of a power of two.

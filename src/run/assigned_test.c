@@ -42,7 +42,7 @@ static slri_reg named(const struct found *f, const char *name)
     return SLRI_NO_REG;
 }
 
-static enum slri_held held(const struct found *f, const char *name)
+static enum slri_assigned_held held(const struct found *f, const char *name)
 {
     return f->reg[named(f, name)].held;
 }
@@ -58,15 +58,15 @@ static void what_one_place_assigns_before_all_reads_is_a_value(void **state)
                               "if (once) inner = in[4];"
                               "out[0] = inner; }",
                               "k");
-    assert_int_equal(held(&f, "once"), SLRI_HELD_VALUE);
-    assert_int_equal(held(&f, "within"), SLRI_HELD_VALUE);
-    assert_int_equal(held(&f, "n"), SLRI_HELD_VALUE); // it arrives
+    assert_int_equal(held(&f, "once"), SLRI_ASSIGNED_VALUE);
+    assert_int_equal(held(&f, "within"), SLRI_ASSIGNED_VALUE);
+    assert_int_equal(held(&f, "n"), SLRI_ASSIGNED_VALUE); // it arrives
     assert_null(f.reg[named(&f, "n")].given);
     assert_int_equal(f.reg[named(&f, "n")].assignments, 1);
-    assert_int_equal(held(&f, "twice"), SLRI_HELD_VARIABLE);
-    assert_int_equal(held(&f, "inner"), SLRI_HELD_VARIABLE);
-    assert_int_equal(held(&f, "late"), SLRI_HELD_VARIABLE);
-    assert_int_equal(held(&f, "i"), SLRI_HELD_VARIABLE);
+    assert_int_equal(held(&f, "twice"), SLRI_ASSIGNED_VARIABLE);
+    assert_int_equal(held(&f, "inner"), SLRI_ASSIGNED_VARIABLE);
+    assert_int_equal(held(&f, "late"), SLRI_ASSIGNED_VARIABLE);
+    assert_int_equal(held(&f, "i"), SLRI_ASSIGNED_VARIABLE);
     end_in(&f);
 }
 
@@ -102,9 +102,9 @@ static void what_is_read_outside_of_its_block_or_above_is_a_variable(void **stat
     const struct slri_assigned *found = slri_assigned_find(region, &entry, &function, NULL);
     uint64_t bits;
     assert_non_null(found);
-    assert_int_equal(found[reg[0]].held, SLRI_HELD_VARIABLE);
-    assert_int_equal(found[reg[1]].held, SLRI_HELD_VALUE);
-    assert_int_equal(found[reg[3]].held, SLRI_HELD_VARIABLE);
+    assert_int_equal(found[reg[0]].held, SLRI_ASSIGNED_VARIABLE);
+    assert_int_equal(found[reg[1]].held, SLRI_ASSIGNED_VALUE);
+    assert_int_equal(found[reg[3]].held, SLRI_ASSIGNED_VARIABLE);
     assert_true(slri_assigned_is_literal(&found[reg[2]], &bits) && bits == 24 && found[reg[2]].reads == 0);
     assert_true(slri_assigned_is_literal(&found[reg[4]], &bits) && bits == 0 && found[reg[4]].reads == 1);
     assert_false(slri_assigned_is_literal(&found[reg[0]], &bits));
@@ -121,12 +121,12 @@ static void what_all_calls_give_alike_is_a_literal(void **state)
                               "deep");
     uint64_t bits;
     assert_true(slri_assigned_is_literal(&f.reg[named(&f, "five")], &bits) && bits == 5); // through `mid`
-    assert_int_equal(held(&f, "by"), SLRI_HELD_VALUE);
+    assert_int_equal(held(&f, "by"), SLRI_ASSIGNED_VALUE);
     end_in(&f);
     f = begin_in("__device__ int mid(int own) { own += 1; return own; }"
                  "__global__ void k(int *out) { out[0] = mid(7) + mid(7); }",
                  "mid");
-    assert_int_equal(held(&f, "own"), SLRI_HELD_VARIABLE); // though all calls give 7
+    assert_int_equal(held(&f, "own"), SLRI_ASSIGNED_VARIABLE); // though all calls give 7
     end_in(&f);
 }
 

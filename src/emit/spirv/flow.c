@@ -281,7 +281,7 @@ void slri_s_instr(struct slri_s *s, const struct slri_instr *in)
 {
     switch (in->op) {
     case SLRI_OP_CONST:
-        if (s->value[in->dst].held == SLRI_HELD_VARIABLE)
+        if (s->value[in->dst].held == SLRI_ASSIGNED_VARIABLE)
             slri_s_set(s, in->dst, slri_s_const(s, s->function->reg_kind[in->dst], in->imm));
         break;
     case SLRI_OP_MOVE:

@@ -20,7 +20,7 @@ static bool begin_registers(struct slri_s *s, uint32_t index)
     if (!s->reg || !s->value)
         return false;
     for (slri_reg reg = 0; reg < f->regs; reg++)
-        if (s->value[reg].held == SLRI_HELD_VARIABLE)
+        if (s->value[reg].held == SLRI_ASSIGNED_VARIABLE)
             s->reg[reg].id = slri_s_own(s, slri_s_type(s, f->reg_kind[reg]), slri_s_const(s, f->reg_kind[reg], 0));
     return true;
 }
@@ -98,7 +98,7 @@ static void begin_entry(struct slri_s *s)
             find_address(s, s->binding[i], offset);
         else if (s->binding[i])
             SLRI_DO(s, Store, s->binding[i], s->arguments);
-        else if (binding->reg != SLRI_NO_REG && s->value[binding->reg].held != SLRI_HELD_LITERAL)
+        else if (binding->reg != SLRI_NO_REG && s->value[binding->reg].held != SLRI_ASSIGNED_LITERAL)
             slri_s_set(s, binding->reg, argument(s, offset, binding->type->kind));
     }
     find_address(s, s->globals, s->facts.globals);
@@ -152,7 +152,7 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
     for (uint32_t i = 0, at = 1; i < f->params; i++) {
         if (f->param[i].is_memory)
             s->param[i] = (struct slri_s_array){value[at++], slri_s_element(s, &use[i]), SLRI_STORAGE_Function};
-        if (s->value[f->param[i].reg].held != SLRI_HELD_LITERAL)
+        if (s->value[f->param[i].reg].held != SLRI_ASSIGNED_LITERAL)
             slri_s_set(s, f->param[i].reg, value[at]);
         at++;
     }

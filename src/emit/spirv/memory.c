@@ -205,7 +205,7 @@ static void find_base(struct slri_s *s, struct slri_root root, struct slri_s_pla
 static bool is_literal(const struct slri_s *s, slri_reg offset, uint64_t *out)
 {
     const struct slri_assigned *value = &s->value[offset];
-    if (s->words && value->held == SLRI_HELD_VALUE && value->given && value->given->op == SLRI_OP_CONVERT)
+    if (s->words && value->held == SLRI_ASSIGNED_VALUE && value->given && value->given->op == SLRI_OP_CONVERT)
         value = &s->value[value->given->a];
     return slri_assigned_is_literal(value, out);
 }

@@ -245,11 +245,11 @@ uint32_t slri_s_get(struct slri_s *s, slri_reg reg)
     enum slri_kind kind = s->function->reg_kind[reg];
     uint64_t bits;
     switch (s->value[reg].held) {
-    case SLRI_HELD_VARIABLE:
+    case SLRI_ASSIGNED_VARIABLE:
         if (r->held_in != s->blocks)
             hold(s, r, SLRI_MAKE(s, Load, slri_s_type(s, kind), r->id));
         return r->held;
-    case SLRI_HELD_VALUE:
+    case SLRI_ASSIGNED_VALUE:
         return r->id ? r->id : flag_as_number(s, r->flag);
     default: // one that nobody assigns is 0
         slri_assigned_is_literal(&s->value[reg], &bits);
@@ -262,10 +262,10 @@ void slri_s_set(struct slri_s *s, slri_reg reg, uint32_t value)
     if (reg == SLRI_NO_REG)
         return;
     struct slri_s_register *r = &s->reg[reg];
-    if (s->value[reg].held == SLRI_HELD_VARIABLE) {
+    if (s->value[reg].held == SLRI_ASSIGNED_VARIABLE) {
         SLRI_DO(s, Store, r->id, value);
         hold(s, r, value);
-    } else if (s->value[reg].held == SLRI_HELD_VALUE) {
+    } else if (s->value[reg].held == SLRI_ASSIGNED_VALUE) {
         r->id = value;
         r->flag = 0;
     }
@@ -275,15 +275,15 @@ void slri_s_set_flag(struct slri_s *s, slri_reg reg, uint32_t flag)
 {
     if (reg == SLRI_NO_REG)
         return;
-    if (s->value[reg].held == SLRI_HELD_VARIABLE)
+    if (s->value[reg].held == SLRI_ASSIGNED_VARIABLE)
         slri_s_set(s, reg, flag_as_number(s, flag));
-    s->reg[reg].id = s->value[reg].held == SLRI_HELD_VALUE ? 0 : s->reg[reg].id; // made where it is asked for
+    s->reg[reg].id = s->value[reg].held == SLRI_ASSIGNED_VALUE ? 0 : s->reg[reg].id; // made where it is asked for
     s->reg[reg].flag = flag;
 }
 
 uint32_t slri_s_true(struct slri_s *s, slri_reg reg)
 {
-    if (s->value[reg].held == SLRI_HELD_VALUE && s->reg[reg].flag)
+    if (s->value[reg].held == SLRI_ASSIGNED_VALUE && s->reg[reg].flag)
         return s->reg[reg].flag;
     return SLRI_MAKE(s, INotEqual, slri_s_bool(s), slri_s_get(s, reg), slri_s_u32(s, 0));
 }

@@ -12,13 +12,13 @@ static bool is_let(const struct slri_wgsl_emitter *e, slri_reg reg)
     const struct slri_assigned *at = &e->reg[reg];
     const bool is_inner = at->given && (at->given->op == SLRI_OP_ATOMIC_CAS || at->given->op == SLRI_OP_DIV ||
                                         at->given->op == SLRI_OP_REM);
-    return at->held != SLRI_HELD_VARIABLE && !is_inner;
+    return at->held != SLRI_ASSIGNED_VARIABLE && !is_inner;
 }
 
 // It is spelled where it is used.
 const struct slri_instr *slri_wgsl_literal(const struct slri_wgsl_emitter *e, slri_reg reg)
 {
-    return e->reg[reg].held == SLRI_HELD_LITERAL ? e->reg[reg].given : NULL;
+    return e->reg[reg].held == SLRI_ASSIGNED_LITERAL ? e->reg[reg].given : NULL;
 }
 
 // ---- text ----------------------------------------------------------------------------------------------------------
