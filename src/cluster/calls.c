@@ -82,19 +82,25 @@ slr_status slri_server_end_calls(slr_server *server)
     return SLR_OK;
 }
 
-uint64_t slri_server_only_caller(const slr_server *server)
+bool slri_server_tells(const slr_server *server, slri_told *out)
 {
     const slri_remote_calls *calls = &server->calls;
     uint64_t first, other;
     if (calls->answer_count == 0 || calls->fresh != calls->answer_count || !server->log->engine->append_told)
-        return 0;
+        return false;
     memcpy(&first, calls->answers, sizeof first);
     for (uint32_t i = 1; i < calls->answer_count; ++i) {
         memcpy(&other, calls->answers + i * answer_step(server), sizeof other);
         if (other != first)
-            return 0;
+            return false;
     }
-    return first;
+    *out = (slri_told){.producer = first};
+    const size_t bytes = answer_step(server) - sizeof first;
+    if (calls->answer_count == 1 && bytes <= SLRI_TOLD_ANSWER) {
+        out->answer = calls->answers + sizeof first;
+        out->bytes = bytes;
+    }
+    return true;
 }
 
 // One that is lost is as one that is lost on its way: the output is stored.
@@ -112,10 +118,10 @@ static void send_answer(slr_server *server, uint32_t at, uint64_t log)
                                       answer_step(server) - sizeof producer);
 }
 
-void slri_server_answer_early(slr_server *server, uint64_t log)
+void slri_server_answer_early(slr_server *server, const slri_told *told)
 {
-    for (uint32_t i = 0; i < server->calls.answer_count; ++i)
-        send_answer(server, i, log);
+    for (uint32_t i = 0; i < server->calls.answer_count && told->bytes == 0; ++i)
+        send_answer(server, i, told->log);
     server->calls.answer_count = 0;
 }
 

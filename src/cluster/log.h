@@ -62,6 +62,17 @@ typedef struct slri_log_desc {
     uint32_t partition;
 } slri_log_desc;
 
+/// Whom the server tells of an append.
+enum { SLRI_TOLD_ANSWER = 512 };
+typedef struct slri_told {
+    uint64_t producer;
+    const void *answer; // that the server tells with it
+    size_t bytes;       // of the answer; 0: none. At most SLRI_TOLD_ANSWER
+    /// Names the log in what the producer is told. 0: it is not told, for a record before this one is not known to be
+    /// stored, and behind one that is refused this one would not count.
+    uint64_t log;
+} slri_told;
+
 typedef struct slri_log_engine {
     const char *name;
     /// Takes the lease. Errors: WRONG_STATE (another process has it: names it), INVALID (damage before the end of a
@@ -101,11 +112,9 @@ typedef struct slri_log_engine {
                          uint64_t timeout_ns);
     /// Sends bytes to a producer that waits for them; they may be lost on the way. NULL where producers are here.
     slr_status (*answer)(slri_log *log, uint64_t producer, const void *data, size_t bytes);
-    /// As append, to `out`; the server tells a producer, too, when the record is stored. `*proof` names the log in what
-    /// the producer is told. 0: it is not told, for a record before this one is not known to be stored, and behind one
-    /// that is refused this one would not count. NULL where `answer` is.
+    /// As append, to `out`; the server tells a producer, too, when the record is stored. NULL where `answer` is.
     slr_status (*append_told)(slri_log *log, uint64_t expected, const slri_append_part *parts, uint32_t count,
-                              uint64_t producer, uint64_t *proof);
+                              slri_told *told);
 } slri_log_engine;
 
 extern const slri_log_engine slri_log_local;

@@ -105,10 +105,10 @@ static slr_status open_stream(struct remote_log *log, struct stream *stream)
         return SLR_OK;
     if (stream->last == 0)
         SLRI_TRY(slri_nats_make_stream(log->nats, stream->name, stream->subject, 0, 1));
-    char all[SLRI_NATS_SUBJECT];
+    char all[SLRI_NATS_SUBJECT + SLRI_NATS_ANSWER];
     int status = 0;
     if (is_out(log, stream))
-        slri_nats_told_subject(log->nats, "*", log->id, all);
+        slri_nats_told_subject(log->nats, "*", log->id, "*", all);
     else
         status = api->natsInbox_Create(&stream->inbox);
     status = status ? status
@@ -117,13 +117,14 @@ static slr_status open_stream(struct remote_log *log, struct stream *stream)
     return status ? slri_nats_fail(log->nats, status, "a subscription") : SLR_OK;
 }
 
-static slr_status publish(struct remote_log *log, const struct stream *stream, size_t bytes, uint64_t producer)
+static slr_status publish(struct remote_log *log, const struct stream *stream, size_t bytes, const slri_told *to)
 {
     const slri_nats_api *api = log->nats->api;
     natsMsg *message;
-    char expected[24], name[24], told[SLRI_NATS_SUBJECT];
-    snprintf(name, sizeof name, "%016" PRIx64, producer);
-    slri_nats_told_subject(log->nats, name, log->id, told);
+    char expected[24], name[24], answer[SLRI_NATS_ANSWER], told[SLRI_NATS_SUBJECT + SLRI_NATS_ANSWER];
+    snprintf(name, sizeof name, "%016" PRIx64, to->producer);
+    slri_nats_put_answer(to->answer, to->bytes, answer);
+    slri_nats_told_subject(log->nats, name, log->id, answer, told);
     snprintf(expected, sizeof expected, "%" PRIu64, stream->last);
     int status = api->natsMsg_Create(&message, stream->subject, is_out(log, stream) ? told : stream->inbox, log->buffer,
                                      (int)bytes);
@@ -135,9 +136,9 @@ static slr_status publish(struct remote_log *log, const struct stream *stream, s
     return status ? slri_nats_fail(log->nats, status, stream->subject) : SLR_OK;
 }
 
-// `producer`: who is told as well, of `out`; 0: nobody.
+// `told`: who is told as well, of `out`; producer 0: nobody.
 static slr_status publish_record(struct remote_log *log, enum slri_log_stream at, uint64_t expected,
-                                 const slri_append_part *parts, uint32_t count, uint64_t producer)
+                                 const slri_append_part *parts, uint32_t count, const slri_told *told)
 {
     struct stream *stream = &log->streams[at];
     size_t bytes = 0, most = (size_t)log->nats->api->natsConnection_GetMaxPayload(log->nats->connection);
@@ -158,7 +159,7 @@ static slr_status publish_record(struct remote_log *log, enum slri_log_stream at
     SLRI_TRY(open_stream(log, stream));
     uint64_t room = IN_FLIGHT_BYTES / (bytes + 1);
     SLRI_TRY(await_acks(log, stream, room < IN_FLIGHT ? room : IN_FLIGHT));
-    SLRI_TRY(publish(log, stream, bytes, producer));
+    SLRI_TRY(publish(log, stream, bytes, told));
     stream->last++;
     stream->bytes += bytes;
     return SLR_OK;
@@ -167,18 +168,18 @@ static slr_status publish_record(struct remote_log *log, enum slri_log_stream at
 static slr_status remote_append(slri_log *base, enum slri_log_stream at, uint64_t expected,
                                 const slri_append_part *parts, uint32_t count)
 {
-    return publish_record((struct remote_log *)base, at, expected, parts, count, 0);
+    return publish_record((struct remote_log *)base, at, expected, parts, count, &(slri_told){0});
 }
 
 static slr_status remote_append_told(slri_log *base, uint64_t expected, const slri_append_part *parts, uint32_t count,
-                                     uint64_t producer, uint64_t *proof)
+                                     slri_told *told)
 {
     struct remote_log *log = (struct remote_log *)base;
     struct stream *out = &log->streams[SLRI_LOG_OUT];
     SLRI_TRY(await_acks(log, out, UINT64_MAX)); // those that have come
     const bool is_told = out->stored == out->last;
-    SLRI_TRY(publish_record(log, SLRI_LOG_OUT, expected, parts, count, is_told ? producer : 0));
-    *proof = is_told ? log->id : 0;
+    SLRI_TRY(publish_record(log, SLRI_LOG_OUT, expected, parts, count, is_told ? told : &(slri_told){0}));
+    told->log = is_told ? log->id : 0;
     if (is_told)
         log->told_until_ns = slri_deadline_after(log->nats->timeout_ns);
     return SLR_OK;

@@ -68,12 +68,18 @@ void slri_nats_stream_subject(const slri_nats *nats, enum slri_log_stream stream
 
 /// The subject of replies to a producer's calls: "slr.NAME.reply.00c0ffee00c0ffee.answer" (`rest`: "answer"; ">": of
 /// all that it is told). Of acknowledgements of a log's outputs, which a producer gets as well:
-/// "slr.NAME.reply.*.told.7"
-/// (`producer` "*": of any). Of the hint that a call is on its way to a partition (with "*": to any):
-/// "slr.NAME.call.3".
+/// "slr.NAME.reply.*.told.7.-"
+/// (`producer`, `answer` "*": of any), to `out`, which has SLRI_NATS_SUBJECT + SLRI_NATS_ANSWER bytes. Of the hint that
+/// a call is on its way to a partition (with "*": to any): "slr.NAME.call.3".
 void slri_nats_reply_subject(const slri_nats *nats, uint64_t producer, const char *rest, char out[SLRI_NATS_SUBJECT]);
-void slri_nats_told_subject(const slri_nats *nats, const char *producer, uint64_t log, char out[SLRI_NATS_SUBJECT]);
+void slri_nats_told_subject(const slri_nats *nats, const char *producer, uint64_t log, const char *answer, char *out);
 void slri_nats_call_subject(const slri_nats *nats, const char *partition, char out[SLRI_NATS_SUBJECT]);
+
+/// An answer as the last part of such a subject, in hexadecimal digits ("-": none), which comes back with the server's
+/// acknowledgement: one message instead of two. And that part as bytes: how many, 0 where it is no answer.
+enum { SLRI_NATS_ANSWER = 2 * SLRI_TOLD_ANSWER + 2 };
+void slri_nats_put_answer(const void *answer, size_t bytes, char out[SLRI_NATS_ANSWER]);
+size_t slri_nats_get_answer(const char *text, unsigned char out[SLRI_TOLD_ANSWER]);
 
 /// A named value and its revision. Errors: NOT_FOUND, INVALID (longer than `capacity`), SYSTEM, TIMEOUT.
 slr_status slri_nats_get(slri_nats *nats, const char *key, void *value, size_t capacity, size_t *bytes,

@@ -33,9 +33,37 @@ void slri_nats_reply_subject(const slri_nats *nats, uint64_t producer, const cha
     snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.reply.%016" PRIx64 ".%s", nats->name, producer, rest);
 }
 
-void slri_nats_told_subject(const slri_nats *nats, const char *producer, uint64_t log, char out[SLRI_NATS_SUBJECT])
+void slri_nats_told_subject(const slri_nats *nats, const char *producer, uint64_t log, const char *answer, char *out)
 {
-    snprintf(out, SLRI_NATS_SUBJECT, "slr.%s.reply.%s.told.%016" PRIx64, nats->name, producer, log);
+    snprintf(out, SLRI_NATS_SUBJECT + SLRI_NATS_ANSWER, "slr.%s.reply.%s.told.%016" PRIx64 ".%s", nats->name, producer,
+             log, answer);
+}
+
+void slri_nats_put_answer(const void *answer, size_t bytes, char out[SLRI_NATS_ANSWER])
+{
+    const unsigned char *from = answer;
+    snprintf(out, SLRI_NATS_ANSWER, "-"); // an empty part is none
+    for (size_t i = 0; i < bytes; ++i) {
+        *out++ = "0123456789abcdef"[from[i] >> 4];
+        *out++ = "0123456789abcdef"[from[i] & 15];
+        *out = '\0';
+    }
+}
+
+static int digit_of(char hex)
+{
+    return hex >= '0' && hex <= '9' ? hex - '0' : hex >= 'a' && hex <= 'f' ? hex - 'a' + 10 : -1;
+}
+
+size_t slri_nats_get_answer(const char *text, unsigned char out[SLRI_TOLD_ANSWER])
+{
+    size_t bytes = 0;
+    for (; text[0] && bytes < SLRI_TOLD_ANSWER; text += 2) {
+        if (digit_of(text[0]) < 0 || digit_of(text[1]) < 0)
+            return 0;
+        out[bytes++] = (unsigned char)(digit_of(text[0]) << 4 | digit_of(text[1]));
+    }
+    return text[0] ? 0 : bytes;
 }
 
 void slri_nats_call_subject(const slri_nats *nats, const char *partition, char out[SLRI_NATS_SUBJECT])

@@ -127,10 +127,9 @@ slr_status slri_server_store(slr_server *server)
     slri_append_part parts[] = {{&head, sizeof head}, {server->out, server->out_bytes}};
     const slri_log_engine *engine = server->log->engine;
     SLRI_TRY(slri_server_reserve(server, server->out_count)); // nothing may fail behind the append
-    const uint64_t caller = slri_server_only_caller(server);
-    uint64_t proof = 0;
-    SLRI_TRY(caller ? engine->append_told(server->log, server->out_last, parts, 2, caller, &proof)
-                    : engine->append(server->log, SLRI_LOG_OUT, server->out_last, parts, 2));
+    slri_told told = {0};
+    SLRI_TRY(slri_server_tells(server, &told) ? engine->append_told(server->log, server->out_last, parts, 2, &told)
+                                              : engine->append(server->log, SLRI_LOG_OUT, server->out_last, parts, 2));
     slri_server_note_record(server, ++server->out_last, head.first);
     server->out_id = slri_output_id(server->writer, server->out_last);
     const size_t step = sizeof(slri_frame_output) + server->reply_step;
@@ -140,8 +139,8 @@ slr_status slri_server_store(slr_server *server)
         slri_server_note_output(server, &output, ++server->outputs, server->out + i * step + sizeof output);
     }
     server->out_bytes = server->out_count = server->calls.fresh = 0;
-    if (proof)
-        slri_server_answer_early(server, proof);
+    if (told.log)
+        slri_server_answer_early(server, &told);
     return server->desc.sync == SLR_SYNC_ALWAYS ? engine->sync(server->log, SLRI_LOG_OUT) : SLR_OK;
 }
 

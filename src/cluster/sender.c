@@ -613,42 +613,58 @@ static slr_status open_replies(slr_sender *sender)
 }
 
 // The server's word that an append is stored. One that is refused, another worker answers.
-static const slri_proof *read_told(slr_sender *sender, uint64_t log, const char *data, size_t bytes)
+static bool is_stored(const char *data, size_t bytes, uint64_t *record)
 {
     char text[512];
-    uint64_t record;
     bytes = bytes < sizeof text - 1 ? bytes : sizeof text - 1;
     if (bytes)
         memcpy(text, data, bytes);
     text[bytes] = '\0';
-    return slri_nats_answer(text, "an output", &record) == SLR_OK ? slri_proofs_stored(&sender->proofs, log, record)
-                                                                  : NULL;
+    return slri_nats_answer(text, "an output", record) == SLR_OK;
 }
 
-// Whether a message completes the reply to that call; others are late. An answer that names an append counts only
-// with the server's word that it is stored: the one may come before the other.
-static bool read_answer(slr_sender *sender, natsMsg *message, uint32_t partition, void *reply, slr_status *status)
+// Whether that is the answer to the call that waits; others are late.
+static bool is_answer(const slr_sender *sender, uint32_t partition, const void *data, size_t bytes,
+                      slri_remote_answer *out)
+{
+    if (bytes < sizeof *out + sender->shape.reply_bytes)
+        return false;
+    memcpy(out, data, sizeof *out);
+    return out->partition == partition && out->number == sender->parts[partition].number;
+}
+
+// "told.LOG.ANSWER", or "answer".
+static const slri_proof *read_proof(slr_sender *sender, const char *subject, const char *data, size_t bytes,
+                                    uint32_t partition, unsigned char told[SLRI_TOLD_ANSWER], slri_proof *whole)
 {
     slri_remote_answer answer;
-    slri_proof stored;
-    const slri_proof *proof = &stored;
-    const size_t bytes = (size_t)sender->nats->api->natsMsg_GetDataLength(message);
-    const char *data = sender->nats->api->natsMsg_GetData(message);
-    const char *last = strrchr(sender->nats->api->natsMsg_GetSubject(message), '.') + 1; // of "reply.PRODUCER.>"
-    if (strcmp(last, "answer") != 0)
-        proof = read_told(sender, strtoull(last, NULL, 16), data, bytes);
-    else {
-        if (bytes < sizeof answer + sender->shape.reply_bytes)
-            return false;
-        memcpy(&answer, data, sizeof answer);
-        if (answer.partition != partition || answer.number != sender->parts[partition].number)
-            return false;
-        if (answer.log)
-            proof =
-                slri_proofs_answered(&sender->proofs, answer.log, answer.record, answer.status, data + sizeof answer);
-        else
-            stored = (slri_proof){.status = answer.status, .payload = data + sizeof answer};
+    uint64_t record = 0;
+    const char *part = strstr(subject, ".told."), *last = strrchr(subject, '.') + 1; // of "reply.PRODUCER.>"
+    if (part && !is_stored(data, bytes, &record))
+        return NULL;
+    if (part && strcmp(last, "-") == 0)
+        return slri_proofs_stored(&sender->proofs, strtoull(part + strlen(".told."), NULL, 16), record);
+    if (part) {
+        bytes = slri_nats_get_answer(last, told);
+        data = (const char *)told;
     }
+    if (!is_answer(sender, partition, data, bytes, &answer))
+        return NULL;
+    if (answer.log)
+        return slri_proofs_answered(&sender->proofs, answer.log, answer.record, answer.status, data + sizeof answer);
+    *whole = (slri_proof){.status = answer.status, .payload = data + sizeof answer};
+    return whole;
+}
+
+// Whether a message completes the reply to that call. An answer that names an append counts only with the server's word
+// that it is stored: the one may come before the other, or with it.
+static bool read_answer(slr_sender *sender, natsMsg *message, uint32_t partition, void *reply, slr_status *status)
+{
+    slri_proof whole;
+    unsigned char told[SLRI_TOLD_ANSWER];
+    const slri_nats_api *api = sender->nats->api;
+    const slri_proof *proof = read_proof(sender, api->natsMsg_GetSubject(message), api->natsMsg_GetData(message),
+                                         (size_t)api->natsMsg_GetDataLength(message), partition, told, &whole);
     if (!proof)
         return false;
     *status = proof->status == SLR_OK || proof->status == SLR_HANDLER_FAULT ? (slr_status)proof->status : SLR_END;

@@ -255,10 +255,12 @@ slr_status slri_server_note_call(slr_server *server, uint64_t message, uint64_t 
 slr_status slri_server_take_answer(slr_server *server, uint64_t message, slr_status status, const void *payload);
 /// Sends the answers, once what they say is stored.
 slr_status slri_server_send_answers(slr_server *server);
-/// The producer that all answers are for, if their outputs are all in the frame that is to be stored. 0: none.
-uint64_t slri_server_only_caller(const slr_server *server);
-/// Sends the answers behind the append of that frame: they count once the server has told the producer of it.
-void slri_server_answer_early(slr_server *server, uint64_t log);
+/// Whether all answers are for one producer, and their outputs all in the frame that is to be stored. Then the server
+/// tells that producer: with a single short answer, which need not be sent.
+bool slri_server_tells(const slr_server *server, slri_told *out);
+/// Sends the answers behind the append of that frame, but one that went with it: they count once the server has told
+/// the producer of it.
+void slri_server_answer_early(slr_server *server, const slri_told *told);
 /// Answers whoever waits for a message that was handled without a reply: a snapshot has it.
 slr_status slri_server_end_calls(slr_server *server);
 void slri_server_free_calls(slr_server *server);

@@ -4,6 +4,14 @@
 
 #include "tests/cluster/remote.h"
 
+static uint64_t last_input(slri_nats *nats, uint32_t partition)
+{
+    char stream[SLRI_NATS_SUBJECT];
+    uint64_t first, last, bytes;
+    slri_nats_stream_name(nats, SLRI_LOG_IN, partition, stream);
+    return slri_nats_stream_state(nats, stream, &first, &last, &bytes) == SLR_OK ? last : 0;
+}
+
 static void a_call_gets_the_reply_of_its_own_message(void **state)
 {
     (void)state;
@@ -124,6 +132,99 @@ static void a_call_waits_until_a_worker_comes(void **state)
     expect_outputs(1);
 }
 
+// What a short answer comes with, made up: as if another worker's output had been refused, or stored. `hex`: instead of
+// the answer.
+static void tell(const slri_nats *nats, uint64_t producer, const slri_remote_answer *of, const char *hex,
+                 const char *text)
+{
+    struct total total = {3, MARK, MARK};
+    unsigned char bytes[sizeof *of + sizeof total];
+    char answer[SLRI_NATS_ANSWER], who[24], subject[SLRI_NATS_SUBJECT + SLRI_NATS_ANSWER];
+    memcpy(bytes, of, sizeof *of);
+    memcpy(bytes + sizeof *of, &total, sizeof total);
+    slri_nats_put_answer(bytes, sizeof bytes, answer);
+    snprintf(who, sizeof who, "%016llx", (unsigned long long)producer);
+    slri_nats_told_subject(nats, who, 5, hex ? hex : answer, subject);
+    assert_int_equal(nats->api->natsConnection_Publish(nats->connection, subject, text, (int)strlen(text)), 0);
+}
+
+// One that the server has refused is no reply, nor is one of another message, or what is no answer at all.
+static void an_answer_counts_with_the_servers_word_alone(void **state)
+{
+    static const char *const stored = "{\"stream\":\"s\",\"seq\":1}";
+    static const char *const refused =
+        "{\"error\":{\"code\":400,\"err_code\":10071,\"description\":\"wrong last sequence: 1\"}}";
+    (void)state;
+    turning turning;
+    pthread_t calling;
+    slri_nats *nats;
+    slr_remote_desc remote = where();
+    slr_worker *worker = work(device, 0);
+    must(slri_nats_connect(&remote, &nats));
+    waiting_call caller = {.sender = open_sender(7), .key = 3};
+    uint32_t partition = 0;
+    refuses(call(caller.sender, 3, 1, &caller.total, 3000000000), SLR_TIMEOUT, "will be among the outputs");
+    while (partition < PARTITIONS && last_input(nats, partition) == 0)
+        partition++;
+    assert_int_equal(pthread_create(&calling, NULL, call_once, &caller), 0);
+    while (last_input(nats, partition) < 2) // it waits
+        usleep(10000);
+    const slri_remote_answer right = {.number = 2, .partition = partition},
+                             late = {.number = 1, .partition = partition};
+    const slri_remote_answer elsewhere = {.number = 2, .partition = partition + 1};
+    tell(nats, 7, &right, NULL, refused);
+    tell(nats, 7, &late, NULL, stored);
+    tell(nats, 7, &elsewhere, NULL, stored);
+    tell(nats, 7, &right, "abc", stored);
+    tell(nats, 7, &right, "0x", stored);
+    tell(nats, 7, &right, "0a0b", stored);
+    usleep(300000);
+    begin_turning(&turning, worker);
+    pthread_join(calling, NULL);
+    must(caller.status);
+    assert_int_equal(caller.total.count, 2);
+    assert_int_not_equal(caller.total.sum, MARK);
+
+    // So a stored one would have been taken.
+    stop_turning(&turning);
+    assert_int_equal(pthread_create(&calling, NULL, call_once, &caller), 0);
+    while (last_input(nats, partition) < 3)
+        usleep(10000);
+    const slri_remote_answer third = {.number = 3, .partition = partition};
+    tell(nats, 7, &third, NULL, stored);
+    pthread_join(calling, NULL);
+    must(caller.status);
+    assert_int_equal(caller.total.sum, MARK);
+    must(slr_sender_close(caller.sender, LONG));
+    must(slr_worker_close(turning.worker, LONG));
+    slri_nats_close(nats);
+}
+
+static void an_answer_is_the_last_part_of_a_subject(void **state)
+{
+    (void)state;
+    unsigned char bytes[SLRI_TOLD_ANSWER], out[SLRI_TOLD_ANSWER];
+    char text[SLRI_NATS_ANSWER + 2];
+    for (uint32_t i = 0; i < sizeof bytes; ++i)
+        bytes[i] = (unsigned char)(i * 7);
+    for (size_t count = 1; count <= sizeof bytes; count += 73) {
+        slri_nats_put_answer(bytes, count, text);
+        assert_int_equal(strlen(text), 2 * count);
+        assert_int_equal(slri_nats_get_answer(text, out), count);
+        assert_memory_equal(bytes, out, count);
+        text[2 * count - 1] = '\0';
+        assert_int_equal(slri_nats_get_answer(text, out), 0); // half a byte
+    }
+    slri_nats_put_answer(bytes, 0, text);
+    assert_string_equal(text, "-");
+    assert_int_equal(slri_nats_get_answer(text, out), 0);
+    assert_int_equal(slri_nats_get_answer("0g", out), 0);
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    text[SLRI_NATS_ANSWER] = '\0';
+    assert_int_equal(slri_nats_get_answer(text, out), 0); // a byte too many
+}
+
 static void a_reply_is_stored_before_its_caller_has_it(void **state)
 {
     (void)state;
@@ -155,6 +256,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_call_of_a_handler_without_a_reply_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_late_reply_is_not_taken_for_another, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_call_waits_until_a_worker_comes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_answer_counts_with_the_servers_word_alone, set_up, tear_down),
+        cmocka_unit_test(an_answer_is_the_last_part_of_a_subject),
         cmocka_unit_test_setup_teardown(a_reply_is_stored_before_its_caller_has_it, set_up, tear_down),
     };
     RUN_WITH_SERVER(tests);

@@ -26,6 +26,9 @@ struct message {
 };
 struct total {
     uint64_t key, count, sum;
+#ifdef LONG_REPLIES // that are sent beside the server's word that they are stored
+    unsigned char rest[SLRI_TOLD_ANSWER];
+#endif
 };
 
 static nats_servers servers;
