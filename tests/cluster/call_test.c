@@ -137,7 +137,7 @@ static void a_call_waits_until_a_worker_comes(void **state)
 static void tell(const slri_nats *nats, uint64_t producer, const slri_remote_answer *of, const char *hex,
                  const char *text)
 {
-    struct total total = {3, MARK, MARK};
+    struct total total = {.key = 3, .count = MARK, .sum = MARK};
     unsigned char bytes[sizeof *of + sizeof total];
     char answer[SLRI_NATS_ANSWER], who[24], subject[SLRI_NATS_SUBJECT + SLRI_NATS_ANSWER];
     memcpy(bytes, of, sizeof *of);
@@ -200,6 +200,47 @@ static void an_answer_counts_with_the_servers_word_alone(void **state)
     slri_nats_close(nats);
 }
 
+static slr_status reply_long(void *user, const slr_delivery *delivery)
+{
+    const struct message *message = delivery->message;
+    unsigned char reply[2 * SLRI_TOLD_ANSWER];
+    memset(reply, (int)message->value, sizeof reply);
+    return slr_reply_to(delivery, reply, *(const uint32_t *)user);
+}
+
+static void get_replies_of(uint32_t bytes)
+{
+    turning turning;
+    slr_worker *worker = NULL;
+    slr_ring_desc ring = describe(reply_long);
+    unsigned char reply[2 * SLRI_TOLD_ANSWER], expected[2 * SLRI_TOLD_ANSWER];
+    ring.reply_bytes = bytes;
+    ring.user = &bytes;
+    must(try_work(device, &ring, 0, &worker));
+    begin_turning(&turning, worker);
+    slr_sender *sender = open_sender(0);
+    for (uint64_t i = 1; i <= 20; ++i) {
+        struct message message = {i % KEYS, i};
+        memset(expected, (int)i, sizeof expected);
+        must(slr_sender_call(sender, slr_key_u64(message.key), &message, sizeof message, reply, bytes, LONG));
+        assert_memory_equal(reply, expected, bytes);
+    }
+    must(slr_sender_close(sender, LONG));
+    end_turning(&turning);
+}
+
+static void the_longest_short_reply_comes(void **state)
+{
+    (void)state;
+    get_replies_of(SLRI_TOLD_ANSWER - sizeof(slri_remote_answer));
+}
+
+static void the_shortest_long_reply_comes(void **state)
+{
+    (void)state;
+    get_replies_of(SLRI_TOLD_ANSWER - sizeof(slri_remote_answer) + 8);
+}
+
 static void an_answer_is_the_last_part_of_a_subject(void **state)
 {
     (void)state;
@@ -257,6 +298,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_late_reply_is_not_taken_for_another, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_call_waits_until_a_worker_comes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_answer_counts_with_the_servers_word_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_longest_short_reply_comes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_shortest_long_reply_comes, set_up, tear_down),
         cmocka_unit_test(an_answer_is_the_last_part_of_a_subject),
         cmocka_unit_test_setup_teardown(a_reply_is_stored_before_its_caller_has_it, set_up, tear_down),
     };
