@@ -66,6 +66,7 @@ typedef struct remote_bench {
     raw raw;
     reader reader;      // of the floor that is read
     uint64_t published; // messages to the floor's stream while it is read
+    uint32_t expected;  // sum of their words
     nats_here server;
     const char *name;     // that the worker and the sender share
     uint32_t keys;        // of its messages
@@ -213,6 +214,16 @@ static bool await_read(const remote_bench *remote)
     return true;
 }
 
+// Not while the clock runs.
+static bool has_read_right(remote_bench *remote, uint32_t messages)
+{
+    for (uint32_t i = 0; i < messages; i++)
+        remote->expected += bench_sum_of(i);
+    if (remote->reader.sum != remote->expected)
+        say("cluster: the reader of raw JetStream has read other messages");
+    return remote->reader.sum == remote->expected;
+}
+
 // `read`: until the reader has all of them; else until all are acknowledged.
 static bool raw_slice(remote_bench *remote, double *figures, bool read)
 {
@@ -240,7 +251,7 @@ static bool raw_slice(remote_bench *remote, double *figures, bool read)
     fine = fine && ask_raw(raw, "$JS.API.STREAM.PURGE.raw", "");
     if (!fine)
         say("cluster: raw JetStream does not answer");
-    return fine;
+    return fine && (!read || has_read_right(remote, messages));
 }
 
 static bool raw_accepted_slice(void *context, double *figures)
