@@ -50,13 +50,19 @@ typedef struct raw {
     void (*end_connection)(void *connection);
 } raw;
 
-// Reads the floor's stream, on a connection of its own, and adds up the messages, as the handler does.
-typedef struct reader {
+// A thread of the floor that gets all messages of a subject, on a connection of its own.
+typedef struct listener {
     const raw *raw;
-    void *connection, *frames;
+    void (*hear)(struct listener *listener, void *message);
+    void *connection, *messages;
     pthread_t thread;
     bool runs;
     uint32_t stop; // atomic
+} listener;
+
+// Reads the floor's stream, and adds up the messages, as the handler does.
+typedef struct reader {
+    listener listener; // the first member
     uint32_t sum;
     uint64_t read; // atomic: messages
 } reader;
@@ -154,53 +160,71 @@ static void end_raw(const raw *raw)
         raw->end_connection(raw->connection);
 }
 
-static void *keep_reading(void *argument)
+static void *keep_listening(void *argument)
 {
-    reader *reader = argument;
-    const raw *raw = reader->raw;
-    while (__atomic_load_n(&reader->stop, __ATOMIC_ACQUIRE) == 0) {
-        void *frame;
-        if (raw->next(&frame, reader->frames, 100) != 0)
+    listener *listener = argument;
+    const raw *raw = listener->raw;
+    while (__atomic_load_n(&listener->stop, __ATOMIC_ACQUIRE) == 0) {
+        void *message;
+        if (raw->next(&message, listener->messages, 100) != 0)
             continue;
-        const unsigned char *data = raw->data_of(frame);
-        const uint32_t count = (uint32_t)raw->length_of(frame) / SENT_BYTES;
-        for (uint32_t i = 0; i < count; i++) {
-            bench_message message; // what libnats gives is not aligned
-            memcpy(&message, data + i * sizeof message, sizeof message);
-            reader->sum += bench_sum(&message);
-        }
-        raw->end_message(frame);
-        __atomic_add_fetch(&reader->read, count, __ATOMIC_RELEASE);
+        listener->hear(listener, message);
+        raw->end_message(message);
     }
     return NULL;
 }
 
+// On a connection that is open.
+static bool begin_listening(listener *listener, const char *subject)
+{
+    listener->runs = listener->raw->subscribe(&listener->messages, listener->connection, subject) == 0 &&
+                     pthread_create(&listener->thread, NULL, keep_listening, listener) == 0;
+    return listener->runs;
+}
+
+static void end_listening(listener *listener)
+{
+    __atomic_store_n(&listener->stop, 1, __ATOMIC_RELEASE);
+    if (listener->runs)
+        pthread_join(listener->thread, NULL);
+    if (listener->messages != NULL)
+        listener->raw->end_subscription(listener->messages);
+    if (listener->connection != NULL)
+        listener->raw->end_connection(listener->connection);
+}
+
+static void read_frame(listener *listener, void *frame)
+{
+    reader *reader = (struct reader *)listener;
+    const raw *raw = listener->raw;
+    const unsigned char *data = raw->data_of(frame);
+    const uint32_t count = (uint32_t)raw->length_of(frame) / SENT_BYTES;
+    for (uint32_t i = 0; i < count; i++) {
+        bench_message message; // what libnats gives is not aligned
+        memcpy(&message, data + i * sizeof message, sizeof message);
+        reader->sum += bench_sum(&message);
+    }
+    __atomic_add_fetch(&reader->read, count, __ATOMIC_RELEASE);
+}
+
 static bool open_reader(remote_bench *remote)
 {
-    reader *reader = &remote->reader;
-    *reader = (struct reader){.raw = &remote->raw};
+    listener *listener = &remote->reader.listener;
+    remote->reader = (struct reader){.listener = {.raw = &remote->raw, .hear = read_frame}};
     partner_free_caller(remote->bench->partner);
-    reader->runs = remote->raw.connect(&reader->connection, remote->server.url) == 0 &&
-                   remote->raw.subscribe(&reader->frames, reader->connection, "raw.read") == 0 &&
-                   ask_raw(&remote->raw, "$JS.API.CONSUMER.CREATE.raw.reader",
-                           "{\"stream_name\":\"raw\",\"config\":{\"name\":\"reader\",\"deliver_subject\":\"raw.read\","
-                           "\"deliver_policy\":\"new\",\"ack_policy\":\"none\",\"mem_storage\":true}}") &&
-                   pthread_create(&reader->thread, NULL, keep_reading, reader) == 0;
+    bool fine = remote->raw.connect(&listener->connection, remote->server.url) == 0 &&
+                begin_listening(listener, "raw.read") &&
+                ask_raw(&remote->raw, "$JS.API.CONSUMER.CREATE.raw.reader",
+                        "{\"stream_name\":\"raw\",\"config\":{\"name\":\"reader\",\"deliver_subject\":\"raw.read\","
+                        "\"deliver_policy\":\"new\",\"ack_policy\":\"none\",\"mem_storage\":true}}");
     partner_move_caller(remote->bench->partner, false);
-    return reader->runs;
+    return fine;
 }
 
 static void end_reader(remote_bench *remote)
 {
-    reader *reader = &remote->reader;
-    __atomic_store_n(&reader->stop, 1, __ATOMIC_RELEASE);
-    if (reader->runs)
-        pthread_join(reader->thread, NULL);
+    end_listening(&remote->reader.listener);
     (void)ask_raw(&remote->raw, "$JS.API.CONSUMER.DELETE.raw.reader", "");
-    if (reader->frames != NULL)
-        remote->raw.end_subscription(reader->frames);
-    if (reader->connection != NULL)
-        remote->raw.end_connection(reader->connection);
 }
 
 static bool await_read(const remote_bench *remote)
@@ -468,27 +492,11 @@ static void end_remote(remote_bench *remote)
 
 enum { CALLS = 200 }; // of a slice
 
-// Answers raw requests, on a connection of its own.
-typedef struct echo {
-    const raw *raw;
-    void *connection, *requests;
-    pthread_t thread;
-    bool runs;
-    uint32_t stop; // atomic
-} echo;
-
-static void *keep_answering(void *argument)
+// Answers raw requests.
+static void answer_request(listener *echo, void *message)
 {
-    echo *echo = argument;
     const raw *raw = echo->raw;
-    while (__atomic_load_n(&echo->stop, __ATOMIC_ACQUIRE) == 0) {
-        void *message;
-        if (raw->next(&message, echo->requests, 100) != 0)
-            continue;
-        raw->send(echo->connection, raw->reply_of(message), raw->data_of(message), raw->length_of(message));
-        raw->end_message(message);
-    }
-    return NULL;
+    raw->send(echo->connection, raw->reply_of(message), raw->data_of(message), raw->length_of(message));
 }
 
 // A connection that sends each message at once; else libnats gathers them for a while, which a call waits for.
@@ -513,24 +521,10 @@ static bool open_caller(const remote_bench *base, remote_bench *caller)
            raw->subscribe(&raw->answers, raw->connection, raw->inbox) == 0;
 }
 
-static bool open_echo(const remote_bench *remote, echo *echo)
+static bool open_echo(const remote_bench *remote, listener *echo)
 {
-    *echo = (struct echo){.raw = &remote->raw};
-    echo->runs = connect_promptly(echo->raw, remote->server.url, &echo->connection) &&
-                 echo->raw->subscribe(&echo->requests, echo->connection, "echo") == 0 &&
-                 pthread_create(&echo->thread, NULL, keep_answering, echo) == 0;
-    return echo->runs;
-}
-
-static void end_echo(echo *echo)
-{
-    __atomic_store_n(&echo->stop, 1, __ATOMIC_RELEASE);
-    if (echo->runs)
-        pthread_join(echo->thread, NULL);
-    if (echo->requests != NULL)
-        echo->raw->end_subscription(echo->requests);
-    if (echo->connection != NULL)
-        echo->raw->end_connection(echo->connection);
+    *echo = (listener){.raw = &remote->raw, .hear = answer_request};
+    return connect_promptly(echo->raw, remote->server.url, &echo->connection) && begin_listening(echo, "echo");
 }
 
 static double median_us(double *times, uint32_t count)
@@ -581,7 +575,7 @@ static bool call_slice(void *context, double *figures)
 
 static bool measure_calls(const remote_bench *base)
 {
-    echo echo = {0};
+    listener echo = {0};
     remote_bench caller = {0};
     remote_bench calls = {.bench = base->bench,
                           .server = base->server,
@@ -612,7 +606,7 @@ static bool measure_calls(const remote_bench *base)
                  .any = true}};
     fine = fine && bench_measure(base->bench, &row);
     end_raw(&caller.raw);
-    end_echo(&echo);
+    end_listening(&echo);
     end_ends(&calls);
     return fine;
 }
