@@ -8,6 +8,7 @@
 #include "observe/observe.h"
 #include "observe/trace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static slri_lock lock;      // no mutex: in a simulation that would be a point where another task goes on
@@ -21,11 +22,16 @@ static const char *wish(const char *variable)
     return value && *value != '\0' ? value : NULL;
 }
 
-static void write_profile(void)
+static slr_status write_profile(void)
 {
     const char *path = __atomic_load_n(&profile, __ATOMIC_ACQUIRE); // and whose it is
-    if (path && profile_of == slri_process_id())
-        slr_profile_write(path); // nobody is there to be told that it failed
+    return path && profile_of == slri_process_id() ? slr_profile_write(path) : SLR_OK;
+}
+
+static void write_profile_at_exit(void)
+{
+    if (write_profile() != SLR_OK) // no call of the program's is there to fail
+        fprintf(stderr, "slipring: SLIPRING_PROFILE: %s\n", slr_error_message());
 }
 
 static slr_status begin_profile(const char *path)
@@ -39,7 +45,7 @@ static slr_status begin_profile(const char *path)
     }
     profile_of = slri_process_id();
     __atomic_store_n(&profile, name, __ATOMIC_RELEASE);
-    atexit(write_profile);
+    atexit(write_profile_at_exit);
     return slr_profile_start();
 }
 

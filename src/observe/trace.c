@@ -13,6 +13,7 @@
 #include "observe/events.h"
 #include "observe/observe.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,13 +114,13 @@ static slr_status end_trace(slr_trace_stats *out)
     return close_file(out) ? SLR_OK : SLRI_FAIL(SYSTEM, "the trace could not be written completely: is the disk full?");
 }
 
-// A child of a fork has neither the writer nor a right to the file.
+// A child of a fork has neither the writer nor a right to the file. No call of the program's is there to fail.
 static void end_at_exit(void)
 {
     slri_mutex_lock(&life);
     slr_trace_stats stats;
-    if (is_on && process == slri_process_id())
-        end_trace(&stats);
+    if (is_on && process == slri_process_id() && end_trace(&stats) != SLR_OK)
+        fprintf(stderr, "slipring: %s\n", slr_error_message());
     slri_mutex_unlock(&life);
 }
 

@@ -129,6 +129,28 @@ static void the_environment_begins_one_and_exit_ends_it(void **state)
     fclose(rows);
 }
 
+// The device is full only when something is written to it.
+static void what_does_not_fit_on_the_disk_is_said_at_exit(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0)
+        skip();
+    pid_t child = fork();
+    if (child == 0) {
+        slr_device *device;
+        setenv("SLIPRING_TRACE", "/dev/full", 1);
+        if (!freopen(file_in_folder("said"), "w", stderr) || slr_device_open("null", NULL, &device) != SLR_OK)
+            _exit(1);
+        exit(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    char first[256], last[256];
+    read_lines(file_in_folder("said"), first, last);
+    assert_string_equal(last, "slipring: the trace could not be written completely: is the disk full?\n");
+}
+
 static void a_file_that_cannot_be_written_keeps_the_device_closed(void **state)
 {
     (void)state;
@@ -396,6 +418,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_is_killed_leaves_what_it_had),
         cmocka_unit_test(the_environment_begins_one_and_exit_ends_it),
+        cmocka_unit_test(what_does_not_fit_on_the_disk_is_said_at_exit),
         cmocka_unit_test(a_file_that_cannot_be_written_keeps_the_device_closed),
         cmocka_unit_test(slices_add_up_to_the_profilers_sums),
         cmocka_unit_test(tracks_are_named_before_their_first_event),
