@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static const char *const libraries[] = {"SLIPRING_CUDA_LIB",  "SLIPRING_HIP_LIB",    "SLIPRING_METAL_LIB",
+static const char *const libraries[] = {"SLIPRING_CUDA_LIB",   "SLIPRING_HIP_LIB",    "SLIPRING_METAL_LIB",
                                         "SLIPRING_OPENCL_LIB", "SLIPRING_VULKAN_LIB", "SLIPRING_WEBGPU_LIB"};
 
 // Without it the driver of a device is not there. To start those of this machine takes seconds under a sanitizer, so
