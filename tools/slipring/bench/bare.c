@@ -39,7 +39,12 @@ bare *bare_open(const bench *bench)
                 : strcmp(backend, "vulkan") == 0 ? &bare_vulkan
                 : strcmp(backend, "webgpu") == 0 ? &bare_webgpu
                                                  : NULL;
-    if (bare->api == NULL || (bare->context = bare->api->open(bench->info.name, &bare->why)) != NULL)
+    if (bare->api == NULL)
+        return bare;
+    partner_free_caller(bench->partner); // as slipring's: the driver's threads must not inherit the caller's core
+    bare->context = bare->api->open(bench->info.name, &bare->why);
+    partner_move_caller(bench->partner, false);
+    if (bare->context != NULL)
         return bare;
     say("the floor on %s: %s", bare->api->called, bare->why);
     free(bare);

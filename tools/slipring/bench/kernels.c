@@ -278,7 +278,9 @@ static bool add_glsl(kernel_bench *k)
 {
     const char *name = row_name(k, false, "vs_glsl"), *why = "";
     double unused;
+    partner_free_caller(k->bench->partner); // its threads too
     k->glsl = glsl_prepare(k->bench->info.name, k->what, &why);
+    partner_move_caller(k->bench->partner, false);
     if (k->glsl != NULL)
         return glsl_slice(k, &unused) && is_same(k) &&
                add(k, name,

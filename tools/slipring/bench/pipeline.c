@@ -280,6 +280,7 @@ static bool measure_hops(bench *bench)
     hop hop = {.bench = bench, .bare = bare_open(bench)};
     if (hop.bare == NULL)
         return false;
+    partner_free_caller(bench->partner); // as before
     hop.two = memory_take(1, sizeof *hop.two);
     hop.one = memory_take(1, sizeof *hop.one);
     hop.two->mode = hop.one->mode = SLR_RING_PERSISTENT;
