@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What candidates are expected to cost.
+#include "tuner/tuner_test.h"
+
+#include "base/thread.h"
+
+#include <math.h>
+
+#define FOUR "#ifndef K\n#define K 1\n#endif\n#pragma slipring tune K = 1, 2, 4, 8\n"
+// A thread of K = 2 is some 700,000 instructions.
+static const char long_threads[] =
+    FOUR "__global__ void f(const float *x, float *y, int n)\n"
+         "{ unsigned sum = 0; for (int j = 0; j < 200000 / K; j++) sum = sum * 3u + (unsigned)j;\n"
+         "  int i = threadIdx.x; if (i < n) y[i] = x[i] + (sum == 7u ? 1.0f : 0.0f); }\n";
+// Of 64 threads: 1 to 8 blocks.
+static const char blocks_of_one[] = FOUR "#pragma slipring block f = 64 / K\n"
+                                         "__global__ void f(const float *x, float *y, int n)\n"
+                                         "{ int i = blockIdx.x * blockDim.x + threadIdx.x; float sum = 0;\n"
+                                         "  for (int j = 0; j < 500; j++) sum += x[j % n]; if (i < n) y[i] = sum; }\n";
+
+// Of all but the default, which is tried first.
+static void note_prediction(void *user, const slr_tune_candidate *candidate)
+{
+    double *predicted = user;
+    int k = 1;
+    (void)sscanf(candidate->defines, "K=%d", &k);
+    predicted[k] = candidate->predicted;
+}
+
+static void predict_with(const char *device, const char *text, uint64_t threads, slr_arg last, double predicted[9])
+{
+    struct bench b;
+    begin_on(&b, device, text, 0, NULL);
+    b.args[2] = last;
+    b.problem.shape = SLR_1D(threads);
+    b.desc.strategy = SLR_TUNE_MODEL;
+    b.desc.flags = SLR_TUNE_KEEP_BLOCK | SLR_TUNE_KEEP_WIDTH | SLR_TUNE_KEEP_BRANCHES | SLR_TUNE_DISCARD;
+    b.desc.repeats = 1;
+    b.desc.budget_ns = 3600000000000; // a fifth of it is for predictions, and a sanitizer is slow
+    b.desc.watch = note_prediction;
+    b.desc.user = predicted;
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.space, 4);
+    end(&b);
+}
+
+static void predict_by_k(const char *device, const char *text, uint64_t threads, double predicted[9])
+{
+    predict_with(device, text, threads, slr_arg_signed(N), predicted);
+}
+
+static void the_work_of_long_threads_is_predicted(void **state)
+{
+    (void)state;
+    double predicted[9] = {0};
+    predict_by_k("cpu?engine=interpreted", long_threads, 1, predicted);
+    assert_true(predicted[8] > 0);
+    assert_true(predicted[4] / predicted[8] > 1.9 && predicted[4] / predicted[8] < 2.1);
+    assert_true(predicted[2] / predicted[8] > 3.8 && predicted[2] / predicted[8] < 4.2);
+}
+
+static void a_struct_that_is_given_by_value_costs_nothing_to_read(void **state)
+{
+    (void)state;
+    static const struct {
+        float a, b, c;
+        int n;
+    } p = {2, 3, 4, N};
+    double predicted[9] = {0};
+    predict_with("cpu?engine=interpreted",
+                 FOUR "struct P { float a, b, c; int n; };\n"
+                      "__global__ void f(const float *x, float *y, struct P p)\n"
+                      "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < p.n) y[i] = p.a * p.b + p.c; }\n",
+                 N, slr_arg_bytes(&p, sizeof p), predicted);
+    assert_true(predicted[2] > 0 && predicted[2] < 1e6);
+}
+
+// With K = 8 each thread of a row loads another place, else all of them the same. The rest is the same work.
+#define ROWS(threads)                                                                                                  \
+    FOUR "#pragma slipring block f = " #threads "\n"                                                                   \
+         "#if K == 8\n#define AT threadIdx\n#else\n#define AT blockIdx\n#endif\n"                                      \
+         "__global__ void f(const float *x, float *y, int n) { int i = AT.x; if (i < n) y[i] = x[i]; }\n"
+
+static void the_loads_of_one_place_by_a_row_cost_as_one(void **state)
+{
+    (void)state;
+    double of_one[9] = {0}, of_two[9] = {0}, of_many[9] = {0};
+    predict_by_k("cpu?engine=interpreted", ROWS(1), 64, of_one);
+    predict_by_k("cpu?engine=interpreted", ROWS(2), 128, of_two);
+    predict_by_k("cpu?engine=interpreted", ROWS(64), 4096, of_many);
+    assert_true(of_one[2] > 0 && of_one[8] == of_one[2]);
+    double saves_two = of_two[8] - of_two[2], saves_many = of_many[8] - of_many[2];
+    assert_true(saves_two > 0 && fabs(saves_many / saves_two - 63) < 1e-3); // loads, in each of 64 blocks
+}
+
+// PoCL says that it has more units than the machine has cores.
+static void blocks_beyond_the_cores_take_turns(void **state)
+{
+    (void)state;
+    static const char *const software[] = {"opencl:0"};
+    EACH_HERE(i, software)
+    {
+        slr_device *device;
+        slr_device_info info;
+        double predicted[9] = {0};
+        must(slr_device_open(software[i], NULL, &device));
+        must(slr_device_get_info(device, &info));
+        slr_device_close(device);
+        if (info.device_class != SLR_DEVICE_SOFTWARE)
+            continue;
+        predict_by_k(software[i], blocks_of_one, 64, predicted);
+        // K = 8: 8 blocks; each is a quarter of the work of one of the 2 of K = 2.
+        double turns = ceil(8.0 / slri_core_count()) / ceil(2.0 / slri_core_count());
+        assert_true(predicted[8] / predicted[2] > 0.25 * turns && predicted[8] / predicted[2] < 0.3 * turns);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(the_work_of_long_threads_is_predicted),
+        CASE(a_struct_that_is_given_by_value_costs_nothing_to_read),
+        CASE(the_loads_of_one_place_by_a_row_cost_as_one),
+        CASE(blocks_beyond_the_cores_take_turns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a source declares for the tuner, and what cannot be tuned.
+#include "tuner/tuner_test.h"
+
+// ---- what a source declares ----------------------------------------------------------------------------------------
+
+static void a_program_tells_its_tunables_and_declared_blocks(void **state)
+{
+    (void)state;
+    struct bench b;
+    slr_tunable tunable;
+    slr_function_info info;
+    begin(&b, EXACT, 0, NULL);
+    must(slr_program_get_tunable(b.program, 0, &tunable));
+    assert_string_equal(tunable.name, "K");
+    assert_int_equal(tunable.value_count, 4);
+    assert_int_equal(tunable.values[3], 4);
+    assert_int_equal(tunable.value, 1);
+    assert_int_equal(tunable.line, 4);
+    refuses(slr_program_get_tunable(b.program, 1, &tunable), NOT_FOUND, "1 tunable macros; number 1");
+    must(slr_program_get_function(b.program, 0, &info));
+    assert_int_equal(info.block[0], 64);
+    assert_int_equal(info.items[0], 64);
+    end(&b);
+    begin(&b, PLAIN, 0, NULL);
+    gives(slr_program_get_tunable(b.program, 0, &tunable), NOT_FOUND);
+    must(slr_program_get_function(b.program, 0, &info));
+    assert_int_equal(info.block[0], 0);
+    end(&b);
+}
+
+static void items_determine_the_grid_of_a_launch(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "#ifndef PER\n#define PER 4\n#endif\n#pragma slipring block f = 16\n#pragma slipring items f = 16 * PER\n"
+        "__global__ void f(const float *x, float *y, int n)\n{ for (int k = 0; k < PER; k++) {\n"
+        "  int i = (blockIdx.x * PER + k) * blockDim.x + threadIdx.x; if (i < n) y[i] += x[i]; } }\n";
+    struct bench b;
+    slr_tuned found;
+    begin(&b, text, 0, NULL);
+    must(slr_kernel_get_tuned(b.kernel, SLR_1D(N), &found));
+    assert_int_equal(found.shape.block[0], 16);
+    assert_int_equal(found.shape.grid[0], N / 64);
+    assert_true(launch_and_read(&b, b.program, N, N - 1) == N);
+    must(slr_kernel_get_tuned(b.kernel, SLR_1D_BLOCKS(N, 16), &found)); // who says the block says the grid
+    assert_int_equal(found.shape.grid[0], N / 16);
+    end(&b);
+}
+
+// ---- what is refused -----------------------------------------------------------------------------------------------
+
+static void what_cannot_be_tuned_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, PLAIN, 0, NULL);
+    b.desc.metric = SLR_TUNE_ENERGY;
+    refuses(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), UNSUPPORTED, "energy of a launch is not measured");
+    b.desc.measure = meter_by_block;
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    b.desc.metric = 9;
+    refuses(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), INVALID, "metric 9");
+    b.desc.metric = 0;
+    b.desc.tolerance = -1;
+    gives(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), INVALID);
+    b.desc.tolerance = 0;
+    b.problem.arg_count = 2;
+    refuses(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), INVALID, "takes 3 arguments, but a problem has 2");
+    gives(slr_tune(NULL, &b.problem, 1, &b.desc, &b.tuned), INVALID);
+    end(&b);
+}
+
+static void a_file_that_has_changed_is_not_tuned(void **state)
+{
+    (void)state;
+    struct bench b;
+    char path[128];
+    begin(&b, PLAIN, 0, meter_by_macro);
+    snprintf(path, sizeof path, "%s/k.cu", folder);
+    for (int i = 0; i < 2; i++) {
+        slr_kernel *kernel;
+        FILE *file = fopen(path, "w");
+        fputs(EXACT, file);
+        fclose(file);
+        must(slr_kernel_load(b.device, path, NULL, &kernel));
+        if (i == 1) {
+            file = fopen(path, "a");
+            fputs("// changed\n", file);
+            fclose(file);
+            refuses(slr_tune(kernel, &b.problem, 1, &b.desc, &b.tuned), WRONG_STATE, "has changed since");
+        } else {
+            must(slr_tune(kernel, &b.problem, 1, &b.desc, &b.tuned));
+            assert_string_equal(b.tuned.defines, "K=2");
+        }
+        slr_kernel_destroy(kernel);
+    }
+    end(&b);
+}
+
+static void macros_of_a_program_with_variables_stay(void **state)
+{
+    (void)state;
+    static const char text[] = "__device__ int count;\n" TUNED "{ y[i] = x[i]; count = K; } }\n";
+    struct bench b;
+    begin(&b, text, 0, meter_by_macro);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_string_equal(b.tuned.defines, "");
+    assert_int_equal(b.tuned.space, 1);
+    assert_string_equal(b.tuned.reason, "Nothing else could be measured.");
+    end(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_program_tells_its_tunables_and_declared_blocks), CASE(items_determine_the_grid_of_a_launch),
+        CASE(what_cannot_be_tuned_is_refused_with_the_reason),  CASE(a_file_that_has_changed_is_not_tuned),
+        CASE(macros_of_a_program_with_variables_stay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
