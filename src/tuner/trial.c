@@ -188,6 +188,25 @@ slr_tune_state slri_tuner_check(struct slri_tuner *tuner, const struct slri_tune
     return status == SLR_OK ? SLR_TUNE_MEASURED : refuse(tuner, status);
 }
 
+// Samples of the candidate and of the reference in turn: a driver of the host may lose one of two cores for seconds,
+// and then all that it launches takes twice as long. So the candidate's cost is told at the speed at which the
+// reference's was. What disturbs a sample only adds to it: the least of each counts.
+static slr_status measure_in_turn(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
+{
+    const uint32_t repeats = tuner->desc->repeats;
+    double *own = tuner->sample, *beside = tuner->sample + repeats;
+    const bool has_reference = tuner->reference.kernel != NULL;
+    for (uint32_t i = 0; i < repeats; i++) {
+        SLRI_TRY(slri_tuner_sample(tuner, launch, &own[i]));
+        if (has_reference)
+            SLRI_TRY(slri_tuner_sample(tuner, &tuner->reference, &beside[i]));
+    }
+    *cost = slri_quantile_of(own, repeats, 0);
+    if (has_reference)
+        *cost *= tuner->reference_cost / slri_quantile_of(beside, repeats, 0);
+    return SLR_OK;
+}
+
 static slr_tune_state measure_ready(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
 {
     bool is_exact;
@@ -198,14 +217,9 @@ static slr_tune_state measure_ready(struct slri_tuner *tuner, const struct slri_
     if (state != SLR_TUNE_MEASURED)
         return state;
     status = slri_tuner_find_read(tuner, launch);
-    for (uint32_t i = 0; status == SLR_OK && i < tuner->desc->repeats; i++)
-        status = slri_tuner_sample(tuner, launch, &tuner->sample[i]);
-    if (status != SLR_OK)
-        return refuse(tuner, status);
-    // What disturbs a sample only adds to it. These were taken one after the other, so that one disturbance may meet
-    // most of them; the contest takes medians, of samples in turn.
-    *cost = slri_quantile_of(tuner->sample, tuner->desc->repeats, 0);
-    return SLR_TUNE_MEASURED;
+    if (status == SLR_OK)
+        status = measure_in_turn(tuner, launch, cost);
+    return status == SLR_OK ? SLR_TUNE_MEASURED : refuse(tuner, status);
 }
 
 static void tell(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, const struct slri_trial *trial,
@@ -233,6 +247,12 @@ slr_tune_state slri_tuner_try(void *user, struct slri_trial *trial)
     slr_status status = slri_tuner_ready(tuner, trial->code, &launch);
     slr_tune_state state = status == SLR_OK ? measure_ready(tuner, &launch, &trial->cost) : refuse(tuner, status);
     tell(tuner, &launch, trial, state);
-    slri_tuner_unready(&launch);
+    if (state == SLR_TUNE_MEASURED && (!tuner->reference.kernel || trial->cost < tuner->reference_cost)) {
+        slri_tuner_unready(&tuner->reference);
+        tuner->reference = launch;
+        tuner->reference_cost = trial->cost;
+    } else {
+        slri_tuner_unready(&launch);
+    }
     return state;
 }

@@ -245,7 +245,7 @@ static slr_status tune_one(struct slri_tuner *tuner, slr_tuned *out)
     SLRI_TRY(slr_stream_create(device, NULL, &tuner->stream));
     SLRI_TRY(slr_event_create(device, &tuner->from));
     SLRI_TRY(slr_event_create(device, &tuner->to));
-    tuner->sample = slri_alloc(NULL, tuner->desc->repeats * sizeof *tuner->sample);
+    tuner->sample = slri_alloc(NULL, (size_t)2 * tuner->desc->repeats * sizeof *tuner->sample);
     if (!tuner->sample)
         return SLRI_FAIL(NO_MEMORY, "no memory to tune kernel %s", tuner->kernel->info.name);
     SLRI_TRY(slri_tuner_make_space(tuner));
@@ -263,12 +263,13 @@ static void end(struct slri_tuner *tuner)
         (void)slri_tuner_restore(tuner); // as far as that goes after a failure
     for (uint32_t i = 0; i < tuner->contenders; i++)
         slri_tuner_unready(&tuner->contender[i]);
+    slri_tuner_unready(&tuner->reference);
     for (uint32_t i = 0; i < SLRI_TUNER_VARIANTS; i++)
         slr_program_destroy(tuner->variant[i].program);
     slri_search_free(&tuner->search);
     if (tuner->output)
         slri_tuner_free_outputs(tuner);
-    slri_free(NULL, tuner->sample, tuner->desc->repeats * sizeof *tuner->sample);
+    slri_free(NULL, tuner->sample, (size_t)2 * tuner->desc->repeats * sizeof *tuner->sample);
     slr_event_destroy(tuner->from);
     slr_event_destroy(tuner->to);
     slr_stream_destroy(tuner->stream);

@@ -4,6 +4,8 @@
 
 static const char *const compiled[] = {"cpu?threads=2", "opencl:0", "cuda:0"};
 
+#define HEAD "__global__ void f(const float *x, float *y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; "
+
 static const char faulty_at_2[] = TUNED "y[K == 2 ? i + 100000 : i] = x[i]; }\n";
 
 static void the_block_with_the_least_cost_is_chosen_and_buffers_stay(void **state)
@@ -77,6 +79,35 @@ static void the_default_stays_where_nothing_is_faster(void **state)
     end(&b);
 }
 
+// K=7 costs 2, the others more; while K=7 is tried, all that is launched takes ten times as long.
+static slr_status meter_of_a_slow_while(void *user, slr_stream *stream, slr_kernel *kernel,
+                                        const slr_tune_candidate *candidate, double *cost)
+{
+    struct bench *b = user;
+    int k = 1;
+    (void)stream;
+    (void)kernel;
+    (void)sscanf(candidate->defines, "K=%d", &k);
+    b->slow = k == 7 && b->slow == 0 ? candidate->evaluation : b->slow;
+    *cost = (k == 7 ? 2 : k == 1 ? 10 : 5 + k / 100.0) * (candidate->evaluation == b->slow ? 10 : 1);
+    return SLR_OK;
+}
+
+static void a_while_in_which_the_machine_is_slow_hides_no_candidate(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b,
+          "#ifndef K\n#define K 1\n#endif\n#pragma slipring tune K = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12\n"
+          "#pragma slipring block f = 64\n" HEAD "if (i < n) y[i] = x[i] * K / K; }",
+          0, meter_of_a_slow_while);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.evaluations, 12);
+    assert_true(b.slow > 1 && b.slow < 12);
+    assert_string_equal(b.tuned.defines, "K=7");
+    end(&b);
+}
+
 static void the_same_seed_gives_the_same_search(void **state)
 {
     (void)state;
@@ -109,8 +140,6 @@ static slr_status meter_that_looks(void *user, slr_stream *stream, slr_kernel *k
     *cost = 10;
     return SLR_OK;
 }
-
-#define HEAD "__global__ void f(const float *x, float *y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; "
 
 static void only_a_buffer_that_the_kernel_reads_is_renewed_before_each_sample(void **state)
 {
@@ -272,6 +301,7 @@ int main(void)
         CASE(a_wrong_candidate_is_named_and_thrown_out_though_it_is_fastest),
         CASE(a_candidate_that_faults_is_thrown_out),
         CASE(the_default_stays_where_nothing_is_faster),
+        CASE(a_while_in_which_the_machine_is_slow_hides_no_candidate),
         CASE(the_same_seed_gives_the_same_search),
         CASE(short_branches_without_a_jump_are_tried_and_used),
         CASE(short_branches_without_a_jump_give_the_same_on_every_device),

@@ -41,7 +41,7 @@ struct bench {
     slr_tune_desc desc;
     slr_tuned tuned;
     // Of the watcher.
-    uint32_t told, samples, renewed, wrong, failed, refused;
+    uint32_t told, samples, renewed, wrong, failed, refused, slow;
     char why[256], order[2048];
 };
 
