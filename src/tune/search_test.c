@@ -256,6 +256,35 @@ static void one_slow_candidate_does_not_keep_the_search_from_its_neighbours(void
     assert_true(run_once(&world, &desc) < 1);
 }
 
+// A model says that all cost the same; (2, 6) costs less than the default, all else more.
+static double lone(const uint32_t *choice)
+{
+    return choice[0] == 2 && choice[1] == 6 ? 1 : choice[0] == 8 && choice[1] == 0 ? 1.1 : 1.2;
+}
+
+static double predict_lone(void *user, uint64_t code)
+{
+    return cost_at(user, code) == 1 ? 0.9 : 1;
+}
+
+static void neighbours_of_the_best_are_tried_first(void **state)
+{
+    (void)state;
+    static const uint32_t neighbours[4][2] = {{1, 6}, {3, 6}, {2, 5}, {2, 7}};
+    struct world world = {.space = {2, {9, 9}}, .cost = lone};
+    struct slri_search_desc desc = describe(&world, SLR_TUNE_MODEL);
+    desc.start = slri_space_encode(&world.space, (const uint32_t[]){8, 0});
+    desc.predicts = predict_lone;
+    desc.evaluations = 6;
+    (void)run_once(&world, &desc);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t found = 0;
+        for (uint32_t at = 2; at < 6; at++)
+            found += world.tried[at] == slri_space_encode(&world.space, neighbours[i]);
+        assert_int_equal(found, 1);
+    }
+}
+
 static double predict_some(void *user, uint64_t code)
 {
     return code == 7 ? INFINITY : code % 2 ? NAN : predict_roughly(user, code);
@@ -304,6 +333,7 @@ int main(void)
         cmocka_unit_test(local_search_walks_down_to_the_floor),
         cmocka_unit_test(the_model_finds_nearly_the_best_in_a_tenth_of_the_space),
         cmocka_unit_test(one_slow_candidate_does_not_keep_the_search_from_its_neighbours),
+        cmocka_unit_test(neighbours_of_the_best_are_tried_first),
         cmocka_unit_test(what_cannot_be_comes_last_and_what_is_unknown_in_between),
         cmocka_unit_test(a_very_large_space_is_drawn_from_and_holds_the_default),
     };
