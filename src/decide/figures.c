@@ -158,7 +158,7 @@ static slr_status count_kernel(const slr_work *work, struct slri_work_count *out
     if (none)
         return SLRI_FAIL(INVALID, "kernel %s: the work has no threads", work->kernel->info.name);
     uint64_t threads = threads_of(shape.grid, shape.block);
-    SLRI_TRY(slri_launch_count(work->kernel, &shape, work->args, work->buffer_bytes, WALKED_STEPS, &count));
+    SLRI_TRY(slri_launch_count(work->kernel, &shape, work->args, work->buffer_bytes, WALKED_STEPS, 0, &count));
     bool is_unknown = count.counted == SLRI_COUNT_UNKNOWN;
     if (count.counted != SLRI_COUNT_EXACT && (is_unknown || work->divergence == 0) && !is_too_large(work)) {
         SLRI_TRY(interpret(work, &shape, &part));

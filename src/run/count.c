@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "ir/fold.h"
+#include "run/core_cache.h"
 #include "run/interpreter_op.h"
 #include "ir/math/eval.h"
 #include "ir/math/functions.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #define MOST_INSTRUCTIONS 400000u // of all threads that are walked, but for the first where more are allowed
+#define TRACED_INSTRUCTIONS 1000000u
 #define MOST_THREADS 64u
 #define MOST_LINES 4096u
 #define MOST_BINDINGS SLRI_COUNT_BINDINGS
@@ -36,8 +38,10 @@ struct tally {
 struct walk {
     const struct slri_count_launch *launch;
     uint32_t builtin[SLRI_BUILTIN_COUNT];
-    struct tally tally; // of the thread
-    uint64_t left;      // instructions
+    struct tally tally;                  // of the thread
+    uint64_t left;                       // instructions
+    struct slri_core_cache_trace *trace; // NULL: accesses are not noted
+    bool is_traced;                      // and there was room for all
     uint64_t *of_line;
 };
 
@@ -125,6 +129,28 @@ static uint32_t counted_place_of(const struct frame *frame, struct slri_root roo
         return MESSAGE;
     bool is_counted = root.kind == SLRI_ROOT_BINDING && root.index < MOST_BINDINGS;
     return is_counted && frame->walk->launch->entry->binding[root.index].is_buffer ? root.index : PLACES;
+}
+
+// Which memory that is for the trace; 0: it is not noted. A thread's own is small, and compilers keep it in registers.
+static uint32_t traced_place_of(struct slri_root root)
+{
+    return root.kind == SLRI_ROOT_SHARED                                  ? 1 + root.index % 31
+           : root.kind == SLRI_ROOT_DYNAMIC                               ? 32
+           : root.kind == SLRI_ROOT_BINDING && root.index < MOST_BINDINGS ? 33 + root.index
+                                                                          : 0;
+}
+
+static void trace_access(struct frame *frame, const struct slri_instr *in)
+{
+    struct walk *walk = frame->walk;
+    const uint32_t place = traced_place_of(in->root);
+    const bool is_atomic = in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS;
+    bool has_room = true;
+    if (in->op == SLRI_OP_BARRIER)
+        has_room = slri_core_cache_note_barrier(walk->trace);
+    else if (place && (is_atomic || in->op == SLRI_OP_LOAD || in->op == SLRI_OP_STORE) && frame->reg[in->a].known)
+        has_room = slri_core_cache_note(walk->trace, place, frame->reg[in->a].bits);
+    walk->is_traced = walk->is_traced && has_room;
 }
 
 static void count_load(struct frame *frame, struct slri_root root, uint64_t bytes)
@@ -378,6 +404,8 @@ static bool varies(const struct frame *frame, const struct slri_instr *in)
 static void compute_in_row(struct frame *frame, const struct slri_instr *in)
 {
     bool does_vary = varies(frame, in);
+    if (frame->walk->trace)
+        trace_access(frame, in);
     compute(frame, in);
     if (in->dst != SLRI_NO_REG)
         frame->reg[in->dst].varies = does_vary;
@@ -515,12 +543,43 @@ static uint32_t walk_threads(struct walk *walk, uint64_t threads, struct tally *
     return samples;
 }
 
-// ---- the whole -----------------------------------------------------------------------------------------------------
-
 static uint64_t scaled(uint64_t sum, uint32_t samples, uint64_t threads)
 {
     return (uint64_t)((double)sum / samples * (double)threads + 0.5);
 }
+
+// ---- a core's cache ------------------------------------------------------------------------------------------------
+
+// A block in the middle of the grid; as many of its threads as there is room for.
+static void trace_block(struct walk *walk)
+{
+    const uint32_t *grid = walk->launch->grid, *block = walk->launch->block;
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    const uint64_t at = grid[0] / 2 + grid[0] * (grid[1] / 2 + (uint64_t)grid[1] * (grid[2] / 2));
+    walk->left = TRACED_INSTRUCTIONS;
+    walk->is_traced = true;
+    for (uint32_t i = 0; walk->is_traced && i < threads && i < SLRI_CORE_CACHE_THREADS; ++i) {
+        const bool is_whole = walk_thread(walk, at * threads + i);
+        walk->is_traced = walk->is_traced && is_whole;
+        slri_core_cache_end_thread(walk->trace, walk->is_traced);
+    }
+}
+
+static void count_misses(struct walk *walk, uint64_t threads, struct slri_count *out)
+{
+    walk->trace = slri_alloc(NULL, sizeof *walk->trace);
+    if (!walk->trace)
+        return;
+    walk->trace->accesses = walk->trace->threads = 0;
+    trace_block(walk);
+    uint64_t missed = slri_core_cache_misses(walk->trace, walk->launch->cache_bytes);
+    if (walk->trace->threads)
+        out->missed_lines = scaled(missed, walk->trace->threads, threads);
+    slri_free(NULL, walk->trace, sizeof *walk->trace);
+    walk->trace = NULL;
+}
+
+// ---- the whole -----------------------------------------------------------------------------------------------------
 
 static void find_lines(const uint64_t *of_line, uint64_t all, struct slri_count *out)
 {
@@ -585,6 +644,7 @@ void slri_count(const struct slri_count_launch *launch, struct slri_count *out)
     if (!walk)
         return;
     walk->launch = launch;
+    walk->trace = NULL;
     walk->left = launch->most ? launch->most : MOST_INSTRUCTIONS;
     walk->of_line = (uint64_t *)(walk + 1);
     uint32_t samples = walk_threads(walk, threads, &sum, &alike);
@@ -593,6 +653,8 @@ void slri_count(const struct slri_count_launch *launch, struct slri_count *out)
         out->counted = sum.at_most ? SLRI_COUNT_AT_MOST : exact ? SLRI_COUNT_EXACT : SLRI_COUNT_SAMPLED;
         fill(launch, &sum, samples, threads, out);
         find_lines(walk->of_line, sum.instructions, out);
+        if (launch->cache_bytes)
+            count_misses(walk, threads, out);
     }
     slri_free(NULL, walk, bytes);
 }

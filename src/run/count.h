@@ -15,6 +15,7 @@ struct slri_count_launch {
     const uint32_t *grid, *block;   // three numbers each
     const struct slri_bound *bound; // one a binding
     uint64_t most;                  // instructions that are walked; 0: 400,000, some milliseconds
+    uint64_t cache_bytes; // of a core that runs a block's threads one after the other; 0: its misses are not counted
 };
 
 enum slri_counted {
@@ -36,7 +37,8 @@ struct slri_count {
     uint64_t
         common_bytes;  // of these, loads of one place by all the threads of a row, which differ in threadIdx.x alone
     uint64_t barriers; // that threads come to, by all threads
-    uint64_t bytes;    // of the same, of each buffer once in and once out at the most: what must be moved
+    uint64_t missed_lines; // accesses that do not find their line in the core's cache; 0 also where that is not known
+    uint64_t bytes;        // of the same, of each buffer once in and once out at the most: what must be moved
     uint64_t bytes_in, bytes_out; // the two parts of that
     uint64_t loads, stores;       // bit i: of binding i something is read, something is written
     struct {

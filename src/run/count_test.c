@@ -8,6 +8,7 @@ struct work {
     struct slri_module *module;
     struct slri_bound bound[8];
     uint32_t bounds, grid[3], block[3];
+    uint64_t cache_bytes;
     struct slri_count count;
 };
 
@@ -22,7 +23,8 @@ static struct work begin(const char *text, uint32_t blocks, uint32_t threads)
 
 static void count(struct work *w)
 {
-    const struct slri_count_launch launch = {w->module, &w->module->entry[0], w->grid, w->block, w->bound, 0};
+    const struct slri_count_launch launch = {w->module, &w->module->entry[0], w->grid, w->block, w->bound,
+                                             0,         w->cache_bytes};
     assert_int_equal(w->module->entry[0].bindings, w->bounds);
     slri_count(&launch, &w->count);
     slri_module_destroy(w->module);
@@ -322,6 +324,66 @@ static void a_fused_multiply_add_is_two_operations(void **state)
     assert_int_equal(w.count.flops64, 4 * 32);
 }
 
+// A thread stores to `n` lines of one set of a cache of 12 ways, 4096 bytes apart; 16 threads share each.
+static uint64_t misses_of_a_column(int n, const char *behind)
+{
+    char text[400];
+    struct work w;
+    snprintf(text, sizeof text,
+             "__global__ void f(float *x, int n) {\n"
+             "    for (int k = 0; k < n; k++) { x[k * 1024 + threadIdx.x] = 1; %s }\n"
+             "}\n",
+             behind);
+    w = begin(text, 3, 64);
+    w.cache_bytes = 12 * 4096;
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, &n, 4);
+    count(&w);
+    return w.count.missed_lines;
+}
+
+static void lines_that_drive_each_other_out_of_a_cache_are_missed_again(void **state)
+{
+    (void)state;
+    assert_int_equal(misses_of_a_column(12, ""), 3 * 12 * 4);
+    assert_int_equal(misses_of_a_column(13, ""), 3 * 13 * 64);
+    assert_int_equal(misses_of_a_column(13, "__syncthreads();"), 3 * 13 * 4); // all threads, then the next line
+}
+
+static void nothing_is_missed_where_no_cache_is_given(void **state)
+{
+    (void)state;
+    int n = 4;
+    struct work w = begin("__global__ void f(float *x, int n) { x[threadIdx.x * n] = 1; }\n", 1, 64);
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_int_equal(w.count.counted, SLRI_COUNT_EXACT);
+    assert_int_equal(w.count.missed_lines, 0);
+}
+
+// More accesses than are noted: the count is of the threads that had room, and of none where the first had not.
+static void threads_beyond_the_room_are_left_out(void **state)
+{
+    (void)state;
+    int n = 20000;
+    static const char text[] =
+        "__global__ void f(float *x, int n) { for (int k = 0; k < n; k++) x[threadIdx.x] = 1; }\n";
+    struct work w = begin(text, 1, 1024);
+    w.cache_bytes = 4096;
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_true(w.count.missed_lines >= 64 && w.count.missed_lines < 4096);
+    n = 2000000;
+    w = begin(text, 1, 1024);
+    w.cache_bytes = 4096;
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_int_equal(w.count.missed_lines, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +403,9 @@ int main(void)
         cmocka_unit_test(a_long_walk_is_made_for_few_threads),
         cmocka_unit_test(control_is_followed),
         cmocka_unit_test(a_fused_multiply_add_is_two_operations),
+        cmocka_unit_test(lines_that_drive_each_other_out_of_a_cache_are_missed_again),
+        cmocka_unit_test(nothing_is_missed_where_no_cache_is_given),
+        cmocka_unit_test(threads_beyond_the_room_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

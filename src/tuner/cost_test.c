@@ -27,10 +27,14 @@ static void note_prediction(void *user, const slr_tune_candidate *candidate)
     predicted[k] = candidate->predicted;
 }
 
-static void predict_with(const char *device, const char *text, uint64_t threads, slr_arg last, double predicted[9])
+static void predict_in(const char *device, const char *text, uint64_t threads, slr_arg last, uint64_t bytes,
+                       double predicted[9])
 {
     struct bench b;
     begin_on(&b, device, text, 0, NULL);
+    slr_buffer_destroy(b.y);
+    must(slr_buffer_create(b.device, bytes, &b.y));
+    b.args[1] = slr_arg_buffer(b.y);
     b.args[2] = last;
     b.problem.shape = SLR_1D(threads);
     b.desc.strategy = SLR_TUNE_MODEL;
@@ -42,6 +46,11 @@ static void predict_with(const char *device, const char *text, uint64_t threads,
     must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
     assert_int_equal(b.tuned.space, 4);
     end(&b);
+}
+
+static void predict_with(const char *device, const char *text, uint64_t threads, slr_arg last, double predicted[9])
+{
+    predict_in(device, text, threads, last, N * 4, predicted);
 }
 
 static void predict_by_k(const char *device, const char *text, uint64_t threads, double predicted[9])
@@ -115,6 +124,34 @@ static void blocks_beyond_the_cores_take_turns(void **state)
     }
 }
 
+// With K = 8 a thread's places are 4096 bytes apart, so that all fall into one set of a cache; else 4160.
+static void lines_that_a_core_lacks_cost_where_it_runs_threads_one_after_the_other(void **state)
+{
+    (void)state;
+    static const char columns[] =
+        FOUR "#pragma slipring block f = 64\n"
+             "__global__ void f(const float *x, float *y, int n)\n"
+             "{ for (int k = 0; k < 40; k++) y[k * (K == 8 ? 1024 : 1040) + threadIdx.x] = 1; }\n";
+    static const char *const devices[] = {"cpu?engine=interpreted", "opencl:0"};
+    EACH_HERE(i, devices)
+    {
+        slr_device *device;
+        slr_device_info info;
+        slr_device_limits limits;
+        double predicted[9] = {0};
+        must(slr_device_open(devices[i], NULL, &device));
+        must(slr_device_get_info(device, &info));
+        must(slr_device_get_limits(device, &limits));
+        slr_device_close(device);
+        predict_in(devices[i], columns, 64, slr_arg_signed(N), 41 * 1040 * 4, predicted);
+        assert_true(predicted[2] > 0 && predicted[2] == predicted[4]);
+        if (info.device_class == SLR_DEVICE_SOFTWARE && limits.l1_bytes)
+            assert_true(fabs(predicted[8] - predicted[2] - 16 * (2560 - 160)) < 1); // each access, not one in 16
+        else
+            assert_true(predicted[8] == predicted[2]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +159,7 @@ int main(void)
         CASE(a_struct_that_is_given_by_value_costs_nothing_to_read),
         CASE(the_loads_of_one_place_by_a_row_cost_as_one),
         CASE(blocks_beyond_the_cores_take_turns),
+        CASE(lines_that_a_core_lacks_cost_where_it_runs_threads_one_after_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
