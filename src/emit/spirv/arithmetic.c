@@ -22,7 +22,7 @@ static void put_division(struct slri_s *s, const struct slri_instr *in)
     uint32_t by = b, none = 0, negates = 0;
     if (!is_known) {
         none = SLRI_MAKE(s, IEqual, boolean, b, zero);
-        if (in->imm != SLRI_DIVISOR_IS_NOT_ZERO && s->fault_function && s->own == &s->unit[0]) {
+        if (in->imm != SLRI_DIVISOR_IS_NOT_ZERO && s->fault_function && in->where.line) {
             uint32_t merge = slri_s_if(s, none);
             slri_s_fault(s, in, SLRI_FAULT_DIVIDE);
             slri_s_end_if(s, merge);
@@ -143,14 +143,6 @@ static uint32_t divided_zero(struct slri_s *s, const struct slri_instr *in, uint
     return SLRI_MAKE(s, Bitcast, type, SLRI_MAKE(s, Select, bits, is_number, zero, nan));
 }
 
-// Of a float that is a power of two, and whose reciprocal is no subnormal; else 0.
-static uint64_t reciprocal_of_power(uint64_t bits)
-{
-    const uint32_t exponent = (uint32_t)bits >> 23 & 0xff;
-    const bool is_power = ((uint32_t)bits & 0x7fffff) == 0 && exponent >= 1 && exponent <= 253;
-    return is_power ? ((uint32_t)bits & UINT32_C(0x80000000)) | (254 - exponent) << 23 : 0;
-}
-
 // Mesa 22.3 takes a division by what it has folded to 0 for anything. So one by 0 is a product with an infinity of the
 // divisor's sign, which has the same bits. The library divides by no such value.
 static uint32_t divided(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
@@ -161,14 +153,8 @@ static uint32_t divided(struct slri_s *s, const struct slri_instr *in, uint32_t 
     const uint64_t sign = UINT64_C(1) << (8 * bytes - 1), infinity = bytes == 8 ? UINT64_C(0x7ff) << 52 : 0x7f800000;
     if (is_literal_zero(s, in->a, sign))
         return divided_zero(s, in, a, b);
-    const uint64_t power = in->kind == SLRI_F32 && is_literal ? reciprocal_of_power(divisor) : 0;
-    if (power) // that rounds the same
-        return SLRI_MAKE(s, FMul, type, a, slri_s_const(s, in->kind, power));
-    uint32_t quotient = slri_s_call_rounded(s, in, a, b);
-    if (quotient) // by 0, too
-        return quotient;
-    quotient = SLRI_MAKE(s, FDiv, type, a, b);
-    if ((is_literal && divisor & ~sign) || s->own != &s->unit[0])
+    uint32_t quotient = SLRI_MAKE(s, FDiv, type, a, b);
+    if ((is_literal && divisor & ~sign) || !in->where.line)
         return quotient;
     uint32_t is_zero = SLRI_MAKE(s, FOrdEqual, slri_s_bool(s), b, slri_s_const(s, in->kind, 0));
     uint32_t large = SLRI_MAKE(s, BitwiseAnd, bits, SLRI_MAKE(s, Bitcast, bits, b), slri_s_bits(s, bytes, sign));

@@ -104,67 +104,6 @@ static void declare_shared(struct slri_s *s)
     }
 }
 
-static void declare_addresses(struct slri_s *s)
-{
-    uint32_t address = slri_s_address(s);
-    for (uint32_t i = 0; i < s->entry->bindings; i++)
-        if (s->entry->binding[i].is_buffer || s->entry->binding[i].type->kind == SLRI_STRUCT)
-            s->binding[i] = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
-    if (s->facts.globals != SLRI_ARGUMENT_NONE)
-        s->globals = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
-    if (s->facts.printed != SLRI_ARGUMENT_NONE)
-        s->printed = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
-    if (s->facts.faulted != SLRI_ARGUMENT_NONE)
-        s->faulted = slri_s_variable(s, SLRI_STORAGE_Private, address, 0);
-}
-
-static void prepare_unit(struct slri_s *s, struct slri_s_unit *unit)
-{
-    const struct slri_module *m = unit->module;
-    unit->function_id = slri_s_take(s, m->functions, sizeof *unit->function_id);
-    unit->local_use = slri_s_take(s, m->functions, sizeof *unit->local_use);
-    unit->param_use = slri_s_take(s, m->functions, sizeof *unit->param_use);
-    unit->constant = slri_s_take(s, m->constants, sizeof *unit->constant);
-    unit->constant_use = slri_s_take(s, m->constants, sizeof *unit->constant_use);
-}
-
-// ---- which functions -----------------------------------------------------------------------------------------------
-
-static void reach(struct slri_s *s, const struct slri_function *function);
-
-static bool has_library(struct slri_s *s)
-{
-    if (s->unit[1].module || s->refused != SLR_OK)
-        return s->refused == SLR_OK;
-    s->refused = slri_math_library(&s->unit[1].module);
-    if (s->refused == SLR_OK)
-        prepare_unit(s, &s->unit[1]);
-    return s->refused == SLR_OK && !s->w.out_of_memory;
-}
-
-static void reaches(const struct slri_instr *in, void *user)
-{
-    struct slri_s *s = user;
-    struct slri_s_unit *own = s->own;
-    const char *name = slri_s_library_name(s, in);
-    if (in->op == SLRI_OP_CALL)
-        reach(s, in->callee);
-    if (!name || !has_library(s))
-        return;
-    s->own = &s->unit[1];
-    reach(s, slri_s_library_function(s, name));
-    s->own = own;
-}
-
-static void reach(struct slri_s *s, const struct slri_function *function)
-{
-    uint32_t index = function->index;
-    if (s->own->function_id[index])
-        return;
-    s->own->function_id[index] = slri_w_id(&s->w);
-    slri_block_each(function->body, reaches, s);
-}
-
 // ---- the file ------------------------------------------------------------------------------------------------------
 
 static void ask_float_controls(struct slri_s *s, uint32_t main)
@@ -216,12 +155,24 @@ static void prepare(struct slri_s *s)
 {
     const struct slri_module *m = s->module;
     s->file = slri_s_take(s, m->files, sizeof *s->file);
-    s->binding = slri_s_take(s, s->entry->bindings, sizeof *s->binding);
     s->base = slri_s_take(s, s->entry->bindings, sizeof *s->base);
     s->pointer = slri_s_take(s, s->entry->bindings, sizeof *s->pointer);
     s->shared = slri_s_take(s, m->shareds, sizeof *s->shared);
     s->shared_use = slri_s_take(s, m->shareds, sizeof *s->shared_use);
-    prepare_unit(s, &s->unit[0]);
+    s->constant = slri_s_take(s, m->constants, sizeof *s->constant);
+    s->constant_use = slri_s_take(s, m->constants, sizeof *s->constant_use);
+    s->local_use = slri_s_take(s, m->functions, sizeof *s->local_use);
+    s->param_use = slri_s_take(s, m->functions, sizeof *s->param_use);
+    s->function_id = slri_s_take(s, m->functions, sizeof *s->function_id);
+    s->glsl = slri_w_id(&s->w);
+    for (uint32_t i = 0; s->file && i < m->files; i++) {
+        s->file[i] = slri_w_id(&s->w);
+        slri_w_put_text(&s->w, &s->w.strings, SLRI_W_String, &s->file[i], 1, m->file[i], NULL);
+    }
+    for (uint32_t i = 0; s->function_id && i < m->functions; i++)
+        s->function_id[i] = slri_w_id(&s->w);
+    s->literal = s->function_id ? slri_assigned_given(s->scratch, m, s->entry, s->function_id) : NULL;
+    s->w.out_of_memory |= !s->literal;
 }
 
 static bool has_loop(const struct slri_s *s)
@@ -236,6 +187,9 @@ static bool has_loop(const struct slri_s *s)
 static void write_module(struct slri_s *s, struct slri_spirv *out)
 {
     const uint32_t always[] = {SLRI_CAP_Shader, SLRI_CAP_VulkanMemoryModel, SLRI_CAP_PhysicalStorageBufferAddresses};
+    prepare(s);
+    if (s->w.out_of_memory)
+        return;
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         slri_w_capability(&s->w, always[i]);
     if (s->words)
@@ -243,77 +197,43 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
     else
         slri_w_capability(&s->w, SLRI_CAP_Int64);
     s->needs |= s->words ? 0 : SLRI_SPIRV_INT64;
-    s->glsl = slri_w_id(&s->w);
-    for (uint32_t i = 0; i < s->module->files; i++) {
-        s->file[i] = slri_w_id(&s->w);
-        slri_w_put_text(&s->w, &s->w.strings, SLRI_W_String, &s->file[i], 1, s->module->file[i], NULL);
-    }
-    s->own = &s->unit[0];
-    reach(s, s->entry->function);
-    if (s->refused != SLR_OK || s->w.out_of_memory)
-        return;
-    s->own->given = slri_assigned_given(s->scratch, s->module, s->entry, s->own->function_id);
-    s->w.out_of_memory |= !s->own->given;
     slri_s_find_uses(s);
     declare_block(s);
     declare_shared(s);
-    declare_addresses(s);
     slri_s_host_functions(s);
-    for (int u = 0; u < 2; u++) {
-        s->own = &s->unit[u];
-        for (uint32_t i = 0; s->own->module && i < s->own->module->functions; i++)
-            if (s->own->function_id[i])
-                slri_s_function(s, i);
-    }
-    const uint32_t kernel = s->unit[0].function_id[s->entry->function->index];
+    for (uint32_t i = 0; i < s->module->functions; i++)
+        slri_s_function(s, i);
+    const uint32_t kernel = s->function_id[s->entry->function->index];
     assemble(s, s->options.tells_ended_loops && has_loop(s) ? slri_s_ended_loops(s, kernel) : kernel, out);
 }
 
-static slr_status write_levelled(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
-                                 struct slri_spirv *out)
-{
-    s->scratch = slri_region_create();
-    s->w.out_of_memory = !s->scratch;
-    if (s->scratch)
-        s->refused = slri_level(module, entry, s->scratch, &s->module, &s->entry);
-    s->unit[0].module = s->module;
-    if (s->refused == SLR_OK && !s->w.out_of_memory)
-        prepare(s);
-    if (s->refused == SLR_OK && !s->w.out_of_memory)
-        write_module(s, out);
-    out->needs = s->needs;
-    out->shared_bytes = s->shared_bytes;
-    slr_status status = s->refused;
-    if (status == SLR_OK && s->w.out_of_memory)
-        status = SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
-    slri_w_destroy(&s->w);
-    slri_region_destroy(s->scratch);
-    return status;
-}
-
-static slr_status write_words(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
-                              struct slri_spirv *out)
+// Level, linked with the libraries, and made of words where the device has no others. A kernel that needs none of this
+// is copied all the same.
+static slr_status make_kernel(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
+                              struct slri_module **linked, struct slri_module **words)
 {
     static const struct slri_words_options prints = {.prints = true};
-    struct slri_module *words = NULL;
-    SLRI_TRY(slri_words_kernel(module, entry, &prints, &words));
-    slr_status status = write_levelled(s, words, words->entry, out);
-    slri_module_destroy(words);
-    return status;
+    const bool has_doubles = !s->words && s->options.has & SLRI_SPIRV_FLOAT64;
+    const struct slri_linked_libraries libraries = {
+        {[SLRI_LINKED_MATH] = slri_math_library, [SLRI_LINKED_SOFT] = has_doubles ? NULL : slri_soft_library}};
+    SLRI_TRY(slri_level(module, entry, s->scratch, &module, &entry));
+    SLRI_TRY(slri_linked_kernel(module, entry, &libraries, linked));
+    return s->words ? slri_words_kernel(*linked, (*linked)->entry, &prints, words) : SLR_OK;
 }
 
-static slr_status write_linked(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
+static slr_status write_kernel(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
                                struct slri_spirv *out)
 {
-    const struct slri_module *math, *soft;
-    struct slri_module *linked = NULL;
-    SLRI_TRY(slri_math_library(&math));
-    SLRI_TRY(slri_soft_library(&soft));
-    SLRI_TRY(slri_linked_kernel(module, entry, math, soft, &linked));
-    slr_status status =
-        s->words ? write_words(s, linked, linked->entry, out) : write_levelled(s, linked, linked->entry, out);
+    struct slri_module *linked = NULL, *words = NULL;
+    s->refused = make_kernel(s, module, entry, &linked, &words);
+    s->module = words ? words : linked;
+    if (s->refused == SLR_OK) {
+        s->entry = s->module->entry;
+        write_module(s, out);
+    }
+    slri_module_destroy(words);
     slri_module_destroy(linked);
-    return status;
+    return s->refused == SLR_OK && s->w.out_of_memory ? SLR_NO_MEMORY : s->refused;
 }
 
 slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_entry *entry,
@@ -331,8 +251,14 @@ slr_status slri_emit_spirv(const struct slri_module *module, const struct slri_e
     SLRI_TRY(slri_arguments_find(module, entry, &s.facts));
     s.subgroups = s.options.has & SLRI_SPIRV_SUBGROUPS_OF_32;
     s.words = !(s.options.has & SLRI_SPIRV_INT64);
-    s.is_linked = s.words || !(s.options.has & SLRI_SPIRV_FLOAT64);
-    slr_status status = s.is_linked ? write_linked(&s, module, entry, out) : write_levelled(&s, module, entry, out);
+    s.scratch = slri_region_create();
+    slr_status status = s.scratch ? write_kernel(&s, module, entry, out) : SLR_NO_MEMORY;
+    if (status == SLR_NO_MEMORY)
+        status = SLRI_FAIL(NO_MEMORY, "no memory to emit %s", entry->name);
+    slri_w_destroy(&s.w);
+    slri_region_destroy(s.scratch);
+    out->needs = s.needs;
+    out->shared_bytes = s.shared_bytes;
     if (status != SLR_OK)
         slri_spirv_free(out);
     return status;

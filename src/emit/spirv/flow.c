@@ -4,7 +4,7 @@
 
 static void put_line(struct slri_s *s, struct slri_where where)
 {
-    if (where.line == 0 || s->own != &s->unit[0] || (s->line == where.line && s->line_file == where.file))
+    if (where.line == 0 || (s->line == where.line && s->line_file == where.file))
         return;
     s->line = where.line;
     s->line_file = where.file;
@@ -261,7 +261,7 @@ static void put_call(struct slri_s *s, const struct slri_instr *in)
         word[count++] = slri_s_get(s, in->arg[i].reg);
     }
     word[1] = slri_w_id(&s->w);
-    word[2] = s->own->function_id[callee->index];
+    word[2] = s->function_id[callee->index];
     slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, word, count);
     slri_s_set(s, in->dst, word[1]);
 }

@@ -7,16 +7,11 @@
 
 // ---- registers -----------------------------------------------------------------------------------------------------
 
-const struct slri_given *slri_s_given(const struct slri_s *s, uint32_t index)
-{
-    return s->own->given ? s->own->given[index] : NULL;
-}
-
 static bool begin_registers(struct slri_s *s, uint32_t index)
 {
     const struct slri_function *f = s->function;
     s->reg = slri_s_take(s, f->regs, sizeof *s->reg);
-    s->value = slri_assigned_find(s->scratch, s->entry, f, slri_s_given(s, index));
+    s->value = slri_assigned_find(s->scratch, s->entry, f, s->literal[index]);
     if (!s->reg || !s->value)
         return false;
     for (slri_reg reg = 0; reg < f->regs; reg++)
@@ -64,22 +59,18 @@ static uint32_t argument(struct slri_s *s, uint32_t offset, enum slri_kind kind)
     const uint32_t bytes = slri_kind_bytes(kind), room = SLRI_SPIRV_PUSH_BYTES - SLRI_SPIRV_PUSHED_AT;
     if (bytes >= 4 && kind != SLRI_BOOL && offset + bytes <= room)
         return pushed_argument(s, offset, kind);
+    s->arguments = s->arguments ? s->arguments : slri_s_arguments(s);
     struct slri_s_place place = slri_s_place_at(s, s->arguments);
     place = slri_s_behind(&place, offset);
     return slri_s_load(s, &place, kind);
 }
 
-// In the entry they come from the argument block, and are left for other functions; those read them there.
-static void find_address(struct slri_s *s, uint32_t variable, uint32_t offset)
+uint32_t slri_s_given_address(struct slri_s *s, uint32_t offset)
 {
-    if (offset == SLRI_ARGUMENT_NONE)
-        return;
-    if (!s->words) {
-        SLRI_DO(s, Store, variable, argument(s, offset, SLRI_U64));
-        return;
-    }
+    if (!s->words)
+        return argument(s, offset, SLRI_U64);
     uint32_t low = argument(s, offset, SLRI_U32), high = argument(s, offset + 4, SLRI_U32);
-    SLRI_DO(s, Store, variable, SLRI_MAKE(s, CompositeConstruct, slri_s_address(s), low, high));
+    return SLRI_MAKE(s, CompositeConstruct, slri_s_address(s), low, high);
 }
 
 uint32_t slri_s_arguments(struct slri_s *s)
@@ -90,31 +81,24 @@ uint32_t slri_s_arguments(struct slri_s *s)
 
 static void begin_entry(struct slri_s *s)
 {
-    s->arguments = slri_s_arguments(s);
     for (uint32_t i = 0; i < s->entry->bindings; i++) {
         const struct slri_binding_info *binding = &s->entry->binding[i];
-        uint32_t offset = slri_argument(s->given, i);
-        if (binding->is_buffer)
-            find_address(s, s->binding[i], offset);
-        else if (s->binding[i])
-            SLRI_DO(s, Store, s->binding[i], s->arguments);
-        else if (binding->reg != SLRI_NO_REG && s->value[binding->reg].held != SLRI_ASSIGNED_LITERAL)
-            slri_s_set(s, binding->reg, argument(s, offset, binding->type->kind));
+        const bool is_value = !binding->is_buffer && binding->reg != SLRI_NO_REG;
+        if (is_value && s->value[binding->reg].held != SLRI_ASSIGNED_LITERAL)
+            slri_s_set(s, binding->reg, argument(s, slri_argument(s->given, i), binding->type->kind));
     }
-    find_address(s, s->globals, s->facts.globals);
-    find_address(s, s->printed, s->facts.printed);
-    find_address(s, s->faulted, s->facts.faulted);
 }
 
 static void begin_function(struct slri_s *s)
 {
-    uint32_t address = slri_s_address(s);
     for (uint32_t i = 0; i < s->entry->bindings; i++) {
-        if (s->base[i])
-            s->base[i] = SLRI_MAKE(s, Load, address, s->binding[i]);
+        if (s->base[i] && s->entry->binding[i].is_buffer)
+            s->base[i] = slri_s_given_address(s, slri_argument(s->given, i));
+        else if (s->base[i])
+            s->base[i] = slri_s_arguments(s);
         s->pointer[i] = s->base[i] && s->words ? slri_s_words_at(s, s->base[i]) : 0;
     }
-    s->globals_base = s->uses_globals ? SLRI_MAKE(s, Load, address, s->globals) : 0;
+    s->globals_base = s->uses_globals ? slri_s_given_address(s, s->facts.globals) : 0;
     s->globals_pointer = s->uses_globals && s->words ? slri_s_words_at(s, s->globals_base) : 0;
 }
 
@@ -129,7 +113,7 @@ static uint32_t memory_type(struct slri_s *s, uint64_t bytes, uint32_t element)
 // A parameter that is memory is two of SPIR-V's: where it is, and how far into it.
 static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_part *head)
 {
-    const struct slri_s_use *use = s->own->param_use[index];
+    const struct slri_s_use *use = s->param_use[index];
     const struct slri_function *f = s->function;
     uint32_t *type = slri_s_take(s, 4 * (size_t)f->params + 1, sizeof *type), types = 0;
     if (!type)
@@ -144,7 +128,7 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
         type[types++] = slri_s_type(s, f->reg_kind[param->reg]);
     }
     uint32_t signature = slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, types);
-    SLRI_W(&s->w, head, Function, type[0], s->own->function_id[index], 0, signature);
+    SLRI_W(&s->w, head, Function, type[0], s->function_id[index], 0, signature);
     for (uint32_t i = 1; i < types; i++) {
         value[i] = slri_w_id(&s->w);
         SLRI_W(&s->w, head, FunctionParameter, type[i], value[i]);
@@ -161,7 +145,7 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
 void slri_s_function(struct slri_s *s, uint32_t index)
 {
     struct slri_w_part head = {0};
-    const struct slri_function *f = s->own->module->function[index];
+    const struct slri_function *f = s->module->function[index];
     s->function = f;
     s->w.variables.count = s->w.code.count = 0;
     s->local = slri_s_take(s, f->locals, sizeof *s->local);
@@ -172,6 +156,7 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     for (uint32_t i = 0; i < s->entry->bindings; i++)
         s->base[i] = 0;
     s->uses_globals = false;
+    s->arguments = 0;
     s->flow = (struct slri_s_flow){0};
     s->line = 0;
     s->ended = false;

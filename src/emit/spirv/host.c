@@ -12,6 +12,7 @@ static void begin_helper(struct slri_s *s, uint32_t id, uint32_t result, const u
     for (uint32_t i = 0; i < params; i++)
         SLRI_W(&s->w, &s->w.functions, FunctionParameter, type[1 + i], param[i]);
     s->ended = false;
+    s->arguments = 0;
     s->w.variables.count = s->w.code.count = 0;
 }
 
@@ -22,7 +23,7 @@ static void write_fault(struct slri_s *s)
     const uint32_t param[3] = {slri_w_id(&s->w), slri_w_id(&s->w), slri_w_id(&s->w)};
     s->fault_function = slri_w_id(&s->w);
     begin_helper(s, s->fault_function, slri_s_void(s), param, 3);
-    uint32_t to = SLRI_MAKE(s, Load, slri_s_address(s), s->faulted);
+    uint32_t to = slri_s_given_address(s, s->facts.faulted);
     struct slri_s_place place = slri_s_place_at(s, to), file = slri_s_behind(&place, 4),
                         line = slri_s_behind(&place, 8);
     uint32_t was = SLRI_MAKE(s, AtomicCompareExchange, u32, slri_s_reference(s, &place, 4),
@@ -51,7 +52,7 @@ static void write_print(struct slri_s *s)
     s->print_function = slri_w_id(&s->w);
     begin_helper(s, s->print_function, u32, param, 2);
     uint32_t result = slri_s_own(s, u32, zero), seen = slri_s_own(s, u32, 0);
-    uint32_t to = SLRI_MAKE(s, Load, slri_s_address(s), s->printed);
+    uint32_t to = slri_s_given_address(s, s->facts.printed);
     struct slri_s_place used = slri_s_place_at(s, to), lost = slri_s_behind(&used, 4), room = slri_s_behind(&used, 8);
     uint32_t heard = slri_s_if(s, slri_s_is_address(s, to));
     uint32_t words = SLRI_MAKE(s, IAdd, u32, param[1], slri_s_u32(s, 1));
@@ -87,9 +88,9 @@ static void write_print(struct slri_s *s)
 
 void slri_s_host_functions(struct slri_s *s)
 {
-    if (s->faulted)
+    if (s->facts.faulted != SLRI_ARGUMENT_NONE)
         write_fault(s);
-    if (s->printed)
+    if (s->facts.printed != SLRI_ARGUMENT_NONE)
         write_print(s);
 }
 
@@ -112,7 +113,7 @@ void slri_s_print(struct slri_s *s, const struct slri_instr *in)
     uint32_t at = SLRI_MAKE(s, FunctionCall, slri_s_uint(s, 4), s->print_function, slri_s_u32(s, (uint32_t)in->imm),
                             slri_s_u32(s, in->args / each));
     uint32_t merge = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), at, slri_s_u32(s, 0)));
-    uint32_t to = SLRI_MAKE(s, Load, slri_s_address(s), s->printed);
+    uint32_t to = slri_s_given_address(s, s->facts.printed);
     struct slri_s_place place = printed_at(s, to, at);
     for (uint32_t i = 0; i < in->args; i++) {
         struct slri_s_place value = slri_s_behind(&place, UINT64_C(8) / each * i);

@@ -30,15 +30,6 @@ struct slri_s_use {
     uint32_t sizes; // bits: 1, 2, 4, 8 bytes at a time
 };
 
-// The kernel's module, or the math library.
-struct slri_s_unit {
-    const struct slri_module *module;
-    uint32_t *function_id; // by index in the module; 0: not reached
-    struct slri_s_use **local_use, **param_use, *constant_use;
-    struct slri_given **given; // by function and parameter; NULL: nothing is known
-    struct slri_s_array *constant;
-};
-
 // What is known of an id. CONSTANT: a is its value, or its low word; SUM, PRODUCT: of the ids a and b; WIDENED: of 64
 // bits, it was the id a of 32; MULTIPLE: of 4, whose word's number is the id a in block b.
 struct slri_s_known {
@@ -65,13 +56,12 @@ struct slri_s {
     struct slri_w w;
     struct slri_s_known *known; // by id
     uint32_t knowns;
-    const struct slri_module *module;
+    const struct slri_module *module; // linked: all of its functions are written
     const struct slri_entry *entry;
     struct slri_spirv_options options;
     struct slri_arguments facts;
     const struct slri_entry *given; // whose arguments are given
     bool words;                     // no integer has 64 bits: an offset is a u32, an address two
-    bool is_linked;                 // functions of the library are called as any other
     struct slri_region *scratch;
     slr_status refused; // SLR_OK, or the failure whose message is set
     uint32_t needs;
@@ -79,13 +69,13 @@ struct slri_s {
     // The module's ids.
     uint32_t pushed;    // member of the push block: the first word of the arguments there
     uint32_t all_words; // the type of a pointer to memory as words
-    uint32_t glsl, push, workgroup_id, local_id, subgroup_lane, block_size[3], *file, arguments;
-    uint32_t globals, printed, faulted;             // variables that hold addresses
-    uint32_t *binding;                              // likewise, by binding
-    struct slri_s_unit unit[2], *own;               // own: of the function being looked at or written
-    struct slri_s_array *shared, dynamic, exchange; // exchange: words of a block's functions
+    uint32_t glsl, push, workgroup_id, local_id, subgroup_lane, block_size[3], *file;
+    uint32_t *function_id;       // by index
+    struct slri_given **literal; // by function and parameter
     uint32_t fault_function, print_function;
-    struct slri_s_use *shared_use, dynamic_use;
+    struct slri_s_array *shared, *constant, dynamic, exchange; // exchange: words of a block's functions
+    struct slri_s_use *shared_use, *constant_use, dynamic_use;
+    struct slri_s_use **local_use, **param_use; // by function
     bool subgroups;
     // Of the function being written:
     const struct slri_function *function;
@@ -93,9 +83,9 @@ struct slri_s {
     struct slri_s_register *reg;
     struct slri_s_array *local, *param;
     struct slri_s_flow flow;
-    // Addresses: of bindings, of the program's variables. The pointers are made once a function, for devices with
-    // words: some drivers put an address together lane by lane.
-    uint32_t *base, *pointer, globals_base, globals_pointer;
+    // Addresses: of the argument block, of bindings, of the program's variables. The pointers are made once a function,
+    // for devices with words: some drivers put an address together lane by lane.
+    uint32_t arguments, *base, *pointer, globals_base, globals_pointer;
     bool uses_globals;
     uint32_t line_file, line;
     bool ended;      // the block of SPIR-V has
@@ -164,11 +154,11 @@ uint32_t slri_s_word_of(struct slri_s *s, uint32_t offset); // offset / 4
 uint32_t slri_s_narrow_of(struct slri_s *s, uint32_t id);   // the low word of a u64
 
 // ---- function.c, flow.c
-const struct slri_given *slri_s_given(const struct slri_s *s, uint32_t index); // a function, or NULL
 void slri_s_function(struct slri_s *s, uint32_t index);
 void slri_s_finish_function(struct slri_s *s);
 uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type); // what the push block has
 uint32_t slri_s_arguments(struct slri_s *s);                              // the address of the argument block
+uint32_t slri_s_given_address(struct slri_s *s, uint32_t offset);         // one that lies there
 void slri_s_continue(struct slri_s *s);
 void slri_s_block(struct slri_s *s, const struct slri_block *block);
 void slri_s_instr(struct slri_s *s, const struct slri_instr *in);
@@ -181,12 +171,6 @@ uint32_t slri_s_half_to_float(struct slri_s *s, enum slri_kind kind, uint32_t bi
 uint32_t slri_s_float_to_half(struct slri_s *s, enum slri_kind kind, uint32_t value);             // gives u32
 uint32_t slri_s_to_integer(struct slri_s *s, enum slri_kind from, enum slri_kind to, uint32_t a); // truncates
 void slri_s_math(struct slri_s *s, const struct slri_instr *in);
-const struct slri_function *slri_s_library_function(const struct slri_s *s, const char *name);
-// The function of the library that the instruction calls, or NULL. Vulkan's division and square root of floats may be
-// some units off, and take subnormals for 0, so these are calls, too. In a linked module such calls are CALLs.
-const char *slri_s_library_name(const struct slri_s *s, const struct slri_instr *in);
-// A call of it for a quotient or a root; 0: the device's own is meant.
-uint32_t slri_s_call_rounded(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b);
 
 // ---- memory.c, atomic.c
 void slri_s_find_uses(struct slri_s *s);                   // how all functions use their arrays

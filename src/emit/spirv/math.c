@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Math: functions of the library as IR, so that the bits are the interpreter's. What these are made of is here.
-// GLSL.std.450's own are used where their result is exact.
+// Math: what the library's functions are made of (ir/pass/linked.h), so that the bits are the interpreter's, and what
+// words are made of. GLSL.std.450's own are used where their result is exact.
 #include "emit/spirv/internal.h"
-#include "ir/math/library.h"
-#include "ir/pass/linked.h"
-
-#include <string.h>
+#include "ir/math/functions.h"
 
 // The highest bit that is set, of 32; UINT32_MAX where none is.
 static uint32_t highest(struct slri_s *s, uint32_t a)
@@ -42,10 +39,7 @@ static uint32_t primitive(struct slri_s *s, const struct slri_instr *in, uint32_
 {
     uint32_t a = slri_s_get(s, in->arg[0].reg), u32 = slri_s_uint(s, 4);
     switch (in->imm) {
-    case SLRI_MATH_SQRTF: {
-        uint32_t rounded = slri_s_call_rounded(s, in, a, 0);
-        return rounded ? rounded : SLRI_GLSL(s, Sqrt, type, a);
-    }
+    case SLRI_MATH_SQRTF:
     case SLRI_MATH_SQRT:
         return SLRI_GLSL(s, Sqrt, type, a);
     case SLRI_MATH_CLZ:
@@ -86,49 +80,7 @@ static uint32_t primitive(struct slri_s *s, const struct slri_instr *in, uint32_
     }
 }
 
-const struct slri_function *slri_s_library_function(const struct slri_s *s, const char *name)
-{
-    const struct slri_module *library = s->unit[1].module;
-    for (uint32_t i = 0; i < library->functions; i++)
-        if (strcmp(library->function[i]->name, name) == 0)
-            return library->function[i];
-    return NULL;
-}
-
-const char *slri_s_library_name(const struct slri_s *s, const struct slri_instr *in)
-{
-    if (s->is_linked)
-        return NULL;
-    const bool is_program = s->own == &s->unit[0];
-    return in->op == SLRI_OP_MATH && is_program ? slri_math_functions[in->imm].c_function : slri_rounded_name(in);
-}
-
-uint32_t slri_s_call_rounded(struct slri_s *s, const struct slri_instr *in, uint32_t a, uint32_t b)
-{
-    const char *name = slri_s_library_name(s, in);
-    if (!name || slri_is_rounded(s->function))
-        return 0;
-    const uint32_t id = slri_w_id(&s->w);
-    const uint32_t function = s->unit[1].function_id[slri_s_library_function(s, name)->index];
-    const uint32_t call[5] = {slri_s_float(s, 4), id, function, a, b};
-    slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, b ? 5 : 4);
-    return id;
-}
-
 void slri_s_math(struct slri_s *s, const struct slri_instr *in)
 {
-    enum slri_kind kind = s->function->reg_kind[in->dst];
-    if (s->own != &s->unit[0] || s->is_linked) {
-        if (s->words || slri_math_is_primitive(in->imm))
-            slri_s_set(s, in->dst, primitive(s, in, slri_s_type(s, kind)));
-        return;
-    }
-    const struct slri_function *function = slri_s_library_function(s, slri_s_library_name(s, in));
-    uint32_t word[3] = {0}, type = slri_s_type(s, function->result);
-    for (uint32_t i = 0; i < in->args && i < 3; i++)
-        word[i] = slri_s_get(s, in->arg[i].reg);
-    uint32_t id = slri_w_id(&s->w);
-    const uint32_t call[6] = {type, id, s->unit[1].function_id[function->index], word[0], word[1], word[2]};
-    slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, 3 + in->args);
-    slri_s_set(s, in->dst, id);
+    slri_s_set(s, in->dst, primitive(s, in, slri_s_type(s, s->function->reg_kind[in->dst])));
 }

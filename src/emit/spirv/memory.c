@@ -14,15 +14,15 @@ static struct slri_s_use *use_of(struct slri_s *s, uint32_t function, struct slr
 {
     switch (root.kind) {
     case SLRI_ROOT_LOCAL:
-        return &s->own->local_use[function][root.index];
+        return &s->local_use[function][root.index];
     case SLRI_ROOT_PARAM:
-        return &s->own->param_use[function][root.index];
+        return &s->param_use[function][root.index];
     case SLRI_ROOT_SHARED:
         return &s->shared_use[root.index];
     case SLRI_ROOT_DYNAMIC:
         return &s->dynamic_use;
     case SLRI_ROOT_CONST:
-        return &s->own->constant_use[root.index];
+        return &s->constant_use[root.index];
     default:
         return NULL;
     }
@@ -86,26 +86,22 @@ static void joins_uses(const struct slri_instr *in, void *user)
     for (uint32_t i = 0; in->op == SLRI_OP_CALL && i < in->args; i++) {
         struct slri_s_use *given = use_of(s, noted->function, in->arg[i].root);
         if (given && in->callee->param[i].is_memory)
-            join_uses(given, &s->own->param_use[in->callee->index][i], &noted->changed);
+            join_uses(given, &s->param_use[in->callee->index][i], &noted->changed);
     }
 }
 
-static void find_uses_of_unit(struct slri_s *s)
+void slri_s_find_uses(struct slri_s *s)
 {
-    const struct slri_module *module = s->own->module;
+    const struct slri_module *module = s->module;
     struct noted noted = {.s = s};
     for (uint32_t i = 0; i < module->functions; i++) {
-        if (!s->own->function_id[i])
-            continue;
-        s->own->local_use[i] = slri_s_take(s, module->function[i]->locals, sizeof **s->own->local_use);
-        s->own->param_use[i] = slri_s_take(s, module->function[i]->params, sizeof **s->own->param_use);
+        s->local_use[i] = slri_s_take(s, module->function[i]->locals, sizeof **s->local_use);
+        s->param_use[i] = slri_s_take(s, module->function[i]->params, sizeof **s->param_use);
     }
     for (uint32_t i = 0; i < module->functions && !s->w.out_of_memory; i++) {
-        if (!s->own->function_id[i])
-            continue;
         noted.function = i;
         s->function = module->function[i];
-        s->value = slri_assigned_count(s->scratch, s->entry, s->function, slri_s_given(s, i));
+        s->value = slri_assigned_count(s->scratch, s->entry, s->function, s->literal[i]);
         s->w.out_of_memory |= !s->value;
         if (s->value)
             slri_block_each(s->function->body, notes_use, &noted);
@@ -114,17 +110,7 @@ static void find_uses_of_unit(struct slri_s *s)
     while (noted.changed) {
         noted.changed = false;
         for (noted.function = 0; noted.function < module->functions; noted.function++)
-            if (s->own->function_id[noted.function])
-                slri_block_each(module->function[noted.function]->body, joins_uses, &noted);
-    }
-}
-
-void slri_s_find_uses(struct slri_s *s)
-{
-    for (int u = 1; u >= 0; u--) {
-        s->own = &s->unit[u];
-        if (s->own->module)
-            find_uses_of_unit(s);
+            slri_block_each(module->function[noted.function]->body, joins_uses, &noted);
     }
 }
 
@@ -159,17 +145,17 @@ void slri_s_find_locals(struct slri_s *s, uint32_t index)
     const struct slri_function *f = s->function;
     for (uint32_t i = 0; i < f->locals; i++)
         slri_s_array_of(s, &s->local[i], SLRI_STORAGE_Function, f->local[i].type->bytes,
-                        slri_s_element(s, &s->own->local_use[index][i]));
+                        slri_s_element(s, &s->local_use[index][i]));
 }
 
 // A table, where it is first read.
 static struct slri_s_array *table_of(struct slri_s *s, uint32_t index)
 {
-    struct slri_s_array *array = &s->own->constant[index];
-    const struct slri_const *table = &s->own->module->constant[index];
+    struct slri_s_array *array = &s->constant[index];
+    const struct slri_const *table = &s->module->constant[index];
     if (array->variable)
         return array;
-    array->element = slri_s_element(s, &s->own->constant_use[index]);
+    array->element = slri_s_element(s, &s->constant_use[index]);
     array->storage = SLRI_STORAGE_Private;
     uint32_t count = (uint32_t)((table->type->bytes + array->element - 1) / array->element);
     uint32_t *id = slri_s_take(s, count, sizeof *id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel and the functions of the libraries that it calls, as one module.
 #include "base/status.h"
+#include "ir/assigned.h"
 #include "ir/pass/linked_internal.h"
 #include "ir/type.h"
 
@@ -14,7 +15,7 @@ static void *take(struct slri_linker *l, size_t bytes)
 {
     void *made = slri_region_take(l->region, bytes + 1);
     if (!made && l->refused == SLR_OK)
-        l->refused = SLRI_FAIL(NO_MEMORY, "no memory for the functions of '%s'", l->from[SLRI_LINKED_KERNEL]->name);
+        l->refused = SLRI_FAIL(NO_MEMORY, "no memory for the functions of '%s'", l->to->name);
     return made;
 }
 
@@ -26,34 +27,54 @@ static void *linked_copy(struct slri_linker *l, const void *of, size_t bytes)
     return made;
 }
 
-const struct slri_function *slri_linker_find(struct slri_linker *l, enum slri_linked_unit unit, const char *name)
+// ---- units ---------------------------------------------------------------------------------------------------------
+
+// Takes over the tables of a module, and makes room for its functions.
+static void add_unit(struct slri_linker *l, enum slri_linked_unit unit, const struct slri_module *from)
+{
+    struct slri_module *to = l->to;
+    struct slri_function **function = take(l, (l->room + from->functions) * sizeof *function);
+    struct slri_const *constant = take(l, (to->constants + from->constants) * sizeof *constant);
+    l->made[unit] = take(l, from->functions * sizeof **l->made);
+    l->soft[unit] = take(l, from->functions * sizeof **l->soft);
+    if (l->refused != SLR_OK)
+        return;
+    for (uint32_t i = 0; i < to->functions; i++)
+        function[i] = to->function[i];
+    for (uint32_t i = 0; i < to->constants + from->constants; i++)
+        constant[i] = i < to->constants ? to->constant[i] : from->constant[i - to->constants];
+    l->from[unit] = from;
+    l->table[unit] = to->constants;
+    l->room += from->functions;
+    to->function = function;
+    to->constant = constant;
+    to->constants += from->constants;
+}
+
+static struct slri_function *linked_function(struct slri_linker *l, enum slri_linked_unit unit,
+                                             const struct slri_function *function);
+
+struct slri_function *slri_linker_library(struct slri_linker *l, enum slri_linked_unit unit, const char *name)
 {
     const struct slri_module *library = l->from[unit];
+    if (!library && l->refused == SLR_OK)
+        l->refused = l->libraries->get[unit](&library);
+    if (!l->from[unit] && l->refused == SLR_OK)
+        add_unit(l, unit, library);
+    if (l->refused != SLR_OK)
+        return NULL;
     uint32_t i = 0;
     while (strcmp(library->function[i]->name, name) != 0)
         i++;
-    return library->function[i];
-}
-
-const char *slri_rounded_name(const struct slri_instr *in)
-{
-    return in->op == SLRI_OP_DIV && in->kind == SLRI_F32          ? SLRI_ROUNDED_DIVF
-           : in->op == SLRI_OP_MATH && in->imm == SLRI_MATH_SQRTF ? SLRI_ROUNDED_SQRTF
-                                                                  : NULL;
-}
-
-bool slri_is_rounded(const struct slri_function *function)
-{
-    return strcmp(function->name, SLRI_ROUNDED_DIVF) == 0 || strcmp(function->name, SLRI_ROUNDED_SQRTF) == 0;
+    return linked_function(l, unit, library->function[i]);
 }
 
 // ---- instructions --------------------------------------------------------------------------------------------------
 
 static void shift_root(const struct slri_linker *l, struct slri_root *root)
 {
-    if (root->kind == SLRI_ROOT_CONST) // tables of the libraries stand behind the kernel's
-        for (int unit = 0; unit < (int)l->unit; unit++)
-            root->index += l->from[unit]->constants;
+    if (root->kind == SLRI_ROOT_CONST)
+        root->index += l->table[l->unit];
 }
 
 static struct slri_block *link_block(struct slri_linker *l, const struct slri_block *block);
@@ -98,25 +119,60 @@ static slr_status refuse_softs(const struct slri_linker *l, const struct slri_in
                      l->to->file[in->where.file], in->where.line, what, l->softs, MOST_SOFT);
 }
 
-// Into a call of the library's, but in those functions themselves.
-static void link_rounded(struct slri_linker *l, struct slri_instr *in)
+static void link_call(struct slri_linker *l, struct slri_instr *in, const char *name)
 {
-    const char *name = slri_rounded_name(in);
-    if (!name || slri_is_rounded(l->source))
-        return;
-    if (in->op == SLRI_OP_DIV) {
-        in->args = 2;
-        in->arg = take(l, 2 * sizeof *in->arg);
-        if (l->refused != SLR_OK)
-            return;
-        in->arg[0].reg = in->a;
-        in->arg[1].reg = in->b;
-        in->a = in->b = SLRI_NO_REG;
-    }
-    in->callee = slri_linker_function(l, SLRI_LINKED_MATH, slri_linker_find(l, SLRI_LINKED_MATH, name));
+    in->callee = slri_linker_library(l, SLRI_LINKED_MATH, name);
     in->op = SLRI_OP_CALL;
     in->kind = SLRI_VOID;
     in->imm = 0;
+}
+
+static bool is_literal(struct slri_linker *l, slri_reg reg, uint64_t *bits)
+{
+    if (!l->assigned)
+        l->assigned = slri_assigned_find(l->region, l->entry, l->source, NULL);
+    if (!l->assigned)
+        take(l, SIZE_MAX / 2);
+    return l->assigned && slri_assigned_is_literal(&l->assigned[reg], bits);
+}
+
+// The reciprocal of a power of two: a product with it is rounded as the quotient is. 0: it is none.
+static uint32_t reciprocal_of_power(uint64_t bits)
+{
+    const uint32_t exponent = (uint32_t)bits >> 23 & 0xff;
+    const bool is_power = ((uint32_t)bits & 0x7fffff) == 0 && exponent >= 1 && exponent <= 253;
+    return is_power ? ((uint32_t)bits & UINT32_C(0x80000000)) | (254 - exponent) << 23 : 0;
+}
+
+// A quotient whose dividend is the literal 0 stays, because emitters know more of it.
+static void link_quotient(struct slri_linker *l, struct slri_instr *in)
+{
+    uint64_t bits;
+    const uint32_t factor = is_literal(l, in->b, &bits) ? reciprocal_of_power(bits) : 0;
+    if (is_literal(l, in->a, &bits) && (bits & 0x7fffffff) == 0)
+        return;
+    if (factor) {
+        struct slri_instr literal = {.op = SLRI_OP_CONST, .kind = SLRI_F32, .where = in->where, .imm = factor};
+        literal.a = literal.b = literal.c = SLRI_NO_REG;
+        literal.dst = in->b = slri_function_add_reg(l->region, l->function, SLRI_F32, NULL);
+        slri_linker_append(l, &literal);
+        in->op = SLRI_OP_MUL;
+        return;
+    }
+    in->args = 2;
+    in->arg = take(l, 2 * sizeof *in->arg);
+    if (l->refused != SLR_OK)
+        return;
+    in->arg[0].reg = in->a;
+    in->arg[1].reg = in->b;
+    in->a = in->b = SLRI_NO_REG;
+    link_call(l, in, SLRI_ROUNDED_DIVF);
+}
+
+// Inside of the functions that round, the device's own operations are meant.
+static bool is_rounded(const struct slri_function *function)
+{
+    return strcmp(function->name, SLRI_ROUNDED_DIVF) == 0 || strcmp(function->name, SLRI_ROUNDED_SQRTF) == 0;
 }
 
 static void link_instr(struct slri_linker *l, const struct slri_instr *from)
@@ -128,15 +184,13 @@ static void link_instr(struct slri_linker *l, const struct slri_instr *from)
     shift_root(l, &in.root2);
     link_parts(l, &in);
     if (in.op == SLRI_OP_CALL) {
-        in.callee = slri_linker_function(l, l->unit, in.callee);
+        in.callee = linked_function(l, l->unit, in.callee);
     } else if (is_linked(l, &in)) {
-        in.callee = slri_linker_function(l, SLRI_LINKED_MATH,
-                                         slri_linker_find(l, SLRI_LINKED_MATH, slri_math_functions[in.imm].c_function));
-        in.op = SLRI_OP_CALL;
-        in.kind = SLRI_VOID;
-        in.imm = 0;
-    } else {
-        link_rounded(l, &in);
+        link_call(l, &in, slri_math_functions[in.imm].c_function);
+    } else if (!is_rounded(l->source) && in.op == SLRI_OP_DIV && in.kind == SLRI_F32) {
+        link_quotient(l, &in);
+    } else if (!is_rounded(l->source) && in.op == SLRI_OP_MATH && in.imm == SLRI_MATH_SQRTF) {
+        link_call(l, &in, SLRI_ROUNDED_SQRTF);
     }
     if (l->refused != SLR_OK)
         return;
@@ -167,6 +221,8 @@ static void link_registers(struct slri_linker *l, struct slri_function *made)
     made->reg_kind = linked_copy(l, made->reg_kind, made->regs * sizeof *made->reg_kind);
     made->reg_name = linked_copy(l, made->reg_name, made->regs * sizeof *made->reg_name);
     made->reg_room = made->regs;
+    if (!l->libraries->get[SLRI_LINKED_SOFT])
+        return;
     if (made->result == SLRI_F64)
         made->result = SLRI_U64;
     for (slri_reg reg = 0; l->refused == SLR_OK && reg < made->regs; reg++)
@@ -175,8 +231,8 @@ static void link_registers(struct slri_linker *l, struct slri_function *made)
 }
 
 // Behind those that it calls.
-struct slri_function *slri_linker_function(struct slri_linker *l, enum slri_linked_unit unit,
-                                           const struct slri_function *function)
+static struct slri_function *linked_function(struct slri_linker *l, enum slri_linked_unit unit,
+                                             const struct slri_function *function)
 {
     uint32_t index = 0;
     while (l->from[unit]->function[index] != function)
@@ -189,6 +245,7 @@ struct slri_function *slri_linker_function(struct slri_linker *l, enum slri_link
     struct slri_function *made = linked_copy(l, function, sizeof *function);
     l->unit = unit;
     l->source = function;
+    l->assigned = NULL;
     l->function = made;
     l->softs = 0;
     if (made) {
@@ -197,6 +254,7 @@ struct slri_function *slri_linker_function(struct slri_linker *l, enum slri_link
     }
     l->unit = outer.unit;
     l->source = outer.source;
+    l->assigned = outer.assigned;
     l->function = outer.function;
     l->soft[unit][index] = l->softs;
     l->softs = outer.softs + (unit != SLRI_LINKED_SOFT ? l->softs : outer.unit != SLRI_LINKED_SOFT);
@@ -210,30 +268,18 @@ struct slri_function *slri_linker_function(struct slri_linker *l, enum slri_link
 
 // ---- the module ----------------------------------------------------------------------------------------------------
 
-static void begin_linked(struct slri_linker *l)
+static void begin_linked(struct slri_linker *l, const struct slri_module *module)
 {
-    struct slri_module *to = linked_copy(l, l->from[SLRI_LINKED_KERNEL], sizeof *to);
-    size_t functions = 0, tables = 0;
-    for (int unit = 0; unit < SLRI_LINKED_UNITS; unit++) {
-        const size_t bytes = l->from[unit]->functions * sizeof **l->made;
-        l->made[unit] = take(l, bytes);
-        l->soft[unit] = take(l, l->from[unit]->functions * sizeof **l->soft);
-        functions += l->from[unit]->functions;
-        tables += l->from[unit]->constants;
-    }
+    l->to = slri_region_take(l->region, sizeof *l->to);
     l->types = slri_types_create(l->region);
-    if (!l->types)
-        take(l, SIZE_MAX / 2);
-    if (l->refused != SLR_OK)
+    if (!l->to || !l->types) {
+        l->refused = SLRI_FAIL(NO_MEMORY, "no memory for the functions of '%s'", module->name);
         return;
-    l->to = to;
-    to->region = l->region;
-    to->functions = to->constants = 0;
-    to->function = take(l, functions * sizeof *to->function);
-    to->constant = take(l, tables * sizeof *to->constant);
-    for (int unit = 0; unit < SLRI_LINKED_UNITS && l->refused == SLR_OK; unit++)
-        for (uint32_t i = 0; i < l->from[unit]->constants; i++)
-            to->constant[to->constants++] = l->from[unit]->constant[i];
+    }
+    *l->to = *module;
+    l->to->region = l->region;
+    l->to->functions = l->to->constants = 0;
+    add_unit(l, SLRI_LINKED_KERNEL, module);
 }
 
 // A double that is given at launch comes as its bits.
@@ -247,23 +293,23 @@ static void link_entry(struct slri_linker *l, const struct slri_entry *from)
     if (l->refused != SLR_OK)
         return;
     for (uint32_t i = 0; i < from->bindings; i++)
-        if (!binding[i].is_buffer && binding[i].type->kind == SLRI_F64)
+        if (!binding[i].is_buffer && binding[i].type->kind == SLRI_F64 && l->libraries->get[SLRI_LINKED_SOFT])
             binding[i].type = bits;
     entry->binding = binding;
-    entry->function = slri_linker_function(l, SLRI_LINKED_KERNEL, from->function);
+    entry->function = linked_function(l, SLRI_LINKED_KERNEL, from->function);
     l->to->entry = entry;
     l->to->entries = 1;
     l->to->skippeds = l->to->launches = 0;
 }
 
 slr_status slri_linked_kernel(const struct slri_module *module, const struct slri_entry *kernel,
-                              const struct slri_module *math, const struct slri_module *soft, struct slri_module **out)
+                              const struct slri_linked_libraries *libraries, struct slri_module **out)
 {
-    struct slri_linker l = {.from = {module, math, soft}};
+    struct slri_linker l = {.libraries = libraries, .entry = kernel};
     l.region = slri_region_create();
     if (!l.region)
         return SLRI_FAIL(NO_MEMORY, "no memory for the functions of '%s'", kernel->name);
-    begin_linked(&l);
+    begin_linked(&l, module);
     if (l.refused == SLR_OK)
         link_entry(&l, kernel);
     if (l.refused == SLR_OK)

@@ -4,9 +4,10 @@
 //
 // What is left in the new module:
 // - A MATH is one of SLRI_MATH_PRIMITIVES; the others are calls. The quotient and the square root of F32 are calls,
-//   too. A DIV of F32 and a MATH of SQRTF stand only within the functions that these two call.
-// - Nothing has the kind F64. A double is a U64 that holds its bits, also where it is given at launch, and what is
-//   computed of it is a call of a function that does it with integers, and rounds as a double does.
+//   too. A MATH of SQRTF stands only within the function that is called for it, and so does a DIV of F32, but one of
+//   the literal 0 or by a literal power of two.
+// - With the library SOFT nothing has the kind F64. A double is a U64 that holds its bits, also where it is given at
+//   launch, and what is computed of it is a call of a function that does it with integers, and rounds as a double does.
 // - Instructions of the libraries have no place in the source: line 0.
 // - Functions stand behind those that they call; tables of the libraries stand behind the kernel's.
 #ifndef SLRI_IR_PASS_LINKED_H
@@ -14,16 +15,19 @@
 
 #include "ir/ir.h"
 
-// A new module whose only entry is the kernel, of the same name. It refers to types, tables, texts and variables of the
-// three modules, which must outlive it. `math` and `soft` are the libraries, as lang/library.h gives them.
+// Where functions come from: the kernel's module, and the libraries.
+enum slri_linked_unit { SLRI_LINKED_KERNEL, SLRI_LINKED_MATH, SLRI_LINKED_SOFT, SLRI_LINKED_UNITS };
+
+// How a library is got (lang/library.h). Only one that the kernel needs is asked for.
+struct slri_linked_libraries {
+    slr_status (*get[SLRI_LINKED_UNITS])(const struct slri_module **out); // SOFT: NULL where the device has doubles
+};
+
+// A new module whose only entry is the kernel, of the same name. It refers to types, tables, texts and variables of
+// `module` and of the libraries, which must outlive it.
 // Errors: UNSUPPORTED (more operations on doubles than a driver compiles in time, or an atomic that computes with
 // doubles; the message names the place and says what to write instead), NO_MEMORY.
 slr_status slri_linked_kernel(const struct slri_module *module, const struct slri_entry *kernel,
-                              const struct slri_module *math, const struct slri_module *soft, struct slri_module **out);
-
-// The name of the math library's function for a quotient or a square root of F32; of other instructions NULL.
-const char *slri_rounded_name(const struct slri_instr *in);
-// Whether it is one of those: inside, the device's own operations are meant.
-bool slri_is_rounded(const struct slri_function *function);
+                              const struct slri_linked_libraries *libraries, struct slri_module **out);
 
 #endif

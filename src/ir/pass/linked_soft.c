@@ -11,6 +11,8 @@ static bool is_soft(const struct slri_linker *l, slri_reg reg)
 
 bool slri_linker_has_double(const struct slri_linker *l, const struct slri_instr *in)
 {
+    if (!l->libraries->get[SLRI_LINKED_SOFT])
+        return false;
     return in->kind == SLRI_F64 || is_soft(l, in->dst) || is_soft(l, in->a) || is_soft(l, in->b) ||
            (in->op == SLRI_OP_MATH && is_soft(l, in->arg[0].reg));
 }
@@ -20,8 +22,7 @@ static void put_soft_call(struct slri_linker *l, const struct slri_instr *in, en
 {
     struct slri_instr call = {.op = SLRI_OP_CALL, .where = in->where, .dst = dst, .a = SLRI_NO_REG};
     call.b = call.c = SLRI_NO_REG;
-    call.callee =
-        slri_linker_function(l, SLRI_LINKED_SOFT, slri_linker_find(l, SLRI_LINKED_SOFT, slri_soft_functions[id]));
+    call.callee = slri_linker_library(l, SLRI_LINKED_SOFT, slri_soft_functions[id]);
     call.args = b == SLRI_NO_REG ? 1 : 2;
     call.arg = slri_region_take(l->region, 2 * sizeof *call.arg);
     if (!call.arg || l->refused != SLR_OK) {
