@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The math library as a program: the library's headers, and a kernel that calls each function, so that each is there.
-// The kernel takes arguments from the first elements of its arrays, and leaves results where nothing else does.
+// The libraries as programs: their headers, and a kernel that calls each function, so that each is there. The kernel
+// takes arguments from the first elements of its arrays, and leaves results where nothing else does.
 #include "lang/library.h"
+#include "base/status.h"
 #include "base/text.h"
+#include "ir/pass/linked.h"
 #include "lang/kernel.h"
 
 #include <stdatomic.h>
@@ -11,6 +13,7 @@
 extern const char slri_embedded_slr_math_self_h[], slri_embedded_slr_math_h[], slri_embedded_slr_math_angles_h[];
 extern const char slri_embedded_slr_math_double_h[], slri_embedded_slr_math_more_h[], slri_embedded_slr_half_h[];
 extern const char slri_embedded_slr_fma_h[], slri_embedded_slr_soft_h[], slri_embedded_slr_rounded_h[];
+extern const char slri_embedded_slr_block_h[];
 
 #define HEAD "__global__ void slri_all(float *f, double *d, int *i, unsigned *u, long *l, unsigned long *m)\n{\n"
 
@@ -22,7 +25,7 @@ static bool comes_first(unsigned id) // of those with its function
     return true;
 }
 
-static void put_calls(struct slri_text *text)
+static void put_math_calls(struct slri_text *text)
 {
     static const char *const array[] = {"", "f", "d", "i", "u", "l", "m"};
     slri_text_puts(text, HEAD);
@@ -41,23 +44,7 @@ static void put_calls(struct slri_text *text)
     slri_text_puts(text, "}\n");
 }
 
-static slr_status make(struct slri_module **out)
-{
-    const char *const parts[] = {slri_embedded_slr_math_self_h,   slri_embedded_slr_fma_h,
-                                 slri_embedded_slr_math_h,        slri_embedded_slr_math_angles_h,
-                                 slri_embedded_slr_math_double_h, slri_embedded_slr_math_more_h,
-                                 slri_embedded_slr_half_h,        slri_embedded_slr_rounded_h};
-    struct slri_text text = SLRI_TEXT_INIT;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        slri_text_puts(&text, parts[i]);
-    put_calls(&text);
-    struct slri_source source = {.path = "slr_math.h", .text = slri_text_view(&text)};
-    slr_status status = slri_kernel_compile(&source, out);
-    slri_text_free(&text);
-    return status;
-}
-
-static slr_status make_soft(struct slri_module **out)
+static void put_soft_calls(struct slri_text *text)
 {
     static const struct {
         const char *result, *args;
@@ -66,50 +53,113 @@ static slr_status make_soft(struct slri_module **out)
         SLRI_SOFT_LIST(FUNCTION)
 #undef FUNCTION
     };
-    struct slri_text text = SLRI_TEXT_INIT;
-    slri_text_puts(&text, slri_embedded_slr_soft_h);
-    slri_text_puts(&text, HEAD);
+    slri_text_puts(text, HEAD);
     for (unsigned id = 0; id < SLRI_SOFT_COUNT; id++) {
         const char *args = functions[id].args;
-        slri_text_printf(&text, "    %s[%u] = %s(%c[0]", functions[id].result, SLRI_MATH_RESULT + id,
+        slri_text_printf(text, "    %s[%u] = %s(%c[0]", functions[id].result, SLRI_MATH_RESULT + id,
                          slri_soft_functions[id], args[0]);
         if (args[1])
-            slri_text_printf(&text, ", %c[1]", args[1]);
-        slri_text_puts(&text, ");\n");
+            slri_text_printf(text, ", %c[1]", args[1]);
+        slri_text_puts(text, ");\n");
     }
-    slri_text_puts(&text, "}\n");
-    struct slri_source source = {.path = "slr_soft.h", .text = slri_text_view(&text)};
+    slri_text_puts(text, "}\n");
+}
+
+// Each function of a warp and of a barrier, once of each kind.
+static void put_block_calls(struct slri_text *text)
+{
+    static const struct {
+        enum slri_kind kind;
+        char array;
+    } of[] = {{SLRI_I32, 'i'}, {SLRI_U32, 'u'}, {SLRI_I64, 'l'}, {SLRI_U64, 'm'}, {SLRI_F32, 'f'}, {SLRI_F64, 'd'}};
+    char name[SLRI_BLOCK_NAME];
+    slri_text_puts(text, HEAD);
+    for (unsigned imm = 0; imm <= SLRI_BARRIER_OR; imm++)
+        if (slri_block_function(name, &(struct slri_instr){.op = SLRI_OP_BARRIER, .imm = imm}))
+            slri_text_printf(text, "    i[0] = %s(i[0]);\n", name);
+    for (unsigned imm = 0; imm < SLRI_WARP_COUNT; imm++) {
+        const struct slri_warp_function *warp = &slri_warp_functions[imm];
+        const bool reduces = imm >= SLRI_WARP_REDUCE_ADD && imm <= SLRI_WARP_REDUCE_XOR;
+        const unsigned kinds = reduces ? 2 : strchr(warp->args, 'K') ? sizeof of / sizeof *of : 1;
+        for (unsigned k = 0; k < kinds; k++) {
+            if (!slri_block_function(name, &(struct slri_instr){.op = SLRI_OP_WARP, .kind = of[k].kind, .imm = imm}))
+                continue;
+            slri_text_printf(text, "    %c[0] = %s(", warp->result == 'K' ? of[k].array : 'u', name);
+            for (const char *arg = warp->args; *arg; arg++)
+                slri_text_printf(text, "%s%c[0]", arg == warp->args ? "" : ", ",
+                                 *arg == 'K'   ? of[k].array
+                                 : *arg == 'U' ? 'u'
+                                               : 'i');
+            slri_text_puts(text, ");\n");
+        }
+    }
+    slri_text_puts(text, "}\n");
+}
+
+// A library is texts, and behind them a kernel that calls each function.
+struct library {
+    const char *path, *part[8];
+    void (*put_calls)(struct slri_text *text);
+};
+
+static slr_status make(const struct library *library, struct slri_module **out)
+{
+    struct slri_text text = SLRI_TEXT_INIT;
+    for (int i = 0; i < 8 && library->part[i]; i++)
+        slri_text_puts(&text, library->part[i]);
+    library->put_calls(&text);
+    struct slri_source source = {.path = library->path, .text = slri_text_view(&text)};
     slr_status status = slri_kernel_compile(&source, out);
     slri_text_free(&text);
     return status;
 }
 
 // Made once; who comes second throws its own away.
-static slr_status once(_Atomic(struct slri_module *) *library, slr_status (*make_it)(struct slri_module **out),
+static slr_status once(_Atomic(struct slri_module *) *made, const struct library *library,
                        const struct slri_module **out)
 {
-    struct slri_module *made = atomic_load(library), *there = NULL;
-    if (!made) {
-        slr_status status = make_it(&made);
-        if (status != SLR_OK)
-            return status;
-        if (!atomic_compare_exchange_strong(library, &there, made)) {
-            slri_module_destroy(made);
-            made = there;
-        }
-    }
-    *out = made;
+    struct slri_module *own = NULL, *there = NULL;
+    *out = atomic_load(made);
+    if (*out)
+        return SLR_OK;
+    SLRI_TRY(make(library, &own));
+    const bool is_first = atomic_compare_exchange_strong(made, &there, own);
+    if (!is_first)
+        slri_module_destroy(own);
+    *out = is_first ? own : there;
     return SLR_OK;
 }
 
 slr_status slri_math_library(const struct slri_module **out)
 {
-    static _Atomic(struct slri_module *) library;
-    return once(&library, make, out);
+    static _Atomic(struct slri_module *) made;
+    static const struct library library = {"slr_math.h",
+                                           {slri_embedded_slr_math_self_h, slri_embedded_slr_fma_h,
+                                            slri_embedded_slr_math_h, slri_embedded_slr_math_angles_h,
+                                            slri_embedded_slr_math_double_h, slri_embedded_slr_math_more_h,
+                                            slri_embedded_slr_half_h, slri_embedded_slr_rounded_h},
+                                           put_math_calls};
+    return once(&made, &library, out);
 }
 
 slr_status slri_soft_library(const struct slri_module **out)
 {
-    static _Atomic(struct slri_module *) library;
-    return once(&library, make_soft, out);
+    static _Atomic(struct slri_module *) made;
+    static const struct library library = {"slr_soft.h", {slri_embedded_slr_soft_h}, put_soft_calls};
+    return once(&made, &library, out);
+}
+
+slr_status slri_block_library(const struct slri_module **out)
+{
+    static _Atomic(struct slri_module *) made;
+    static const struct library library = {"slr_block.h", {slri_embedded_slr_block_h}, put_block_calls};
+    return once(&made, &library, out);
+}
+
+slr_status slri_block_library_of_subgroups(const struct slri_module **out)
+{
+    static _Atomic(struct slri_module *) made;
+    static const struct library library = {
+        "slr_block.h", {"#define SLRI_SUBGROUPS\n", slri_embedded_slr_block_h}, put_block_calls};
+    return once(&made, &library, out);
 }

@@ -23,4 +23,9 @@ slr_status slri_math_library(const struct slri_module **out);
 // Doubles by integers, likewise: the module's kernel calls the functions of SLRI_SOFT_LIST.
 slr_status slri_soft_library(const struct slri_module **out);
 
+// Functions of a warp, and barriers that count, likewise: slri_block_function names them. Inside of them a BARRIER is
+// SYNC, and a WARP is SYNC; OF_SUBGROUPS: or a SHUFFLE or BALLOT of the whole warp.
+slr_status slri_block_library(const struct slri_module **out);
+slr_status slri_block_library_of_subgroups(const struct slri_module **out);
+
 #endif

@@ -9,10 +9,14 @@
 
 enum { THREADS = 64, COUNT = 256 };
 
+static bool has_subgroups;
+
 static slr_status link_kernel(const struct slri_module *module, struct slri_module **out)
 {
     const struct slri_linked_libraries libraries = {
-        {[SLRI_LINKED_MATH] = slri_math_library, [SLRI_LINKED_SOFT] = slri_soft_library}};
+        {[SLRI_LINKED_MATH] = slri_math_library,
+         [SLRI_LINKED_SOFT] = slri_soft_library,
+         [SLRI_LINKED_BLOCK] = has_subgroups ? slri_block_library_of_subgroups : slri_block_library}};
     return slri_linked_kernel(module, module->entry, &libraries, out);
 }
 
@@ -95,6 +99,38 @@ static void a_quotient_and_a_root_are_calls(void **state)
            "out[i + 128] = r == r ? __float_as_uint(r) : 1; }");
 }
 
+#define IN_TURN "unsigned lane = threadIdx.x & 31, own = lane & 1 ? 0xaaaaaaaau : 0x55555555u, v = (unsigned)in[i];"
+
+// Of halves of a warp that take turns among its lanes, and of each kind of value.
+static void functions_of_a_warp_are_made_of_shared_memory_or_of_subgroups(void **state)
+{
+    static const char *const results[] = {
+        "__shfl_sync(own, in[i], (int)v, 8) ^ __shfl_up_sync(own, v, 2, 16) << 1",
+        "__shfl_down_sync(own, (int)v, 6, 32) ^ __float_as_uint(__shfl_xor_sync(~0u, __uint_as_float(v & 0xffffff), 5, "
+        "8))",
+        "__double_as_longlong(__shfl_xor_sync(~0u, __longlong_as_double(in[i] & 0xffffffff), 3, 4)) + (v & 1)",
+        "__ballot_sync(own, v & 4) ^ __all_sync(own, v != 7) ^ __any_sync(own, v == 1) << 1 ^ __activemask()",
+        "__match_any_sync(own, v & 7) ^ __match_any_sync(~0u, in[i] % 3) << 1 ^ __match_any_sync(own, (float)(v & 1))",
+        "__reduce_add_sync(own, v) ^ __reduce_min_sync(own, (int)v) ^ __reduce_max_sync(own, (int)v) << 1",
+        "__reduce_min_sync(own, v) ^ __reduce_max_sync(~0u, v) ^ __reduce_and_sync(own, v | 1) ^ __reduce_or_sync(own, "
+        "v)",
+        "__reduce_xor_sync(own, (int)v) ^ __syncthreads_count(v & 1) ^ __syncthreads_and(v != 3) ^ __syncthreads_or(v "
+        "== 9)"};
+    char text[512];
+    (void)state;
+    for (int flavour = 0; flavour < 2; flavour++) {
+        has_subgroups = flavour;
+        for (size_t k = 0; k < sizeof results / sizeof *results; k++) {
+            snprintf(text, sizeof text,
+                     "__global__ void k(const unsigned long long *in, unsigned long long *out) { " AT IN_TURN
+                     "out[i] = out[i + 128] = (unsigned long long)(%s); }",
+                     results[k]);
+            agrees(text);
+        }
+    }
+    has_subgroups = false;
+}
+
 // ---- what is left --------------------------------------------------------------------------------------------------
 
 static void look(const struct slri_function *f, const struct slri_block *block)
@@ -157,6 +193,7 @@ int main(void)
         cmocka_unit_test(doubles_are_computed_with_integers),
         cmocka_unit_test(functions_of_the_library_are_called),
         cmocka_unit_test(a_quotient_and_a_root_are_calls),
+        cmocka_unit_test(functions_of_a_warp_are_made_of_shared_memory_or_of_subgroups),
         cmocka_unit_test(no_double_and_no_function_that_is_not_there_is_left),
         cmocka_unit_test(what_takes_too_many_doubles_is_refused_with_its_place),
     };

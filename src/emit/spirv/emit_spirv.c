@@ -70,15 +70,25 @@ static void declare_array(struct slri_s *s, struct slri_s_array *array, uint32_t
     slri_s_need_element(s, array->element);
 }
 
+// Words that threads give one another are as many as the block needs.
+static uint32_t lanes_of_block(struct slri_s *s)
+{
+    uint32_t threads = spec_op(s, SLRI_W_IMul, s->block_size[0], s->block_size[1]);
+    threads = spec_op(s, SLRI_W_IMul, threads, s->block_size[2]);
+    return spec_op(s, SLRI_W_IAdd, spec_op(s, SLRI_W_IMul, threads, slri_s_u32(s, 2)), slri_s_u32(s, 64));
+}
+
 static void declare_shared(struct slri_s *s)
 {
     for (uint32_t i = 0; i < s->module->shareds; i++) {
         if (!slri_entry_has_shared(s->entry, i))
             continue;
+        const struct slri_shared *shared = &s->module->shared[i];
         struct slri_s_array *array = &s->shared[i];
+        const bool is_lanes = strcmp(shared->name, SLRI_BLOCK_LANES) == 0 && shared->type->bytes > 4;
         array->element = slri_s_element(s, &s->shared_use[i]);
-        uint64_t count = (s->module->shared[i].type->bytes + array->element - 1) / array->element;
-        declare_array(s, array, slri_s_u32(s, (uint32_t)count));
+        uint64_t count = (shared->type->bytes + array->element - 1) / array->element;
+        declare_array(s, array, is_lanes ? lanes_of_block(s) : slri_s_u32(s, (uint32_t)count));
         s->shared_bytes += count * array->element;
     }
     if (s->facts.has_dynamic) {
@@ -91,16 +101,6 @@ static void declare_shared(struct slri_s *s)
         else if (s->dynamic.element == 8)
             length = spec_op(s, SLRI_W_UDiv, length, slri_s_u32(s, 2));
         declare_array(s, &s->dynamic, length);
-    }
-    if (s->entry->function->uses & (SLRI_USES_WARP | SLRI_USES_BARRIER)) { // two words for each thread, in whole warps
-        bool is_warp = s->entry->function->uses & SLRI_USES_WARP;
-        uint32_t threads =
-            spec_op(s, SLRI_W_IMul, spec_op(s, SLRI_W_IMul, s->block_size[0], s->block_size[1]), s->block_size[2]);
-        uint32_t words = spec_op(s, SLRI_W_IAdd, spec_op(s, SLRI_W_IMul, threads, slri_s_u32(s, 2)), slri_s_u32(s, 64));
-        s->exchange.element = 4;
-        declare_array(s, &s->exchange, is_warp ? words : slri_s_u32(s, 1));
-        s->shared_bytes +=
-            is_warp ? 8 * (uint64_t)(s->entry->max_threads ? s->entry->max_threads : SLRI_BLOCK_MAX_THREADS) + 256 : 4;
     }
 }
 
@@ -215,7 +215,9 @@ static slr_status make_kernel(struct slri_s *s, const struct slri_module *module
     static const struct slri_words_options prints = {.prints = true};
     const bool has_doubles = !s->words && s->options.has & SLRI_SPIRV_FLOAT64;
     const struct slri_linked_libraries libraries = {
-        {[SLRI_LINKED_MATH] = slri_math_library, [SLRI_LINKED_SOFT] = has_doubles ? NULL : slri_soft_library}};
+        {[SLRI_LINKED_MATH] = slri_math_library,
+         [SLRI_LINKED_SOFT] = has_doubles ? NULL : slri_soft_library,
+         [SLRI_LINKED_BLOCK] = s->subgroups ? slri_block_library_of_subgroups : slri_block_library}};
     SLRI_TRY(slri_level(module, entry, s->scratch, &module, &entry));
     SLRI_TRY(slri_linked_kernel(module, entry, &libraries, linked));
     return s->words ? slri_words_kernel(*linked, (*linked)->entry, &prints, words) : SLR_OK;

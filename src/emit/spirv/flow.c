@@ -315,7 +315,7 @@ void slri_s_instr(struct slri_s *s, const struct slri_instr *in)
         slri_s_set(s, in->dst, slri_s_builtin(s, (enum slri_builtin)in->imm));
         break;
     case SLRI_OP_BARRIER:
-        slri_s_barrier(s, in);
+        slri_s_barrier(s);
         break;
     case SLRI_OP_WARP:
         slri_s_warp(s, in);

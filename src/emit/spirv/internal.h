@@ -73,7 +73,7 @@ struct slri_s {
     uint32_t *function_id;       // by index
     struct slri_given **literal; // by function and parameter
     uint32_t fault_function, print_function;
-    struct slri_s_array *shared, *constant, dynamic, exchange; // exchange: words of a block's functions
+    struct slri_s_array *shared, *constant, dynamic;
     struct slri_s_use *shared_use, *constant_use, dynamic_use;
     struct slri_s_use **local_use, **param_use; // by function
     bool subgroups;
@@ -194,7 +194,7 @@ uint32_t slri_s_scope(struct slri_s *s, enum slri_scope scope);
 uint32_t slri_s_semantics(struct slri_s *s, bool acquires, bool releases);
 
 // ---- block.c, host.c
-void slri_s_barrier(struct slri_s *s, const struct slri_instr *in);
+void slri_s_barrier(struct slri_s *s);
 void slri_s_warp(struct slri_s *s, const struct slri_instr *in);
 uint32_t slri_s_builtin(struct slri_s *s, enum slri_builtin builtin);
 void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault);

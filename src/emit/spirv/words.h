@@ -174,6 +174,7 @@ enum slri_w_op {
     X(GLSL, Sqrt, 31)                                                                                                  \
     X(GLSL, UMin, 38)                                                                                                  \
     X(GLSL, SMin, 39)                                                                                                  \
+    X(GLSL, UMax, 41)                                                                                                  \
     X(GLSL, SMax, 42)                                                                                                  \
     X(GLSL, FindILsb, 73)                                                                                              \
     X(GLSL, FindUMsb, 75)                                                                                              \

@@ -14,9 +14,14 @@
     X(SQRTF)                                                                                                           \
     X(SQRT)                                                                                                            \
     X(CLZ)                                                                                                             \
-    X(CLZLL)                                                                                                           \
     X(FFS)                                                                                                             \
-    X(FFSLL)                                                                                                           \
+    X(POPC)                                                                                                            \
+    X(BREV)                                                                                                            \
+    X(UMULHI)                                                                                                          \
+    X(MIN_I32)                                                                                                         \
+    X(MIN_U32)                                                                                                         \
+    X(MAX_I32)                                                                                                         \
+    X(MAX_U32)                                                                                                         \
     X(FLOAT_AS_UINT)                                                                                                   \
     X(UINT_AS_FLOAT)                                                                                                   \
     X(INT_AS_FLOAT)                                                                                                    \

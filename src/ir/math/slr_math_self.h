@@ -25,15 +25,21 @@ typedef unsigned long slri_u64;
 #define __builtin_fabsf slri_fabsf
 #define __builtin_copysign slri_copysign
 #define __builtin_clz(x) __clz(x)
-#define __builtin_clzll(x) __clzll(x)
+#define __builtin_clzll(x) slri_leading(x)
 #define __builtin_ctz(x) (__ffs(x) - 1)
-#define __builtin_ctzll(x) (__ffsll(x) - 1)
+#define __builtin_ctzll(x) (63 - slri_leading((x) & 0u - (x)))
 #define __builtin_bswap64 slri_bswap64
 
 SLRI_FN slri_u32 slri_float_as_uint(float x) { return __float_as_uint(x); }
 SLRI_FN float slri_uint_as_float(slri_u32 x) { return __uint_as_float(x); }
 SLRI_FN slri_u64 slri_bits(double x) { return (slri_u64)__double_as_longlong(x); }
 SLRI_FN double slri_from_bits(slri_u64 x) { return __longlong_as_double((long long)x); }
+
+SLRI_FN slri_i32 slri_leading(slri_u64 x)
+{
+    slri_i32 high = __clz((int)(x >> 32)); // 32: none
+    return high + (__clz((int)x) & -(high >> 5));
+}
 
 SLRI_FN slri_u64 slri_bswap64(slri_u64 x)
 {

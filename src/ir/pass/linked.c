@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel and the functions of the libraries that it calls, as one module.
+#include "base/round.h"
 #include "base/status.h"
 #include "ir/assigned.h"
+#include "ir/ir_names.h"
 #include "ir/pass/linked_internal.h"
 #include "ir/type.h"
 
@@ -25,6 +27,23 @@ static void *linked_copy(struct slri_linker *l, const void *of, size_t bytes)
     if (made && bytes)
         memcpy(made, of, bytes);
     return made;
+}
+
+bool slri_block_function(char name[static SLRI_BLOCK_NAME], const struct slri_instr *in)
+{
+    static const char *const barriers[] = {NULL, "slri_syncthreads_count", "slri_syncthreads_and",
+                                           "slri_syncthreads_or"};
+    const char *of = NULL, *kind = "";
+    if (in->op == SLRI_OP_BARRIER) {
+        of = barriers[in->imm];
+    } else if (in->op == SLRI_OP_WARP && in->imm != SLRI_WARP_SYNC && !slri_warp_is_matrix(in->imm)) {
+        of = slri_warp_functions[in->imm].name; // "__shfl_sync" is slri_shfl_sync_F32
+        kind = strchr(slri_warp_functions[in->imm].args, 'K') ? slri_kind_name(in->kind) : "";
+    }
+    if (of)
+        snprintf(name, SLRI_BLOCK_NAME, "%s%s%s%s", *of == '_' ? "slri" : "", *of == '_' ? of + 1 : of,
+                 *kind ? "_" : "", kind);
+    return of;
 }
 
 // ---- units ---------------------------------------------------------------------------------------------------------
@@ -71,10 +90,18 @@ struct slri_function *slri_linker_library(struct slri_linker *l, enum slri_linke
 
 // ---- instructions --------------------------------------------------------------------------------------------------
 
-static void shift_root(const struct slri_linker *l, struct slri_root *root)
+static void shift_root(struct slri_linker *l, struct slri_root *root)
 {
     if (root->kind == SLRI_ROOT_CONST)
         root->index += l->table[l->unit];
+    if (l->unit != SLRI_LINKED_BLOCK || root->kind != SLRI_ROOT_DYNAMIC)
+        return;
+    struct slri_entry *entry = l->to->entry; // the library's dynamic memory is the last shared object
+    *root = (struct slri_root){SLRI_ROOT_SHARED, l->to->shareds - 1};
+    if (!slri_entry_has_shared(entry, root->index)) {
+        entry->shared_offset[root->index] = slri_round_up(entry->shared_bytes, 4);
+        entry->shared_bytes = entry->shared_offset[root->index] + l->to->shared[root->index].type->bytes;
+    }
 }
 
 static struct slri_block *link_block(struct slri_linker *l, const struct slri_block *block);
@@ -119,9 +146,19 @@ static slr_status refuse_softs(const struct slri_linker *l, const struct slri_in
                      l->to->file[in->where.file], in->where.line, what, l->softs, MOST_SOFT);
 }
 
-static void link_call(struct slri_linker *l, struct slri_instr *in, const char *name)
+// Into a call of a library's function, with the arguments that it has, or else `a` and `b`.
+static void link_call(struct slri_linker *l, struct slri_instr *in, enum slri_linked_unit unit, const char *name)
 {
-    in->callee = slri_linker_library(l, SLRI_LINKED_MATH, name);
+    if (in->a != SLRI_NO_REG) {
+        in->args = in->b == SLRI_NO_REG ? 1 : 2;
+        in->arg = take(l, 2 * sizeof *in->arg);
+        if (l->refused != SLR_OK)
+            return;
+        in->arg[0].reg = in->a;
+        in->arg[1].reg = in->b;
+        in->a = in->b = SLRI_NO_REG;
+    }
+    in->callee = slri_linker_library(l, unit, name);
     in->op = SLRI_OP_CALL;
     in->kind = SLRI_VOID;
     in->imm = 0;
@@ -159,14 +196,7 @@ static void link_quotient(struct slri_linker *l, struct slri_instr *in)
         in->op = SLRI_OP_MUL;
         return;
     }
-    in->args = 2;
-    in->arg = take(l, 2 * sizeof *in->arg);
-    if (l->refused != SLR_OK)
-        return;
-    in->arg[0].reg = in->a;
-    in->arg[1].reg = in->b;
-    in->a = in->b = SLRI_NO_REG;
-    link_call(l, in, SLRI_ROUNDED_DIVF);
+    link_call(l, in, SLRI_LINKED_MATH, SLRI_ROUNDED_DIVF);
 }
 
 // Inside of the functions that round, the device's own operations are meant.
@@ -175,8 +205,18 @@ static bool is_rounded(const struct slri_function *function)
     return strcmp(function->name, SLRI_ROUNDED_DIVF) == 0 || strcmp(function->name, SLRI_ROUNDED_SQRTF) == 0;
 }
 
+// Its own library is made of what stays.
+static bool is_of_block(const struct slri_linker *l, const struct slri_instr *in, char name[static SLRI_BLOCK_NAME])
+{
+    struct slri_instr bits = *in;
+    if (in->kind == SLRI_F64 && l->libraries->get[SLRI_LINKED_SOFT])
+        bits.kind = SLRI_U64;
+    return l->libraries->get[SLRI_LINKED_BLOCK] && l->unit != SLRI_LINKED_BLOCK && slri_block_function(name, &bits);
+}
+
 static void link_instr(struct slri_linker *l, const struct slri_instr *from)
 {
+    char name[SLRI_BLOCK_NAME];
     struct slri_instr in = *from;
     if (l->unit != SLRI_LINKED_KERNEL) // its places are in files that the module has not
         in.where = (struct slri_where){0};
@@ -186,14 +226,18 @@ static void link_instr(struct slri_linker *l, const struct slri_instr *from)
     if (in.op == SLRI_OP_CALL) {
         in.callee = linked_function(l, l->unit, in.callee);
     } else if (is_linked(l, &in)) {
-        link_call(l, &in, slri_math_functions[in.imm].c_function);
+        link_call(l, &in, SLRI_LINKED_MATH, slri_math_functions[in.imm].c_function);
     } else if (!is_rounded(l->source) && in.op == SLRI_OP_DIV && in.kind == SLRI_F32) {
         link_quotient(l, &in);
     } else if (!is_rounded(l->source) && in.op == SLRI_OP_MATH && in.imm == SLRI_MATH_SQRTF) {
-        link_call(l, &in, SLRI_ROUNDED_SQRTF);
+        link_call(l, &in, SLRI_LINKED_MATH, SLRI_ROUNDED_SQRTF);
+    } else if (is_of_block(l, &in, name)) {
+        link_call(l, &in, SLRI_LINKED_BLOCK, name);
     }
     if (l->refused != SLR_OK)
         return;
+    if (in.op == SLRI_OP_CALL)
+        l->function->uses |= in.callee->uses;
     if (slri_linker_has_double(l, &in))
         slri_linker_soften(l, &in);
     else
@@ -249,6 +293,8 @@ static struct slri_function *linked_function(struct slri_linker *l, enum slri_li
     l->function = made;
     l->softs = 0;
     if (made) {
+        if (unit == SLRI_LINKED_BLOCK && made->uses & SLRI_USES_DYNAMIC)
+            made->uses ^= SLRI_USES_DYNAMIC | SLRI_USES_SHARED;
         link_registers(l, made);
         made->body = link_block(l, function->body);
     }
@@ -268,6 +314,33 @@ static struct slri_function *linked_function(struct slri_linker *l, enum slri_li
 
 // ---- the module ----------------------------------------------------------------------------------------------------
 
+// With one object more: a word for barriers that count, or the words of a block's lanes.
+static void link_shared(struct slri_linker *l, const struct slri_module *module)
+{
+    const uint32_t threads = l->entry->max_threads ? l->entry->max_threads : SLRI_BLOCK_MAX_THREADS;
+    const uint32_t words = l->entry->function->uses & SLRI_USES_WARP ? 2 * threads + 64 : 1;
+    struct slri_entry *entry = linked_copy(l, l->entry, sizeof *entry);
+    struct slri_shared *shared = take(l, (module->shareds + (size_t)1) * sizeof *shared);
+    uint64_t *offset = take(l, (module->shareds + (size_t)1) * sizeof *offset);
+    const struct slri_type *word = slri_type_of(l->types, SLRI_U32),
+                           *lanes = word ? slri_type_array(l->types, word, words) : NULL;
+    if (!lanes)
+        take(l, SIZE_MAX / 2);
+    if (l->refused != SLR_OK)
+        return;
+    for (uint32_t i = 0; i < module->shareds; i++) {
+        shared[i] = module->shared[i];
+        offset[i] = slri_entry_shared(l->entry, i);
+    }
+    shared[module->shareds] = (struct slri_shared){.name = SLRI_BLOCK_LANES, .type = lanes};
+    offset[module->shareds] = UINT64_MAX; // until it is used
+    entry->shared_first = 0;
+    entry->shared_offset = offset;
+    l->to->entry = entry;
+    l->to->shared = shared;
+    l->to->shareds = entry->shareds = module->shareds + 1;
+}
+
 static void begin_linked(struct slri_linker *l, const struct slri_module *module)
 {
     l->to = slri_region_take(l->region, sizeof *l->to);
@@ -279,13 +352,14 @@ static void begin_linked(struct slri_linker *l, const struct slri_module *module
     *l->to = *module;
     l->to->region = l->region;
     l->to->functions = l->to->constants = 0;
+    link_shared(l, module);
     add_unit(l, SLRI_LINKED_KERNEL, module);
 }
 
 // A double that is given at launch comes as its bits.
 static void link_entry(struct slri_linker *l, const struct slri_entry *from)
 {
-    struct slri_entry *entry = linked_copy(l, from, sizeof *entry);
+    struct slri_entry *entry = l->to->entry;
     struct slri_binding_info *binding = linked_copy(l, from->binding, from->bindings * sizeof *binding);
     const struct slri_type *bits = slri_type_of(l->types, SLRI_U64);
     if (!bits)
@@ -297,7 +371,6 @@ static void link_entry(struct slri_linker *l, const struct slri_entry *from)
             binding[i].type = bits;
     entry->binding = binding;
     entry->function = linked_function(l, SLRI_LINKED_KERNEL, from->function);
-    l->to->entry = entry;
     l->to->entries = 1;
     l->to->skippeds = l->to->launches = 0;
 }
