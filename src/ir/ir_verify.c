@@ -412,7 +412,8 @@ static bool check_special(struct verifier *v, const struct slri_instr *instr)
     case SLRI_OP_PRINT:
         return check_print(v, instr);
     case SLRI_OP_TRAP:
-        return instr->imm == SLRI_FAULT_ASSERT || instr->imm == SLRI_FAULT_TRAP || broken(v, instr, "no such trap");
+        return instr->imm == SLRI_FAULT_ASSERT || instr->imm == SLRI_FAULT_TRAP || instr->imm == SLRI_FAULT_DIVIDE ||
+               broken(v, instr, "no such trap");
     case SLRI_OP_CALL:
         return check_call(v, instr);
     case SLRI_OP_IF:

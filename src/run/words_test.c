@@ -13,10 +13,11 @@ struct words {
     struct slri_module *source;
 };
 
-static struct words words_of(const char *text, bool meets)
+static struct words words_of(const char *text, bool all_widths, bool meets)
 {
+    const struct slri_words_options options = {.all_widths = all_widths};
     struct words w = {.source = compile_text(text)};
-    assert_int_equal(slri_words_kernel(w.source, w.source->entry, NULL, &w.l.module), SLR_OK);
+    assert_int_equal(slri_words_kernel(w.source, w.source->entry, &options, &w.l.module), SLR_OK);
     if (meets)
         assert_int_equal(slri_meet_kernel(w.l.module, "WGSL"), SLR_OK);
     assert_int_equal(slri_interp_create(w.l.module, &w.l.interp), SLR_OK);
@@ -42,9 +43,9 @@ static void agrees(const char *text)
     GIVE(&as_is, out[0], sizeof out[0]);
     assert_int_equal(go(&as_is), 0);
     end(&as_is);
-    for (int meets = 0; meets < 2; meets++) {
+    for (int how = 0; how < 3; how++) {
         memset(out[1], 0x5a, sizeof out[1]);
-        struct words w = words_of(text, meets);
+        struct words w = words_of(text, how == 2, how == 1);
         GIVE(&w.l, in, sizeof in);
         GIVE(&w.l, out[1], sizeof out[1]);
         assert_int_equal(go(&w.l), 0);
@@ -109,6 +110,58 @@ static void a_function_gives_64_bits(void **state)
            "out[2 * i] = (unsigned)a + count; out[2 * i + 1] = (unsigned)(a >> 32); }");
 }
 
+static void a_case_falls_into_the_next_and_a_loop_goes_on(void **state)
+{
+    (void)state;
+    agrees("__global__ void k(const unsigned *in, unsigned *out) { " AT "unsigned sum = 0; long long wide = in[i] % 5;"
+           "for (int j = 0; j < 6; ++j) {"
+           "  switch ((in[i] >> j) & 7) { case 1: sum += 1; case 2: if (in[i] & 64) break; sum += 10; case 3: case 4:"
+           "    if (in[i] & 128) continue; sum += 100; break; default: sum += 1000; case 6: sum += 10000; }"
+           "  switch (wide) { case 0: sum ^= 1; case 1: sum ^= 2; break; case 4: sum ^= 4; }"
+           "  sum += 7; }"
+           "out[i] = sum; }");
+}
+
+static void a_division_is_of_magnitudes(void **state)
+{
+    (void)state;
+    agrees("__global__ void k(const unsigned *in, unsigned *out) { " AT
+           "int a = i == 3 ? 0x80000000 : (int)in[i], b = i == 3 ? -1 : (int)in[i + 1] >> (i & 31) | 1;"
+           "out[4 * i] = a / b; out[4 * i + 1] = a % b; out[4 * i + 2] = a / -3 ^ a % -3 ^ a / 7 ^ a % 7;"
+           "out[4 * i + 3] = in[i] / (in[i + 1] | 1) ^ in[i] % 10 ^ (unsigned)((long long)a * b / b); }");
+}
+
+static void a_half_is_rounded_once(void **state)
+{
+    (void)state;
+    agrees("#include <cuda_fp16.h>\n"
+           "__global__ void k(const unsigned *in, unsigned *out) { " AT
+           "float f = __uint_as_float(i % 3 ? in[i] : 0x33000000 + i * 0x00400001); __half h = (__half)f;"
+           "((__half *)out)[i] = h; out[256 + i] = __float_as_uint((float)((const __half *)in)[i]);"
+           "out[512 + i] = __float_as_uint((float)(__half)(int)in[i]); }");
+}
+
+static void a_float_times_zero_has_a_sign(void **state)
+{
+    (void)state;
+    agrees("__device__ unsigned bits(float x) { return x == x ? __float_as_uint(x) : 1; }"
+           "__global__ void k(const unsigned *in, unsigned *out) { " AT "float f = __uint_as_float(in[i]);"
+           "out[4 * i] = bits(f * 0.0f); out[4 * i + 1] = bits(-0.0f * f); out[4 * i + 2] = bits(0.0f / f);"
+           "out[4 * i + 3] = (bool)f; }");
+}
+
+static void a_division_by_zero_is_a_fault(void **state)
+{
+    (void)state;
+    for (int all_widths = 0; all_widths < 2; all_widths++) {
+        int numbers[2] = {7, 0};
+        struct words w = words_of("__global__ void k(int *a)\n{\n  a[0] /= a[1];\n}", all_widths, false);
+        GIVE(&w.l, numbers, sizeof numbers);
+        assert_int_equal(go(&w.l), SLRI_FAULT_DIVIDE);
+        done(&w);
+    }
+}
+
 // ---- what is left --------------------------------------------------------------------------------------------------
 
 static bool is_word(enum slri_kind kind)
@@ -145,7 +198,7 @@ static void only_words_are_left(void **state)
                               "__global__ void k(struct s *p, unsigned char *b, long long n, short m, _Bool z) {"
                               "struct s t = *p; t.c += b[n]; t.h ^= m; t.l <<= t.c; if (z) t.f += t.l;"
                               "atomicAdd(&p->f, t.f); atomicMin((int *)p, 3); p[1] = t; b[n] = t.h; }",
-                              false);
+                              false, false);
     for (uint32_t i = 0; i < w.l.module->functions; i++)
         look_at(w.l.module->function[i], w.l.module->function[i]->body);
     assert_string_equal(w.l.module->entry->name, "k");
@@ -176,7 +229,7 @@ static void what_a_word_cannot_hold_is_refused_with_its_place(void **state)
     refuses("__global__ void k(int *a)\n{\n  printf(\"%d\", a[0]);\n}", ":3: printf is");
     const struct slri_words_options prints = {.prints = true, .doubles = true};
     refuses_with(&prints, "__global__ void k(double *a)\n{\n  printf(\"%g\", a[0]);\n}", ":3: printf of a double is");
-    struct words w = words_of("__global__ void k(float *a) { a[0] = a[0] * 0.1f; }", false);
+    struct words w = words_of("__global__ void k(float *a) { a[0] = a[0] * 0.1f; }", false, false);
     done(&w);
 }
 
@@ -267,14 +320,14 @@ static void what_meets_stays_as_it_is(void **state)
         words_of("__global__ void k(int *a, int n) { __shared__ int s[64]; s[threadIdx.x] = a[threadIdx.x];"
                  "for (int i = 32; i > n; i /= 2) { __syncthreads(); s[threadIdx.x] += s[threadIdx.x ^ i]; }"
                  "a[threadIdx.x] = s[0]; }",
-                 false);
+                 false, false);
     const uint32_t regs = only(w.l.module)->regs;
     assert_int_equal(slri_meet_kernel(w.l.module, "WGSL"), SLR_OK);
     assert_int_equal(only(w.l.module)->regs, regs);
     done(&w);
     w = words_of("__global__ void k(int *a) { __shared__ int s[64]; if (threadIdx.x > 8) return; s[threadIdx.x] = 1;"
                  "__syncthreads(); a[threadIdx.x] = s[0]; }",
-                 false);
+                 false, false);
     const uint32_t before = only(w.l.module)->regs;
     assert_int_equal(slri_meet_kernel(w.l.module, "WGSL"), SLR_OK);
     assert_true(only(w.l.module)->regs > before);
@@ -286,14 +339,14 @@ static void a_wait_in_a_switch_of_some_is_refused_with_its_place(void **state)
     (void)state;
     static const char text[] = "__global__ void k(int *a)\n{\n  switch (a[threadIdx.x]) {\n  case 1:\n"
                                "    a[1] = __shfl_sync(0xf, a[0], 1);\n  }\n}";
-    struct words w = words_of(text, false);
+    struct words w = words_of(text, false, false);
     assert_int_equal(slri_meet_kernel(w.l.module, "WGSL"), SLR_UNSUPPORTED);
     if (!strstr(slr_error_message(), ":3: WGSL cannot synchronise here: a switch"))
         fail_msg("%s", slr_error_message());
     done(&w);
     w = words_of("__global__ void k(int *a) { switch (a[threadIdx.x]) { case 1: a[1] = 2; }"
                  "if (threadIdx.x < 4) return; __syncthreads(); }",
-                 false);
+                 false, false);
     assert_int_equal(slri_meet_kernel(w.l.module, "WGSL"), SLR_OK);
     done(&w);
 }
@@ -306,6 +359,11 @@ int main(void)
         cmocka_unit_test(floats_become_integers_of_64_bits),
         cmocka_unit_test(structs_are_copied_where_they_lie),
         cmocka_unit_test(a_function_gives_64_bits),
+        cmocka_unit_test(a_case_falls_into_the_next_and_a_loop_goes_on),
+        cmocka_unit_test(a_division_is_of_magnitudes),
+        cmocka_unit_test(a_half_is_rounded_once),
+        cmocka_unit_test(a_float_times_zero_has_a_sign),
+        cmocka_unit_test(a_division_by_zero_is_a_fault),
         cmocka_unit_test(only_words_are_left),
         cmocka_unit_test(what_a_word_cannot_hold_is_refused_with_its_place),
         cmocka_unit_test(doubles_stay_where_the_device_has_them),

@@ -319,10 +319,11 @@ static bool run_kernel_text(subject *s, const struct slri_bound bound[ARGUMENTS]
 // A turn of the bit-by-bit division takes fuel; so does a store of a byte that another thread came before.
 #define WORDS_FUEL ((uint64_t)FUEL * 200)
 
-// Of every other program the threads also meet: whatever they wait for, all of a block come there.
+// Of every other program the threads also meet: whatever they wait for, all of a block come there. Of every other pair,
+// all widths stay, as for Vulkan.
 static slr_status words_of(const subject *s, const struct slri_module *module, struct slri_module **out)
 {
-    const struct slri_words_options options = {.doubles = true};
+    const struct slri_words_options options = {.doubles = true, .all_widths = s->number / 2 % 2};
     slr_status status = slri_words_kernel(module, module->entry, &options, out);
     return status == SLR_OK && s->number % 2 ? slri_meet_kernel(*out, "this test") : status;
 }

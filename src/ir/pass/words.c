@@ -10,14 +10,16 @@
 
 // ---- types ---------------------------------------------------------------------------------------------------------
 
-static uint64_t whole_words(uint64_t bytes)
+static uint64_t whole_words(const struct slri_words *w, uint64_t bytes)
 {
-    return slri_round_up(bytes, 4);
+    return w->options.all_widths ? bytes : slri_round_up(bytes, 4);
 }
 
 static const struct slri_type *words_of(struct slri_words *w, const struct slri_type *type)
 {
-    const struct slri_type *made = slri_type_array(w->types, w->word_type, whole_words(type->bytes) / 4);
+    if (w->options.all_widths)
+        return type;
+    const struct slri_type *made = slri_type_array(w->types, w->word_type, whole_words(w, type->bytes) / 4);
     w->l.out_of_memory |= !made;
     return made ? made : type;
 }
@@ -25,6 +27,8 @@ static const struct slri_type *words_of(struct slri_words *w, const struct slri_
 // A value given at launch is a struct of words: a kernel reads a struct through its root.
 static const struct slri_type *struct_of(struct slri_words *w, const struct slri_type *type)
 {
+    if (w->options.all_widths)
+        return type;
     struct slri_type *made = slri_type_struct(w->types, "slri_words");
     struct slri_field *field = slri_region_take(w->l.region, sizeof *field);
     w->l.out_of_memory |= !made || !field;
@@ -70,7 +74,7 @@ static void add_param(struct slri_words *w, const char *name, slri_reg reg, uint
 
 static void add_memory_param(struct slri_words *w, const struct slri_param *param)
 {
-    add_param(w, param->name, slri_lower_reg(&w->l, SLRI_I64), whole_words(param->bytes));
+    add_param(w, param->name, slri_lower_reg(&w->l, SLRI_I64), whole_words(w, param->bytes));
     if (w->l.function->param)
         w->l.function->param[w->l.function->params - 1].is_common = param->is_common;
 }
@@ -80,7 +84,7 @@ static void make_param(struct slri_words *w, uint32_t index)
     const struct slri_param *param = &w->source->param[index];
     struct slri_words_reg *at = &w->now->reg[param->reg];
     const enum slri_kind kind = w->source->reg_kind[param->reg];
-    const bool is_wide = slri_words_is_wide(kind);
+    const bool is_wide = slri_words_is_wide(w, kind);
     if (w->now->param)
         w->now->param[index] = w->l.function->params;
     if (param->is_memory)
@@ -105,7 +109,7 @@ static void make_signature(struct slri_words *w)
     for (uint32_t i = 0; i < source->params; i++)
         make_param(w, i);
     made->result = source->result;
-    if (slri_words_is_wide(source->result)) {
+    if (slri_words_is_wide(w, source->result)) {
         made->result = SLRI_U32;
         w->now->high_param = made->params;
         add_param(w, "slri_high", slri_lower_reg(&w->l, SLRI_I64), 4);
@@ -151,7 +155,7 @@ static bool is_word(enum slri_kind kind)
 static void begin_buffer(struct slri_words *w, slri_reg reg)
 {
     w->first_fresh = w->l.function->regs;
-    slri_words_write(w, reg, (struct slri_words_pair){slri_words_u32(0), slri_words_u32(0)});
+    slri_words_write(w, reg, slri_words_literal(w, SLRI_I64, 0));
 }
 
 static void begin_value(struct slri_words *w, const struct slri_binding_info *from, struct slri_binding_info *binding,
@@ -159,8 +163,8 @@ static void begin_value(struct slri_words *w, const struct slri_binding_info *fr
 {
     struct slri_words_reg *at = &w->now->reg[from->reg];
     const enum slri_kind kind = from->type->kind;
-    if (is_word(kind)) {
-        binding->reg = slri_lower_variable(&w->l, kind, from->name);
+    if (is_word(kind) || w->options.all_widths) {
+        binding->reg = slri_lower_variable(&w->l, w->source->reg_kind[from->reg], from->name);
         at->is.low = slri_words_of(w, binding->reg);
         at->is_made = at->is_fixed = true;
         return;
@@ -205,7 +209,7 @@ static void place_shared(struct slri_words *w, struct slri_entry *entry)
             continue;
         at = slri_round_up(at, type->align > 4 ? type->align : 4);
         entry->shared_offset[i] = at;
-        at += whole_words(type->bytes);
+        at += whole_words(w, type->bytes);
     }
     entry->shared_bytes = at;
 }
@@ -229,9 +233,9 @@ static struct slri_entry *make_entry(struct slri_words *w)
 
 static const unsigned char *padded(struct slri_words *w, const unsigned char *data, uint64_t bytes)
 {
-    if (!data || bytes % 4 == 0)
+    if (!data || whole_words(w, bytes) == bytes)
         return data;
-    unsigned char *made = slri_region_take(w->l.region, whole_words(bytes));
+    unsigned char *made = slri_region_take(w->l.region, whole_words(w, bytes));
     w->l.out_of_memory |= !made;
     if (made)
         memcpy(made, data, bytes);
@@ -259,7 +263,7 @@ static void make_tables(struct slri_words *w, struct slri_module *module)
         module->global[i].data = padded(w, from->global[i].data, from->global[i].type->bytes);
         module->global[i].type = words_of(w, from->global[i].type);
     }
-    module->global_bytes = whole_words(from->global_bytes);
+    module->global_bytes = whole_words(w, from->global_bytes);
 }
 
 static bool make_functions(struct slri_words *w, struct slri_module *module, struct slri_entry *entry)
@@ -315,6 +319,8 @@ slr_status slri_words_kernel(const struct slri_module *module, const struct slri
         return SLRI_FAIL(UNSUPPORTED, "'%s' of %s is no __global__ kernel", kernel->name, module->name);
     if (options)
         w.options = *options;
+    w.options.doubles |= w.options.all_widths;
+    w.options.prints |= w.options.all_widths;
     w.l.region = slri_region_create();
     slr_status status = w.l.region && make_words_module(&w, &made) ? w.refused : w.refused ? w.refused : SLR_NO_MEMORY;
     if (status == SLR_NO_MEMORY)

@@ -25,7 +25,17 @@
 
 #include "ir/ir.h"
 
+// What emitters need not know of, whichever widths there are:
+// - A SWITCH has no case that falls into the next, but those that are empty.
+// - A DIV of integers is by a literal of at least 1, or of U32 or U64 and not by 0; there is no REM. A division by 0 is
+//   a TRAP; who goes on behind it gets 0.
+// - The count of a shift is below the width.
+// - A float is not multiplied by a literal 0, nor is one divided.
+// - CONVERT is between kinds of registers; nothing is of kind BOOL, F16 or BF16.
 struct slri_words_options {
+    // Registers of 64 bits stay, and accesses of all widths, and atomics of 64 bits: only that is lowered which no
+    // device does as the IR says, and COPY, ZERO, INDEX and CLOCK. Includes the other two.
+    bool all_widths;
     bool doubles; // registers of F64 stay, with CONVERT and MATH of them; false: they are refused
     bool prints;  // PRINT stays, of kind U32: each value is two registers of words, low first; false: it is refused
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics of U32, and loops around a CAS for what a word's own operations are not.
+// Atomics of integers, and loops around a CAS for what a device has no operation for.
 #include "ir/pass/words_internal.h"
 
 typedef struct slri_word word;
 
-static struct slri_instr *append(struct slri_words *w, enum slri_op op, struct slri_root root, slri_reg at,
-                                 uint8_t order, uint8_t scope)
+static struct slri_instr *append(struct slri_words *w, enum slri_op op, enum slri_kind kind, struct slri_root root,
+                                 slri_reg at, uint8_t order, uint8_t scope)
 {
-    struct slri_instr *in = slri_lower_append(&w->l, op, SLRI_U32);
+    struct slri_instr *in = slri_lower_append(&w->l, op, kind);
     in->root = slri_words_place(w, root);
     in->a = at;
     in->order = order;
@@ -15,12 +15,25 @@ static struct slri_instr *append(struct slri_words *w, enum slri_op op, struct s
     return in;
 }
 
+// What the memory's integer is of, and a value as that.
+static enum slri_kind kind_of(const struct slri_words *w, enum slri_kind kind)
+{
+    if (!w->options.all_widths)
+        return SLRI_U32;
+    return kind == SLRI_F32 ? SLRI_U32 : kind == SLRI_F64 ? SLRI_U64 : kind;
+}
+
+static word held(struct slri_words *w, enum slri_kind kind, word value)
+{
+    return slri_words_as(w, kind, slri_kind_is_float(value.kind) ? slri_words_bits(w, value) : value);
+}
+
 // A failed CAS gives what is there, and the next turn begins with that. The first turn costs no fuel.
 void slri_words_begin_swap(struct slri_words *w, struct slri_words_swap *swap)
 {
-    swap->seen = slri_words_new(w, SLRI_U32);
+    swap->seen = slri_words_new(w, swap->kind);
     slri_reg at = slri_words_offset(w, swap->at);
-    append(w, SLRI_OP_ATOMIC_LOAD, swap->root, at, SLRI_RELAXED, swap->scope)->dst = swap->seen.reg;
+    append(w, SLRI_OP_ATOMIC_LOAD, swap->kind, swap->root, at, SLRI_RELAXED, swap->scope)->dst = swap->seen.reg;
     swap->behind = w->l.block;
     struct slri_block *test = slri_lower_block(&w->l), *body = slri_lower_block(&w->l);
     struct slri_instr *loop = slri_lower_append(&w->l, SLRI_OP_LOOP, SLRI_VOID);
@@ -32,12 +45,12 @@ void slri_words_begin_swap(struct slri_words *w, struct slri_words_swap *swap)
 void slri_words_end_swap(struct slri_words *w, struct slri_words_swap *swap, word value)
 {
     slri_reg to = slri_words_reg_of(w, value), at = slri_words_offset(w, swap->at);
-    slri_reg now = slri_lower_reg(&w->l, SLRI_U32);
-    struct slri_instr *in = append(w, SLRI_OP_ATOMIC_CAS, swap->root, at, swap->order, swap->scope);
+    slri_reg now = slri_lower_reg(&w->l, swap->kind);
+    struct slri_instr *in = append(w, SLRI_OP_ATOMIC_CAS, swap->kind, swap->root, at, swap->order, swap->scope);
     in->dst = now;
     in->b = swap->seen.reg;
     in->c = to;
-    word same = slri_words_op(w, SLRI_OP_EQ, SLRI_U32, slri_words_of(w, now), swap->seen);
+    word same = slri_words_op(w, SLRI_OP_EQ, swap->kind, slri_words_of(w, now), swap->seen);
     struct slri_block *behind = slri_lower_if(&w->l, slri_words_reg_of(w, same), NULL);
     slri_lower_append(&w->l, SLRI_OP_BREAK, SLRI_VOID);
     w->l.block = behind;
@@ -47,19 +60,19 @@ void slri_words_end_swap(struct slri_words *w, struct slri_words_swap *swap, wor
 
 // ---- read-modify-write ---------------------------------------------------------------------------------------------
 
-static bool is_plain(enum slri_kind kind, uint64_t rmw)
+static bool is_plain(const struct slri_words *w, enum slri_kind kind, uint64_t rmw)
 {
     switch ((enum slri_rmw)rmw) {
     case SLRI_RMW_EXCHANGE:
         return true;
     case SLRI_RMW_MIN:
     case SLRI_RMW_MAX:
-        return kind == SLRI_U32;
+        return kind == SLRI_U32 || (w->options.all_widths && !slri_kind_is_float(kind));
     case SLRI_RMW_INCREMENT:
     case SLRI_RMW_DECREMENT:
         return false;
     default:
-        return kind != SLRI_F32;
+        return !slri_kind_is_float(kind);
     }
 }
 
@@ -99,16 +112,18 @@ static void put_rmw(struct slri_words *w, const struct slri_instr *in, word at)
 {
     word given = slri_words_read(w, in->b).low;
     word old;
-    if (is_plain(in->kind, in->imm)) {
-        slri_reg by = slri_words_reg_of(w, slri_words_bits(w, given)), offset = slri_words_offset(w, at);
-        slri_reg dst = slri_lower_reg(&w->l, SLRI_U32);
-        struct slri_instr *made = append(w, SLRI_OP_ATOMIC_RMW, in->root, offset, in->order, in->scope);
+    const enum slri_kind kind = kind_of(w, in->kind);
+    if (is_plain(w, in->kind, in->imm)) {
+        slri_reg by = slri_words_reg_of(w, held(w, kind, given)), offset = slri_words_offset(w, at);
+        slri_reg dst = slri_lower_reg(&w->l, kind);
+        struct slri_instr *made = append(w, SLRI_OP_ATOMIC_RMW, kind, in->root, offset, in->order, in->scope);
         made->dst = dst;
         made->b = by;
         made->imm = in->imm;
         old = slri_words_of(w, dst);
     } else {
-        struct slri_words_swap swap = {.root = in->root, .at = at, .order = in->order, .scope = in->scope};
+        struct slri_words_swap swap = {
+            .root = in->root, .kind = kind, .at = at, .order = in->order, .scope = in->scope};
         slri_words_begin_swap(w, &swap);
         slri_words_end_swap(w, &swap, combined(w, in, swap.seen, given));
         old = swap.seen;
@@ -118,7 +133,7 @@ static void put_rmw(struct slri_words *w, const struct slri_instr *in, word at)
 
 void slri_words_atomic(struct slri_words *w, const struct slri_instr *in)
 {
-    if (slri_kind_bytes(in->kind) == 8) {
+    if (slri_kind_bytes(in->kind) == 8 && !w->options.all_widths) {
         slri_words_refuse(w, in, "an atomic of 64 bits is", "use one of 32 bits, or two words and a lock");
         return;
     }
@@ -127,15 +142,16 @@ void slri_words_atomic(struct slri_words *w, const struct slri_instr *in)
         put_rmw(w, in, at);
         return;
     }
+    const enum slri_kind kind = kind_of(w, in->kind);
     slri_reg b = SLRI_NO_REG, c = SLRI_NO_REG, dst = SLRI_NO_REG;
     if (in->b != SLRI_NO_REG)
-        b = slri_words_reg_of(w, slri_words_bits(w, slri_words_read(w, in->b).low));
+        b = slri_words_reg_of(w, held(w, kind, slri_words_read(w, in->b).low));
     if (in->c != SLRI_NO_REG)
-        c = slri_words_reg_of(w, slri_words_bits(w, slri_words_read(w, in->c).low));
+        c = slri_words_reg_of(w, held(w, kind, slri_words_read(w, in->c).low));
     slri_reg offset = slri_words_offset(w, at);
     if (in->op != SLRI_OP_ATOMIC_STORE)
-        dst = slri_lower_reg(&w->l, SLRI_U32);
-    struct slri_instr *made = append(w, in->op, in->root, offset, in->order, in->scope);
+        dst = slri_lower_reg(&w->l, kind);
+    struct slri_instr *made = append(w, in->op, kind, in->root, offset, in->order, in->scope);
     made->dst = dst;
     made->b = b;
     made->c = c;

@@ -38,13 +38,12 @@ static word is_nan(struct slri_words *w, word magnitude)
     return slri_words_mask(w, SLRI_WORDS_OP(w, GT, magnitude, slri_words_u32(0x7f800000)));
 }
 
-// Of a magnitude's bits, in steps of 2^shift, to nearest even.
-static word round_at(struct slri_words *w, word value, word shift)
+// Of a magnitude's bits, in steps of 2^places, to nearest even.
+static word round_at(struct slri_words *w, word value, uint32_t places)
 {
-    word one = slri_words_u32(1);
-    word odd = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, SHR, value, shift), one);
-    word below = SLRI_WORDS_OP(w, SUB, SLRI_WORDS_OP(w, SHL, one, SLRI_WORDS_OP(w, SUB, shift, one)), one);
-    return SLRI_WORDS_OP(w, SHR, SLRI_WORDS_OP(w, ADD, SLRI_WORDS_OP(w, ADD, value, below), odd), shift);
+    word by = slri_words_u32(places), odd = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, SHR, value, by), slri_words_u32(1));
+    word half = slri_words_u32((UINT32_C(1) << (places - 1)) - 1);
+    return SLRI_WORDS_OP(w, SHR, SLRI_WORDS_OP(w, ADD, SLRI_WORDS_OP(w, ADD, value, half), odd), by);
 }
 
 static word f16_bits(struct slri_words *w, word a)
@@ -52,15 +51,14 @@ static word f16_bits(struct slri_words *w, word a)
     word of = slri_words_bits(w, a);
     word sign = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, SHR, of, slri_words_u32(16)), slri_words_u32(0x8000));
     word magnitude = SLRI_WORDS_OP(w, AND, of, slri_words_u32(0x7fffffff));
-    word normal = round_at(w, SLRI_WORDS_OP(w, SUB, magnitude, slri_words_u32(0x38000000)), slri_words_u32(13));
-    word mantissa =
-        SLRI_WORDS_OP(w, OR, SLRI_WORDS_OP(w, AND, magnitude, slri_words_u32(0x7fffff)), slri_words_u32(0x800000));
-    word exponent = SLRI_WORDS_OP(w, SHR, magnitude, slri_words_u32(23)); // below 2^-14: steps of 2^-24
-    word shift =
-        slri_words_call(w, SLRI_MATH_MIN_U32, SLRI_WORDS_OP(w, SUB, slri_words_u32(126), exponent), slri_words_u32(31));
+    word normal = round_at(w, SLRI_WORDS_OP(w, SUB, magnitude, slri_words_u32(0x38000000)), 13);
+    // Below 2^-14 a half has steps of 2^-24, as a sum with 0.5 has in its last place.
+    word sum =
+        slri_words_op(w, SLRI_OP_ADD, SLRI_F32, slri_words_from_bits(w, SLRI_F32, magnitude), floating(SLRI_F32, 0.5));
+    word small = SLRI_WORDS_OP(w, SUB, slri_words_bits(w, sum), slri_words_u32(0x3f000000));
     word is_small = slri_words_mask(w, SLRI_WORDS_OP(w, LT, magnitude, slri_words_u32(0x38800000)));
     word is_large = slri_words_mask(w, SLRI_WORDS_OP(w, GE, magnitude, slri_words_u32(0x47800000)));
-    word finite = slri_words_pick(w, is_small, round_at(w, mantissa, shift), normal);
+    word finite = slri_words_pick(w, is_small, small, normal);
     word made = SLRI_WORDS_OP(w, OR, slri_words_pick(w, is_large, slri_words_u32(0x7c00), finite), sign);
     return slri_words_pick(w, is_nan(w, magnitude), slri_words_u32(0x7e00), made);
 }
@@ -71,7 +69,7 @@ word slri_words_half_bits(struct slri_words *w, enum slri_kind kind, word a)
         return f16_bits(w, a);
     word of = slri_words_bits(w, a);
     word magnitude = SLRI_WORDS_OP(w, AND, of, slri_words_u32(0x7fffffff));
-    return slri_words_pick(w, is_nan(w, magnitude), slri_words_u32(0x7fc0), round_at(w, of, slri_words_u32(16)));
+    return slri_words_pick(w, is_nan(w, magnitude), slri_words_u32(0x7fc0), round_at(w, of, 16));
 }
 
 word slri_words_half_value(struct slri_words *w, enum slri_kind kind, word of)
@@ -84,7 +82,8 @@ word slri_words_half_value(struct slri_words *w, enum slri_kind kind, word of)
     word steps = slri_words_as(w, SLRI_F32, magnitude);
     word small = slri_words_bits(w, slri_words_op(w, SLRI_OP_MUL, SLRI_F32, steps, floating(SLRI_F32, 0x1p-24)));
     word normal = SLRI_WORDS_OP(w, ADD, moved, slri_words_u32(0x38000000));
-    word large = SLRI_WORDS_OP(w, OR, moved, slri_words_u32(0x7f800000));
+    word nan = slri_words_mask(w, SLRI_WORDS_OP(w, GT, magnitude, slri_words_u32(0x7c00)));
+    word large = SLRI_WORDS_OP(w, OR, SLRI_WORDS_OP(w, AND, nan, slri_words_u32(0x400000)), slri_words_u32(0x7f800000));
     word is_small = slri_words_mask(w, SLRI_WORDS_OP(w, LT, magnitude, slri_words_u32(0x400)));
     word is_large = slri_words_mask(w, SLRI_WORDS_OP(w, GE, magnitude, slri_words_u32(0x7c00)));
     word made = slri_words_pick(w, is_small, small, slri_words_pick(w, is_large, large, normal));
@@ -154,8 +153,8 @@ static word to_half(struct slri_words *w, enum slri_kind from, enum slri_kind to
     word of = a.low;
     if (from == SLRI_F64)
         of = f64_to_odd(w, a.low);
-    else if (slri_words_is_wide(from))
-        of = to_f32(w, from, a, true);
+    else if (from == SLRI_I64 || from == SLRI_U64)
+        of = to_f32(w, from, w->options.all_widths ? slri_words_split(w, a.low) : a, true);
     else if (from == SLRI_I32)
         of = to_f32(w, SLRI_I64, (pair){slri_words_bits(w, a.low), slri_words_sign(w, a.low)}, true);
     else if (from == SLRI_U32)
@@ -198,6 +197,9 @@ static pair from_float(struct slri_words *w, enum slri_kind from, enum slri_kind
 
 static word float_to_narrow(struct slri_words *w, enum slri_kind from, enum slri_kind to, word a)
 {
+    if (to == SLRI_BOOL && from == SLRI_F32) // by its bits: a device may take a subnormal for 0
+        return SLRI_WORDS_OP(w, NE, SLRI_WORDS_OP(w, AND, slri_words_bits(w, a), slri_words_u32(0x7fffffff)),
+                             slri_words_u32(0));
     if (to == SLRI_BOOL)
         return slri_words_op(w, SLRI_OP_NE, from, a, floating(from, 0));
     const uint32_t width = 8 * slri_kind_bytes(to);
@@ -211,7 +213,7 @@ static word float_to_narrow(struct slri_words *w, enum slri_kind from, enum slri
 
 static pair widen(struct slri_words *w, enum slri_kind from, pair a, bool high)
 {
-    if (slri_words_is_wide(from))
+    if (slri_words_is_wide(w, from))
         return a;
     pair out = slri_words_one(slri_words_as(w, SLRI_U32, a.low));
     if (high)
@@ -222,19 +224,21 @@ static pair widen(struct slri_words *w, enum slri_kind from, pair a, bool high)
 pair slri_words_convert(struct slri_words *w, enum slri_kind from, enum slri_kind to, pair a, bool high)
 {
     const bool is_float = slri_kind_is_float(from);
-    if (slri_words_is_wide(to))
+    if (slri_words_is_wide(w, to))
         return is_float ? from_float(w, from, to, a.low) : widen(w, from, a, high);
     if (slri_kind_is_half(to))
         return slri_words_one(to_half(w, from, to, a));
-    if (to == SLRI_F32 && slri_words_is_wide(from))
+    if (to == SLRI_F32 && slri_words_is_wide(w, from))
         return slri_words_one(to_f32(w, from, a, false));
-    if (to == SLRI_F64 && slri_words_is_wide(from))
+    if (to == SLRI_F64 && slri_words_is_wide(w, from))
         return slri_words_one(to_f64(w, from, a));
     if (to >= SLRI_I32)
         return slri_words_one(slri_words_as(w, to, a.low));
     if (is_float)
         return slri_words_one(float_to_narrow(w, from, to, a.low));
-    word of = slri_words_is_wide(from) && to == SLRI_BOOL ? SLRI_WORDS_OP(w, OR, a.low, a.high)
-                                                          : slri_words_as(w, SLRI_U32, a.low);
+    if (to == SLRI_BOOL && w->options.all_widths)
+        return slri_words_one(slri_words_op(w, SLRI_OP_NE, from, a.low, slri_words_const(from, 0)));
+    word of = slri_words_is_wide(w, from) && to == SLRI_BOOL ? SLRI_WORDS_OP(w, OR, a.low, a.high)
+                                                             : slri_words_as(w, SLRI_U32, a.low);
     return slri_words_one(slri_words_narrow(w, to, of));
 }

@@ -25,9 +25,27 @@ static struct slri_block *block_of(struct slri_words *w, const struct slri_block
 
 // ---- arithmetic ----------------------------------------------------------------------------------------------------
 
-static bool divides(const struct slri_instr *in)
+// Of no pair.
+static word arithmetic(struct slri_words *w, const struct slri_instr *in, word a, word b)
 {
-    return in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM;
+    const bool is_float = slri_kind_is_float(in->kind);
+    enum slri_kind kind = in->kind;
+    if (is_float && ((in->op == SLRI_OP_MUL && (slri_words_is_float_zero(a) || slri_words_is_float_zero(b))) ||
+                     (in->op == SLRI_OP_DIV && slri_words_is_float_zero(a))))
+        return slri_words_of_zero(w, in->op, a, b);
+    if (!is_float && (in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM))
+        return slri_words_divide(w, in, a, b);
+    if (in->op == SLRI_OP_SHL || in->op == SLRI_OP_SHR)
+        b = slri_words_op(w, SLRI_OP_AND, b.kind, b, slri_words_const(b.kind, 8 * slri_kind_bytes(kind) - 1));
+    if (kind == SLRI_I64 && in->op >= SLRI_OP_LT && in->op <= SLRI_OP_GE) {
+        // Mesa 22.3 takes the order of a widened int and a constant for that of unsigned numbers. With their sign bits
+        // turned over, such numbers are in the order of the signed ones.
+        const word sign = slri_words_const(SLRI_I64, UINT64_C(1) << 63);
+        a = slri_words_op(w, SLRI_OP_XOR, SLRI_I64, a, sign);
+        b = slri_words_op(w, SLRI_OP_XOR, SLRI_I64, b, sign);
+        kind = SLRI_U64;
+    }
+    return slri_words_op(w, in->op, kind, a, b);
 }
 
 static void put_arithmetic(struct slri_words *w, const struct slri_instr *in)
@@ -35,11 +53,8 @@ static void put_arithmetic(struct slri_words *w, const struct slri_instr *in)
     const bool is_unary = in->b == SLRI_NO_REG, compares = in->op >= SLRI_OP_EQ && in->op <= SLRI_OP_GE;
     pair a = slri_words_read(w, in->a), b = is_unary ? a : slri_words_read(w, in->b);
     pair out;
-    if (!slri_words_is_wide(in->kind)) {
-        uint32_t before = w->l.block->count;
-        out = slri_words_one(slri_words_op(w, in->op, in->kind, a.low, b.low));
-        if (divides(in) && w->l.block->count > before && !out.low.is_const)
-            w->l.block->instr[w->l.block->count - 1].imm = in->imm;
+    if (!slri_words_is_wide(w, in->kind)) {
+        out = slri_words_one(arithmetic(w, in, a.low, b.low));
     } else if (compares) {
         out = slri_words_one(slri_words_compare(w, in->op, in->kind, a, b));
     } else {
@@ -50,10 +65,7 @@ static void put_arithmetic(struct slri_words *w, const struct slri_instr *in)
 
 static void put_const(struct slri_words *w, const struct slri_instr *in)
 {
-    pair out = slri_words_one(slri_words_const(in->kind, in->imm));
-    if (slri_words_is_wide(in->kind))
-        out = (pair){slri_words_u32((uint32_t)in->imm), slri_words_u32((uint32_t)(in->imm >> 32))};
-    slri_words_write(w, in->dst, out);
+    slri_words_write(w, in->dst, slri_words_literal(w, in->kind, in->imm));
 }
 
 static void put_convert(struct slri_words *w, const struct slri_instr *in)
@@ -93,7 +105,7 @@ static void put_warp(struct slri_words *w, const struct slri_instr *in)
 {
     enum { MOST = 9, VALUE = 1 }; // WARP's arguments (MATRIX has the most), and the one of the instruction's kind
     slri_reg low[MOST] = {0}, high[MOST] = {0};
-    const bool is_wide = slri_words_is_wide(in->kind);
+    const bool is_wide = slri_words_is_wide(w, in->kind);
     for (uint32_t i = 0; i < in->args && i < MOST; i++) {
         pair value = slri_words_read(w, in->arg[i].reg);
         low[i] = high[i] = slri_words_reg_of(w, value.low);
@@ -136,7 +148,7 @@ static void put_print(struct slri_words *w, const struct slri_instr *in)
         slri_words_refuse(w, in, "printf is", "write to a buffer instead");
         return;
     }
-    if (has_double(w, in)) {
+    if (has_double(w, in) && !w->options.all_widths) {
         slri_words_refuse(w, in, "printf of a double is", "print an integer");
         return;
     }
@@ -144,7 +156,9 @@ static void put_print(struct slri_words *w, const struct slri_instr *in)
     uint32_t args = 0;
     for (uint32_t i = 0; i < in->args; i++) {
         pair value = slri_words_read(w, in->arg[i].reg);
-        const bool is_wide = slri_words_is_wide(w->source->reg_kind[in->arg[i].reg]);
+        if (slri_kind_bytes(value.low.kind) == 8)
+            value = slri_words_split(w, value.low);
+        const bool is_wide = slri_kind_bytes(w->source->reg_kind[in->arg[i].reg]) == 8;
         put_arg(arg, &args, none, slri_words_reg_of(w, slri_words_bits(w, value.low)));
         put_arg(arg, &args, none, slri_words_reg_of(w, is_wide ? value.high : slri_words_u32(0)));
     }
@@ -158,7 +172,7 @@ static void put_call(struct slri_words *w, const struct slri_instr *in)
 {
     const struct slri_root none = {SLRI_ROOT_NONE, 0};
     const struct slri_words_function *callee = &w->functions[in->callee->index];
-    const bool is_wide = slri_words_is_wide(in->callee->result);
+    const bool is_wide = slri_words_is_wide(w, in->callee->result);
     struct slri_arg *arg = take_args(w, 3 * in->args + 1);
     uint32_t args = 0;
     for (uint32_t i = 0; i < in->args; i++) {
@@ -223,9 +237,9 @@ static word case_number(struct slri_words *w, const struct slri_instr *in)
     for (uint32_t i = 0; i < in->cases; i++) {
         if (in->match[i].is_default)
             continue;
-        const uint64_t value = in->match[i].value;
-        pair of = {slri_words_u32((uint32_t)value), slri_words_u32((uint32_t)(value >> 32))};
-        word same = slri_words_compare(w, SLRI_OP_EQ, SLRI_U64, a, of);
+        pair of = slri_words_literal(w, w->source->reg_kind[in->a], in->match[i].value);
+        word same = w->options.all_widths ? slri_words_op(w, SLRI_OP_EQ, of.low.kind, a.low, of.low)
+                                          : slri_words_compare(w, SLRI_OP_EQ, SLRI_U64, a, of);
         struct slri_block *behind = slri_lower_if(&w->l, slri_words_reg_of(w, same), NULL);
         slri_words_set(w, number, slri_words_u32(i + 1));
         w->l.block = behind;
@@ -233,21 +247,78 @@ static word case_number(struct slri_words *w, const struct slri_instr *in)
     return number;
 }
 
-static void put_switch(struct slri_words *w, const struct slri_instr *in)
+static struct slri_case *take_cases(struct slri_words *w, uint32_t cases)
 {
-    const bool is_wide = slri_words_is_wide(w->source->reg_kind[in->a]);
-    slri_reg a = is_wide ? slri_words_reg_of(w, case_number(w, in)) : low_of(w, in->a);
-    struct slri_case *match = slri_region_take(w->l.region, (in->cases + (size_t)1) * sizeof *match);
+    struct slri_case *match = slri_region_take(w->l.region, (cases + (size_t)1) * sizeof *match);
     w->l.out_of_memory |= !match;
-    for (uint32_t i = 0; match && i < in->cases; i++) {
-        match[i] = in->match[i];
-        match[i].value = is_wide ? i + 1 : in->match[i].value;
-        match[i].body = block_of(w, in->match[i].body);
-    }
+    return match;
+}
+
+static void append_switch(struct slri_words *w, slri_reg a, struct slri_case *match, uint32_t cases)
+{
     struct slri_instr *to = slri_lower_append(&w->l, SLRI_OP_SWITCH, SLRI_VOID);
     to->a = a;
     to->match = match;
-    to->cases = match ? in->cases : 0;
+    to->cases = match ? cases : 0;
+}
+
+static bool falls_through(const struct slri_instr *in)
+{
+    bool falls = false;
+    for (uint32_t i = 0; i + 1 < in->cases; i++) {
+        const struct slri_block *body = in->match[i].body;
+        const enum slri_op last = body->count ? body->instr[body->count - 1].op : SLRI_OP_BREAK;
+        falls |= last != SLRI_OP_BREAK && last != SLRI_OP_CONTINUE && last != SLRI_OP_RETURN;
+    }
+    return falls;
+}
+
+static struct slri_block *case_that_sets(struct slri_words *w, word variable, uint32_t value)
+{
+    struct slri_block *behind = w->l.block, *made = slri_lower_block(&w->l);
+    w->l.block = made;
+    slri_words_set(w, variable, slri_words_u32(value));
+    slri_lower_append(&w->l, SLRI_OP_BREAK, SLRI_VOID);
+    w->l.block = behind;
+    return made;
+}
+
+// All cases from the first one on, in the only case of a switch, which BREAK leaves.
+static void put_falling(struct slri_words *w, const struct slri_instr *in, word first)
+{
+    slri_reg any = slri_words_reg_of(w, slri_words_u32(0));
+    struct slri_case *match = take_cases(w, 1);
+    struct slri_block *behind = w->l.block, *all = slri_lower_block(&w->l);
+    w->l.block = all;
+    for (uint32_t i = 0; i < in->cases; i++) {
+        word here = SLRI_WORDS_OP(w, LE, first, slri_words_u32(i));
+        struct slri_block *next = slri_lower_if(&w->l, slri_words_reg_of(w, here), NULL);
+        slri_words_block(w, in->match[i].body);
+        w->l.block = next;
+    }
+    w->l.block = behind;
+    if (match)
+        *match = (struct slri_case){.is_default = true, .body = all};
+    append_switch(w, any, match, 1);
+}
+
+// Where a case falls into the next, a first switch finds which one is the first.
+static void put_switch(struct slri_words *w, const struct slri_instr *in)
+{
+    const bool is_64 = slri_kind_bytes(w->source->reg_kind[in->a]) == 8, falls = falls_through(in);
+    const word first = falls ? slri_words_new(w, SLRI_U32) : slri_words_u32(0);
+    if (falls)
+        slri_words_set(w, first, slri_words_u32(in->cases));
+    slri_reg a = is_64 ? slri_words_reg_of(w, case_number(w, in)) : low_of(w, in->a);
+    struct slri_case *match = take_cases(w, in->cases);
+    for (uint32_t i = 0; match && i < in->cases; i++) {
+        match[i] = in->match[i];
+        match[i].value = is_64 ? i + 1 : in->match[i].value;
+        match[i].body = falls ? case_that_sets(w, first, i) : block_of(w, in->match[i].body);
+    }
+    append_switch(w, a, match, in->cases);
+    if (falls)
+        put_falling(w, in, first);
 }
 
 static void put_word_return(struct slri_words *w, const struct slri_instr *in)
@@ -257,7 +328,7 @@ static void put_word_return(struct slri_words *w, const struct slri_instr *in)
         pair value = slri_words_read(w, in->a);
         a = slri_words_reg_of(w, value.low);
         const struct slri_root high = {SLRI_ROOT_PARAM, w->now->high_param};
-        if (slri_words_is_wide(w->source->result)) {
+        if (slri_words_is_wide(w, w->source->result)) {
             slri_reg of = slri_words_reg_of(w, value.high);
             slri_lower_store(&w->l, SLRI_U32, high, slri_words_offset(w, slri_words_u32(0)), of);
         }
@@ -322,7 +393,7 @@ static void put_instr(struct slri_words *w, const struct slri_instr *in)
         slri_words_atomic(w, in);
         break;
     case SLRI_OP_CLOCK:
-        slri_words_write(w, in->dst, (pair){slri_words_u32(0), slri_words_u32(0)});
+        slri_words_write(w, in->dst, slri_words_literal(w, SLRI_U64, 0));
         break;
     case SLRI_OP_WARP:
         put_warp(w, in);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of this pass share: words.c the module and its functions, words_need.c what is known of a function's
 // registers, words_make.c the writing of instructions, words_instr.c instructions, words_wide.c arithmetic of 64 bits,
-// words_convert.c conversions, words_math.c functions, words_memory.c accesses, words_atomic.c atomics.
+// words_divide.c division and
+// what floats make of 0, words_convert.c conversions, words_math.c functions, words_memory.c accesses, words_atomic.c
+// atomics.
 #ifndef SLRI_IR_PASS_WORDS_INTERNAL_H
 #define SLRI_IR_PASS_WORDS_INTERNAL_H
 
@@ -10,7 +12,7 @@
 
 #include "ir/math/functions.h"
 
-// A value of 32 bits (or an F64): a register, or a constant that is not written yet.
+// A value of 32 bits, or of a kind of 64 that stays: a register, or a constant that is not written yet.
 struct slri_word {
     enum slri_kind kind;
     slri_reg reg; // SLRI_NO_REG: a constant, or nothing
@@ -26,7 +28,7 @@ struct slri_words_pair { // of 64 bits; of less, only `low`
 struct slri_words_reg {
     uint32_t writes; // places that write it, a parameter's or binding's arrival among them
     bool high;       // its high word is asked for
-    uint8_t zeros;   // low bits that are known to be 0, at most 2
+    uint8_t zeros;   // low bits that are known to be 0, at most 3
     bool is_made;    // it has become `is`
     bool is_fixed;   // `is` are registers of its own, which are written
     struct slri_words_pair is;
@@ -70,7 +72,7 @@ void slri_words_set(struct slri_words *w, struct slri_word variable, struct slri
 struct slri_word slri_words_op(struct slri_words *w, enum slri_op op, enum slri_kind kind, struct slri_word a,
                                struct slri_word b);
 struct slri_word slri_words_as(struct slri_words *w, enum slri_kind kind, struct slri_word a); // CONVERT
-struct slri_word slri_words_bits(struct slri_words *w, struct slri_word a); // of an I32 or F32, as U32
+struct slri_word slri_words_bits(struct slri_words *w, struct slri_word a);                    // as U32 or U64
 struct slri_word slri_words_from_bits(struct slri_words *w, enum slri_kind kind, struct slri_word a);
 struct slri_word slri_words_call(struct slri_words *w, enum slri_math_id id, struct slri_word a, struct slri_word b);
 struct slri_word slri_words_mask(struct slri_words *w, struct slri_word test); // all ones where the I32 0 or 1 is 1
@@ -89,11 +91,24 @@ static inline struct slri_words_pair slri_words_one(struct slri_word low)
 {
     return (struct slri_words_pair){.low = low, .high = {.reg = SLRI_NO_REG}};
 }
-static inline bool slri_words_is_wide(enum slri_kind kind)
+// Whether a value of that kind becomes two words.
+static inline bool slri_words_is_wide(const struct slri_words *w, enum slri_kind kind)
 {
-    return kind == SLRI_I64 || kind == SLRI_U64;
+    return !w->options.all_widths && (kind == SLRI_I64 || kind == SLRI_U64);
 }
+struct slri_words_pair slri_words_literal(struct slri_words *w, enum slri_kind kind, uint64_t bits);
+struct slri_words_pair slri_words_split(struct slri_words *w, struct slri_word a); // of a kind of 64 bits that stays
 void slri_words_refuse(struct slri_words *w, const struct slri_instr *in, const char *what, const char *advice);
+
+// words_divide.c: of integers and floats that are no pairs
+struct slri_word slri_words_divide(struct slri_words *w, const struct slri_instr *in, struct slri_word a,
+                                   struct slri_word b);
+// I32: whether it is 0, which is the fault of a division.
+struct slri_word slri_words_fault_at_zero(struct slri_words *w, struct slri_word by);
+struct slri_word slri_words_quotient(struct slri_words *w, enum slri_kind kind, struct slri_word a, struct slri_word b);
+// Whether a float is a literal 0, and what a product or quotient with it is.
+bool slri_words_is_float_zero(struct slri_word a);
+struct slri_word slri_words_of_zero(struct slri_words *w, enum slri_op op, struct slri_word a, struct slri_word b);
 
 // words_wide.c: of pairs. `high`: whether the result's high word is asked for.
 struct slri_words_pair slri_words_arithmetic(struct slri_words *w, const struct slri_instr *in,
@@ -135,6 +150,7 @@ void slri_words_atomic(struct slri_words *w, const struct slri_instr *in);
 // A loop: `seen` is what the word at (root, at) holds, and the caller writes what shall be there instead.
 struct slri_words_swap {
     struct slri_root root;
+    enum slri_kind kind; // of integers
     struct slri_word at, seen;
     uint8_t order, scope;
     struct slri_block *behind;

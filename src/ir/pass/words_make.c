@@ -45,6 +45,11 @@ static bool is_value(struct slri_word a, uint64_t value)
     return a.is_const && a.value == value;
 }
 
+static bool is_all_ones(struct slri_word a)
+{
+    return is_value(a, slri_kind_bytes(a.kind) == 8 ? UINT64_MAX : UINT32_MAX);
+}
+
 // `a op b` where it is one of the two, or 0: of integers.
 static bool shrinks(enum slri_op op, struct slri_word a, struct slri_word b, struct slri_word *out)
 {
@@ -54,8 +59,8 @@ static bool shrinks(enum slri_op op, struct slri_word a, struct slri_word b, str
     case SLRI_OP_OR:
     case SLRI_OP_XOR:
         *out = a0 ? b : a;
-        if (op == SLRI_OP_OR && (is_value(a, UINT32_MAX) || is_value(b, UINT32_MAX))) {
-            *out = slri_words_const(a.kind, UINT32_MAX);
+        if (op == SLRI_OP_OR && (is_all_ones(a) || is_all_ones(b))) {
+            *out = is_all_ones(a) ? a : b;
             return true;
         }
         return a0 || b0;
@@ -65,8 +70,8 @@ static bool shrinks(enum slri_op op, struct slri_word a, struct slri_word b, str
         *out = a;
         return b0 || (a0 && op != SLRI_OP_SUB);
     case SLRI_OP_AND:
-        *out = a0 || is_value(b, UINT32_MAX) ? a : b;
-        return a0 || b0 || is_value(a, UINT32_MAX) || is_value(b, UINT32_MAX);
+        *out = a0 || is_all_ones(b) ? a : b;
+        return a0 || b0 || is_all_ones(a) || is_all_ones(b);
     case SLRI_OP_MUL:
         *out = a0 || is_value(b, 1) ? a : b;
         return a0 || b0 || is_value(a, 1) || is_value(b, 1);
@@ -108,7 +113,8 @@ struct slri_word slri_words_call(struct slri_words *w, enum slri_math_id id, str
 {
     const struct slri_math_function *math = &slri_math_functions[id];
     static const enum slri_kind kinds[] = {
-        [SLRI_MATH_F32] = SLRI_F32, [SLRI_MATH_F64] = SLRI_F64, [SLRI_MATH_I32] = SLRI_I32, [SLRI_MATH_U32] = SLRI_U32};
+        [SLRI_MATH_F32] = SLRI_F32, [SLRI_MATH_F64] = SLRI_F64, [SLRI_MATH_I32] = SLRI_I32,
+        [SLRI_MATH_U32] = SLRI_U32, [SLRI_MATH_I64] = SLRI_I64, [SLRI_MATH_U64] = SLRI_U64};
     struct slri_arg *arg = slri_region_take(w->l.region, 2 * sizeof *arg);
     w->l.out_of_memory |= !arg;
     slri_reg dst = slri_lower_reg(&w->l, kinds[math->result]);
@@ -125,15 +131,20 @@ struct slri_word slri_words_call(struct slri_words *w, enum slri_math_id id, str
 
 struct slri_word slri_words_bits(struct slri_words *w, struct slri_word a)
 {
+    const enum slri_kind kind = slri_kind_bytes(a.kind) == 8 ? SLRI_U64 : SLRI_U32;
     if (a.is_const)
-        return slri_words_u32((uint32_t)a.value);
-    return a.kind == SLRI_F32 ? slri_words_call(w, SLRI_MATH_FLOAT_AS_UINT, a, a) : slri_words_as(w, SLRI_U32, a);
+        return slri_words_const(kind, a.value);
+    if (slri_kind_is_float(a.kind))
+        a = slri_words_call(w, a.kind == SLRI_F32 ? SLRI_MATH_FLOAT_AS_UINT : SLRI_MATH_DOUBLE_AS_LONGLONG, a, a);
+    return slri_words_as(w, kind, a);
 }
 
 struct slri_word slri_words_from_bits(struct slri_words *w, enum slri_kind kind, struct slri_word a)
 {
     if (a.is_const)
         return slri_words_const(kind, a.value);
+    if (kind == SLRI_F64)
+        return slri_words_call(w, SLRI_MATH_LONGLONG_AS_DOUBLE, slri_words_as(w, SLRI_I64, a), a);
     return kind == SLRI_F32 ? slri_words_call(w, SLRI_MATH_UINT_AS_FLOAT, a, a) : slri_words_as(w, kind, a);
 }
 
@@ -153,13 +164,27 @@ struct slri_word slri_words_is_zero(struct slri_words *w, struct slri_word a)
     return SLRI_WORDS_OP(w, EQ, a, slri_words_u32(0));
 }
 
+struct slri_words_pair slri_words_literal(struct slri_words *w, enum slri_kind kind, uint64_t bits)
+{
+    if (slri_words_is_wide(w, kind))
+        return (struct slri_words_pair){slri_words_u32((uint32_t)bits), slri_words_u32((uint32_t)(bits >> 32))};
+    return slri_words_one(slri_words_const(kind, bits));
+}
+
+struct slri_words_pair slri_words_split(struct slri_words *w, struct slri_word a)
+{
+    struct slri_word bits = slri_words_bits(w, a);
+    struct slri_word high = slri_words_op(w, SLRI_OP_SHR, SLRI_U64, bits, slri_words_const(SLRI_U64, 32));
+    return (struct slri_words_pair){slri_words_as(w, SLRI_U32, bits), slri_words_as(w, SLRI_U32, high)};
+}
+
 // ---- registers of the source ---------------------------------------------------------------------------------------
 
 static void give_registers(struct slri_words *w, slri_reg reg, struct slri_words_reg *at)
 {
     const enum slri_kind kind = w->source->reg_kind[reg];
     const char *name = w->source->reg_name[reg];
-    const bool is_wide = slri_words_is_wide(kind);
+    const bool is_wide = slri_words_is_wide(w, kind);
     at->is.low = slri_words_of(w, slri_lower_variable(&w->l, is_wide ? SLRI_U32 : kind, name));
     at->is.high = slri_words_const(SLRI_U32, 0);
     if (is_wide && at->high)
@@ -200,7 +225,7 @@ void slri_words_write(struct slri_words *w, slri_reg reg, struct slri_words_pair
     if (reg == SLRI_NO_REG)
         return;
     struct slri_words_reg *at = &w->now->reg[reg];
-    const bool has_high = slri_words_is_wide(w->source->reg_kind[reg]) && at->high;
+    const bool has_high = slri_words_is_wide(w, w->source->reg_kind[reg]) && at->high;
     if (at->writes == 1 && !at->is_made && is_fresh(w, value.low) && (!has_high || is_fresh(w, value.high))) {
         at->is = value;
         at->is_made = true;

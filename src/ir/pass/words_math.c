@@ -183,7 +183,7 @@ void slri_words_math(struct slri_words *w, const struct slri_instr *in)
         slri_words_refuse(w, in, "double is", "use float: write 0.5f for 0.5, and sqrtf for sqrt");
         return;
     }
-    if (!has_wide(math)) {
+    if (!has_wide(math) || w->options.all_widths) {
         put_same_math(w, in);
         return;
     }

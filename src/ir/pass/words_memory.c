@@ -9,23 +9,40 @@ typedef struct slri_word word;
 
 slri_reg slri_words_offset(struct slri_words *w, word at)
 {
-    return slri_lower_convert(&w->l, SLRI_I64, slri_words_reg_of(w, slri_words_as(w, SLRI_U32, at)));
+    return w->options.all_widths
+               ? slri_words_reg_of(w, slri_words_as(w, SLRI_I64, at))
+               : slri_lower_convert(&w->l, SLRI_I64, slri_words_reg_of(w, slri_words_as(w, SLRI_U32, at)));
 }
 
-word slri_words_get(struct slri_words *w, struct slri_root root, word at)
+static word plus(struct slri_words *w, word at, word by)
 {
-    return slri_words_of(w, slri_lower_load(&w->l, SLRI_U32, slri_words_place(w, root), slri_words_offset(w, at)));
-}
-
-void slri_words_put(struct slri_words *w, struct slri_root root, word at, word value)
-{
-    slri_reg of = slri_words_reg_of(w, slri_words_as(w, SLRI_U32, value));
-    slri_lower_store(&w->l, SLRI_U32, slri_words_place(w, root), slri_words_offset(w, at), of);
+    return slri_words_op(w, SLRI_OP_ADD, at.kind, at, by);
 }
 
 static word next(struct slri_words *w, word at)
 {
-    return SLRI_WORDS_OP(w, ADD, at, slri_words_u32(4));
+    return plus(w, at, slri_words_u32(4));
+}
+
+static word load_of(struct slri_words *w, enum slri_kind kind, struct slri_root root, word at)
+{
+    return slri_words_of(w, slri_lower_load(&w->l, kind, slri_words_place(w, root), slri_words_offset(w, at)));
+}
+
+static void store_of(struct slri_words *w, enum slri_kind kind, struct slri_root root, word at, word value)
+{
+    slri_reg of = slri_words_reg_of(w, slri_words_as(w, slri_kind_in_register(kind), value));
+    slri_lower_store(&w->l, kind, slri_words_place(w, root), slri_words_offset(w, at), of);
+}
+
+word slri_words_get(struct slri_words *w, struct slri_root root, word at)
+{
+    return load_of(w, SLRI_U32, root, at);
+}
+
+void slri_words_put(struct slri_words *w, struct slri_root root, word at, word value)
+{
+    store_of(w, SLRI_U32, root, at, value);
 }
 
 // ---- narrow ones ---------------------------------------------------------------------------------------------------
@@ -41,10 +58,18 @@ static word shift_at(struct slri_words *w, word at, uint32_t bytes)
     return SLRI_WORDS_OP(w, SHL, SLRI_WORDS_OP(w, AND, at, slri_words_u32(bytes == 1 ? 3 : 2)), slri_words_u32(3));
 }
 
-static word get_narrow(struct slri_words *w, struct slri_root root, word at, uint32_t bytes)
+// What memory holds of that kind, as an integer.
+static enum slri_kind held_as(enum slri_kind kind)
 {
+    return kind == SLRI_BOOL ? SLRI_U8 : slri_kind_is_half(kind) ? SLRI_U16 : kind;
+}
+
+static word get_narrow(struct slri_words *w, struct slri_root root, word at, enum slri_kind kind)
+{
+    if (w->options.all_widths)
+        return load_of(w, kind, root, at);
     word of = slri_words_get(w, root, word_at(w, at));
-    return SLRI_WORDS_OP(w, SHR, of, shift_at(w, at, bytes));
+    return slri_words_narrow(w, kind, SLRI_WORDS_OP(w, SHR, of, shift_at(w, at, slri_kind_bytes(kind))));
 }
 
 static bool is_own(struct slri_root root)
@@ -54,6 +79,11 @@ static bool is_own(struct slri_root root)
 
 static void put_narrow(struct slri_words *w, struct slri_root root, word at, word value, uint32_t bytes)
 {
+    if (w->options.all_widths) {
+        store_of(w, bytes == 1 ? SLRI_U8 : SLRI_U16, root, at, value);
+        return;
+    }
+    value = slri_words_as(w, SLRI_U32, value);
     word shift = shift_at(w, at, bytes), ones = slri_words_u32(bytes == 1 ? 0xff : 0xffff), holder = word_at(w, at);
     word mask = SLRI_WORDS_OP(w, SHL, ones, shift);
     word there = SLRI_WORDS_OP(w, SHL, SLRI_WORDS_OP(w, AND, value, ones), shift);
@@ -63,7 +93,7 @@ static void put_narrow(struct slri_words *w, struct slri_root root, word at, wor
         slri_words_put(w, root, holder, SLRI_WORDS_OP(w, OR, SLRI_WORDS_OP(w, AND, old, others), there));
         return;
     }
-    struct slri_words_swap swap = {.root = root, .at = holder, .order = SLRI_RELAXED, .scope = SLRI_SCOPE_DEVICE};
+    struct slri_words_swap swap = {.root = root, .kind = SLRI_U32, .at = holder, .scope = SLRI_SCOPE_DEVICE};
     slri_words_begin_swap(w, &swap);
     slri_words_end_swap(w, &swap, SLRI_WORDS_OP(w, OR, SLRI_WORDS_OP(w, AND, swap.seen, others), there));
 }
@@ -81,14 +111,15 @@ static pair loaded(struct slri_words *w, const struct slri_instr *in, word at)
 {
     const uint32_t bytes = slri_kind_bytes(in->kind);
     if (bytes < 4) {
-        word of = get_narrow(w, in->root, at, bytes);
+        word of = get_narrow(w, in->root, at, held_as(in->kind));
         if (in->kind == SLRI_BOOL)
-            of = SLRI_WORDS_OP(w, AND, of, slri_words_u32(0xff));
-        if (slri_kind_is_half(in->kind))
-            return slri_words_one(
-                slri_words_half_value(w, in->kind, SLRI_WORDS_OP(w, AND, of, slri_words_u32(0xffff))));
-        return slri_words_one(slri_words_narrow(w, in->kind, of));
+            of = slri_words_narrow(w, SLRI_BOOL, of);
+        else if (slri_kind_is_half(in->kind))
+            of = slri_words_half_value(w, in->kind, slri_words_as(w, SLRI_U32, of));
+        return slri_words_one(of);
     }
+    if (w->options.all_widths)
+        return slri_words_one(load_of(w, in->kind, in->root, at));
     word low = slri_words_get(w, in->root, at);
     if (bytes == 4)
         return slri_words_one(slri_words_from_bits(w, in->kind, low));
@@ -116,7 +147,9 @@ void slri_words_store(struct slri_words *w, const struct slri_instr *in)
     const uint32_t bytes = slri_kind_bytes(in->kind), from = w->l.block->count;
     word at = slri_words_read(w, in->a).low;
     pair value = slri_words_read(w, in->b);
-    if (in->kind == SLRI_F64) {
+    if (bytes >= 4 && w->options.all_widths) {
+        store_of(w, in->kind, in->root, at, value.low);
+    } else if (in->kind == SLRI_F64) {
         slri_words_put(w, in->root, at, slri_words_call(w, SLRI_MATH_DOUBLE2LOINT, value.low, value.low));
         slri_words_put(w, in->root, next(w, at), slri_words_call(w, SLRI_MATH_DOUBLE2HIINT, value.low, value.low));
     } else if (bytes == 8) {
@@ -128,7 +161,7 @@ void slri_words_store(struct slri_words *w, const struct slri_instr *in)
         word of = slri_kind_is_half(in->kind) ? slri_words_half_bits(w, in->kind, value.low)
                   : in->kind == SLRI_BOOL     ? slri_words_op(w, SLRI_OP_NE, SLRI_U32, value.low, slri_words_u32(0))
                                               : value.low;
-        put_narrow(w, in->root, at, slri_words_as(w, SLRI_U32, of), bytes);
+        put_narrow(w, in->root, at, of, bytes);
     }
     if (in->is_volatile)
         mark_volatile(w, from);
@@ -141,68 +174,97 @@ struct transfer {
     word to, from;
 };
 
-static word plus(struct slri_words *w, word at, word by)
+static void move_piece(struct slri_words *w, const struct transfer *t, word by, uint32_t bytes)
 {
-    return SLRI_WORDS_OP(w, ADD, at, by);
+    const struct slri_instr *in = t->in;
+    const enum slri_kind kind = bytes == 1 ? SLRI_U8 : bytes == 2 ? SLRI_U16 : bytes == 4 ? SLRI_U32 : SLRI_U64;
+    word to = plus(w, t->to, by), value = slri_words_const(slri_kind_in_register(kind), 0);
+    if (in->op == SLRI_OP_COPY && bytes < 4)
+        value = get_narrow(w, in->root2, plus(w, t->from, by), kind);
+    else if (in->op == SLRI_OP_COPY)
+        value = load_of(w, kind, in->root2, plus(w, t->from, by));
+    if (bytes < 4)
+        put_narrow(w, in->root, to, value, bytes);
+    else
+        store_of(w, kind, in->root, to, value);
 }
 
-static void move_word(struct slri_words *w, const struct transfer *t, word by)
+static void move_all(struct slri_words *w, const struct transfer *t, uint32_t first, uint32_t end, uint32_t bytes)
 {
-    word value = t->in->op == SLRI_OP_ZERO ? slri_words_u32(0) : slri_words_get(w, t->in->root2, plus(w, t->from, by));
-    slri_words_put(w, t->in->root, plus(w, t->to, by), value);
-}
-
-static void move_byte(struct slri_words *w, const struct transfer *t, word by)
-{
-    word value = t->in->op == SLRI_OP_ZERO ? slri_words_u32(0) : get_narrow(w, t->in->root2, plus(w, t->from, by), 1);
-    put_narrow(w, t->in->root, plus(w, t->to, by), value, 1);
-}
-
-typedef void move(struct slri_words *w, const struct transfer *t, word by);
-
-static void move_all(struct slri_words *w, const struct transfer *t, uint32_t first, uint32_t end, uint32_t step,
-                     move *one)
-{
-    if ((end - first) / step <= (step == 1 ? 3 : UNROLLED)) {
-        for (uint32_t at = first; at < end; at += step)
-            one(w, t, slri_words_u32(at));
+    if ((end - first) / bytes <= (bytes < 4 && !w->options.all_widths ? 3 : UNROLLED)) {
+        for (uint32_t at = first; at < end; at += bytes)
+            move_piece(w, t, slri_words_u32(at), bytes);
         return;
     }
     word by = slri_words_new(w, SLRI_U32);
-    struct slri_block *behind = slri_words_for(w, by, first, end, step);
-    one(w, t, by);
+    struct slri_block *behind = slri_words_for(w, by, first, end, bytes);
+    move_piece(w, t, by, bytes);
     w->l.block = behind;
 }
 
-static void move_words(struct slri_words *w, const struct transfer *t, uint32_t bytes)
+static void move_by(struct slri_words *w, const struct transfer *t, uint32_t step)
 {
-    move_all(w, t, 0, bytes / 4 * 4, 4, move_word);
-    move_all(w, t, bytes / 4 * 4, bytes, 1, move_byte);
+    const uint32_t bytes = (uint32_t)t->in->imm, whole = bytes / step * step;
+    move_all(w, t, 0, whole, step);
+    move_all(w, t, whole, bytes, 1);
 }
 
-// Both begin at a multiple of 4: where that is not known, it is asked.
+// Of a type's numbers, the narrowest.
+static uint32_t least_of(const struct slri_type *type)
+{
+    uint32_t least = type->kind == SLRI_ARRAY ? least_of(type->of) : slri_kind_bytes(type->kind);
+    for (uint32_t i = 0; type->kind == SLRI_STRUCT && i < type->fields; i++) {
+        const uint32_t field = least_of(type->field[i].type);
+        least = least && least < field ? least : field;
+    }
+    return least;
+}
+
+// Where a root's memory begins, at least, as far as a copy may ask for it: an array that is not of numbers of 8 bytes
+// is asked for words, as which it lies on Vulkan.
+static uint32_t align_of(const struct slri_words *w, struct slri_root root)
+{
+    const struct slri_type *type = root.kind == SLRI_ROOT_LOCAL    ? w->source->local[root.index].type
+                                   : root.kind == SLRI_ROOT_SHARED ? w->l.from->shared[root.index].type
+                                   : root.kind == SLRI_ROOT_CONST  ? w->l.from->constant[root.index].type
+                                                                   : NULL;
+    if (!w->options.all_widths)
+        return 4;
+    if (root.kind == SLRI_ROOT_BINDING)
+        return w->kernel->binding[root.index].type->align;
+    return root.kind == SLRI_ROOT_GLOBAL || (type && least_of(type) == 8) ? 8 : 4;
+}
+
+// Bytes that it may take at a time, as far as is known before it runs.
+static uint32_t step_at(const struct slri_words *w, const struct slri_instr *in, slri_reg at, struct slri_root root)
+{
+    const uint32_t lies_on = 1u << w->now->reg[at].zeros, align = align_of(w, root), bytes = (uint32_t)in->imm & 7;
+    uint32_t step = lies_on < align ? lies_on : align;
+    return step >= 8 && bytes == 0 ? 8 : step >= 4 ? 4 : step;
+}
+
+// By words where both begin at a multiple of 4: where that is not known, it is asked.
 void slri_words_copy(struct slri_words *w, const struct slri_instr *in)
 {
-    const bool copies = in->op == SLRI_OP_COPY;
     struct transfer t = {.in = in, .to = slri_words_read(w, in->a).low};
-    bool is_known = w->now->reg[in->a].zeros == 2;
-    if (copies) {
+    uint32_t step = step_at(w, in, in->a, in->root), align = align_of(w, in->root);
+    word both = t.to;
+    if (in->op == SLRI_OP_COPY) {
+        const uint32_t other = step_at(w, in, in->b, in->root2), align2 = align_of(w, in->root2);
         t.from = slri_words_read(w, in->b).low;
-        is_known = is_known && w->now->reg[in->b].zeros == 2;
+        both = slri_words_op(w, SLRI_OP_OR, both.kind, both, t.from);
+        step = other < step ? other : step;
+        align = align2 < align ? align2 : align;
     }
-    if (is_known || in->imm < 4) {
-        if (is_known)
-            move_words(w, &t, (uint32_t)in->imm);
-        else
-            move_all(w, &t, 0, (uint32_t)in->imm, 1, move_byte);
+    if (step >= 4 || align < 4 || in->imm < 4) {
+        move_by(w, &t, step);
         return;
     }
     struct slri_block *other = NULL;
-    word both = copies ? SLRI_WORDS_OP(w, OR, t.to, t.from) : t.to,
-         low = SLRI_WORDS_OP(w, AND, both, slri_words_u32(3));
+    word low = SLRI_WORDS_OP(w, AND, slri_words_as(w, SLRI_U32, both), slri_words_u32(3));
     struct slri_block *behind = slri_lower_if(&w->l, slri_words_reg_of(w, slri_words_is_zero(w, low)), &other);
-    move_words(w, &t, (uint32_t)in->imm);
+    move_by(w, &t, 4);
     w->l.block = other;
-    move_all(w, &t, 0, (uint32_t)in->imm, 1, move_byte);
+    move_by(w, &t, step);
     w->l.block = behind;
 }

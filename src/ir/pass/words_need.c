@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of the registers of the functions that a kernel comes to: who is written how often, whose high word
-// anything asks for, and which are multiples of 2 or 4.
+// anything asks for, and which are multiples of 2, 4 or 8.
 #include "ir/pass/words_internal.h"
 
-#define WORD_ZEROS 2 // low bits of a multiple of 4
+#define MOST_ZEROS 3 // low bits of a multiple of 8
 
 struct walk {
     struct slri_words *w;
@@ -49,7 +49,8 @@ static void note_write(struct walk *walk, const struct slri_instr *in)
 
 static void ask(struct walk *walk, slri_reg reg)
 {
-    if (reg == SLRI_NO_REG || !slri_words_is_wide(walk->source->reg_kind[reg]) || walk->function->reg[reg].high)
+    if (reg == SLRI_NO_REG || !slri_words_is_wide(walk->w, walk->source->reg_kind[reg]) ||
+        walk->function->reg[reg].high)
         return;
     walk->function->reg[reg].high = true;
     walk->changed = true;
@@ -126,16 +127,17 @@ static void ask_of_instr(struct walk *walk, const struct slri_instr *in)
     }
 }
 
-// ---- multiples of 2 and 4 ------------------------------------------------------------------------------------------
+// ---- multiples of powers of two
+// ---------------------------------------------------------------------------------------------------------------
 
 static uint8_t at_most(uint32_t zeros)
 {
-    return (uint8_t)(zeros < WORD_ZEROS ? zeros : WORD_ZEROS);
+    return (uint8_t)(zeros < MOST_ZEROS ? zeros : MOST_ZEROS);
 }
 
 static uint8_t zeros_of_value(uint64_t value)
 {
-    return value & 1 ? 0 : value & 2 ? 1 : WORD_ZEROS;
+    return value & 1 ? 0 : value & 2 ? 1 : value & 4 ? 2 : MOST_ZEROS;
 }
 
 // Of a shift by a register that one CONST writes.
@@ -144,7 +146,7 @@ static uint8_t zeros_of_shift(const struct walk *walk, const struct slri_instr *
     const struct slri_words_reg *count = &walk->function->reg[in->b];
     if (count->writes != 1 || !count->is.low.is_const)
         return a;
-    return at_most(a + (uint32_t)(count->is.low.value & (slri_words_is_wide(in->kind) ? 63 : 31)));
+    return at_most(a + (uint32_t)(count->is.low.value & (8 * slri_kind_bytes(in->kind) - 1)));
 }
 
 static uint8_t zeros_of_instr(const struct walk *walk, const struct slri_instr *in)
@@ -217,7 +219,7 @@ static bool take_registers(struct slri_words *w, uint32_t index)
     if (!function->reg)
         return false;
     for (uint32_t i = 0; i < source->regs; i++)
-        function->reg[i].zeros = WORD_ZEROS;
+        function->reg[i].zeros = MOST_ZEROS;
     for (uint32_t i = 0; i < source->params; i++)
         function->reg[source->param[i].reg].writes++;
     return true;
@@ -230,7 +232,7 @@ static void note_bindings(struct slri_words *w, struct slri_words_function *func
         if (binding->reg == SLRI_NO_REG)
             continue;
         function->reg[binding->reg].writes++;
-        function->reg[binding->reg].zeros = binding->is_buffer ? WORD_ZEROS : 0;
+        function->reg[binding->reg].zeros = binding->is_buffer ? MOST_ZEROS : 0;
     }
 }
 

@@ -177,28 +177,13 @@ static void divide_pairs(struct slri_words *w, pair number, pair rest, pair by)
     behind = slri_lower_if(&w->l, slri_words_reg_of(w, is_short), &other);
     // A divisor that is 0 faults before, or on a device goes on.
     word some = SLRI_WORDS_OP(w, OR, by.low, slri_words_is_zero(w, by.low));
-    word quotient = slri_words_new(w, SLRI_U32), remainder = slri_words_new(w, SLRI_U32);
-    for (int i = 0; i < 2; i++) {
-        slri_reg a = slri_words_reg_of(w, number.low), b = slri_words_reg_of(w, some);
-        struct slri_instr *in = slri_lower_append(&w->l, i == 0 ? SLRI_OP_DIV : SLRI_OP_REM, SLRI_U32);
-        in->dst = i == 0 ? quotient.reg : remainder.reg;
-        in->a = a;
-        in->b = b;
-        in->imm = SLRI_DIVISOR_IS_NOT_ZERO;
-    }
+    word quotient = slri_words_quotient(w, SLRI_U32, number.low, some);
+    word remainder = SLRI_WORDS_OP(w, SUB, number.low, SLRI_WORDS_OP(w, MUL, quotient, some));
     slri_words_set(w, number.low, quotient);
     slri_words_set(w, rest.low, remainder);
     w->l.block = other;
     divide_long(w, number, rest, by);
     w->l.block = behind;
-}
-
-// A division by zero faults here as a division of words does, with its place.
-static void fault_where_zero(struct slri_words *w, pair by)
-{
-    slri_reg any = slri_words_reg_of(w, SLRI_WORDS_OP(w, OR, by.low, by.high));
-    slri_reg one = slri_lower_const(&w->l, SLRI_U32, 1);
-    slri_lower_op(&w->l, SLRI_OP_DIV, SLRI_U32, one, any);
 }
 
 static pair divide(struct slri_words *w, const struct slri_instr *in, pair a, pair b)
@@ -207,8 +192,7 @@ static pair divide(struct slri_words *w, const struct slri_instr *in, pair a, pa
     const bool is_checked = in->imm != SLRI_DIVISOR_IS_NOT_ZERO;
     word sign_a = is_signed ? slri_words_sign(w, a.high) : zero();
     word sign_b = is_signed ? slri_words_sign(w, b.high) : zero();
-    if (is_checked)
-        fault_where_zero(w, b);
+    word is_none = is_checked ? slri_words_fault_at_zero(w, SLRI_WORDS_OP(w, OR, b.low, b.high)) : zero();
     pair by = is_signed ? slri_words_negate_where(w, b, sign_b) : b;
     pair number = new_pair(w, is_signed ? slri_words_negate_where(w, a, sign_a) : a);
     pair rest = new_pair(w, (pair){zero(), zero()});
@@ -218,7 +202,6 @@ static pair divide(struct slri_words *w, const struct slri_instr *in, pair a, pa
         out = slri_words_negate_where(w, out, in->op == SLRI_OP_REM ? sign_a : SLRI_WORDS_OP(w, XOR, sign_a, sign_b));
     if (!is_checked)
         return out;
-    word is_none = slri_words_is_zero(w, SLRI_WORDS_OP(w, OR, b.low, b.high)); // where a device goes on: 0
     word kept = SLRI_WORDS_OP(w, SUB, is_none, slri_words_u32(1));
     return (pair){SLRI_WORDS_OP(w, AND, out.low, kept), SLRI_WORDS_OP(w, AND, out.high, kept)};
 }
