@@ -212,7 +212,7 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
 static slr_status make_kernel(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
                               struct slri_module **linked, struct slri_module **words)
 {
-    static const struct slri_words_options prints = {.prints = true};
+    const struct slri_words_options options = {.prints = true, .all_widths = !s->words};
     const bool has_doubles = !s->words && s->options.has & SLRI_SPIRV_FLOAT64;
     const struct slri_linked_libraries libraries = {
         {[SLRI_LINKED_MATH] = slri_math_library,
@@ -220,7 +220,7 @@ static slr_status make_kernel(struct slri_s *s, const struct slri_module *module
          [SLRI_LINKED_BLOCK] = s->subgroups ? slri_block_library_of_subgroups : slri_block_library}};
     SLRI_TRY(slri_level(module, entry, s->scratch, &module, &entry));
     SLRI_TRY(slri_linked_kernel(module, entry, &libraries, linked));
-    return s->words ? slri_words_kernel(*linked, (*linked)->entry, &prints, words) : SLR_OK;
+    return slri_words_kernel(*linked, (*linked)->entry, &options, words);
 }
 
 static slr_status write_kernel(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
@@ -228,7 +228,7 @@ static slr_status write_kernel(struct slri_s *s, const struct slri_module *modul
 {
     struct slri_module *linked = NULL, *words = NULL;
     s->refused = make_kernel(s, module, entry, &linked, &words);
-    s->module = words ? words : linked;
+    s->module = words;
     if (s->refused == SLR_OK) {
         s->entry = s->module->entry;
         write_module(s, out);

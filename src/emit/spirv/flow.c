@@ -37,8 +37,7 @@ static bool is_straight(const struct slri_block *block)
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
         enum slri_op op = block->instr[i].op;
-        bool divides = (op == SLRI_OP_DIV || op == SLRI_OP_REM) && !slri_kind_is_float(block->instr[i].kind);
-        if (divides || !(op <= SLRI_OP_STORE || op == SLRI_OP_INDEX || op == SLRI_OP_BUILTIN || op == SLRI_OP_CALL))
+        if (op > SLRI_OP_STORE && op != SLRI_OP_MATH && op != SLRI_OP_BUILTIN && op != SLRI_OP_CALL)
             return false;
     }
     return true;
@@ -58,7 +57,7 @@ static void put_test(struct slri_s *s, const struct slri_instr *loop, uint32_t s
     s->ended = true;
 }
 
-static void put_short_loop(struct slri_s *s, const struct slri_instr *loop, uint32_t header)
+static void put_short_loop(struct slri_s *s, const struct slri_instr *loop)
 {
     uint32_t body = slri_s_label(s);
     if (!loop->do_while) {
@@ -73,15 +72,15 @@ static void put_short_loop(struct slri_s *s, const struct slri_instr *loop, uint
         slri_s_block(s, loop->body[2]);
     if (loop->do_while) {
         slri_s_block(s, loop->body[0]);
-        put_test(s, loop, header, s->flow.merge);
+        put_test(s, loop, s->flow.header, s->flow.merge);
     } else {
-        slri_s_branch(s, header);
+        slri_s_branch(s, s->flow.header);
     }
 }
 
 // One whose step or last test has branches does it at the head of the next turn: what comes behind CONTINUE is one
 // block.
-static void put_long_loop(struct slri_s *s, const struct slri_instr *loop, uint32_t header, uint32_t turned)
+static void put_long_loop(struct slri_s *s, const struct slri_instr *loop, uint32_t turned)
 {
     uint32_t was = SLRI_MAKE(s, Load, slri_s_uint(s, 4), turned), body = slri_s_label(s);
     uint32_t again = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), was, slri_s_u32(s, 0)));
@@ -101,57 +100,39 @@ static void put_long_loop(struct slri_s *s, const struct slri_instr *loop, uint3
     slri_s_block(s, loop->body[1]);
     slri_s_branch(s, s->flow.next);
     slri_s_begin(s, s->flow.next);
-    slri_s_branch(s, header);
+    slri_s_branch(s, s->flow.header);
 }
 
 static void put_loop(struct slri_s *s, const struct slri_instr *loop)
 {
-    struct slri_s_flow around = s->flow;
+    const struct slri_s_loop around = s->flow;
     bool is_short = is_straight(loop->body[2]) && (!loop->do_while || is_straight(loop->body[0]));
-    uint32_t header = slri_s_label(s), top = slri_s_label(s), turned = 0;
-    s->flow = (struct slri_s_flow){.merge = slri_s_label(s), .next = slri_s_label(s)};
+    uint32_t turned = 0;
+    s->flow = slri_s_loop(s);
     if (!is_short) {
         turned = slri_s_own(s, slri_s_uint(s, 4), 0);
         SLRI_DO(s, Store, turned, slri_s_u32(s, 0));
     }
-    slri_s_branch(s, header);
-    slri_s_begin(s, header);
-    SLRI_DO(s, LoopMerge, s->flow.merge, s->flow.next, 0);
-    slri_s_branch(s, top);
-    slri_s_begin(s, top);
+    slri_s_begin_loop(s, &s->flow);
     if (is_short)
-        put_short_loop(s, loop, header);
+        put_short_loop(s, loop);
     else
-        put_long_loop(s, loop, header, turned);
+        put_long_loop(s, loop, turned);
     slri_s_begin(s, s->flow.merge);
     s->flow = around;
 }
 
 // ---- switches ------------------------------------------------------------------------------------------------------
 
-static bool ends(const struct slri_block *block)
+static void put_switch(struct slri_s *s, const struct slri_instr *in)
 {
-    enum slri_op last = block->count ? block->instr[block->count - 1].op : SLRI_OP_CONST;
-    return last == SLRI_OP_BREAK || last == SLRI_OP_CONTINUE || last == SLRI_OP_RETURN;
-}
-
-static bool falls_through(const struct slri_instr *in)
-{
-    for (uint32_t i = 0; i + 1 < in->cases; i++)
-        if (in->match[i].body->count && !ends(in->match[i].body))
-            return true;
-    return false;
-}
-
-static void put_plain_switch(struct slri_s *s, const struct slri_instr *in)
-{
-    bool wide = slri_kind_bytes(s->function->reg_kind[in->a]) == 8;
-    uint32_t per = wide ? 3 : 2, count = 2, other = s->flow.merge;
+    const uint32_t around = s->flow.merge, merge = slri_s_label(s);
+    uint32_t count = 2, other = merge;
     uint32_t *label = slri_s_take(s, in->cases, sizeof *label);
-    uint32_t *word = slri_s_take(s, 3 * (size_t)in->cases + 1, sizeof *word);
+    uint32_t *word = slri_s_take(s, 2 * (size_t)in->cases + 1, sizeof *word);
     if (!label || !word)
         return;
-    label[in->cases] = s->flow.merge;
+    label[in->cases] = merge;
     for (uint32_t i = in->cases; i-- > 0;) { // an empty one is the next
         label[i] = in->match[i].body->count ? slri_s_label(s) : label[i + 1];
         other = in->match[i].is_default ? label[i] : other;
@@ -159,88 +140,24 @@ static void put_plain_switch(struct slri_s *s, const struct slri_instr *in)
     for (uint32_t i = 0; i < in->cases; i++) {
         if (in->match[i].is_default)
             continue;
-        word[count] = (uint32_t)in->match[i].value;
-        if (wide)
-            word[count + 1] = (uint32_t)(in->match[i].value >> 32);
-        word[count + per - 1] = label[i];
-        count += per;
+        word[count++] = (uint32_t)in->match[i].value;
+        word[count++] = label[i];
     }
     word[0] = slri_s_get(s, in->a);
     word[1] = other;
-    SLRI_DO(s, SelectionMerge, s->flow.merge, 0);
+    SLRI_DO(s, SelectionMerge, merge, 0);
     slri_w_put(&s->w, &s->w.code, SLRI_W_Switch, word, count);
     s->ended = true;
+    s->flow.merge = merge;
     for (uint32_t i = 0; i < in->cases; i++) {
         if (!in->match[i].body->count)
             continue;
         slri_s_begin(s, label[i]);
         slri_s_block(s, in->match[i].body);
-        slri_s_branch(s, s->flow.merge);
+        slri_s_branch(s, merge);
     }
-}
-
-// The number of the case to begin with; each runs where it has come to its turn. BREAK leaves a loop of one turn, and
-// CONTINUE does so too, and says it.
-static void put_falling_switch(struct slri_s *s, const struct slri_instr *in, uint32_t continued)
-{
-    uint32_t u32 = slri_s_uint(s, 4), first = slri_s_u32(s, in->cases), a = slri_s_get(s, in->a);
-    enum slri_kind kind = s->function->reg_kind[in->a];
-    uint32_t header = slri_s_label(s), top = slri_s_label(s);
-    for (uint32_t i = 0; i < in->cases; i++)
-        first = in->match[i].is_default ? slri_s_u32(s, i) : first;
-    for (uint32_t i = in->cases; i-- > 0;) {
-        if (in->match[i].is_default)
-            continue;
-        uint32_t same = SLRI_MAKE(s, IEqual, slri_s_bool(s), a, slri_s_const(s, kind, in->match[i].value));
-        first = SLRI_MAKE(s, Select, u32, same, slri_s_u32(s, i), first);
-    }
-    SLRI_DO(s, Store, continued, slri_s_u32(s, 0));
-    slri_s_branch(s, header);
-    slri_s_begin(s, header);
-    SLRI_DO(s, LoopMerge, s->flow.merge, s->flow.back, 0);
-    slri_s_branch(s, top);
-    slri_s_begin(s, top);
-    for (uint32_t i = 0; i < in->cases; i++) {
-        uint32_t here = SLRI_MAKE(s, ULessThanEqual, slri_s_bool(s), first, slri_s_u32(s, i));
-        uint32_t merge = slri_s_if(s, here);
-        slri_s_block(s, in->match[i].body);
-        slri_s_end_if(s, merge);
-    }
-    slri_s_branch(s, s->flow.merge);
-    slri_s_begin(s, s->flow.back);
-    slri_s_branch(s, header);
-}
-
-static void put_switch(struct slri_s *s, const struct slri_instr *in)
-{
-    struct slri_s_flow around = s->flow;
-    s->flow.merge = slri_s_label(s);
-    if (!falls_through(in)) {
-        put_plain_switch(s, in);
-        slri_s_begin(s, s->flow.merge);
-        s->flow = around;
-        return;
-    }
-    s->flow.continued = slri_s_own(s, slri_s_uint(s, 4), 0);
-    s->flow.fallen = s->flow.merge;
-    s->flow.back = slri_s_label(s);
-    uint32_t continued = s->flow.continued;
-    put_falling_switch(s, in, continued);
-    slri_s_begin(s, s->flow.merge);
-    s->flow = around;
-    if (!around.next && !around.continued)
-        return;
-    uint32_t was = SLRI_MAKE(s, Load, slri_s_uint(s, 4), continued);
-    uint32_t merge = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), was, slri_s_u32(s, 0)));
-    slri_s_continue(s);
-    slri_s_end_if(s, merge);
-}
-
-void slri_s_continue(struct slri_s *s)
-{
-    if (s->flow.continued)
-        SLRI_DO(s, Store, s->flow.continued, slri_s_u32(s, 1));
-    slri_s_branch(s, s->flow.continued ? s->flow.fallen : s->flow.next);
+    slri_s_begin(s, merge);
+    s->flow.merge = around;
 }
 
 // ---- the rest ------------------------------------------------------------------------------------------------------
@@ -292,11 +209,7 @@ void slri_s_instr(struct slri_s *s, const struct slri_instr *in)
         break;
     case SLRI_OP_LOAD:
     case SLRI_OP_STORE:
-    case SLRI_OP_COPY:
-    case SLRI_OP_ZERO:
         slri_s_memory(s, in);
-        break;
-    case SLRI_OP_INDEX: // kernels' are not checked
         break;
     case SLRI_OP_MATH:
         slri_s_math(s, in);
@@ -307,9 +220,6 @@ void slri_s_instr(struct slri_s *s, const struct slri_instr *in)
     case SLRI_OP_ATOMIC_CAS:
     case SLRI_OP_FENCE:
         slri_s_atomic(s, in);
-        break;
-    case SLRI_OP_CLOCK: // Vulkan has no counter that all devices have
-        slri_s_set(s, in->dst, slri_s_u64(s, 0));
         break;
     case SLRI_OP_BUILTIN:
         slri_s_set(s, in->dst, slri_s_builtin(s, (enum slri_builtin)in->imm));
@@ -327,7 +237,8 @@ void slri_s_instr(struct slri_s *s, const struct slri_instr *in)
         slri_s_print(s, in);
         break;
     case SLRI_OP_TRAP:
-        slri_s_fault(s, in, (uint32_t)in->imm);
+        if (s->fault_function)
+            slri_s_fault(s, in, (uint32_t)in->imm);
         break;
     case SLRI_OP_CALL:
         put_call(s, in);
@@ -345,7 +256,7 @@ void slri_s_instr(struct slri_s *s, const struct slri_instr *in)
         slri_s_branch(s, s->flow.merge);
         break;
     case SLRI_OP_CONTINUE:
-        slri_s_continue(s);
+        slri_s_branch(s, s->flow.next);
         break;
     case SLRI_OP_RETURN:
         put_return(s, in);

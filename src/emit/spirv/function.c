@@ -157,7 +157,7 @@ void slri_s_function(struct slri_s *s, uint32_t index)
         s->base[i] = 0;
     s->uses_globals = false;
     s->arguments = 0;
-    s->flow = (struct slri_s_flow){0};
+    s->flow = (struct slri_s_loop){0};
     s->line = 0;
     s->ended = false;
     s->blocks++;

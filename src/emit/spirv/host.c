@@ -100,24 +100,17 @@ void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault)
               slri_s_u32(s, in->where.line));
 }
 
-static void store_value(struct slri_s *s, const struct slri_s_place *place, slri_reg reg)
-{
-    enum slri_kind kind = s->function->reg_kind[reg];
-    slri_s_store_bits(s, place, slri_kind_bytes(kind), slri_s_as_bits(s, kind, slri_s_get(s, reg)));
-}
-
-// Of a value of 32 bits nobody reads the high word.
+// Each value is two words.
 void slri_s_print(struct slri_s *s, const struct slri_instr *in)
 {
-    const uint32_t each = in->kind == SLRI_U32 ? 2 : 1; // words of a value, or the whole value
     uint32_t at = SLRI_MAKE(s, FunctionCall, slri_s_uint(s, 4), s->print_function, slri_s_u32(s, (uint32_t)in->imm),
-                            slri_s_u32(s, in->args / each));
+                            slri_s_u32(s, in->args / 2));
     uint32_t merge = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), at, slri_s_u32(s, 0)));
     uint32_t to = slri_s_given_address(s, s->facts.printed);
     struct slri_s_place place = printed_at(s, to, at);
     for (uint32_t i = 0; i < in->args; i++) {
-        struct slri_s_place value = slri_s_behind(&place, UINT64_C(8) / each * i);
-        store_value(s, &value, in->arg[i].reg);
+        struct slri_s_place value = slri_s_behind(&place, UINT64_C(4) * i);
+        slri_s_store_bits(s, &value, 4, slri_s_get(s, in->arg[i].reg));
     }
     slri_s_end_if(s, merge);
 }

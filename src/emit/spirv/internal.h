@@ -47,9 +47,10 @@ struct slri_s_place {
     bool is_volatile;
 };
 
-struct slri_s_flow {                  // what encloses an instruction
-    uint32_t merge, next;             // labels of BREAK and CONTINUE
-    uint32_t continued, fallen, back; // of a switch whose cases fall through: flow.c
+// The labels of a loop. The next turn begins with a branch from the block of `next` to `header`; what stands behind the
+// loop begins with `merge`.
+struct slri_s_loop {
+    uint32_t header, body, next, merge;
 };
 
 struct slri_s {
@@ -82,7 +83,7 @@ struct slri_s {
     const struct slri_assigned *value; // by register
     struct slri_s_register *reg;
     struct slri_s_array *local, *param;
-    struct slri_s_flow flow;
+    struct slri_s_loop flow; // around an instruction; `merge` is of the innermost loop or switch
     // Addresses: of the argument block, of bindings, of the program's variables. The pointers are made once a function,
     // for devices with words: some drivers put an address together lane by lane.
     uint32_t arguments, *base, *pointer, globals_base, globals_pointer;
@@ -110,11 +111,7 @@ void slri_s_branch(struct slri_s *s, uint32_t to);
 // `if (condition) {` and `}`: the label where it ends.
 uint32_t slri_s_if(struct slri_s *s, uint32_t condition);
 void slri_s_end_if(struct slri_s *s, uint32_t merge);
-// A loop: its labels, and its beginning, up to its first block. The next turn begins with a branch from the block of
-// `next` to `header`; what stands behind the loop begins with `merge`.
-struct slri_s_loop {
-    uint32_t header, body, next, merge;
-};
+// A new one, and its beginning, up to its first block.
 struct slri_s_loop slri_s_loop(struct slri_s *s);
 void slri_s_begin_loop(struct slri_s *s, const struct slri_s_loop *loop);
 void slri_s_refuse(struct slri_s *s, const struct slri_instr *in, const char *what, const char *advice);
@@ -159,17 +156,12 @@ void slri_s_finish_function(struct slri_s *s);
 uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type); // what the push block has
 uint32_t slri_s_arguments(struct slri_s *s);                              // the address of the argument block
 uint32_t slri_s_given_address(struct slri_s *s, uint32_t offset);         // one that lies there
-void slri_s_continue(struct slri_s *s);
 void slri_s_block(struct slri_s *s, const struct slri_block *block);
 void slri_s_instr(struct slri_s *s, const struct slri_instr *in);
 
 // ---- arithmetic.c, convert.c, math.c
 void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in);
-void slri_s_compare(struct slri_s *s, const struct slri_instr *in);
 void slri_s_convert(struct slri_s *s, const struct slri_instr *in);
-uint32_t slri_s_half_to_float(struct slri_s *s, enum slri_kind kind, uint32_t bits);              // bits: u32
-uint32_t slri_s_float_to_half(struct slri_s *s, enum slri_kind kind, uint32_t value);             // gives u32
-uint32_t slri_s_to_integer(struct slri_s *s, enum slri_kind from, enum slri_kind to, uint32_t a); // truncates
 void slri_s_math(struct slri_s *s, const struct slri_instr *in);
 
 // ---- memory.c, atomic.c
@@ -186,7 +178,7 @@ uint32_t slri_s_load_bits(struct slri_s *s, const struct slri_s_place *place, ui
 void slri_s_store_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes, uint32_t value);
 uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum slri_kind kind);
 uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes); // a pointer
-void slri_s_memory(struct slri_s *s, const struct slri_instr *in);                             // LOAD STORE COPY ZERO
+void slri_s_memory(struct slri_s *s, const struct slri_instr *in);                             // LOAD STORE
 void slri_s_atomic(struct slri_s *s, const struct slri_instr *in);
 uint32_t slri_s_update(struct slri_s *s, enum slri_w_op op, const struct slri_s_place *place, enum slri_scope scope,
                        uint32_t value); // of a word, relaxed: gives what it was

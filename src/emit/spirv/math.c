@@ -15,7 +15,8 @@ static uint32_t primitive(struct slri_s *s, const struct slri_instr *in, uint32_
         return SLRI_MAKE(s, ISub, type, slri_s_u32(s, 31), SLRI_GLSL(s, FindUMsb, type, a));
     case SLRI_MATH_FFS:
         return SLRI_MAKE(s, IAdd, type, SLRI_GLSL(s, FindILsb, type, a), slri_s_u32(s, 1));
-    case SLRI_MATH_FABSF: // words are made of it, and of the next
+    case SLRI_MATH_FABSF: // the pass of words makes these, and the next
+    case SLRI_MATH_FABS:
         return SLRI_GLSL(s, FAbs, type, a);
     case SLRI_MATH_TRUNCF:
         return SLRI_GLSL(s, Trunc, type, a);

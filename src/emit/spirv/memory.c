@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define UNROLLED 16u // accesses of a copy
-
 // ---- how arrays are used -------------------------------------------------------------------------------------------
 
 static struct slri_s_use *use_of(struct slri_s *s, uint32_t function, struct slri_root root)
@@ -28,29 +26,6 @@ static struct slri_s_use *use_of(struct slri_s *s, uint32_t function, struct slr
     }
 }
 
-// Where a root's memory begins, at least.
-static uint32_t align_of(struct slri_s *s, struct slri_root root)
-{
-    bool is_buffer = root.kind == SLRI_ROOT_BINDING && s->entry->binding[root.index].is_buffer;
-    uint32_t align = is_buffer ? s->entry->binding[root.index].type->align : 8;
-    return align > 8 ? 8 : align;
-}
-
-static bool lies_on(struct slri_s *s, struct slri_root root, slri_reg offset, uint32_t step)
-{
-    return align_of(s, root) >= step && slri_assigned_is_multiple(s->function, s->value, offset, step);
-}
-
-// Bytes that a copy may take at a time, as far as is known before it runs.
-static uint32_t step_of(struct slri_s *s, const struct slri_instr *in)
-{
-    for (uint32_t step = 8; step > 1; step /= 2)
-        if (in->imm % step == 0 && lies_on(s, in->root, in->a, step) &&
-            (in->op == SLRI_OP_ZERO || lies_on(s, in->root2, in->b, step)))
-            return step;
-    return 1;
-}
-
 struct noted {
     struct slri_s *s;
     uint32_t function;
@@ -60,18 +35,12 @@ struct noted {
 static void notes_use(const struct slri_instr *in, void *user)
 {
     const struct noted *noted = user;
-    struct slri_s *s = noted->s;
-    bool is_copy = in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO;
-    struct slri_s_use *use = use_of(s, noted->function, in->root), *from = use_of(s, noted->function, in->root2);
-    uint32_t step = is_copy ? step_of(s, in) : 0;
-    uint32_t bytes = !is_copy ? slri_kind_bytes(in->kind) : step == 8 ? 0 : in->imm % 4 == 0 ? 4 : step;
+    struct slri_s_use *use = use_of(noted->s, noted->function, in->root);
     if (use)
-        use->sizes |= bytes;
-    if (from)
-        from->sizes |= bytes;
+        use->sizes |= slri_kind_bytes(in->kind);
 }
 
-// What a function is given is used as it uses it; a copy goes as both of its sides can.
+// What a function is given is used as it uses it.
 static void join_uses(struct slri_s_use *a, struct slri_s_use *b, bool *changed)
 {
     uint32_t sizes = a->sizes | b->sizes;
@@ -98,14 +67,8 @@ void slri_s_find_uses(struct slri_s *s)
         s->local_use[i] = slri_s_take(s, module->function[i]->locals, sizeof **s->local_use);
         s->param_use[i] = slri_s_take(s, module->function[i]->params, sizeof **s->param_use);
     }
-    for (uint32_t i = 0; i < module->functions && !s->w.out_of_memory; i++) {
-        noted.function = i;
-        s->function = module->function[i];
-        s->value = slri_assigned_count(s->scratch, s->entry, s->function, s->literal[i]);
-        s->w.out_of_memory |= !s->value;
-        if (s->value)
-            slri_block_each(s->function->body, notes_use, &noted);
-    }
+    for (; noted.function < module->functions && !s->w.out_of_memory; noted.function++)
+        slri_block_each(module->function[noted.function]->body, notes_use, &noted);
     noted.changed = !s->w.out_of_memory;
     while (noted.changed) {
         noted.changed = false;
@@ -387,14 +350,6 @@ void slri_s_store_bits(struct slri_s *s, const struct slri_s_place *place, uint3
 
 // ---- registers -----------------------------------------------------------------------------------------------------
 
-static void need_storage(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
-{
-    if (!place->address || bytes > 2)
-        return;
-    slri_w_capability(&s->w, bytes == 1 ? SLRI_CAP_StorageBuffer8BitAccess : SLRI_CAP_StorageBuffer16BitAccess);
-    s->needs |= bytes == 1 ? SLRI_SPIRV_STORAGE8 : SLRI_SPIRV_STORAGE16;
-}
-
 // Of the low bits of a u32, or of an integer of fewer: the register's.
 static uint32_t widen(struct slri_s *s, enum slri_kind kind, uint32_t bits, bool is_narrow)
 {
@@ -411,139 +366,21 @@ static uint32_t widen(struct slri_s *s, enum slri_kind kind, uint32_t bits, bool
 uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum slri_kind kind)
 {
     uint32_t bytes = slri_kind_bytes(kind), bits = slri_s_load_bits(s, place, bytes);
-    need_storage(s, place, bytes);
     if (bytes < 4)
-        bits = widen(s, kind, bits, place->address || place->array.element == bytes);
-    if (kind == SLRI_BOOL)
-        return SLRI_GLSL(s, UMin, slri_s_uint(s, 4), bits, slri_s_u32(s, 1));
-    if (slri_kind_is_half(kind))
-        return slri_s_half_to_float(s, kind, bits);
+        return widen(s, kind, bits, place->address || place->array.element == bytes);
     return slri_s_of_bits(s, kind, bits);
-}
-
-static void put_store(struct slri_s *s, const struct slri_s_place *place, enum slri_kind kind, uint32_t value)
-{
-    uint32_t bytes = slri_kind_bytes(kind);
-    need_storage(s, place, bytes);
-    if (kind == SLRI_BOOL)
-        value = SLRI_GLSL(s, UMin, slri_s_uint(s, 4), value, slri_s_u32(s, 1));
-    else if (slri_kind_is_half(kind))
-        value = slri_s_float_to_half(s, kind, value);
-    else
-        value = slri_s_as_bits(s, kind, value);
-    slri_s_store_bits(s, place, bytes, value);
-}
-
-// ---- copies --------------------------------------------------------------------------------------------------------
-
-static void copy_one(struct slri_s *s, const struct slri_s_place *to, const struct slri_s_place *from, uint32_t bytes)
-{
-    need_storage(s, to, bytes);
-    if (!from) {
-        slri_s_store_bits(s, to, bytes, slri_s_bits(s, bytes < 4 ? 4 : bytes, 0));
-        return;
-    }
-    need_storage(s, from, bytes);
-    uint32_t value = slri_s_load_bits(s, from, bytes);
-    bool is_narrow = bytes < 4 && (from->address || from->array.element == bytes);
-    slri_s_store_bits(s, to, bytes, is_narrow ? SLRI_MAKE(s, UConvert, slri_s_uint(s, 4), value) : value);
-}
-
-static uint32_t added(struct slri_s *s, const struct slri_s_place *place, uint32_t by)
-{
-    return SLRI_MAKE(s, IAdd, slri_s_uint(s, 8), offset_of(s, place), by);
-}
-
-static void copy_in_loop(struct slri_s *s, struct slri_s_place to, struct slri_s_place from, bool zeroes,
-                         uint64_t count, uint32_t bytes)
-{
-    uint32_t u64 = slri_s_uint(s, 8), counter = slri_s_own(s, u64, 0);
-    const struct slri_s_loop loop = slri_s_loop(s);
-    SLRI_DO(s, Store, counter, slri_s_u64(s, 0));
-    slri_s_begin_loop(s, &loop);
-    uint32_t at = SLRI_MAKE(s, Load, u64, counter);
-    to.offset = added(s, &to, at);
-    from.offset = zeroes ? 0 : added(s, &from, at);
-    to.is_known = from.is_known = false;
-    to.at = from.at = 0;
-    copy_one(s, &to, zeroes ? NULL : &from, bytes);
-    slri_s_branch(s, loop.next);
-    slri_s_begin(s, loop.next);
-    uint32_t then = SLRI_MAKE(s, IAdd, u64, at, slri_s_u64(s, bytes));
-    SLRI_DO(s, Store, counter, then);
-    SLRI_DO(s, BranchConditional, SLRI_MAKE(s, ULessThan, slri_s_bool(s), then, slri_s_u64(s, count)), loop.header,
-            loop.merge);
-    slri_s_begin(s, loop.merge);
-}
-
-static void copy_by(struct slri_s *s, const struct slri_s_place *to, const struct slri_s_place *from, uint64_t count,
-                    uint32_t bytes)
-{
-    if (count / bytes > UNROLLED) {
-        copy_in_loop(s, *to, from ? *from : *to, !from, count, bytes);
-        return;
-    }
-    for (uint64_t at = 0; at < count; at += bytes) {
-        struct slri_s_place a = slri_s_behind(to, at), b = from ? slri_s_behind(from, at) : a;
-        copy_one(s, &a, from ? &b : NULL, bytes);
-    }
-}
-
-// Whether an address, or an offset, lies on 4 bytes.
-static uint32_t misplaced(struct slri_s *s, const struct slri_s_place *place)
-{
-    uint32_t u64 = slri_s_uint(s, 8), at = offset_of(s, place);
-    return place->address ? SLRI_MAKE(s, IAdd, u64, place->address, at) : at;
-}
-
-static uint32_t narrowed(const struct slri_s_place *place, uint32_t step)
-{
-    bool is_narrow = !place->address && place->array.element < 4 && place->array.element < step;
-    return is_narrow ? place->array.element : step;
-}
-
-static void put_copy(struct slri_s *s, const struct slri_instr *in)
-{
-    bool zeroes = in->op == SLRI_OP_ZERO;
-    struct slri_s_place to = slri_s_place(s, in, in->root, in->a), from = to;
-    if (!zeroes)
-        from = slri_s_place(s, in, in->root2, in->b);
-    const struct slri_s_place *source = zeroes ? NULL : &from;
-    uint32_t step = step_of(s, in);
-    if (step >= 4 || in->imm % 4 != 0) {
-        step = narrowed(&to, narrowed(&from, step));
-        copy_by(s, &to, source, in->imm, step);
-        return;
-    }
-    uint32_t u64 = slri_s_uint(s, 8), at = misplaced(s, &to);
-    if (source)
-        at = SLRI_MAKE(s, BitwiseOr, u64, at, misplaced(s, source));
-    at = SLRI_MAKE(s, BitwiseAnd, u64, at, slri_s_u64(s, 3));
-    uint32_t even = slri_s_label(s), odd = slri_s_label(s), merge = slri_s_label(s);
-    uint32_t is_even = SLRI_MAKE(s, IEqual, slri_s_bool(s), at, slri_s_u64(s, 0));
-    SLRI_DO(s, SelectionMerge, merge, 0);
-    SLRI_DO(s, BranchConditional, is_even, even, odd);
-    slri_s_begin(s, even);
-    copy_by(s, &to, source, in->imm, 4);
-    slri_s_branch(s, merge);
-    slri_s_begin(s, odd);
-    copy_by(s, &to, source, in->imm, 1);
-    slri_s_branch(s, merge);
-    slri_s_begin(s, merge);
 }
 
 void slri_s_memory(struct slri_s *s, const struct slri_instr *in)
 {
-    if (in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO) {
-        put_copy(s, in);
-        return;
-    }
     struct slri_s_place place = slri_s_place(s, in, in->root, in->a);
     uint32_t bytes = slri_kind_bytes(in->kind);
-    if (place.address && bytes <= 2)
+    if (place.address && bytes <= 2) {
+        slri_w_capability(&s->w, bytes == 1 ? SLRI_CAP_StorageBuffer8BitAccess : SLRI_CAP_StorageBuffer16BitAccess);
         slri_s_need(s, bytes == 1 ? SLRI_SPIRV_STORAGE8_BIT : SLRI_SPIRV_STORAGE16_BIT, in);
+    }
     if (in->op == SLRI_OP_LOAD)
         slri_s_set(s, in->dst, slri_s_load(s, &place, in->kind));
     else
-        put_store(s, &place, in->kind, slri_s_get(s, in->b));
+        slri_s_store_bits(s, &place, bytes, slri_s_as_bits(s, in->kind, slri_s_get(s, in->b)));
 }

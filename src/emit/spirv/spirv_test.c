@@ -371,7 +371,8 @@ static void what_is_made_of_a_written_zero_is_not_left_to_the_driver(void **stat
 {
     (void)state;
     const struct slri_spirv_options all = {.has = ALL};
-    static const char *const computed[] = {"OpBitwiseXor", "OpSelect", NULL}, *const product[] = {"OpFMul", NULL};
+    static const char *const computed[] = {"OpUGreaterThanEqual", "OpBitwiseAnd", NULL}, *const product[] = {"OpFMul",
+                                                                                                             NULL};
     expect("__global__ void k(float *x)\n{\n    x[0] = x[1] * 0.0f;\n}\n", &all, computed, "OpFMul");
     expect("__global__ void k(double *x)\n{\n    x[0] = -0.0 * x[1];\n}\n", &all, computed, "OpFMul");
     expect("__global__ void k(float *x)\n{\n    x[0] = x[1] * 2.0f;\n}\n", &all, product, "OpBitwiseXor");

@@ -27,7 +27,7 @@ static const struct slri_type *words_of(struct slri_words *w, const struct slri_
 // A value given at launch is a struct of words: a kernel reads a struct through its root.
 static const struct slri_type *struct_of(struct slri_words *w, const struct slri_type *type)
 {
-    if (w->options.all_widths)
+    if (w->options.all_widths && type->kind == SLRI_STRUCT)
         return type;
     struct slri_type *made = slri_type_struct(w->types, "slri_words");
     struct slri_field *field = slri_region_take(w->l.region, sizeof *field);
@@ -146,9 +146,9 @@ static bool make_function(struct slri_words *w, uint32_t index, struct slri_entr
 
 // ---- the entry -----------------------------------------------------------------------------------------------------
 
-static bool is_word(enum slri_kind kind)
+static bool stays_scalar(const struct slri_words *w, enum slri_kind kind)
 {
-    return kind == SLRI_I32 || kind == SLRI_U32 || kind == SLRI_F32;
+    return kind == slri_kind_in_register(kind) && (w->options.all_widths || slri_kind_bytes(kind) == 4);
 }
 
 // A buffer's offset is 0 until the kernel moves it.
@@ -163,8 +163,8 @@ static void begin_value(struct slri_words *w, const struct slri_binding_info *fr
 {
     struct slri_words_reg *at = &w->now->reg[from->reg];
     const enum slri_kind kind = from->type->kind;
-    if (is_word(kind) || w->options.all_widths) {
-        binding->reg = slri_lower_variable(&w->l, w->source->reg_kind[from->reg], from->name);
+    if (stays_scalar(w, kind)) {
+        binding->reg = slri_lower_variable(&w->l, kind, from->name);
         at->is.low = slri_words_of(w, binding->reg);
         at->is_made = at->is_fixed = true;
         return;
