@@ -10,8 +10,7 @@
 static bool is_let(const struct slri_wgsl_emitter *e, slri_reg reg)
 {
     const struct slri_assigned *at = &e->reg[reg];
-    const bool is_inner = at->given && (at->given->op == SLRI_OP_ATOMIC_CAS || at->given->op == SLRI_OP_DIV ||
-                                        at->given->op == SLRI_OP_REM);
+    const bool is_inner = at->given && at->given->op == SLRI_OP_ATOMIC_CAS;
     return at->held != SLRI_ASSIGNED_VARIABLE && !is_inner;
 }
 
@@ -129,15 +128,6 @@ static bool ends(const struct slri_block *block)
     return last == SLRI_OP_BREAK || last == SLRI_OP_CONTINUE || last == SLRI_OP_RETURN;
 }
 
-// No case falls into the next one, but those without a body.
-static bool is_simple(const struct slri_instr *in)
-{
-    bool simple = true;
-    for (uint32_t i = 0; i + 1 < in->cases; i++)
-        simple &= !in->match[i].body->count || ends(in->match[i].body);
-    return simple;
-}
-
 static void put_label(struct slri_wgsl_emitter *e, const struct slri_instr *in, const struct slri_case *match)
 {
     const bool is_signed = e->function->reg_kind[in->a] == SLRI_I32;
@@ -160,24 +150,10 @@ static bool has_default(const struct slri_instr *in)
     return found;
 }
 
-static void open_switch(struct slri_wgsl_emitter *e, const struct slri_instr *in)
+static void put_switch(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     slri_wgsl_spell(e, in, "switch ($a) {\n");
     e->depth++;
-}
-
-static void close_switch(struct slri_wgsl_emitter *e, bool needs_default)
-{
-    if (needs_default)
-        line(e, "default: { }");
-    e->depth--;
-    put_indent(e);
-    slri_wgsl_put(e, "}");
-}
-
-static void put_simple_switch(struct slri_wgsl_emitter *e, const struct slri_instr *in)
-{
-    open_switch(e, in);
     for (uint32_t i = 0; i < in->cases;) {
         put_indent(e);
         slri_wgsl_put(e, "case ");
@@ -190,37 +166,8 @@ static void put_simple_switch(struct slri_wgsl_emitter *e, const struct slri_ins
         put_inner(e, in->match[i++].body);
         line(e, "}");
     }
-    close_switch(e, !has_default(in));
-}
-
-// A case that falls into the next: which it is comes first, then all from it on, in the only case of a second switch,
-// which `break` leaves.
-static void put_falling_switch(struct slri_wgsl_emitter *e, const struct slri_instr *in)
-{
-    const uint32_t number = e->switches++;
-    slri_text_printf(e->out, "var slri_case%u: u32 = %uu;\n", number, in->cases);
-    put_indent(e);
-    open_switch(e, in);
-    for (uint32_t i = 0; i < in->cases; i++) {
-        put_indent(e);
-        slri_wgsl_put(e, "case ");
-        put_label(e, in, &in->match[i]);
-        slri_text_printf(e->out, ": { slri_case%u = %uu; }\n", number, i);
-    }
-    close_switch(e, !has_default(in));
-    slri_wgsl_put(e, "\n");
-    line(e, "switch (0i) {");
-    e->depth++;
-    line(e, "default: {");
-    e->depth++;
-    for (uint32_t i = 0; i < in->cases; i++) {
-        put_indent(e);
-        slri_text_printf(e->out, "if (slri_case%u <= %uu) {\n", number, i);
-        put_inner(e, in->match[i].body);
-        line(e, "}");
-    }
-    e->depth--;
-    line(e, "}");
+    if (!has_default(in))
+        line(e, "default: { }");
     e->depth--;
     put_indent(e);
     slri_wgsl_put(e, "}");
@@ -242,10 +189,7 @@ static void put_statement(struct slri_wgsl_emitter *e, const struct slri_instr *
         put_loop(e, in);
         break;
     case SLRI_OP_SWITCH:
-        if (is_simple(in))
-            put_simple_switch(e, in);
-        else
-            put_falling_switch(e, in);
+        put_switch(e, in);
         break;
     case SLRI_OP_BREAK:
         slri_wgsl_put(e, "break;");
@@ -403,7 +347,6 @@ void slri_wgsl_function(struct slri_wgsl_emitter *e, const struct slri_function 
 {
     e->function = function;
     e->where = (struct slri_where){0};
-    e->switches = 0;
     e->reg = slri_assigned_find(e->scratch, e->entry, function, NULL);
     e->out->out_of_memory |= !e->reg;
     if (e->out->out_of_memory)

@@ -225,7 +225,6 @@ static const char *const operators[] = {
     [SLRI_OP_SUB] = "$d$a - $b;",
     [SLRI_OP_MUL] = "$d$a * $b;",
     [SLRI_OP_DIV] = "$d$a / $b;",
-    [SLRI_OP_REM] = "$d$a % $b;",
     [SLRI_OP_AND] = "$d$a & $b;",
     [SLRI_OP_OR] = "$d$a | $b;",
     [SLRI_OP_XOR] = "$d$a ^ $b;",
@@ -237,15 +236,15 @@ static const char *const operators[] = {
     [SLRI_OP_GE] = "$dselect(0i, 1i, $a >= $b);",
 };
 
-// The count of a shift is below the width: a literal that is not is an error.
+// The count of a shift is unsigned.
 static void put_shift(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     const struct slri_instr *count = slri_wgsl_literal(e, in->b);
     slri_wgsl_spell(e, in, in->op == SLRI_OP_SHL ? "$d$a << " : "$d$a >> ");
     if (count)
-        slri_text_printf(e->out, "%uu;", (unsigned)(count->imm & 31));
+        slri_text_printf(e->out, "%uu;", (unsigned)count->imm);
     else
-        slri_wgsl_spell(e, in, in->kind == SLRI_U32 ? "($b & 31u);" : "(bitcast<u32>($b) & 31u);");
+        slri_wgsl_spell(e, in, in->kind == SLRI_U32 ? "$b;" : "bitcast<u32>($b);");
 }
 
 static void put_fault(struct slri_wgsl_emitter *e, const struct slri_instr *in, uint64_t fault)
@@ -253,40 +252,13 @@ static void put_fault(struct slri_wgsl_emitter *e, const struct slri_instr *in, 
     slri_text_printf(e->out, "slri_fault(%" PRIu64 "u, %uu, %uu);", fault, in->where.file, in->where.line);
 }
 
-// Where both are literals, a compiler would refuse what it can see; so the divisor is a variable.
+// Compilers multiply by the reciprocal of a divisor that they know, which rounds twice. So it gets the highest bit of
+// the grid's width, which is 0, and which they do not know.
 static void put_division(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     const struct slri_instr *by = slri_wgsl_literal(e, in->b);
-    const char *type = slri_wgsl_type(in->kind);
-    // wgpu-native makes % an instruction that Vulkan leaves undefined for negative numbers: NVIDIA's -7 % 2 is 1.
-    const bool is_rest = in->op == SLRI_OP_REM, is_signed = in->kind == SLRI_I32;
-    if (by && by->imm != 0 && by->imm != UINT32_MAX) {
-        slri_wgsl_spell(e, in, is_rest && is_signed ? "$d$a - $a / $b * $b;" : operators[in->op]);
-        return;
-    }
-    slri_text_printf(e->out, "{ var slri_by: %s = ", type);
-    slri_wgsl_spell(e, in, "$b; ");
-    if (in->imm != SLRI_DIVISOR_IS_NOT_ZERO) {
-        slri_wgsl_put(e, "if (slri_by == 0) { ");
-        put_fault(e, in, SLRI_FAULT_DIVIDE);
-        slri_wgsl_put(e, " } ");
-    }
-    slri_wgsl_reg(e, in->dst);
-    slri_text_printf(e->out, " = select(%s(0), ", type);
-    slri_wgsl_spell(e, in,
-                    is_rest && is_signed ? "$a - $a / slri_by * slri_by"
-                    : is_rest            ? "$a % slri_by"
-                                         : "$a / slri_by");
-    slri_wgsl_put(e, ", slri_by != 0); }");
-}
-
-// Compilers multiply by the reciprocal of a divisor that they know, which rounds twice. So it gets the highest bit of
-// the grid's width, which is 0, and which they do not know.
-static void put_float_division(struct slri_wgsl_emitter *e, const struct slri_instr *in)
-{
-    const struct slri_instr *by = slri_wgsl_literal(e, in->b);
     const bool is_power_of_two = by && (by->imm & 0x7fffffu) == 0;
-    if (in->op != SLRI_OP_DIV || !by || is_power_of_two || !e->options || !e->options->in_parts) {
+    if (in->kind != SLRI_F32 || !by || is_power_of_two || !e->options || !e->options->in_parts) {
         slri_wgsl_spell(e, in, operators[in->op]);
         return;
     }
@@ -432,11 +404,7 @@ void slri_wgsl_instr(struct slri_wgsl_emitter *e, const struct slri_instr *in)
         put_shift(e, in);
         break;
     case SLRI_OP_DIV:
-    case SLRI_OP_REM:
-        if (in->kind == SLRI_F32)
-            put_float_division(e, in);
-        else
-            put_division(e, in);
+        put_division(e, in);
         break;
     case SLRI_OP_NEG:
         slri_wgsl_spell(e, in, in->kind == SLRI_U32 ? "$d0u - $a;" : operators[in->op]);

@@ -17,7 +17,7 @@ struct slri_wgsl_emitter {
     struct slri_region *scratch;
     const struct slri_function *function;
     const struct slri_assigned *reg; // by register
-    uint32_t depth, switches;
+    uint32_t depth;
     struct slri_where where; // of the last line
     slr_status refused;
     bool *atomic_binding, *written_binding, *used_binding, *atomic_shared, *used_constant; // by index
