@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of integers while they are written. Drivers that translate instruction by instruction take the time of
+// What is known of offsets while they are written. Drivers that translate instruction by instruction take the time of
 // each: so sums and products of 32 bits with what is known are not written, and the offset of a word becomes its
 // number. An offset of 64 bits into an array becomes one of 32, by its parts.
 #include "emit/spirv/internal.h"
@@ -66,66 +66,18 @@ static uint32_t add_constant(struct slri_s *s, uint32_t a, uint32_t value)
     return 0;
 }
 
-static uint32_t with_constant(struct slri_s *s, enum slri_w_op op, uint32_t a, uint32_t value)
-{
-    switch (op) {
-    case SLRI_W_IAdd:
-        return add_constant(s, a, value);
-    case SLRI_W_ISub:
-    case SLRI_W_ShiftLeftLogical:
-    case SLRI_W_ShiftRightLogical:
-    case SLRI_W_BitwiseOr:
-        return value == 0 ? a : 0;
-    case SLRI_W_IMul:
-        return value == 1 ? a : value == 0 ? slri_s_u32(s, 0) : 0;
-    case SLRI_W_BitwiseAnd:
-        return value == 0 ? slri_s_u32(s, 0) : value == UINT32_MAX ? a : 0;
-    default:
-        return 0;
-    }
-}
-
-static bool of_constants(enum slri_w_op op, uint32_t a, uint32_t b, uint32_t *out)
-{
-    switch (op) {
-    case SLRI_W_IAdd:
-        *out = a + b;
-        return true;
-    case SLRI_W_ISub:
-        *out = a - b;
-        return true;
-    case SLRI_W_IMul:
-        *out = a * b;
-        return true;
-    case SLRI_W_BitwiseAnd:
-        *out = a & b;
-        return true;
-    case SLRI_W_BitwiseOr:
-        *out = a | b;
-        return true;
-    case SLRI_W_ShiftLeftLogical:
-        *out = a << (b & 31);
-        return b < 32;
-    case SLRI_W_ShiftRightLogical:
-        *out = a >> (b & 31);
-        return b < 32;
-    default:
-        return false;
-    }
-}
-
+// The pass of words has folded what the program computes; this is of offsets, which are made here.
 uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand, size_t count)
 {
-    uint32_t a, b, value;
-    if (count != 2 || type != slri_s_uint(s, 4))
+    uint32_t value;
+    if (count != 2 || type != slri_s_uint(s, 4) || (op != SLRI_W_IAdd && op != SLRI_W_IMul))
         return 0;
-    const bool first = is_constant(s, operand[0], &a), second = is_constant(s, operand[1], &b);
-    if (first && second)
-        return of_constants(op, a, b, &value) ? slri_s_u32(s, value) : 0;
-    if (second)
-        return with_constant(s, op, operand[0], b);
-    const bool turns = op == SLRI_W_IAdd || op == SLRI_W_IMul || op == SLRI_W_BitwiseAnd || op == SLRI_W_BitwiseOr;
-    return first && turns ? with_constant(s, op, operand[1], a) : 0;
+    const bool first = is_constant(s, operand[0], &value), second = is_constant(s, operand[1], &value);
+    if (!first && !second)
+        return 0;
+    const uint32_t a = operand[!second], b = operand[second];
+    is_constant(s, b, &value);
+    return op == SLRI_W_IAdd ? add_constant(s, a, value) : value == 1 ? a : 0;
 }
 
 // ---- the low word of 64 bits ---------------------------------------------------------------------------------------
