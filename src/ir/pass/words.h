@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowers a kernel to words of 32 bits, for devices that have no others: WebGPU, and Vulkan without types of 8, 16 and
-// 64 bits. Who runs the result, or writes it as text, needs to know of no other width.
+// Lowers what devices leave open, or do each in its own way, to what all do alike. And lowers a kernel to words of 32
+// bits, for devices that have no others: WebGPU, and Vulkan without types of 8, 16 and 64 bits. Who runs the result, or
+// writes it as text, needs to know of no other width.
 //
-// What is left in the new module:
+// What is left in the new module, with words or with all widths:
+// - A SWITCH has no case that falls into the next, but those that are empty.
+// - A DIV of integers is by a literal of at least 1, or of U32 or U64 and not by 0; there is no REM. A division by 0 is
+//   a TRAP; who goes on behind it gets 0.
+// - The count of a shift is below the width.
+// - A float is not multiplied by a literal 0, nor is one divided.
+// - CONVERT is between kinds of registers, and no access is of BOOL, F16 or BF16. A half is rounded once.
+// - There is no COPY, no ZERO and no INDEX. CLOCK is 0. Atomics are of integers, and an RMW is no INCREMENT or
+//   DECREMENT. The others became loops around a CAS.
+//
+// With words:
 // - Registers are I32, U32 and F32. Two sorts of I64 registers stay, because an access's offset is I64 (ir.h): one that
 //   is written once, by a CONVERT from U32, and only used as the offset of the access behind it; and the offset of a
 //   parameter that is memory, which is 0 and is never read. An emitter uses the U32 in place of the first, and neither
 //   names the second.
-// - LOAD and STORE are of U32, at multiples of 4. There is no COPY, no ZERO and no INDEX. COPY and ZERO became words,
-//   with loops where they are long. CLOCK is 0.
+// - LOAD and STORE are of U32, at multiples of 4. COPY and ZERO became words, with loops where they are long.
 // - CONVERT is between I32, U32 and F32, and from U32 to the I64 of an access. MATH takes and gives those kinds, and
 //   is never a function of 64 bits. A WARP is of one of those kinds.
-// - Atomics are of U32: LOAD, STORE, CAS, and RMW but INCREMENT and DECREMENT. The others became loops around a CAS.
+// - Atomics are of U32.
 // - A value of 64 bits is two registers, low and high; only the low one where nothing asks for the high one, as for
 //   offsets of an access. Functions take both, low first, and give the high one through a parameter that is memory.
 // - A byte or a half is stored in the word that holds it: by a CAS where other threads may store in that word, so that
@@ -25,16 +35,8 @@
 
 #include "ir/ir.h"
 
-// What emitters need not know of, whichever widths there are:
-// - A SWITCH has no case that falls into the next, but those that are empty.
-// - A DIV of integers is by a literal of at least 1, or of U32 or U64 and not by 0; there is no REM. A division by 0 is
-//   a TRAP; who goes on behind it gets 0.
-// - The count of a shift is below the width.
-// - A float is not multiplied by a literal 0, nor is one divided.
-// - CONVERT is between kinds of registers; nothing is of kind BOOL, F16 or BF16.
 struct slri_words_options {
-    // Registers of 64 bits stay, and accesses of all widths, and atomics of 64 bits: only that is lowered which no
-    // device does as the IR says, and COPY, ZERO, INDEX and CLOCK. Includes the other two.
+    // Registers of 64 bits stay, accesses of all widths, and atomics of 64 bits. Includes the other two.
     bool all_widths;
     bool doubles; // registers of F64 stay, with CONVERT and MATH of them; false: they are refused
     bool prints;  // PRINT stays, of kind U32: each value is two registers of words, low first; false: it is refused

@@ -16,7 +16,7 @@ static struct slri_instr *append(struct slri_words *w, enum slri_op op, enum slr
 }
 
 // What the memory's integer is of, and a value as that.
-static enum slri_kind kind_of(const struct slri_words *w, enum slri_kind kind)
+static enum slri_kind integer_of(const struct slri_words *w, enum slri_kind kind)
 {
     if (!w->options.all_widths)
         return SLRI_U32;
@@ -112,7 +112,7 @@ static void put_rmw(struct slri_words *w, const struct slri_instr *in, word at)
 {
     word given = slri_words_read(w, in->b).low;
     word old;
-    const enum slri_kind kind = kind_of(w, in->kind);
+    const enum slri_kind kind = integer_of(w, in->kind);
     if (is_plain(w, in->kind, in->imm)) {
         slri_reg by = slri_words_reg_of(w, held(w, kind, given)), offset = slri_words_offset(w, at);
         slri_reg dst = slri_lower_reg(&w->l, kind);
@@ -142,7 +142,7 @@ void slri_words_atomic(struct slri_words *w, const struct slri_instr *in)
         put_rmw(w, in, at);
         return;
     }
-    const enum slri_kind kind = kind_of(w, in->kind);
+    const enum slri_kind kind = integer_of(w, in->kind);
     slri_reg b = SLRI_NO_REG, c = SLRI_NO_REG, dst = SLRI_NO_REG;
     if (in->b != SLRI_NO_REG)
         b = slri_words_reg_of(w, held(w, kind, slri_words_read(w, in->b).low));
