@@ -11,7 +11,7 @@ typedef struct slri_word word;
 word slri_words_fault_at_zero(struct slri_words *w, word by)
 {
     word none = slri_words_op(w, SLRI_OP_EQ, by.kind, by, slri_words_const(by.kind, 0));
-    if (!w->l.where.line) // of a library, which divides by no 0
+    if ((none.is_const && !none.value) || !w->l.where.line) // a library divides by no 0
         return none;
     struct slri_block *behind = slri_lower_if(&w->l, slri_words_reg_of(w, none), NULL);
     slri_lower_append(&w->l, SLRI_OP_TRAP, SLRI_VOID)->imm = SLRI_FAULT_DIVIDE;
