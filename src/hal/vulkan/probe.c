@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a kernel can stay on the device, found by trying, never by a name: one that looks at a word of memory which
-// the host maps is launched, and must be seen to begin and to go on while it runs, and must hear the host's word. That
-// is more than Vulkan's memory model promises, whose scopes end at the device.
+// What the device can do, found by trying, never by a name. How many turns a loop may take (engine/canary.h); and
+// whether a kernel can stay: one that looks at a word of memory which the host maps is launched, and must be seen to
+// begin and to go on while it runs, and must hear the host's word. That is more than Vulkan's memory model promises,
+// whose scopes end at the device.
 #include "base/clock.h"
 #include "base/status.h"
 #include "hal/vulkan/vulkan.h"
@@ -21,7 +22,55 @@
 #define END_NS UINT64_C(60000000000)
 #define TRIES 3 // a busy machine may keep the host from looking until the kernel is over
 
-extern const char slri_embedded_vk_probe_h[];
+#define TRIAL_WORDS 128u
+
+extern const char slri_embedded_vk_canary_h[], slri_embedded_vk_probe_h[];
+
+// A kernel that is given words, and then numbers.
+struct trial {
+    struct slri_vk_own kernel;
+    struct slri_vk_chunk words;
+    struct slri_bound bound[3];
+    uint32_t number[2];
+};
+
+static slr_status make_trial(struct slri_vulkan *vulkan, const char *text, struct trial *out)
+{
+    SLRI_TRY(slri_vk_own_make(vulkan, NULL, text, &out->kernel));
+    SLRI_TRY(slri_vk_chunk_make_seen(vulkan, TRIAL_WORDS * sizeof(uint32_t), true, &out->words));
+    out->bound[0].data = (void *)(uintptr_t)out->words.address;
+    for (int i = 0; i < 2; ++i)
+        out->bound[1 + i] = (struct slri_bound){&out->number[i], sizeof *out->number};
+    return SLR_OK;
+}
+
+static void free_trial(struct slri_vulkan *vulkan, struct trial *trial) // also what could be made in part
+{
+    slri_vk_own_free(vulkan, &trial->kernel);
+    slri_vk_chunk_free(vulkan, &trial->words);
+}
+
+// ---- long loops ----------------------------------------------------------------------------------------------------
+
+static slr_status run_loops(struct slri_vulkan *vulkan, struct trial *trial)
+{
+    SLRI_TRY(make_trial(vulkan, slri_embedded_vk_canary_h, trial));
+    SLRI_TRY(slri_vk_own_launch(vulkan, &trial->kernel, trial->bound));
+    return slri_buffered_wait(vulkan, trial->kernel.queue, slri_deadline_after(SLRI_HANG_TIMEOUT_NS), NULL);
+}
+
+slr_status slri_vk_run_canary(void *device, uint32_t word[3])
+{
+    struct slri_vulkan *vulkan = device;
+    struct trial trial = {.number = {SLRI_CANARY_TURNS, SLRI_CANARY_FEW}};
+    slr_status status = run_loops(vulkan, &trial);
+    if (status == SLR_OK)
+        memcpy(word, trial.words.host, 3 * sizeof *word);
+    free_trial(vulkan, &trial);
+    return status;
+}
+
+// ---- staying -------------------------------------------------------------------------------------------------------
 
 static uint32_t look_at(const uint32_t *words, uint32_t word)
 {
@@ -29,25 +78,26 @@ static uint32_t look_at(const uint32_t *words, uint32_t word)
 }
 
 // Whether the host sees that the kernel has looked again, while it runs.
-static bool changes(struct slri_vulkan *vulkan, struct slri_vk_launch *launch, const uint32_t *words, uint32_t from)
+static bool changes(const struct trial *trial, const uint32_t *words, uint32_t from)
 {
     const uint64_t deadline_ns = slri_deadline_after(CHANGE_NS);
-    while (look_at(words, LOOKS) == from && slri_vk_launch_look(vulkan, launch, 0) == VK_TIMEOUT &&
+    while (look_at(words, LOOKS) == from && slri_vk_queue_look(trial->kernel.queue, 0) == VK_TIMEOUT &&
            !slri_passed(deadline_ns))
         slri_yield();
     return look_at(words, LOOKS) != from && look_at(words, HEARD) == 0;
 }
 
-static const char *watch(struct slri_vulkan *vulkan, struct slri_vk_launch *launch, uint32_t *words, uint32_t most)
+static const char *watch(struct slri_vulkan *vulkan, struct trial *trial, uint32_t most)
 {
-    memset(words, 0, SLRI_VK_TRIAL_WORDS * sizeof *words);
+    uint32_t *words = (uint32_t *)(void *)trial->words.host;
+    memset(words, 0, TRIAL_WORDS * sizeof *words);
     words[MOST] = most;
-    if (slri_vk_launch_begin(vulkan, launch) != SLR_OK)
+    if (slri_vk_own_launch(vulkan, &trial->kernel, trial->bound) != SLR_OK)
         return "a trial of it failed";
-    const bool begins = changes(vulkan, launch, words, 0);
-    const bool goes_on = begins && changes(vulkan, launch, words, look_at(words, LOOKS));
+    const bool begins = changes(trial, words, 0);
+    const bool goes_on = begins && changes(trial, words, look_at(words, LOOKS));
     __atomic_store_n(words + STOP, 1, __ATOMIC_RELEASE); // nothing comes with it
-    if (slri_vk_launch_look(vulkan, launch, END_NS) != VK_SUCCESS) {
+    if (slri_vk_queue_look(trial->kernel.queue, END_NS) != VK_SUCCESS) {
         (void)slri_lose_hung(&vulkan->loss, "the trial of a persistent kernel did not end in time");
         return "a trial of it did not end";
     }
@@ -59,19 +109,19 @@ static const char *watch(struct slri_vulkan *vulkan, struct slri_vk_launch *laun
 
 static const char *try_staying(struct slri_vulkan *vulkan)
 {
-    struct slri_vk_trial trial = {0};
+    struct trial trial = {0};
     const char *lacks = "a trial of it failed";
-    slr_status status = slri_vk_trial_make(vulkan, slri_embedded_vk_probe_h, NULL, 0, &trial);
+    slr_status status = make_trial(vulkan, slri_embedded_vk_probe_h, &trial);
     uint32_t most = FEWEST_LOOKS;
     for (int tries = 0; status == SLR_OK && lacks && tries < TRIES && !slri_is_lost(&vulkan->loss);) {
         const uint64_t began_ns = slri_now_ns();
-        lacks = watch(vulkan, &trial.launch, (uint32_t *)(void *)trial.words.host, most);
+        lacks = watch(vulkan, &trial, most);
         if (most < MOST_LOOKS && slri_now_ns() - began_ns < LONG_NS)
             most *= 4u;
         else
             ++tries;
     }
-    slri_vk_trial_free(vulkan, &trial);
+    free_trial(vulkan, &trial);
     return lacks;
 }
 

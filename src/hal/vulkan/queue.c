@@ -49,26 +49,18 @@ static struct slri_vk_line *choose_line(struct slri_vulkan *vulkan, uint32_t pri
     return &vulkan->line[1 + turn % (vulkan->lines - 2)];
 }
 
-slr_status slri_vk_await(struct slri_vulkan *vulkan, VkSemaphore semaphore, uint64_t value, uint64_t deadline_ns)
+static slr_status await_begun(struct slri_buffered_queue *base, uint64_t deadline_ns)
 {
-    const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                                      .semaphoreCount = 1,
-                                      .pSemaphores = &semaphore,
-                                      .pValues = &value};
+    struct slri_vk_queue *queue = of(base);
+    struct slri_vulkan *vulkan = queue->vulkan;
     const uint64_t now_ns = slri_now_ns();
     const uint64_t left_ns = deadline_ns == SLRI_FOREVER ? UINT64_MAX : deadline_ns > now_ns ? deadline_ns - now_ns : 0;
-    VkResult result = vulkan->call.WaitSemaphores(vulkan->device, &wait, left_ns);
+    VkResult result = slri_vk_queue_look(queue, left_ns);
     if (result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST)
         return slri_vk_check(vulkan, "WaitSemaphores", result);
     if (result != VK_TIMEOUT && vulkan->call.DeviceWaitIdle(vulkan->device) == VK_SUCCESS)
         return slri_vk_check(vulkan, "WaitSemaphores", result); // it has no memory to wait, and has ended all
     return slri_lose_hung(&vulkan->loss, NULL);
-}
-
-static slr_status await_begun(struct slri_buffered_queue *base, uint64_t deadline_ns)
-{
-    const struct slri_vk_queue *queue = of(base);
-    return slri_vk_await(queue->vulkan, queue->semaphore, queue->begun, deadline_ns);
 }
 
 slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreateFlags flags, VkCommandBufferLevel level,
@@ -85,7 +77,7 @@ slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreate
     return SLR_OK;
 }
 
-slr_status slri_vk_timeline_make(struct slri_vulkan *vulkan, VkSemaphore *out, uint64_t *value)
+static slr_status make_timeline(struct slri_vulkan *vulkan, VkSemaphore *out, uint64_t *value)
 {
     const VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                                 .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
@@ -96,8 +88,9 @@ slr_status slri_vk_timeline_make(struct slri_vulkan *vulkan, VkSemaphore *out, u
     return SLR_OK;
 }
 
-slr_status slri_vk_submit(struct slri_vulkan *vulkan, struct slri_vk_line *line, VkCommandBuffer commands,
-                          VkSemaphore semaphore, uint64_t *value)
+// Under the line's lock, which it gives up. Begins when the semaphore has `*value`, and then counts that up by one.
+static slr_status submit(struct slri_vulkan *vulkan, struct slri_vk_line *line, VkCommandBuffer commands,
+                         VkSemaphore semaphore, uint64_t *value)
 {
     const uint64_t next = *value + 1;
     const VkPipelineStageFlags all = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
@@ -135,7 +128,7 @@ static slr_status make_queue(struct slri_vulkan *vulkan, uint32_t priority, stru
     queue->base.ticks.mask = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     SLRI_TRY(slri_vk_commands_make(vulkan, VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                    SLRI_MOST_SUBMITS, &queue->pool, queue->commands));
-    SLRI_TRY(slri_vk_timeline_make(vulkan, &queue->semaphore, &queue->begun));
+    SLRI_TRY(make_timeline(vulkan, &queue->semaphore, &queue->begun));
     if (bits != 0)
         SLRI_VK_TRY(vulkan, CreateQueryPool, vulkan->device, &stamps, NULL, &queue->stamps);
     return slri_vk_recorder_open(&queue->recorder, vulkan, ARGUMENT_BYTES);
@@ -148,7 +141,7 @@ static slr_status make_queue(struct slri_vulkan *vulkan, uint32_t priority, stru
 static slr_status take_turn(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
 {
     slri_mutex_lock(&queue->line->lock);
-    if (!vulkan->stay.shares || queue->has_turn)
+    if (!vulkan->stay.shares || queue->has_turn || queue->recorder.is_own)
         return SLR_OK;
     slri_mutex_unlock(&queue->line->lock);
     SLRI_TRY(slri_residents_park(&vulkan->residents, TURN_NS));
@@ -194,6 +187,7 @@ static slr_status open_commands(struct slri_buffered_queue *base)
     queue->recorder.commands = queue->commands[base->submits];
     queue->recorder.bound = VK_NULL_HANDLE;
     slri_hazards_clear(queue->recorder.hazards);
+    queue->recorder.hazards->is_behind_list = queue->recorder.is_own; // behind all that the device's queue has
     return SLR_OK;
 }
 
@@ -211,12 +205,12 @@ static slr_status submit_open(struct slri_buffered_queue *base)
     struct slri_vulkan *vulkan = queue->vulkan;
     end_timed(queue);
     if (slri_vk_flow_to_host(&queue->recorder))
-        slri_vk_count(&vulkan->counts.host_barriers);
-    __atomic_fetch_add(&vulkan->counts.barriers, queue->recorder.hazards->barriers, __ATOMIC_RELAXED);
+        slri_vk_count(&queue->recorder.counts->host_barriers);
+    __atomic_fetch_add(&queue->recorder.counts->barriers, queue->recorder.hazards->barriers, __ATOMIC_RELAXED);
     queue->recorder.hazards->barriers = 0;
     SLRI_VK_TRY(vulkan, EndCommandBuffer, queue->recorder.commands);
     SLRI_TRY(take_turn(vulkan, queue));
-    return slri_vk_submit(vulkan, queue->line, queue->recorder.commands, queue->semaphore, &queue->begun);
+    return submit(vulkan, queue->line, queue->recorder.commands, queue->semaphore, &queue->begun);
 }
 
 // ---- times ---------------------------------------------------------------------------------------------------------
@@ -399,6 +393,28 @@ slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue)
     else
         free_queue(made);
     return status;
+}
+
+// ---- slipring's own kernels ----------------------------------------------------------------------------------------
+
+slr_status slri_vk_queue_create_own(struct slri_vulkan *vulkan, void **queue)
+{
+    SLRI_TRY(slri_vk_queue_create(vulkan, SLR_DEFAULT_PRIORITY, queue));
+    struct slri_vk_queue *made = *queue;
+    made->line = &vulkan->line[0];
+    made->recorder.is_own = true;
+    made->recorder.counts = &vulkan->uncounted;
+    return SLR_OK;
+}
+
+VkResult slri_vk_queue_look(const void *queue, uint64_t wait_ns)
+{
+    const struct slri_vk_queue *own = queue;
+    const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                      .semaphoreCount = 1,
+                                      .pSemaphores = &own->semaphore,
+                                      .pValues = &own->begun};
+    return own->vulkan->call.WaitSemaphores(own->vulkan->device, &wait, wait_ns);
 }
 
 // ---- at once -------------------------------------------------------------------------------------------------------

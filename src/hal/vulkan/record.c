@@ -14,6 +14,7 @@
 slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_vulkan *vulkan, uint64_t bytes)
 {
     recorder->vulkan = vulkan;
+    recorder->counts = &vulkan->counts;
     recorder->memory.bytes = bytes;
     recorder->blocks.shadow = slri_alloc(vulkan->allocator, bytes);
     recorder->hazards = slri_alloc(vulkan->allocator, sizeof *recorder->hazards);
@@ -150,7 +151,7 @@ static uint64_t keep_arguments(struct slri_vk_recorder *recorder, const struct s
     if (at != fresh)
         return at;
     memcpy(recorder->memory.host + at, blocks->shadow + at, bytes);
-    slri_vk_count(&recorder->vulkan->counts.argument_writes);
+    slri_vk_count(&recorder->counts->argument_writes);
     return at;
 }
 
@@ -164,7 +165,7 @@ static void put_grid(struct slri_vk_recorder *recorder, const uint32_t grid[3])
                                                part[2]);
 }
 
-uint32_t slri_vk_push(struct slri_spirv_push *push, const unsigned char *arguments, uint32_t bytes)
+static uint32_t put_pushed(struct slri_spirv_push *push, const unsigned char *arguments, uint32_t bytes)
 {
     const uint32_t most = SLRI_SPIRV_PUSH_BYTES - SLRI_SPIRV_PUSHED_AT, pushed = bytes < most ? bytes / 4 * 4 : most;
     memcpy(push->argument, arguments, pushed);
@@ -189,14 +190,14 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
                                    .turns = SLRI_SPIRV_TURNS,
                                    .ended = recorder->memory.address,
                                    .number = kernel->base.number};
-    const uint32_t pushed = slri_vk_push(&push, recorder->blocks.shadow + at, kernel->layout.bytes);
+    const uint32_t pushed = put_pushed(&push, recorder->blocks.shadow + at, kernel->layout.bytes);
     slri_vk_flow(recorder, uses.use, uses.count);
     if (recorder->bound != pipeline)
         vulkan->call.CmdBindPipeline(recorder->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     recorder->bound = pipeline;
     vulkan->call.CmdPushConstants(recorder->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed, &push);
     put_grid(recorder, grid);
-    if (slri_canary_turns(&vulkan->canary) != 0)
+    if (slri_canary_turns(&vulkan->canary) != 0 || recorder->is_own)
         recorder->hazards->told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     return SLR_OK;
 }

@@ -18,10 +18,11 @@
 struct slri_vk_group {
     struct slri_resident base; // first
     struct slri_vulkan *vulkan;
-    struct slri_vk_launch launch;
-    struct slri_vk_staying *built;
-    void *record, *constants; // as the handler's kernel has them
-    uint64_t record_bytes, constants_bytes;
+    struct slri_vk_own kernel;
+    unsigned char *kit; // the record, and behind it the constants, as the handler's kernel has them
+    uint64_t record_bytes, kit_bytes;
+    uint32_t nothing; // SLRI_STAY_NOTHING
+    struct slri_bound bound[MOST_BOUND];
 };
 
 // ---- planning ------------------------------------------------------------------------------------------------------
@@ -54,57 +55,50 @@ static slr_status launch_group(struct slri_resident *resident)
 {
     struct slri_vk_group *group = (struct slri_vk_group *)resident;
     SLRI_TRY(slri_loss_check(&group->vulkan->loss));
-    return slri_vk_launch_begin(group->vulkan, &group->launch);
+    return slri_vk_own_launch(group->vulkan, &group->kernel, group->bound);
 }
 
 static enum slri_resident_look look_at_group(struct slri_resident *resident)
 {
     struct slri_vk_group *group = (struct slri_vk_group *)resident;
-    const VkResult result = slri_vk_launch_look(group->vulkan, &group->launch, 0);
+    const VkResult result = slri_vk_queue_look(group->kernel.queue, 0);
     if (result == VK_SUCCESS || result == VK_TIMEOUT)
         return result == VK_SUCCESS ? SLRI_RESIDENT_ENDED : SLRI_RESIDENT_RUNS;
     (void)slri_vk_check(group->vulkan, "WaitSemaphores", result);
     return SLRI_RESIDENT_FAILED;
 }
 
-static slr_status make_constants(struct slri_vk_group *group, const struct slri_shard *shard)
+static slr_status make_kit(struct slri_vk_group *group, const struct slri_shard *shard)
 {
-    struct slri_vulkan *vulkan = group->vulkan;
     struct slri_relaunch layout;
+    void *memory;
     SLRI_TRY(slri_stay_lay_out(shard, &layout));
-    group->record_bytes = slri_stay_record_bytes(&layout);
-    group->constants_bytes = layout.constants_bytes;
-    SLRI_TRY(slri_vk_ring_memory_create(vulkan, group->record_bytes, &group->record));
-    SLRI_TRY(slri_vk_ring_memory_create(vulkan, group->constants_bytes, &group->constants));
-    slri_stay_constants(shard, &layout, group->constants);
+    group->record_bytes = (slri_stay_record_bytes(&layout) + 63) / 64 * 64;
+    group->kit_bytes = group->record_bytes + layout.constants_bytes;
+    SLRI_TRY(slri_vk_ring_memory_create(group->vulkan, group->kit_bytes, &memory));
+    group->kit = memory;
+    slri_stay_constants(shard, &layout, group->kit + group->record_bytes);
     return SLR_OK;
 }
 
-static uint64_t address_of(struct slri_vulkan *vulkan, const void *host)
+// By the device's addresses. Of no length: all of it may change at any time, and no barrier is about it.
+static void bind(struct slri_vk_group *group, const struct slri_shard *shard)
 {
-    return host ? slri_vk_seen_address(vulkan, host) : 0;
-}
-
-static slr_status record(struct slri_vk_group *group, const struct slri_shard *shard)
-{
-    struct slri_vulkan *vulkan = group->vulkan;
-    uint64_t address[MOST_BOUND] = {[SLRI_STAY_MAILBOX] = address_of(vulkan, shard->shared),
-                                    [SLRI_STAY_RECORD] = address_of(vulkan, group->record),
-                                    [SLRI_STAY_STATES] = address_of(vulkan, shard->states),
-                                    [SLRI_STAY_CONSTANTS] = address_of(vulkan, group->constants),
-                                    [SLRI_STAY_OWN] = address_of(vulkan, shard->own),
-                                    [SLRI_STAY_TABLE] = address_of(vulkan, group->base.table)};
+    const struct {
+        enum slri_stay_binding binding;
+        const void *memory; // of the host
+    } shared[] = {{SLRI_STAY_MAILBOX, shard->shared}, {SLRI_STAY_RECORD, group->kit},
+                  {SLRI_STAY_STATES, shard->states},  {SLRI_STAY_CONSTANTS, group->kit + group->record_bytes},
+                  {SLRI_STAY_OWN, shard->own},        {SLRI_STAY_TABLE, group->base.table}};
     uint32_t count = SLRI_STAY_BUFFERS;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; ++i)
+        if (shared[i].memory)
+            group->bound[shared[i].binding].data =
+                (void *)(uintptr_t)slri_vk_seen_address(group->vulkan, shared[i].memory);
+    group->bound[SLRI_STAY_NOTHING] = (struct slri_bound){&group->nothing, sizeof group->nothing};
     for (uint32_t i = 0; i < shard->entry->bindings; ++i)
         if (shard->entry->binding[i].is_buffer)
-            address[count++] = (uintptr_t)shard->bound[i].data;
-    return slri_vk_launch_make(vulkan, group->built, address, &group->launch);
-}
-
-static void destroy_if_there(struct slri_vulkan *vulkan, void *memory, uint64_t bytes)
-{
-    if (memory)
-        slri_vk_memory_destroy(vulkan, SLRI_MEMORY_SHARED, memory, bytes);
+            group->bound[count++].data = shard->bound[i].data;
 }
 
 // Who has the queue's lock finds out behind this that the group may come.
@@ -121,10 +115,11 @@ static slr_status make_group(struct slri_resident *resident, const struct slri_s
     struct slri_vulkan *vulkan = resident->residents->device;
     group->vulkan = vulkan;
     set_shares(vulkan, true);
-    SLRI_TRY(make_constants(group, shard));
-    SLRI_TRY(slri_vk_staying_build(vulkan, shard, NULL, &group->built)); // the longest of it
+    SLRI_TRY(make_kit(group, shard));
+    bind(group, shard);
+    SLRI_TRY(slri_vk_own_make(vulkan, shard, NULL, &group->kernel)); // the longest of it
     slri_vk_count(&vulkan->counts.pipelines);
-    return record(group, shard);
+    return SLR_OK;
 }
 
 // One that does not end keeps what it can touch.
@@ -136,12 +131,11 @@ static void unmake_group(struct slri_resident *resident, bool has_ended)
         (void)slri_lose_hung(&vulkan->loss, "a persistent kernel has not ended");
         return;
     }
-    if (group->launch.begun != 0) // it has said that it goes
-        (void)slri_vk_launch_look(vulkan, &group->launch, END_NS);
-    slri_vk_launch_free(vulkan, &group->launch);
-    destroy_if_there(vulkan, group->record, group->record_bytes);
-    destroy_if_there(vulkan, group->constants, group->constants_bytes);
-    slri_vk_staying_free(vulkan, group->built);
+    if (group->kernel.queue) // it has said that it goes
+        (void)slri_vk_queue_look(group->kernel.queue, END_NS);
+    slri_vk_own_free(vulkan, &group->kernel);
+    if (group->kit)
+        slri_vk_memory_destroy(vulkan, SLRI_MEMORY_SHARED, group->kit, group->kit_bytes);
     set_shares(vulkan, false);
 }
 

@@ -7,6 +7,7 @@
 #include "emit/spirv/spirv.h"
 #include "engine/buffered_queue.h"
 #include "engine/canary.h"
+#include "engine/code.h"
 #include "engine/hazards.h"
 #include "engine/kept_list.h"
 #include "engine/launch_block.h"
@@ -89,7 +90,7 @@ struct slri_vulkan {
     VkPipelineLayout layout;
     struct slri_loaded_list kernels;
     struct slri_canary canary;
-    struct slri_vk_counts counts;
+    struct slri_vk_counts counts, uncounted; // the latter: of slipring's own kernels, which nobody asks for
 
     struct slri_residents residents;
     struct { // stay.c: a device has one group that stays, for one ring kernel at a time
@@ -137,6 +138,8 @@ bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, struct s
 // record.c: commands into a command buffer.
 struct slri_vk_recorder {
     struct slri_vulkan *vulkan;
+    struct slri_vk_counts *counts;
+    bool is_own; // a kernel of slipring's own: behind all that the device has done, and what it writes is the host's
     VkCommandBuffer commands;
     struct slri_hazards *hazards;
     VkPipeline bound;
@@ -150,8 +153,6 @@ void slri_vk_recorder_close(struct slri_vk_recorder *recorder);
 uint64_t slri_vk_record_needs(const struct slri_command *command); // of its memory, at most
 slr_status slri_vk_record(struct slri_vk_recorder *recorder, const struct slri_command *command,
                           const struct slri_extras *extras); // a move, a fill or a dispatch; or a copy of seen memory
-// Puts the arguments into the push block, as many as it takes. Gives its bytes.
-uint32_t slri_vk_push(struct slri_spirv_push *push, const unsigned char *arguments, uint32_t bytes);
 bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *command);
 // Between memory that the host sees and the device's.
 void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_hazard_use *from,
@@ -164,14 +165,11 @@ bool slri_vk_flow_to_host(struct slri_vk_recorder *recorder);
 
 // queue.c
 slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue);
-// Until a timeline semaphore has the value. Errors: DEVICE_LOST, also where that does not come in time.
-slr_status slri_vk_await(struct slri_vulkan *vulkan, VkSemaphore semaphore, uint64_t value, uint64_t deadline_ns);
+// A queue for one of slipring's own kernels, and whether its newest launch has ended: VK_SUCCESS, or VK_TIMEOUT.
+slr_status slri_vk_queue_create_own(struct slri_vulkan *vulkan, void **queue);
+VkResult slri_vk_queue_look(const void *queue, uint64_t wait_ns);
 slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreateFlags flags, VkCommandBufferLevel level,
                                  uint32_t count, VkCommandPool *pool, VkCommandBuffer *out);
-slr_status slri_vk_timeline_make(struct slri_vulkan *vulkan, VkSemaphore *out, uint64_t *value);
-// Under the line's lock, which it gives up. Begins when the semaphore has `*value`, and then counts that up by one.
-slr_status slri_vk_submit(struct slri_vulkan *vulkan, struct slri_vk_line *line, VkCommandBuffer commands,
-                          VkSemaphore semaphore, uint64_t *value);
 // In a queue of the device's own, and waits.
 slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
 
@@ -210,55 +208,27 @@ extern const struct slri_loaded_calls slri_vk_loaded_calls;
 slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel, uint32_t dynamic_bytes,
                                  VkPipeline *out);
 
-// probe.c: NULL, or why no kernel can stay on the device, as a clause. The first call tries it.
+// probe.c: as slri_canary_run.
+slr_status slri_vk_run_canary(void *device, uint32_t word[3]);
+// NULL, or why no kernel can stay on the device, as a clause. The first call tries it.
 const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan);
 
-// stay_code.c: a kernel that stays, of slipring's own text around a shard's handler; or, with `shard` NULL, of `text`.
-struct slri_vk_staying {
+// own.c: a kernel of slipring's own text around a shard's handler; or, with `shard` NULL, of `text`. All zero before.
+struct slri_vk_own {
     struct slri_module *text, *module;
-    const struct slri_entry *entry; // of `module`, or of `text` where there is none
-    struct slri_vk_kernel *kernel;
-    uint32_t threads;
+    struct slri_ready_kernel ready;
+    void *queue;
 };
-slr_status slri_vk_staying_build(struct slri_vulkan *vulkan, const struct slri_shard *shard, const char *text,
-                                 struct slri_vk_staying **out);
-void slri_vk_staying_free(struct slri_vulkan *vulkan, struct slri_vk_staying *staying); // NULL is fine
+slr_status slri_vk_own_make(struct slri_vulkan *vulkan, const struct slri_shard *shard, const char *text,
+                            struct slri_vk_own *own);
+// One group of it. `bound`: one a binding of its entry; memory by the device's address.
+slr_status slri_vk_own_launch(struct slri_vulkan *vulkan, struct slri_vk_own *own, const struct slri_bound *bound);
+void slri_vk_own_free(struct slri_vulkan *vulkan, struct slri_vk_own *own); // also what could be made in part
 
 // stay.c: persistent ring kernels.
 bool slri_vk_stay_settle(struct slri_vulkan *vulkan);
 void slri_vk_stay_open(struct slri_vulkan *vulkan);
 void slri_vk_stay_close(struct slri_vulkan *vulkan);
 void slri_vk_stay_forget(struct slri_vulkan *vulkan); // a piece of memory of a ring kernel's
-
-// launch.c: a dispatch of one group, again and again, in the device's first queue.
-struct slri_vk_launch {
-    VkCommandPool pool;
-    VkCommandBuffer commands;
-    VkSemaphore semaphore;
-    uint64_t begun;              // the value of the newest
-    struct slri_vk_chunk memory; // its arguments
-};
-// `address`: one a binding of the kernel's entry.
-slr_status slri_vk_launch_make(struct slri_vulkan *vulkan, const struct slri_vk_staying *staying,
-                               const uint64_t *address, struct slri_vk_launch *out);
-slr_status slri_vk_launch_begin(struct slri_vulkan *vulkan, struct slri_vk_launch *launch);
-VkResult slri_vk_launch_look(struct slri_vulkan *vulkan, const struct slri_vk_launch *launch, uint64_t wait_ns);
-void slri_vk_launch_free(struct slri_vulkan *vulkan, struct slri_vk_launch *launch);
-
-// A kernel of slipring's own that finds out what the device does. It is given words, and then up to SLRI_VK_MOST_GIVEN
-// numbers.
-#define SLRI_VK_TRIAL_WORDS 128u
-#define SLRI_VK_MOST_GIVEN 2u
-struct slri_vk_trial {
-    struct slri_vk_staying *kernel;
-    struct slri_vk_chunk words;
-    struct slri_vk_launch launch;
-};
-slr_status slri_vk_trial_make(struct slri_vulkan *vulkan, const char *text, const uint64_t *given, uint32_t count,
-                              struct slri_vk_trial *out);
-void slri_vk_trial_free(struct slri_vulkan *vulkan, struct slri_vk_trial *trial); // also what could be made in part
-
-// canary.c: as slri_canary_run.
-slr_status slri_vk_run_canary(void *device, uint32_t word[3]);
 
 #endif
