@@ -21,39 +21,27 @@ static struct slri_vk_chunk take_out(struct slri_places *chunks, uint64_t key, u
     return chunk;
 }
 
-static bool find_in(struct slri_places *chunks, const void *address, uint64_t bytes, struct slri_hazard_use *use,
-                    unsigned char **host)
+bool slri_vk_find(struct slri_places *chunks, const void *address, struct slri_hazard_use *use)
 {
     struct slri_vk_chunk chunk;
     uint64_t at;
     if (!slri_places_find(chunks, address, &chunk, &at) || chunk.lead + at > chunk.bytes ||
-        bytes > chunk.bytes - chunk.lead - at)
+        use->bytes > chunk.bytes - chunk.lead - at)
         return false;
     use->memory = (uint64_t)chunk.buffer;
     use->at = chunk.lead + at;
-    *host = chunk.host ? chunk.host + use->at : NULL;
+    use->is_viewed = chunk.host != NULL;
     return true;
-}
-
-unsigned char *slri_vk_find(struct slri_vulkan *vulkan, const void *address, struct slri_hazard_use *use)
-{
-    unsigned char *host = NULL;
-    find_in(&vulkan->buffers, address, 0, use, &host);
-    return host;
-}
-
-bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, struct slri_hazard_use *use)
-{
-    unsigned char *host;
-    return find_in(&vulkan->seen, address, use->bytes, use, &host);
 }
 
 // No API of ours hands the VkBuffer out.
 void slri_vk_locate(void *device, const void *memory, struct slri_memory_place *out)
 {
-    struct slri_hazard_use use = {0};
-    *out = (struct slri_memory_place){.host = slri_vk_find(device, memory, &use)};
-    out->offset = use.at;
+    struct slri_vulkan *vulkan = device;
+    struct slri_vk_chunk chunk = {0};
+    *out = (struct slri_memory_place){0};
+    slri_places_find(&vulkan->buffers, memory, &chunk, &out->offset);
+    out->host = chunk.host ? chunk.host + out->offset : NULL;
 }
 
 uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host)
@@ -65,10 +53,14 @@ uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host)
 
 // ---- pieces --------------------------------------------------------------------------------------------------------
 
+#define NEAR VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+#define SEEN (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+#define CACHED VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+
 // What memory is to be like. The type that has all of `must`, and most of `wish`.
 struct wish {
     VkMemoryPropertyFlags must, wish;
-    const void *import; // NULL: new memory
+    void *import; // NULL: new memory
 };
 
 static bool choose_type(const struct slri_vulkan *vulkan, uint32_t bits, const struct wish *wish, uint32_t *out)
@@ -117,7 +109,7 @@ static slr_status allocate(struct slri_vulkan *vulkan, const struct wish *wish, 
     const VkImportMemoryHostPointerInfoEXT import = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
                                                      .handleType =
                                                          VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT,
-                                                     .pHostPointer = (void *)(uintptr_t)wish->import};
+                                                     .pHostPointer = wish->import};
     const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                              .pNext = wish->import ? &import : NULL,
                                              .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
@@ -137,7 +129,7 @@ static slr_status allocate(struct slri_vulkan *vulkan, const struct wish *wish, 
 
 static slr_status fill_chunk(struct slri_vulkan *vulkan, const struct wish *wish, struct slri_vk_chunk *chunk)
 {
-    void *host = NULL;
+    void *host = wish->import;
     SLRI_TRY(make_buffer(vulkan, wish->import != NULL, chunk));
     SLRI_TRY(allocate(vulkan, wish, chunk));
     if (wish->must & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT && !wish->import)
@@ -166,126 +158,94 @@ static slr_status make_chunk(struct slri_vulkan *vulkan, const struct wish *wish
     slr_status status = fill_chunk(vulkan, wish, chunk);
     if (status != SLR_OK) {
         slri_vk_chunk_free(vulkan, chunk);
-        *chunk = (struct slri_vk_chunk){.bytes = chunk->bytes};
+        chunk->buffer = VK_NULL_HANDLE;
+        chunk->memory = VK_NULL_HANDLE;
     }
     return status;
 }
 
 slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, bool is_read, struct slri_vk_chunk *out)
 {
-    const struct wish wish = {.must = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                              .wish =
-                                  is_read ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
+    const struct wish wish = {.must = SEEN, .wish = is_read ? CACHED : NEAR};
     *out = (struct slri_vk_chunk){.bytes = bytes};
     return make_chunk(vulkan, &wish, out);
 }
 
 // ---- kinds ---------------------------------------------------------------------------------------------------------
 
-static slr_status create_buffer(struct slri_vulkan *vulkan, const struct wish *wish, uint64_t bytes, void **memory)
+// The host reads a buffer that it sees, which takes long where it has no cache: without one it does not see the buffer.
+static struct wish wish_of(const struct slri_vulkan *vulkan, enum slri_memory_kind kind)
 {
-    struct slri_vk_chunk chunk = {.bytes = (bytes + 3) / 4 * 4}; // it is zeroed by words
-    SLRI_TRY(make_chunk(vulkan, wish, &chunk));
-    chunk.key = chunk.address;
-    slr_status status = chunk.host ? SLR_OK : slri_vk_zero_at_once(vulkan, &chunk);
-    if (chunk.host)
-        memset(chunk.host, 0, chunk.bytes);
-    if (status == SLR_OK)
-        status = slri_places_add(&vulkan->buffers, &chunk);
-    if (status == SLR_OK)
-        *memory = (void *)(uintptr_t)chunk.address;
-    else
-        slri_vk_chunk_free(vulkan, &chunk);
-    return status;
-}
-
-static slr_status create_unseen(struct slri_vulkan *vulkan, uint64_t bytes, void **memory)
-{
-    const struct wish wish = {.must = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
-    return create_buffer(vulkan, &wish, bytes, memory);
-}
-
-// The host reads there, too, which takes long where it has no cache.
-static slr_status create_viewed(struct slri_vulkan *vulkan, uint64_t bytes, void **memory)
-{
-    const struct wish wish = {.must = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
-                                      VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
-                              .wish = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT};
+    const struct wish pinned = {.must = SEEN, .wish = CACHED}, viewed = {.must = SEEN | CACHED, .wish = NEAR};
     uint32_t type;
-    return choose_type(vulkan, UINT32_MAX, &wish, &type) ? create_buffer(vulkan, &wish, bytes, memory)
-                                                         : create_unseen(vulkan, bytes, memory);
+    if (kind == SLRI_MEMORY_SEEN && choose_type(vulkan, UINT32_MAX, &viewed, &type))
+        return viewed;
+    return kind == SLRI_MEMORY_SEEN || kind == SLRI_MEMORY_DEVICE ? (struct wish){.must = NEAR} : pinned;
 }
 
-static slr_status keep_seen(struct slri_vulkan *vulkan, struct slri_vk_chunk *chunk, const void *host)
+// The list that a kind is in: by the device's address, or by the host's.
+static struct slri_places *chunks_of(struct slri_vulkan *vulkan, enum slri_memory_kind kind)
 {
-    chunk->key = (uintptr_t)host;
-    slr_status status = slri_places_add(&vulkan->seen, chunk);
-    if (status != SLR_OK)
-        slri_vk_chunk_free(vulkan, chunk);
-    return status;
-}
-
-static slr_status create_pinned(struct slri_vulkan *vulkan, uint64_t bytes, void **memory)
-{
-    struct slri_vk_chunk chunk;
-    SLRI_TRY(slri_vk_chunk_make_seen(vulkan, (bytes + 3) / 4 * 4, true, &chunk)); // a kernel may take it by words
-    memset(chunk.host, 0, bytes);
-    SLRI_TRY(keep_seen(vulkan, &chunk, chunk.host));
-    *memory = chunk.host;
-    return SLR_OK;
-}
-
-// What a kernel that stays and the host share.
-slr_status slri_vk_ring_memory_create(struct slri_vulkan *vulkan, uint64_t bytes, void **memory)
-{
-    SLRI_TRY(create_pinned(vulkan, bytes, memory));
-    __atomic_fetch_add(&vulkan->stay.pieces, 1, __ATOMIC_RELAXED);
-    return SLR_OK;
+    return kind == SLRI_MEMORY_SEEN || kind == SLRI_MEMORY_DEVICE ? &vulkan->buffers : &vulkan->seen;
 }
 
 // Whole pages, as the driver asks for: those around the application's memory, too.
-static slr_status import_given(struct slri_vulkan *vulkan, uint64_t bytes, const void *memory)
+static slr_status find_pages(const struct slri_vulkan *vulkan, uintptr_t memory, struct wish *wish,
+                             struct slri_vk_chunk *chunk)
 {
     const uint64_t page = vulkan->facts.import_alignment;
     if (page == 0)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot use memory that the application made: its driver lacks %s",
                          vulkan->name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
-    const uintptr_t from = (uintptr_t)memory & ~(uintptr_t)(page - 1);
-    const uintptr_t to = ((uintptr_t)memory + bytes + page - 1) & ~(uintptr_t)(page - 1);
-    const struct wish wish = {.must = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                              .import = (const void *)from};
-    struct slri_vk_chunk chunk = {.bytes = to - from, .lead = (uintptr_t)memory - from, .given = bytes};
-    SLRI_TRY(make_chunk(vulkan, &wish, &chunk));
-    return keep_seen(vulkan, &chunk, memory);
+    chunk->lead = memory % page;
+    chunk->bytes = (chunk->lead + chunk->given + page - 1) / page * page;
+    *wish = (struct wish){.must = SEEN, .import = (void *)(memory - chunk->lead)};
+    return SLR_OK;
+}
+
+static slr_status make_kind(struct slri_vulkan *vulkan, enum slri_memory_kind kind, struct slri_vk_chunk *chunk)
+{
+    struct wish wish = wish_of(vulkan, kind);
+    if (kind == SLRI_MEMORY_GIVEN)
+        SLRI_TRY(find_pages(vulkan, chunk->key, &wish, chunk));
+    SLRI_TRY(make_chunk(vulkan, &wish, chunk));
+    if (kind == SLRI_MEMORY_GIVEN)
+        return SLR_OK;
+    chunk->key = chunks_of(vulkan, kind) == &vulkan->seen ? (uintptr_t)chunk->host : chunk->address;
+    if (!chunk->host)
+        return slri_vk_zero_at_once(vulkan, chunk);
+    memset(chunk->host, 0, chunk->bytes);
+    return SLR_OK;
 }
 
 slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory)
 {
-    switch (kind) {
-    case SLRI_MEMORY_PINNED:
-        return create_pinned(device, bytes, memory);
-    case SLRI_MEMORY_GIVEN:
-        return import_given(device, bytes, *memory);
-    case SLRI_MEMORY_SHARED:
-        return slri_vk_ring_memory_create(device, bytes, memory);
-    case SLRI_MEMORY_SEEN:
-        return create_viewed(device, bytes, memory);
-    default:
-        return create_unseen(device, bytes, memory);
+    struct slri_vulkan *vulkan = device;
+    struct slri_vk_chunk chunk = {.bytes = (bytes + 3) / 4 * 4}; // it is zeroed by words, and a kernel may take it so
+    if (kind == SLRI_MEMORY_GIVEN)
+        chunk = (struct slri_vk_chunk){.key = (uintptr_t)*memory, .given = bytes};
+    slr_status status = make_kind(vulkan, kind, &chunk);
+    if (status == SLR_OK)
+        status = slri_places_add(chunks_of(vulkan, kind), &chunk);
+    if (status != SLR_OK) {
+        slri_vk_chunk_free(vulkan, &chunk);
+        return status;
     }
+    if (kind == SLRI_MEMORY_SHARED)
+        __atomic_fetch_add(&vulkan->stay.pieces, 1, __ATOMIC_RELAXED);
+    *memory = (void *)(uintptr_t)chunk.key;
+    return SLR_OK;
 }
 
 void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes)
 {
     struct slri_vulkan *vulkan = device;
-    uintptr_t key = (uintptr_t)memory;
     if (kind == SLRI_MEMORY_SHARED)
-        slri_vk_stay_forget(vulkan);
+        __atomic_fetch_sub(&vulkan->stay.pieces, 1, __ATOMIC_RELAXED);
     if (slri_is_lost(&vulkan->loss)) // it goes with the device
         return;
     const uint64_t given = kind == SLRI_MEMORY_GIVEN ? bytes : 0;
-    const bool is_seen = kind == SLRI_MEMORY_PINNED || kind == SLRI_MEMORY_GIVEN || kind == SLRI_MEMORY_SHARED;
-    struct slri_vk_chunk chunk = take_out(is_seen ? &vulkan->seen : &vulkan->buffers, key, given);
+    struct slri_vk_chunk chunk = take_out(chunks_of(vulkan, kind), (uintptr_t)memory, given);
     slri_vk_chunk_free(vulkan, &chunk);
 }
 

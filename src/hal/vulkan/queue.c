@@ -312,16 +312,11 @@ static slr_status copy_staged(struct slri_buffered_queue *base, bool in, const v
                               uint64_t bytes)
 {
     struct slri_vk_queue *queue = of(base);
-    const VkPipelineStageFlags transfer = VK_PIPELINE_STAGE_TRANSFER_BIT;
-    struct slri_hazard_use use = {.bytes = bytes, .how = in ? SLRI_WRITES : SLRI_READS, .stage = transfer};
-    const struct slri_hazard_use stage = {.memory = (uint64_t)queue->stage.buffer,
-                                          .at = at,
-                                          .bytes = bytes,
-                                          .how = in ? SLRI_READS : SLRI_WRITES,
-                                          .stage = transfer};
-    slri_vk_find(queue->vulkan, device, &use);
-    slri_vk_record_copy(&queue->recorder, in ? &stage : &use, in ? &use : &stage);
-    queue->recorder.hazards->told_by |= in ? 0 : transfer;
+    const struct slri_hazard_use stage = {
+        .memory = (uint64_t)queue->stage.buffer, .at = at, .bytes = bytes, .is_viewed = true};
+    struct slri_hazard_use use = {.bytes = bytes};
+    slri_vk_find(&queue->vulkan->buffers, device, &use);
+    slri_vk_record_copy(&queue->recorder, in ? stage : use, in ? use : stage);
     return SLR_OK;
 }
 

@@ -57,59 +57,53 @@ void slri_vk_recorder_close(struct slri_vk_recorder *recorder)
     slri_vk_chunk_free(vulkan, &recorder->memory);
 }
 
-static struct slri_hazard_use use_of(struct slri_vulkan *vulkan, const void *address, uint64_t bytes, uint32_t how,
-                                     VkPipelineStageFlags stage)
+static struct slri_hazard_use use_of(struct slri_places *chunks, const void *address, uint64_t bytes)
 {
-    struct slri_hazard_use use = {.bytes = bytes, .how = how, .stage = stage};
-    use.is_viewed = slri_vk_find(vulkan, address, &use) != NULL;
+    struct slri_hazard_use use = {.bytes = bytes};
+    slri_vk_find(chunks, address, &use);
     return use;
 }
 
 // ---- copies and fills ----------------------------------------------------------------------------------------------
 
-void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_hazard_use *from,
-                         const struct slri_hazard_use *to)
+void slri_vk_record_copy(struct slri_vk_recorder *recorder, struct slri_hazard_use from, struct slri_hazard_use to)
 {
-    const struct slri_hazard_use both[] = {*from, *to};
-    const VkBufferCopy region = {from->at, to->at, from->bytes};
+    const VkBufferCopy region = {from.at, to.at, from.bytes};
+    from.how = SLRI_READS;
+    to.how = SLRI_WRITES;
+    from.stage = to.stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const struct slri_hazard_use both[] = {from, to};
     slri_vk_flow(recorder, both, 2);
-    recorder->vulkan->call.CmdCopyBuffer(recorder->commands, (VkBuffer)from->memory, (VkBuffer)to->memory, 1, &region);
+    recorder->vulkan->call.CmdCopyBuffer(recorder->commands, (VkBuffer)from.memory, (VkBuffer)to.memory, 1, &region);
 }
 
 static void copy_seen(struct slri_vk_recorder *recorder, const struct slri_command *command)
 {
-    const bool in = command->op == SLRI_COPY_IN;
     const uint64_t bytes = command->copy.bytes;
-    struct slri_hazard_use host = {
-        .bytes = bytes, .how = in ? SLRI_READS : SLRI_WRITES, .stage = VK_PIPELINE_STAGE_TRANSFER_BIT};
-    const struct slri_hazard_use device = use_of(recorder->vulkan, command->copy.device, bytes,
-                                                 in ? SLRI_WRITES : SLRI_READS, VK_PIPELINE_STAGE_TRANSFER_BIT);
-    slri_vk_find_seen(recorder->vulkan, command->copy.host, &host);
-    slri_vk_record_copy(recorder, in ? &host : &device, in ? &device : &host);
-    recorder->hazards->told_by |= in ? 0 : VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const struct slri_hazard_use host = use_of(&recorder->vulkan->seen, command->copy.host, bytes);
+    const struct slri_hazard_use device = use_of(&recorder->vulkan->buffers, command->copy.device, bytes);
+    const bool in = command->op == SLRI_COPY_IN;
+    slri_vk_record_copy(recorder, in ? host : device, in ? device : host);
 }
 
 static void move(struct slri_vk_recorder *recorder, const struct slri_command *command)
 {
-    struct slri_vulkan *vulkan = recorder->vulkan;
+    struct slri_places *buffers = &recorder->vulkan->buffers;
     const uint64_t bytes = command->move.bytes;
-    const struct slri_hazard_use from =
-        use_of(vulkan, command->move.from, bytes, SLRI_READS, VK_PIPELINE_STAGE_TRANSFER_BIT);
-    const struct slri_hazard_use to =
-        use_of(vulkan, command->move.to, bytes, SLRI_WRITES, VK_PIPELINE_STAGE_TRANSFER_BIT);
-    slri_vk_record_copy(recorder, &from, &to);
+    slri_vk_record_copy(recorder, use_of(buffers, command->move.from, bytes), use_of(buffers, command->move.to, bytes));
 }
 
 // Vulkan fills whole words. What lies around those is copied from a few bytes of the pattern.
 static void fill(struct slri_vk_recorder *recorder, const struct slri_command *command)
 {
     struct slri_vulkan *vulkan = recorder->vulkan;
-    const struct slri_hazard_use to =
-        use_of(vulkan, command->fill.device, command->fill.bytes, SLRI_WRITES, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    struct slri_hazard_use to = use_of(&vulkan->buffers, command->fill.device, command->fill.bytes);
     const uint32_t word = slri_fill_word(command);
     uint64_t head = (4 - to.at % 4) % 4;
     head = head < to.bytes ? head : to.bytes;
     const uint64_t words = (to.bytes - head) / 4 * 4, tail = to.bytes - head - words;
+    to.how = SLRI_WRITES;
+    to.stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
     slri_vk_flow(recorder, &to, 1);
     if (words != 0)
         vulkan->call.CmdFillBuffer(recorder->commands, (VkBuffer)to.memory, to.at + head, words, word);
@@ -135,8 +129,11 @@ struct uses {
 static uint64_t used_address(void *user, const void *memory, uint64_t bytes, uint32_t how)
 {
     struct uses *uses = user;
+    struct slri_hazard_use use = use_of(&uses->vulkan->buffers, memory, bytes);
+    use.how = how;
+    use.stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     if (bytes != 0)
-        uses->use[uses->count++] = use_of(uses->vulkan, memory, bytes, how, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
+        uses->use[uses->count++] = use;
     return (uintptr_t)memory;
 }
 
@@ -208,7 +205,7 @@ bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *c
 {
     struct slri_hazard_use use = {.bytes = command->copy.bytes};
     if (command->op == SLRI_COPY_IN || command->op == SLRI_COPY_OUT)
-        return slri_vk_find_seen(vulkan, command->copy.host, &use);
+        return slri_vk_find(&vulkan->seen, command->copy.host, &use);
     return command->op == SLRI_COPY || command->op == SLRI_FILL || command->op == SLRI_DISPATCH;
 }
 

@@ -75,7 +75,7 @@ static slr_status make_kit(struct slri_vk_group *group, const struct slri_shard 
     SLRI_TRY(slri_stay_lay_out(shard, &layout));
     group->record_bytes = (slri_stay_record_bytes(&layout) + 63) / 64 * 64;
     group->kit_bytes = group->record_bytes + layout.constants_bytes;
-    SLRI_TRY(slri_vk_ring_memory_create(group->vulkan, group->kit_bytes, &memory));
+    SLRI_TRY(slri_vk_memory_create(group->vulkan, SLRI_MEMORY_SHARED, group->kit_bytes, &memory));
     group->kit = memory;
     slri_stay_constants(shard, &layout, group->kit + group->record_bytes);
     return SLR_OK;
@@ -167,9 +167,4 @@ void slri_vk_stay_close(struct slri_vulkan *vulkan)
 {
     slri_residents_close(&vulkan->residents);
     slri_mutex_destroy(&vulkan->stay.lock);
-}
-
-void slri_vk_stay_forget(struct slri_vulkan *vulkan)
-{
-    __atomic_fetch_sub(&vulkan->stay.pieces, 1, __ATOMIC_RELAXED);
 }

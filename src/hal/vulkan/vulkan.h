@@ -124,16 +124,14 @@ const char *slri_vk_refuses(const struct slri_vulkan *vulkan); // NULL, or why i
 slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
 void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
 void slri_vk_memory_forget(struct slri_vulkan *vulkan); // frees all
-slr_status slri_vk_ring_memory_create(struct slri_vulkan *vulkan, uint64_t bytes, void **memory);
 void slri_vk_locate(void *device, const void *memory, struct slri_memory_place *out);
 uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host); // the device's, of memory that it shares
 // Memory that the host writes and the device reads, or the other way round (`is_read`); in no list.
 slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, bool is_read, struct slri_vk_chunk *out);
 void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
-// Fills in where an address of the device lies, or one of the host (false: so many bytes are not page-locked there).
-// The first gives the host's address of that byte; NULL: the host does not see it.
-unsigned char *slri_vk_find(struct slri_vulkan *vulkan, const void *address, struct slri_hazard_use *use);
-bool slri_vk_find_seen(struct slri_vulkan *vulkan, const void *address, struct slri_hazard_use *use);
+// Fills in where an address lies, and whether the host sees it: among `buffers` one of the device, among `seen` one of
+// the host. False: not so many bytes are there.
+bool slri_vk_find(struct slri_places *chunks, const void *address, struct slri_hazard_use *use);
 
 // record.c: commands into a command buffer.
 struct slri_vk_recorder {
@@ -154,9 +152,8 @@ uint64_t slri_vk_record_needs(const struct slri_command *command); // of its mem
 slr_status slri_vk_record(struct slri_vk_recorder *recorder, const struct slri_command *command,
                           const struct slri_extras *extras); // a move, a fill or a dispatch; or a copy of seen memory
 bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *command);
-// Between memory that the host sees and the device's.
-void slri_vk_record_copy(struct slri_vk_recorder *recorder, const struct slri_hazard_use *from,
-                         const struct slri_hazard_use *to);
+// A copy between two places, of which `how` and `stage` are not set.
+void slri_vk_record_copy(struct slri_vk_recorder *recorder, struct slri_hazard_use from, struct slri_hazard_use to);
 
 // flow.c: the barrier that a command with these uses needs, or a list, or the host (false: it needs none).
 void slri_vk_flow(struct slri_vk_recorder *recorder, const struct slri_hazard_use *use, uint32_t uses);
@@ -229,6 +226,5 @@ void slri_vk_own_free(struct slri_vulkan *vulkan, struct slri_vk_own *own); // a
 bool slri_vk_stay_settle(struct slri_vulkan *vulkan);
 void slri_vk_stay_open(struct slri_vulkan *vulkan);
 void slri_vk_stay_close(struct slri_vulkan *vulkan);
-void slri_vk_stay_forget(struct slri_vulkan *vulkan); // a piece of memory of a ring kernel's
 
 #endif
