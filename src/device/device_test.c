@@ -224,6 +224,17 @@ static void spec_is_taken_apart(void **state)
     assert_string_equal(slri_spec_option(&spec, "sm"), "90");
     assert_string_equal(slri_spec_option(&spec, "graph"), "no");
     assert_null(slri_spec_option(&spec, "none"));
+    char name[64], uuid[37];
+    slri_spec_put_name(&spec, "cuda", name, sizeof name);
+    assert_string_equal(name, "cuda:12");
+    must(slri_spec_parse("vulkan:llvmpipe", strlen("vulkan:llvmpipe"), &spec));
+    slri_spec_put_name(&spec, "vulkan", name, sizeof name);
+    assert_string_equal(name, "vulkan:llvmpipe");
+    slri_spec_put_uuid((const unsigned char *)"\x6d\x65\x73\x61"
+                                              "2222"
+                                              "ABCD\x01\x02\xfe\xff",
+                       uuid);
+    assert_string_equal(uuid, "6d657361-3232-3232-4142-43440102feff");
 }
 
 // ---- buffers ------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,4 +114,18 @@ slr_status slri_spec_check_options(const struct slri_spec *spec, const char *con
         return status;
     }
     return SLR_OK;
+}
+
+void slri_spec_put_name(const struct slri_spec *spec, const char *backend, char *out, size_t room)
+{
+    if (*spec->id)
+        snprintf(out, room, "%s:%s", backend, spec->id);
+    else
+        snprintf(out, room, "%s:%u", backend, spec->index);
+}
+
+void slri_spec_put_uuid(const unsigned char bytes[16], char out[37])
+{
+    for (int i = 0; i < 16; ++i)
+        out += sprintf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
 }

@@ -14,4 +14,9 @@ const char *slri_spec_option(const struct slri_spec *spec, const char *name);
 // INVALID unless every option of the spec is one of the NULL-terminated list.
 slr_status slri_spec_check_options(const struct slri_spec *spec, const char *const *known);
 
+// The name of the device that the spec names, without its options: "cuda:1", "vulkan:llvmpipe".
+void slri_spec_put_name(const struct slri_spec *spec, const char *backend, char *out, size_t room);
+// "8f2c0a11-...", as drivers' own tools print it.
+void slri_spec_put_uuid(const unsigned char bytes[16], char out[37]);
+
 #endif

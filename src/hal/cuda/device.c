@@ -15,7 +15,6 @@
 #include "engine/spec.h"
 #include "engine/cache.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -322,10 +321,7 @@ static slr_status open_vendor(const struct slri_cu_vendor *vendor, const struct 
         cuda->allocator_copy = *allocator;
         cuda->allocator = &cuda->allocator_copy;
     }
-    if (*spec->id)
-        snprintf(cuda->name, sizeof cuda->name, "%s:%s", vendor->backend->name, spec->id);
-    else
-        snprintf(cuda->name, sizeof cuda->name, "%s:%u", vendor->backend->name, spec->index);
+    slri_spec_put_name(spec, vendor->backend->name, cuda->name, sizeof cuda->name);
     slri_loss_init(&cuda->loss, cuda->name);
     slr_status status = find_ordinal(cuda, vendor, spec);
     if (status == SLR_OK)

@@ -4,6 +4,7 @@
 #include "base/environment.h"
 #include "base/status.h"
 #include "engine/cache.h"
+#include "engine/spec.h"
 #include "hal/cuda/nvrtc.h"
 
 #include <stdio.h>
@@ -32,9 +33,7 @@ static int32_t ask_uuid(const struct slri_cu *cu, slri_cu_device device, char ou
 {
     unsigned char bytes[16] = {0};
     int32_t error = (cu->DeviceGetUuid_v2 ? cu->DeviceGetUuid_v2 : cu->DeviceGetUuid)(bytes, device);
-    char *at = out;
-    for (int i = 0; i < 16; ++i)
-        at += sprintf(at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+    slri_spec_put_uuid(bytes, out);
     return error;
 }
 

@@ -7,8 +7,6 @@
 #include "engine/spec.h"
 #include "hal/metal/metal.h"
 
-#include <stdio.h>
-
 static slr_status metal_probe(bool automatic, uint32_t *devices)
 {
     const struct slri_mt_runtime *mt;
@@ -72,7 +70,7 @@ static slr_status metal_open(const struct slri_spec *spec, const slr_allocator *
         return SLRI_FAIL(NO_MEMORY, "no memory for a Metal device");
     metal->allocator = allocator;
     metal->index = spec->index;
-    snprintf(metal->name, sizeof metal->name, "metal:%u", spec->index);
+    slri_spec_put_name(spec, "metal", metal->name, sizeof metal->name);
     slri_loss_init(&metal->loss, metal->name);
     slri_places_init(&metal->chunks, allocator, metal->name, sizeof(struct slri_mt_chunk));
     metal->kernels = (struct slri_loaded_list){

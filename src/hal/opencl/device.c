@@ -149,7 +149,7 @@ static slr_status opencl_open(const struct slri_spec *spec, const slr_allocator 
         opencl->allocator = &opencl->allocator_copy;
     }
     opencl->index = spec->index;
-    snprintf(opencl->name, sizeof opencl->name, "opencl:%u", spec->index);
+    slri_spec_put_name(spec, "opencl", opencl->name, sizeof opencl->name);
     slri_loss_init(&opencl->loss, opencl->name);
     slr_status status = find_device(opencl, spec);
     if (status == SLR_OK)

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "emit/device/faults.h"
 #include "engine/code.h"
+#include "engine/spec.h"
 #include "hal/vulkan/vulkan.h"
 
 #include <stdio.h>
@@ -14,11 +15,11 @@
 
 static slr_status check_block(const struct slri_vulkan *vulkan, const struct slri_code_text *text)
 {
-    const VkPhysicalDeviceLimits *limits = &vulkan->facts.limits;
+    const VkPhysicalDeviceLimits *limits = &vulkan->facts.all.properties.limits;
     const char *lacks = slri_vk_refuses(vulkan);
     if (lacks)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: device '%s' (%s) lacks %s, and runs no kernels", text->name,
-                         vulkan->name, vulkan->facts.name, lacks);
+                         vulkan->name, vulkan->facts.all.properties.deviceName, lacks);
     return slri_code_check_block(text, vulkan->name, limits->maxComputeWorkGroupSize,
                                  limits->maxComputeWorkGroupInvocations);
 }
@@ -36,7 +37,8 @@ slr_status slri_vk_code_put(struct slri_vulkan *vulkan, struct slri_code_text *t
     slri_text_append(&text->text, (const char *)spirv.word, spirv.words * sizeof *spirv.word);
     const uint64_t shared = spirv.shared_bytes;
     slri_spirv_free(&spirv);
-    return slri_code_check_shared(text, vulkan->name, shared, vulkan->facts.limits.maxComputeSharedMemorySize);
+    return slri_code_check_shared(text, vulkan->name, shared,
+                                  vulkan->facts.all.properties.limits.maxComputeSharedMemorySize);
 }
 
 slr_status slri_vk_code_write(void *device, struct slri_code_text *text)
@@ -44,18 +46,17 @@ slr_status slri_vk_code_write(void *device, struct slri_code_text *text)
     struct slri_vulkan *vulkan = device;
     const struct slri_vk_facts *facts = &vulkan->facts;
     const uint32_t *block = text->shape.block;
-    char shape[48], cache[2 * VK_UUID_SIZE + 1];
+    const char *name = facts->all.properties.deviceName, *driver = facts->p12.driverName;
+    char shape[48], cache[37];
     uint64_t turns;
     SLRI_TRY(check_block(vulkan, text));
     SLRI_TRY(slri_canary_check(&vulkan->canary, slri_vk_run_canary, vulkan, vulkan->name, &turns));
     snprintf(shape, sizeof shape, "%u,%u,%u", block[0], block[1], block[2]);
-    for (uint32_t i = 0; i < VK_UUID_SIZE; ++i)
-        snprintf(cache + 2 * i, 3, "%02x", facts->cache_id[i]);
-    const char *const fields[] = {facts->name, facts->driver, facts->version, cache, shape};
+    slri_spec_put_uuid(facts->all.properties.pipelineCacheUUID, cache);
+    const char *const fields[] = {name, driver, facts->p12.driverInfo, cache, shape};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i)
         slri_code_identify(text, fields[i]);
-    slri_text_printf(&text->label, "%s\n%s\n%s, %s %s", text->name, text->file, facts->name, facts->driver,
-                     facts->version);
+    slri_text_printf(&text->label, "%s\n%s\n%s, %s %s", text->name, text->file, name, driver, facts->p12.driverInfo);
     return slri_vk_code_put(vulkan, text, turns != 0);
 }
 

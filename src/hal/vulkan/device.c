@@ -7,8 +7,6 @@
 #include "engine/spec.h"
 #include "hal/vulkan/vulkan.h"
 
-#include <stdio.h>
-
 static slr_status vulkan_probe(bool automatic, uint32_t *devices)
 {
     const struct slri_vk_instance *vk;
@@ -32,12 +30,14 @@ slr_status slri_vk_check(struct slri_vulkan *vulkan, const char *call, VkResult 
 static slr_status check_facts(const struct slri_vulkan *vulkan)
 {
     const struct slri_vk_facts *facts = &vulkan->facts;
-    const char *lacks = facts->api < VK_API_VERSION_1_2 ? "Vulkan 1.2"
-                        : facts->queues == 0            ? "queues that compute"
-                        : !facts->timeline              ? "timeline semaphores"
-                        : !facts->addresses             ? "addresses of buffers (bufferDeviceAddress)"
-                                                        : NULL;
-    return lacks ? SLRI_FAIL(NO_DEVICE, "device '%s' (%s) lacks %s", vulkan->name, facts->name, lacks) : SLR_OK;
+    const char *lacks = facts->all.properties.apiVersion < VK_API_VERSION_1_2 ? "Vulkan 1.2"
+                        : facts->queues == 0                                  ? "queues that compute"
+                        : !facts->timeline                                    ? "timeline semaphores"
+                        : !facts->addresses ? "addresses of buffers (bufferDeviceAddress)"
+                                            : NULL;
+    return lacks ? SLRI_FAIL(NO_DEVICE, "device '%s' (%s) lacks %s", vulkan->name, facts->all.properties.deviceName,
+                             lacks)
+                 : SLR_OK;
 }
 
 static slr_status find(struct slri_vulkan *vulkan, const struct slri_spec *spec)
@@ -87,7 +87,7 @@ static slr_status start(struct slri_vulkan *vulkan)
     SLRI_TRY(slri_vk_find_calls(vulkan->vk, vulkan->device, vulkan->name, &vulkan->call));
     vulkan->facts.calibrated = vulkan->facts.calibrated && vulkan->call.GetCalibratedTimestampsEXT;
     if (!vulkan->call.GetMemoryHostPointerPropertiesEXT)
-        vulkan->facts.import_alignment = 0;
+        vulkan->facts.host.minImportedHostPointerAlignment = 0;
     for (uint32_t i = 0; i < vulkan->lines; ++i)
         vulkan->call.GetDeviceQueue(vulkan->device, vulkan->facts.family, i, &vulkan->line[i].queue);
     SLRI_VK_TRY(vulkan, CreatePipelineLayout, vulkan->device, &layout, NULL, &vulkan->layout);
@@ -146,10 +146,7 @@ static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator 
     if (!vulkan)
         return SLRI_FAIL(NO_MEMORY, "no memory for a Vulkan device");
     vulkan->allocator = allocator;
-    if (*spec->id)
-        snprintf(vulkan->name, sizeof vulkan->name, "vulkan:%s", spec->id);
-    else
-        snprintf(vulkan->name, sizeof vulkan->name, "vulkan:%u", spec->index);
+    slri_spec_put_name(spec, "vulkan", vulkan->name, sizeof vulkan->name);
     slri_loss_init(&vulkan->loss, vulkan->name);
     init_locks(vulkan);
     slri_vk_stay_open(vulkan);

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which Vulkan devices are here, and what each can do. Nothing is concluded from a name.
+#define _DEFAULT_SOURCE // strncasecmp
 #include "base/cpu.h"
 #include "base/status.h"
 #include "engine/cache.h"
 #include "engine/counted.h"
 #include "engine/ring_mode.h"
+#include "engine/spec.h"
 #include "hal/vulkan/vulkan.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MOST_DEVICES 64
 
@@ -35,76 +37,50 @@ slr_status slri_vk_count_devices(const struct slri_vk_instance *vk, uint32_t *ou
     return list_all(vk, found, out);
 }
 
-static void put_uuid(const unsigned char bytes[VK_UUID_SIZE], char out[37])
-{
-    for (uint32_t i = 0; i < VK_UUID_SIZE; ++i)
-        out += sprintf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
-}
-
-static bool begins(const char *text, const char *with)
-{
-    while (*with && tolower((unsigned char)*text) == tolower((unsigned char)*with)) {
-        ++text;
-        ++with;
-    }
-    return *with == '\0';
-}
-
 // "UUID-6d65", the beginning of a device's, or the beginning of its name in any case.
-static bool is_called(const char *id, const struct slri_vk_facts *facts)
+static bool is_called(const struct slri_vk_instance *vk, VkPhysicalDevice physical, const char *id)
 {
-    return begins(id, "UUID-") && id[5] != '\0' ? begins(facts->uuid, id + 5) : begins(facts->name, id);
-}
-
-static slr_status find_called(const struct slri_vk_instance *vk, const char *id, const VkPhysicalDevice *among,
-                              uint32_t count, VkPhysicalDevice *out)
-{
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        struct slri_vk_facts facts;
-        slri_vk_ask(vk, among[i], &facts);
-        if (!is_called(id, &facts))
-            continue;
-        *out = among[i];
-        ++found;
-    }
-    if (found == 1)
-        return SLR_OK;
-    return SLRI_FAIL(NO_DEVICE,
-                     "%s vulkan:%s among the drivers' %u device%s; give the beginning of a name, "
-                     "or of a UUID as vulkan:UUID-8f2c ('slipring devices' lists them)",
-                     found ? "there is more than one" : "there is no", id, count, count > 1 ? "s" : "");
+    struct slri_vk_facts facts;
+    char uuid[37];
+    slri_vk_ask(vk, physical, &facts);
+    slri_spec_put_uuid(facts.p11.deviceUUID, uuid);
+    const bool is_uuid = strncasecmp(id, "UUID-", 5) == 0 && id[5] != '\0';
+    const char *own = is_uuid ? uuid : facts.all.properties.deviceName, *begin = is_uuid ? id + 5 : id;
+    return strncasecmp(own, begin, strlen(begin)) == 0;
 }
 
 slr_status slri_vk_find_device(const struct slri_vk_instance *vk, const struct slri_spec *spec, VkPhysicalDevice *out)
 {
-    VkPhysicalDevice found[MOST_DEVICES];
-    uint32_t count = 0;
-    SLRI_TRY(list_all(vk, found, &count));
-    if (*spec->id)
-        return find_called(vk, spec->id, found, count, out);
-    if (spec->index >= count)
+    VkPhysicalDevice listed[MOST_DEVICES];
+    uint32_t count = 0, found = 0;
+    SLRI_TRY(list_all(vk, listed, &count));
+    for (uint32_t i = 0; i < count; ++i)
+        if (*spec->id ? is_called(vk, listed[i], spec->id) : i == spec->index) {
+            *out = listed[i];
+            ++found;
+        }
+    if (found == 1)
+        return SLR_OK;
+    if (!*spec->id)
         return SLRI_FAIL(NO_DEVICE, "there is no vulkan:%u; Vulkan has %u device%s, from vulkan:0", spec->index, count,
                          count > 1 ? "s" : "");
-    *out = found[spec->index];
-    return SLR_OK;
+    return SLRI_FAIL(NO_DEVICE,
+                     "%s vulkan:%s among the drivers' %u device%s; give the beginning of a name, "
+                     "or of a UUID as vulkan:UUID-8f2c ('slipring devices' lists them)",
+                     found ? "there is more than one" : "there is no", spec->id, count, count > 1 ? "s" : "");
 }
 
 // ---- one device ----------------------------------------------------------------------------------------------------
 
-static slr_device_class class_of(VkPhysicalDeviceType type)
+static slr_device_class class_of(const struct slri_vk_facts *facts)
 {
-    switch (type) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
-        return SLR_DEVICE_GPU;
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
-        return SLR_DEVICE_INTEGRATED_GPU;
-    case VK_PHYSICAL_DEVICE_TYPE_CPU:
-        return SLR_DEVICE_SOFTWARE;
-    default:
-        return SLR_DEVICE_OTHER;
-    }
+    static const slr_device_class of[] = {[VK_PHYSICAL_DEVICE_TYPE_OTHER] = SLR_DEVICE_OTHER,
+                                          [VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU] = SLR_DEVICE_INTEGRATED_GPU,
+                                          [VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU] = SLR_DEVICE_GPU,
+                                          [VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU] = SLR_DEVICE_GPU,
+                                          [VK_PHYSICAL_DEVICE_TYPE_CPU] = SLR_DEVICE_SOFTWARE};
+    const uint32_t type = facts->all.properties.deviceType;
+    return type < sizeof of / sizeof *of ? of[type] : SLR_DEVICE_OTHER;
 }
 
 static void ask_extensions(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
@@ -133,57 +109,52 @@ static void ask_extensions(const struct slri_vk_instance *vk, VkPhysicalDevice p
 
 static void ask_properties(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
 {
-    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+    void *const host = out->extension[SLRI_VK_HOST_MEMORY] ? &out->host : NULL;
     VkPhysicalDeviceSubgroupSizeControlPropertiesEXT sizes = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT,
-        .pNext = out->extension[SLRI_VK_HOST_MEMORY] ? &host : NULL};
-    VkPhysicalDeviceVulkan12Properties p12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES,
-                                              .pNext =
-                                                  out->extension[SLRI_VK_SUBGROUP_SIZE] ? (void *)&sizes : sizes.pNext};
-    VkPhysicalDeviceVulkan11Properties p11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES,
-                                              .pNext = &p12};
-    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &p11};
-    vk->GetPhysicalDeviceProperties2(physical, &all);
-    snprintf(out->driver, sizeof out->driver, "%.*s", (int)sizeof out->driver - 1, p12.driverName);
-    snprintf(out->version, sizeof out->version, "%.*s", (int)sizeof out->version - 1, p12.driverInfo);
-    put_uuid(p11.deviceUUID, out->uuid);
-    memcpy(out->cache_id, all.properties.pipelineCacheUUID, sizeof out->cache_id);
-    out->import_alignment = host.minImportedHostPointerAlignment;
-    out->most_buffer_bytes = p11.maxMemoryAllocationSize;
-    out->subgroup = p11.subgroupSize;
-    out->subgroups_of_32 = (p11.subgroupSupportedOperations & SUBGROUP_WORDS) == SUBGROUP_WORDS &&
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT, .pNext = host};
+    const VkPhysicalDeviceVulkan12Properties *p12 = &out->p12;
+    out->host.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT;
+    out->p12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
+    out->p12.pNext = out->extension[SLRI_VK_SUBGROUP_SIZE] ? &sizes : host;
+    out->p11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
+    out->p11.pNext = &out->p12;
+    out->all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    out->all.pNext = &out->p11;
+    vk->GetPhysicalDeviceProperties2(physical, &out->all);
+    out->most_buffer_bytes = out->p11.maxMemoryAllocationSize;
+    out->subgroups_of_32 = (out->p11.subgroupSupportedOperations & SUBGROUP_WORDS) == SUBGROUP_WORDS &&
                            (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
                            sizes.minSubgroupSize <= 32 && sizes.maxSubgroupSize >= 32;
-#define CONTROL(has, bit) out->float_controls |= (has) ? (uint32_t)SLRI_SPIRV_##bit : 0u
-    CONTROL(p12.shaderDenormPreserveFloat32, DENORM_PRESERVE_32);
-    CONTROL(p12.shaderDenormPreserveFloat64, DENORM_PRESERVE_64);
-    CONTROL(p12.shaderSignedZeroInfNanPreserveFloat32, ZERO_INF_NAN_32);
-    CONTROL(p12.shaderSignedZeroInfNanPreserveFloat64, ZERO_INF_NAN_64);
-    CONTROL(p12.shaderRoundingModeRTEFloat32, ROUND_EVEN_32);
-    CONTROL(p12.shaderRoundingModeRTEFloat64, ROUND_EVEN_64);
+#define CONTROL(has, bit) out->float_controls |= p12->shader##has ? (uint32_t)SLRI_SPIRV_##bit : 0u
+    CONTROL(DenormPreserveFloat32, DENORM_PRESERVE_32);
+    CONTROL(DenormPreserveFloat64, DENORM_PRESERVE_64);
+    CONTROL(SignedZeroInfNanPreserveFloat32, ZERO_INF_NAN_32);
+    CONTROL(SignedZeroInfNanPreserveFloat64, ZERO_INF_NAN_64);
+    CONTROL(RoundingModeRTEFloat32, ROUND_EVEN_32);
+    CONTROL(RoundingModeRTEFloat64, ROUND_EVEN_64);
 #undef CONTROL
 }
 
-// The features that a module may need.
+// The features that a module may need, in the order in which they are said.
 static const struct {
     uint32_t bit;
     size_t at; // in struct slri_vk_features
+    const char *name;
 } feature_of[] = {
-#define FEATURE(name, member)                                                                                          \
+#define FEATURE(name, in, member)                                                                                      \
     {                                                                                                                  \
-        SLRI_SPIRV_##name, offsetof(struct slri_vk_features, member)                                                   \
+        SLRI_SPIRV_##name, offsetof(struct slri_vk_features, in.member), #member                                       \
     }
-    FEATURE(INT64, all.features.shaderInt64),
-    FEATURE(INT8, f12.shaderInt8),
-    FEATURE(INT16, all.features.shaderInt16),
-    FEATURE(STORAGE8, f12.storageBuffer8BitAccess),
-    FEATURE(STORAGE16, f11.storageBuffer16BitAccess),
-    FEATURE(FLOAT64, all.features.shaderFloat64),
-    FEATURE(ATOMICS64, f12.shaderBufferInt64Atomics),
-    FEATURE(SHARED_ATOMICS64, f12.shaderSharedInt64Atomics),
-    FEATURE(DEVICE_SCOPE, f12.vulkanMemoryModelDeviceScope),
-    FEATURE(SUBGROUPS_OF_32, sizes.subgroupSizeControl)
+    FEATURE(INT64, all.features, shaderInt64),
+    FEATURE(INT8, f12, shaderInt8),
+    FEATURE(INT16, all.features, shaderInt16),
+    FEATURE(STORAGE8, f12, storageBuffer8BitAccess),
+    FEATURE(STORAGE16, f11, storageBuffer16BitAccess),
+    FEATURE(FLOAT64, all.features, shaderFloat64),
+    FEATURE(ATOMICS64, f12, shaderBufferInt64Atomics),
+    FEATURE(SHARED_ATOMICS64, f12, shaderSharedInt64Atomics),
+    FEATURE(DEVICE_SCOPE, f12, vulkanMemoryModelDeviceScope),
+    FEATURE(SUBGROUPS_OF_32, sizes, subgroupSizeControl)
 #undef FEATURE
 };
 #define MODULE_FEATURES (sizeof feature_of / sizeof *feature_of)
@@ -275,16 +246,11 @@ static bool has_clocks(const struct slri_vk_instance *vk, VkPhysicalDevice physi
 void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
 {
     VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
-    VkPhysicalDeviceProperties properties;
     uint32_t heap = 0;
     *out = (struct slri_vk_facts){0};
-    vk->GetPhysicalDeviceProperties(physical, &properties);
-    snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1, properties.deviceName);
-    out->api = properties.apiVersion;
-    out->limits = properties.limits;
-    out->device_class = class_of(properties.deviceType);
+    vk->GetPhysicalDeviceProperties(physical, &out->all.properties);
     ask_families(vk, physical, out);
-    if (out->api < VK_API_VERSION_1_2) // it knows none of what is asked below
+    if (out->all.properties.apiVersion < VK_API_VERSION_1_2) // it knows none of what is asked below
         return;
     ask_extensions(vk, physical, out);
     ask_properties(vk, physical, out);
@@ -307,22 +273,16 @@ const char *slri_vk_refuses(const struct slri_vulkan *vulkan)
 
 static void describe_features(const struct slri_vulkan *vulkan, char *out, size_t room)
 {
-    static const struct {
-        uint32_t bit;
-        const char *name;
-    } feature[] = {
-#define NAME(name, member, ...) {SLRI_SPIRV_##name, #member},
-        SLRI_SPIRV_FEATURE_LIST(NAME)
-#undef NAME
-    };
     const struct slri_vk_facts *facts = &vulkan->facts;
+    const uint32_t api = facts->all.properties.apiVersion;
     const bool keeps = facts->float_controls & SLRI_SPIRV_DENORM_PRESERVE_32;
-    snprintf(out, room, "vulkan=%u.%u subgroup=%u queues=%u denorms=%s", VK_API_VERSION_MAJOR(facts->api),
-             VK_API_VERSION_MINOR(facts->api), facts->subgroup, vulkan->lines, keeps ? "kept" : "flushed");
-    snprintf(out + strlen(out), room - strlen(out), " id=UUID-%s", facts->uuid);
-    for (size_t i = 0; i < sizeof feature / sizeof *feature; ++i)
-        if (facts->has & feature[i].bit && strlen(out) + strlen(feature[i].name) + 2 <= room)
-            snprintf(out + strlen(out), room - strlen(out), " %s", feature[i].name);
+    char uuid[37];
+    slri_spec_put_uuid(facts->p11.deviceUUID, uuid);
+    snprintf(out, room, "vulkan=%u.%u subgroup=%u queues=%u denorms=%s id=UUID-%s", VK_API_VERSION_MAJOR(api),
+             VK_API_VERSION_MINOR(api), facts->p11.subgroupSize, vulkan->lines, keeps ? "kept" : "flushed", uuid);
+    for (size_t i = 0; i < MODULE_FEATURES; ++i)
+        if (facts->has & feature_of[i].bit && strlen(out) + strlen(feature_of[i].name) + 2 <= room)
+            snprintf(out + strlen(out), room - strlen(out), " %s", feature_of[i].name);
 }
 
 // A driver that ends loops ends what would stay, too: that is said once. What host and kernel see of each other's
@@ -331,21 +291,20 @@ static void describe_staying(struct slri_vulkan *vulkan, slr_device_info *out)
 {
     uint64_t turns = 0;
     const char *lacks = slri_vk_cannot_stay(vulkan);
-    char *features = out->features + strlen(out->features);
-    if (!lacks)
-        snprintf(features, sizeof out->features - strlen(out->features), PERSISTENT);
-    if (slri_canary_ask(&vulkan->canary, slri_vk_run_canary, vulkan, &turns) == SLR_OK && turns != 0)
-        snprintf(
-            out->notes, sizeof out->notes,
-            "the driver ends loops after %llu turns without an error: a kernel that needs more fails, and none can "
-            "stay for a persistent ring kernel",
-            (unsigned long long)turns);
+    (void)slri_canary_ask(&vulkan->canary, slri_vk_run_canary, vulkan, &turns);
+    if (turns != 0)
+        snprintf(out->notes, sizeof out->notes,
+                 "the driver ends loops after %llu turns without an error: a kernel that needs more fails, and none "
+                 "can stay for a persistent ring kernel",
+                 (unsigned long long)turns);
     else if (lacks)
         snprintf(out->notes, sizeof out->notes, "no persistent ring kernels: %s", lacks);
     else
         snprintf(out->notes, sizeof out->notes,
                  "persistent ring kernels: 1, in turn with other work; that it and the host see each other's writes is "
                  "tried, not promised by Vulkan's memory model");
+    if (!lacks)
+        strcat(out->features, PERSISTENT);
 }
 
 static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
@@ -353,7 +312,8 @@ static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
     const struct slri_vk_facts *facts = &vulkan->facts;
     const char *lacks = slri_vk_refuses(vulkan);
     slri_ring_mode_put_name(vulkan->name, vulkan->ring_mode, out->name, sizeof out->name);
-    snprintf(out->description, sizeof out->description, "%s (%.32s %.40s)", facts->name, facts->driver, facts->version);
+    snprintf(out->description, sizeof out->description, "%.63s (%.32s %.40s)", facts->all.properties.deviceName,
+             facts->p12.driverName, facts->p12.driverInfo);
     snprintf(out->engine, sizeof out->engine, "SPIR-V, compiled by the driver");
     slri_cache_describe(out->cache, sizeof out->cache);
     describe_features(vulkan, out->features, sizeof out->features - sizeof PERSISTENT); // which is said last
@@ -369,16 +329,17 @@ static void identify(const struct slri_vulkan *vulkan, struct slri_identity *out
 {
     const struct slri_vk_facts *facts = &vulkan->facts;
     slri_ring_mode_put_name(vulkan->name, vulkan->ring_mode, out->device, sizeof out->device);
-    snprintf(out->model, sizeof out->model, "%s", facts->name);
-    snprintf(out->compiler, sizeof out->compiler, "%s", facts->driver);
-    snprintf(out->driver, sizeof out->driver, "%s", facts->version);
+    snprintf(out->model, sizeof out->model, "%.63s", facts->all.properties.deviceName);
+    snprintf(out->compiler, sizeof out->compiler, "%.47s", facts->p12.driverName);
+    snprintf(out->driver, sizeof out->driver, "%.47s", facts->p12.driverInfo);
 }
 
 static slr_device_limits limits_of(const struct slri_vk_facts *facts)
 {
-    const bool is_host = facts->device_class == SLR_DEVICE_SOFTWARE;
-    return (slr_device_limits){.block_threads = facts->limits.maxComputeWorkGroupInvocations,
-                               .block_shared_bytes = facts->limits.maxComputeSharedMemorySize,
+    const VkPhysicalDeviceLimits *limits = &facts->all.properties.limits;
+    const bool is_host = class_of(facts) == SLR_DEVICE_SOFTWARE;
+    return (slr_device_limits){.block_threads = limits->maxComputeWorkGroupInvocations,
+                               .block_shared_bytes = limits->maxComputeSharedMemorySize,
                                .l1_bytes = is_host ? slri_cpu_cache_bytes(1) : 0,
                                .l2_bytes = is_host ? slri_cpu_cache_bytes(2) : 0};
 }
@@ -388,11 +349,11 @@ static slr_status classify(uint32_t index, slr_device_class *out)
     const struct slri_vk_instance *vk;
     const struct slri_spec spec = {.index = index};
     VkPhysicalDevice physical;
-    VkPhysicalDeviceProperties properties;
+    struct slri_vk_facts facts;
     SLRI_TRY(slri_vk_load(&vk));
     SLRI_TRY(slri_vk_find_device(vk, &spec, &physical));
-    vk->GetPhysicalDeviceProperties(physical, &properties);
-    *out = class_of(properties.deviceType);
+    slri_vk_ask(vk, physical, &facts);
+    *out = class_of(&facts);
     return SLR_OK;
 }
 
@@ -402,7 +363,7 @@ slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, s
     *out = (struct slri_facts){0};
     if (!vulkan)
         return classify(index, &out->device_class);
-    *out = (struct slri_facts){.device_class = vulkan->facts.device_class,
+    *out = (struct slri_facts){.device_class = class_of(&vulkan->facts),
                                .has_pinned = true,
                                .ring_mode = vulkan->ring_mode,
                                .loss = &vulkan->loss,

@@ -193,7 +193,7 @@ static struct slri_places *chunks_of(struct slri_vulkan *vulkan, enum slri_memor
 static slr_status find_pages(const struct slri_vulkan *vulkan, uintptr_t memory, struct wish *wish,
                              struct slri_vk_chunk *chunk)
 {
-    const uint64_t page = vulkan->facts.import_alignment;
+    const uint64_t page = vulkan->facts.host.minImportedHostPointerAlignment;
     if (page == 0)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot use memory that the application made: its driver lacks %s",
                          vulkan->name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);

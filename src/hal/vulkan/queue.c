@@ -124,7 +124,7 @@ static slr_status make_queue(struct slri_vulkan *vulkan, uint32_t priority, stru
     const uint32_t bits = vulkan->facts.stamp_bits;
     queue->vulkan = vulkan;
     queue->line = choose_line(vulkan, priority);
-    queue->base.ticks.ns_a_tick = (double)vulkan->facts.limits.timestampPeriod;
+    queue->base.ticks.ns_a_tick = (double)vulkan->facts.all.properties.limits.timestampPeriod;
     queue->base.ticks.mask = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     SLRI_TRY(slri_vk_commands_make(vulkan, VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                    SLRI_MOST_SUBMITS, &queue->pool, queue->commands));

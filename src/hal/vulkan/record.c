@@ -155,7 +155,7 @@ static uint64_t keep_arguments(struct slri_vk_recorder *recorder, const struct s
 // A grid in parts as large as the device takes; the kernel reads the whole one's size from what it is pushed.
 static void put_grid(struct slri_vk_recorder *recorder, const uint32_t grid[3])
 {
-    const uint32_t *most = recorder->vulkan->facts.limits.maxComputeWorkGroupCount;
+    const uint32_t *most = recorder->vulkan->facts.all.properties.limits.maxComputeWorkGroupCount;
     uint32_t from[3], part[3];
     for (uint64_t i = 0; slri_grid_part(grid, most, i, from, part); ++i)
         recorder->vulkan->call.CmdDispatchBase(recorder->commands, from[0], from[1], from[2], part[0], part[1],

@@ -29,7 +29,7 @@ struct slri_vk_group {
 
 static const char *reason_of(struct slri_vulkan *vulkan, const struct slri_entry *entry, bool is_asked)
 {
-    const VkPhysicalDeviceLimits *limits = &vulkan->facts.limits;
+    const VkPhysicalDeviceLimits *limits = &vulkan->facts.all.properties.limits;
     const uint32_t threads = slri_batch_threads(entry), most = limits->maxComputeWorkGroupInvocations;
     const bool fits = threads <= most && threads <= limits->maxComputeWorkGroupSize[0];
     if (!is_asked)

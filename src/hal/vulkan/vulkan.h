@@ -22,17 +22,14 @@ enum { SLRI_VK_HOST_MEMORY, SLRI_VK_BUDGET, SLRI_VK_CALIBRATED, SLRI_VK_SUBGROUP
 
 // What a device says of itself, asked once.
 struct slri_vk_facts {
-    char name[64], driver[48], version[48], uuid[37]; // the driver's version is its own text
-    slr_device_class device_class;
-    uint32_t api; // VK_MAKE_API_VERSION
-    unsigned char cache_id[VK_UUID_SIZE];
-    VkPhysicalDeviceLimits limits;
+    VkPhysicalDeviceProperties2 all;
+    VkPhysicalDeviceVulkan11Properties p11;
+    VkPhysicalDeviceVulkan12Properties p12;
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host; // 0: memory that the application made cannot be imported
     VkPhysicalDeviceMemoryProperties memory;
     uint64_t memory_bytes, most_buffer_bytes;
-    uint64_t import_alignment; // of memory that the application made; 0: it cannot be imported
-    uint32_t family, queues;   // the family that is used, and how many of its queues
-    uint32_t stamp_bits;       // of its time stamps; 0: it has none
-    uint32_t subgroup;
+    uint32_t family, queues;                   // the family that is used, and how many of its queues
+    uint32_t stamp_bits;                       // of its time stamps; 0: it has none
     uint32_t has, float_controls;              // SLRI_SPIRV_...
     bool addresses, timeline, model;           // what every module needs, and every queue
     bool subgroups_of_32;                      // it has subgroups of that size, for compute, with all that warps do

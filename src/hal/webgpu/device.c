@@ -127,7 +127,7 @@ static slr_status webgpu_open(const struct slri_spec *spec, const slr_allocator 
         return SLRI_FAIL(NO_MEMORY, "no memory for a WebGPU device");
     webgpu->allocator = allocator;
     webgpu->index = spec->index;
-    snprintf(webgpu->name, sizeof webgpu->name, "webgpu:%u", spec->index);
+    slri_spec_put_name(spec, "webgpu", webgpu->name, sizeof webgpu->name);
     slri_loss_init(&webgpu->loss, webgpu->name);
     slri_mutex_init(&webgpu->buried_lock);
     slri_places_init(&webgpu->chunks, allocator, webgpu->name, sizeof(struct slri_wg_chunk));
