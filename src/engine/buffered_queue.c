@@ -54,6 +54,8 @@ static slr_status submit_open(struct slri_buffered_queue *queue)
     queue->is_open = false;
     queue->recorded = 0;
     slr_status status = queue->call->submit(queue);
+    if (status != SLR_OK)
+        queue->is_timed[queue->submits] = false; // the device does not come to it
     ++queue->submits;
     if (status == SLR_OK)
         queue->sent_backs = queue->backs;
@@ -74,6 +76,18 @@ static slr_status bring_back(struct slri_buffered_queue *queue)
     return SLR_OK;
 }
 
+static slr_status read_times(struct slri_buffered_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->submits; ++i) {
+        uint64_t from = UINT64_MAX, to = 0;
+        if (queue->is_timed[i])
+            SLRI_TRY(queue->call->read_ticks(queue, i, &from, &to));
+        if (from != UINT64_MAX)
+            slri_buffered_note_ticks(queue, from, to);
+    }
+    return SLR_OK;
+}
+
 // Also where what is open cannot be submitted: what was, is waited for.
 static slr_status finish_submits(struct slri_buffered_queue *queue, uint64_t deadline_ns)
 {
@@ -83,6 +97,8 @@ static slr_status finish_submits(struct slri_buffered_queue *queue, uint64_t dea
         waited = queue->call->await(queue, deadline_ns);
         if (waited == SLR_OK)
             waited = bring_back(queue);
+        if (waited == SLR_OK)
+            waited = read_times(queue);
         waited = queue->call->settle(queue, waited);
     }
     queue->submits = queue->backs = queue->sent_backs = 0;
@@ -145,6 +161,18 @@ slr_status slri_buffered_cut(struct slri_buffered_queue *queue)
     return slri_buffered_begin(queue);
 }
 
+// What is timed is a whole submission.
+static slr_status set_timed(struct slri_buffered_queue *queue)
+{
+    bool *is_timed = &queue->is_timed[queue->submits];
+    if (!queue->call->read_ticks || queue->ticks.mask == 0 || *is_timed == queue->wants_times)
+        return SLR_OK;
+    if (queue->recorded != 0)
+        return slri_buffered_cut(queue);
+    *is_timed = queue->wants_times;
+    return *is_timed && queue->call->time ? queue->call->time(queue) : SLR_OK;
+}
+
 slr_status slri_buffered_begin(struct slri_buffered_queue *queue)
 {
     if (!queue->is_open) {
@@ -152,8 +180,9 @@ slr_status slri_buffered_begin(struct slri_buffered_queue *queue)
             SLRI_TRY(finish_submits(queue, slri_deadline_after(SLRI_HANG_TIMEOUT_NS)));
         SLRI_TRY(queue->call->open(queue));
         queue->is_open = true;
+        queue->is_timed[queue->submits] = false;
     }
-    return queue->call->time ? queue->call->time(queue) : SLR_OK;
+    return set_timed(queue);
 }
 
 // ---- copies through the stage --------------------------------------------------------------------------------------

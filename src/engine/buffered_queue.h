@@ -34,9 +34,11 @@ struct slri_buffered_calls {
     bool splits_lists; // the commands of a recorded list count one by one; else a list is one command
     // Begins submission number `submits`, which is recorded from now on.
     slr_status (*open)(struct slri_buffered_queue *queue);
-    // NULL, or called before each command, of which a list is one, and after each `open`: begins or ends the timing, as
-    // `wants_times` says. May call slri_buffered_cut.
+    // NULL, or called where the open submission, in which nothing is recorded yet, is to be timed (`is_timed`).
     slr_status (*time)(struct slri_buffered_queue *queue);
+    // NULL: times are not those of whole submissions. Else, behind `await`: when the device was at that one, which was
+    // timed. A pair that it leaves as it is tells nothing.
+    slr_status (*read_ticks)(struct slri_buffered_queue *queue, uint32_t submit, uint64_t *from, uint64_t *to);
     // NULL, or called before each command, also each of a list: makes room for what its launches are given. May call
     // slri_buffered_drain and _cut.
     slr_status (*ready)(struct slri_buffered_queue *queue, const struct slri_command *command);
@@ -49,8 +51,8 @@ struct slri_buffered_calls {
     // Waits for all submissions. Errors: DEVICE_LOST (slri_lose_hung by the deadline), their first failure.
     slr_status (*await)(struct slri_buffered_queue *queue, uint64_t deadline_ns);
     // After `await`, which gave `status`, and after the copies out: frees what the submissions used, and notes times
-    // (slri_buffered_note_ticks).
-    // Gives `status`, or a failure that shows at the end. Touches nothing that the device may use where it hangs.
+    // where there is no `read_ticks` (slri_buffered_note_ticks). Gives `status`, or a failure that shows at the end.
+    // Touches nothing that the device may use where it hangs.
     slr_status (*settle)(struct slri_buffered_queue *queue, slr_status status);
     // NULL: what was timed ends now, on the host's clock. Else reads the device's clock and the host's at once.
     slr_status (*read_clocks)(struct slri_buffered_queue *queue, uint64_t *tick, uint64_t *now_ns);
@@ -78,7 +80,8 @@ struct slri_buffered_queue {
     uint32_t submits; // since the last wait; also the number of the one that is recorded
     uint32_t recorded;
     bool is_open, wants_times; // the latter: of the command that is encoded
-    struct slri_stage {        // the backend's `grow` sets the first two
+    bool is_timed[SLRI_MOST_SUBMITS];
+    struct slri_stage { // the backend's `grow` sets the first two
         unsigned char *host;
         uint64_t bytes, used;
     } stage;
@@ -86,7 +89,7 @@ struct slri_buffered_queue {
     uint32_t backs, sent_backs; // the latter are of what was submitted
     struct slri_ticks {         // the device's clock; the backend sets the first two where it notes ticks
         double ns_a_tick;
-        uint64_t mask; // of the bits that it has
+        uint64_t mask; // of the bits that it has; 0: it has no clock
         uint64_t from, to;
         bool are_noted; // the two before, since the last wait: when the device was at what was timed
     } ticks;

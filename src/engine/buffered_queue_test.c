@@ -19,7 +19,7 @@ struct toy {
     uint32_t opened, recorded, submitted, awaited, settled, timed, grown;
     uint32_t longest; // commands of a submission
     uint32_t in_open;
-    bool is_timed, splits;
+    bool splits;
     slr_status submit_gives, await_gives, settle_gives;
     struct {
         bool in;
@@ -27,7 +27,8 @@ struct toy {
         uint64_t at, bytes;
     } copy[MOST_COPIES]; // that were submitted or are open
     uint32_t copies;
-    uint64_t tick[3][2]; // that a wait notes, from 1 on; 0: none
+    uint64_t tick[3][2];                   // that a wait notes, from 1 on; 0: none
+    uint64_t of_submit[SLRI_MOST_SUBMITS]; // when the device came to each; 0: it does not say
 };
 
 static uint32_t waits; // of all queues
@@ -47,7 +48,18 @@ static slr_status toy_open(struct slri_buffered_queue *queue)
 
 static slr_status toy_time(struct slri_buffered_queue *queue)
 {
-    toy_of(queue)->is_timed = queue->wants_times;
+    assert_int_equal(toy_of(queue)->in_open, 0);
+    assert_true(queue->is_timed[queue->submits]);
+    return SLR_OK;
+}
+
+static slr_status toy_read_ticks(struct slri_buffered_queue *queue, uint32_t submit, uint64_t *from, uint64_t *to)
+{
+    assert_true(submit < queue->submits && queue->is_timed[submit]);
+    if (toy_of(queue)->of_submit[submit] != 0) {
+        *from = toy_of(queue)->of_submit[submit];
+        *to = *from + 10;
+    }
     return SLR_OK;
 }
 
@@ -63,7 +75,7 @@ static slr_status toy_record(struct slri_buffered_queue *queue, const struct slr
 {
     assert_int_equal(command->op, SLRI_FILL);
     note_command(toy_of(queue));
-    toy_of(queue)->timed += extras->wants_times && toy_of(queue)->is_timed;
+    toy_of(queue)->timed += extras->wants_times && queue->is_timed[queue->submits];
     return SLR_OK;
 }
 
@@ -131,8 +143,8 @@ static void toy_free(struct slri_buffered_queue *queue)
 }
 
 #define CALLS                                                                                                          \
-    .open = toy_open, .time = toy_time, .record = toy_record, .submit = toy_submit, .await = toy_await,                \
-    .settle = toy_settle, .free = toy_free, .grow = toy_grow, .copy = toy_copy
+    .open = toy_open, .time = toy_time, .read_ticks = toy_read_ticks, .record = toy_record, .submit = toy_submit,      \
+    .await = toy_await, .settle = toy_settle, .free = toy_free, .grow = toy_grow, .copy = toy_copy
 
 static unsigned char seen[ROOM]; // what the host sees of a device
 
@@ -239,6 +251,7 @@ static void run_list_of(uint32_t fills, const struct slri_buffered_calls *by, ui
     struct slri_extras *extras = calloc(fills, sizeof *extras);
     struct toy *toy = make_toy(by);
     void *list;
+    toy->base.ticks.mask = UINT64_MAX;
     for (uint32_t i = 0; i < fills; ++i)
         command[i] = a_fill;
     assert_int_equal(slri_kept_list_create("toy:0", NULL, false, command, extras, fills, &list), SLR_OK);
@@ -506,6 +519,54 @@ static void times_are_of_what_came_since_the_last_wait(void **state)
     end_toy(toy);
 }
 
+static void times_are_those_of_submissions_without_other_commands(void **state)
+{
+    static const struct slri_extras extras[] = {{0}, {.wants_times = true}, {.wants_times = true}, {0}};
+    const struct slri_command fills[] = {a_fill, a_fill, a_fill, a_fill};
+    struct slri_times times = {0};
+    struct toy *toy = make_toy(&clocked);
+    (void)state;
+    toy->base.ticks.ns_a_tick = 1;
+    toy->base.ticks.mask = 0xff;
+    toy->of_submit[0] = 1000; // nobody asks
+    toy->of_submit[1] = 0xe0;
+    assert_int_equal(slri_buffered_encode(NULL, toy, fills, extras, 4), SLR_OK);
+    assert_int_equal(slri_buffered_wait(NULL, toy, SLRI_FOREVER, &times), SLR_OK);
+    assert_int_equal(toy->submitted, 3);
+    assert_int_equal(toy->timed, 2);
+    assert_int_equal(times.from_ns, 1000000 - 0x30);
+    assert_int_equal(times.to_ns, 1000000 - 0x26);
+    end_toy(toy);
+}
+
+static void submission_that_failed_is_not_asked_for_its_times(void **state)
+{
+    static const struct slri_extras timed = {.wants_times = true, .is_last = true};
+    struct slri_times times = {0};
+    struct toy *toy = make_toy(&clocked);
+    (void)state;
+    toy->base.ticks.mask = 0xff;
+    toy->of_submit[0] = 0xe0;
+    toy->submit_gives = SLR_NO_MEMORY;
+    assert_int_equal(slri_buffered_encode(NULL, toy, &a_fill, &timed, 1), SLR_NO_MEMORY);
+    assert_int_equal(slri_buffered_wait(NULL, toy, SLRI_FOREVER, &times), SLR_OK);
+    assert_int_equal(times.from_ns + times.to_ns, 0);
+    end_toy(toy);
+}
+
+static void queue_without_a_clock_times_nothing(void **state)
+{
+    static const struct slri_extras extras[] = {{0}, {.wants_times = true}};
+    const struct slri_command fills[] = {a_fill, a_fill};
+    struct toy *toy = make_toy(&calls);
+    (void)state;
+    assert_int_equal(slri_buffered_encode(NULL, toy, fills, extras, 2), SLR_OK);
+    assert_int_equal(wait_for(toy), SLR_OK);
+    assert_int_equal(toy->submitted, 1);
+    assert_int_equal(toy->timed, 0);
+    end_toy(toy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,6 +574,9 @@ int main(void)
         cmocka_unit_test(times_end_now_where_no_clock_is_read),
         cmocka_unit_test(a_pair_of_ticks_that_ends_before_it_begins_tells_nothing),
         cmocka_unit_test(times_are_of_what_came_since_the_last_wait),
+        cmocka_unit_test(times_are_those_of_submissions_without_other_commands),
+        cmocka_unit_test(submission_that_failed_is_not_asked_for_its_times),
+        cmocka_unit_test(queue_without_a_clock_times_nothing),
         cmocka_unit_test(last_command_before_a_wait_is_submitted_with_those_before_it),
         cmocka_unit_test(many_commands_are_submitted_in_parts_and_waited_for_when_there_are_too_many),
         cmocka_unit_test(wait_for_nothing_asks_the_driver_nothing),

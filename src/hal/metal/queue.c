@@ -10,13 +10,9 @@
 struct slri_mt_queue {
     struct slri_buffered_queue base;
     slri_mt_id queue, event;
-    slri_mt_id open; // the command buffer that is encoded into; NULL: none
-    bool is_timed;   // that one
-    uint64_t value;  // of the event, behind the newest that was committed
-    struct submit {
-        slri_mt_id commands;
-        bool is_timed;
-    } submit[SLRI_MOST_SUBMITS];
+    slri_mt_id open;                      // the command buffer that is encoded into; NULL: none
+    uint64_t value;                       // of the event, behind the newest that was committed
+    slri_mt_id submit[SLRI_MOST_SUBMITS]; // command buffers that were committed
     struct slri_mt_recorder recorder;
 };
 
@@ -42,7 +38,7 @@ static void free_queue(struct slri_buffered_queue *base)
     if (!slri_hangs(&metal->loss)) {
         drop_open(metal, queue);
         for (uint32_t i = 0; i < base->submits; ++i)
-            slri_mt_release(metal, queue->submit[i].commands);
+            slri_mt_release(metal, queue->submit[i]);
         slri_mt_release(metal, queue->recorder.stage.buffer);
         slri_mt_release(metal, queue->event);
         slri_mt_release(metal, queue->queue);
@@ -70,22 +66,11 @@ static slr_status open_commands(struct slri_buffered_queue *base)
     if (!commands)
         return slri_mt_nothing(metal, "commandBuffer");
     queue->open = SLRI_MT(metal->mt, commands, retain);
-    queue->is_timed = base->wants_times;
     slri_mt_count(&metal->counts.command_buffers);
     slr_status status = begin_encoder(metal, queue);
     if (status != SLR_OK)
         drop_open(metal, queue);
     return status;
-}
-
-// Metal tells the times of a whole command buffer.
-static slr_status time_commands(struct slri_buffered_queue *base)
-{
-    struct slri_mt_queue *queue = of(base);
-    if (queue->is_timed != base->wants_times && base->recorded != 0)
-        return slri_buffered_cut(base);
-    queue->is_timed = base->wants_times;
-    return SLR_OK;
 }
 
 static slr_status commit(struct slri_buffered_queue *base)
@@ -95,7 +80,7 @@ static slr_status commit(struct slri_buffered_queue *base)
     slri_mt_recorder_end(&queue->recorder);
     SLRI_MT_WITH(mt, queue->open, signal, queue->event, ++queue->value);
     SLRI_MT(mt, queue->open, commit);
-    queue->submit[base->submits] = (struct submit){queue->open, queue->is_timed};
+    queue->submit[base->submits] = queue->open;
     queue->open = NULL;
     return SLR_OK;
 }
@@ -104,7 +89,7 @@ static slr_status commit(struct slri_buffered_queue *base)
 
 static slr_status await_event(struct slri_metal *metal, struct slri_mt_queue *queue, uint64_t deadline_ns)
 {
-    slri_mt_id last = queue->submit[queue->base.submits - 1].commands;
+    slri_mt_id last = queue->submit[queue->base.submits - 1];
     for (;;) {
         const uint64_t now_ns = slri_now_ns();
         const uint64_t left_ms = deadline_ns > now_ns ? (deadline_ns - now_ns) / 1000000 + 1 : 0;
@@ -124,30 +109,33 @@ static slr_status await_begun(struct slri_buffered_queue *base, uint64_t deadlin
     SLRI_TRY(await_event(metal, queue, deadline_ns));
     slr_status status = SLR_OK;
     for (uint32_t i = 0; i < base->submits; ++i) {
-        SLRI_MT(metal->mt, queue->submit[i].commands, wait);
-        const slr_status one = slri_mt_check(metal, queue->submit[i].commands);
+        SLRI_MT(metal->mt, queue->submit[i], wait);
+        const slr_status one = slri_mt_check(metal, queue->submit[i]);
         status = status == SLR_OK || one == SLR_DEVICE_LOST ? one : status;
     }
     return status;
 }
 
 // Metal says seconds: a tick is a nanosecond.
-static void note_times(const struct slri_metal *metal, struct slri_mt_queue *queue, const struct submit *submit)
+static slr_status read_ticks(struct slri_buffered_queue *base, uint32_t submit, uint64_t *from, uint64_t *to)
 {
-    const double began_s = submit->is_timed ? SLRI_MT(metal->mt, submit->commands, began) : 0,
-                 ended_s = submit->is_timed ? SLRI_MT(metal->mt, submit->commands, ended) : 0;
-    if (ended_s > 0)
-        slri_buffered_note_ticks(&queue->base, (uint64_t)(began_s * 1e9), (uint64_t)(ended_s * 1e9));
+    const struct slri_mt_queue *queue = of(base);
+    const struct slri_mt_runtime *mt = queue->recorder.metal->mt;
+    const double began_s = SLRI_MT(mt, queue->submit[submit], began),
+                 ended_s = SLRI_MT(mt, queue->submit[submit], ended);
+    if (ended_s > 0) {
+        *from = (uint64_t)(began_s * 1e9);
+        *to = (uint64_t)(ended_s * 1e9);
+    }
+    return SLR_OK;
 }
 
 static slr_status settle(struct slri_buffered_queue *base, slr_status status)
 {
     struct slri_mt_queue *queue = of(base);
     struct slri_metal *metal = queue->recorder.metal;
-    for (uint32_t i = 0; !slri_hangs(&metal->loss) && i < base->submits; ++i) {
-        note_times(metal, queue, &queue->submit[i]);
-        slri_mt_release(metal, queue->submit[i].commands);
-    }
+    for (uint32_t i = 0; !slri_hangs(&metal->loss) && i < base->submits; ++i)
+        slri_mt_release(metal, queue->submit[i]);
     return status;
 }
 
@@ -211,7 +199,7 @@ static slr_status make_queue(struct slri_metal *metal, struct slri_mt_queue *que
 slr_status slri_mt_queue_create(void *device, uint32_t priority, void **queue)
 {
     static const struct slri_buffered_calls calls = {.open = open_commands,
-                                                     .time = time_commands,
+                                                     .read_ticks = read_ticks,
                                                      .record = record_command,
                                                      .submit = commit,
                                                      .await = await_begun,

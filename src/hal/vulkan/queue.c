@@ -25,10 +25,8 @@ struct slri_vk_queue {
     struct slri_vk_recorder *list[MOST_LISTS]; // that were run
     uint32_t lists;
 
-    VkQueryPool stamps;                      // two a submission
-    bool is_timed;                           // the open one
-    uint32_t first_timed, last_timed, timed; // submissions; the last counts them
-    bool has_turn;                           // the group that stays is kept from running until the next wait is over
+    VkQueryPool stamps; // two a submission
+    bool has_turn;      // the group that stays is kept from running until the next wait is over
 };
 
 static struct slri_vk_queue *of(struct slri_buffered_queue *queue)
@@ -191,19 +189,13 @@ static slr_status open_commands(struct slri_buffered_queue *base)
     return SLR_OK;
 }
 
-static void end_timed(struct slri_vk_queue *queue)
-{
-    if (queue->is_timed)
-        queue->vulkan->call.CmdWriteTimestamp(queue->recorder.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
-                                              queue->stamps, 2 * queue->base.submits + 1);
-    queue->is_timed = false;
-}
-
 static slr_status submit_open(struct slri_buffered_queue *base)
 {
     struct slri_vk_queue *queue = of(base);
     struct slri_vulkan *vulkan = queue->vulkan;
-    end_timed(queue);
+    if (base->is_timed[base->submits])
+        vulkan->call.CmdWriteTimestamp(queue->recorder.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queue->stamps,
+                                       2 * base->submits + 1);
     if (slri_vk_flow_to_host(&queue->recorder))
         slri_vk_count(&queue->recorder.counts->host_barriers);
     __atomic_fetch_add(&queue->recorder.counts->barriers, queue->recorder.hazards->barriers, __ATOMIC_RELAXED);
@@ -215,41 +207,25 @@ static slr_status submit_open(struct slri_buffered_queue *base)
 
 // ---- times ---------------------------------------------------------------------------------------------------------
 
-static slr_status time_commands(struct slri_buffered_queue *base)
+static slr_status begin_timed(struct slri_buffered_queue *base)
 {
     struct slri_vk_queue *queue = of(base);
-    struct slri_vulkan *vulkan = queue->vulkan;
-    if (!base->wants_times)
-        end_timed(queue);
-    if (!base->wants_times || queue->is_timed || vulkan->facts.stamp_bits == 0)
-        return SLR_OK;
-    if (queue->timed != 0 && queue->last_timed == base->submits) // it has had its two
-        return slri_buffered_cut(base);
-    queue->first_timed = queue->timed == 0 ? base->submits : queue->first_timed;
-    queue->last_timed = base->submits;
-    ++queue->timed;
-    queue->is_timed = true;
-    vulkan->call.CmdResetQueryPool(queue->recorder.commands, queue->stamps, 2 * base->submits, 2);
-    vulkan->call.CmdWriteTimestamp(queue->recorder.commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, queue->stamps,
-                                   2 * base->submits);
+    const struct slri_vk_calls *call = &queue->vulkan->call;
+    call->CmdResetQueryPool(queue->recorder.commands, queue->stamps, 2 * base->submits, 2);
+    call->CmdWriteTimestamp(queue->recorder.commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, queue->stamps,
+                            2 * base->submits);
     return SLR_OK;
 }
 
-static slr_status read_stamp(const struct slri_vk_queue *queue, uint32_t number, uint64_t *tick)
+static slr_status read_stamps(struct slri_buffered_queue *base, uint32_t submit, uint64_t *from, uint64_t *to)
 {
+    const struct slri_vk_queue *queue = of(base);
     struct slri_vulkan *vulkan = queue->vulkan;
-    SLRI_VK_TRY(vulkan, GetQueryPoolResults, vulkan->device, queue->stamps, number, 1, sizeof *tick, tick, sizeof *tick,
-                VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
-    return SLR_OK;
-}
-
-// Submissions come one after the other: the first noted is the earliest.
-static slr_status note_times(struct slri_vk_queue *queue)
-{
-    uint64_t from, to;
-    SLRI_TRY(read_stamp(queue, 2 * queue->first_timed, &from));
-    SLRI_TRY(read_stamp(queue, 2 * queue->last_timed + 1, &to));
-    slri_buffered_note_ticks(&queue->base, from, to);
+    uint64_t tick[2];
+    SLRI_VK_TRY(vulkan, GetQueryPoolResults, vulkan->device, queue->stamps, 2 * submit, 2, sizeof tick, tick,
+                sizeof *tick, VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
+    *from = tick[0];
+    *to = tick[1];
     return SLR_OK;
 }
 
@@ -285,9 +261,6 @@ static slr_status look(struct slri_vk_queue *queue)
 static slr_status settle(struct slri_buffered_queue *base, slr_status status)
 {
     struct slri_vk_queue *queue = of(base);
-    if (status == SLR_OK && queue->timed != 0)
-        status = note_times(queue);
-    queue->timed = 0;
     queue->is_spent = true;
     end_turn(queue->vulkan, queue);
     slr_status looked = look(queue);
@@ -368,7 +341,8 @@ static bool reaches(struct slri_buffered_queue *base, const struct slri_command 
 slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue)
 {
     static const struct slri_buffered_calls calls = {.open = open_commands,
-                                                     .time = time_commands,
+                                                     .time = begin_timed,
+                                                     .read_ticks = read_stamps,
                                                      .ready = make_ready,
                                                      .record = record_command,
                                                      .submit = submit_open,
