@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which Vulkan devices are here, and what each can do. Nothing is concluded from a name.
-#define _DEFAULT_SOURCE // strncasecmp
 #include "base/cpu.h"
 #include "base/status.h"
 #include "engine/cache.h"
@@ -9,10 +8,10 @@
 #include "engine/spec.h"
 #include "hal/vulkan/vulkan.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define MOST_DEVICES 64
 
@@ -37,6 +36,15 @@ slr_status slri_vk_count_devices(const struct slri_vk_instance *vk, uint32_t *ou
     return list_all(vk, found, out);
 }
 
+static bool begins(const char *text, const char *with)
+{
+    while (*with && tolower((unsigned char)*text) == tolower((unsigned char)*with)) {
+        ++text;
+        ++with;
+    }
+    return *with == '\0';
+}
+
 // "UUID-6d65", the beginning of a device's, or the beginning of its name in any case.
 static bool is_called(const struct slri_vk_instance *vk, VkPhysicalDevice physical, const char *id)
 {
@@ -44,9 +52,7 @@ static bool is_called(const struct slri_vk_instance *vk, VkPhysicalDevice physic
     char uuid[37];
     slri_vk_ask(vk, physical, &facts);
     slri_spec_put_uuid(facts.p11.deviceUUID, uuid);
-    const bool is_uuid = strncasecmp(id, "UUID-", 5) == 0 && id[5] != '\0';
-    const char *own = is_uuid ? uuid : facts.all.properties.deviceName, *begin = is_uuid ? id + 5 : id;
-    return strncasecmp(own, begin, strlen(begin)) == 0;
+    return begins(id, "UUID-") && id[5] != '\0' ? begins(uuid, id + 5) : begins(facts.all.properties.deviceName, id);
 }
 
 slr_status slri_vk_find_device(const struct slri_vk_instance *vk, const struct slri_spec *spec, VkPhysicalDevice *out)
