@@ -2,10 +2,8 @@
 // A page asks for its GPU by WebGPU, which no file shows.
 #include "base/gpu_node.h"
 
-#include <stddef.h>
-
-const char *slri_no_gpu_node(const char *library_variable)
+slr_status slri_check_gpu_node(bool automatic, const char *library_variable)
 {
-    (void)library_variable;
-    return NULL;
+    (void)automatic, (void)library_variable;
+    return SLR_OK;
 }

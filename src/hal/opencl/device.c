@@ -17,9 +17,7 @@
 static slr_status opencl_probe(bool automatic, uint32_t *devices)
 {
     const struct slri_cl *cl;
-    const char *useless = automatic ? slri_no_gpu_node("SLIPRING_OPENCL_LIB") : NULL;
-    if (useless)
-        return SLRI_FAIL(NO_DEVICE, "%s", useless);
+    SLRI_TRY(slri_check_gpu_node(automatic, "SLIPRING_OPENCL_LIB"));
     SLRI_TRY(slri_cl_load(&cl));
     return slri_cl_count_devices(cl, devices);
 }

@@ -11,16 +11,14 @@ static slr_status absent_probe(bool automatic, uint32_t *devices)
 
 static slr_status absent_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
 {
-    uint32_t devices;
     (void)spec, (void)allocator, (void)device;
-    return absent_probe(false, &devices);
+    return absent_probe(false, NULL);
 }
 
 static slr_status absent_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
 {
-    uint32_t devices;
     (void)device, (void)index, (void)out, (void)info;
-    return absent_probe(false, &devices);
+    return absent_probe(false, NULL);
 }
 
 const struct slri_backend slri_backend_vulkan = {

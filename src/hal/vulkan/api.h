@@ -61,7 +61,6 @@
     X(EndCommandBuffer)                                                                                                \
     X(CmdBindPipeline)                                                                                                 \
     X(CmdPushConstants)                                                                                                \
-    X(CmdDispatch)                                                                                                     \
     X(CmdDispatchBase)                                                                                                 \
     X(CmdCopyBuffer)                                                                                                   \
     X(CmdFillBuffer)                                                                                                   \

@@ -10,9 +10,7 @@
 static slr_status vulkan_probe(bool automatic, uint32_t *devices)
 {
     const struct slri_vk_instance *vk;
-    const char *useless = automatic ? slri_no_gpu_node("SLIPRING_VULKAN_LIB") : NULL;
-    if (useless)
-        return SLRI_FAIL(NO_DEVICE, "%s", useless);
+    SLRI_TRY(slri_check_gpu_node(automatic, "SLIPRING_VULKAN_LIB"));
     SLRI_TRY(slri_vk_load(&vk));
     return slri_vk_count_devices(vk, devices);
 }
@@ -78,12 +76,15 @@ static slr_status create_device(struct slri_vulkan *vulkan)
     return result == VK_SUCCESS ? SLR_OK : slri_vk_failed(vulkan->name, "CreateDevice", result);
 }
 
-static slr_status start(struct slri_vulkan *vulkan)
+static slr_status start(void *device, uint64_t deadline_ns)
 {
+    struct slri_vulkan *vulkan = device;
     const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, SLRI_SPIRV_PUSH_BYTES};
     const VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                                .pushConstantRangeCount = 1,
                                                .pPushConstantRanges = &push};
+    (void)deadline_ns; // nothing here waits for long
+    SLRI_TRY(create_device(vulkan));
     SLRI_TRY(slri_vk_find_calls(vulkan->vk, vulkan->device, vulkan->name, &vulkan->call));
     vulkan->facts.calibrated = vulkan->facts.calibrated && vulkan->call.GetCalibratedTimestampsEXT;
     if (!vulkan->call.GetMemoryHostPointerPropertiesEXT)
@@ -152,9 +153,7 @@ static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator 
     slri_vk_stay_open(vulkan);
     slr_status status = find(vulkan, spec);
     if (status == SLR_OK)
-        status = create_device(vulkan);
-    if (status == SLR_OK)
-        status = start(vulkan);
+        status = start(vulkan, 0);
     if (status == SLR_OK)
         *device = vulkan;
     else
@@ -164,18 +163,10 @@ static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator 
 
 // ---- opening again -------------------------------------------------------------------------------------------------
 
-static slr_status begin_again(void *device, uint64_t deadline_ns)
-{
-    struct slri_vulkan *vulkan = device;
-    (void)deadline_ns; // nothing here waits for long
-    SLRI_TRY(create_device(vulkan));
-    return start(vulkan);
-}
-
 // Another device takes the lost one's place; nothing of that is given to it.
 static slr_status vulkan_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user)
 {
-    static const struct slri_reopening how = {begin_again, give_up};
+    static const struct slri_reopening how = {start, give_up};
     struct slri_vulkan *vulkan = device;
     SLRI_TRY(quiesce(user));
     if (!slri_vk_stay_settle(vulkan))

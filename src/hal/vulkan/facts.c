@@ -226,15 +226,15 @@ static void ask_families(const struct slri_vk_instance *vk, VkPhysicalDevice phy
 }
 
 // The largest heap that is near the device.
-static uint64_t memory_of(const VkPhysicalDeviceMemoryProperties *memory, uint32_t *heap)
+static void find_heap(struct slri_vk_facts *out)
 {
-    uint64_t most = 0;
+    const VkPhysicalDeviceMemoryProperties *memory = &out->memory;
     for (uint32_t i = 0; i < memory->memoryHeapCount; ++i)
-        if ((memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory->memoryHeaps[i].size > most) {
-            most = memory->memoryHeaps[i].size;
-            *heap = i;
+        if ((memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) &&
+            memory->memoryHeaps[i].size > out->memory_bytes) {
+            out->memory_bytes = memory->memoryHeaps[i].size;
+            out->heap = i;
         }
-    return most;
 }
 
 // Whether the driver reads its clock and the host's at once.
@@ -252,7 +252,6 @@ static bool has_clocks(const struct slri_vk_instance *vk, VkPhysicalDevice physi
 void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
 {
     VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
-    uint32_t heap = 0;
     *out = (struct slri_vk_facts){0};
     vk->GetPhysicalDeviceProperties(physical, &out->all.properties);
     ask_families(vk, physical, out);
@@ -263,7 +262,7 @@ void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, s
     ask_features(vk, physical, out);
     vk->GetPhysicalDeviceMemoryProperties2(physical, &memory);
     out->memory = memory.memoryProperties;
-    out->memory_bytes = memory_of(&out->memory, &heap);
+    find_heap(out);
     out->calibrated = out->extension[SLRI_VK_CALIBRATED] && has_clocks(vk, physical);
 }
 
@@ -391,10 +390,8 @@ static void add_budget(const struct slri_vulkan *vulkan, slr_metrics *out)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
     VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
                                                 .pNext = &budget};
-    uint32_t heap = 0;
     vulkan->vk->GetPhysicalDeviceMemoryProperties2(vulkan->physical, &memory);
-    memory_of(&memory.memoryProperties, &heap);
-    slri_metrics_add(out, "memory_used_bytes", budget.heapUsage[heap]);
+    slri_metrics_add(out, "memory_used_bytes", budget.heapUsage[vulkan->facts.heap]);
 }
 
 slr_status slri_vk_metrics(const void *device, slr_metrics *out)

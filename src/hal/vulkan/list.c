@@ -5,14 +5,6 @@
 #include "base/status.h"
 #include "hal/vulkan/vulkan.h"
 
-static bool can_be_one(struct slri_vulkan *vulkan, const struct slri_kept_list *kept)
-{
-    bool can = true;
-    for (uint32_t i = 0; i < kept->count; ++i)
-        can = can && slri_vk_record_can(vulkan, &kept->part[i].command);
-    return can;
-}
-
 static slr_status begin_list(struct slri_vulkan *vulkan, const struct slri_kept_list *kept, struct slri_vk_list *list)
 {
     const VkCommandBufferInheritanceInfo none = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
@@ -23,9 +15,9 @@ static slr_status begin_list(struct slri_vulkan *vulkan, const struct slri_kept_
     for (uint32_t i = 0; i < kept->count; ++i)
         bytes += slri_vk_record_needs(&kept->part[i].command);
     SLRI_TRY(slri_vk_recorder_open(&list->recorder, vulkan, bytes));
-    SLRI_TRY(slri_vk_commands_make(vulkan, 0, VK_COMMAND_BUFFER_LEVEL_SECONDARY, 1, &list->pool, &list->secondary));
-    SLRI_VK_TRY(vulkan, BeginCommandBuffer, list->secondary, &begin);
-    list->recorder.commands = list->secondary;
+    SLRI_TRY(
+        slri_vk_commands_make(vulkan, 0, VK_COMMAND_BUFFER_LEVEL_SECONDARY, 1, &list->pool, &list->recorder.commands));
+    SLRI_VK_TRY(vulkan, BeginCommandBuffer, list->recorder.commands, &begin);
     return SLR_OK;
 }
 
@@ -35,16 +27,15 @@ static slr_status record_list(struct slri_vulkan *vulkan, const struct slri_kept
     const struct slri_kept_part *part = kept->part;
     for (uint32_t i = 0; i < kept->count; ++i)
         SLRI_TRY(slri_vk_record(&list->recorder, &part[i].command, &part[i].extras));
-    SLRI_VK_TRY(vulkan, EndCommandBuffer, list->secondary);
-    list->barriers = list->recorder.hazards->barriers;
-    list->told_by = list->recorder.hazards->told_by;
+    SLRI_VK_TRY(vulkan, EndCommandBuffer, list->recorder.commands);
     return SLR_OK;
 }
 
 static slr_status make_native(struct slri_vulkan *vulkan, struct slri_kept_list *kept)
 {
-    if (!can_be_one(vulkan, kept))
-        return SLR_OK;
+    for (uint32_t i = 0; i < kept->count; ++i)
+        if (!slri_vk_record_can(vulkan, &kept->part[i].command))
+            return SLR_OK;
     kept->native = slri_alloc(vulkan->allocator, sizeof(struct slri_vk_list));
     return kept->native ? record_list(vulkan, kept, kept->native)
                         : SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list", vulkan->name);

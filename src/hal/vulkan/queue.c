@@ -196,7 +196,7 @@ static slr_status submit_open(struct slri_buffered_queue *base)
     if (base->is_timed[base->submits])
         vulkan->call.CmdWriteTimestamp(queue->recorder.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queue->stamps,
                                        2 * base->submits + 1);
-    if (slri_vk_flow_to_host(&queue->recorder))
+    if (slri_vk_record_to_host(&queue->recorder))
         slri_vk_count(&queue->recorder.counts->host_barriers);
     __atomic_fetch_add(&queue->recorder.counts->barriers, queue->recorder.hazards->barriers, __ATOMIC_RELAXED);
     queue->recorder.hazards->barriers = 0;
@@ -295,17 +295,6 @@ static slr_status copy_staged(struct slri_buffered_queue *base, bool in, const v
 
 // ---- encoding ------------------------------------------------------------------------------------------------------
 
-static void run_list(struct slri_vk_queue *queue, struct slri_vk_list *list)
-{
-    struct slri_vk_recorder *recorder = &queue->recorder;
-    slri_vk_flow_list(recorder);
-    queue->vulkan->call.CmdExecuteCommands(recorder->commands, 1, &list->secondary);
-    recorder->bound = VK_NULL_HANDLE; // a secondary one leaves nothing bound
-    recorder->hazards->barriers += list->barriers;
-    recorder->hazards->told_by |= list->told_by;
-    queue->list[queue->lists++] = &list->recorder;
-}
-
 static slr_status make_ready(struct slri_buffered_queue *base, const struct slri_command *command)
 {
     struct slri_vk_queue *queue = of(base);
@@ -329,7 +318,9 @@ static slr_status record_command(struct slri_buffered_queue *base, const struct 
     struct slri_vk_queue *queue = of(base);
     if (command->op != SLRI_LIST)
         return slri_vk_record(&queue->recorder, command, extras);
-    run_list(queue, ((const struct slri_kept_list *)command->list)->native);
+    struct slri_vk_list *list = ((const struct slri_kept_list *)command->list)->native;
+    slri_vk_record_list(&queue->recorder, list);
+    queue->list[queue->lists++] = &list->recorder;
     return SLR_OK;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands into a command buffer. A kernel finds its arguments at an address of the device: the block of a launch with
-// the same arguments as one before is that one, so there are neither descriptor sets nor writes of them.
+// the same arguments as one before is that one, so there are neither descriptor sets nor writes of them. Barriers are
+// where engine/hazards.h says that they must be.
 #include "base/alloc.h"
 #include "base/status.h"
 #include "engine/code.h"
@@ -57,14 +58,71 @@ void slri_vk_recorder_close(struct slri_vk_recorder *recorder)
     slri_vk_chunk_free(vulkan, &recorder->memory);
 }
 
+// ---- barriers: each names its ranges, and both stages --------------------------------------------------------------
+
+static VkAccessFlags access_of(VkPipelineStageFlags stage, uint32_t how)
+{
+    const bool copies = stage == VK_PIPELINE_STAGE_TRANSFER_BIT;
+    VkAccessFlags access = 0;
+    if (how != SLRI_WRITES)
+        access |= copies ? VK_ACCESS_TRANSFER_READ_BIT : VK_ACCESS_SHADER_READ_BIT;
+    if (how != SLRI_READS)
+        access |= copies ? VK_ACCESS_TRANSFER_WRITE_BIT : VK_ACCESS_SHADER_WRITE_BIT;
+    return access;
+}
+
+static void put_barrier(struct slri_vk_recorder *recorder, const struct slri_hazard_barrier *barrier)
+{
+    VkBufferMemoryBarrier range[SLRI_MOST_NAMED];
+    const uint32_t ranges = barrier->ranges <= SLRI_MOST_NAMED ? barrier->ranges : 0;
+    for (uint32_t i = 0; i < ranges; ++i) {
+        const struct slri_hazard_use *before = &barrier->range[i].before;
+        // Reads and writes: what comes later in the stage needs no barrier of its own.
+        const VkAccessFlags next = access_of(barrier->range[i].next_stage, SLRI_READS | SLRI_WRITES);
+        range[i] = (VkBufferMemoryBarrier){.sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+                                           .srcAccessMask = access_of(before->stage, before->how),
+                                           .dstAccessMask = next,
+                                           .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                           .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                           .buffer = (VkBuffer)before->memory,
+                                           .offset = before->at,
+                                           .size = before->bytes};
+    }
+    const VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                 .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                 .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT};
+    recorder->vulkan->call.CmdPipelineBarrier(recorder->commands, barrier->from, barrier->to, 0, ranges == 0, &all,
+                                              ranges, range, 0, NULL);
+}
+
+static void flow(struct slri_vk_recorder *recorder, const struct slri_hazard_use *use, uint32_t uses)
+{
+    struct slri_hazard_barrier barrier;
+    if (slri_hazards_next(recorder->hazards, use, uses, &barrier))
+        put_barrier(recorder, &barrier);
+}
+
+bool slri_vk_record_to_host(struct slri_vk_recorder *recorder)
+{
+    const VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                 .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                 .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    const uint32_t told_by = recorder->hazards->told_by;
+    recorder->hazards->told_by = 0;
+    if (told_by)
+        recorder->vulkan->call.CmdPipelineBarrier(recorder->commands, told_by, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &all,
+                                                  0, NULL, 0, NULL);
+    return told_by != 0;
+}
+
+// ---- copies and fills ----------------------------------------------------------------------------------------------
+
 static struct slri_hazard_use use_of(struct slri_places *chunks, const void *address, uint64_t bytes)
 {
     struct slri_hazard_use use = {.bytes = bytes};
     slri_vk_find(chunks, address, &use);
     return use;
 }
-
-// ---- copies and fills ----------------------------------------------------------------------------------------------
 
 void slri_vk_record_copy(struct slri_vk_recorder *recorder, struct slri_hazard_use from, struct slri_hazard_use to)
 {
@@ -73,7 +131,7 @@ void slri_vk_record_copy(struct slri_vk_recorder *recorder, struct slri_hazard_u
     to.how = SLRI_WRITES;
     from.stage = to.stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
     const struct slri_hazard_use both[] = {from, to};
-    slri_vk_flow(recorder, both, 2);
+    flow(recorder, both, 2);
     recorder->vulkan->call.CmdCopyBuffer(recorder->commands, (VkBuffer)from.memory, (VkBuffer)to.memory, 1, &region);
 }
 
@@ -104,7 +162,7 @@ static void fill(struct slri_vk_recorder *recorder, const struct slri_command *c
     const uint64_t words = (to.bytes - head) / 4 * 4, tail = to.bytes - head - words;
     to.how = SLRI_WRITES;
     to.stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
-    slri_vk_flow(recorder, &to, 1);
+    flow(recorder, &to, 1);
     if (words != 0)
         vulkan->call.CmdFillBuffer(recorder->commands, (VkBuffer)to.memory, to.at + head, words, word);
     if (head + tail == 0)
@@ -188,7 +246,7 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
                                    .ended = recorder->memory.address,
                                    .number = kernel->base.number};
     const uint32_t pushed = put_pushed(&push, recorder->blocks.shadow + at, kernel->layout.bytes);
-    slri_vk_flow(recorder, uses.use, uses.count);
+    flow(recorder, uses.use, uses.count);
     if (recorder->bound != pipeline)
         vulkan->call.CmdBindPipeline(recorder->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     recorder->bound = pipeline;
@@ -197,6 +255,20 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     if (slri_canary_turns(&vulkan->canary) != 0 || recorder->is_own)
         recorder->hazards->told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     return SLR_OK;
+}
+
+// ---- lists ---------------------------------------------------------------------------------------------------------
+
+void slri_vk_record_list(struct slri_vk_recorder *recorder, const struct slri_vk_list *list)
+{
+    const struct slri_vk_recorder *of = &list->recorder;
+    struct slri_hazard_barrier barrier;
+    if (slri_hazards_next_list(recorder->hazards, &barrier))
+        put_barrier(recorder, &barrier);
+    recorder->vulkan->call.CmdExecuteCommands(recorder->commands, 1, &of->commands);
+    recorder->bound = VK_NULL_HANDLE; // a secondary one leaves nothing bound
+    recorder->hazards->barriers += of->hazards->barriers;
+    recorder->hazards->told_by |= of->hazards->told_by;
 }
 
 // ---- all -----------------------------------------------------------------------------------------------------------

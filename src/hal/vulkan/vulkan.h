@@ -28,6 +28,7 @@ struct slri_vk_facts {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT host; // 0: memory that the application made cannot be imported
     VkPhysicalDeviceMemoryProperties memory;
     uint64_t memory_bytes, most_buffer_bytes;
+    uint32_t heap;                             // that has these bytes
     uint32_t family, queues;                   // the family that is used, and how many of its queues
     uint32_t stamp_bits;                       // of its time stamps; 0: it has none
     uint32_t has, float_controls;              // SLRI_SPIRV_...
@@ -141,6 +142,10 @@ struct slri_vk_recorder {
     struct slri_vk_chunk memory; // the word by which kernels tell of loops, argument blocks, the edges of fills
     struct slri_blocks blocks;
 };
+struct slri_vk_list { // `native` of a struct slri_kept_list: a secondary command buffer
+    VkCommandPool pool;
+    struct slri_vk_recorder recorder;
+};
 slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_vulkan *vulkan, uint64_t bytes);
 void slri_vk_recorder_clear(struct slri_vk_recorder *recorder);      // of all argument blocks
 slr_status slri_vk_recorder_look(struct slri_vk_recorder *recorder); // UNSUPPORTED, where a loop was ended
@@ -148,14 +153,11 @@ void slri_vk_recorder_close(struct slri_vk_recorder *recorder);
 uint64_t slri_vk_record_needs(const struct slri_command *command); // of its memory, at most
 slr_status slri_vk_record(struct slri_vk_recorder *recorder, const struct slri_command *command,
                           const struct slri_extras *extras); // a move, a fill or a dispatch; or a copy of seen memory
+void slri_vk_record_list(struct slri_vk_recorder *recorder, const struct slri_vk_list *list);
+bool slri_vk_record_to_host(struct slri_vk_recorder *recorder); // a barrier; false: it needs none
 bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *command);
 // A copy between two places, of which `how` and `stage` are not set.
 void slri_vk_record_copy(struct slri_vk_recorder *recorder, struct slri_hazard_use from, struct slri_hazard_use to);
-
-// flow.c: the barrier that a command with these uses needs, or a list, or the host (false: it needs none).
-void slri_vk_flow(struct slri_vk_recorder *recorder, const struct slri_hazard_use *use, uint32_t uses);
-void slri_vk_flow_list(struct slri_vk_recorder *recorder);
-bool slri_vk_flow_to_host(struct slri_vk_recorder *recorder);
 
 // queue.c
 slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue);
@@ -168,13 +170,6 @@ slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreate
 slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
 
 // list.c
-struct slri_vk_list { // `native` of a struct slri_kept_list
-    VkCommandBuffer secondary;
-    VkCommandPool pool;
-    struct slri_vk_recorder recorder;
-    uint64_t barriers;
-    VkPipelineStageFlags told_by;
-};
 slr_status slri_vk_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
                                uint32_t commands, void **list);
 void slri_vk_list_destroy(void *device, void *list);

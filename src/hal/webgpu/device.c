@@ -13,9 +13,7 @@
 static slr_status webgpu_probe(bool automatic, uint32_t *devices)
 {
     const struct slri_wg_library *lib;
-    const char *useless = automatic ? slri_no_gpu_node("SLIPRING_WEBGPU_LIB") : NULL;
-    if (useless)
-        return SLRI_FAIL(NO_DEVICE, "%s", useless);
+    SLRI_TRY(slri_check_gpu_node(automatic, "SLIPRING_WEBGPU_LIB"));
     SLRI_TRY(slri_wg_load(&lib));
     return slri_wg_count_devices(lib, devices);
 }
