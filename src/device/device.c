@@ -397,6 +397,10 @@ static slr_status describe_device(const slr_device *device, slr_device_info *out
         describe_residents(device->facts.residents, out);
     out->kept_bytes = slri_kept_bytes();
     SLRI_TRY(device->backend->facts(device->self, 0, &facts, out));
+    if (!*out->name)
+        snprintf(out->name, sizeof out->name, "%s", facts.identity.device);
+    if (!*out->cache && device->backend->blob_suffix)
+        slri_cache_describe(out->cache, sizeof out->cache);
     describe_limits(out);
     return SLR_OK;
 }

@@ -712,7 +712,8 @@ struct slri_backend {
     slr_status (*open)(const struct slri_spec *spec, const slr_allocator *allocator, void **device);
     void (*close)(void *device);
     // What a device is. `device` NULL: the one of that number, without opening it, and of the facts the class alone.
-    // `info`: NULL, or an open device fills in what it says of itself as it is now, which may run a kernel to find out.
+    // `info`: NULL, or an open device fills in what it says of itself as it is now, which may run a kernel to find out;
+    // name and cache only where they are not its identity's and the usual one.
     // Errors, without a device: NO_DEVICE (it would be of no use), what asking gives.
     slr_status (*facts)(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
     // Of the kinds that it has: DEVICE always; PINNED and GIVEN, WORDS, HOST and PRIVATE by its facts; SHARED where

@@ -45,7 +45,6 @@ static void describe(const struct slri_cpu *cpu, slr_device_info *out)
 {
     char identity[SLRI_CPU_IDENTITY_BYTES];
     slri_cpu_identity(identity);
-    describe_name(cpu, out->name, sizeof out->name);
     if (slri_sim_on() && !slri_sim_in_turns())
         snprintf(out->description, sizeof out->description, "simulated, SLIPRING_SIM=%llu",
                  (unsigned long long)slri_sim_seed());

@@ -3,7 +3,6 @@
 #include "hal/cuda/cuda.h"
 #include "base/environment.h"
 #include "base/status.h"
-#include "engine/cache.h"
 #include "engine/spec.h"
 #include "hal/cuda/nvrtc.h"
 
@@ -217,13 +216,11 @@ static void describe_model(const struct slri_cu_facts *facts, char *out, size_t 
 static void describe(const struct slri_cuda *cuda, slr_device_info *out)
 {
     const struct slri_cu_facts *facts = &cuda->facts;
-    describe_name(cuda, out->name, sizeof out->name);
     describe_model(facts, out->description, sizeof out->description);
     snprintf(out->description + strlen(out->description), sizeof out->description - strlen(out->description),
              ", driver for %s %d.%d", cuda->cu->vendor->platform, cuda->cu->version / 1000,
              cuda->cu->version / 10 % 100);
     snprintf(out->engine, sizeof out->engine, "compiled by %s", cuda->cu->vendor->compiler);
-    slri_cache_describe(out->cache, sizeof out->cache);
     describe_features(cuda, out->features, sizeof out->features);
     describe_notes(cuda->cu->vendor, out->notes, sizeof out->notes);
     slri_cuda_describe_compiler(cuda, out->notes + strlen(out->notes), sizeof out->notes - strlen(out->notes));

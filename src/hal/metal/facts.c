@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The devices: which there are, what they say of themselves; figures of an open one.
 #include "base/status.h"
-#include "engine/cache.h"
 #include "engine/counted.h"
 #include "engine/ring_mode.h"
 #include "hal/metal/metal.h"
@@ -87,10 +86,8 @@ static uint32_t minor_of(const struct slri_metal *metal)
 static void describe(const struct slri_metal *metal, slr_device_info *out)
 {
     const struct slri_mt_facts *facts = &metal->facts;
-    slri_ring_mode_put_name(metal->name, metal->ring_mode, out->name, sizeof out->name);
     snprintf(out->description, sizeof out->description, "%s (macOS, %s)", facts->name, facts->system);
     snprintf(out->engine, sizeof out->engine, "MSL 3.%u, compiled by Metal", minor_of(metal));
-    slri_cache_describe(out->cache, sizeof out->cache);
     snprintf(out->features, sizeof out->features, "msl=3.%u unified=%d buffer_bytes=%llu id=%llx", minor_of(metal),
              facts->is_unified, (unsigned long long)facts->most_buffer_bytes, (unsigned long long)facts->id);
     out->memory_bytes = facts->memory_bytes;

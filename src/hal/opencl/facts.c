@@ -3,7 +3,6 @@
 #include "hal/opencl/opencl.h"
 #include "base/cpu.h"
 #include "base/status.h"
-#include "engine/cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,11 +305,9 @@ static void describe_rings(struct slri_opencl *opencl, char *out, size_t room)
 
 static void describe(struct slri_opencl *opencl, slr_device_info *out)
 {
-    describe_name(opencl, out->name, sizeof out->name);
     snprintf(out->description, sizeof out->description, "%s (%s %s), %u compute units", opencl->facts.name,
              opencl->facts.platform, opencl->facts.driver, opencl->facts.compute_units);
     snprintf(out->engine, sizeof out->engine, "compiled by the driver");
-    slri_cache_describe(out->cache, sizeof out->cache);
     describe_features(opencl, out->features, sizeof out->features);
     describe_rings(opencl, out->notes, sizeof out->notes);
     out->compute_units = opencl->facts.compute_units;

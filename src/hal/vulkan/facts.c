@@ -2,7 +2,6 @@
 // Which Vulkan devices are here, and what each can do. Nothing is concluded from a name.
 #include "base/cpu.h"
 #include "base/status.h"
-#include "engine/cache.h"
 #include "engine/counted.h"
 #include "engine/ring_mode.h"
 #include "engine/spec.h"
@@ -316,11 +315,9 @@ static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
 {
     const struct slri_vk_facts *facts = &vulkan->facts;
     const char *lacks = slri_vk_refuses(vulkan);
-    slri_ring_mode_put_name(vulkan->name, vulkan->ring_mode, out->name, sizeof out->name);
     snprintf(out->description, sizeof out->description, "%.63s (%.32s %.40s)", facts->all.properties.deviceName,
              facts->p12.driverName, facts->p12.driverInfo);
     snprintf(out->engine, sizeof out->engine, "SPIR-V, compiled by the driver");
-    slri_cache_describe(out->cache, sizeof out->cache);
     describe_features(vulkan, out->features, sizeof out->features - sizeof PERSISTENT); // which is said last
     out->memory_bytes = facts->memory_bytes;
     if (lacks) {

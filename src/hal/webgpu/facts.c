@@ -2,7 +2,6 @@
 // The adapters: which there are, which are refused, what they say of themselves; figures of an open device.
 #include "base/cpu.h"
 #include "base/status.h"
-#include "engine/cache.h"
 #include "engine/counted.h"
 #include "engine/ring_mode.h"
 #include "hal/webgpu/webgpu.h"
@@ -137,10 +136,8 @@ static void describe(struct slri_webgpu *webgpu, slr_device_info *out)
 {
     const struct slri_wg_facts *facts = &webgpu->facts;
     uint64_t turns = 0;
-    slri_ring_mode_put_name(webgpu->name, webgpu->ring_mode, out->name, sizeof out->name);
     snprintf(out->description, sizeof out->description, "%s (%s, %.48s)", facts->name, facts->backend, facts->driver);
     snprintf(out->engine, sizeof out->engine, "WGSL, compiled by %s", webgpu->lib->name);
-    slri_cache_describe(out->cache, sizeof out->cache);
     snprintf(out->features, sizeof out->features, "storage_buffers=%u storage_alignment=%u binding_bytes=%llu%s",
              facts->limits.maxStorageBuffersPerShaderStage, facts->limits.minStorageBufferOffsetAlignment,
              (unsigned long long)facts->limits.maxStorageBufferBindingSize,
