@@ -59,7 +59,7 @@ static slr_status check_on_the_way(const char *path, const struct stat *about)
     return SLR_OK;
 }
 
-static slr_status check_itself(const char *path, const struct stat *about)
+static slr_status check_itself(const char *path, const struct stat *about, bool to_write)
 {
     if (!is_of_user(about))
         return SLRI_FAIL(SYSTEM, "the folder %s belongs to another user", path);
@@ -68,7 +68,7 @@ static slr_status check_itself(const char *path, const struct stat *about)
     if (about->st_mode & S_IWGRP)
         return SLRI_FAIL(SYSTEM, "the group can write to the folder %s: chmod go-w %s", path, path);
     // By the effective user, who writes: access() would ask for the real one of a set-user-id program.
-    return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0
+    return !to_write || faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0
                ? SLR_OK
                : SLRI_FAIL(SYSTEM, "the folder %s is not writable", path);
 }
@@ -170,13 +170,13 @@ static slr_status walk_there(struct walk *walk, const char *path)
     return SLR_OK;
 }
 
-static slr_status open_walked(const char *path, slri_folder **out)
+static slr_status open_walked(const char *path, bool to_write, slri_folder **out)
 {
     struct stat about;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return SLRI_FAIL(SYSTEM, "the folder %s cannot be read: %s", path, strerror(errno));
-    slr_status status = fstat(fd, &about) == 0 ? check_itself(path, &about)
+    slr_status status = fstat(fd, &about) == 0 ? check_itself(path, &about, to_write)
                                                : SLRI_FAIL(SYSTEM, "the folder %s: %s", path, strerror(errno));
     slri_folder *folder = status == SLR_OK ? malloc(sizeof *folder) : NULL;
     char *copy = folder ? strdup(path) : NULL;
@@ -194,7 +194,14 @@ slr_status slri_folder_open(const char *path, slri_folder **out)
 {
     struct walk walk;
     SLRI_TRY(walk_there(&walk, path));
-    return open_walked(walk.at, out);
+    return open_walked(walk.at, true, out);
+}
+
+slr_status slri_folder_open_to_read(const char *path, slri_folder **out)
+{
+    struct walk walk;
+    SLRI_TRY(walk_there(&walk, path));
+    return open_walked(walk.at, false, out);
 }
 
 slr_status slri_folder_open_private(slri_folder **out)
@@ -209,7 +216,7 @@ slr_status slri_folder_open_private(slri_folder **out)
     SLRI_TRY(check_on_the_way(walk.at, &about));
     SLRI_TRY(slri_file_temporary_name(walk.at, "", &path));
     slr_status status = mkdir(path, 0700) == 0
-                            ? open_walked(path, out)
+                            ? open_walked(path, true, out)
                             : SLRI_FAIL(SYSTEM, "cannot make the private folder %s: %s", path, strerror(errno));
     free(path);
     return status;

@@ -21,6 +21,9 @@ typedef struct slri_folder slri_folder;
 /// to do), NO_MEMORY.
 slr_status slri_folder_open(const char *path, slri_folder **out);
 
+/// As slri_folder_open, to read alone: this user need not be able to write there, as on a mount that is read-only.
+slr_status slri_folder_open_to_read(const char *path, slri_folder **out);
+
 /// Makes and opens a new folder with a name of its own in TMPDIR, or in /tmp where that cannot be trusted. Errors:
 /// SYSTEM, NO_MEMORY.
 slr_status slri_folder_open_private(slri_folder **out);

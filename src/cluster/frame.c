@@ -30,6 +30,15 @@ static slr_status refuse(const char *why)
     return SLRI_FAIL(INVALID, "a record is no frame of this ring kernel: %s", why);
 }
 
+// A key has its own instance, counted from 0.
+static slr_status refuse_instance(uint32_t instance, const slri_frame_shape *shape)
+{
+    return SLRI_FAIL(INVALID,
+                     "a record is for instance %u, counted from 0, and slr_ring_desc.instances (--instances) allows "
+                     "%u: allow at least as many instances or keys as are stored",
+                     instance, shape->instances);
+}
+
 // Takes `want` bytes at *at; false where there are fewer.
 static bool take(size_t *at, size_t bytes, size_t want)
 {
@@ -48,8 +57,10 @@ static slr_status check_keys(const slri_frame *frame, const slri_frame_shape *sh
         if (!take(&at, bytes, sizeof key))
             return refuse("its keys are cut off");
         memcpy(&key, frame->keys + begin, sizeof key);
-        if (key.bytes > SLRI_FRAME_KEY_MAX || key.instance >= shape->instances)
-            return refuse("a key is too long, or its instance is out of range");
+        if (key.bytes > SLRI_FRAME_KEY_MAX)
+            return refuse("a key is too long");
+        if (key.instance >= shape->instances)
+            return refuse_instance(key.instance, shape);
         if (!take(&at, bytes, padded(key.bytes)))
             return refuse("a key is cut off");
     }
@@ -65,7 +76,7 @@ static slr_status read_in(const slri_frame_shape *shape, const unsigned char *da
         return refuse("its instances are cut off");
     for (uint32_t i = 0; i < frame->head.count; ++i) {
         if (frame->instances[i] >= shape->instances)
-            return refuse("an instance is out of range");
+            return refuse_instance(frame->instances[i], shape);
     }
     frame->keys = data + at;
     SLRI_TRY(check_keys(frame, shape, bytes - at, &keys));
@@ -129,7 +140,7 @@ slr_key slri_frame_sent_key(const slri_frame *frame, uint32_t index, size_t *tex
 
 // Bytes of the entry at `data`, of which `bytes` are there; 0: it is not whole or says nonsense.
 static size_t entry_bytes(const slri_frame_shape *shape, enum slri_frame_kind kind, const unsigned char *data,
-                          size_t bytes)
+                          size_t bytes, uint32_t *instance)
 {
     union {
         slri_frame_output output;
@@ -140,17 +151,18 @@ static size_t entry_bytes(const slri_frame_shape *shape, enum slri_frame_kind ki
     if (bytes < head_bytes)
         return 0;
     memcpy(&head, data, head_bytes);
+    *instance = kind == SLRI_FRAME_OUT    ? head.output.instance
+                : kind == SLRI_FRAME_DEAD ? head.letter.instance
+                                          : head.state.instance;
     switch (kind) {
     case SLRI_FRAME_OUT:
-        return head.output.instance < shape->instances && head.output.message > 0
-                   ? head_bytes + padded(shape->reply_bytes)
-                   : 0;
+        return head.output.message > 0 ? head_bytes + padded(shape->reply_bytes) : 0;
     case SLRI_FRAME_DEAD:
-        return head.letter.instance < shape->instances && head.letter.reason_bytes <= SLRI_FRAME_KEY_MAX
+        return head.letter.reason_bytes <= SLRI_FRAME_KEY_MAX
                    ? head_bytes + padded(head.letter.reason_bytes) + padded(shape->message_bytes)
                    : 0;
     case SLRI_FRAME_SNAP:
-        return head.state.instance < shape->instances && head.state.key_bytes <= SLRI_FRAME_KEY_MAX
+        return head.state.key_bytes <= SLRI_FRAME_KEY_MAX
                    ? head_bytes + padded(head.state.key_bytes) + padded(shape->state_bytes)
                    : 0;
     default:
@@ -165,9 +177,12 @@ static slr_status read_entries(const slri_frame_shape *shape, enum slri_frame_ki
     frame->entries = data;
     frame->bytes = bytes;
     for (uint32_t i = 0; i < frame->head.count; ++i) {
-        size_t here = entry_bytes(shape, kind, data + at, bytes - at);
+        uint32_t instance = 0;
+        size_t here = entry_bytes(shape, kind, data + at, bytes - at, &instance);
         if (here == 0 || !take(&at, bytes, here))
             return refuse("an entry is cut off or out of range");
+        if (instance >= shape->instances)
+            return refuse_instance(instance, shape);
     }
     return at == bytes ? SLR_OK : refuse("it has another length than its count");
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LOCAL "local:"
 #define HEAD_MAGIC "\x89SLRPOS\n"
 enum { HEAD_VERSION = 3, HEAD_ORDER = 0x01020304 };
 
@@ -16,11 +17,16 @@ _Static_assert(sizeof(slri_head) <= SLRI_LOG_VALUE_MAX, "the head is one value o
 
 slr_status slri_place_parse(const char *place, const slri_log_engine **engine, const char **rest)
 {
-    if (!place || strncmp(place, "local:", 6) != 0 || place[6] == '\0')
+    if (!place || strncmp(place, LOCAL, strlen(LOCAL)) != 0 || place[strlen(LOCAL)] == '\0')
         return SLRI_FAIL(INVALID, "place '%s' is not local:FOLDER", place ? place : "NULL");
     *engine = &slri_log_local;
-    *rest = place + 6;
+    *rest = place + strlen(LOCAL);
     return SLR_OK;
+}
+
+const char *slri_place_name(const char *place)
+{
+    return strncmp(place, LOCAL, strlen(LOCAL)) == 0 ? place + strlen(LOCAL) : place;
 }
 
 static void add_layout(slri_sum *sum, const slr_layout *layout)
@@ -96,11 +102,11 @@ slr_status slri_head_check(const slri_head *head, size_t bytes, const char *plac
     if (bytes < offsetof(slri_head, producer) || memcmp(head->magic, HEAD_MAGIC, sizeof head->magic) != 0 ||
         head->version != HEAD_VERSION || head->order != HEAD_ORDER)
         return SLRI_FAIL(INVALID, "%s: another version of slipring, or a machine of another byte order, wrote it",
-                         place);
+                         slri_place_name(place));
     bool right = memchr(head->handler, '\0', sizeof head->handler) && head->producers <= SLRI_HEAD_PRODUCERS &&
-                 head->voids <= SLRI_HEAD_VOIDS && bytes >= slri_head_bytes(head) && head->snap_first > 0 &&
-                 head->snap_last + 1 >= head->snap_first;
-    return right ? SLR_OK : SLRI_FAIL(INVALID, "%s: its head says what no program writes", place);
+                 head->keys <= SLR_KEYS_TEXT && head->voids <= SLRI_HEAD_VOIDS && bytes >= slri_head_bytes(head) &&
+                 head->snap_first > 0 && head->snap_last + 1 >= head->snap_first;
+    return right ? SLR_OK : SLRI_FAIL(INVALID, "%s: its head says what no program writes", slri_place_name(place));
 }
 
 uint64_t slri_output_id(uint64_t writer, uint64_t sequence)
@@ -120,18 +126,24 @@ bool slri_is_void(const uint64_t *voids, uint64_t count, uint64_t sequence)
 
 slr_status slri_head_compare(const slri_head *head, const slri_head *now, const char *place)
 {
+    static const char *const kinds[] = {
+        [0] = "no keys", [SLR_KEYS_U64] = "keys that are numbers", [SLR_KEYS_TEXT] = "keys that are texts"};
+    const char *other = strncmp(place, LOCAL, strlen(LOCAL)) == 0 ? "folder" : "name";
+    place = slri_place_name(place);
     if (strcmp(head->handler, now->handler) != 0)
-        return SLRI_FAIL(LAYOUT, "%s holds the states of handler '%s', not of '%s': choose another folder", place,
-                         head->handler, now->handler);
+        return SLRI_FAIL(LAYOUT, "%s holds the states of handler '%s', not of '%s': choose another %s", place,
+                         head->handler, now->handler, other);
     if (head->keys != now->keys)
-        return SLRI_FAIL(LAYOUT, "%s was begun %s keys of this kind: choose another folder", place,
-                         now->keys ? "without" : "with");
+        return SLRI_FAIL(LAYOUT,
+                         "%s was begun with %s, and now slr_ring_desc.keys (--key) says %s: give the same keys, or "
+                         "choose another %s",
+                         place, kinds[head->keys], kinds[now->keys], other);
     if (head->layout != now->layout)
         return SLRI_FAIL(LAYOUT,
                          "%s: handler '%s' had messages of %u B, states of %u B and replies of %u B there, and has %u "
                          "B, %u B and %u B now, or their fields differ. A handler may be replaced by one with the same "
-                         "layouts; for others choose another folder",
+                         "layouts; for others choose another %s",
                          place, head->handler, head->message_bytes, head->state_bytes, head->reply_bytes,
-                         now->message_bytes, now->state_bytes, now->reply_bytes);
+                         now->message_bytes, now->state_bytes, now->reply_bytes, other);
     return SLR_OK;
 }

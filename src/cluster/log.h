@@ -55,7 +55,7 @@ typedef struct slri_log_desc {
     const char *place; // what stands behind the engine's name: a folder
     enum slri_log_sync sync;
     uint64_t sync_interval_ns, segment_bytes;
-    uint64_t reads_only; // 1: takes no lease, changes nothing
+    uint64_t reads_only; // 1: takes no lease, changes nothing; a cut does nothing
     slri_log_on_damage *on_damage;
     void *user;
     struct slri_nats *nats; // of log_nats.c, instead of the place: a connection, and a part of a name

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "base/thread_end.h"
+#include "cluster/newest.h"
 #include "cluster/segment.h"
 #include "cluster/sum.h"
 
@@ -44,6 +45,7 @@ struct local {
     slri_folder *folder;
     int lock;
     struct stream streams[SLRI_LOG_STREAMS];
+    slri_newest noted;
     slri_mutex fd_lock; // a segment is not closed while it is synced
     slri_thread syncer;
     bool has_syncer;
@@ -163,7 +165,65 @@ static slr_status refuse_damage(const struct local *local, const char *name, siz
                      slri_folder_path(local->folder), what);
 }
 
-// A torn end is cut off; the file itself goes where not even its head is whole.
+// The note of the stream's newest file.
+static slr_status note_newest(struct local *local, enum slri_log_stream at, uint64_t first)
+{
+    if (local->desc.reads_only || local->noted.first[at] == first)
+        return SLR_OK;
+    slri_newest next = local->noted;
+    next.first[at] = first;
+    SLRI_TRY(slri_newest_write(local->folder, &next));
+    local->noted = next;
+    return SLR_OK;
+}
+
+// The newest file of a stream goes: before that, the note says which one is the newest then.
+static slr_status delete_newest(struct local *local, enum slri_log_stream at)
+{
+    struct stream *stream = &local->streams[at];
+    char name[NAME_BYTES];
+    name_segment(name, at, newest(stream)->first);
+    SLRI_TRY(note_newest(local, at, stream->count > 1 ? stream->segments[stream->count - 2].first : 0));
+    SLRI_TRY(slri_folder_delete(local->folder, name));
+    stream->count--;
+    return SLR_OK;
+}
+
+static slr_status refuse_missing(const struct local *local, enum slri_log_stream at)
+{
+    char name[NAME_BYTES], what[256];
+    name_segment(name, at, local->noted.first[at]);
+    snprintf(what, sizeof what, "%s is missing", name);
+    note_damage(local, what);
+    return SLRI_FAIL(INVALID, "%s/%s: restore the folder from a copy, or begin with an empty one",
+                     slri_folder_path(local->folder), what);
+}
+
+// A file of which not even the head is whole, as a power cut may leave a new one: it begins again.
+static slr_status begin_again(const struct local *local, enum slri_log_stream at, struct segment *segment)
+{
+    const slri_segment_head head = slri_segment_head_of(segment->first, false);
+    const slri_append_part part = {&head, sizeof head};
+    char name[NAME_BYTES], *path;
+    int fd;
+    uint64_t length;
+    segment->bytes = sizeof head;
+    if (local->desc.reads_only)
+        return SLR_OK;
+    name_segment(name, at, segment->first);
+    SLRI_TRY(path_of(local, name, &path));
+    slr_status status = slri_append_open(path, &fd, &length);
+    if (status == SLR_OK) {
+        status = slri_append_cut(fd, path, 0);
+        if (status == SLR_OK)
+            status = slri_append_write(fd, path, 0, &part, 1);
+        slri_append_close(fd);
+    }
+    free(path);
+    return status;
+}
+
+// A torn end is cut off.
 static slr_status cut_torn(struct local *local, enum slri_log_stream at, const slri_segment_scan *scan, size_t bytes)
 {
     struct stream *stream = &local->streams[at];
@@ -172,10 +232,8 @@ static slr_status cut_torn(struct local *local, enum slri_log_stream at, const s
     snprintf(what, sizeof what, "%s: %zu B at byte %zu are a write that was cut off (%s)%s", name, bytes - scan->good,
              scan->good, scan->why, local->desc.reads_only ? "" : "; they were removed");
     note_damage(local, what);
-    if (scan->good == 0) {
-        stream->count--;
-        return local->desc.reads_only ? SLR_OK : slri_folder_delete(local->folder, name);
-    }
+    if (scan->good == 0)
+        return begin_again(local, at, newest(stream));
     if (local->desc.reads_only)
         return SLR_OK;
     char *path;
@@ -197,6 +255,8 @@ static slr_status check_stream(struct local *local, enum slri_log_stream at)
     struct stream *stream = &local->streams[at];
     if (stream->count)
         qsort(stream->segments, stream->count, sizeof *stream->segments, by_number);
+    if (local->noted.first[at] > (stream->count ? newest(stream)->first : 0))
+        return refuse_missing(local, at);
     for (uint32_t i = 0; i < stream->count; ++i) {
         char *content, name[NAME_BYTES];
         size_t bytes;
@@ -210,8 +270,9 @@ static slr_status check_stream(struct local *local, enum slri_log_stream at)
             return refuse_damage(local, name, scan.good, scan.why);
         if (scan.good && (scan.first != first || (i > 0 && first != stream->last + 1)))
             return refuse_damage(local, name, 0, "its first record is not the one that its name says");
-        if (scan.good)
-            stream->last = scan.last;
+        if (!scan.good && (first == 0 || (i > 0 && first != stream->last + 1)))
+            return refuse_damage(local, name, 0, scan.why);
+        stream->last = scan.good ? scan.last : first - 1;
         stream->segments[i].bytes = scan.good;
         stream->segments[i].seed = scan.seed;
         if (scan.end == SLRI_SEGMENT_TORN)
@@ -324,6 +385,7 @@ static slr_status begin_segment(struct local *local, enum slri_log_stream at)
     }
     newest(stream)->bytes = sizeof head;
     newest(stream)->seed = slri_segment_seed(&head);
+    (void)note_newest(local, at, newest(stream)->first); // else the note stays behind, and is no harm
     return SLR_OK;
 }
 
@@ -562,22 +624,22 @@ static slr_status local_cut(slri_log *log, enum slri_log_stream at, uint64_t las
 {
     struct local *local = (struct local *)log;
     struct stream *stream = &local->streams[at];
+    if (local->desc.reads_only)
+        return SLR_OK;
     for (; stream->spares > 0; --stream->spares) { // the numbers of their records may come again
         char name[NAME_BYTES];
         name_spare(name, at, stream->spares - 1);
         SLRI_TRY(slri_folder_delete(local->folder, name));
     }
+    const bool had_files = stream->count > 0;
     while (stream->count && (newest(stream)->first > last + 1 || last > stream->last)) {
-        char name[NAME_BYTES];
         close_segment(local, stream);
-        name_segment(name, at, newest(stream)->first);
-        SLRI_TRY(slri_folder_delete(local->folder, name));
-        stream->count--;
+        SLRI_TRY(delete_newest(local, at));
     }
     if (stream->count && last < stream->last)
         return cut_segment(local, at, last);
     stream->last = last;
-    return SLR_OK;
+    return had_files && stream->count == 0 ? begin_segment(local, at) : SLR_OK; // that it is no log without files
 }
 
 // ---- values --------------------------------------------------------------------------------------------------------
@@ -694,11 +756,14 @@ static slr_status take_lease(struct local *local)
 static slr_status find_streams(struct local *local)
 {
     struct finding finding = {local, SLR_OK};
+    slri_newest_read(local->folder, &local->noted); // before the files, of which a writer may begin one meanwhile
     slr_status status = slri_folder_list(local->folder, find_segment, &finding);
     if (status == SLR_OK)
         status = finding.status;
     for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS && status == SLR_OK; ++at)
         status = check_stream(local, at);
+    for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS && status == SLR_OK; ++at)
+        status = note_newest(local, at, local->streams[at].count ? newest(&local->streams[at])->first : 0);
     return status;
 }
 
@@ -718,7 +783,8 @@ static slr_status local_open(const slri_log_desc *desc, slri_log **out)
     slri_mutex_init(&local->fd_lock);
     for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at)
         local->streams[at].fd = -1;
-    slr_status status = slri_folder_open(desc->place, &local->folder);
+    slr_status status = desc->reads_only ? slri_folder_open_to_read(desc->place, &local->folder)
+                                         : slri_folder_open(desc->place, &local->folder);
     if (status == SLR_OK && !desc->reads_only)
         status = take_lease(local);
     if (status == SLR_OK)

@@ -386,6 +386,34 @@ static void a_full_disk_refuses_the_record_and_keeps_the_others(void **state)
     slri_log_local.close(log);
 }
 
+// The newest of several files: those that are left follow each other.
+static void a_missing_newest_file_is_named(void **state)
+{
+    (void)state;
+    char path[128], name[64];
+    slri_log *log;
+    assert_int_equal(open_as(&log, SLRI_LOG_SYNC_NEVER, 100), SLR_OK); // a file for each two records or so
+    for (uint64_t n = 1; n <= 9; ++n)
+        assert_int_equal(append(log, n), SLR_OK);
+    slri_log_local.close(log);
+    uint64_t newest = 9;
+    for (; newest > 1; --newest) {
+        snprintf(name, sizeof name, "in-%020d.log is missing", (int)newest);
+        snprintf(path, sizeof path, "%s/in-%020d.log", folder, (int)newest);
+        if (remove(path) == 0)
+            break;
+    }
+    assert_true(newest > 1);
+    assert_int_equal(open_as(&log, SLRI_LOG_SYNC_NEVER, 100), SLR_INVALID);
+    assert_string_equal(damage, name);
+    assert_non_null(strstr(slr_error_message(), name));
+    snprintf(path, sizeof path, "%s/newest", folder); // without the note nobody knows of it
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(open_as(&log, SLRI_LOG_SYNC_NEVER, 100), SLR_OK);
+    assert_int_equal(last_of(log), newest - 1);
+    slri_log_local.close(log);
+}
+
 static void a_reader_changes_nothing(void **state)
 {
     (void)state;
@@ -420,6 +448,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_folder_has_one_process_until_that_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_refuses_the_record_and_keeps_the_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_reader_changes_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_missing_newest_file_is_named, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

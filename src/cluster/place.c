@@ -5,14 +5,17 @@
 #include "cluster/server.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { TRIES = 5 };
 
 struct looking {
     slri_frame_shape shape;
     enum slri_frame_kind kind;
     slri_head head;
     slr_place_info *info;
-    uint64_t last_message, frames;
+    uint32_t instances; // at least so many has the ring kernel
 };
 
 static void find(void *user, const char *what)
@@ -20,6 +23,27 @@ static void find(void *user, const char *what)
     slr_place_info *info = user;
     info->damages++;
     snprintf(info->damage, sizeof info->damage, "%s", what);
+}
+
+// The limit of instances is the description's: here it is the highest one that is stored.
+static void note_instances(struct looking *looking, const slri_frame *frame)
+{
+    slri_frame_state state;
+    slri_frame_output output;
+    slri_frame_letter letter;
+    const char *key;
+    const void *bytes;
+    size_t at = 0;
+    uint32_t most = looking->instances;
+    for (uint32_t i = 0; looking->kind == SLRI_FRAME_IN && i < frame->head.count; ++i)
+        most = frame->instances[i] >= most ? frame->instances[i] + 1 : most;
+    while (looking->kind == SLRI_FRAME_SNAP && slri_frame_next_state(&looking->shape, frame, &at, &state, &key, &bytes))
+        most = state.instance >= most ? state.instance + 1 : most;
+    while (looking->kind == SLRI_FRAME_OUT && slri_frame_next_output(&looking->shape, frame, &at, &output, &bytes))
+        most = output.instance >= most ? output.instance + 1 : most;
+    while (looking->kind == SLRI_FRAME_DEAD && slri_frame_next_letter(&looking->shape, frame, &at, &letter))
+        most = letter.instance >= most ? letter.instance + 1 : most;
+    looking->instances = most;
 }
 
 static slr_status look_at(void *user, const slri_log_record *record)
@@ -37,6 +61,7 @@ static slr_status look_at(void *user, const slri_log_record *record)
         looking->info->is_usable = 0;
         return SLR_OK;
     }
+    note_instances(looking, &frame);
     if (looking->kind == SLRI_FRAME_IN && frame.head.first + frame.head.count > looking->info->accepted + 1)
         looking->info->accepted = frame.head.first + frame.head.count - 1;
     else if (looking->kind == SLRI_FRAME_OUT)
@@ -46,10 +71,33 @@ static slr_status look_at(void *user, const slri_log_record *record)
     return SLR_OK;
 }
 
-static slr_status fill_info(slri_log *log, const slri_head *head, slr_place_info *info)
+// What slr_serve does with the place, by the same functions, but without a ring kernel.
+static slr_status try_to_load(slri_log *log, const char *place, const struct looking *looking)
+{
+    slr_server *server = calloc(1, sizeof *server);
+    if (!server)
+        return SLRI_FAIL(NO_MEMORY, "no memory to check %s", place);
+    server->log = log;
+    server->desc.place = place;
+    server->head = looking->head;
+    server->shape = looking->shape;
+    server->shape.instances = looking->instances;
+    server->reply_step = looking->shape.reply_bytes ? slri_pad(looking->shape.reply_bytes) : 8;
+    server->touched = calloc(looking->instances / 64 + 1, sizeof *server->touched);
+    slr_status status = server->touched ? slri_keytable_open(&server->keys, looking->head.keys)
+                                        : SLRI_FAIL(NO_MEMORY, "no memory to check %s", place);
+    if (status == SLR_OK)
+        status = slri_server_check(server);
+    server->log = NULL; // the caller's
+    slri_server_abandon(server);
+    return status;
+}
+
+static slr_status fill_info(slri_log *log, const char *place, const slri_head *head, slr_place_info *info)
 {
     struct looking looking = {
         .shape = {head->layout, head->message_bytes, head->state_bytes, head->reply_bytes, info->instances},
+        .head = *head,
         .info = info};
     for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
         looking.kind = (enum slri_frame_kind)(at + 1); // in one order
@@ -58,6 +106,15 @@ static slr_status fill_info(slri_log *log, const slri_head *head, slr_place_info
     info->in_bytes = log->engine->size(log, SLRI_LOG_IN);
     info->out_bytes = log->engine->size(log, SLRI_LOG_OUT);
     info->state_log_bytes = log->engine->size(log, SLRI_LOG_SNAP);
+    if (!info->is_usable)
+        return SLR_OK;
+    const uint32_t before = info->damages;
+    slr_status status = try_to_load(log, place, &looking);
+    if (status != SLR_INVALID)
+        return status;
+    if (info->damages == before)
+        find(info, slr_error_message());
+    info->is_usable = 0;
     return SLR_OK;
 }
 
@@ -75,7 +132,19 @@ static void fill(const slri_head *head, slr_place_info *info)
     info->is_usable = 1;
 }
 
-static slr_status open_and_look(const char *place, slr_place_info *info)
+static slr_status refuse_foreign(slri_log *log, const char *folder, slr_place_info *info)
+{
+    for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
+        if (log->engine->size(log, at) > 0) {
+            find(info, "head: the file is missing, and there are records");
+            return SLR_OK;
+        }
+    }
+    return SLRI_FAIL(NOT_FOUND, "%s holds no durable ring kernel: it has no file '" SLRI_HEAD_KEY "'", folder);
+}
+
+// `*revision`: of the head that it has read; 0: none.
+static slr_status open_and_look(const char *place, slr_place_info *info, uint64_t *head_revision)
 {
     const slri_log_engine *engine;
     slri_log_desc desc = {.reads_only = 1, .on_damage = find, .user = info};
@@ -89,14 +158,19 @@ static slr_status open_and_look(const char *place, slr_place_info *info)
     if (status == SLR_INVALID) // damage, which on_damage has
         return SLR_OK;
     SLRI_TRY(status);
-    status = engine->get(log, SLRI_HEAD_KEY, &head, sizeof head, &bytes, &revision);
+    status = engine->get(log, SLRI_HEAD_KEY, &head, sizeof head, &bytes, head_revision);
+    if (status == SLR_NOT_FOUND) {
+        status = refuse_foreign(log, desc.place, info);
+        engine->close(log);
+        return status;
+    }
     if (status == SLR_OK)
         status = slri_head_check(&head, bytes, place);
     if (status == SLR_OK) {
         fill(&head, info);
-        status = fill_info(log, &head, info);
+        status = fill_info(log, place, &head, info);
     }
-    if (status == SLR_OK &&
+    if (status == SLR_OK && info->is_usable &&
         engine->get(log, SLRI_RELEASED_KEY, &released, sizeof released, &bytes, &revision) == SLR_OK)
         info->released = released.outputs;
     engine->close(log);
@@ -108,13 +182,28 @@ static slr_status open_and_look(const char *place, slr_place_info *info)
     return SLR_OK;
 }
 
+// Whoever uses the place may put a new snapshot in it between two files that are read: then it is read again.
+static slr_status look_at_rest(const char *place, slr_place_info *info)
+{
+    uint64_t before = 0, revision = 0;
+    slr_status status = SLR_OK;
+    for (int tries = 0; tries < TRIES && (tries < 2 || revision != before); ++tries) {
+        before = revision;
+        *info = (slr_place_info){0};
+        status = open_and_look(place, info, &revision);
+        if (status == SLR_OK && info->is_usable)
+            break;
+    }
+    return status;
+}
+
 slr_status slr_place_get_info_sized(const char *place, slr_place_info *out, size_t bytes)
 {
     slr_place_info info = {0};
     if (!place || !out)
         return SLRI_FAIL(INVALID, "slr_place_get_info: %s is NULL", place ? "out" : "place");
     SLRI_TRY(SLRI_CHECK_REPORT(slr_place_info, bytes));
-    SLRI_TRY(open_and_look(place, &info));
+    SLRI_TRY(look_at_rest(place, &info));
     return SLRI_GIVE_REPORT(slr_place_info, out, bytes, &info);
 }
 

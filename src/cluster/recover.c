@@ -5,13 +5,14 @@
 #include "cluster/server.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static slr_status fail_damage(const slr_server *server, const char *what)
 {
     return SLRI_FAIL(INVALID, "%s is damaged: %s. Restore the folder from a copy, or begin with an empty one",
-                     server->desc.place, what);
+                     slri_place_name(server->desc.place), what);
 }
 
 // ---- states --------------------------------------------------------------------------------------------------------
@@ -36,7 +37,7 @@ static slr_status load_state(slr_server *server, const slri_frame_state *state, 
     const uint64_t bit = (uint64_t)1 << instance % 64;
     server->touched_count += !(server->touched[instance / 64] & bit);
     server->touched[instance / 64] |= bit;
-    return server->shape.state_bytes
+    return server->shape.state_bytes && server->ring
                ? slr_ring_restore(server->ring, instance, bytes, server->shape.state_bytes, SLRI_FOREVER)
                : SLR_OK;
 }
@@ -131,6 +132,20 @@ static slr_status add_keys(slr_server *server, const slri_frame *frame)
     return SLR_OK;
 }
 
+static slr_status check_again(void *user, const slri_log_record *record)
+{
+    slr_server *server = user;
+    slri_frame frame;
+    SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_IN, record->data, record->bytes, &frame));
+    return add_keys(server, &frame);
+}
+
+slr_status slri_server_check(slr_server *server)
+{
+    SLRI_TRY(slri_server_load(server));
+    return server->log->engine->read_from(server->log, SLRI_LOG_IN, server->head.in_last + 1, check_again, server);
+}
+
 static slr_status send_again(void *user, const slri_log_record *record)
 {
     slr_server *server = user;
@@ -155,6 +170,7 @@ slr_status slri_server_replay(slr_server *server)
 {
     server->sent = server->head.messages;
     server->first_correlation = server->head.messages + 1;
+    server->compare_is_due = !server->follows;
     return slri_server_send_again(server);
 }
 
@@ -179,6 +195,13 @@ static bool is_known(const slr_server *server, const slri_frame *frame)
     return true;
 }
 
+// Outputs that nobody has released, and those since the snapshot, which say what is stored.
+static uint64_t first_needed_output(const slr_server *server)
+{
+    const uint64_t released = server->released.outputs, snapshot = server->head.outputs;
+    return (released < snapshot ? released : snapshot) + 1;
+}
+
 static slr_status find_outputs(void *user, const slri_log_record *record)
 {
     slr_server *server = user;
@@ -186,6 +209,8 @@ static slr_status find_outputs(void *user, const slri_log_record *record)
     slri_frame_output output;
     const void *payload;
     SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_OUT, record->data, record->bytes, &frame));
+    if (server->out_record_count == 0 && frame.head.first > first_needed_output(server))
+        return fail_damage(server, "outputs are missing before those that are there");
     if (server->out_last + 1 < record->sequence && server->out_record_count > 0)
         return SLR_OK; // behind one that is not known
     if (server->out_record_count > 0 && frame.head.first != server->outputs + 1)
@@ -218,6 +243,8 @@ static slr_status load_outputs(slr_server *server)
     server->outputs = server->head.outputs;
     server->out_id = server->head.out_id;
     SLRI_TRY(engine->read_from(server->log, SLRI_LOG_OUT, 1, find_outputs, server));
+    if (server->out_record_count == 0 && server->released.outputs < server->head.outputs)
+        return fail_damage(server, "outputs that nobody has received are missing");
     if (server->out_last < server->head.out_last || server->outputs < server->head.outputs) {
         if (server->released.outputs < server->head.outputs)
             return fail_damage(server, "outputs that nobody has received are missing");
@@ -286,13 +313,54 @@ static slr_status fence(slr_server *server)
                                     slri_head_bytes(&server->head));
 }
 
+// A log of which the head knows records has a file, and the log of dead letters never loses one.
+static slr_status check_logs(const slr_server *server)
+{
+    const slri_log_engine *engine = server->log->engine;
+    const uint64_t known[SLRI_LOG_STREAMS] = {
+        [SLRI_LOG_IN] = server->head.in_last,
+        [SLRI_LOG_OUT] = server->head.out_last,
+        [SLRI_LOG_SNAP] = server->head.snap_last,
+        [SLRI_LOG_DEAD] = server->head.dead_last,
+    };
+    uint64_t first, last;
+    engine->last(server->log, SLRI_LOG_DEAD, &first, &last);
+    for (enum slri_log_stream at = 0; at < SLRI_LOG_STREAMS; ++at) {
+        char what[96];
+        snprintf(what, sizeof what, "files of the log '%s' are missing", slri_log_stream_name(at));
+        if ((known[at] > 0 && engine->size(server->log, at) == 0) || (at == SLRI_LOG_DEAD && first > 1))
+            return fail_damage(server, what);
+    }
+    return SLR_OK;
+}
+
 slr_status slri_server_recover(slr_server *server)
 {
     SLRI_TRY(load_head(server));
+    return slri_server_load(server);
+}
+
+// The head counts the states; messages since the snapshot may have named more keys, which their frames say.
+static slr_status check_instances(const slr_server *server)
+{
+    return server->head.states <= server->shape.instances
+               ? SLR_OK
+               : SLRI_FAIL(INVALID,
+                           "%s holds %" PRIu64 " %s, and slr_ring_desc.instances (--instances) allows %u: allow as "
+                           "many, or more",
+                           slri_place_name(server->desc.place), server->head.states,
+                           server->head.keys ? "keys" : "instances with a state", server->shape.instances);
+}
+
+slr_status slri_server_load(slr_server *server)
+{
+    SLRI_TRY(check_instances(server));
     server->handled = server->head.handled;
     server->faulted = server->head.faulted;
     if (server->follows)
         SLRI_TRY(fence(server));
+    else
+        SLRI_TRY(check_logs(server));
     SLRI_TRY(load_released(server));
     SLRI_TRY(slri_server_load_snapshot(server));
     if (server->follows)

@@ -295,7 +295,24 @@ static void another_layout_is_refused(void **state)
     refuses(try_serve(device, "one", &ring, &server), SLR_LAYOUT, "states of 16 B");
     ring = describe();
     ring.keys = 0;
-    refuses(try_serve(device, "one", &ring, &server), SLR_LAYOUT, "keys of this kind");
+    refuses(
+        try_serve(device, "one", &ring, &server), SLR_LAYOUT,
+        "was begun with keys that are numbers, and now slr_ring_desc.keys (--key) says no keys: give the same keys");
+    assert_null(strstr(slr_error_message(), "local:"));
+    ring = describe();
+    ring.instances = 1;
+    must(slr_server_close(serve("two"), LONG));
+    server = serve("two");
+    must(send_number(server, 1));
+    must(send_number(server, 2));
+    copy_folder("two", "snapshot");
+    must(slr_server_flush(server, LONG));
+    copy_folder("two", "messages");
+    must(slr_server_close(server, LONG));
+    refuses(try_serve(device, "two", &ring, &server), SLR_INVALID,
+            "holds 2 keys, and slr_ring_desc.instances (--instances) allows 1");
+    refuses(try_serve(device, "messages", &ring, &server), SLR_INVALID,
+            "is for instance 1, counted from 0, and slr_ring_desc.instances (--instances) allows 1");
     ring = describe();
     ring.name = "others";
     refuses(try_serve(device, "one", &ring, &server), SLR_LAYOUT, "handler 'totals', not of 'others'");
@@ -582,6 +599,96 @@ static void messages_that_a_power_cut_took_come_again_with_their_outputs(void **
     must(slr_server_close(server, LONG));
 }
 
+// A file that is missing is named, by slr_serve and by slr_place_get_info alike, and nothing is changed.
+static void a_missing_file_is_damage_wherever_it_is_looked_for(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {"in-*.log", "out-*.log", "snap-*.log", "dead-*.log", "head"};
+    static const char *const says[] = {"in-00000000000000000001.log is missing",
+                                       "out-00000000000000000001.log is missing",
+                                       "snap-00000000000000000001.log is missing",
+                                       "dead-00000000000000000001.log is missing", "there are records, but no head"};
+    slr_ring_desc ring = describe();
+    slr_place_info info;
+    struct message faulty = {.fault = FAULT};
+    slr_server *server = serve("one"), *again;
+    for (uint64_t n = 1; n <= 20; ++n)
+        must(send_number(server, n));
+    must(slr_server_snapshot(server, LONG));
+    must(slr_server_send(server, PRODUCER, 0, slr_key_u64(1), &faulty, sizeof faulty, LONG));
+    for (uint64_t n = 22; n <= 40; ++n)
+        must(send_number(server, n));
+    must(slr_server_settle(server, LONG));
+    copy_folder("one", "base");
+    must(slr_server_close(server, LONG));
+    must(slr_place_get_info(place_of("base"), &info));
+    assert_int_equal(info.damages, 0);
+    assert_int_equal(info.is_usable, 1);
+    for (uint32_t note = 0; note < 2; ++note) { // with the note of the newest files, and where that is lost, too
+        for (size_t i = 0; i < sizeof patterns / sizeof *patterns; ++i) {
+            char command[256];
+            if (note == 1 && i == 3) // since the snapshot: nothing else knows of it
+                continue;
+            copy_folder("base", "copy");
+            snprintf(command, sizeof command, "cd '%s/copy' && rm %s %s", base, patterns[i], note ? "newest" : "");
+            assert_int_equal(system(command), 0);
+            must(slr_place_get_info(place_of("copy"), &info));
+            if (info.is_usable || info.damages == 0)
+                fail_msg("%s: nothing is missed", patterns[i]);
+            refuses(try_serve(device, "copy", &ring, &again), SLR_INVALID, note && i < 4 ? "missing" : says[i]);
+        }
+    }
+    must(slr_server_close(serve("base"), LONG)); // whole
+}
+
+// Before the first snapshot, the head knows of no record.
+static void a_missing_file_is_damage_before_the_first_snapshot_too(void **state)
+{
+    (void)state;
+    char command[256];
+    slr_place_info info;
+    slr_ring_desc ring = describe();
+    slr_server *server = serve("one");
+    for (uint64_t n = 1; n <= 20; ++n)
+        must(send_number(server, n));
+    must(slr_server_settle(server, LONG));
+    copy_folder("one", "copy");
+    must(slr_server_close(server, LONG));
+    snprintf(command, sizeof command, "rm '%s'/copy/in-*.log", base);
+    assert_int_equal(system(command), 0);
+    must(slr_place_get_info(place_of("copy"), &info));
+    assert_int_equal(info.is_usable, 0);
+    refuses(try_serve(device, "copy", &ring, &server), SLR_INVALID, "in-00000000000000000001.log is missing");
+}
+
+static void a_folder_that_holds_something_else_is_named_as_that(void **state)
+{
+    (void)state;
+    char command[256];
+    slr_place_info info;
+    snprintf(command, sizeof command, "mkdir '%s/other' && echo x > '%s/other/x'", base, base);
+    assert_int_equal(system(command), 0);
+    refuses(slr_place_get_info(place_of("other"), &info), SLR_NOT_FOUND, "holds no durable ring kernel");
+}
+
+static void a_backup_without_the_right_to_write_is_checked(void **state)
+{
+    (void)state;
+    char command[256];
+    slr_place_info info;
+    slr_server *server = serve("one");
+    must(send_number(server, 1));
+    must(slr_server_close(server, LONG));
+    snprintf(command, sizeof command, "chmod 500 '%s/one'", base);
+    assert_int_equal(system(command), 0);
+    slr_status status = slr_place_get_info(place_of("one"), &info);
+    snprintf(command, sizeof command, "chmod 700 '%s/one'", base);
+    assert_int_equal(system(command), 0);
+    must(status);
+    assert_int_equal(info.is_usable, 1);
+    assert_int_equal(info.accepted, 1);
+}
+
 static slr_server *serve_texts(const char *name)
 {
     slr_ring_desc ring = describe();
@@ -696,6 +803,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(messages_that_a_power_cut_took_come_again_with_their_outputs, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(many_keys_come_back_from_several_parts_and_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_missing_file_is_damage_wherever_it_is_looked_for, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_missing_file_is_damage_before_the_first_snapshot_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_that_holds_something_else_is_named_as_that, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_backup_without_the_right_to_write_is_checked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_calls_say_what_is_wrong, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,7 @@ struct slr_server {
     uint32_t changed_count, changed_capacity;
     uint64_t *touched; // instances without keys that had a message
     uint64_t touched_count;
+    bool compare_is_due;       // messages were sent again, and some may have fewer outputs than are stored
     bool next_is_full;         // records behind the last snapshot are void
     uint64_t stored_until;     // of a server that follows: the last message with an output that was stored before
     slri_server_begun begun;   // when this one opened
@@ -234,6 +235,10 @@ slr_status slri_server_snapshot_if_due(slr_server *server);
 
 // recover.c
 slr_status slri_server_recover(slr_server *server);
+/// Loads all that the log has behind the head in `server`. Without a ring kernel it only checks: states go nowhere.
+slr_status slri_server_load(slr_server *server);
+/// As slri_server_recover and the messages sent again, without a ring kernel and without changing the place.
+slr_status slri_server_check(slr_server *server);
 slr_status slri_server_replay(slr_server *server);
 slr_status slri_server_send_again(slr_server *server); // messages since the snapshot
 slr_status slri_server_load_snapshot(slr_server *server);
@@ -283,6 +288,8 @@ uint64_t slri_output_id(uint64_t writer, uint64_t sequence);
 bool slri_is_void(const uint64_t *voids, uint64_t count, uint64_t sequence);
 slr_status slri_head_compare(const slri_head *head, const slri_head *now, const char *place);
 slr_status slri_place_parse(const char *place, const slri_log_engine **engine, const char **rest);
+/// A place as messages name it: the folder, or the name that machines share.
+const char *slri_place_name(const char *place);
 
 static inline uint64_t slri_pad(uint64_t bytes)
 {

@@ -473,6 +473,9 @@ static void a_damaged_copy_is_refused(void **state)
     refuses(slr_remote_restore(&renamed, folder, &copy), SLR_INVALID, "is damaged");
     snprintf(path, sizeof path, "rm %s/0/*.log", folder);
     assert_int_equal(system(path), 0);
+    refuses(slr_remote_restore(&renamed, folder, &copy), SLR_INVALID, ".log is missing");
+    snprintf(path, sizeof path, "rm %s/0/newest", folder);
+    assert_int_equal(system(path), 0);
     refuses(slr_remote_restore(&renamed, folder, &copy), SLR_INVALID, "is not whole");
     slr_remote_info info;
     refuses(slr_remote_get_info(&renamed, &info), SLR_NOT_FOUND, "nobody has served");

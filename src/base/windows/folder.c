@@ -122,6 +122,12 @@ slr_status slri_folder_open(const char *path, slri_folder **out)
     return SLR_OK;
 }
 
+// Whether it can be written to is seen when that is tried.
+slr_status slri_folder_open_to_read(const char *path, slri_folder **out)
+{
+    return slri_folder_open(path, out);
+}
+
 slr_status slri_folder_open_private(slri_folder **out)
 {
     char system[MAX_PATH + 1], *path;
