@@ -82,6 +82,7 @@ typedef struct slr_server_stats {
     uint64_t unread;   ///< stored outputs that this process has not yet received
     uint64_t released; ///< number of the last output that slr_server_release released
     /// Messages replayed by this process whose outputs differ from the stored outputs; the stored outputs remain valid.
+    /// The count is complete after the first slr_server_settle or slr_server_snapshot of this process.
     uint64_t differing;
     uint64_t keys;        ///< number of keys, or of instances of a ring kernel without keys, that have had a message
     uint64_t snapshots;   ///< number of snapshots that this process has written
@@ -94,19 +95,22 @@ typedef struct slr_server_stats {
 } slr_server_stats;
 
 /// Opens the place, which is the folder of a durable ring kernel, and restores the states from the last snapshot. After
-/// the states are restored, slr_serve handles again the messages that the snapshot does not cover. The folder of a
-/// durable ring kernel belongs to the process that called slr_serve, until slr_server_close or until this process ends.
+/// the states are restored, slr_serve sends the messages that the snapshot does not cover to the ring kernel again. Up
+/// to 16 MiB of them may still wait to be handled when slr_serve returns; slr_server_settle waits for them. The folder
+/// of a durable ring kernel belongs to the process that called slr_serve, until slr_server_close or until this process
+/// ends.
 ///
 /// The server itself assigns the keys of the ring kernel (slr_ring_desc.keys) to instances. Each key gets an instance
 /// of its own, and `instances` is the maximum number of keys that the folder ever holds. slr_ring_desc.overflow must be
 /// SLR_OVERFLOW_BLOCK.
 ///
-/// Threads: any.  Blocks: while slr_serve handles again the messages that the snapshot does not cover.
+/// Threads: any.  Blocks: while slr_serve reads the folder, and while it sends messages again.
 /// Owns: the caller gets the server, and frees it by slr_server_close.
-/// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired: the error message
-///   names file and byte), WRONG_STATE (another process serves the folder: the error message names that process),
-///   LAYOUT (the folder holds states of another layout or another handler: the error message names both), UNSUPPORTED
-///   (a ring kernel in loop form; a slr_ring_desc.key_limit that evicts keys), SYSTEM.
+/// Errors: those of slr_ring_create; INVALID (a field out of range; damage that cannot be repaired, or a missing file:
+///   the error message names file and byte; more keys in the folder than `instances`), WRONG_STATE (another process
+///   serves the folder: the error message names that process), LAYOUT (the folder holds states of another layout or
+///   another handler: the error message names both), UNSUPPORTED (a ring kernel in loop form; a slr_ring_desc.key_limit
+///   that evicts keys), SYSTEM.
 SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, const slr_serve_desc *desc,
                              slr_server **out);
 

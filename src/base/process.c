@@ -78,7 +78,8 @@ static int set_attributes(posix_spawnattr_t *attributes)
     sigset_t none, restored;
     sigemptyset(&none); // the caller may be a thread that blocks every signal
     sigemptyset(&restored);
-    sigaddset(&restored, SIGPIPE); // and may ignore this one
+    sigaddset(&restored, SIGPIPE); // and may ignore these
+    sigaddset(&restored, SIGXFSZ);
     posix_spawnattr_setsigmask(attributes, &none);
     posix_spawnattr_setsigdefault(attributes, &restored);
     posix_spawnattr_setpgroup(attributes, 0);

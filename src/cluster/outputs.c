@@ -281,6 +281,14 @@ slr_status slri_server_pump(slr_server *server, uint64_t timeout_ns)
     return server->letters_due ? take_letters(server) : SLR_OK;
 }
 
+// Messages that were handled again, and then had fewer outputs than the first time: no reply came that shows it.
+static void count_missing(slr_server *server)
+{
+    for (uint64_t i = 0; server->compare_is_due && i < server->mark_count; ++i)
+        server->stats.differing += server->marks[i].seen < server->marks[i].stored;
+    server->compare_is_due = false;
+}
+
 slr_status slri_server_settle(slr_server *server, uint64_t deadline_ns)
 {
     SLRI_TRY(slri_server_accept(server, deadline_ns));
@@ -295,8 +303,10 @@ slr_status slri_server_settle(slr_server *server, uint64_t deadline_ns)
         if (stats.pending == 0) {
             const slr_ring *ring = server->ring;
             SLRI_TRY(take_letters(server));
-            if (ring == server->ring)
+            if (ring == server->ring) {
+                count_missing(server);
                 return SLR_OK;
+            }
         }
         if (slri_passed(deadline_ns))
             return SLRI_FAIL(TIMEOUT, "'%s': %" PRIu64 " messages are not handled yet", server->head.handler,

@@ -83,6 +83,39 @@ printf 'a\n1\n' | "$tool" run twice.cu --state kept 2> err > out || fail "$(cat 
 printf 'a\n0\n' | "$tool" run sum.cu --state kept 2> err > out
 printf 'a,sum\n0,23\n' | cmp - out
 
+# Messages that are handled again with other bindings are counted, all of them, and said.
+cat > bound.cu << 'END'
+struct row { int a; };
+struct out { int a, b; };
+struct state { int n; };
+__ring__ void bound(struct state *state, const struct row *in, int factor)
+{
+    struct out out;
+    state->n++;
+    out.a = in->a;
+    out.b = in->a * factor;
+    ring_reply(&out);
+}
+END
+mkfifo waits
+"$tool" run bound.cu --bind factor=2 --snapshot 1000s --state bound --output bound.csv < waits 2> bound.err &
+holder=$!
+exec 7> waits
+{ echo a; seq 1 500; } >&7
+await grep -qs '^500,1000' bound.csv
+kill -9 "$holder"
+wait "$holder" 2> /dev/null || true
+exec 7>&-
+cp -rp bound bound2
+cp -p bound.csv bound2.csv
+printf 'a\n501\n' | "$tool" run bound.cu --bind factor=3 --state bound --output bound.csv --json 2> err > out
+says '500 messages have other outputs than before the restart'
+grep -q '"replayed": 500, "differing": 500,' out || fail "$(cat out)"
+[[ $(tail -n 1 bound.csv) == 501,1503 ]] || fail "$(tail -n 1 bound.csv)"
+printf 'a\n501\n' | "$tool" run bound.cu --bind factor=2 --state bound2 --output bound2.csv --stats 2> err
+says 'state differing   0'
+if grep -q 'other outputs' err; then fail "$(cat err)"; fi
+
 # Another layout, another input, a shorter output.
 ends 1 run more.cu --input in.csv --state kept
 says 'states of 8 B'
@@ -138,6 +171,10 @@ printf '{"k":7,"a":1}\n{"k":"x y","a":1}\n' | "$tool" run keyed.cu --key k --for
 printf '{"k":7,"a":2}\n{"k":"x y","a":2}\n' | "$tool" run keyed.cu --key k --format ndjson --state keys > out 2> err
 grep -qF '{"k":7,"value":202}' out || fail "7 is not there: $(cat out)"
 grep -qF '{"k":"x y","value":202}' out || fail "x y is not there: $(cat out)"
+ends 1 run keyed.cu --key k --instances 1 --format ndjson --state keys
+says 'keys holds 2 keys, and slr_ring_desc.instances (--instances) allows 1'
+ends 1 run keyed.cu --format ndjson --state keys
+says 'was begun with keys that are texts, and now slr_ring_desc.keys (--key) says no keys: give the same keys'
 printf '{"k":"%s","a":2}\n' "$(printf '%070d' 1)" > long.ndjson
 ends 1 run keyed.cu --key k --input long.ndjson --state long
 says '--key-bytes allows 60'
@@ -162,11 +199,47 @@ grep -q '^0,24$' out || fail "the killed run's message is lost: $(cat out)"
 { echo a; seq 20 40000; } > much.csv
 "$tool" run sum.cu --input much.csv --output much.whole
 status=0
-(trap '' XFSZ; ulimit -f 100; exec "$tool" run sum.cu --input much.csv --output much.out --state full --sync never) 2> err || status=$?
+(ulimit -f 100; exec "$tool" run sum.cu --input much.csv --output much.out --state full --sync never) 2> err || status=$?
 ((status == 1)) || fail "a full disk ends with $status: $(cat err)"
 says 'File too large'
 ends 0 run sum.cu --input much.csv --output much.out --state full
 cmp much.whole much.out
+
+# An output that is another file, or in another format, is not cut and not mixed.
+cp much.out foreign.out
+printf 'precious' | dd of=foreign.out bs=1 seek=$(($(wc -c < much.out) - 100)) conv=notrunc status=none
+cp foreign.out foreign.was
+{ cat much.csv; echo 7; } > more.csv
+ends 1 run sum.cu --input more.csv --output foreign.out --state full
+says "'foreign.out' is not the file that earlier runs have written: its last 4096 B before byte"
+cmp foreign.was foreign.out
+ends 1 run sum.cu --input more.csv --format csv:ndjson --output much.out --state full
+says "'much.out' was written as csv, and now ndjson is to follow"
+cmp much.whole much.out
+ends 0 run sum.cu --input more.csv --output much.out --state full
+[[ $(tail -n 1 much.out) == 7,* ]] || fail "$(tail -n 1 much.out)"
+mv more.csv much.csv
+
+# A missing file is damage for both, and messages do not go silently.
+for log in in out snap; do
+    rm -rf gone
+    cp -rp full gone
+    rm gone/"$log"-*.log
+    ends 1 state verify gone --json
+    grep -q '"usable": false' out || fail "without $log: $(cat out)"
+    ends 1 state verify gone
+    grep -q "$log-[0-9]*.log is missing (a start refuses the folder)" out || fail "$(cat out)"
+    ends 1 run sum.cu --input much.csv --output much.out --state gone
+    says '.log is missing'
+done
+mkdir foreign
+echo x > foreign/x
+ends 1 state show foreign
+says "holds no durable ring kernel: it has no file 'head'"
+chmod 500 full
+ends 0 state verify full
+ends 0 state show full
+chmod 700 full
 
 # Damage: at the end it is cut off and said, before that the folder is refused, and verify tells them apart.
 cp -rp full torn

@@ -48,6 +48,7 @@ void interrupt_note(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // of a file that may not grow: write() says so
 }
 
 void interrupt_on_hangup(void (*handler)(int number))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// SIGINT and SIGTERM as a request to end: the first one is only noted, a second one ends the program at once. SIGPIPE
-/// becomes an error of write().
+/// and SIGXFSZ become errors of write().
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 

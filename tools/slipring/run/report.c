@@ -73,7 +73,7 @@ void run_report_progress(run *run)
     X(keys, run->options.evict ? run->counts.ring.keys : run->options.key != NULL ? run->keys.count : 0)               \
     X(evicted, run->counts.ring.evicted)
 
-// Those of --state, over all runs of its folder but for the last three.
+// Those of --state, over all runs of its folder but for the last four.
 #define STATE_COUNTS(X)                                                                                                \
     X(accepted, stats.accepted)                                                                                        \
     X(handled, stats.handled)                                                                                          \
@@ -83,6 +83,7 @@ void run_report_progress(run *run)
     X(bytes, stats.bytes)                                                                                              \
     X(repeated, stats.repeated)                                                                                        \
     X(replayed, stats.replayed)                                                                                        \
+    X(differing, stats.differing)                                                                                      \
     X(snapshots, stats.snapshots)
 
 static bool read_state(const run *run, slr_server_stats *stats)

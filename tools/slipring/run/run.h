@@ -81,6 +81,9 @@ typedef struct run {
     uint64_t received, noted, noted_ns; // outputs that were received, and noted with the folder, and when
     uint64_t accepted_before;           // messages, by earlier runs
     bool output_goes_on;                // the output has its header
+    int output_read;                    // descriptor: the file of --output, to read what is noted of it; -1: none
+    uint64_t stored_before;             // messages of all producers; the last ones are handled again
+    bool replay_is_over, replay_is_said;
 } run;
 
 /// Reads what comes before the first record. An exit code.

@@ -6,6 +6,7 @@
 // or there twice, whenever the run was killed.
 #include "run/state.h"
 
+#include "checksum.h"
 #include "clock.h"
 #include "memory.h"
 #include "run/durable.h"
@@ -21,11 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NOTE_OUTPUTS = 65536, KEY_PREFIX = 1 };
+enum { NOTE_OUTPUTS = 65536, KEY_PREFIX = 1, TAIL = 4096 };
 
 // What the folder keeps with the last output that the file has.
 typedef struct output_note {
     uint64_t is_file, bytes;
+    char format[8]; // its name; empty: of a version that did not note it
+    uint64_t sum;   // of the last bytes before `bytes`, at most TAIL of them; 0: could not be read
 } output_note;
 
 static bool is_file(int descriptor)
@@ -92,14 +95,26 @@ static void say_where(const run *run, uint64_t accepted)
         return;
     if (stats.damage[0] != '\0')
         say("--state: %s", stats.damage);
-    if (stats.differing > 0)
-        say("--state: %" PRIu64 " messages have other outputs than before the restart: the handler was changed, or is "
-            "not deterministic; what was stored stays",
-            stats.differing);
     if (accepted > 0)
         say("--state: goes on after message %" PRIu64 "%s", accepted,
             run->feed.skipped > 0 ? "; the input is no file, and all of it is new"
                                   : "; that many messages of the input are skipped");
+}
+
+// Messages of earlier runs are handled again while new ones come. Outputs of a message that is handled may still be on
+// their way: they are here by the next time, or at the end of the run.
+static void say_differing(run *run)
+{
+    slr_server_stats stats;
+    if (run->replay_is_said || slr_server_get_stats(run->feed.server, &stats) != SLR_OK ||
+        stats.handled + stats.faulted < run->stored_before)
+        return;
+    run->replay_is_said = run->replay_is_over || run->end != RUN_GOING;
+    run->replay_is_over = true;
+    if (run->replay_is_said && stats.differing > 0)
+        say("--state: %" PRIu64 " messages have other outputs than before the restart: the handler or its bindings "
+            "were changed, or it is not deterministic; what was stored stays",
+            stats.differing);
 }
 
 slr_status run_open_state(run *run, slr_ring_desc *desc)
@@ -122,8 +137,66 @@ slr_status run_open_state(run *run, slr_ring_desc *desc)
     if (status != SLR_OK)
         return status;
     say_where(run, run->accepted_before);
+    slr_server_stats stats;
+    if (slr_server_get_stats(run->feed.server, &stats) == SLR_OK)
+        run->stored_before = stats.accepted;
     learn_keys(run);
     return slr_server_get_fd(run->feed.server, &run->port);
+}
+
+static uint64_t tail_bytes(uint64_t bytes)
+{
+    return bytes < TAIL ? bytes : TAIL;
+}
+
+// By a descriptor of its own: that of the output only writes.
+static uint64_t sum_of_tail(const run *run, uint64_t bytes)
+{
+    unsigned char tail[TAIL];
+    const size_t count = (size_t)tail_bytes(bytes);
+    size_t have = 0;
+    if (run->output_read < 0 || lseek(run->output_read, (off_t)(bytes - count), SEEK_SET) < 0)
+        return 0;
+    while (have < count) {
+        const ssize_t more = read(run->output_read, tail + have, count - have);
+        if (more <= 0)
+            return 0;
+        have += (size_t)more;
+    }
+    const uint64_t sum = checksum(CHECKSUM_START, tail, count);
+    return sum != 0 ? sum : 1;
+}
+
+static void open_to_check(run *run)
+{
+    system_file written, readable;
+    run->output_read = system_open_to_read(run->options.output);
+    if (run->output_read >= 0 &&
+        (!system_identify(run->output.descriptor, &written) || !system_identify(run->output_read, &readable) ||
+         written.device != readable.device || written.number != readable.number)) {
+        close(run->output_read); // another file has the name meanwhile
+        run->output_read = -1;
+    }
+}
+
+// What follows must be of the same format, and behind the bytes that earlier runs have written.
+static bool is_the_file(const run *run, const output_note *note)
+{
+    const char *format = run->options.output_format->name;
+    if (note->bytes > 0 && note->format[0] != '\0' && strncmp(note->format, format, sizeof note->format) != 0) {
+        say("--output: '%s' was written as %.8s, and now %s is to follow: give --format as before, or begin with an "
+            "empty folder for --state",
+            run->options.output, note->format, format);
+        return false;
+    }
+    if (note->bytes > 0 && note->sum != 0 && run->output_read >= 0 && sum_of_tail(run, note->bytes) != note->sum) {
+        say("--output: '%s' is not the file that earlier runs have written: its last %" PRIu64 " B before byte %" PRIu64
+            " are others. It was not changed: give the file that they wrote, or begin with an empty folder for "
+            "--state",
+            run->options.output, tail_bytes(note->bytes), note->bytes);
+        return false;
+    }
+    return true;
 }
 
 int run_begin_state_output(run *run)
@@ -133,8 +206,10 @@ int run_begin_state_output(run *run)
     slr_server_get_note(run->feed.server, &note, sizeof note);
     run->output.begun = true;
     run->noted_ns = clock_ns();
+    run->output_read = -1;
     if (!has_output_file(run))
         return EXIT_DONE;
+    open_to_check(run);
     if (note.is_file == 0)
         note.bytes = 0;
     if (fstat(run->output.descriptor, &about) != 0 || (uint64_t)about.st_size < note.bytes) {
@@ -143,6 +218,8 @@ int run_begin_state_output(run *run)
             run->options.output, note.bytes);
         return EXIT_FAILED;
     }
+    if (!is_the_file(run, &note))
+        return EXIT_FAILED;
     run->output_goes_on = note.bytes > 0;
     if (ftruncate(run->output.descriptor, (off_t)note.bytes) == 0 &&
         lseek(run->output.descriptor, (off_t)note.bytes, SEEK_SET) >= 0)
@@ -156,6 +233,7 @@ void run_note_output(run *run)
     output_note note = {.is_file = has_output_file(run)};
     writer_flush(&run->writer);
     run_check_output(run);
+    say_differing(run);
     run->noted_ns = clock_ns();
     if (run->writer.error != 0 || run->received == run->noted)
         return;
@@ -166,6 +244,8 @@ void run_note_output(run *run)
             return;
         }
         note.bytes = (uint64_t)lseek(run->output.descriptor, 0, SEEK_CUR);
+        note.sum = sum_of_tail(run, note.bytes);
+        snprintf(note.format, sizeof note.format, "%s", run->options.output_format->name);
     }
     run_check(run, slr_server_release(run->feed.server, run->received, &note, sizeof note));
     run->noted = run->received;
@@ -199,6 +279,9 @@ void run_end_state(run *run)
     run->feed.ring = NULL;
     if (drained && run->end != RUN_BROKEN)
         run_check(run, status);
+    if (run->output_read >= 0)
+        close(run->output_read);
+    run->output_read = -1;
     free(run->state_key);
     run->state_key = NULL;
 }
