@@ -414,6 +414,30 @@ static void a_missing_newest_file_is_named(void **state)
     slri_log_local.close(log);
 }
 
+// A power cut may leave an empty file, which is there: the log begins where its name says, and no file is missing.
+static void a_file_without_a_head_begins_again(void **state)
+{
+    (void)state;
+    slri_log *log = open_log();
+    for (uint64_t n = 1; n <= RECORDS; ++n)
+        assert_int_equal(append(log, n), SLR_OK);
+    assert_int_equal(slri_log_local.cut(log, SLRI_LOG_IN, 20), SLR_OK); // the only file begins with record 21
+    slri_log_local.close(log);
+    char path[128];
+    snprintf(path, sizeof path, "%s/in-%020d.log", folder, 21);
+    assert_int_equal(truncate(path, 0), 0);
+    for (int time = 0; time < 2; ++time) {
+        log = open_log();
+        assert_int_equal(damages, 1); // the first time alone
+        assert_int_equal(last_of(log), 20);
+        assert_true(slri_log_local.size(log, SLRI_LOG_IN) > 0);
+        slri_log_local.close(log);
+    }
+    log = open_log();
+    assert_int_equal(append(log, 21), SLR_OK);
+    slri_log_local.close(log);
+}
+
 static void a_reader_changes_nothing(void **state)
 {
     (void)state;
@@ -449,6 +473,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_full_disk_refuses_the_record_and_keeps_the_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_reader_changes_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_missing_newest_file_is_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_without_a_head_begins_again, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
