@@ -29,32 +29,36 @@ typedef void slr_on_remote_name(void *user, const char *name);
 /// Errors: INVALID, UNSUPPORTED, SYSTEM, TIMEOUT, NO_MEMORY.
 SLR_API slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_remote_name *visit, void *user);
 
-/// slr_remote_worker describes a worker process that the NATS servers list. A worker process that was killed stays in
-/// the list for ten times its lease (the time after which others take over its work) after it last renewed the lease.
+/// slr_remote_worker describes a worker process that the NATS servers list. A worker that is silent for its lease (the
+/// time after which others take over its work) is lost. A lost worker stays in the list until it has been silent for
+/// ten times the lease. The clock of the NATS servers measures the silence.
 typedef struct slr_remote_worker {
     char id[24];         ///< the worker's identifier: 16 hexadecimal digits
     char host[64];       ///< the name of the worker's machine
     uint64_t process;    ///< the worker's process ID on its machine
-    uint32_t partitions; ///< partitions (parts of the keys) that the worker serves
+    uint32_t partitions; ///< partitions (parts of the keys) that the worker serves; 0 if the worker is lost
     uint32_t draining;   ///< 1: slr_remote_drain has asked the worker to end
+    uint64_t silent_ns;  ///< time since the worker last renewed its lease, in nanoseconds
+    uint32_t is_lost;    ///< 1: `silent_ns` has reached the lease; the worker was killed, or cannot reach the servers
+    uint32_t reserved;
 } slr_remote_worker;
 
 /// slr_remote_visit_workers calls slr_on_remote_worker for each worker. A later version of the library may append
 /// members to the struct `worker`. The struct is valid until slr_on_remote_worker returns.
 typedef void slr_on_remote_worker(void *user, const slr_remote_worker *worker);
 
-/// Calls `visit` for each worker that serves the name `where->name`.
+/// Calls `visit` for each worker that serves, or was serving when it was lost, the name `where->name`.
 /// Threads: any.  Blocks: while the call waits for answers of the NATS servers.
 /// Errors: those of slr_sender_open.
 SLR_API slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user);
 
 /// Asks a worker process to hand its partitions over to other workers and to take no more partitions. If `worker` is
 /// NULL, slr_remote_drain asks all workers. Then slr_remote_drain waits until each worker that it asked has handed its
-/// partitions over and has ended. The program of the worker can read in slr_worker_stats.draining that slr_remote_drain
-/// has asked the worker to end. If no worker serves the name after slr_remote_drain, accepted messages wait on the
-/// servers.
-/// Threads: any.  Blocks: for at most `timeout_ns`, and while the call waits for an answer of a NATS server.
-/// Errors: NOT_FOUND (no such worker; nobody has served this name), TIMEOUT (a worker that was asked has not ended; the
+/// partitions over and has ended, or is lost (slr_remote_worker.is_lost). The program of the worker can read in
+/// slr_worker_stats.draining that slr_remote_drain has asked the worker to end. If no worker serves the name after
+/// slr_remote_drain, accepted messages wait on the servers. Threads: any.  Blocks: for at most `timeout_ns`, and while
+/// the call waits for an answer of a NATS server. Errors: NOT_FOUND (no such worker; nobody has served this name),
+/// TIMEOUT (a worker that was asked has not ended; the
 ///   request remains valid), and those of slr_sender_open.
 SLR_API slr_status slr_remote_drain(const slr_remote_desc *where, const char *worker, uint64_t timeout_ns);
 

@@ -313,8 +313,8 @@ typedef struct slr_remote_info {
     /// Sizes of one message, one state and one reply in bytes. `keys`: the kind of the ring kernel's keys (an
     /// slr_keys).
     uint32_t message_bytes, state_bytes, reply_bytes, keys;
-    /// `partitions`: number of all partitions. `owned`: number of partitions that the servers record as taken by a
-    /// worker. `workers`: number of workers that the servers record; a killed worker may still be among them.
+    /// `partitions`: number of all partitions. `owned`: number of partitions that a live worker has taken.
+    /// `workers`: number of live workers: those that have renewed their lease within the last `lease_ns`.
     uint32_t partitions, owned, workers, reserved;
     uint64_t capacity, lease_ns; ///< slr_worker_desc.capacity and lease_ns, as the first worker stored them
     uint64_t messages;           ///< messages whose effect is in the states of a snapshot

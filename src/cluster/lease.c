@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEATS = 3, FORGET_LEASES = 10 };
+enum { BEATS = 3 };
 
 static void owner_key(char out[64], uint32_t partition)
 {
@@ -126,12 +126,12 @@ static void see_owner(slr_worker *worker, const char *number, const void *value,
     part->owner.worker[SLRI_WORKER_ID - 1] = '\0';
 }
 
-static void see_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
+static void see_value(void *user, const slri_nats_value *value)
 {
-    if (strncmp(key, SLRI_WORKER_KEY, strlen(SLRI_WORKER_KEY)) == 0)
-        see_worker(user, key + strlen(SLRI_WORKER_KEY), revision);
-    else if (strncmp(key, "owner.", 6) == 0)
-        see_owner(user, key + 6, value, bytes, revision);
+    if (strncmp(value->key, SLRI_WORKER_KEY, strlen(SLRI_WORKER_KEY)) == 0)
+        see_worker(user, value->key + strlen(SLRI_WORKER_KEY), value->revision);
+    else if (strncmp(value->key, "owner.", 6) == 0)
+        see_owner(user, value->key + 6, value->data, value->bytes, value->revision);
 }
 
 static bool is_alive(const slr_worker *worker, const slri_peer *peer)
@@ -143,7 +143,7 @@ static void forget(slr_worker *worker)
 {
     for (uint32_t i = worker->peers; i-- > 0;) {
         slri_peer *peer = &worker->peer[i];
-        if (peer->is_listed && slri_now_ns() - peer->moved_ns < FORGET_LEASES * worker->manifest.lease_ns)
+        if (peer->is_listed && slri_now_ns() - peer->moved_ns < SLRI_FORGET_LEASES * worker->manifest.lease_ns)
             continue;
         if (peer->is_listed)
             drop_worker(worker, peer->id);

@@ -111,18 +111,17 @@ slr_status slri_partition_head(slri_nats *nats, uint32_t partition, slri_head *o
 
 // ---- looking -------------------------------------------------------------------------------------------------------
 
-struct counting {
-    uint32_t workers, owned;
-};
-
-static void count_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
+static slr_status count_workers(slri_nats *nats, uint64_t lease_ns, slr_remote_info *info)
 {
-    struct counting *counting = user;
-    (void)revision;
-    if (strncmp(key, SLRI_WORKER_KEY, strlen(SLRI_WORKER_KEY)) == 0)
-        counting->workers++;
-    else if (bytes == sizeof(slri_owner) && ((const char *)value)[0])
-        counting->owned++;
+    slri_workers *workers = malloc(sizeof *workers);
+    slr_status status = workers ? slri_workers_list(nats, lease_ns, workers)
+                                : SLRI_FAIL(NO_MEMORY, "slr_remote_get_info: no memory for a list of workers");
+    for (uint32_t i = 0; status == SLR_OK && i < workers->count; ++i) {
+        info->workers += workers->list[i].is_lost ? 0 : 1;
+        info->owned += workers->list[i].partitions;
+    }
+    free(workers);
+    return status;
 }
 
 static slr_status add_partition(slri_nats *nats, uint32_t partition, slr_remote_info *info)
@@ -153,7 +152,6 @@ static slr_status add_partition(slri_nats *nats, uint32_t partition, slr_remote_
 static slr_status look_at_name(slri_nats *nats, slr_remote_info *info)
 {
     slri_manifest manifest;
-    struct counting counting = {0, 0};
     SLRI_TRY(slri_manifest_read(nats, &manifest));
     memcpy(info->handler, manifest.handler, sizeof info->handler);
     info->layout = manifest.layout;
@@ -164,10 +162,7 @@ static slr_status look_at_name(slri_nats *nats, slr_remote_info *info)
     info->partitions = manifest.partitions;
     info->capacity = manifest.capacity;
     info->lease_ns = manifest.lease_ns;
-    SLRI_TRY(slri_nats_values(nats, SLRI_WORKER_KEY "*", count_value, &counting));
-    SLRI_TRY(slri_nats_values(nats, "owner.*", count_value, &counting));
-    info->workers = counting.workers;
-    info->owned = counting.owned;
+    SLRI_TRY(count_workers(nats, manifest.lease_ns, info));
     for (uint32_t i = 0; i < manifest.partitions; ++i)
         SLRI_TRY(add_partition(nats, i, info));
     return SLR_OK;

@@ -6,6 +6,8 @@
 #include "cluster/nats.h"
 #include "cluster/server.h"
 
+#include <slipring/operate.h>
+
 #include <stdio.h>
 
 enum { SLRI_NAME_PARTITIONS = 1024, SLRI_WORKER_ID = 24 };
@@ -34,6 +36,10 @@ typedef struct slri_worker_card {
 #define SLRI_WORKER_KEY "worker."
 #define SLRI_DRAIN_KEY "drain."
 enum { SLRI_WORKER_KEY_BYTES = 48 };
+
+/// A worker that was silent for so many leases is no longer listed.
+enum { SLRI_FORGET_LEASES = 10 };
+
 static inline void slri_worker_key(char out[SLRI_WORKER_KEY_BYTES], const char *prefix, const char *id)
 {
     snprintf(out, SLRI_WORKER_KEY_BYTES, "%s%.*s", prefix, SLRI_WORKER_ID, id);
@@ -43,6 +49,17 @@ static inline void slri_worker_key(char out[SLRI_WORKER_KEY_BYTES], const char *
 typedef struct slri_owner {
     char worker[SLRI_WORKER_ID];
 } slri_owner;
+
+enum { SLRI_WORKERS_MOST = 1024 };
+typedef struct slri_workers {
+    uint32_t count;
+    slr_remote_worker list[SLRI_WORKERS_MOST];
+} slri_workers;
+
+/// The workers of a name with that lease, and what each has. A lost one has no partitions.
+slr_status slri_workers_list(slri_nats *nats, uint64_t lease_ns, slri_workers *out);
+/// NULL: it is not listed.
+slr_remote_worker *slri_workers_find(slri_workers *workers, const char *id);
 
 /// Reads and checks it. Errors: NOT_FOUND (nobody has served this name), INVALID.
 slr_status slri_manifest_read(slri_nats *nats, slri_manifest *out);

@@ -89,10 +89,23 @@ slr_status slri_nats_cas(slri_nats *nats, const char *key, uint64_t *revision, c
 /// Removes it.
 slr_status slri_nats_drop(slri_nats *nats, const char *key);
 
-/// Calls `visit` for each value whose key matches the pattern ("worker.*"), with its revision as the sequence. A server
-/// gives 1,024 of them at most: SYSTEM where there are more.
-typedef void slri_nats_on_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision);
+/// A named value: `time_ns` is when it was set, since 1970, by the servers' clock; 0: they do not tell.
+typedef struct slri_nats_value {
+    const char *key;
+    const void *data;
+    size_t bytes;
+    uint64_t revision, time_ns;
+} slri_nats_value;
+
+/// Calls `visit` for each value whose key matches the pattern ("worker.*"). A server gives 1,024 of them at most:
+/// SYSTEM where there are more.
+typedef void slri_nats_on_value(void *user, const slri_nats_value *value);
 slr_status slri_nats_values(slri_nats *nats, const char *pattern, slri_nats_on_value *visit, void *user);
+
+/// The time since 1970 by the clock of the server that leads the values, which also sets their times.
+slr_status slri_nats_now(slri_nats *nats, uint64_t *out_ns);
+/// A time as NATS writes it: "2026-11-27T17:01:36.5Z". False: it is none.
+bool slri_nats_parse_time(const char *text, uint64_t *out_ns);
 
 /// First and last sequence and bytes of a stream. A stream that is not there has none.
 slr_status slri_nats_stream_state(slri_nats *nats, const char *stream, uint64_t *first, uint64_t *last,

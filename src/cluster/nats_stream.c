@@ -206,6 +206,43 @@ slr_status slri_nats_drop(slri_nats *nats, const char *key)
     return slri_nats_ask(nats, where, request, NULL, 0);
 }
 
+// ---- time ----------------------------------------------------------------------------------------------------------
+
+// Days from 1970-01-01, in the Gregorian calendar. A year begins in March here, so that its last day is the leap day.
+static uint64_t days_of(unsigned year, unsigned month, unsigned day)
+{
+    const unsigned from_march = (month + 9) % 12, years = year - (month < 3);
+    return (uint64_t)years * 365 + years / 4 - years / 100 + years / 400 + (from_march * 153 + 2) / 5 + day - 1 -
+           719468; // from the year 0 to 1970
+}
+
+bool slri_nats_parse_time(const char *text, uint64_t *out_ns)
+{
+    unsigned year, month, day, hour, minute, second;
+    int read = 0;
+    if (sscanf(text, "%4u-%2u-%2uT%2u:%2u:%2u%n", &year, &month, &day, &hour, &minute, &second, &read) != 6 ||
+        year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
+        return false;
+    uint64_t fraction_ns = 0, unit_ns = 100000000;
+    text += read;
+    text += *text == '.';
+    for (; *text >= '0' && *text <= '9'; ++text, unit_ns /= 10)
+        fraction_ns += (uint64_t)(*text - '0') * unit_ns;
+    *out_ns = (((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second) * 1000000000 + fraction_ns;
+    return *text == 'Z';
+}
+
+slr_status slri_nats_now(slri_nats *nats, uint64_t *out_ns)
+{
+    char answer[ANSWER], where[SLRI_NATS_SUBJECT + 16];
+    snprintf(where, sizeof where, "STREAM.INFO.KV_slr-%s", nats->name);
+    SLRI_TRY(slri_nats_ask(nats, where, "", answer, sizeof answer));
+    const char *at = strstr(answer, "\"ts\":\"");
+    if (!at || !slri_nats_parse_time(at + strlen("\"ts\":\""), out_ns))
+        return SLRI_FAIL(SYSTEM, "NATS: the server does not tell its time");
+    return SLR_OK;
+}
+
 // ---- many answers --------------------------------------------------------------------------------------------------
 
 typedef struct answers {
@@ -262,16 +299,22 @@ slr_status slri_nats_values(slri_nats *nats, const char *pattern, slri_nats_on_v
     snprintf(request, sizeof request, "{\"multi_last\":[\"%s%s\"],\"batch\":1024}", prefix, pattern);
     slr_status status = ask_many(nats, stream, request, &all);
     while (status == SLR_OK) {
-        const char *subject;
-        uint64_t revision;
+        const char *subject, *time;
+        slri_nats_value value = {0};
         status = next_answer(nats, &all, &message);
         if (status != SLR_OK || !message)
             break;
         if (nats->api->natsMsgHeader_Get(message, "Nats-Subject", &subject) == SLRI_NATS_OK &&
             strncmp(subject, prefix, strlen(prefix)) == 0 &&
-            slri_nats_header(nats, message, "Nats-Sequence", &revision))
-            visit(user, subject + strlen(prefix), nats->api->natsMsg_GetData(message),
-                  (size_t)nats->api->natsMsg_GetDataLength(message), revision);
+            slri_nats_header(nats, message, "Nats-Sequence", &value.revision)) {
+            if (nats->api->natsMsgHeader_Get(message, "Nats-Time-Stamp", &time) != SLRI_NATS_OK ||
+                !slri_nats_parse_time(time, &value.time_ns))
+                value.time_ns = 0;
+            value.key = subject + strlen(prefix);
+            value.data = nats->api->natsMsg_GetData(message);
+            value.bytes = (size_t)nats->api->natsMsg_GetDataLength(message);
+            visit(user, &value);
+        }
         nats->api->natsMsg_Destroy(message);
     }
     end_answers(nats, &all);

@@ -96,69 +96,8 @@ slr_status slr_remote_visit_names(const slr_remote_desc *where, slr_on_remote_na
 
 // ---- workers -------------------------------------------------------------------------------------------------------
 
-enum { WORKERS_MOST = 1024 };
-
-typedef struct workers {
-    uint32_t count;
-    slr_remote_worker list[WORKERS_MOST];
-} workers;
-
-static slr_remote_worker *find_worker(workers *workers, const char *id)
-{
-    for (uint32_t i = 0; i < workers->count; ++i) {
-        if (strcmp(workers->list[i].id, id) == 0)
-            return &workers->list[i];
-    }
-    return NULL;
-}
-
-static void see_card(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
-{
-    workers *workers = user;
-    const char *id = key + strlen(SLRI_WORKER_KEY);
-    slri_worker_card card = {0};
-    (void)revision;
-    if (workers->count == WORKERS_MOST || strlen(id) >= sizeof workers->list[0].id)
-        return;
-    memcpy(&card, value, bytes < sizeof card ? bytes : sizeof card);
-    card.host[sizeof card.host - 1] = '\0';
-    slr_remote_worker *worker = &workers->list[workers->count++];
-    *worker = (slr_remote_worker){.process = card.process};
-    memcpy(worker->id, id, strlen(id) + 1);
-    memcpy(worker->host, card.host, sizeof worker->host);
-}
-
-static void see_partition(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
-{
-    slri_owner owner;
-    (void)key, (void)revision;
-    if (bytes != sizeof owner)
-        return;
-    memcpy(&owner, value, sizeof owner);
-    owner.worker[SLRI_WORKER_ID - 1] = '\0';
-    slr_remote_worker *worker = find_worker(user, owner.worker);
-    if (worker)
-        worker->partitions++;
-}
-
-static void see_drain(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
-{
-    slr_remote_worker *worker = find_worker(user, key + strlen(SLRI_DRAIN_KEY));
-    (void)value, (void)bytes, (void)revision;
-    if (worker)
-        worker->draining = 1;
-}
-
-static slr_status list_workers(slri_nats *nats, workers *workers)
-{
-    workers->count = 0;
-    SLRI_TRY(slri_nats_values(nats, SLRI_WORKER_KEY "*", see_card, workers));
-    SLRI_TRY(slri_nats_values(nats, "owner.*", see_partition, workers));
-    return slri_nats_values(nats, SLRI_DRAIN_KEY "*", see_drain, workers);
-}
-
 // A connection with a name that is served, and room for its workers.
-static slr_status open_name(const slr_remote_desc *where, slri_nats **nats, workers **workers)
+static slr_status open_name(const slr_remote_desc *where, slri_nats **nats, uint64_t *lease_ns, slri_workers **workers)
 {
     slri_manifest manifest;
     SLRI_TRY(slri_nats_open(where, nats));
@@ -167,7 +106,8 @@ static slr_status open_name(const slr_remote_desc *where, slri_nats **nats, work
     if (status == SLR_OK && !*workers)
         status = SLRI_FAIL(NO_MEMORY, "no memory for a list of workers");
     if (status == SLR_OK)
-        status = list_workers(*nats, *workers);
+        status = slri_workers_list(*nats, manifest.lease_ns, *workers);
+    *lease_ns = manifest.lease_ns;
     if (status != SLR_OK) {
         free(*workers);
         slri_nats_close(*nats);
@@ -178,10 +118,11 @@ static slr_status open_name(const slr_remote_desc *where, slri_nats **nats, work
 slr_status slr_remote_visit_workers(const slr_remote_desc *where, slr_on_remote_worker *visit, void *user)
 {
     slri_nats *nats;
-    workers *workers;
+    slri_workers *workers;
+    uint64_t lease_ns;
     if (!where || !visit)
         return SLRI_FAIL(INVALID, "slr_remote_visit_workers: %s is NULL", where ? "visit" : "where");
-    SLRI_TRY(open_name(where, &nats, &workers));
+    SLRI_TRY(open_name(where, &nats, &lease_ns, &workers));
     slri_nats_close(nats);
     for (uint32_t i = 0; i < workers->count; ++i)
         visit(user, &workers->list[i]);
@@ -200,28 +141,36 @@ static slr_status ask_to_end(slri_nats *nats, const char *id)
     return status == SLR_WRONG_STATE ? SLR_OK : status; // it was asked before
 }
 
-static slr_status await_end(slri_nats *nats, const workers *asked, workers *now, uint64_t deadline_ns)
+static bool has_ended(slri_workers *now, const char *id)
+{
+    const slr_remote_worker *worker = slri_workers_find(now, id);
+    return !worker || worker->is_lost; // one that was killed removes nothing
+}
+
+static slr_status await_end(slri_nats *nats, uint64_t lease_ns, const slri_workers *asked, slri_workers *now,
+                            uint64_t deadline_ns)
 {
     for (uint32_t i = 0; i < asked->count;) {
-        SLRI_TRY(list_workers(nats, now));
-        while (i < asked->count && !find_worker(now, asked->list[i].id))
+        SLRI_TRY(slri_workers_list(nats, lease_ns, now));
+        while (i < asked->count && has_ended(now, asked->list[i].id))
             ++i;
         if (i == asked->count)
             break;
         if (slri_passed(deadline_ns))
             return SLRI_FAIL(TIMEOUT,
-                             "worker %s (process %" PRIu64 " on %s) has not ended. If it was killed, the others take "
-                             "over its partitions after a lease",
+                             "worker %s (process %" PRIu64 " on %s) has not ended. If it was killed, it counts as lost "
+                             "after a lease",
                              asked->list[i].id, asked->list[i].process, asked->list[i].host);
         slri_sleep_ns(NAP_NS);
     }
     return SLR_OK;
 }
 
-static slr_status drain_workers(slri_nats *nats, workers *asked, const char *worker, uint64_t deadline_ns)
+static slr_status drain_workers(slri_nats *nats, uint64_t lease_ns, slri_workers *asked, const char *worker,
+                                uint64_t deadline_ns)
 {
     slr_status status = SLR_OK;
-    const slr_remote_worker *only = worker ? find_worker(asked, worker) : NULL;
+    const slr_remote_worker *only = worker ? slri_workers_find(asked, worker) : NULL;
     if (worker && !only)
         return SLRI_FAIL(NOT_FOUND, "'%s' has no worker '%s': 'slipring cluster show' lists its %u workers", nats->name,
                          worker, asked->count);
@@ -231,9 +180,9 @@ static slr_status drain_workers(slri_nats *nats, workers *asked, const char *wor
     }
     for (uint32_t i = 0; i < asked->count && status == SLR_OK; ++i)
         status = ask_to_end(nats, asked->list[i].id);
-    workers *now = status == SLR_OK ? malloc(sizeof *now) : NULL;
+    slri_workers *now = status == SLR_OK ? malloc(sizeof *now) : NULL;
     if (now)
-        status = await_end(nats, asked, now, deadline_ns);
+        status = await_end(nats, lease_ns, asked, now, deadline_ns);
     else if (status == SLR_OK)
         status = SLRI_FAIL(NO_MEMORY, "slr_remote_drain: no memory");
     free(now);
@@ -244,11 +193,12 @@ slr_status slr_remote_drain(const slr_remote_desc *where, const char *worker, ui
 {
     const uint64_t deadline_ns = slri_deadline_after(timeout_ns);
     slri_nats *nats;
-    workers *asked;
+    slri_workers *asked;
+    uint64_t lease_ns;
     if (!where)
         return SLRI_FAIL(INVALID, "slr_remote_drain: where is NULL");
-    SLRI_TRY(open_name(where, &nats, &asked));
-    slr_status status = drain_workers(nats, asked, worker, deadline_ns);
+    SLRI_TRY(open_name(where, &nats, &lease_ns, &asked));
+    slr_status status = drain_workers(nats, lease_ns, asked, worker, deadline_ns);
     free(asked);
     slri_nats_close(nats);
     return status;

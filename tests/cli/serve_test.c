@@ -136,6 +136,22 @@ static void a_drained_service_ends_with_0(void **state)
     gives("$S cluster show $U --name drained | grep -c ^worker", 0, "1\n"); // none is listed
 }
 
+// Nobody else is there to forget it.
+static void a_killed_service_is_lost_and_a_drain_goes_on(void **state)
+{
+    (void)state;
+    pid_t process = serve("killed");
+    is_told("READY=1", NULL);
+    says("await '$S cluster show $U --name killed >show; grep -q \"for 3 of 3\" show'; cat show", 0, "workers     1,");
+    assert_int_equal(kill(process, SIGKILL), 0);
+    assert_int_equal(end_of(process), -1);
+    gives("$S cluster drain $U --name killed --timeout 120s", 0, "");
+    says("$S cluster show $U --name killed | tee show", 0, "workers     0, for 0 of 3 partitions");
+    says("cat show", 0, "; process ");
+    says("grep ^lost show", 0, ", silent for ");
+    says("$S cluster show $U --name killed --json", 0, "\"draining\": true,\n      \"lost\": true");
+}
+
 // A row of a name that is served, then copied and restored under another name.
 static void a_name_is_listed_and_copied(void **state)
 {
@@ -188,6 +204,7 @@ int main(void)
         cmocka_unit_test(a_service_tells_when_it_is_ready_reloads_and_stops),
         cmocka_unit_test(a_service_that_cannot_start_is_never_ready),
         cmocka_unit_test(a_drained_service_ends_with_0),
+        cmocka_unit_test(a_killed_service_is_lost_and_a_drain_goes_on),
         cmocka_unit_test(a_name_is_listed_and_copied),
         cmocka_unit_test(doctor_says_what_a_message_survives),
     };

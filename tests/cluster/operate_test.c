@@ -62,6 +62,8 @@ static void names_and_their_workers_are_listed(void **state)
     assert_int_equal(workers.last.process, getpid());
     assert_int_equal(workers.last.partitions, PARTITIONS);
     assert_int_equal(workers.last.draining, 0);
+    assert_int_equal(workers.last.is_lost, 0);
+    assert_in_range(workers.last.silent_ns, 0, LONG - 1);
     char host[sizeof workers.last.host] = "";
     assert_int_equal(gethostname(host, sizeof host), 0);
     assert_string_equal(workers.last.host, host);
@@ -290,6 +292,56 @@ static void draining_a_name_without_workers_is_done_at_once(void **state)
     refuses(slr_remote_drain(&remote, NULL, 0), SLR_NOT_FOUND, "nobody has served");
     must(slr_worker_close(work(device, 0), LONG));
     must(slr_remote_drain(&remote, NULL, 0));
+}
+
+static void set_value(slri_nats *nats, const char *key, const void *value, size_t bytes)
+{
+    uint64_t revision = 0, old;
+    unsigned char text[256];
+    size_t had;
+    if (slri_nats_get(nats, key, text, sizeof text, &had, &old) == SLR_OK)
+        revision = old;
+    must(slri_nats_cas(nats, key, &revision, value, bytes));
+}
+
+// What a worker that was killed leaves: it serves a partition, and removes nothing.
+static void leave_a_killed_worker(const char *id)
+{
+    slr_remote_desc remote = where();
+    slri_nats *nats;
+    slri_worker_card card = {.process = 7, .host = "elsewhere"};
+    slri_owner owner = {""};
+    char key[SLRI_WORKER_KEY_BYTES];
+    snprintf(owner.worker, sizeof owner.worker, "%s", id);
+    slri_worker_key(key, SLRI_WORKER_KEY, id);
+    must(slri_nats_open(&remote, &nats));
+    set_value(nats, "owner.1", &owner, sizeof owner);
+    set_value(nats, key, &card, sizeof card);
+    slri_nats_close(nats);
+}
+
+static void a_killed_worker_is_lost_after_a_lease_and_holds_up_no_drain(void **state)
+{
+    (void)state;
+    const uint64_t lease_ns = 500000000;
+    slr_remote_desc remote = where();
+    slr_remote_info info;
+    must(slr_worker_close(work_without_snapshots(add, lease_ns), LONG));
+    leave_a_killed_worker("00c0ffee00c0ffee");
+    must(slr_remote_drain(&remote, NULL, LONG));
+    must(slr_remote_drain(&remote, "00c0ffee00c0ffee", 0)); // it has not to be waited for again
+    seen workers = list_workers();
+    assert_int_equal(workers.count, 1);
+    assert_string_equal(workers.last.id, "00c0ffee00c0ffee");
+    assert_string_equal(workers.last.host, "elsewhere");
+    assert_int_equal(workers.last.is_lost, 1);
+    assert_int_equal(workers.last.partitions, 0);
+    assert_in_range(workers.last.silent_ns, lease_ns, 10 * lease_ns);
+    must(slr_remote_get_info(&remote, &info));
+    assert_int_equal(info.workers, 0);
+    assert_int_equal(info.owned, 0);
+    while (list_workers().count > 0) // without another worker that removes it
+        usleep(50000);
 }
 
 // ---- dead letters --------------------------------------------------------------------------------------------------
@@ -594,6 +646,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_drain_without_its_snapshots_is_no_success, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_worker_that_took_over_ends_with_all_that_was_handled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(draining_a_name_without_workers_is_done_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_killed_worker_is_lost_after_a_lease_and_holds_up_no_drain, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dead_letters_hold_the_message_and_the_reason, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_copy_goes_on_where_it_was_made, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_name_is_copied_while_it_is_served, set_up, tear_down),

@@ -554,9 +554,9 @@ static void partitions_are_not_handed_over_without_a_server(void **state)
 
 // ---- the most partitions -------------------------------------------------------------------------------------------
 
-static void count_value(void *user, const char *key, const void *value, size_t bytes, uint64_t revision)
+static void count_value(void *user, const slri_nats_value *value)
 {
-    (void)key, (void)value, (void)bytes, (void)revision;
+    (void)value;
     ++*(uint32_t *)user;
 }
 

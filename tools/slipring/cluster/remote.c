@@ -110,12 +110,19 @@ static void add_worker(void *user, const slr_remote_worker *worker)
     json_out_integer(out, "process", worker->process);
     json_out_integer(out, "partitions", worker->partitions);
     json_out_bool(out, "draining", worker->draining != 0);
+    json_out_bool(out, "lost", worker->is_lost != 0);
+    json_out_integer(out, "silent_ns", worker->silent_ns);
     json_out_end_object(out);
 }
 
 static void print_worker(void *user, const slr_remote_worker *worker)
 {
     (void)user;
+    if (worker->is_lost) {
+        say_out("lost        %s, silent for %.0f s; process %" PRIu64 " on %s\n", worker->id,
+                (double)worker->silent_ns / 1e9, worker->process, worker->host);
+        return;
+    }
     say_out("worker      %s has %u partitions; process %" PRIu64 " on %s%s\n", worker->id, worker->partitions,
             worker->process, worker->host, worker->draining ? "; it is asked to end" : "");
 }
