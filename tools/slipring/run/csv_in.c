@@ -81,15 +81,17 @@ static csv_result split_quoted(csv_in *csv, csv_row *row, char *at, char *stop)
     }
 }
 
+typedef enum state { START, PLAIN, OPEN, CLOSED } state; // of a field
+
 typedef struct extent {
     char *stop;           // the line feed that ends the row; NULL where there is none yet
     bool quoted, open;    // it has quotes; one is still open at the end
+    state state;          // at the end
     uint64_t inner_lines; // line feeds between quotes
 } extent;
 
-static extent measure_quoted(const csv_in *csv, char *at, char *end)
+static extent measure_quoted(const csv_in *csv, enum state state, char *at, char *end)
 {
-    enum { START, PLAIN, OPEN, CLOSED } state = START; // of a field
     extent extent = {.quoted = true};
     for (; at < end; at++) {
         if (state == OPEN) {
@@ -105,6 +107,7 @@ static extent measure_quoted(const csv_in *csv, char *at, char *end)
         }
     }
     extent.open = state == OPEN;
+    extent.state = state;
     return extent;
 }
 
@@ -113,7 +116,7 @@ static extent measure(const csv_in *csv, char *at, char *end)
     char *feed = memchr(at, '\n', (size_t)(end - at));
     char *stop = feed != NULL ? feed : end;
     if (memchr(at, '"', (size_t)(stop - at)) != NULL)
-        return measure_quoted(csv, at, end);
+        return measure_quoted(csv, START, at, end);
     return (extent){.stop = feed};
 }
 
@@ -129,14 +132,49 @@ static csv_result split(csv_in *csv, csv_row *row, const extent *extent, char *a
     return CSV_ROW;
 }
 
+// A row that is too long, and has not ended yet. Its other bytes are passed over as they come.
+static csv_result refuse_long(csv_in *csv, csv_row *row, bool has_ended)
+{
+    intake *bytes = csv->bytes;
+    *row = (csv_row){.line = csv->line, .fields = csv->fields};
+    extent extent = {0};
+    if (!has_ended) {
+        extent = measure_quoted(csv, START, bytes->buffer + bytes->begin, bytes->buffer + bytes->end);
+        csv->line += extent.inner_lines;
+        csv->skipping = extent.state;
+        csv->is_skipping = true;
+        bytes->begin = bytes->end;
+    }
+    csv->bad = extent.open ? "more than 64 MiB in one row: is a quote not closed, or is the format different?"
+                           : "more than 64 MiB in one row: is the format different?";
+    return CSV_BAD;
+}
+
+// The rest of that row. False: it goes on.
+static bool skip_rest(csv_in *csv)
+{
+    intake *bytes = csv->bytes;
+    char *end = bytes->buffer + bytes->end;
+    extent extent = measure_quoted(csv, (state)csv->skipping, bytes->buffer + bytes->begin, end);
+    bytes->begin = extent.stop != NULL ? (size_t)(extent.stop - bytes->buffer) + 1 : bytes->end;
+    csv->line += extent.inner_lines + (extent.stop != NULL);
+    csv->skipping = extent.state;
+    csv->is_skipping = extent.stop == NULL;
+    return extent.stop != NULL || bytes->finished;
+}
+
 csv_result csv_in_next(csv_in *csv, csv_row *row)
 {
     intake *bytes = csv->bytes;
+    if (csv->is_skipping && !skip_rest(csv))
+        return CSV_MORE;
     for (;;) {
         if (csv->line == 1)
             intake_skip_mark(bytes);
         char *end = bytes->buffer + bytes->end;
         extent extent = measure(csv, bytes->buffer + bytes->begin, end);
+        if (extent.stop == NULL && intake_overflows(bytes))
+            return refuse_long(csv, row, false);
         if (extent.stop == NULL && !bytes->finished)
             return CSV_MORE;
         if (bytes->begin == bytes->end)
@@ -150,6 +188,11 @@ csv_result csv_in_next(csv_in *csv, csv_row *row)
             stop--;
         if (stop == at)
             continue;
+        if (stop - at > INTAKE_MAX) {
+            csv_result result = refuse_long(csv, row, true);
+            row->line -= extent.inner_lines + 1;
+            return result;
+        }
         csv_result result = split(csv, row, &extent, at, stop);
         row->fields = csv->fields;
         return result;

@@ -34,6 +34,8 @@ typedef struct csv_in {
     csv_field *fields;
     uint32_t field_capacity;
     const char *bad;
+    bool is_skipping; // the rest of a row that was too long
+    int skipping;     // how far its last field has come
     char delimiter;
 } csv_in;
 

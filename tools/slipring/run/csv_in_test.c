@@ -112,22 +112,73 @@ static void a_row_longer_than_the_buffer_is_read(void **state)
     intake_close(&bytes);
 }
 
-static void a_row_without_end_is_refused(void **state)
+// Puts so many bytes in, and asks after each piece. What is not CSV_MORE ends that.
+static csv_result put_many(csv_in *csv, csv_row *row, char byte, size_t count)
+{
+    csv_result result = CSV_MORE;
+    while (count > 0 && result == CSV_MORE) {
+        size_t space;
+        char *to = intake_space(csv->bytes, &space);
+        assert_non_null(to);
+        space = count < space ? count : space;
+        memset(to, byte, space);
+        intake_put(csv->bytes, space);
+        count -= space;
+        result = csv_in_next(csv, row);
+    }
+    return result;
+}
+
+static csv_result put_text(csv_in *csv, csv_row *row, const char *text)
+{
+    size_t space;
+    memcpy(intake_space(csv->bytes, &space), text, strlen(text));
+    intake_put(csv->bytes, strlen(text));
+    return csv_in_next(csv, row);
+}
+
+static void a_row_has_64_mib_at_most_and_the_next_one_is_read(void **state)
+{
+    (void)state;
+    static const char too_long[] = "more than 64 MiB in one row: is the format different?";
+    csv_in csv;
+    intake bytes;
+    csv_row row;
+    intake_open(&bytes);
+    csv_in_open(&csv, &bytes, ',');
+    assert_int_equal(put_many(&csv, &row, 'x', INTAKE_MAX), CSV_MORE);
+    assert_int_equal(put_text(&csv, &row, "\r"), CSV_MORE);
+    assert_int_equal(put_text(&csv, &row, "\n"), CSV_ROW);
+    assert_int_equal(row.fields[0].bytes, INTAKE_MAX);
+    assert_int_equal(put_many(&csv, &row, 'x', INTAKE_MAX + 1), CSV_MORE);
+    assert_int_equal(put_text(&csv, &row, "\n"), CSV_BAD);
+    assert_string_equal(csv.bad, too_long);
+    assert_int_equal(row.line, 2);
+    assert_int_equal(put_many(&csv, &row, 'x', INTAKE_MAX + 2), CSV_BAD);
+    assert_string_equal(csv.bad, too_long);
+    assert_int_equal(row.line, 3);
+    assert_int_equal(put_text(&csv, &row, "xx,\"a\nb"), CSV_MORE); // the line feed is that of a quoted field
+    assert_int_equal(put_text(&csv, &row, "\nc\",1\nd\n"), CSV_ROW);
+    assert_string_equal(row.fields[0].text, "d");
+    assert_int_equal(row.line, 6);
+    csv_in_close(&csv);
+    intake_close(&bytes);
+}
+
+static void a_quote_that_is_never_closed_is_refused_at_64_mib(void **state)
 {
     (void)state;
     csv_in csv;
     intake bytes;
     csv_row row;
-    size_t space;
-    char *to;
     intake_open(&bytes);
     csv_in_open(&csv, &bytes, ',');
-    while ((to = intake_space(&bytes, &space)) != NULL) {
-        memset(to, 'x', space);
-        intake_put(&bytes, space);
-        assert_int_equal(csv_in_next(&csv, &row), CSV_MORE);
-    }
-    assert_true(bytes.end - bytes.begin > INTAKE_MAX);
+    assert_int_equal(put_text(&csv, &row, "\"\n"), CSV_MORE);
+    assert_int_equal(put_many(&csv, &row, 'x', INTAKE_MAX), CSV_BAD);
+    assert_non_null(strstr(csv.bad, "is a quote not closed"));
+    assert_int_equal(row.line, 1);
+    assert_int_equal(put_text(&csv, &row, "\nx\n"), CSV_MORE);
+    assert_int_equal(put_text(&csv, &row, ""), CSV_END);
     csv_in_close(&csv);
     intake_close(&bytes);
 }
@@ -141,7 +192,8 @@ int main(void)
         cmocka_unit_test(carriage_returns_blank_lines_and_a_byte_order_mark_are_skipped),
         cmocka_unit_test(a_bad_row_is_reported_with_its_line_and_the_next_is_read),
         cmocka_unit_test(a_row_longer_than_the_buffer_is_read),
-        cmocka_unit_test(a_row_without_end_is_refused),
+        cmocka_unit_test(a_row_has_64_mib_at_most_and_the_next_one_is_read),
+        cmocka_unit_test(a_quote_that_is_never_closed_is_refused_at_64_mib),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

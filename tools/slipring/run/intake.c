@@ -23,12 +23,12 @@ void intake_close(intake *intake)
 char *intake_space(intake *intake, size_t *bytes)
 {
     size_t kept = intake->end - intake->begin;
+    if (intake_overflows(intake))
+        return NULL;
     memmove(intake->buffer, intake->buffer + intake->begin, kept);
     intake->begin = 0;
     intake->end = kept;
     if (kept > intake->capacity / 2) {
-        if (kept > INTAKE_MAX)
-            return NULL;
         intake->capacity *= 2;
         intake->buffer = memory_grow(intake->buffer, intake->capacity + 1, 1);
     }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { INTAKE_MAX = 1 << 26 }; // bytes of one record; a longer one is a quote that was never closed, or another format
+enum { INTAKE_MAX = 1 << 26 }; // bytes of one record without its line end; a longer one is damage, or another format
 
 typedef struct intake {
     char *buffer;                // one byte more than its capacity, for a NUL
@@ -18,7 +18,13 @@ typedef struct intake {
 void intake_open(intake *intake);
 void intake_close(intake *intake);
 
-/// Where bytes can be put: `*bytes` of them. NULL where a record is longer than INTAKE_MAX.
+/// Whether what was put in and not taken is too long for one record, whose end is not among it: at most a CR is.
+static inline bool intake_overflows(const intake *intake)
+{
+    return intake->end - intake->begin > (size_t)INTAKE_MAX + 1;
+}
+
+/// Where bytes can be put: `*bytes` of them, at least 1. NULL where intake_overflows.
 char *intake_space(intake *intake, size_t *bytes);
 
 /// So many have been put there; 0: there are no more.

@@ -228,7 +228,9 @@ static int check_remote(const run_options *options)
         {options->keep.count > 0, "--keep", "its replies do not come here. Put the column into message and reply"},
         {options->evict, "--key-limit evict", "the workers have the keys. Give 'slipring serve' --instances"},
         {options->output != NULL, "--output", "its replies do not come here. 'slipring cluster outputs' writes them"},
-        {options->stats, "--stats", "the workers have the counts. 'slipring cluster show' prints them"},
+        {options->stats, "--stats",
+         "the workers handle the messages, and no command prints their rates or latencies. "
+         "'slipring cluster show' prints the counts"},
         {options->instances > 0, "--instances", "the workers have the keys. Give it to 'slipring serve'"},
         {options->batch > 0, "--batch", "the workers have the handler"},
         {options->replies > 0, "--replies", "the workers have the handler. Give it to 'slipring serve'"}};

@@ -58,8 +58,9 @@ struct reader {
     struct {
         json_path *paths; // a field each
         json_t *record;
-        bool looked; // for members that nothing uses
-        char *kept;  // a kept member as JSON
+        bool looked;      // for members that nothing uses
+        char *kept;       // a kept member as JSON
+        bool is_skipping; // the rest of a line that was too long
     } json;
     struct {
         const unsigned char *record;

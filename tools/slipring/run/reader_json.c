@@ -65,7 +65,10 @@ static read_result parse(reader *reader, const char *text, size_t length)
     json_decref(reader->json.record);
     reader->json.record = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (reader->json.record == NULL) {
-        reader_fail(reader, "no JSON, at byte %d: %s", error.position, error.text);
+        // jansson names a flag of its own there.
+        const bool has_nul = json_error_code(&error) == json_error_null_character;
+        reader_fail(reader, "no JSON, at byte %d: %s", error.position,
+                    has_nul ? "\\u0000: a text has no NUL in it" : error.text);
         return READ_BAD;
     }
     if (!json_is_object(reader->json.record)) {
@@ -77,8 +80,27 @@ static read_result parse(reader *reader, const char *text, size_t length)
     return READ_RECORD;
 }
 
+static read_result refuse_long(reader *reader)
+{
+    reader_fail(reader, "more than 64 MiB in one line: is the format different?");
+    return READ_BAD;
+}
+
+// The rest of a line that was refused before it ended. False: it goes on.
+static bool skip_rest(reader *reader)
+{
+    intake *bytes = &reader->bytes;
+    const char *text = bytes->buffer + bytes->begin;
+    const char *feed = memchr(text, '\n', bytes->end - bytes->begin);
+    bytes->begin = feed != NULL ? (size_t)(feed - bytes->buffer) + 1 : bytes->end;
+    reader->json.is_skipping = feed == NULL;
+    return feed != NULL || bytes->finished;
+}
+
 static read_result next(reader *reader)
 {
+    if (reader->json.is_skipping && !skip_rest(reader))
+        return READ_MORE;
     intake *bytes = &reader->bytes;
     for (;;) {
         if (reader->line == 0)
@@ -86,6 +108,12 @@ static read_result next(reader *reader)
         const char *text = bytes->buffer + bytes->begin;
         size_t have = bytes->end - bytes->begin;
         const char *feed = memchr(text, '\n', have);
+        if (feed == NULL && intake_overflows(bytes)) {
+            bytes->begin = bytes->end;
+            reader->json.is_skipping = true;
+            reader->line++;
+            return refuse_long(reader);
+        }
         if (feed == NULL && !bytes->finished)
             return READ_MORE;
         if (have == 0)
@@ -93,6 +121,10 @@ static read_result next(reader *reader)
         size_t length = feed != NULL ? (size_t)(feed - text) : have;
         bytes->begin += length + (feed != NULL);
         reader->line++;
+        if (length > 0 && text[length - 1] == '\r')
+            length--;
+        if (length > INTAKE_MAX)
+            return refuse_long(reader);
         if (!is_blank(text, length))
             return parse(reader, text, length);
     }
@@ -131,6 +163,14 @@ static bool store_plainly(slr_scalar scalar, const json_t *value, unsigned char 
     return true;
 }
 
+// Reals from here on may have been rounded when they were read.
+#define EXACT 9007199254740992.0
+
+static bool is_whole(slr_scalar scalar)
+{
+    return scalar != SLR_F32 && scalar != SLR_F64;
+}
+
 static const char *kind_of(const json_t *value)
 {
     static const char *const kinds[] = {[JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_NULL] = "null"};
@@ -145,6 +185,9 @@ static bool store_scalar(reader *reader, const slr_field *field, const json_t *v
     if (json_is_boolean(value) && field->scalar != SLR_BOOL)
         return reader_fail(reader, "member %s: %s is not %s", field->name, text_of(value, text, sizeof text),
                            number_takes(field->scalar));
+    if (json_is_real(value) && is_whole(field->scalar) && fabs(json_real_value(value)) >= EXACT)
+        return reader_fail(reader, "member %s: write a whole number from 2^53 on without a point and an exponent",
+                           field->name);
     if (store_plainly(field->scalar, value, to) || number_parse(field->scalar, text_of(value, text, sizeof text), to))
         return true;
     return reader_fail(reader, "member %s: '%.64s' is not %s", field->name, text_of(value, text, sizeof text),

@@ -126,12 +126,84 @@ static void what_is_no_object_is_refused_and_the_next_line_is_read(void **state)
     refuses("{\"a\":1}{\"a\":2}\n", "no JSON, at byte ");
     refuses("{\"a\":1,\"a\":2}\n", "duplicate");
     refuses("{\"a\":\"\xff\"}\n", "no JSON, at byte ");
+    refuses("{\"a\":\"\\u0000\"}\n", ": \\u0000: a text has no NUL in it");
     reader reader = json_of("\xEF\xBB\xBF\r\n \nnonsense\n" PLAIN, NULL);
     assert_int_equal(reader_next(&reader), READ_BAD);
     assert_int_equal(reader.line, 3);
     assert_int_equal(reader_next(&reader), READ_RECORD);
     assert_int_equal(reader.line, 4);
     assert_int_equal(reader_next(&reader), READ_END);
+    reader_close(&reader);
+}
+
+// A number with a point is read as a double: from 2^53 on it may have been rounded.
+static void no_number_is_rounded_to_an_integer(void **state)
+{
+    (void)state;
+    refuses(OBJECT("1", "1", "1", "9007199254740993.0", "[1,2,3]", "true"), "member u: write a whole number from 2^53");
+    refuses(OBJECT("1", "1", "1", "1e16", "[1,2,3]", "true"), "member u: write a whole number from 2^53");
+    refuses(OBJECT("1", "1", "1", "0.5", "[1,2,3]", "true"), "member u: '0.5' is not");
+    reader reader = json_of(OBJECT("1.0", "1", "1", "9007199254740991.0", "[1,2,3]", "true")
+                                OBJECT("1", "1", "1", "9007199254740993", "[1,2,3]", "1"),
+                            NULL);
+    struct message message;
+    assert_int_equal(reader_next(&reader), READ_RECORD);
+    assert_true(reader_store(&reader, 0, (unsigned char *)&message));
+    assert_true(message.a == 1 && message.u == 9007199254740991);
+    assert_int_equal(reader_next(&reader), READ_RECORD);
+    assert_true(reader_store(&reader, 0, (unsigned char *)&message));
+    assert_true(message.u == 9007199254740993 && message.ok);
+    reader_close(&reader);
+}
+
+// Blanks and a text, as a file would hold them.
+typedef struct piece {
+    size_t blanks;
+    const char *text;
+} piece;
+
+// The next record of pieces that are put in as there is room.
+static read_result next_of(reader *reader, piece **at)
+{
+    read_result result;
+    while ((result = reader_next(reader)) == READ_MORE) {
+        size_t space, blanks;
+        char *to = intake_space(&reader->bytes, &space);
+        assert_non_null(to);
+        blanks = (*at)->blanks < space ? (*at)->blanks : space;
+        memset(to, ' ', blanks);
+        (*at)->blanks -= blanks;
+        if (blanks == 0 && space < strlen((*at)->text))
+            fail_msg("no room for the text");
+        if (blanks == 0) {
+            blanks = strlen((*at)->text);
+            memcpy(to, (*at)->text, blanks);
+            *at += blanks > 0;
+        }
+        intake_put(&reader->bytes, blanks);
+    }
+    return result;
+}
+
+static void a_line_has_64_mib_at_most_and_the_next_one_is_read(void **state)
+{
+    (void)state;
+    const size_t fits = INTAKE_MAX - (strlen(PLAIN) - 1);
+    piece pieces[] = {{fits, PLAIN}, {fits + 1, PLAIN}, {3 * (size_t)INTAKE_MAX, PLAIN}, {0, PLAIN}, {0, ""}};
+    piece *at = pieces;
+    reader reader;
+    struct message message;
+    assert_true(reader_open(&reader, &json_reader, &layout, NULL));
+    assert_int_equal(next_of(&reader, &at), READ_RECORD);
+    assert_true(reader_store(&reader, 0, (unsigned char *)&message));
+    for (uint64_t line = 2; line < 4; line++) {
+        assert_int_equal(next_of(&reader, &at), READ_BAD);
+        assert_string_equal(reader.problem, "more than 64 MiB in one line: is the format different?");
+        assert_int_equal(reader.line, line);
+    }
+    assert_int_equal(next_of(&reader, &at), READ_RECORD);
+    assert_int_equal(reader.line, 4);
+    assert_int_equal(next_of(&reader, &at), READ_END);
     reader_close(&reader);
 }
 
@@ -222,6 +294,8 @@ int main(void)
         cmocka_unit_test(a_string_stands_for_a_number_that_json_has_not),
         cmocka_unit_test(what_does_not_fit_is_refused_with_its_member_and_range),
         cmocka_unit_test(what_is_no_object_is_refused_and_the_next_line_is_read),
+        cmocka_unit_test(no_number_is_rounded_to_an_integer),
+        cmocka_unit_test(a_line_has_64_mib_at_most_and_the_next_one_is_read),
         cmocka_unit_test(a_key_is_a_string_or_a_whole_number),
         cmocka_unit_test(members_that_nothing_uses_are_named_once),
         cmocka_unit_test(a_raw_record_is_the_struct_and_a_cut_one_is_refused),

@@ -51,7 +51,7 @@ static void fill(run *run)
     size_t space;
     char *to = intake_space(&run->reader.bytes, &space);
     if (to == NULL) {
-        bad_row(run, run->reader.line + 1, "more than 64 MiB: is a quote not closed, or is the format different?");
+        bad_row(run, run->reader.line + 1, "more than 64 MiB: is the format different?");
         run_stop(run, RUN_STOPPED);
     } else if (wait_for_input(run)) {
         ssize_t got = read(run->input, to, space);
