@@ -100,15 +100,16 @@ static slr_status check_server(const char *server, const slr_remote_desc *desc)
     bool is_tls = strncmp(server, "tls://", 6) == 0;
     const char *host = strncmp(server, "nats://", 7) == 0 ? server + 7 : is_tls ? server + 6 : NULL;
     if (!host || !*host)
-        return SLRI_FAIL(INVALID, "a server of slr_remote_desc.servers is not nats://HOST:PORT or tls://HOST:PORT");
+        return SLRI_FAIL(INVALID, "the address of a NATS server is not nats://HOST:PORT or tls://HOST:PORT");
     if (strchr(host, '@'))
-        return SLRI_FAIL(INVALID, "slr_remote_desc.servers holds a user or a password, which every process list would "
-                                  "show: put them into a file, and name it as credentials or nkey");
+        return SLRI_FAIL(INVALID,
+                         "the address of a NATS server has a user or a password, which every process list would "
+                         "show: put them into a file, and name it as credentials or nkey");
     if (is_loopback(server, host) || desc->credentials || desc->nkey || desc->tls_certificate || desc->allow_anonymous)
         return SLR_OK;
     return SLRI_FAIL(INVALID,
                      "%s is another machine, and nothing says who we are: give credentials, an NKey or a certificate "
-                     "by file; or allow it with slr_remote_desc.allow_anonymous (--anonymous)",
+                     "by file; or allow it with --anonymous (in slr_remote_desc: allow_anonymous)",
                      server);
 }
 
@@ -119,7 +120,7 @@ static slr_status split_servers(char *list, const slr_remote_desc *desc, const c
         if (comma)
             *comma = '\0';
         if (*count == SERVERS_MOST)
-            return SLRI_FAIL(INVALID, "slr_remote_desc.servers: more than %d servers", SERVERS_MOST);
+            return SLRI_FAIL(INVALID, "more than %d NATS servers", SERVERS_MOST);
         SLRI_TRY(check_server(at, desc));
         servers[*count] = at;
         at = comma ? comma + 1 : NULL;
@@ -187,8 +188,8 @@ static slr_status check_name(const char *name)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     if (!name || !*name || strlen(name) >= SLR_REMOTE_NAME_BYTES || name[strspn(name, good)])
-        return SLRI_FAIL(INVALID, "slr_remote_desc.name: '%s' is not 1 to %d letters, digits, '_' and '-'",
-                         name ? name : "NULL", SLR_REMOTE_NAME_BYTES - 1);
+        return SLRI_FAIL(INVALID, "the name '%s' is not 1 to %d letters, digits, '_' and '-'", name ? name : "NULL",
+                         SLR_REMOTE_NAME_BYTES - 1);
     return SLR_OK;
 }
 
@@ -217,7 +218,7 @@ slr_status slri_nats_connect(const slr_remote_desc *desc, slri_nats **out)
     if (!own.servers)
         return SLRI_FAIL(INVALID, "slr_remote_desc.servers is NULL");
     if (!own.tls_certificate != !own.tls_key)
-        return SLRI_FAIL(INVALID, "slr_remote_desc: tls_certificate and tls_key belong together");
+        return SLRI_FAIL(INVALID, "a TLS certificate needs its key, and a TLS key its certificate");
     slri_nats *nats = calloc(1, sizeof *nats);
     if (!nats)
         return SLRI_FAIL(NO_MEMORY, "no memory for a connection");

@@ -37,10 +37,9 @@ static slr_status take_worker_desc(slr_worker *worker, const slr_worker_desc *de
     own->capacity = own->capacity ? own->capacity : DEFAULT_CAPACITY;
     own->lease_ns = own->lease_ns ? own->lease_ns : 3ull * SECOND_NS;
     if (own->partitions > SLRI_NAME_PARTITIONS)
-        return SLRI_FAIL(INVALID, "slr_worker_desc.partitions: %u is not 1 to %d", own->partitions,
-                         SLRI_NAME_PARTITIONS);
+        return SLRI_FAIL(INVALID, "%u partitions: a name has 1 to %d", own->partitions, SLRI_NAME_PARTITIONS);
     if (own->lease_ns < SLRI_LEAST_LEASE_NS)
-        return SLRI_FAIL(INVALID, "slr_worker_desc.lease_ns: %" PRIu64 " is less than 100 ms", own->lease_ns);
+        return SLRI_FAIL(INVALID, "a lease of %" PRIu64 " ns is less than 100 ms", own->lease_ns);
     return SLR_OK;
 }
 

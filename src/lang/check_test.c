@@ -123,6 +123,7 @@ static void what_is_outside_the_subset_is_refused(void **unused)
         {H("int x = ^^threadIdx.x;"), SLRI_K_NOT_IN_HANDLER, "one thread"},
         {H("^^__syncthreads();"), SLRI_K_NOT_IN_HANDLER, "a barrier"},
         {H("int ^^&x = y;"), SLRI_K_CPLUSPLUS, "a reference"},
+        {H("const char *no = ^^\"ok\";"), SLRI_K_UNSUPPORTED_FEATURE, "write 'char NAME[] = ...'"},
         {H("int y; int *^^volatile x = &y;"), SLRI_K_UNSUPPORTED_FEATURE, "a pointer that is volatile itself"},
         {H("volatile int y = 1; int *x = ^^&y;"), SLRI_K_CONST_VIOLATED, "loses its volatile only by a cast"},
         {"struct s { int a; };" IN "__ring__ void h(const struct in *m) { volatile struct s x; struct s y = ^^x; }",

@@ -152,6 +152,24 @@ static void a_killed_service_is_lost_and_a_drain_goes_on(void **state)
     says("$S cluster show $U --name killed --json", 0, "\"draining\": true,\n      \"lost\": true");
 }
 
+static void a_mistake_is_named_as_it_was_typed(void **state)
+{
+    (void)state;
+    const char *const counts[] = {"--partitions", "--instances", "--capacity", "--replicas", "--key-bytes"};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        char command[128], want[64];
+        snprintf(command, sizeof command, "$S serve counts.cu $U --name zero %s 0 2>&1", counts[i]);
+        snprintf(want, sizeof want, "%s: '0' is not a number from 1", counts[i]);
+        says(command, 2, want);
+    }
+    says("$S serve counts.cu --cluster http://127.0.0.1 --name x 2>&1 | grep -v slr_", 0,
+         "the address of a NATS server is not nats://HOST:PORT");
+    says("$S serve counts.cu $U --name 'a b' 2>&1 | grep -v slr_", 0, "the name 'a b' is not 1 to");
+    says("$S serve counts.cu $U --name x --partitions 2000 2>&1 | grep -v slr_", 0, "2000 partitions: a name has 1 to");
+    says("$S serve counts.cu --cluster nats://a.example:4222 --name x 2>&1", 2, "allow it with --anonymous");
+    says("$S run counts.cu $U --name x --key key --input in.csv --stats 2>&1", 2, "no command prints their rates");
+}
+
 // A row of a name that is served, then copied and restored under another name.
 static void a_name_is_listed_and_copied(void **state)
 {
@@ -205,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_service_that_cannot_start_is_never_ready),
         cmocka_unit_test(a_drained_service_ends_with_0),
         cmocka_unit_test(a_killed_service_is_lost_and_a_drain_goes_on),
+        cmocka_unit_test(a_mistake_is_named_as_it_was_typed),
         cmocka_unit_test(a_name_is_listed_and_copied),
         cmocka_unit_test(doctor_says_what_a_message_survives),
     };

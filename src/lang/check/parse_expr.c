@@ -40,7 +40,8 @@ static struct slri_expr *parse_literal(struct slri_unit *unit)
         enum slri_kind kind = token->is_float ? SLRI_F32 : SLRI_F64;
         return slri_make_const(unit, kind, slri_value_of_double(kind, token->value.f64), token->where);
     }
-    SLRI_ERROR(unit, token->where, UNSUPPORTED_FEATURE, "a string can only initialise an array of char");
+    SLRI_ERROR(unit, token->where, UNSUPPORTED_FEATURE,
+               "a string can only initialise an array of char: write 'char NAME[] = ...', not a pointer");
     return slri_make_error(unit, token->where);
 }
 

@@ -99,6 +99,16 @@ static int take_time(const char *option, uint64_t *to, const char *text)
     return say_usage("%s: '%s' is not a time such as 500ms or 10s", option, text);
 }
 
+// Not 0, which stands for the default where it was not given.
+static int take_count(const char *option, const char *text, slr_scalar scalar, void *to)
+{
+    static const unsigned char zero[8];
+    int end = kernel_take_number(option, text, scalar, to);
+    if (end == -1 && memcmp(to, zero, scalar == SLR_U64 ? 8 : 4) == 0)
+        return say_usage("%s: '%s' is not a number from 1", option, text);
+    return end;
+}
+
 static int take_option(int option, char **argv, options *out)
 {
     switch (option) {
@@ -111,17 +121,17 @@ static int take_option(int option, char **argv, options *out)
     case KEYS:
         return take_keys(&out->ring.keys, optarg);
     case KEY_BYTES:
-        return kernel_take_number("--key-bytes", optarg, SLR_U32, &out->ring.key_bytes);
+        return take_count("--key-bytes", optarg, SLR_U32, &out->ring.key_bytes);
     case INSTANCES:
-        return kernel_take_number("--instances", optarg, SLR_U32, &out->ring.instances);
+        return take_count("--instances", optarg, SLR_U32, &out->ring.instances);
     case PARTITIONS:
-        return kernel_take_number("--partitions", optarg, SLR_U32, &out->worker.partitions);
+        return take_count("--partitions", optarg, SLR_U32, &out->worker.partitions);
     case CAPACITY:
-        return kernel_take_number("--capacity", optarg, SLR_U64, &out->worker.capacity);
+        return take_count("--capacity", optarg, SLR_U64, &out->worker.capacity);
     case LEASE:
         return take_time("--lease", &out->worker.lease_ns, optarg);
     case REPLICAS:
-        return kernel_take_number("--replicas", optarg, SLR_U32, &out->where.replicas);
+        return take_count("--replicas", optarg, SLR_U32, &out->where.replicas);
     case SNAPSHOT:
         return take_time("--snapshot", &out->worker.snapshot_ns, optarg);
     case JSON:
