@@ -234,9 +234,11 @@ static void look(slr_worker *worker)
         return;
     if (slri_worker_look(worker) != SLR_OK) { // no server: later
         snprintf(worker->stats.problem, sizeof worker->stats.problem, "%.250s", slr_error_message());
+        worker->stats.cut_off = 1;
         worker->looked_ns = slri_now_ns();
         return;
     }
+    worker->stats.cut_off = 0;
     worker->is_cut_off = false;
     slri_worker_give_back(worker);
     if (worker->is_ending && slri_worker_count(worker) == 0)

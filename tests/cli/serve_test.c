@@ -152,6 +152,20 @@ static void a_killed_service_is_lost_and_a_drain_goes_on(void **state)
     says("$S cluster show $U --name killed --json", 0, "\"draining\": true,\n      \"lost\": true");
 }
 
+static void a_service_tells_when_its_servers_are_back(void **state)
+{
+    (void)state;
+    pid_t process = serve("back");
+    is_told("READY=1", NULL);
+    assert_int_equal(kill(servers.process[0], SIGSTOP), 0);
+    says("await 'grep -q NATS: problems'; cat problems", 0, "NATS: ");
+    assert_int_equal(kill(servers.process[0], SIGCONT), 0);
+    says("await 'grep -q again problems'; cat problems", 0, "the NATS servers answer again");
+    assert_int_equal(kill(process, SIGTERM), 0);
+    is_told("STOPPING=1", NULL);
+    (void)end_of(process);
+}
+
 static void a_mistake_is_named_as_it_was_typed(void **state)
 {
     (void)state;
@@ -168,6 +182,42 @@ static void a_mistake_is_named_as_it_was_typed(void **state)
     says("$S serve counts.cu $U --name x --partitions 2000 2>&1 | grep -v slr_", 0, "2000 partitions: a name has 1 to");
     says("$S serve counts.cu --cluster nats://a.example:4222 --name x 2>&1", 2, "allow it with --anonymous");
     says("$S run counts.cu $U --name x --key key --input in.csv --stats 2>&1", 2, "no command prints their rates");
+}
+
+static const char model_cu[] =
+    "struct message { float x[2]; };\n"
+    "struct state { unsigned handled; };\n"
+    "struct score { float value; };\n"
+    "__ring__ void model(struct state *self, const struct message *in, const float *weights,\n"
+    "                    float bias)\n"
+    "{\n"
+    "    struct score out = { in->x[0] * weights[0] + in->x[1] * weights[1] + bias };\n"
+    "    self->handled += 1;\n"
+    "    ring_reply(&out);\n"
+    "}\n";
+
+// 1 * 2 + 1 * 4 + 0.5 is 6.5, and with the weights that come later 1 * 8 + 1 * 16 + 0.5 is 24.5: floats d0 40, c4 41.
+static void a_worker_scores_with_the_weights_that_were_bound(void **state)
+{
+    (void)state;
+    write_file("model.cu", model_cu);
+    write_file("weights.txt", "2 4\n");
+    says("$S serve model.cu $U --name model 2>&1", 2, "handler model needs --bind weights=FILE");
+    says("$S serve model.cu $U --name model --bind weights=weights.txt --bind bias=1 --bind c=1 2>&1", 2,
+         "handler model has no parameter with that name");
+    says("$S serve model.cu $U --name model --bind weights=none.txt --bind bias=1 2>&1", 1, "cannot read 'none.txt'");
+    says("env -u NOTIFY_SOCKET $S serve model.cu $U --name model --keys number --partitions 1 --bind "
+         "weights=weights.txt --bind bias=0.5 "
+         ">out 2>err & pid=$!; "
+         "score() { $S cluster call $U --name model --key 1 --message 0000803f0000803f 2>&1; }; "
+         "await 'score | grep -q 0000d040'; "
+         "echo 8 16 >weights.txt; kill -HUP $pid; await 'score | grep -q 0000c441'; "
+         "echo 1 >weights.txt; kill -HUP $pid; await 'grep -c \"was replaced\" err | grep -q 2'; score; "
+         "echo 2 4 >weights.txt; kill -HUP $pid; await 'score | grep -q 0000d040'; "
+         "kill $pid; wait $pid",
+         0, "0000c441\n"); // weights[1] is missing: the handler before goes on, with its weights
+    says("cat out", 0, "faulted 0,");
+    says("cat err", 0, "the new handler faulted, and the one before goes on");
 }
 
 // A row of a name that is served, then copied and restored under another name.
@@ -223,6 +273,8 @@ int main(void)
         cmocka_unit_test(a_service_that_cannot_start_is_never_ready),
         cmocka_unit_test(a_drained_service_ends_with_0),
         cmocka_unit_test(a_killed_service_is_lost_and_a_drain_goes_on),
+        cmocka_unit_test(a_worker_scores_with_the_weights_that_were_bound),
+        cmocka_unit_test(a_service_tells_when_its_servers_are_back),
         cmocka_unit_test(a_mistake_is_named_as_it_was_typed),
         cmocka_unit_test(a_name_is_listed_and_copied),
         cmocka_unit_test(doctor_says_what_a_message_survives),

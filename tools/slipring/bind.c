@@ -191,13 +191,13 @@ static int check_complete(const slr_handler_info *handler, const run_list *given
     return end;
 }
 
-// 'run' has one ring kernel: what it would send has nowhere to go.
+// A command has one ring kernel: what it would send has nowhere to go.
 static int check_outlets(const slr_handler_info *handler)
 {
     for (uint32_t p = 0; p < handler->parameter_count; p++) {
         if (handler->parameters[p].is_outlet)
-            return say_usage("handler %s sends through '%s' to another ring kernel; 'run' has only one", handler->name,
-                             handler->parameters[p].name);
+            return say_usage("handler %s sends through '%s' to another ring kernel; this command has only one",
+                             handler->name, handler->parameters[p].name);
     }
     return EXIT_DONE;
 }

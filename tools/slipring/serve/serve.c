@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `slipring serve`: a worker of a name that machines share.
+#include "bind.h"
 #include "device_option.h"
 #include "interrupt.h"
 #include "json_out.h"
@@ -13,6 +14,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name NAME [OPTION]...\n"
@@ -23,6 +25,9 @@ static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name N
                            "systemd when it is ready (Type=notify).\n"
                            "\n" REMOTE_HELP "  --ring HANDLER       the handler, if the file has several\n"
                            "  --device NAME        the device that runs the handler (default auto)\n"
+                           "  --bind NAME=VALUE    a parameter of the handler: a number, a file or zeros:N\n"
+                           "                       ('slipring run --help'). All workers of a name need equal\n"
+                           "                       values\n"
                            "  --keys text|number|none\n"
                            "                       what a key is (default text)\n"
                            "  --key-bytes N        maximum bytes of a text (default 60)\n"
@@ -40,7 +45,8 @@ static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name N
                            "  slipring serve examples/ward/ward.cu --cluster nats://127.0.0.1:4222 \\\n"
                            "    --name ward --partitions 8\n"
                            "\n"
-                           "SIGHUP: reads the file again, and replaces the handler between two messages.\n"
+                           "SIGHUP: reads FILE.cu and the files of --bind again, and replaces the handler\n"
+                           "between two messages.\n"
                            "Refuses a handler that does not compile or has another layout. If the new\n"
                            "handler faults, the previous handler continues.\n"
                            "\n"
@@ -57,16 +63,18 @@ typedef struct options {
     slr_worker_desc worker;
     slr_ring_desc ring;
     source_options source;
+    run_list bindings;
     bool json;
 } options;
 
-enum { RING = 256, DEVICE, KEYS, KEY_BYTES, INSTANCES, PARTITIONS, CAPACITY, LEASE, REPLICAS, SNAPSHOT, JSON };
+enum { RING = 256, DEVICE, BIND, KEYS, KEY_BYTES, INSTANCES, PARTITIONS, CAPACITY, LEASE, REPLICAS, SNAPSHOT, JSON };
 
 static const struct option long_options[] = {
     SOURCE_LONG,
     REMOTE_LONG,
     {"ring", required_argument, NULL, RING},
     {"device", required_argument, NULL, DEVICE},
+    {"bind", required_argument, NULL, BIND},
     {"keys", required_argument, NULL, KEYS},
     {"key-bytes", required_argument, NULL, KEY_BYTES},
     {"instances", required_argument, NULL, INSTANCES},
@@ -118,6 +126,8 @@ static int take_option(int option, char **argv, options *out)
     case DEVICE:
         out->device = optarg;
         return -1;
+    case BIND:
+        return run_list_add(&out->bindings, optarg);
     case KEYS:
         return take_keys(&out->ring.keys, optarg);
     case KEY_BYTES:
@@ -166,13 +176,27 @@ static int parse(int argc, char **argv, options *out)
     return remote_option_check(&out->where);
 }
 
-// Each problem once, as it comes: a worker goes on.
-static void say_problem(const slr_worker_stats *stats, char *said, size_t bytes)
+static void free_options(options *options)
 {
-    if (strcmp(said, stats->problem) == 0)
-        return;
-    snprintf(said, bytes, "%s", stats->problem);
-    say("%s", said);
+    free(options->bindings.items);
+    source_options_free(&options->source);
+}
+
+typedef struct said {
+    char problem[sizeof((slr_worker_stats *)NULL)->problem];
+    bool is_cut_off;
+} said;
+
+// Each problem once, as it comes: a worker goes on. And that the servers are there again.
+static void say_problem(const slr_worker_stats *stats, said *said)
+{
+    if (strcmp(said->problem, stats->problem) != 0) {
+        snprintf(said->problem, sizeof said->problem, "%s", stats->problem);
+        say("%s", said->problem);
+    }
+    if (said->is_cut_off && stats->cut_off == 0)
+        say("the NATS servers answer again");
+    said->is_cut_off = stats->cut_off != 0;
 }
 
 static void print_stats(const slr_worker_stats *stats, bool json)
@@ -202,6 +226,53 @@ static void print_stats(const slr_worker_stats *stats, bool json)
     json_out_end_object(&out);
 }
 
+// ---- the handler ---------------------------------------------------------------------------------------------------
+
+// What a ring kernel is made of, while a worker may make one.
+typedef struct handler {
+    slr_program *program;
+    bindings bindings;
+} handler;
+
+static void drop_handler(handler *handler)
+{
+    bindings_free(&handler->bindings);
+    slr_program_destroy(handler->program);
+    *handler = (struct handler){0};
+}
+
+// False: the file has none of that name, or several and no name was given. The library says that.
+static bool find_handler(const slr_program *program, const char *name, slr_handler_info *out)
+{
+    slr_handler_info info;
+    uint32_t count = 0, found = 0;
+    for (; slr_program_get_handler(program, count, &info) == SLR_OK; count++) {
+        if (name != NULL && strcmp(name, info.name) != 0)
+            continue;
+        *out = info;
+        found++;
+    }
+    return found == 1;
+}
+
+// Returns an exit code; what is not EXIT_DONE has been said.
+static int load_handler(slr_device *device, const options *options, handler *out, slr_ring_desc *ring)
+{
+    slr_handler_info info;
+    *out = (handler){0};
+    *ring = options->ring;
+    int end = kernel_load(device, options->file, &options->source, &out->program);
+    if (end == EXIT_DONE && find_handler(out->program, options->handler, &info))
+        end = bindings_make(&out->bindings, device, &info, &options->bindings);
+    ring->program = out->program;
+    ring->handler = options->handler;
+    ring->bindings = out->bindings.items;
+    ring->binding_count = out->bindings.count;
+    if (end != EXIT_DONE)
+        drop_handler(out);
+    return end;
+}
+
 // ---- SIGHUP --------------------------------------------------------------------------------------------------------
 
 static volatile sig_atomic_t reload_is_due;
@@ -212,43 +283,58 @@ static void on_reload(int number)
     reload_is_due = 1;
 }
 
-// programs[0] is the one that is served, programs[1] the one that the worker may go back to.
-static void reload(slr_device *device, const options *options, slr_worker *worker, slr_program *programs[2])
+// The handler that is served, and the one before it, which the worker may go back to.
+typedef struct handlers {
+    handler now, before;
+    uint64_t rolled_back; // as often it had gone back when `now` began
+} handlers;
+
+static void note_rollback(slr_worker *worker, handlers *handlers)
 {
-    slr_program *next;
-    slr_ring_desc ring = options->ring;
+    slr_worker_stats stats;
+    if (slr_worker_get_stats(worker, &stats) != SLR_OK || stats.rolled_back == handlers->rolled_back)
+        return;
+    handler failed = handlers->now;
+    handlers->now = handlers->before;
+    handlers->before = failed;
+    handlers->rolled_back = stats.rolled_back;
+}
+
+static void reload(slr_device *device, const options *options, slr_worker *worker, handlers *handlers)
+{
+    handler next;
+    slr_ring_desc ring;
     reload_is_due = 0;
     notify_reloading();
-    if (kernel_load(device, options->file, &options->source, &next) != EXIT_DONE)
+    if (load_handler(device, options, &next, &ring) != EXIT_DONE)
         return; // which has been said; the old one goes on
-    ring.program = next;
-    ring.handler = options->handler;
+    note_rollback(worker, handlers);
     if (slr_worker_replace(worker, &ring, CLOSE_NS) != SLR_OK) {
         say("%s: the handler was not replaced: %s", options->file, slr_error_message());
-        slr_program_destroy(next);
+        drop_handler(&next);
         return;
     }
     say("%s: the handler was replaced", options->file);
-    slr_program_destroy(programs[1]);
-    programs[1] = programs[0];
-    programs[0] = next;
+    drop_handler(&handlers->before);
+    handlers->before = handlers->now;
+    handlers->now = next;
 }
 
-static int serve(slr_device *device, const options *options, slr_worker *worker, slr_program *programs[2])
+static int serve(slr_device *device, const options *options, slr_worker *worker, handlers *handlers)
 {
     slr_worker_stats stats;
-    char said[sizeof stats.problem] = "";
+    said said = {0};
     bool is_drained = false;
     notify_say("READY=1\nSTATUS=serving");
     while (!interrupted() && !is_drained) {
         slr_worker_turn(worker, TURN_NS);
         notify_alive();
         if (reload_is_due) {
-            reload(device, options, worker, programs);
+            reload(device, options, worker, handlers);
             notify_say("READY=1\nSTATUS=serving"); // with the new handler, or the old one: that is on stderr
         }
         if (slr_worker_get_stats(worker, &stats) == SLR_OK)
-            say_problem(&stats, said, sizeof said);
+            say_problem(&stats, &said);
         is_drained = stats.draining != 0 && stats.owned == 0;
     }
     notify_say("STOPPING=1\nSTATUS=handing over");
@@ -267,32 +353,30 @@ int verb_serve(int argc, char **argv)
 {
     options options;
     slr_device *device;
-    slr_program *programs[2] = {NULL, NULL};
+    handlers handlers = {0};
+    slr_ring_desc ring;
     slr_worker *worker;
     int end = parse(argc, argv, &options);
     if (end != -1) {
-        source_options_free(&options.source);
+        free_options(&options);
         return end;
     }
     interrupt_note();
     end = device_option_open(options.device, NULL, &device, NULL);
     if (end == EXIT_DONE) {
-        end = kernel_load(device, options.file, &options.source, &programs[0]);
-        options.ring.program = programs[0];
-        options.ring.handler = options.handler;
-        slr_status status = end == EXIT_DONE
-                                ? slr_worker_open(device, &options.ring, &options.where, &options.worker, &worker)
-                                : SLR_OK;
+        end = load_handler(device, &options, &handlers.now, &ring);
+        slr_status status =
+            end == EXIT_DONE ? slr_worker_open(device, &ring, &options.where, &options.worker, &worker) : SLR_OK;
         if (status != SLR_OK)
             end = remote_option_say(status, options.where.name);
         interrupt_on_hangup(on_reload);
         interrupt_deliver();
         if (end == EXIT_DONE)
-            end = serve(device, &options, worker, programs);
-        slr_program_destroy(programs[0]);
-        slr_program_destroy(programs[1]);
+            end = serve(device, &options, worker, &handlers);
+        drop_handler(&handlers.now);
+        drop_handler(&handlers.before);
         slr_device_close(device);
     }
-    source_options_free(&options.source);
+    free_options(&options);
     return end;
 }
