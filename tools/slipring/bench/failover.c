@@ -151,6 +151,8 @@ typedef struct shares {
 static void see_share(void *user, const slr_remote_worker *worker)
 {
     shares *shares = user;
+    if (worker->is_lost)
+        return;
     shares->workers++;
     shares->owned += worker->partitions;
     shares->least = worker->partitions < shares->least ? worker->partitions : shares->least;
