@@ -536,7 +536,7 @@ slr_status slri_generate_ragged(struct slri_plan *plan, const struct slri_trial 
         const struct slri_lessons *lessons = &learned->lessons;
         const bool guards_block = lessons->nears[i] && even->is_size[i]; // not as a radius
         if (slri_plan_is_given(plan, i) || slri_plan_is_read(plan, i) ||
-            !(lessons->bound[i] | lessons->total[i] | guards_block))
+            !(lessons->bound[i] || lessons->total[i] || guards_block))
             continue;
         out->value[i] -= out->value[i] > 2 * RAGGED_BY ? RAGGED_BY : out->value[i] > 1;
         *is_there = true;

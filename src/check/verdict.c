@@ -31,7 +31,7 @@ static uint64_t guards(const struct slri_run *run)
 {
     uint64_t from = 0;
     for (uint32_t i = 0; i < run->slots; i++)
-        from |= run->lessons->bound[i] | run->lessons->total[i] | run->lessons->nears[i] ? SLRI_FROM_SLOT(i) : 0;
+        from |= run->lessons->bound[i] || run->lessons->total[i] || run->lessons->nears[i] ? SLRI_FROM_SLOT(i) : 0;
     return from & run->made->values;
 }
 
