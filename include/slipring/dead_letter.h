@@ -29,6 +29,9 @@ typedef struct slr_dead_letter {
     uint32_t bytes, instance, correlation, priority;
     uint32_t reserved;
     uint64_t sent_ns; ///< when the message was sent (monotonic clock), if slr_ring_desc.time_stamps is 1; else 0
+    /// Of a message that faulted, its own fault: the line in the source if the fault has one, the instance and the
+    /// cause, as in slr_ring_stats.last_fault; else "".
+    char fault[192];
 } slr_dead_letter;
 
 /// Removes up to `most` dead letters from a ring kernel and copies them to `letters`. A ring kernel is divided into

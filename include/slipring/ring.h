@@ -275,7 +275,8 @@ typedef struct slr_ring_stats {
     uint64_t replied; ///< replies, including notices (replies without payload)
     slr_ring_state state;
     slr_ring_mode mode;
-    /// The last fault: its line in the source if it has one, its instance and its cause; "" before the first fault.
+    /// The last fault: its line in the source if it has one, its instance and its cause; "" before the first fault. A
+    /// shard whose device was lost while it recorded a fault has no last fault.
     char last_fault[192];
     /// Parts of `dropped`: messages dropped as the oldest, and messages dropped as the lowest in priority.
     uint64_t dropped_oldest, dropped_lowest;

@@ -166,6 +166,11 @@ typedef struct slr_output {
 SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload, size_t capacity,
                                       uint64_t timeout_ns);
 
+/// Gives the reason of the notice that the last slr_server_receive gave: the line in the source if the fault has one,
+/// the instance and the cause. Gives "" if the last slr_server_receive gave an output, or if nothing was received.
+/// Threads: the server's owner.  Blocks: no.  Owns: the server; the text stays until the next slr_server_receive.
+SLR_API const char *slr_server_get_fault(const slr_server *server);
+
 /// Gives a file descriptor on which the system call poll(2) can wait for outputs. After slr_server_receive has returned
 /// TIMEOUT, the descriptor becomes readable as soon as there is an output to receive.
 /// Threads: the server's owner.  Blocks: no.  Errors: SYSTEM, INVALID.

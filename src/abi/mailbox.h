@@ -229,12 +229,47 @@ __device__ void mb_publish_replies(MB_ARENA *S, MB_ARENA *P, mb_word port)
     mb_publish_behind(S, P, port, mb_port(P, port));
 }
 
+// The last fault's words change between these two, and the next fault changes them again: by releases, so that whoever
+// acquires one of the new words and then looks at the turn finds that it is another. An owner that was lost in between
+// leaves an odd turn, with which the next one begins.
+__device__ void mb_begin_fault(MB_ARENA *S, const MB_ARENA *P)
+{
+    MB_STORE(P[MBP_OWNER] + MB_FAULT_TURN, MB_LOAD(P[MBP_OWNER] + MB_FAULT_TURN) | 1u);
+}
+
+__device__ void mb_end_fault(MB_ARENA *S, const MB_ARENA *P)
+{
+    MB_RELEASE(P[MBP_OWNER] + MB_FAULT_TURN, MB_LOAD(P[MBP_OWNER] + MB_FAULT_TURN) + 1u);
+}
+
+// Of an owner on a device, which knows no column or index, and has no clock that is the host's: engine/fault.c.
+MB_APART __device__ void mb_note_fault(MB_ARENA *S, MB_ARENA *P, mb_word kind, mb_word file, mb_word line,
+                                       mb_word instance)
+{
+    mb_word owner = P[MBP_OWNER];
+    if (MB_LOAD(owner + MB_FIRST_KIND) == 0u) {
+        MB_STORE(owner + MB_FIRST_FILE, file);
+        MB_STORE(owner + MB_FIRST_LINE, line);
+        MB_STORE(owner + MB_FIRST_INSTANCE, instance);
+        MB_STORE(owner + MB_FIRST_NUMBER, P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED] + P[MBP_IN_DOUBT] + 1u);
+        MB_RELEASE(owner + MB_FIRST_KIND, kind);
+    }
+    mb_begin_fault(S, P);
+    MB_RELEASE(owner + MB_FAULT_FILE, file);
+    MB_RELEASE(owner + MB_FAULT_LINE, line);
+    MB_RELEASE(owner + MB_FAULT_INSTANCE, instance);
+    MB_RELEASE(owner + MB_FAULT_KIND, kind);
+    mb_end_fault(S, P);
+}
+
 __device__ mb_word mb_letter_slot(const MB_ARENA *S, mb_word owner, mb_word position)
 {
-    return owner + MB_SIZE(MB_LETTERS_AT) + (position & MB_SIZE(MB_LETTER_MASK)) * MB_SIZE(MB_SLOT_WORDS);
+    return owner + MB_SIZE(MB_LETTERS_AT) +
+           (position & MB_SIZE(MB_LETTER_MASK)) * (MB_SIZE(MB_SLOT_WORDS) + MB_LETTER_FAULT_WORDS);
 }
 
 // Copies a message that will not be handled to where the host finds it. Never waits: without room it is only counted.
+// Of one that faulted, its fault is the shard's last one: the owner has just noted it.
 MB_APART __device__ void mb_write_letter(MB_ARENA *S, MB_ARENA *P, mb_word at, mb_word reason)
 {
     if (MB_SIZE(MB_LETTERS) == 0u) {
@@ -250,6 +285,9 @@ MB_APART __device__ void mb_write_letter(MB_ARENA *S, MB_ARENA *P, mb_word at, m
     mb_word slot = mb_letter_slot(S, P[MBP_OWNER], position);
     for (mb_word k = MB_INSTANCE; k < MB_SIZE(MB_SLOT_WORDS); ++k) {
         S[slot + k] = MB_AT(at + k);
+    }
+    for (mb_word k = 0u; reason == MB_LETTER_FAULTED && k < MB_LETTER_FAULT_WORDS; ++k) {
+        S[slot + MB_SIZE(MB_SLOT_WORDS) + k] = MB_LOAD(P[MBP_OWNER] + MB_FAULT_KIND + k);
     }
     S[slot + MB_HEAD] = (MB_AT(at + MB_HEAD) & 255u) | reason << 16u;
     P[MBP_LETTERS] = position + 1u;
@@ -359,7 +397,7 @@ __device__ mb_word mb_idle(MB_ARENA *S, MB_ARENA *P)
 }
 
 // The handler of a batch's message k wrote `replies` replies into the port's next reply slots; their headers follow.
-// `flags` is 0 or MB_FLAG_FAULT.
+// `flags` is 0, or MB_FLAG_FAULT behind the note of its fault.
 __device__ void mb_handled(MB_ARENA *S, MB_ARENA *P, mb_word k, mb_word replies, mb_word flags)
 {
     mb_word port = P[MBP_BATCH(k)];

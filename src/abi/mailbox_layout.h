@@ -106,14 +106,14 @@ typedef unsigned mb_word;
 #define MB_HANDLED 2u
 #define MB_FAULTED 3u
 #define MB_REPLIED 4u
-#define MB_FAULT_KIND 5u // the last fault: kind, file, line, instance
-#define MB_FAULT_FILE 6u
-#define MB_FAULT_LINE 7u
-#define MB_FAULT_INSTANCE 8u
-#define MB_GRANTED_RETIRED 9u // messages whose credits are their port's own, modulo 2^32
-#define MB_FAULT_COLUMN 10u   // 0 where the owner does not know it, and so are the next two, of 64 bits: abi/handler.h
-#define MB_FAULT_INDEX 11u
-#define MB_FAULT_SIZE 13u
+#define MB_GRANTED_RETIRED 5u // messages whose credits are their port's own, modulo 2^32
+#define MB_FAULT_KIND 6u      // the last fault; read between two looks at MB_FAULT_TURN
+#define MB_FAULT_FILE 7u
+#define MB_FAULT_LINE 8u
+#define MB_FAULT_COLUMN 9u // 0 where the owner does not know it, and so are the next two, of 64 bits: abi/handler.h
+#define MB_FAULT_INDEX 10u
+#define MB_FAULT_SIZE 12u
+#define MB_FAULT_INSTANCE 14u
 #define MB_FAULT_WHEN                                                                                                  \
     15u // in units of 2^16 ns, modulo 2^32: which shard's was the last; 0: the owner has no such clock
 #define MB_DROPPED 16u
@@ -128,6 +128,7 @@ typedef unsigned mb_word;
 #define MB_FIRST_SIZE 26u
 #define MB_FIRST_NUMBER 28u // the how many-eth of the shard's messages that was, modulo 2^32
 #define MB_FIRST_TIME 29u   // ns on the host's clock, 64 bits; 0: the owner has none
+#define MB_FAULT_TURN 31u   // odd while the last fault's words change (mb_begin_fault)
 #define MB_OWNER_WORDS MB_LINE
 // a reply lane: a line, then slots
 #define MB_GONE_AT 0u      // of a closed port: replies published, when nothing of it is left in the shard
@@ -136,7 +137,9 @@ typedef unsigned mb_word;
 #define MB_REPLY_PORT 4u   // room for MBP_PORT_WORDS of an owner on the host: the port's words among its own, P
 #define MB_REPLY_SLOTS 32u
 
-// a dead letter: the message's slot, with why it lies here above its priority and flags
+// a dead letter: the message's slot, with why it lies here above its priority and flags; behind the slot, of a message
+// that faulted, its fault: the words from MB_FAULT_KIND to MB_FAULT_SIZE
+#define MB_LETTER_FAULT_WORDS 8u
 #define MB_LETTER_REASON(head) ((head) >> 16u)
 #define MB_LETTER_FAULTED 1u
 #define MB_LETTER_OLDEST 2u

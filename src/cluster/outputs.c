@@ -84,7 +84,7 @@ static void add_unread(slr_server *server, const slri_unread *head, const void *
 void slri_server_note_output(slr_server *server, const slri_frame_output *output, uint64_t sequence,
                              const void *payload)
 {
-    slri_unread head = {sequence, output->message, output->instance, output->index, SLR_OK};
+    slri_unread head = {sequence, output->message, output->instance, output->index, SLR_OK, NULL};
     if (sequence > server->released.outputs && !server->follows)
         add_unread(server, &head, payload);
 }
@@ -182,41 +182,54 @@ static slr_status take_reply(slr_server *server, const slr_reply *reply, const u
 
 // ---- messages that faulted -----------------------------------------------------------------------------------------
 
-static slr_status store_letter(slr_server *server, const slr_dead_letter *letter, const unsigned char *message,
-                               const char *reason)
+// A notice of it waits to be received. Nothing may fail behind the append.
+static slr_status append_letter(slr_server *server, const slri_append_part parts[], size_t count,
+                                const slri_frame_letter *entry, const char *reason)
 {
-    char text[sizeof((slr_ring_stats *)0)->last_fault] = ""; // padded with zeros
+    char *fault = malloc(entry->reason_bytes + 1);
+    if (!fault)
+        return SLRI_FAIL(NO_MEMORY, "no memory for the reason of a dead letter");
+    memcpy(fault, reason, entry->reason_bytes + 1);
+    slr_status status = slri_server_reserve(server, 1);
+    if (status == SLR_OK)
+        status = server->log->engine->append(server->log, SLRI_LOG_DEAD, server->dead_last, parts, count);
+    slri_unread notice = {0, entry->message, entry->instance, 0, SLR_HANDLER_FAULT, fault};
+    if (status == SLR_OK && !server->follows)
+        add_unread(server, &notice, NULL);
+    else
+        free(fault);
+    server->dead_last += status == SLR_OK;
+    return status;
+}
+
+static slr_status store_letter(slr_server *server, const slr_dead_letter *letter, const unsigned char *message)
+{
     uint64_t number = message_of(server, letter->correlation);
     slri_mark *mark = slri_server_mark(server, number);
     SLRI_TRY(slri_server_take_answer(server, number, SLR_HANDLER_FAULT, NULL));
     if (!mark || mark->is_dead)
         return SLR_OK; // stored before the restart
     slri_frame_head head = slri_frame_head_of(&server->shape, SLRI_FRAME_DEAD);
-    slri_frame_letter entry = {number, letter->instance, (uint32_t)strlen(reason)};
-    memcpy(text, reason, entry.reason_bytes);
+    slri_frame_letter entry = {number, letter->instance, (uint32_t)strlen(letter->fault)};
+    char reason[sizeof letter->fault] = ""; // padded with zeros
+    memcpy(reason, letter->fault, entry.reason_bytes);
     head.first = server->dead_last + 1;
     head.count = 1;
     slri_append_part parts[] = {{&head, sizeof head},
                                 {&entry, sizeof entry},
-                                {text, slri_pad(entry.reason_bytes)},
+                                {reason, slri_pad(entry.reason_bytes)},
                                 {message, slri_pad(server->step)}};
-    SLRI_TRY(slri_server_reserve(server, 1));
-    SLRI_TRY(server->log->engine->append(server->log, SLRI_LOG_DEAD, server->dead_last, parts,
-                                         sizeof parts / sizeof *parts));
-    server->dead_last++;
+    SLRI_TRY(append_letter(server, parts, sizeof parts / sizeof *parts, &entry, reason));
     mark->is_dead = 1;
-    slri_unread notice = {0, number, letter->instance, 0, SLR_HANDLER_FAULT};
-    if (!server->follows)
-        add_unread(server, &notice, NULL);
     return SLR_OK;
 }
 
-static slr_status store_letters(slr_server *server, const char *reason)
+static slr_status store_letters(slr_server *server)
 {
     const size_t step = slri_pad(server->step);
     for (; server->letters_at < server->letters_count; server->letters_at++)
         SLRI_TRY(store_letter(server, &server->letter_heads[server->letters_at],
-                              server->letters + server->letters_at * step, reason));
+                              server->letters + server->letters_at * step));
     return SLR_OK;
 }
 
@@ -228,12 +241,12 @@ static slr_status take_letters(slr_server *server)
         server->letters_due = false;
         return slri_server_go_back(server);
     }
-    SLRI_TRY(store_letters(server, stats.last_fault)); // for which there was no room
+    SLRI_TRY(store_letters(server)); // for which there was no room
     do {
         server->letters_at = 0;
         SLRI_TRY(slr_ring_take_dead_letters(server->ring, server->letter_heads, server->letters, slri_pad(server->step),
                                             LETTERS, &server->letters_count));
-        SLRI_TRY(store_letters(server, stats.last_fault));
+        SLRI_TRY(store_letters(server));
     } while (server->letters_count == LETTERS);
     server->letters_due = false;
     return SLR_OK;
@@ -361,9 +374,16 @@ slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload
         memcpy(payload, server->unread_payloads + at * server->reply_step, bytes);
     if (head->sequence)
         server->received_last = head->sequence;
+    free(server->fault);
+    server->fault = head->fault;
     server->unread_at = (at + 1) & (server->unread_capacity - 1);
     server->unread_count--;
     return SLR_OK;
+}
+
+const char *slr_server_get_fault(const slr_server *server)
+{
+    return server && server->fault ? server->fault : "";
 }
 
 slr_status slr_server_get_fd(slr_server *server, int *out)

@@ -157,6 +157,9 @@ static void release(slr_server *server)
     free(server->received);
     free(server->out);
     free(server->out_records);
+    for (uint32_t i = 0; i < server->unread_count; ++i)
+        free(server->unread[(server->unread_at + i) & (server->unread_capacity - 1)].fault);
+    free(server->fault);
     free(server->unread);
     free(server->unread_payloads);
     free(server->letters);

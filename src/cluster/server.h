@@ -78,6 +78,7 @@ typedef struct slri_unread {
     uint64_t sequence, message;
     uint32_t instance;
     uint16_t index, status;
+    char *fault; // of a notice: the fault in words, to be freed; else NULL
 } slri_unread;
 
 /// A frame on its way to the ring kernel.
@@ -177,6 +178,7 @@ struct slr_server {
     slri_unread *unread; // a ring; payloads beside
     unsigned char *unread_payloads;
     uint32_t unread_at, unread_count, unread_capacity;
+    char *fault; // of the notice that was received last; NULL: that was an output, or nothing
     uint64_t received_last;
     bool letters_due;
     uint32_t came;                      // replies, when they were last taken

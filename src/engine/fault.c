@@ -29,18 +29,26 @@ static void note_first(const struct slri_shard *shard, uint32_t fault, const str
     MB_RELEASE(owner + MB_FIRST_KIND, fault); // the words above, which are not written again
 }
 
-// Relaxed, the last one's: the next fault may change them while they are read, and a report says what it finds.
+static void release_wide(uint32_t *S, uint32_t at, uint64_t value)
+{
+    MB_RELEASE(at, (uint32_t)value);
+    MB_RELEASE(at + 1, (uint32_t)(value >> 32));
+}
+
+// The last one's words, as mb_begin_fault says.
 void slri_shard_note_fault(const struct slri_shard *shard, uint32_t fault, const struct slri_call *call)
 {
     uint32_t *S = shard->shared;
     uint32_t owner = shard->own[MBP_OWNER];
     note_first(shard, fault, call);
-    MB_STORE(owner + MB_FAULT_FILE, call->fault_file);
-    MB_STORE(owner + MB_FAULT_LINE, call->fault_line);
-    MB_STORE(owner + MB_FAULT_COLUMN, call->fault_column);
-    MB_STORE(owner + MB_FAULT_INSTANCE, call->instance);
-    store_wide(S, owner + MB_FAULT_INDEX, call->fault_index);
-    store_wide(S, owner + MB_FAULT_SIZE, call->fault_size);
-    MB_STORE(owner + MB_FAULT_WHEN, (uint32_t)(slri_now_ns() >> 16));
-    MB_STORE(owner + MB_FAULT_KIND, fault);
+    mb_begin_fault(S, shard->own);
+    MB_RELEASE(owner + MB_FAULT_FILE, call->fault_file);
+    MB_RELEASE(owner + MB_FAULT_LINE, call->fault_line);
+    MB_RELEASE(owner + MB_FAULT_COLUMN, call->fault_column);
+    MB_RELEASE(owner + MB_FAULT_INSTANCE, call->instance);
+    release_wide(S, owner + MB_FAULT_INDEX, call->fault_index);
+    release_wide(S, owner + MB_FAULT_SIZE, call->fault_size);
+    MB_RELEASE(owner + MB_FAULT_WHEN, (uint32_t)(slri_now_ns() >> 16));
+    MB_RELEASE(owner + MB_FAULT_KIND, fault);
+    mb_end_fault(S, shard->own);
 }

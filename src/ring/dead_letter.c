@@ -38,6 +38,8 @@ static slr_dead_letter describe_dead_letter(const slr_ring *ring, uint32_t at)
                               .priority = slot[MB_HEAD] & 255u};
     if (ring->stamped)
         memcpy(&letter.sent_ns, &slot[S[MB_SLOT_WORDS] - 2], sizeof letter.sent_ns);
+    if (letter.reason == SLR_DEAD_LETTER_FAULTED)
+        slri_letter_describe(ring, at, letter.fault, sizeof letter.fault);
     return letter;
 }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last fault and the first one in words, from what the owners of the shards have left (engine/fault.c).
+// Faults in words: the last one, the first, and those of dead letters, from what the owners of the shards have left
+// (engine/fault.c).
+#include "base/thread.h"
 #include "ir/blame.h"
 #include "ir/ir_names.h"
 #include "ring/ring.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { TRIES = 200 };
 
 struct fault {
     struct slri_blame blame;
@@ -18,14 +22,42 @@ static uint64_t load_wide(const uint32_t *S, uint32_t at)
     return MB_LOAD(at) | (uint64_t)MB_LOAD(at + 1) << 32;
 }
 
-static struct fault load_last(const uint32_t *S, uint32_t owner)
+// From MB_FAULT_KIND on, as they lie there and in a dead letter.
+static struct slri_blame blame_of(const uint32_t word[MB_LETTER_FAULT_WORDS])
 {
-    return (struct fault){
-        .blame = {MB_LOAD(owner + MB_FAULT_KIND),
-                  {MB_LOAD(owner + MB_FAULT_FILE), MB_LOAD(owner + MB_FAULT_LINE), MB_LOAD(owner + MB_FAULT_COLUMN)},
-                  load_wide(S, owner + MB_FAULT_INDEX),
-                  load_wide(S, owner + MB_FAULT_SIZE)},
-        .instance = MB_LOAD(owner + MB_FAULT_INSTANCE)};
+    return (struct slri_blame){
+        .fault = word[MB_FAULT_KIND - MB_FAULT_KIND],
+        .where = {.file = word[MB_FAULT_FILE - MB_FAULT_KIND],
+                  .line = word[MB_FAULT_LINE - MB_FAULT_KIND],
+                  .column = word[MB_FAULT_COLUMN - MB_FAULT_KIND]},
+        .index = word[MB_FAULT_INDEX - MB_FAULT_KIND] | (uint64_t)word[MB_FAULT_INDEX + 1 - MB_FAULT_KIND] << 32,
+        .size = word[MB_FAULT_SIZE - MB_FAULT_KIND] | (uint64_t)word[MB_FAULT_SIZE + 1 - MB_FAULT_KIND] << 32};
+}
+
+_Static_assert(MB_FAULT_SIZE + 2 - MB_FAULT_KIND == MB_LETTER_FAULT_WORDS, "a dead letter has all of them");
+
+// Whether no fault was being noted meanwhile. The words are acquired, so that if one of them is a later fault's, the
+// second look at the turn finds what that fault's owner made of it before (mb_begin_fault).
+static bool try_last(const uint32_t *S, uint32_t owner, struct fault *out, uint32_t *when)
+{
+    uint32_t turn = MB_ACQUIRE(owner + MB_FAULT_TURN), word[MB_LETTER_FAULT_WORDS];
+    for (uint32_t k = 0; k < MB_LETTER_FAULT_WORDS; ++k)
+        word[k] = MB_ACQUIRE(owner + MB_FAULT_KIND + k);
+    *out = (struct fault){.blame = blame_of(word), .instance = MB_ACQUIRE(owner + MB_FAULT_INSTANCE)};
+    *when = MB_ACQUIRE(owner + MB_FAULT_WHEN);
+    return turn % 2 == 0 && MB_LOAD(owner + MB_FAULT_TURN) == turn;
+}
+
+// False where there was none. An owner notes one in less than a microsecond, unless it loses its core in between: hence
+// the yields. If it has lost its device there, the words stay as they are, and are never shown.
+static bool load_last(const uint32_t *S, uint32_t owner, struct fault *out, uint32_t *when)
+{
+    for (uint32_t tries = 0; !try_last(S, owner, out, when); ++tries) {
+        if (tries == TRIES)
+            return false;
+        slri_yield();
+    }
+    return out->blame.fault != SLRI_FAULT_NONE;
 }
 
 static struct fault load_first(const uint32_t *S, uint32_t owner)
@@ -70,10 +102,9 @@ static bool find_last(const slr_ring *ring, struct fault *out)
     bool any = false;
     uint32_t latest = 0;
     for (uint32_t i = 0; i < ring->shards; ++i) {
-        const uint32_t *S = ring->S;
-        uint32_t owner = mb_owner(S, i), when = MB_LOAD(owner + MB_FAULT_WHEN);
-        struct fault last = load_last(S, owner);
-        if (last.blame.fault == SLRI_FAULT_NONE || (any && (int32_t)(when - latest) < 0))
+        struct fault last;
+        uint32_t when;
+        if (!load_last(ring->S, mb_owner(ring->S, i), &last, &when) || (any && (int32_t)(when - latest) < 0))
             continue;
         *out = last;
         latest = when;
@@ -82,19 +113,22 @@ static bool find_last(const slr_ring *ring, struct fault *out)
     return any;
 }
 
-static void describe_last(const slr_ring *ring, slr_ring_stats *out)
+static void describe_fault(const slr_ring *ring, const struct fault *fault, char *out, size_t bytes)
 {
-    struct fault last;
     char what[SLRI_BLAME_BYTES];
-    if (!find_last(ring, &last))
-        return;
-    const struct slri_where *where = &last.blame.where;
-    describe_what(ring, &last.blame, what);
-    if (has_place(ring, last.blame.fault))
-        snprintf(out->last_fault, sizeof out->last_fault, "%s:%u: instance %u: %s", file_of(ring, where), where->line,
-                 last.instance, what);
+    const struct slri_where *where = &fault->blame.where;
+    describe_what(ring, &fault->blame, what);
+    if (has_place(ring, fault->blame.fault))
+        snprintf(out, bytes, "%s:%u: instance %u: %s", file_of(ring, where), where->line, fault->instance, what);
     else
-        snprintf(out->last_fault, sizeof out->last_fault, "instance %u: %s", last.instance, what);
+        snprintf(out, bytes, "instance %u: %s", fault->instance, what);
+}
+
+void slri_letter_describe(const slr_ring *ring, uint32_t at, char *out, size_t bytes)
+{
+    const uint32_t *S = ring->S;
+    const struct fault fault = {.blame = blame_of(&S[at + S[MB_SLOT_WORDS]]), .instance = S[at + MB_INSTANCE]};
+    describe_fault(ring, &fault, out, bytes);
 }
 
 // The earliest of the shards' first ones; of those without a time, that of the first shard.
@@ -135,7 +169,9 @@ static void describe_first(const slr_ring *ring, slr_ring_stats *out)
 
 void slri_faults_describe(const slr_ring *ring, slr_ring_stats *out)
 {
-    describe_last(ring, out);
+    struct fault last;
+    if (find_last(ring, &last))
+        describe_fault(ring, &last, out->last_fault, sizeof out->last_fault);
     describe_first(ring, out);
     if (ring->loop)
         slri_loop_describe(ring->loop, out->last_fault, sizeof out->last_fault);

@@ -79,7 +79,7 @@ static void size(const slr_ring *ring, struct slri_layout *l)
     l->lane = slri_round_up(l->lane_times_at + 2 * l->times, MB_LINE);
     l->reply_lane = slri_round_up(MB_REPLY_SLOTS + l->reply_slots * l->reply_slot, MB_LINE);
     l->letter_slots = ring->dead_letters ? slri_power_of_two(ring->dead_letters) : 0;
-    uint64_t pool = (l->credits + 1) * l->slot, letters = l->letter_slots * l->slot;
+    uint64_t pool = (l->credits + 1) * l->slot, letters = l->letter_slots * (l->slot + MB_LETTER_FAULT_WORDS);
     l->letters_at = slri_round_up(pool, MB_LINE);
     l->node_times_at = slri_round_up(l->letters_at + letters, MB_LINE);
     l->kept = slri_round_up(l->node_times_at + (ring->latency_every ? 2 * (l->credits + 1) : 0), MB_LINE);

@@ -279,7 +279,9 @@ void slri_loop_wake(slr_context *loop);
 void slri_loop_join(slr_context *loop);                          // main has returned; NULL is fine
 uint32_t slri_loop_held(const slr_context *loop, uint32_t node); // where that held message lies, 0: it is not held
 bool slri_loop_holds(const slr_delivery *delivery);
-void slri_faults_describe(const slr_ring *ring, slr_ring_stats *out);     // fault_report.c: the last and the first
+void slri_faults_describe(const slr_ring *ring, slr_ring_stats *out); // fault_report.c: the last and the first
+// The fault of the dead letter at S[at], whose message faulted.
+void slri_letter_describe(const slr_ring *ring, uint32_t at, char *out, size_t bytes);
 void slri_loop_describe(const slr_context *loop, char *out, size_t room); // why its main failed it, if it did
 // overflow.c
 void slri_ring_evict_launched(slr_ring *ring);    // does what owners do, where none has been started yet

@@ -171,6 +171,33 @@ static void a_fault_is_reported_with_the_line_of_its_message(void **state)
     says(command, 0, "messages that faulted: 1\n");
 }
 
+// Many messages are handled before the first notice is read: by then the ring kernel's last fault is another's.
+static void a_fault_is_reported_with_its_own_reason(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"", "--device 'cpu?threads=1'", "--device 'cpu?engine=interpreted'",
+                                          "--state own", "--ordered"};
+    char command[1024];
+    for (size_t i = 0; i < sizeof options / sizeof *options; ++i) {
+        snprintf(command, sizeof command,
+                 "cat >own.cu <<'END'\n"
+                 "struct m { int kind; int d; }; struct s { int n; }; struct r { int n; };\n"
+                 "__ring__ void own(struct s *self, const struct m *in)\n"
+                 "{ struct r r = {}; int buf[8] = {1};\n"
+                 "  if (in->kind == 1) r.n = 10 / in->d;\n"
+                 "  if (in->kind == 2) r.n = buf[in->d];\n"
+                 "  ring_reply(&r); }\n"
+                 "END\n"
+                 "awk 'BEGIN { print \"key,kind,d\"; for (i = 1; i <= 500; i++) print \"k\" i %% 7 \",\" 1 + i %% 2 "
+                 "\",\" (i %% 2 ? 100 : 0) }' >own.csv; rm -rf own\n"
+                 "\"$S\" run own.cu --key key --input own.csv --on-error skip %s 2>&1 >/dev/null | awk '"
+                 "/the handler faulted/ { line = $4 + 0; what = (line - 1) %% 2 ? \"outside\" : \"zero\"; "
+                 "n += index($0, what) > 0 } END { print n }'",
+                 options[i]);
+        gives(command, 0, "20\n");
+    }
+}
+
 static void the_first_fault_is_said_at_the_end_with_what_was_indexed_and_the_key(void **state)
 {
     (void)state;
@@ -371,6 +398,7 @@ int main(void)
         cmocka_unit_test(a_bad_row_stops_or_is_skipped_and_its_line_is_named),
         cmocka_unit_test(columns_are_checked_against_the_message),
         cmocka_unit_test(a_fault_is_reported_with_the_line_of_its_message),
+        cmocka_unit_test(a_fault_is_reported_with_its_own_reason),
         cmocka_unit_test(the_first_fault_is_said_at_the_end_with_what_was_indexed_and_the_key),
         cmocka_unit_test(what_the_handler_prints_comes_on_standard_error_with_its_key),
         cmocka_unit_test(parameters_are_bound_to_values_files_and_zeros),

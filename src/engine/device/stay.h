@@ -38,22 +38,6 @@ __device__ void slr_handle(unsigned *R)
     R[SLR_RECORD] = 0u;
 }
 
-__device__ void slr_note_fault(unsigned *S, unsigned *P, const unsigned *R, unsigned k)
-{
-    unsigned owner = P[MBP_OWNER], instance = S[P[MBP_BATCH(k) + 1u] + MB_INSTANCE];
-    if (MB_LOAD(owner + MB_FIRST_KIND) == 0u) { // engine/fault.c; no clock here is the host's
-        MB_STORE(owner + MB_FIRST_FILE, R[SLR_RECORD + RL_FILE]);
-        MB_STORE(owner + MB_FIRST_LINE, R[SLR_RECORD + RL_LINE]);
-        MB_STORE(owner + MB_FIRST_INSTANCE, instance);
-        MB_STORE(owner + MB_FIRST_NUMBER, P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED] + P[MBP_IN_DOUBT] + 1u);
-        MB_RELEASE(owner + MB_FIRST_KIND, R[SLR_RECORD + RL_FAULT]);
-    }
-    MB_STORE(owner + MB_FAULT_FILE, R[SLR_RECORD + RL_FILE]);
-    MB_STORE(owner + MB_FAULT_LINE, R[SLR_RECORD + RL_LINE]);
-    MB_STORE(owner + MB_FAULT_INSTANCE, instance);
-    MB_STORE(owner + MB_FAULT_KIND, R[SLR_RECORD + RL_FAULT]);
-}
-
 // What the handler is given: the message at `at`, and where in S its replies go.
 __device__ void slr_give(const unsigned *S, const unsigned *P, unsigned *R, unsigned port, unsigned q, unsigned at)
 {
@@ -69,7 +53,8 @@ __device__ void slr_give(const unsigned *S, const unsigned *P, unsigned *R, unsi
 // Message k of the batch has faulted.
 __device__ void slr_fault(unsigned *S, unsigned *P, unsigned *R, const struct slri_resident_entry *entry, unsigned k)
 {
-    slr_note_fault(S, P, R, k);
+    mb_note_fault(S, P, R[SLR_RECORD + RL_FAULT], R[SLR_RECORD + RL_FILE], R[SLR_RECORD + RL_LINE],
+                  S[P[MBP_BATCH(k) + 1u] + MB_INSTANCE]);
     R[SLR_JUDGED] = entry->judges;
     mb_handled(S, P, k, MB_SIZE(MB_MAX_REPLIES) != 0u ? 1u : 0u, MB_FLAG_FAULT);
 }

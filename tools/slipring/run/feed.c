@@ -25,7 +25,9 @@ enum {
 
 static slr_status start(feed *feed, slr_device *device, const slr_ring_desc *desc)
 {
-    slr_status status = slr_ring_create(device, desc, &feed->ring);
+    slr_ring_desc with_letters = *desc;
+    with_letters.dead_letters = FEED_LETTERS; // each with its own fault
+    slr_status status = slr_ring_create(device, &with_letters, &feed->ring);
     if (status == SLR_OK)
         status = slr_ring_launch(feed->ring);
     if (status == SLR_OK)
@@ -73,6 +75,7 @@ void feed_close(feed *feed)
     free(feed->lines);
     free(feed->replies);
     free(feed->payloads);
+    free(feed->letters);
 }
 
 unsigned char *feed_slot(feed *feed)
@@ -104,6 +107,37 @@ static void hand_over(feed *feed, uint32_t count)
             feed->accepted - number <= feed->line_count - BATCH ? feed->lines[number % feed->line_count] : 0;
         feed->on_reply(feed->user, reply, feed->payloads + i * feed->reply_stride, number, line);
     }
+}
+
+// A shard keeps its first letters, and its notices come in the same order: so while at most FEED_LETTERS faults are
+// asked for, none of theirs is lost. Letters of other shards may be found before the one that is looked for.
+static bool take_letter(feed *feed)
+{
+    if (feed->letter_count == feed->letter_capacity) {
+        feed->letter_capacity += FEED_LETTERS;
+        feed->letters = memory_grow(feed->letters, feed->letter_capacity, sizeof *feed->letters);
+    }
+    uint32_t taken = 0;
+    slr_dead_letter *to = &feed->letters[feed->letter_count];
+    slr_status status = slr_ring_take_dead_letters(feed->ring, to, NULL, 0, 1, &taken);
+    feed->letter_count += taken;
+    return status == SLR_OK && taken == 1;
+}
+
+const char *feed_fault(feed *feed, uint64_t number)
+{
+    if (feed->server != NULL)
+        return slr_server_get_fault(feed->server);
+    if (feed->sender != NULL)
+        return "";
+    for (uint32_t i = 0; i < feed->letter_count || take_letter(feed); i++) {
+        if (((feed->letters[i].correlation - FIRST_CORRELATION - number) & 0x7fffffff) != 0)
+            continue;
+        memcpy(feed->fault, feed->letters[i].fault, sizeof feed->fault);
+        feed->letters[i] = feed->letters[--feed->letter_count];
+        return feed->fault;
+    }
+    return "";
 }
 
 // Takes replies once. `count` is how many came.

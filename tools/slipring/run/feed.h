@@ -5,6 +5,7 @@
 #ifndef FEED_H
 #define FEED_H
 
+#include <slipring/dead_letter.h>
 #include <slipring/keys.h>
 #include <slipring/port.h>
 #include <slipring/remote.h>
@@ -17,6 +18,9 @@
 /// message, 0 where it is too long ago. A fault notice has reply->status SLR_HANDLER_FAULT and no payload.
 typedef void feed_on_reply(void *user, const slr_reply *reply, const unsigned char *payload, uint64_t number,
                            uint64_t line);
+
+/// The faults of so many messages can be asked for.
+enum { FEED_LETTERS = 20 };
 
 typedef struct feed {
     slr_server *server; // of --state, and then its ring kernel; NULL: none
@@ -37,6 +41,9 @@ typedef struct feed {
     uint64_t accepted;
     slr_reply *replies; // taken together
     unsigned char *payloads;
+    slr_dead_letter *letters; // taken, and not asked for yet
+    uint32_t letter_count, letter_capacity;
+    char fault[sizeof((slr_dead_letter *)0)->fault]; // that was asked for
     feed_on_reply *on_reply;
     slr_key (*key_of)(void *user, uint64_t number); // of a ring kernel with keys: that of a message of the batch
     void *user;
@@ -62,6 +69,10 @@ slr_status feed_flush(feed *feed);
 
 /// Hands over what has come, waiting for the first until `timeout_ns`. OK also where nothing came.
 slr_status feed_take(feed *feed, uint64_t timeout_ns);
+
+/// In on_reply, of a fault notice: the fault of that message in words, until the next call. "" of a ring kernel of
+/// --cluster, and of others where more than FEED_LETTERS faults were not asked for.
+const char *feed_fault(feed *feed, uint64_t number);
 
 /// Waits until all that was accepted has been handled, and hands over every reply.
 slr_status feed_settle(feed *feed);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COMPLAINTS = 20 }; // rows that are reported one by one
+enum { COMPLAINTS = FEED_LETTERS }; // rows that are reported one by one
 
 void run_stop(run *run, run_end end)
 {
@@ -75,12 +75,13 @@ slr_key run_key_of(void *user, uint64_t number)
     return slr_key_text(run->lead[0].text, run->lead[0].bytes);
 }
 
-static void report_fault(run *run, uint64_t line)
+static void report_fault(run *run, uint64_t number, uint64_t line)
 {
-    slr_ring_stats stats;
-    char text[sizeof stats.last_fault + 64] = "the handler faulted on the message that starts here";
-    if (slr_ring_get_stats(run->feed.ring, &stats) == SLR_OK && stats.last_fault[0] != '\0')
-        snprintf(text, sizeof text, "the handler faulted: %s", stats.last_fault);
+    slr_dead_letter letter;
+    char text[sizeof letter.fault + 64] = "the handler faulted on the message that starts here";
+    const char *fault = run->complaints < COMPLAINTS ? feed_fault(&run->feed, number) : "";
+    if (fault[0] != '\0')
+        snprintf(text, sizeof text, "the handler faulted: %s", fault);
     run->counts.faults++;
     run_complain(run, line, text);
 }
@@ -92,7 +93,7 @@ void run_on_reply(void *user, const slr_reply *reply, const unsigned char *paylo
     if (run->feed.server != NULL && run->feed.output.sequence > 0)
         run->received = run->feed.output.sequence;
     if (reply->status != SLR_OK) {
-        report_fault(run, line);
+        report_fault(run, number, line);
         return;
     }
     run->counts.replies++;

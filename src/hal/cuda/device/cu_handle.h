@@ -12,21 +12,6 @@ SLR_FN void slr_reset(void *state)
         words[i] = initial ? initial[i] : 0;
 }
 
-SLR_FN void slr_note_fault(mb_word *S, const mb_word *P, mb_word k, const struct slri_call *call)
-{
-    if (MB_LOAD(P[MBP_OWNER] + MB_FIRST_KIND) == 0u) { // engine/fault.c; no clock here is the host's
-        MB_STORE(P[MBP_OWNER] + MB_FIRST_FILE, call->fault_file);
-        MB_STORE(P[MBP_OWNER] + MB_FIRST_LINE, call->fault_line);
-        MB_STORE(P[MBP_OWNER] + MB_FIRST_INSTANCE, call->instance);
-        MB_STORE(P[MBP_OWNER] + MB_FIRST_NUMBER, P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED] + P[MBP_IN_DOUBT] + 1u);
-        MB_RELEASE(P[MBP_OWNER] + MB_FIRST_KIND, slr_team.fault[k]);
-    }
-    MB_STORE(P[MBP_OWNER] + MB_FAULT_FILE, call->fault_file);
-    MB_STORE(P[MBP_OWNER] + MB_FAULT_LINE, call->fault_line);
-    MB_STORE(P[MBP_OWNER] + MB_FAULT_INSTANCE, call->instance);
-    MB_STORE(P[MBP_OWNER] + MB_FAULT_KIND, slr_team.fault[k]);
-}
-
 SLR_FN void slr_fill_call(struct slri_call *call, const mb_word *message, mb_word instance)
 {
     SLRI_ADDRESS mine = slr_team.set.shards > 1 ? instance / slr_team.set.shards : instance;
@@ -59,7 +44,7 @@ SLR_FN void slr_note_handled(mb_word *S, mb_word *P, mb_word k, const struct slr
 {
     mb_word faulted = slr_team.fault[k] != 0u;
     if (faulted != 0u)
-        slr_note_fault(S, P, k, call);
+        mb_note_fault(S, P, slr_team.fault[k], call->fault_file, call->fault_line, call->instance);
     mb_word replies = faulted == 0u ? call->replies : call->max_replies ? 1u : 0u, silent = P[MBP_SILENT];
     mb_word q = MBP_PORT(P[MBP_BATCH(k)]);
     slr_team.to[k] = P[q + MBQ_REPLIES];

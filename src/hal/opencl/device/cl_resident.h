@@ -216,17 +216,7 @@ static void slr_end(__global struct slri_resident_entry *entry, uint k, const st
             slr_pass_on(entry, k, call);
         return;
     }
-    if (MB_LOAD(P[MBP_OWNER] + MB_FIRST_KIND) == 0) { // engine/fault.c; no clock here is the host's
-        MB_STORE(P[MBP_OWNER] + MB_FIRST_FILE, call->fault_file);
-        MB_STORE(P[MBP_OWNER] + MB_FIRST_LINE, call->fault_line);
-        MB_STORE(P[MBP_OWNER] + MB_FIRST_INSTANCE, call->instance);
-        MB_STORE(P[MBP_OWNER] + MB_FIRST_NUMBER, P[MBP_HANDLED] + P[MBP_FAULTED] + P[MBP_DROPPED] + P[MBP_IN_DOUBT] + 1);
-        MB_RELEASE(P[MBP_OWNER] + MB_FIRST_KIND, fault);
-    }
-    MB_STORE(P[MBP_OWNER] + MB_FAULT_FILE, call->fault_file);
-    MB_STORE(P[MBP_OWNER] + MB_FAULT_LINE, call->fault_line);
-    MB_STORE(P[MBP_OWNER] + MB_FAULT_INSTANCE, call->instance);
-    MB_STORE(P[MBP_OWNER] + MB_FAULT_KIND, fault);
+    mb_note_fault(S, P, fault, call->fault_file, call->fault_line, call->instance);
     slr_reset(entry, call->state);
     mb_handled(S, P, k, call->max_replies && !silent ? 1 : 0, MB_FLAG_FAULT);
 }
