@@ -152,6 +152,14 @@ struct task {
     int what, by;
 };
 
+// The suite also runs with other devices in place of the cpu: these know no indices.
+static bool is_on_cpu(const slr_device *device)
+{
+    slr_device_info info;
+    must(slr_device_get_info(device, &info));
+    return strcmp(info.backend, "cpu") == 0;
+}
+
 static slr_ring *create_mixed(slr_device *device, slr_program **program, slr_buffer **data)
 {
     must(slr_program_from_text(device, "mixed.cu", mixed, NULL, program));
@@ -182,14 +190,14 @@ static struct task task_of(uint32_t k)
     return task[k % 4];
 }
 
-static void check_letter(const slr_dead_letter *letter, const struct task *task, const char *spec)
+static void check_letter(const slr_dead_letter *letter, const struct task *task, const char *spec, bool on_cpu)
 {
     char place[64], index[32];
     static const char *const what[] = {NULL, "integer division by zero", "access outside a bound buffer",
                                        "out of fuel"};
     snprintf(place, sizeof place, "mixed.cu:%d: instance %u: ", 5 + task->what, letter->instance);
     snprintf(index, sizeof index, "index %d of 4 in", task->by);
-    bool knows_index = strstr(spec, "interpreted") && task->what == 2;
+    bool knows_index = on_cpu && strstr(spec, "interpreted") && task->what == 2;
     if (strncmp(letter->fault, place, strlen(place)) != 0 || !strstr(letter->fault, what[task->what]) ||
         (knows_index && !strstr(letter->fault, index)))
         fail_msg("%s: \"%s\" is not \"%s%s\"", spec, letter->fault, place, what[task->what]);
@@ -220,7 +228,7 @@ static void check_letters_on(const char *spec)
     assert_int_equal(taken + stats_of(ring).dead_letters_lost, PORTS * EACH / 4 * 3);
     assert_true(taken >= 64);
     for (uint32_t k = 0; k < taken; ++k)
-        check_letter(&letter[k], &message[k], spec);
+        check_letter(&letter[k], &message[k], spec, is_on_cpu(device));
     for (uint32_t p = 0; p < PORTS; ++p)
         slr_port_close(port[p]);
     end_mixed(device, ring, program, data);
@@ -244,6 +252,7 @@ static void each_letter_has_its_messages_own_fault_on_a_device(void **state)
 
 struct reading {
     slr_ring *ring;
+    bool on_cpu;
     uint32_t ends, reads, torn;
     char text[sizeof((slr_ring_stats *)0)->last_fault];
 };
@@ -258,9 +267,9 @@ static void *read_faults(void *user)
         const char *text = stats.last_fault;
         bool zero = strstr(text, "instance 0: integer division by zero") && strstr(text, "mixed.cu:6:");
         bool one = strstr(text, "instance 1: access outside") && strstr(text, "mixed.cu:7:") &&
-                   strstr(text, "index 200 of 4 in");
+                   (!r->on_cpu || strstr(text, "index 200 of 4 in"));
         bool two = strstr(text, "instance 2: access outside") && strstr(text, "mixed.cu:7:") &&
-                   strstr(text, "index 7 of 4 in");
+                   (!r->on_cpu || strstr(text, "index 7 of 4 in"));
         r->reads += text[0] != '\0';
         if (text[0] == '\0' || zero || one || two)
             continue;
@@ -279,7 +288,7 @@ static void last_fault_is_one_fault_while_others_are_noted(void **state)
     slr_ring *ring = create_mixed(device, &program, &data);
     must(slr_ring_activate(ring, LONG));
     slr_port *port = open_port(device);
-    struct reading reading = {.ring = ring};
+    struct reading reading = {.ring = ring, .on_cpu = is_on_cpu(device)};
     pthread_t reader;
     assert_int_equal(pthread_create(&reader, NULL, read_faults, &reading), 0);
     const struct task task[] = {{1, 0}, {2, 200}, {2, 7}};
