@@ -277,7 +277,7 @@ slipring_register(tests/cuda/persistent tests_opencl_persistent_test)
 set_property(TEST tests/cuda/persistent APPEND PROPERTY ENVIRONMENT SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda>
     SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent")
 
-foreach(name batch_calls batch_kernel slice)
+foreach(name batch_calls batch_kernel slice dead_letter)
     slipring_register(tests/cuda/persistent_${name} tests_ring_${name}_test)
     set_property(TEST tests/cuda/persistent_${name} APPEND PROPERTY ENVIRONMENT
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
@@ -298,7 +298,7 @@ set_property(TEST tests/cuda/persistent_flags APPEND PROPERTY ENVIRONMENT
     SLIPRING_GDR_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent&flags=bar")
 
 # Those that are relaunched likewise: the tests of src/ring with handlers that are kernels.
-foreach(name batch batch_calls batch_kernel failure fault keys ring_send route slice slice_own state)
+foreach(name batch batch_calls batch_kernel failure fault keys ring_send route slice slice_own state dead_letter)
     slipring_register(tests/cuda/ring_${name} tests_ring_${name}_test)
     set_property(TEST tests/cuda/ring_${name} APPEND PROPERTY ENVIRONMENT
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
@@ -338,7 +338,7 @@ if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
         slipring_register(tests/opencl/soak slipring_gpu soak opencl:0?ring=persistent 3)
         slipring_register(tests/opencl/soak_relaunch slipring_gpu soak opencl:0?memory=plain&ring=relaunch 3)
     endif()
-    foreach(name batch_calls batch_kernel slice)
+    foreach(name batch_calls batch_kernel slice dead_letter)
         slipring_register(tests/opencl/persistent_${name} tests_ring_${name}_test)
         set_property(TEST tests/opencl/persistent_${name} APPEND PROPERTY ENVIRONMENT
             "SLIPRING_TEST_RING_DEVICE=opencl:0?ring=persistent")
@@ -346,7 +346,7 @@ if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
     slipring_register(tests/opencl/coarse_slice tests_ring_slice_test)
     set_property(TEST tests/opencl/coarse_slice APPEND PROPERTY ENVIRONMENT
         "SLIPRING_TEST_RING_DEVICE=opencl:0?memory=coarse&ring=relaunch")
-    foreach(name batch batch_calls batch_kernel failure fault ring_send route slice slice_own) # those with kernel handlers, where the host cannot reach states
+    foreach(name batch batch_calls batch_kernel failure fault ring_send route slice slice_own dead_letter) # those with kernel handlers, where the host cannot reach states
         slipring_register(tests/opencl/plain_${name} tests_ring_${name}_test)
         set_property(TEST tests/opencl/plain_${name} APPEND PROPERTY ENVIRONMENT
             "SLIPRING_TEST_RING_DEVICE=opencl:0?memory=plain&ring=relaunch")
