@@ -85,7 +85,8 @@ typedef struct slr_tune_candidate {
     slr_tune_state state;
     uint32_t is_default;
     /// The smallest of the candidate's first samples: nanoseconds per launch, as the metric defines them, or the result
-    /// of slr_tune_desc.measure.
+    /// of slr_tune_desc.measure. The tuner measures the fastest candidate so far in turn with this one, and scales the
+    /// cost to the speed that the device had when that candidate was measured first.
     double cost;
     double predicted;    ///< the cost that the cost model predicted, in a unit of the model's own; 0: no prediction
     const char *why;     ///< why the candidate was not measured; else ""

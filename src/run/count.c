@@ -550,15 +550,19 @@ static uint64_t scaled(uint64_t sum, uint32_t samples, uint64_t threads)
 
 // ---- a core's cache ------------------------------------------------------------------------------------------------
 
-// A block in the middle of the grid; as many of its threads as there is room for.
+// A block in the middle of the grid; as many of its threads as there is room for. One is enough, and may be as long as
+// one that is counted: without its misses a long thread would seem cheap.
 static void trace_block(struct walk *walk)
 {
     const uint32_t *grid = walk->launch->grid, *block = walk->launch->block;
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     const uint64_t at = grid[0] / 2 + grid[0] * (grid[1] / 2 + (uint64_t)grid[1] * (grid[2] / 2));
-    walk->left = TRACED_INSTRUCTIONS;
+    const uint64_t most = walk->launch->most > TRACED_INSTRUCTIONS ? walk->launch->most : TRACED_INSTRUCTIONS;
+    walk->left = most;
     walk->is_traced = true;
     for (uint32_t i = 0; walk->is_traced && i < threads && i < SLRI_CORE_CACHE_THREADS; ++i) {
+        if (most - walk->left >= TRACED_INSTRUCTIONS)
+            break;
         const bool is_whole = walk_thread(walk, at * threads + i);
         walk->is_traced = walk->is_traced && is_whole;
         slri_core_cache_end_thread(walk->trace, walk->is_traced);

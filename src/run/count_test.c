@@ -8,7 +8,7 @@ struct work {
     struct slri_module *module;
     struct slri_bound bound[8];
     uint32_t bounds, grid[3], block[3];
-    uint64_t cache_bytes;
+    uint64_t most, cache_bytes;
     struct slri_count count;
 };
 
@@ -24,7 +24,7 @@ static struct work begin(const char *text, uint32_t blocks, uint32_t threads)
 static void count(struct work *w)
 {
     const struct slri_count_launch launch = {w->module, &w->module->entry[0], w->grid, w->block, w->bound,
-                                             0,         w->cache_bytes};
+                                             w->most,   w->cache_bytes};
     assert_int_equal(w->module->entry[0].bindings, w->bounds);
     slri_count(&launch, &w->count);
     slri_module_destroy(w->module);
@@ -375,6 +375,14 @@ static void threads_beyond_the_room_are_left_out(void **state)
     GIVE(&w, &n, 4);
     count(&w);
     assert_true(w.count.missed_lines >= 64 && w.count.missed_lines < 4096);
+    n = 300000; // more instructions than are traced of several threads: the first alone
+    w = begin(text, 1, 1024);
+    w.cache_bytes = 4096;
+    w.most = 4000000;
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_int_equal(w.count.missed_lines, 1024);
     n = 2000000;
     w = begin(text, 1, 1024);
     w.cache_bytes = 4096;

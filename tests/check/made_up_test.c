@@ -118,6 +118,26 @@ static void what_is_large_is_checked_smaller_and_said(void **unused)
     assert_int_equal(launch_of(0).block[0], 32);
 }
 
+static void a_size_that_threads_of_a_block_are_compared_with_is_made_smaller(void **unused)
+{
+    (void)unused;
+    check_text("__global__ void k(float *a, int n) {\n"
+               "    __shared__ float s[64];\n"
+               "    if (threadIdx.x >= n) return;\n"
+               "    s[threadIdx.x] = a[threadIdx.x];\n"
+               "    __syncthreads();\n"
+               "    a[threadIdx.x] = s[63 - threadIdx.x];\n"
+               "}",
+               NULL);
+    assert_string_equal(launch_of(0).arguments[1], "n = 64");
+    assert_string_equal(launch_of(1).arguments[1], "n = 59");
+    assert_non_null(finding_of(20)); // what nobody wrote is read
+    assert_non_null(finding_of(32)); // a barrier without those that returned
+    check_text("__global__ void k(float *a, int radius) { if (threadIdx.x < radius) a[threadIdx.x] = 1; }", NULL);
+    slr_check_launch launch;
+    assert_int_equal(slr_check_get_launch(check, 1, &launch), SLR_NOT_FOUND); // no size
+}
+
 static void the_kernels_own_text_implies_its_block(void **unused)
 {
     (void)unused;
@@ -220,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_host_launches_is_checked),
         cmocka_unit_test(what_is_large_is_checked_smaller_and_said),
+        cmocka_unit_test(a_size_that_threads_of_a_block_are_compared_with_is_made_smaller),
         cmocka_unit_test(the_kernels_own_text_implies_its_block),
         cmocka_unit_test(what_holds_for_made_up_sizes_alone_is_a_warning),
         cmocka_unit_test(what_holds_whatever_is_given_is_an_error),
