@@ -49,8 +49,8 @@ struct local {
     slri_mutex fd_lock; // a segment is not closed while it is synced
     slri_thread syncer;
     bool has_syncer;
-    uint32_t stop;          // atomic
-    slr_status sync_failed; // atomic: what the syncer has met
+    uint32_t stop;     // atomic
+    slr_status failed; // atomic: what the disk has is not known since then, and nothing is appended to that
 };
 
 const char *slri_log_stream_name(enum slri_log_stream stream)
@@ -177,18 +177,6 @@ static slr_status note_newest(struct local *local, enum slri_log_stream at, uint
     return SLR_OK;
 }
 
-// The newest file of a stream goes: before that, the note says which one is the newest then.
-static slr_status delete_newest(struct local *local, enum slri_log_stream at)
-{
-    struct stream *stream = &local->streams[at];
-    char name[NAME_BYTES];
-    name_segment(name, at, newest(stream)->first);
-    SLRI_TRY(note_newest(local, at, stream->count > 1 ? stream->segments[stream->count - 2].first : 0));
-    SLRI_TRY(slri_folder_delete(local->folder, name));
-    stream->count--;
-    return SLR_OK;
-}
-
 static slr_status refuse_missing(const struct local *local, enum slri_log_stream at)
 {
     char name[NAME_BYTES], what[256];
@@ -249,6 +237,34 @@ static slr_status cut_torn(struct local *local, enum slri_log_stream at, const s
     return status;
 }
 
+// A full disk, met by an older version, may have left a file that was to be the next one, and then records went on in
+// the one before it: no record is in it, the one before it has the record of its name, and it was never noted.
+static bool is_stray(const struct local *local, enum slri_log_stream at, uint32_t i, const slri_segment_scan *scan)
+{
+    const struct stream *stream = &local->streams[at];
+    const uint64_t first = stream->segments[i].first;
+    const bool is_empty = scan->good ? scan->end == SLRI_SEGMENT_WHOLE && scan->first == first && scan->last < first
+                                     : scan->end == SLRI_SEGMENT_TORN;
+    return i > 0 && is_empty && first <= stream->last && local->noted.first[at] != first;
+}
+
+static void forget_segment(struct stream *stream, uint32_t i)
+{
+    stream->count--;
+    memmove(stream->segments + i, stream->segments + i + 1, (stream->count - i) * sizeof *stream->segments);
+}
+
+static slr_status drop_stray(struct local *local, enum slri_log_stream at, uint32_t i)
+{
+    struct stream *stream = &local->streams[at];
+    char name[NAME_BYTES];
+    name_segment(name, at, stream->segments[i].first);
+    if (!local->desc.reads_only)
+        SLRI_TRY(slri_folder_delete(local->folder, name));
+    forget_segment(stream, i);
+    return SLR_OK;
+}
+
 // Reads all segments of a stream once: what they hold must be whole and follow each other.
 static slr_status check_stream(struct local *local, enum slri_log_stream at)
 {
@@ -266,6 +282,10 @@ static slr_status check_stream(struct local *local, enum slri_log_stream at)
         SLRI_TRY(read_segment(local, at, first, &content, &bytes));
         slri_segment_scan scan = slri_segment_read(content, bytes, 0, NULL, NULL);
         free(content);
+        if (is_stray(local, at, i, &scan)) {
+            SLRI_TRY(drop_stray(local, at, i--));
+            continue;
+        }
         if (scan.end == SLRI_SEGMENT_BROKEN || (scan.end == SLRI_SEGMENT_TORN && !is_last))
             return refuse_damage(local, name, scan.good, scan.why);
         if (scan.good && (scan.first != first || (i > 0 && first != stream->last + 1)))
@@ -281,11 +301,17 @@ static slr_status check_stream(struct local *local, enum slri_log_stream at)
     return SLR_OK;
 }
 
-// ---- writing -------------------------------------------------------------------------------------------------------
-
 static bool is_synced(const struct local *local)
 {
     return local->desc.sync != SLRI_LOG_SYNC_NEVER;
+}
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+static slr_status give_up(struct local *local, slr_status status)
+{
+    __atomic_store_n(&local->failed, status, __ATOMIC_RELAXED);
+    return status;
 }
 
 static slr_status sync_stream(struct local *local, struct stream *stream)
@@ -295,9 +321,7 @@ static slr_status sync_stream(struct local *local, struct stream *stream)
     slri_mutex_lock(&local->fd_lock);
     slr_status status = stream->fd >= 0 ? slri_append_sync(stream->fd, stream->path) : SLR_OK;
     slri_mutex_unlock(&local->fd_lock);
-    if (status != SLR_OK) // what the disk has now, nobody knows: nothing is appended to that
-        __atomic_store_n(&local->sync_failed, status, __ATOMIC_RELAXED);
-    return status;
+    return status == SLR_OK ? SLR_OK : give_up(local, status);
 }
 
 static void close_segment(struct local *local, struct stream *stream)
@@ -361,6 +385,18 @@ static slr_status reuse_spare(struct local *local, enum slri_log_stream at, uint
     return status;
 }
 
+// The newest file failed to begin: it goes, as if it had never been, since the next record may go to the one before it.
+// Where it cannot go, there is no next record.
+static slr_status take_back(struct local *local, enum slri_log_stream at, slr_status why)
+{
+    struct stream *stream = &local->streams[at];
+    char name[NAME_BYTES];
+    name_segment(name, at, newest(stream)->first);
+    close_segment(local, stream);
+    stream->count--;
+    return slri_folder_delete(local->folder, name) == SLR_OK ? why : give_up(local, why);
+}
+
 // The next record goes to a new file, or to one that is no longer needed.
 static slr_status begin_segment(struct local *local, enum slri_log_stream at)
 {
@@ -378,11 +414,8 @@ static slr_status begin_segment(struct local *local, enum slri_log_stream at)
         status = slri_append_write(stream->fd, stream->path, 0, &part, 1);
     if (status == SLR_OK && is_synced(local))
         status = slri_append_sync_folder(slri_folder_path(local->folder));
-    if (status != SLR_OK) { // as if it had not begun: the next try opens it again
-        close_segment(local, stream);
-        stream->count--;
-        return status;
-    }
+    if (status != SLR_OK)
+        return take_back(local, at, status);
     newest(stream)->bytes = sizeof head;
     newest(stream)->seed = slri_segment_seed(&head);
     (void)note_newest(local, at, newest(stream)->first); // else the note stays behind, and is no harm
@@ -443,9 +476,10 @@ static slr_status append_record(slri_log *log, enum slri_log_stream at, uint64_t
     if (expected != stream->last)
         return SLRI_FAIL(WRONG_STATE, "%s/%s has record %" PRIu64 " as its last one, not %" PRIu64 ": another writer?",
                          slri_folder_path(local->folder), slri_log_stream_name(at), stream->last, expected);
-    slr_status failed = (slr_status)__atomic_load_n(&local->sync_failed, __ATOMIC_RELAXED);
+    slr_status failed = (slr_status)__atomic_load_n(&local->failed, __ATOMIC_RELAXED);
     if (failed != SLR_OK)
-        return slri_fail(failed, "%s: an earlier sync to the disk failed", slri_folder_path(local->folder));
+        return slri_fail(failed, "%s: an earlier write to the disk failed, and what it has is not known",
+                         slri_folder_path(local->folder));
     SLRI_TRY(prepare(local, at));
     const uint64_t seed = newest(stream)->seed;
     slri_record_head head = slri_record_head_of(stream->last + 1, seed, parts, count, rows);
@@ -574,17 +608,14 @@ static slr_status local_purge(slri_log *log, enum slri_log_stream at, uint64_t u
 {
     struct local *local = (struct local *)log;
     struct stream *stream = &local->streams[at];
-    uint32_t gone = 0;
     if (up_to >= stream->last && stream->count && newest(stream)->bytes > local->desc.segment_bytes / 4)
         SLRI_TRY(begin_segment(local, at));
-    while (gone + 1 < stream->count && stream->segments[gone + 1].first <= up_to + 1) {
+    while (stream->count > 1 && stream->segments[1].first <= up_to + 1) {
         char name[NAME_BYTES];
-        name_segment(name, at, stream->segments[gone++].first);
+        name_segment(name, at, stream->segments[0].first);
         SLRI_TRY(keep_spare(local, at, name));
+        forget_segment(stream, 0);
     }
-    stream->count -= gone;
-    if (gone)
-        memmove(stream->segments, stream->segments + gone, stream->count * sizeof *stream->segments);
     return SLR_OK;
 }
 
@@ -620,26 +651,101 @@ static slr_status cut_segment(struct local *local, enum slri_log_stream at, uint
     return SLR_OK;
 }
 
-static slr_status local_cut(slri_log *log, enum slri_log_stream at, uint64_t last)
+// Before the newest file goes. Its name is on the disk first: a power cut may take the note's content, and then nothing
+// is noted, but never brings the old note back to a folder without its file.
+static slr_status lower_note(struct local *local, enum slri_log_stream at, uint64_t first)
 {
-    struct local *local = (struct local *)log;
+    SLRI_TRY(note_newest(local, at, first));
+    return is_synced(local) ? slri_append_sync_folder(slri_folder_path(local->folder)) : SLR_OK;
+}
+
+static slr_status delete_newest(struct local *local, enum slri_log_stream at)
+{
     struct stream *stream = &local->streams[at];
-    if (local->desc.reads_only)
-        return SLR_OK;
+    char name[NAME_BYTES];
+    name_segment(name, at, newest(stream)->first);
+    SLRI_TRY(lower_note(local, at, stream->segments[stream->count - 2].first));
+    SLRI_TRY(slri_folder_delete(local->folder, name));
+    stream->count--;
+    return SLR_OK;
+}
+
+// The only file becomes an empty one that begins with the record after `last`. Whatever ends this, a file is left, and
+// it is whole or begins again: a log without files would be refused.
+static slr_status begin_anew(struct local *local, enum slri_log_stream at, uint64_t last)
+{
+    struct stream *stream = &local->streams[at];
+    char name[NAME_BYTES], *from, *to = NULL;
+    int fd = -1;
+    uint64_t bytes;
+    name_segment(name, at, newest(stream)->first);
+    SLRI_TRY(path_of(local, name, &from));
+    name_segment(name, at, last + 1);
+    slr_status status = path_of(local, name, &to);
+    if (status == SLR_OK && last + 1 < newest(stream)->first)
+        status = lower_note(local, at, last + 1);
+    if (status == SLR_OK)
+        status = slri_append_open(from, &fd, &bytes);
+    if (status == SLR_OK)
+        status = slri_append_cut(fd, from, 0);
+    if (status == SLR_OK && is_synced(local)) // under its new name no old record may come back
+        status = slri_append_sync(fd, from);
+    slri_append_close(fd);
+    if (status == SLR_OK)
+        status = slri_file_rename(from, to);
+    free(from);
+    free(to);
+    SLRI_TRY(status);
+    *newest(stream) = (struct segment){.first = last + 1};
+    stream->last = last;
+    SLRI_TRY(begin_again(local, at, newest(stream)));
+    if (is_synced(local))
+        SLRI_TRY(slri_append_sync_folder(slri_folder_path(local->folder)));
+    (void)note_newest(local, at, last + 1); // else the note stays behind, and is no harm
+    return SLR_OK;
+}
+
+static slr_status delete_oldest(struct local *local, enum slri_log_stream at)
+{
+    struct stream *stream = &local->streams[at];
+    char name[NAME_BYTES];
+    name_segment(name, at, stream->segments[0].first);
+    SLRI_TRY(slri_folder_delete(local->folder, name));
+    forget_segment(stream, 0);
+    return SLR_OK;
+}
+
+static slr_status cut_stream(struct local *local, enum slri_log_stream at, uint64_t last)
+{
+    struct stream *stream = &local->streams[at];
     for (; stream->spares > 0; --stream->spares) { // the numbers of their records may come again
         char name[NAME_BYTES];
         name_spare(name, at, stream->spares - 1);
         SLRI_TRY(slri_folder_delete(local->folder, name));
     }
-    const bool had_files = stream->count > 0;
-    while (stream->count && (newest(stream)->first > last + 1 || last > stream->last)) {
-        close_segment(local, stream);
-        SLRI_TRY(delete_newest(local, at));
+    if (stream->count == 0) {
+        stream->last = last;
+        return SLR_OK;
     }
-    if (stream->count && last < stream->last)
-        return cut_segment(local, at, last);
-    stream->last = last;
-    return had_files && stream->count == 0 ? begin_segment(local, at) : SLR_OK; // that it is no log without files
+    const bool all_are_before = last > stream->last;
+    if (all_are_before || newest(stream)->first > last + 1)
+        close_segment(local, stream);
+    while (stream->count > 1 && all_are_before)
+        SLRI_TRY(delete_oldest(local, at));
+    while (stream->count > 1 && newest(stream)->first > last + 1)
+        SLRI_TRY(delete_newest(local, at));
+    if (all_are_before || newest(stream)->first > last + 1)
+        return begin_anew(local, at, last);
+    return last < stream->last ? cut_segment(local, at, last) : SLR_OK;
+}
+
+static slr_status local_cut(slri_log *log, enum slri_log_stream at, uint64_t last)
+{
+    struct local *local = (struct local *)log;
+    if (local->desc.reads_only)
+        return SLR_OK;
+    slr_status status = cut_stream(local, at, last);
+    return status == SLR_OK ? SLR_OK : give_up(local, status);
 }
 
 // ---- values --------------------------------------------------------------------------------------------------------

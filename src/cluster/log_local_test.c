@@ -438,6 +438,139 @@ static void a_file_without_a_head_begins_again(void **state)
     slri_log_local.close(log);
 }
 
+static void put_at(const char *name, int is_file)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int fd = is_file ? open(path, O_WRONLY | O_CREAT | O_EXCL, 0600) : mkdir(path, 0700);
+    assert_true(fd >= 0);
+    if (is_file)
+        close(fd);
+}
+
+static bool is_there(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static void name_in(char name[64], int first)
+{
+    snprintf(name, 64, "in-%020d.log", first);
+}
+
+// A purge that begins a new file on a full disk leaves nothing behind: the records go on in the one before.
+static void a_purge_on_a_full_disk_leaves_a_sound_folder(void **state)
+{
+    (void)state;
+    struct rlimit limit = {16, RLIM_INFINITY};
+    char name[64];
+    slri_log *log;
+    name_in(name, 4);
+    assert_int_equal(open_as(&log, SLRI_LOG_SYNC_NEVER, 200), SLR_OK);
+    for (uint64_t n = 1; n <= 3; ++n)
+        assert_int_equal(append(log, n), SLR_OK);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    const slr_status status = slri_log_local.purge(log, SLRI_LOG_IN, 3);
+    limit.rlim_cur = RLIM_INFINITY;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(status, SLR_SYSTEM);
+    assert_false(is_there(name));
+    assert_int_equal(append(log, 4), SLR_OK);
+    slri_log_local.close(log);
+    log = open_log();
+    assert_int_equal(damages, 0);
+    assert_int_equal(count_from(log, 1), 4);
+    slri_log_local.close(log);
+}
+
+// Where what failed to begin cannot go either, no record goes on in the file before it.
+static void a_file_that_cannot_begin_nor_go_stops_the_log(void **state)
+{
+    (void)state;
+    char name[64], path[128];
+    slri_log *log;
+    name_in(name, 4);
+    assert_int_equal(open_as(&log, SLRI_LOG_SYNC_NEVER, 200), SLR_OK);
+    for (uint64_t n = 1; n <= 3; ++n)
+        assert_int_equal(append(log, n), SLR_OK);
+    put_at(name, 0);
+    assert_int_equal(slri_log_local.purge(log, SLRI_LOG_IN, 3), SLR_SYSTEM);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(append(log, 4), SLR_SYSTEM);
+    slri_log_local.close(log);
+    log = open_log();
+    assert_int_equal(count_from(log, 1), 3);
+    slri_log_local.close(log);
+}
+
+// As a full disk left it in older versions: at the end, and where the next file was begun later.
+static void an_empty_file_whose_records_are_in_the_one_before_goes(void **state)
+{
+    (void)state;
+    char name[64];
+    for (int later = 0; later < 2; ++later) {
+        const int first = later ? 14 : 4, last = first + 1;
+        slri_log *log;
+        assert_int_equal(open_as(&log, SLRI_LOG_SYNC_NEVER, 4096), SLR_OK);
+        for (uint64_t n = last_of(log) + 1; n <= (uint64_t)last; ++n)
+            assert_int_equal(append(log, n), SLR_OK);
+        if (later) {
+            slri_log_local.close(log);
+            assert_int_equal(open_as(&log, SLRI_LOG_SYNC_NEVER, 100), SLR_OK);
+            assert_int_equal(append(log, (uint64_t)last + 1), SLR_OK); // begins a file
+        }
+        slri_log_local.close(log);
+        name_in(name, first);
+        put_at(name, 1);
+        slri_log_desc desc = {.place = folder, .reads_only = 1, .on_damage = note};
+        assert_int_equal(slri_log_local.open(&desc, &log), SLR_OK);
+        assert_int_equal(count_from(log, 1), last + later);
+        slri_log_local.close(log);
+        assert_true(is_there(name)); // a reader changes nothing
+        log = open_log();
+        assert_int_equal(count_from(log, 1), last + later);
+        assert_int_equal(damages, 0);
+        assert_false(is_there(name));
+        slri_log_local.close(log);
+    }
+}
+
+// A folder in the way of the new name stops a cut in its middle, as a kill might. A file is left, so that the log is
+// no missing one, and the cut can be made again.
+static void a_cut_that_stops_leaves_a_file(void **state)
+{
+    (void)state;
+    char name[64], path[128];
+    for (int down = 0; down < 2; ++down) {
+        const int last = down ? 4 : 20, files = down ? 30 : 3;
+        slri_log *log;
+        assert_int_equal(open_as(&log, SLRI_LOG_SYNC_NEVER, 100), SLR_OK);
+        if (down)
+            assert_int_equal(slri_log_local.cut(log, SLRI_LOG_IN, 27), SLR_OK);
+        for (uint64_t n = last_of(log) + 1; n <= (uint64_t)files; ++n)
+            assert_int_equal(append(log, n), SLR_OK);
+        name_in(name, last + 1);
+        put_at(name, 0);
+        assert_int_not_equal(slri_log_local.cut(log, SLRI_LOG_IN, (uint64_t)last), SLR_OK);
+        assert_int_not_equal(append(log, last_of(log) + 1), SLR_OK);
+        slri_log_local.close(log);
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        assert_int_equal(rmdir(path), 0);
+        log = open_log();
+        assert_true(slri_log_local.size(log, SLRI_LOG_IN) > 0);
+        assert_int_equal(slri_log_local.cut(log, SLRI_LOG_IN, (uint64_t)last), SLR_OK);
+        slri_log_local.close(log);
+        log = open_log();
+        assert_int_equal(last_of(log), last);
+        assert_true(slri_log_local.size(log, SLRI_LOG_IN) > 0);
+        slri_log_local.close(log);
+    }
+}
+
 static void a_reader_changes_nothing(void **state)
 {
     (void)state;
@@ -471,6 +604,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_changed_value_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_folder_has_one_process_until_that_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_refuses_the_record_and_keeps_the_others, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_purge_on_a_full_disk_leaves_a_sound_folder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_that_cannot_begin_nor_go_stops_the_log, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_empty_file_whose_records_are_in_the_one_before_goes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_cut_that_stops_leaves_a_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_reader_changes_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_missing_newest_file_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_without_a_head_begins_again, set_up, tear_down),
