@@ -387,7 +387,7 @@ static slr_status reuse_spare(struct local *local, enum slri_log_stream at, uint
 
 // The newest file failed to begin: it goes, as if it had never been, since the next record may go to the one before it.
 // Where it cannot go, there is no next record.
-static slr_status take_back(struct local *local, enum slri_log_stream at, slr_status why)
+static slr_status withdraw_segment(struct local *local, enum slri_log_stream at, slr_status why)
 {
     struct stream *stream = &local->streams[at];
     char name[NAME_BYTES];
@@ -415,7 +415,7 @@ static slr_status begin_segment(struct local *local, enum slri_log_stream at)
     if (status == SLR_OK && is_synced(local))
         status = slri_append_sync_folder(slri_folder_path(local->folder));
     if (status != SLR_OK)
-        return take_back(local, at, status);
+        return withdraw_segment(local, at, status);
     newest(stream)->bytes = sizeof head;
     newest(stream)->seed = slri_segment_seed(&head);
     (void)note_newest(local, at, newest(stream)->first); // else the note stays behind, and is no harm

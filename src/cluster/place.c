@@ -2,13 +2,14 @@
 // Reads a place without taking it, checks all of it, and says what it found.
 #include "base/sized.h"
 #include "base/status.h"
+#include "base/thread.h"
 #include "cluster/server.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 5 };
+enum { TRIES = 5, PAUSE_NS = 1000000 };
 
 struct looking {
     slri_frame_shape shape;
@@ -182,13 +183,17 @@ static slr_status open_and_look(const char *place, slr_place_info *info, uint64_
     return SLR_OK;
 }
 
-// Whoever uses the place may put a new snapshot in it between two files that are read: then it is read again.
+// Whoever uses the place may put a new snapshot in it, or take a file away, between two files that are read. Then it is
+// read again, until the head is the same twice; a read that did not come to the head says nothing of that.
 static slr_status look_at_rest(const char *place, slr_place_info *info)
 {
     uint64_t before = 0, revision = 0;
     slr_status status = SLR_OK;
-    for (int tries = 0; tries < TRIES && (tries < 2 || revision != before); ++tries) {
+    for (int tries = 0; tries < TRIES && (revision == 0 || revision != before); ++tries) {
+        if (tries > 0) // longer each time: many changes may follow each other
+            slri_sleep_ns((uint64_t)PAUSE_NS << 2 * tries);
         before = revision;
+        revision = 0;
         *info = (slr_place_info){0};
         status = open_and_look(place, info, &revision);
         if (status == SLR_OK && info->is_usable)
