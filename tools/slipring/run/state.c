@@ -230,14 +230,16 @@ int run_begin_state_output(run *run)
 
 void run_note_output(run *run)
 {
-    output_note note = {.is_file = has_output_file(run)};
+    output_note note = {0};
     writer_flush(&run->writer);
     run_check_output(run);
     say_differing(run);
     run->noted_ns = clock_ns();
     if (run->writer.error != 0 || run->received == run->noted)
         return;
-    if (note.is_file) {
+    slr_server_get_note(run->feed.server, &note, sizeof note); // of a file that this run may not write to
+    if (has_output_file(run)) {
+        note.is_file = 1;
         if (run->options.sync != SLR_SYNC_NEVER && system_sync(run->output.descriptor) != 0) {
             run->writer.error = errno;
             run_check_output(run);
@@ -245,6 +247,7 @@ void run_note_output(run *run)
         }
         note.bytes = (uint64_t)lseek(run->output.descriptor, 0, SEEK_CUR);
         note.sum = sum_of_tail(run, note.bytes);
+        memset(note.format, 0, sizeof note.format);
         snprintf(note.format, sizeof note.format, "%s", run->options.output_format->name);
     }
     run_check(run, slr_server_release(run->feed.server, run->received, &note, sizeof note));
