@@ -688,8 +688,10 @@ static slr_status begin_anew(struct local *local, enum slri_log_stream at, uint6
         status = slri_append_open(from, &fd, &bytes);
     if (status == SLR_OK)
         status = slri_append_cut(fd, from, 0);
-    if (status == SLR_OK && is_synced(local)) // under its new name no old record may come back
+    if (status == SLR_OK && is_synced(local)) // under its new name no old record may come back,
         status = slri_append_sync(fd, from);
+    if (status == SLR_OK && is_synced(local)) // nor an old file beside it
+        status = slri_append_sync_folder(slri_folder_path(local->folder));
     slri_append_close(fd);
     if (status == SLR_OK)
         status = slri_file_rename(from, to);

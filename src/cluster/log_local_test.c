@@ -548,7 +548,7 @@ static void a_cut_that_stops_leaves_a_file(void **state)
     for (int down = 0; down < 2; ++down) {
         const int last = down ? 4 : 20, files = down ? 30 : 3;
         slri_log *log;
-        assert_int_equal(open_as(&log, SLRI_LOG_SYNC_NEVER, 100), SLR_OK);
+        assert_int_equal(open_as(&log, down ? SLRI_LOG_SYNC_ALWAYS : SLRI_LOG_SYNC_NEVER, 100), SLR_OK);
         if (down)
             assert_int_equal(slri_log_local.cut(log, SLRI_LOG_IN, 27), SLR_OK);
         for (uint64_t n = last_of(log) + 1; n <= (uint64_t)files; ++n)
