@@ -238,14 +238,16 @@ static slr_status cut_torn(struct local *local, enum slri_log_stream at, const s
 }
 
 // A full disk, met by an older version, may have left a file that was to be the next one, and then records went on in
-// the one before it: no record is in it, the one before it has the record of its name, and it was never noted.
+// the one before it. No record is in it, it was never noted, and the one before it has the record of its name, or was
+// purged since: what such a log lacks, the head knows, as where its oldest file is missing.
 static bool is_stray(const struct local *local, enum slri_log_stream at, uint32_t i, const slri_segment_scan *scan)
 {
     const struct stream *stream = &local->streams[at];
     const uint64_t first = stream->segments[i].first;
     const bool is_empty = scan->good ? scan->end == SLRI_SEGMENT_WHOLE && scan->first == first && scan->last < first
                                      : scan->end == SLRI_SEGMENT_TORN;
-    return i > 0 && is_empty && first <= stream->last && local->noted.first[at] != first;
+    const bool is_passed = i > 0 ? first <= stream->last : stream->count > 1;
+    return is_empty && is_passed && first > 1 && local->noted.first[at] != first;
 }
 
 static void forget_segment(struct stream *stream, uint32_t i)

@@ -511,7 +511,7 @@ static void a_file_that_cannot_begin_nor_go_stops_the_log(void **state)
 static void an_empty_file_whose_records_are_in_the_one_before_goes(void **state)
 {
     (void)state;
-    char name[64];
+    char name[64], path[128];
     for (int later = 0; later < 2; ++later) {
         const int first = later ? 14 : 4, last = first + 1;
         slri_log *log;
@@ -537,6 +537,17 @@ static void an_empty_file_whose_records_are_in_the_one_before_goes(void **state)
         assert_false(is_there(name));
         slri_log_local.close(log);
     }
+    for (int first = 1; first <= 4; first += 3) { // the file before it was purged since
+        name_in(name, first);
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        (void)remove(path);
+    }
+    put_at(name, 1);
+    slri_log *log = open_log();
+    assert_int_equal(count_from(log, 16), 16);
+    assert_int_equal(damages, 0);
+    assert_false(is_there(name));
+    slri_log_local.close(log);
 }
 
 // A folder in the way of the new name stops a cut in its middle, as a kill might. A file is left, so that the log is
