@@ -35,6 +35,7 @@ struct slri_place {
     uint32_t samples;
 };
 slr_status slri_place_open(struct slri_place *place); // a call of the work is made, so that all is compiled
+slr_status slri_place_call(struct slri_place *place); // not timed
 slr_status slri_place_sample(struct slri_place *place);
 void slri_place_close(struct slri_place *place);
 

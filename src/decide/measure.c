@@ -67,7 +67,7 @@ static slr_status copy_out(struct slri_place *place)
     return SLR_OK;
 }
 
-static slr_status call_once(struct slri_place *place)
+slr_status slri_place_call(struct slri_place *place)
 {
     if (place->candidate->call)
         return place->candidate->call(place->candidate->user);
@@ -83,7 +83,7 @@ static slr_status call_once(struct slri_place *place)
 slr_status slri_place_sample(struct slri_place *place)
 {
     uint64_t from = slri_now_ns();
-    SLRI_TRY(call_once(place));
+    SLRI_TRY(slri_place_call(place));
     uint64_t took = slri_now_ns() - from;
     if (place->samples < SLRI_DECIDE_SAMPLES)
         place->sample[place->samples++] = took ? (double)took : 1;
@@ -107,7 +107,7 @@ slr_status slri_place_open(struct slri_place *place)
 {
     if (place->candidate->device)
         SLRI_TRY(open_device(place));
-    return call_once(place);
+    return slri_place_call(place);
 }
 
 void slri_place_close(struct slri_place *place)

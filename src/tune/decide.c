@@ -202,7 +202,7 @@ static __attribute__((format(printf, 2, 3))) void add_words(struct words *words,
 static void add_time(struct words *words, double ns)
 {
     if (isinf(ns))
-        add_words(words, "no end");
+        add_words(words, "overloaded"); // calls wait longer and longer
     else if (ns < 1e3)
         add_words(words, "%.0f ns", ns);
     else if (ns < 1e6)
@@ -228,7 +228,7 @@ static void add_cost(struct words *words, const slr_estimate *e, const slr_work 
 
 static void add_kernel(struct words *words, const slr_estimate *e, const struct slri_figures *f)
 {
-    add_words(words, "The kernel takes ");
+    add_words(words, "%she kernel takes ", e->by == SLR_BY_MEASUREMENT ? "t" : "T");
     add_time(words, e->kernel_ns);
     if (e->bound == SLR_BY_MEMORY)
         add_words(words, " there, for %.3g bytes of memory", (double)f->memory_bytes);
@@ -244,21 +244,27 @@ static void add_kernel(struct words *words, const slr_estimate *e, const struct 
     add_words(words, ".");
 }
 
-// What costs the most of a call there.
+// What costs the most of a call there. The parts of a call are always predicted.
 static void add_reason(struct words *words, const slr_estimate *slow, const struct slri_figures *f)
 {
     double overhead = slow->copy_ns + slow->launch_ns;
     if (slow->predicted_ns == 0)
         return; // a plain call has no parts
+    const char *on = slow->by == SLR_BY_MEASUREMENT ? "on" : "On";
     add_words(words, " ");
+    if (slow->by == SLR_BY_MEASUREMENT) {
+        add_words(words, "In the prediction of ");
+        add_time(words, slow->predicted_ns);
+        add_words(words, ", ");
+    }
     if (overhead > slow->kernel_ns && slow->copy_ns > slow->launch_ns) {
-        add_words(words, "On %s copies of %.3g bytes take ", slow->name, (double)(f->bytes_in + f->bytes_out));
+        add_words(words, "%s %s copies of %.3g bytes take ", on, slow->name, (double)(f->bytes_in + f->bytes_out));
         add_time(words, slow->copy_ns);
         add_words(words, ", the kernel ");
         add_time(words, slow->kernel_ns);
         add_words(words, ".");
     } else if (overhead > slow->kernel_ns) {
-        add_words(words, "On %s a launch and the wait for it take ", slow->name);
+        add_words(words, "%s %s a launch and the wait for it take ", on, slow->name);
         add_time(words, slow->launch_ns);
         add_words(words, ", the kernel ");
         add_time(words, slow->kernel_ns);
@@ -279,7 +285,9 @@ static void say_why(const slr_estimate *e, const struct slri_figures *f, const s
     }
     add_words(&words, "; ");
     add_cost(&words, next, work);
-    if (out->ratio >= 1)
+    if (isinf(cost_of_work(next, work)) && out->ratio >= 1)
+        add_words(&words, ": %s completes %.3g times as many calls.", chosen->name, out->ratio);
+    else if (out->ratio >= 1)
         add_words(&words, ": %.3g times as long.", out->ratio);
     else
         add_words(&words, ": %.2f times as fast, but less than %.2f is not worth a device with other memory.",

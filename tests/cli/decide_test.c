@@ -90,6 +90,7 @@ static void arrivals_fill_a_queue(void **state)
 {
     (void)state;
     says(SAXPY "--size 1000 --model h100 --model cpu2 --predict --rate 1e9", 0, "overloaded");
+    says(SAXPY "--size 1000 --model h100 --model cpu2 --predict --rate 1e9", 0, "times as many calls.");
     says(SAXPY "--size 1000 --model h100 --model cpu2 --predict --rate 1e9 --json", 0, "\"p99_ns\": null");
     says(SAXPY "--size 1000 --model h100 --model cpu2 --predict --rate 10 --json | grep -c '\"p99_ns\": null'; true", 0,
          "0\n");
@@ -101,6 +102,9 @@ static void devices_are_measured_and_their_figures_printed(void **state)
 {
     (void)state;
     says(MEASURED "--json", 0, "\"by\": \"measured\"");
+    says(MEASURED "--json", 0, "\"parts_by\": \"predicted\"");
+    says(MEASURED, 0, "- predicted -");
+    says(MEASURED, 0, "In the prediction of "); // the parts of a measured call are no fact
     says("cc -shared -fPIC -o call.so call.c && " MEASURED "--call call.so:saxpy", 0, "plain call ");
     says(MEASURED "--json | grep -c '\"name\":'", 0, "1\n"); // what is only predicted of a plain call is left out
     says("\"$S\" decide --print-model --device 'cpu?engine=interpreted' > own.json && " SAXPY
@@ -117,11 +121,12 @@ static void what_is_wrong_is_said(void **state)
     says("\"$S\" decide --workload matrx 2>&1", 2, "matrix");
     says("\"$S\" decide --print-model 2>&1", 2, "--device is missing");
     says(SAXPY "--size 10 --model none.json 2>&1", 2, "--model 'none.json': ");
+    says(SAXPY "--size 10 --model none.json 2>&1 | grep -c 'line -1'; true", 0, "0\n");
     says("echo '{}' > empty.json; " SAXPY "--size 10 --model empty.json 2>&1", 2, "\"class\" must be one of gpu");
     says("\"$S\" decide --print-model --device 'cpu?engine=interpreted' | sed 's/\"units\": [0-9]*/\"units\": 0/' > "
          "bad.json; " SAXPY "--size 10 --model bad.json 2>&1",
          2, "\"units\" must be a whole number above 0");
-    says(SAXPY "--size 10 --wait-share 1 2>&1", 2, "--wait-share: '1' is not");
+    says(SAXPY "--size 10 --wait-share 1 2>&1", 2, "--wait-share: '1' is not a number from 0 to below 1\n");
     says(SAXPY "--size 10 --call none 2>&1", 2, "is not LIBRARY.so:FUNCTION");
     says(SAXPY "--size 10 --call none.so:f 2>&1", 2, "--call: ");
     says("\"$S\" decide none.cu saxpy --size 10 2>&1", 1, "none.cu");

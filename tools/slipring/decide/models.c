@@ -98,7 +98,9 @@ int decide_read_model(const char *path, slr_device_model *out)
     if (!is_ours)
         object = json_load_file(path, 0, &error);
     if (object == NULL)
-        return say_usage("--model '%s': %s (line %d); it is a file, or h100, or cpu2", path, error.text, error.line);
+        return error.line > 0 ? say_usage("--model '%s': %s (line %d); it is a file, or h100, or cpu2", path,
+                                          error.text, error.line)
+                              : say_usage("--model '%s': %s; it is a file, or h100, or cpu2", path, error.text);
     int end = take_model(object, path, out);
     json_decref(object);
     return end;

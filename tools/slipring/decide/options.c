@@ -71,7 +71,9 @@ static int take_share(const char *option, const char *text, void *to)
 
 static int take_wait_share(const char *option, const char *text, void *to)
 {
-    return take_real(option, text, 0.999999, to);
+    if (number_parse(SLR_F64, text, to) && *(double *)to >= 0 && *(double *)to < 1)
+        return -1;
+    return say_usage("%s: '%s' is not a number from 0 to below 1", option, text);
 }
 
 static int take_time(const char *option, const char *text, void *to_ns)

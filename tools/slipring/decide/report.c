@@ -37,7 +37,7 @@ static const char *counted_name(uint32_t counted)
 
 static void print_estimate(const slr_estimate *e)
 {
-    say_out("  %-34s %12.1f  %-9s %10.1f %10.1f %12.1f  %-10s %5.1f %%", e->name, e->call_ns / 1e3, by_name(e->by),
+    say_out("  %-34s %12.1f  %-9s %10.1f %10.1f %12.1f  %-10s  %5.1f %%", e->name, e->call_ns / 1e3, by_name(e->by),
             e->copy_ns / 1e3, e->launch_ns / 1e3, e->kernel_ns / 1e3, bound_name(e->bound), 100 * e->busy);
     if (isinf(e->p99_ns))
         say_out("  %12s %12.3g\n", "overloaded", e->capacity);
@@ -52,7 +52,8 @@ void decide_print(const decide_options *options, const decide_answer *answer)
     char size[KERNEL_SIZE_BYTES];
     kernel_spell_size(options->size, size);
     say_out("%s %s: %s\n  %s\n", options->name, size, e[d->candidate].name, d->why);
-    say_out("  %-34s %12s  %-9s %10s %10s %12s  %-10s %7s  %12s %12s\n", "candidate", "call us", "by", "copies us",
+    say_out("  %-34s %12s  %-9s %s\n", "", "", "", "|------------------ predicted ------------------|");
+    say_out("  %-34s %12s  %-9s %10s %10s %12s  %-10s  %7s  %12s %12s\n", "candidate", "call us", "by", "copies us",
             "launch us", "kernel us", "bound by", "busy", "p99 us", "calls/s");
     for (uint32_t i = 0; i < answer->count; i++)
         print_estimate(&e[i]);
@@ -80,10 +81,10 @@ static json_t *estimate_json(const slr_estimate *e)
     json_object_set_new(object, "predicted_ns", e->predicted_ns > 0 ? json_real(e->predicted_ns) : json_null());
     json_object_set_new(object, "measured_ns", e->samples > 0 ? json_real(e->measured_ns) : json_null());
     json_t *more =
-        json_pack("{s:i, s:f, s:f, s:f, s:f, s:s, s:f, s:o, s:o, s:o}", "samples", (int)e->samples, "copy_ns",
-                  e->copy_ns, "launch_ns", e->launch_ns, "kernel_ns", e->kernel_ns, "wait_ns", e->wait_ns, "bound",
-                  bound_name(e->bound), "busy", e->busy, "queue_ns", number_json(e->queue_ns), "p99_ns",
-                  number_json(e->p99_ns), "capacity", number_json(e->capacity));
+        json_pack("{s:i, s:s, s:f, s:f, s:f, s:f, s:s, s:f, s:o, s:o, s:o}", "samples", (int)e->samples, "parts_by",
+                  by_name(SLR_BY_MODEL), "copy_ns", e->copy_ns, "launch_ns", e->launch_ns, "kernel_ns", e->kernel_ns,
+                  "wait_ns", e->wait_ns, "bound", bound_name(e->bound), "busy", e->busy, "queue_ns",
+                  number_json(e->queue_ns), "p99_ns", number_json(e->p99_ns), "capacity", number_json(e->capacity));
     json_object_update(object, more);
     json_decref(more);
     return object;
