@@ -185,7 +185,8 @@ typedef struct slr_tuned {
 /// Threads: any, while no other work uses the buffers.  Blocks: until all problems are tuned; slr_tune_desc.budget_ns
 ///   limits the time.
 /// Errors: INVALID (a NULL argument, a wrong argument; the default launch fails), UNSUPPORTED (SLR_TUNE_ENERGY without
-///   `measure`; a raw program), WRONG_STATE (the source file has changed since it was loaded), COMPILE, NO_MEMORY, and
+///   `measure`; a raw program), WRONG_STATE (the source file has changed since it was loaded; the default
+///   launch gives different results each time), COMPILE, NO_MEMORY, and
 ///   those of the default launch.
 SLR_API slr_status slr_tune(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count,
                             const slr_tune_desc *desc, slr_tuned *out);

@@ -113,10 +113,11 @@ static uint64_t find_wrong(const struct slri_tuner *tuner, const struct slri_tun
     return UINT64_MAX;
 }
 
-static void say_wrong(struct slri_tuner *tuner, const struct slri_tuner_output *output, uint64_t index)
+static void say_difference(struct slri_tuner *tuner, const struct slri_tuner_output *output, uint64_t index)
 {
-    int length = snprintf(tuner->why, sizeof tuner->why, "its result differs from the default's: %s[%llu]",
-                          output->parameter->name, (unsigned long long)index);
+    int length =
+        snprintf(tuner->why, sizeof tuner->why, "%s[%llu]", output->parameter->name, (unsigned long long)index);
+    tuner->differs_in_reals = is_real(output);
     if (is_real(output) && length > 0 && (size_t)length < sizeof tuner->why) {
         uint64_t at = index * output->parameter->element_bytes;
         snprintf(tuner->why + length, sizeof tuner->why - (size_t)length, " is %.9g, not %.9g",
@@ -137,7 +138,7 @@ slr_status slri_tuner_compare(struct slri_tuner *tuner, bool *is_exact)
         *is_exact = false;
         if (wrong == UINT64_MAX)
             continue;
-        say_wrong(tuner, output, wrong);
+        say_difference(tuner, output, wrong);
         return SLR_WRONG_STATE;
     }
     return SLR_OK;

@@ -153,6 +153,23 @@ static void ask_registers(struct slri_tuner *tuner, const struct slri_tuner_laun
         tuner->registers = occupancy.registers;
 }
 
+// The default once more: results that vary by themselves would keep or discard candidates by luck.
+static slr_status check_default(struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
+{
+    bool is_exact;
+    SLRI_TRY(run_once(tuner, launch));
+    *tuner->why = '\0';
+    slr_status status = slri_tuner_compare(tuner, &is_exact);
+    if (status == SLR_WRONG_STATE && *tuner->why)
+        return SLRI_FAIL(WRONG_STATE,
+                         "kernel %s: the default launch gives different results each time (atomics in any order, a "
+                         "race, or an access outside a buffer): %s. The tuner needs results that it can compare%s",
+                         tuner->kernel->info.name, tuner->why,
+                         tuner->differs_in_reals ? "; slr_tune_desc.tolerance (--tolerance) allows small differences"
+                                                 : "");
+    return status;
+}
+
 slr_status slri_tuner_begin(struct slri_tuner *tuner)
 {
     struct slri_tuner_launch launch;
@@ -160,6 +177,8 @@ slr_status slri_tuner_begin(struct slri_tuner *tuner)
     slr_status status = run_once(tuner, &launch);
     if (status == SLR_OK)
         status = slri_tuner_expect(tuner);
+    if (status == SLR_OK)
+        status = check_default(tuner, &launch);
     if (status == SLR_OK)
         status = slri_tuner_find_read(tuner, &launch);
     if (status == SLR_OK)
@@ -176,6 +195,15 @@ static slr_tune_state refuse(struct slri_tuner *tuner, slr_status status)
     return status == SLR_INVALID || status == SLR_UNSUPPORTED ? SLR_TUNE_REFUSED : SLR_TUNE_FAILED;
 }
 
+static slr_tune_state say_wrong(struct slri_tuner *tuner)
+{
+    char why[SLRI_TUNER_WHY_BYTES];
+    memcpy(why, tuner->why, sizeof why);
+    snprintf(tuner->why, sizeof tuner->why, "its result differs from the default's: %.*s",
+             (int)(sizeof why - sizeof "its result differs from the default's: "), why);
+    return SLR_TUNE_WRONG;
+}
+
 slr_tune_state slri_tuner_check(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, bool *is_exact)
 {
     *is_exact = false;
@@ -184,7 +212,7 @@ slr_tune_state slri_tuner_check(struct slri_tuner *tuner, const struct slri_tune
         return status == SLR_INVALID ? SLR_TUNE_REFUSED : SLR_TUNE_FAILED;
     status = slri_tuner_compare(tuner, is_exact);
     if (status == SLR_WRONG_STATE && *tuner->why)
-        return SLR_TUNE_WRONG;
+        return say_wrong(tuner);
     return status == SLR_OK ? SLR_TUNE_MEASURED : refuse(tuner, status);
 }
 
@@ -207,6 +235,21 @@ static slr_status measure_in_turn(struct slri_tuner *tuner, const struct slri_tu
     return SLR_OK;
 }
 
+// Two runs of the default may agree by luck. So it runs once more for each candidate that seems wrong.
+static void check_default_again(struct slri_tuner *tuner)
+{
+    char why[SLRI_TUNER_WHY_BYTES];
+    struct slri_tuner_launch launch;
+    memcpy(why, tuner->why, sizeof why);
+    if (slri_tuner_ready(tuner, tuner->start, &launch) == SLR_OK) {
+        tuner->varies = check_default(tuner, &launch) == SLR_WRONG_STATE;
+        if (tuner->varies)
+            snprintf(tuner->reason, sizeof tuner->reason, "%s", slr_error_message());
+        slri_tuner_unready(&launch);
+    }
+    memcpy(tuner->why, why, sizeof why);
+}
+
 static slr_tune_state measure_ready(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
 {
     bool is_exact;
@@ -214,6 +257,8 @@ static slr_tune_state measure_ready(struct slri_tuner *tuner, const struct slri_
     if (status != SLR_OK)
         return refuse(tuner, status);
     slr_tune_state state = slri_tuner_check(tuner, launch, &is_exact);
+    if (state == SLR_TUNE_WRONG)
+        check_default_again(tuner);
     if (state != SLR_TUNE_MEASURED)
         return state;
     status = slri_tuner_find_read(tuner, launch);

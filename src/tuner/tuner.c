@@ -21,7 +21,8 @@ bool slri_tuner_has_spent(const struct slri_tuner *tuner, uint32_t percent)
 
 static bool is_search_over(void *user)
 {
-    return slri_tuner_has_spent(user, SEARCH_SHARE); // the rest is the contest's
+    const struct slri_tuner *tuner = user;
+    return tuner->varies || slri_tuner_has_spent(tuner, SEARCH_SHARE); // the rest is the contest's
 }
 
 static bool is_contest_over(void *user)
@@ -252,6 +253,8 @@ static slr_status tune_one(struct slri_tuner *tuner, slr_tuned *out)
     SLRI_TRY(slri_tuner_save(tuner));
     SLRI_TRY(slri_tuner_begin(tuner));
     SLRI_TRY(run_search(tuner));
+    if (tuner->varies)
+        return SLRI_FAIL(WRONG_STATE, "%s", tuner->reason);
     SLRI_TRY(conclude(tuner, out));
     out->spent_ns = slri_now_ns() - tuner->begun_ns;
     return SLR_OK;

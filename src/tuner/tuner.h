@@ -72,6 +72,9 @@ struct slri_tuner {
     struct slri_search search;
     uint32_t refused, wrong, failed;
     char why[SLRI_TUNER_WHY_BYTES];
+    bool differs_in_reals; // what `why` says of a result: a tolerance could accept it
+    bool varies;           // the default's results differ each time: `reason` says how, and the tuning ends
+    char reason[512];
     struct slri_tuner_launch contender[SLRI_CONTENDERS];
     uint32_t contenders;
 };

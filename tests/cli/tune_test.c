@@ -25,6 +25,20 @@ static int set_up(void **state)
                        "        if (i < n) y[i] = x[i] * 2 + (K == 3);\n"
                        "    }\n"
                        "}\n");
+    write_file("w.cu", "#ifndef K\n#define K 1\n#endif\n"
+                       "#pragma slipring tune K = 1, 2\n"
+                       "__global__ void scale(const float *x, float *y, int n)\n"
+                       "{\n"
+                       "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                       "    if (i < n) y[i] = x[i] * 2 + (K == 2);\n"
+                       "}\n");
+    write_file("varies.cu", "__device__ int runs;\n" // counts its launches: no two results are equal
+                            "__global__ void scale(const float *x, float *y, int n)\n"
+                            "{\n"
+                            "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                            "    if (i == 0) runs += 1;\n"
+                            "    if (i < n) y[i] = x[i] + runs;\n"
+                            "}\n");
     return setenv("SLIPRING_CACHE_DIR", cache, 1);
 }
 
@@ -34,10 +48,27 @@ static void tune_reports_the_choice_and_what_was_thrown_out(void **state)
     says(TUNE, 0, "scale 256, by time:\n");
     says(TUNE, 0, "4 of 4 candidates tried, 0 refused, 1 wrong, 0 failed;");
     says(TUNE, 0, "    wrong: K=3, block 64x1x1: its result differs from the default's: y[0] is 1, not 0\n");
+    says("\"$S\" tune w.cu scale --size 256 " ARGUMENTS " --repeats 2 --strategy exhaustive --device "
+         "'cpu?engine=interpreted' > w.txt; grep -c 'wrong: K=2' w.txt",
+         0, "1\n"); // one fact for all its blocks
+    says("cat w.txt", 0, "more of its blocks and widths): its result differs from the default's: y[0] is 1, not 0\n");
     says(TUNE "--json", 0, "\"state\": \"wrong\"");
     says(TUNE "--json | tr -d ' \\n'", 0, "\"space\":4,\"evaluations\":4,\"refused\":0,\"wrong\":1,\"failed\":0,");
     says(TUNE "--json --strategy random --evaluations 2 | tr -d ' \\n'", 0, "\"evaluations\":2,");
     says(TUNE "--keep macros --json | tr -d ' \\n'", 0, "\"space\":1,");
+}
+
+static void results_that_vary_by_themselves_end_the_tuning(void **state)
+{
+    (void)state;
+    const char *tune = "\"$S\" tune varies.cu scale --size 64 " ARGUMENTS " --device 'cpu?engine=interpreted' 2>&1";
+    says(tune, 1,
+         "the default launch gives different results each time (atomics in any order, a race, or an access "
+         "outside a buffer): y[0] is 2, not 1");
+    says(tune, 1, "--tolerance");
+    // The first two runs agree.
+    says("sed -i 's/x\\[i\\] + runs/x[i] + (runs > 2)/' varies.cu", 0, "");
+    says(tune, 1, "the default launch gives different results each time");
 }
 
 static void each_size_has_its_own_arguments_and_result(void **state)
@@ -114,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tune_reports_the_choice_and_what_was_thrown_out),
+        cmocka_unit_test(results_that_vary_by_themselves_end_the_tuning),
         cmocka_unit_test(each_size_has_its_own_arguments_and_result),
         cmocka_unit_test(the_choice_is_kept_and_explained_unless_it_is_discarded),
         cmocka_unit_test(list_and_explain_show_what_a_source_declares),

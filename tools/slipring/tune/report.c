@@ -51,17 +51,63 @@ static void print_best(const tune_options *options, const tune_problem *problem)
     free(best);
 }
 
+static size_t first_line(const char *why)
+{
+    return strcspn(why, "\n");
+}
+
+// Candidates with the same macros that failed for the same reason are one fact. So are wrong ones: which element of the
+// result differs first may hang on the block.
+static bool is_same_fact(const tune_tried *a, const tune_tried *b)
+{
+    size_t length = first_line(a->why);
+    if (a->state != b->state || strcmp(a->defines, b->defines) != 0)
+        return false;
+    return a->state == SLR_TUNE_WRONG || (first_line(b->why) == length && strncmp(a->why, b->why, length) == 0);
+}
+
+static bool was_said(const tune_problem *problem, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (is_same_fact(&problem->tried[i], &problem->tried[at]))
+            return true;
+    return false;
+}
+
 static void print_thrown_out(const tune_problem *problem)
 {
     for (size_t i = 0; i < problem->tried_count; i++) {
         const tune_tried *tried = &problem->tried[i];
-        char choice[TUNE_CHOICE_BYTES];
-        if (tried->state != SLR_TUNE_WRONG && tried->state != SLR_TUNE_FAILED)
+        char choice[TUNE_CHOICE_BYTES], more[64] = "";
+        size_t alike = 0;
+        if ((tried->state != SLR_TUNE_WRONG && tried->state != SLR_TUNE_FAILED) || was_said(problem, i))
             continue;
+        for (size_t k = i + 1; k < problem->tried_count; k++)
+            alike += is_same_fact(tried, &problem->tried[k]);
+        if (alike > 0)
+            snprintf(more, sizeof more, " (and %zu more of its blocks and widths)", alike);
         tune_spell_choice(tried->defines, &tried->shape, tried->is_default, choice);
-        say_out("    %s: %s: %.*s\n", tune_state_name(tried->state), choice, (int)strcspn(tried->why, "\n"),
+        say_out("    %s: %s%s: %.*s\n", tune_state_name(tried->state), choice, more, (int)first_line(tried->why),
                 tried->why);
     }
+}
+
+// Whether another candidate's first samples were faster than the chosen one's.
+static bool has_faster(const tune_problem *problem)
+{
+    const slr_tuned *chosen = &problem->result;
+    double least = 0, own = 0;
+    for (size_t i = 0; i < problem->tried_count; i++) {
+        const tune_tried *tried = &problem->tried[i];
+        if (tried->state != SLR_TUNE_MEASURED)
+            continue;
+        least = least == 0 || tried->cost < least ? tried->cost : least;
+        if (strcmp(tried->defines, chosen->defines) == 0 && tried->is_default == (chosen->is_default != 0) &&
+            tried->shape.vector_width == chosen->shape.vector_width &&
+            memcmp(tried->shape.block, chosen->shape.block, sizeof chosen->shape.block) == 0)
+            own = tried->cost;
+    }
+    return least < own;
 }
 
 static void print_tuned(const tune_problem *problem)
@@ -84,6 +130,10 @@ void tune_print(const tune_options *options, const tune_problem *problem)
     print_tuned(problem);
     say_out("  the fastest, by their first samples:\n");
     print_best(options, problem);
+    if (has_faster(problem))
+        say_out("    The faster ones above lost the contest that followed: measured again in turn with the default, "
+                "none was\n"
+                "    proven faster than the choice.\n");
     print_thrown_out(problem);
 }
 
