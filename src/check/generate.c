@@ -303,15 +303,25 @@ static uint64_t most_bytes(const struct slri_plan *plan)
     return plan->desc->memory_bytes ? plan->desc->memory_bytes : MEMORY_BYTES;
 }
 
+static void spell_limit(char *to, size_t room, uint64_t bytes)
+{
+    if (bytes % (1u << 20) == 0)
+        snprintf(to, room, "%llu MiB", (unsigned long long)(bytes >> 20));
+    else
+        snprintf(to, room, "%llu bytes", (unsigned long long)bytes);
+}
+
 static slr_status too_large(const struct slri_plan *plan, uint32_t index, uint64_t elements)
 {
     const struct slri_binding_info *info = &plan->entry->binding[index];
+    char limit[32];
+    spell_limit(limit, sizeof limit, most_bytes(plan));
     return SLRI_FAIL(INVALID,
                      "kernel %s: buffer '%s' would have %llu elements of %llu bytes, but the limit for all generated "
-                     "buffers of a launch is %llu MiB: give the buffer or the sizes (--arg), a smaller shape (--grid, "
+                     "buffers of a launch is %s: give the buffer or the sizes (--arg), a smaller shape (--grid, "
                      "--block), or allow more (--memory)",
                      plan->entry->name, info->name, (unsigned long long)elements, (unsigned long long)info->type->bytes,
-                     (unsigned long long)(most_bytes(plan) >> 20));
+                     limit);
 }
 
 static slr_status size_buffer(struct slri_plan *plan, const struct slri_outcome *probe, struct slri_trial *trial,

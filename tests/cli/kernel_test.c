@@ -190,6 +190,8 @@ static void check_finds_faults_and_says_what_it_ran(void **state)
     says("\"$S\" kernel check axpy.cu xpy 2>&1", 2, "no kernel 'xpy' in axpy.cu");
     says("\"$S\" kernel check axpy.cu axpy --arg n=1.5 2>&1", 2, "--arg n: '1.5' is not");
     says("\"$S\" kernel check 2>&1", 2, "FILE.cu is missing");
+    says("\"$S\" kernel check somewhere 2>&1", 2, "FILE.cu is missing: 'somewhere' is taken for a kernel's NAME");
+    says("\"$S\" kernel fuse --ops '' 2>&1", 2, "an operation is missing: add");
     says("\"$S\" kernel check absent.cu 2>&1", 1, "absent.cu");
 }
 

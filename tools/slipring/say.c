@@ -116,7 +116,7 @@ int say_unknown(const char *what, const char *name, const char *const *first, si
     count = count < MOST ? count : MOST;
     if (*name == '\0') {
         list_choices(text, sizeof text, names, count);
-        return say_usage("a %s is missing: %s", what, text);
+        return say_usage("a%s %s is missing: %s", strchr("aeiou", *what) ? "n" : "", what, text);
     }
     names_guess(text, sizeof text, name, "there are", names, count);
     return say_usage("no %s '%s'%s", what, name, text);

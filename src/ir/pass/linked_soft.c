@@ -86,8 +86,8 @@ static void soften_primitive(struct slri_linker *l, const struct slri_instr *in)
 static void refuse_atomic(struct slri_linker *l, const struct slri_instr *in)
 {
     l->refused = SLRI_FAIL(UNSUPPORTED,
-                           "%s:%u: the device has no doubles (shaderFloat64), and none that are added to in memory; "
-                           "use float",
+                           "%s:%u: an atomic operation on a double, but the device has no doubles (shaderFloat64), and "
+                           "atomic operations are not computed with integers; use float",
                            l->to->file[in->where.file], in->where.line);
 }
 

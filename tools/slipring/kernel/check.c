@@ -154,7 +154,10 @@ static int parse(int argc, char **argv, options *out)
                              out->name, argv[i]);
     }
     if (out->file_count == 0)
-        return say_usage("FILE.cu is missing");
+        return out->name == NULL ? say_usage("FILE.cu is missing")
+                                 : say_usage("FILE.cu is missing: '%s' is taken for a kernel's NAME, for it has no dot "
+                                             "and no slash",
+                                             out->name);
     return -1;
 }
 
