@@ -7,8 +7,10 @@
 #include <vulkan/vulkan_core.h>
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define SEEN __attribute__((visibility("default")))
 
@@ -126,7 +128,9 @@ static VKAPI_ATTR void VKAPI_CALL our_CmdPipelineBarrier(VkCommandBuffer command
                                                          const VkBufferMemoryBarrier *range, uint32_t images,
                                                          const VkImageMemoryBarrier *image)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of the words about barriers
     const char *drops = getenv("SLIPRING_FAKE_VULKAN_DROPS");
+    pthread_mutex_lock(&lock);
     ++fake.barriers;
     fake.wide += wide;
     fake.ranges += ranges;
@@ -135,15 +139,83 @@ static VKAPI_ATTR void VKAPI_CALL our_CmdPipelineBarrier(VkCommandBuffer command
         fake.first = fake.first == 0 || range[i].size < fake.first ? range[i].size : fake.first;
         fake.last = range[i].size > fake.last ? range[i].size : fake.last;
     }
+    pthread_mutex_unlock(&lock);
     if (drops && *drops == '1' && to != VK_PIPELINE_STAGE_HOST_BIT)
         return;
     real_CmdPipelineBarrier(commands, from, to, flags, wide, all, ranges, range, images, image);
+}
+
+// ---- several queues of one -----------------------------------------------------------------------------------------
+
+static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_GetPhysicalDeviceQueueFamilyProperties;
+static VKAPI_ATTR void VKAPI_CALL our_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice of, uint32_t *count,
+                                                                             VkQueueFamilyProperties *out)
+{
+    real_GetPhysicalDeviceQueueFamilyProperties(of, count, out);
+    for (uint32_t i = 0; out && fake.queues != 0 && i < *count; ++i)
+        out[i].queueCount = fake.queues;
+}
+
+static PFN_vkCreateDevice create_device;
+static VKAPI_ATTR VkResult VKAPI_CALL create_with_one(VkPhysicalDevice of, const VkDeviceCreateInfo *create,
+                                                      const VkAllocationCallbacks *hook, VkDevice *out)
+{
+    VkDeviceQueueCreateInfo queues = *create->pQueueCreateInfos;
+    VkDeviceCreateInfo asked = *create;
+    asked.pQueueCreateInfos = &queues;
+    if (fake.queues != 0)
+        queues.queueCount = 1;
+    return create_device(of, &asked, hook, out);
+}
+
+static VkQueue queue; // the driver's
+static unsigned char shown[8];
+static PFN_vkGetDeviceQueue real_GetDeviceQueue;
+static VKAPI_ATTR void VKAPI_CALL our_GetDeviceQueue(VkDevice of, uint32_t family, uint32_t index, VkQueue *out)
+{
+    real_GetDeviceQueue(of, family, fake.queues != 0 ? 0 : index, out);
+    if (fake.queues != 0 && index != 0)
+        *out = (VkQueue)(void *)&shown[index];
+    else if (fake.queues != 0)
+        queue = *out;
+}
+
+static PFN_vkQueueSubmit queue_submit;
+static VKAPI_ATTR VkResult VKAPI_CALL submit_to_one(VkQueue to, uint32_t count, const VkSubmitInfo *submit,
+                                                    VkFence fence)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint32_t to_first; // atomic, as what a test sets while others submit
+    uint32_t held = 1;
+    if (fake.queues == 0)
+        return queue_submit(to, count, submit, fence);
+    if (to == queue)
+        __atomic_fetch_add(&to_first, 1, __ATOMIC_SEQ_CST);
+    const uint32_t before = __atomic_load_n(&to_first, __ATOMIC_SEQ_CST);
+    if (to == (VkQueue)(void *)&shown[fake.queues - 1] &&
+        __atomic_compare_exchange_n(&fake.holds, &held, 2, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        for (int ms = 0; ms < 1000 && __atomic_load_n(&fake.overtaken, __ATOMIC_SEQ_CST) == 0; ++ms) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            __atomic_store_n(&fake.overtaken, __atomic_load_n(&to_first, __ATOMIC_SEQ_CST) - before, __ATOMIC_SEQ_CST);
+        }
+    pthread_mutex_lock(&lock);
+    VkResult result = queue_submit(queue, count, submit, fence);
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 // ---- finding -------------------------------------------------------------------------------------------------------
 
 static PFN_vkVoidFunction replace(const char *name, PFN_vkVoidFunction real)
 {
+#define COME_BEFORE(function, kept, ours)                                                                              \
+    if (real && strcmp(name, "vk" #function) == 0) {                                                                   \
+        kept = (PFN_vk##function)real;                                                                                 \
+        real = (PFN_vkVoidFunction)ours;                                                                               \
+    }
+    COME_BEFORE(CreateDevice, create_device, create_with_one)
+    COME_BEFORE(QueueSubmit, queue_submit, submit_to_one)
+#undef COME_BEFORE
 #define TAKE(function, ...)                                                                                            \
     if (real && strcmp(name, "vk" #function) == 0) {                                                                   \
         real_##function = (PFN_vk##function)real;                                                                      \
@@ -153,6 +225,8 @@ static PFN_vkVoidFunction replace(const char *name, PFN_vkVoidFunction real)
     DESTROYS(TAKE)
     TAKE(DestroyDevice, )
     TAKE(CmdPipelineBarrier, )
+    TAKE(GetPhysicalDeviceQueueFamilyProperties, )
+    TAKE(GetDeviceQueue, )
 #undef TAKE
     return real;
 }

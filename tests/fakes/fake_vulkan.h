@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In front of the Vulkan that is here: a library that passes calls on, counts those that may fail and what is alive,
-// fails one of them, and leaves barriers out. A test that has it loaded, by SLIPRING_VULKAN_LIB, reaches these words by
-// its function fake_vulkan_words().
+// fails one of them, shows several queues where there is one, and leaves barriers out. A test that has it loaded, by
+// SLIPRING_VULKAN_LIB, reaches these words by its function fake_vulkan_words().
 #ifndef TESTS_FAKES_FAKE_VULKAN_H
 #define TESTS_FAKES_FAKE_VULKAN_H
 
@@ -18,6 +18,9 @@ struct fake_vulkan {
     uint32_t wide;        // those over all memory,
     uint32_t stages;      // and all stages of them
     uint64_t first, last; // sizes of the ranges: the least and the greatest
+    uint32_t queues;      // that each family has, all of them the driver's first; 0: as the driver says
+    uint32_t holds;       // 1: the next submission to the last of them waits, at most 1 s, for one to the first; then 2
+    uint32_t overtaken;   // by such a one
 };
 
 #endif

@@ -163,6 +163,47 @@ static void a_lost_device_is_reopened_behind_its_ring_kernel(void **state)
     tear_down(&b);
 }
 
+// ---- several queues: the group is in the first ---------------------------------------------------------------------
+
+// A submission to another queue that began before the group was there is made before it comes; a later one has it end.
+static void group_comes_behind_what_is_being_submitted_to_any_queue(void **state)
+{
+    struct bench b;
+    slr_stream_desc low = SLR_STREAM_DESC_INIT;
+    slr_stream *stream;
+    slr_buffer *buffer;
+    uint32_t words[16] = {0};
+    (void)state;
+    vulkan->queues = 3; // the last is for low priorities
+    set_up(&b, "vulkan:0?ring=persistent");
+    low.priority = SLR_PRIORITY(0);
+    must(slr_stream_create(b.device, &low, &stream));
+    must(slr_buffer_create(b.device, sizeof words, &buffer));
+    vulkan->overtaken = 0;
+    __atomic_store_n(&vulkan->holds, b.stays, __ATOMIC_SEQ_CST);
+    must(slr_stream_write(stream, buffer, 0, words, sizeof words, NULL));
+    while (b.stays && __atomic_load_n(&vulkan->holds, __ATOMIC_SEQ_CST) != 2)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    if (b.stays) {
+        slr_ring *ring = start_ring(b.device, &b.desc);
+        slr_port *port = open_port(b.device);
+        assert_int_equal(ask(ring, port, 5), 1);
+        for (uint32_t i = 0; i < 20; ++i) {
+            must(slr_stream_write(stream, buffer, 0, &i, sizeof i, NULL));
+            assert_int_equal(ask(ring, port, i), 2 + i);
+            must(slr_buffer_read(buffer, 0, words, sizeof words)); // by the other queue
+        }
+        slr_port_close(port);
+        slr_ring_destroy(ring);
+    }
+    must(slr_stream_finish(stream, LONG));
+    assert_int_equal(__atomic_load_n(&vulkan->overtaken, __ATOMIC_SEQ_CST), 0);
+    slr_buffer_destroy(buffer);
+    slr_stream_destroy(stream);
+    tear_down(&b);
+    vulkan->queues = vulkan->holds = 0;
+}
+
 // ---- one group, many that want it ----------------------------------------------------------------------------------
 
 struct launcher {
@@ -246,6 +287,7 @@ int main(void)
         cmocka_unit_test(who_wants_none_has_none_tried),
         cmocka_unit_test(a_launch_of_which_a_call_fails_leaves_nothing),
         cmocka_unit_test(a_lost_device_is_reopened_behind_its_ring_kernel),
+        cmocka_unit_test(group_comes_behind_what_is_being_submitted_to_any_queue),
         cmocka_unit_test(of_two_launches_at_once_one_is_refused_with_the_reason),
         cmocka_unit_test(who_launches_first_has_the_group_whoever_was_created_last),
     };

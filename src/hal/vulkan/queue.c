@@ -139,7 +139,7 @@ static slr_status make_queue(struct slri_vulkan *vulkan, uint32_t priority, stru
 static slr_status take_turn(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
 {
     slri_mutex_lock(&queue->line->lock);
-    if (!vulkan->stay.shares || queue->has_turn || queue->recorder.is_own)
+    if (!queue->line->shares || queue->has_turn || queue->recorder.is_own)
         return SLR_OK;
     slri_mutex_unlock(&queue->line->lock);
     SLRI_TRY(slri_residents_park(&vulkan->residents, TURN_NS));

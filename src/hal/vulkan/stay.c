@@ -101,12 +101,14 @@ static void bind(struct slri_vk_group *group, const struct slri_shard *shard)
             group->bound[count++].data = shard->bound[i].data;
 }
 
-// Who has the queue's lock finds out behind this that the group may come.
+// Who has a line's lock finds out behind this that the group may come; who had it before has submitted.
 static void set_shares(struct slri_vulkan *vulkan, bool shares)
 {
-    slri_mutex_lock(&vulkan->line[0].lock);
-    vulkan->stay.shares = shares;
-    slri_mutex_unlock(&vulkan->line[0].lock);
+    for (uint32_t i = 0; i < vulkan->lines; ++i) {
+        slri_mutex_lock(&vulkan->line[i].lock);
+        vulkan->line[i].shares = shares;
+        slri_mutex_unlock(&vulkan->line[i].lock);
+    }
 }
 
 static slr_status make_group(struct slri_resident *resident, const struct slri_shard *shard)

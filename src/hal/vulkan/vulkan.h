@@ -77,6 +77,7 @@ struct slri_vulkan {
     struct slri_vk_line { // one of the family's queues
         VkQueue queue;
         slri_mutex lock; // Vulkan's queues are for one thread at a time
+        bool shares;     // under the lock: the group that stays may be on the device; who submits has it end first
     } line[8];
     uint32_t lines, next_line; // the second is atomic
 
@@ -96,7 +97,6 @@ struct slri_vulkan {
         bool is_tried;     // probe.c
         const char *lacks; // behind that: NULL, or why none can stay, as a clause
         uint32_t pieces;   // atomic: of memory that persistent ring kernels have
-        bool shares;       // under line[0]'s lock: the group may be in the queue, and who submits has it end first
     } stay;
 };
 
