@@ -163,6 +163,31 @@ static void a_lost_device_is_reopened_behind_its_ring_kernel(void **state)
     tear_down(&b);
 }
 
+// Its barriers are recorded with it. A group that has had nothing to do for long ends, and the next message has it
+// launched again.
+static void a_group_that_slept_is_submitted_again_as_it_was_recorded(void **state)
+{
+    struct bench b;
+    (void)state;
+    set_up(&b, "vulkan:0?ring=persistent");
+    if (b.stays) {
+        slr_ring *ring = start_ring(b.device, &b.desc);
+        slr_port *port = open_port(b.device);
+        uint32_t handled = ask(ring, port, 5);
+        const uint64_t submits = metric(b.device, "submits");
+        const uint32_t barriers = vulkan->barriers;
+        for (int tries = 0; tries < 200 && metric(b.device, "submits") < submits + 10; ++tries) {
+            nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+            assert_int_equal(ask(ring, port, 5), ++handled);
+        }
+        assert_in_range(metric(b.device, "submits"), submits + 10, UINT64_MAX);
+        assert_int_equal(vulkan->barriers, barriers);
+        slr_port_close(port);
+        slr_ring_destroy(ring);
+    }
+    tear_down(&b);
+}
+
 // ---- several queues: the group is in the first ---------------------------------------------------------------------
 
 // A submission to another queue that began before the group was there is made before it comes; a later one has it end.
@@ -287,6 +312,7 @@ int main(void)
         cmocka_unit_test(who_wants_none_has_none_tried),
         cmocka_unit_test(a_launch_of_which_a_call_fails_leaves_nothing),
         cmocka_unit_test(a_lost_device_is_reopened_behind_its_ring_kernel),
+        cmocka_unit_test(a_group_that_slept_is_submitted_again_as_it_was_recorded),
         cmocka_unit_test(group_comes_behind_what_is_being_submitted_to_any_queue),
         cmocka_unit_test(of_two_launches_at_once_one_is_refused_with_the_reason),
         cmocka_unit_test(who_launches_first_has_the_group_whoever_was_created_last),

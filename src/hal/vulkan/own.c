@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of slipring's own: text in the kernel subset, which our own front end compiles, with a handler in it
-// (engine/stay.h), or of a trial. From there on it is a kernel as any other, launched in one group again and again, in
-// a queue of its own that goes to the device's first.
+// (engine/stay.h), or of a trial. From there on it is a kernel as any other, recorded once in a queue of its own that
+// goes to the device's first, and launched in one group again and again.
 #include "base/status.h"
 #include "engine/stay.h"
 #include "hal/vulkan/vulkan.h"
@@ -59,7 +59,11 @@ slr_status slri_vk_own_launch(struct slri_vulkan *vulkan, struct slri_vk_own *ow
         .op = SLRI_DISPATCH,
         .dispatch = {.ready = &own->ready, .entry = own->ready.entry, .bound = bound, .grid = {1, 1, 1}}};
     const struct slri_extras extras = {.is_last = true};
-    return slri_buffered_encode(vulkan, own->queue, &launch, &extras, 1);
+    if (own->is_recorded)
+        return slri_vk_queue_repeat(own->queue);
+    slr_status status = slri_buffered_encode(vulkan, own->queue, &launch, &extras, 1);
+    own->is_recorded = status == SLR_OK;
+    return status;
 }
 
 void slri_vk_own_free(struct slri_vulkan *vulkan, struct slri_vk_own *own)

@@ -177,7 +177,9 @@ static slr_status open_commands(struct slri_buffered_queue *base)
     struct slri_vk_queue *queue = of(base);
     struct slri_vulkan *vulkan = queue->vulkan;
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+                                            .flags = queue->recorder.is_own
+                                                         ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT
+                                                         : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     if (queue->is_spent)
         SLRI_VK_TRY(vulkan, ResetCommandPool, vulkan->device, queue->pool, 0);
     queue->is_spent = false;
@@ -365,6 +367,13 @@ slr_status slri_vk_queue_create_own(struct slri_vulkan *vulkan, void **queue)
     made->recorder.is_own = true;
     made->recorder.counts = &vulkan->uncounted;
     return SLR_OK;
+}
+
+slr_status slri_vk_queue_repeat(void *queue)
+{
+    struct slri_vk_queue *own = queue;
+    slri_mutex_lock(&own->line->lock);
+    return submit(own->vulkan, own->line, own->recorder.commands, own->semaphore, &own->begun);
 }
 
 VkResult slri_vk_queue_look(const void *queue, uint64_t wait_ns)

@@ -161,8 +161,10 @@ void slri_vk_record_copy(struct slri_vk_recorder *recorder, struct slri_hazard_u
 
 // queue.c
 slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue);
-// A queue for one of slipring's own kernels, and whether its newest launch has ended: VK_SUCCESS, or VK_TIMEOUT.
+// A queue for one of slipring's own kernels. What was submitted there first is submitted again, where nothing else
+// came; and whether the newest launch has ended: VK_SUCCESS, or VK_TIMEOUT.
 slr_status slri_vk_queue_create_own(struct slri_vulkan *vulkan, void **queue);
+slr_status slri_vk_queue_repeat(void *queue);
 VkResult slri_vk_queue_look(const void *queue, uint64_t wait_ns);
 slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreateFlags flags, VkCommandBufferLevel level,
                                  uint32_t count, VkCommandPool *pool, VkCommandBuffer *out);
@@ -207,10 +209,11 @@ struct slri_vk_own {
     struct slri_module *text, *module;
     struct slri_ready_kernel ready;
     void *queue;
+    bool is_recorded; // launched once: a later launch is that one again
 };
 slr_status slri_vk_own_make(struct slri_vulkan *vulkan, const struct slri_shard *shard, const char *text,
                             struct slri_vk_own *own);
-// One group of it. `bound`: one a binding of its entry; memory by the device's address.
+// One group of it. `bound`: one a binding of its entry, the same at each launch; memory by the device's address.
 slr_status slri_vk_own_launch(struct slri_vulkan *vulkan, struct slri_vk_own *own, const struct slri_bound *bound);
 void slri_vk_own_free(struct slri_vulkan *vulkan, struct slri_vk_own *own); // also what could be made in part
 
