@@ -149,7 +149,7 @@ static void note_call(const struct slri_instr *in, void *user)
 
 // Callers stand behind what they call, so what they are given themselves is known first.
 struct slri_given **slri_assigned_given(struct slri_region *region, const struct slri_module *module,
-                                        const struct slri_entry *entry, const uint32_t *is_called)
+                                        const struct slri_entry *entry)
 {
     struct giving g = {.given = slri_region_take(region, (module->functions + (size_t)1) * sizeof *g.given)};
     for (uint32_t i = 0; g.given && i < module->functions; i++) {
@@ -158,8 +158,6 @@ struct slri_given **slri_assigned_given(struct slri_region *region, const struct
             return NULL;
     }
     for (uint32_t i = g.given ? module->functions : 0; i-- > 0;) {
-        if (!is_called[i])
-            continue;
         g.value = slri_assigned_count(region, entry, module->function[i], g.given[i]);
         if (!g.value)
             return NULL;

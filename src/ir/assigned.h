@@ -34,9 +34,9 @@ struct slri_assigned *slri_assigned_count(struct slri_region *region, const stru
 struct slri_assigned *slri_assigned_find(struct slri_region *region, const struct slri_entry *entry,
                                          const struct slri_function *function, const struct slri_given *given);
 
-// By function and parameter, of those functions with `is_called`, by index. NULL: no memory.
+// By function and parameter, by index. NULL: no memory.
 struct slri_given **slri_assigned_given(struct slri_region *region, const struct slri_module *module,
-                                        const struct slri_entry *entry, const uint32_t *is_called);
+                                        const struct slri_entry *entry);
 
 // Whether it is a literal, and its bits.
 static inline bool slri_assigned_is_literal(const struct slri_assigned *value, uint64_t *bits)

@@ -171,7 +171,7 @@ static void prepare(struct slri_s *s)
     }
     for (uint32_t i = 0; s->function_id && i < m->functions; i++)
         s->function_id[i] = slri_w_id(&s->w);
-    s->literal = s->function_id ? slri_assigned_given(s->scratch, m, s->entry, s->function_id) : NULL;
+    s->literal = slri_assigned_given(s->scratch, m, s->entry);
     s->w.out_of_memory |= !s->literal;
 }
 
