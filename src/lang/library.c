@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "ir/pass/linked.h"
+#include "ir/pass/words.h"
 #include "lang/kernel.h"
 
 #include <stdatomic.h>
@@ -65,24 +66,25 @@ static void put_soft_calls(struct slri_text *text)
     slri_text_puts(text, "}\n");
 }
 
-// Each function of a warp and of a barrier, once of each kind.
+// Each function of a warp and of a barrier, once.
 static void put_block_calls(struct slri_text *text)
 {
     static const struct {
         enum slri_kind kind;
         char array;
-    } of[] = {{SLRI_I32, 'i'}, {SLRI_U32, 'u'}, {SLRI_I64, 'l'}, {SLRI_U64, 'm'}, {SLRI_F32, 'f'}, {SLRI_F64, 'd'}};
+    } of[] = {{SLRI_U32, 'u'}, {SLRI_I32, 'i'}, {SLRI_I64, 'l'}};
     char name[SLRI_BLOCK_NAME];
+    enum slri_kind kind;
     slri_text_puts(text, HEAD);
     for (unsigned imm = 0; imm <= SLRI_BARRIER_OR; imm++)
-        if (slri_block_function(name, &(struct slri_instr){.op = SLRI_OP_BARRIER, .imm = imm}))
+        if (slri_block_function(name, &kind, &(struct slri_instr){.op = SLRI_OP_BARRIER, .imm = imm}))
             slri_text_printf(text, "    i[0] = %s(i[0]);\n", name);
     for (unsigned imm = 0; imm < SLRI_WARP_COUNT; imm++) {
         const struct slri_warp_function *warp = &slri_warp_functions[imm];
-        const bool reduces = imm >= SLRI_WARP_REDUCE_ADD && imm <= SLRI_WARP_REDUCE_XOR;
-        const unsigned kinds = reduces ? 2 : strchr(warp->args, 'K') ? sizeof of / sizeof *of : 1;
+        const unsigned kinds = imm >= SLRI_WARP_REDUCE_ADD && imm <= SLRI_WARP_REDUCE_XOR ? 2 : 3;
         for (unsigned k = 0; k < kinds; k++) {
-            if (!slri_block_function(name, &(struct slri_instr){.op = SLRI_OP_WARP, .kind = of[k].kind, .imm = imm}))
+            const struct slri_instr in = {.op = SLRI_OP_WARP, .kind = of[k].kind, .imm = imm};
+            if (!slri_block_function(name, &kind, &in) || (kind ? kind != of[k].kind : k > 0))
                 continue;
             slri_text_printf(text, "    %c[0] = %s(", warp->result == 'K' ? of[k].array : 'u', name);
             for (const char *arg = warp->args; *arg; arg++)
@@ -115,18 +117,24 @@ static slr_status make(const struct library *library, struct slri_module **out)
 }
 
 // Made once; who comes second throws its own away.
+static const struct slri_module *keep_first(_Atomic(struct slri_module *) *made, struct slri_module *own)
+{
+    struct slri_module *there = NULL;
+    if (atomic_compare_exchange_strong(made, &there, own))
+        return own;
+    slri_module_destroy(own);
+    return there;
+}
+
 static slr_status once(_Atomic(struct slri_module *) *made, const struct library *library,
                        const struct slri_module **out)
 {
-    struct slri_module *own = NULL, *there = NULL;
+    struct slri_module *own = NULL;
     *out = atomic_load(made);
     if (*out)
         return SLR_OK;
     SLRI_TRY(make(library, &own));
-    const bool is_first = atomic_compare_exchange_strong(made, &there, own);
-    if (!is_first)
-        slri_module_destroy(own);
-    *out = is_first ? own : there;
+    *out = keep_first(made, own);
     return SLR_OK;
 }
 
@@ -162,4 +170,19 @@ slr_status slri_block_library_of_subgroups(const struct slri_module **out)
     static const struct library library = {
         "slr_block.h", {"#define SLRI_SUBGROUPS\n", slri_embedded_slr_block_h}, put_block_calls};
     return once(&made, &library, out);
+}
+
+// Its words refer to what they are made of, which lasts as long.
+slr_status slri_block_library_of_words(const struct slri_module **out)
+{
+    static _Atomic(struct slri_module *) made;
+    const struct slri_module *whole = NULL;
+    struct slri_module *own = NULL;
+    *out = atomic_load(&made);
+    if (*out)
+        return SLR_OK;
+    SLRI_TRY(slri_block_library(&whole));
+    SLRI_TRY(slri_words_kernel(whole, whole->entry, NULL, &own));
+    *out = keep_first(&made, own);
+    return SLR_OK;
 }

@@ -27,5 +27,6 @@ slr_status slri_soft_library(const struct slri_module **out);
 // SYNC, and a WARP is SYNC; OF_SUBGROUPS: or a SHUFFLE or BALLOT of the whole warp.
 slr_status slri_block_library(const struct slri_module **out);
 slr_status slri_block_library_of_subgroups(const struct slri_module **out);
+slr_status slri_block_library_of_words(const struct slri_module **out); // of words of 32 bits (ir/pass/words.h)
 
 #endif

@@ -14,9 +14,9 @@ static bool has_subgroups;
 static slr_status link_kernel(const struct slri_module *module, struct slri_module **out)
 {
     const struct slri_linked_libraries libraries = {
-        {[SLRI_LINKED_MATH] = slri_math_library,
-         [SLRI_LINKED_SOFT] = slri_soft_library,
-         [SLRI_LINKED_BLOCK] = has_subgroups ? slri_block_library_of_subgroups : slri_block_library}};
+        .get = {[SLRI_LINKED_MATH] = slri_math_library,
+                [SLRI_LINKED_SOFT] = slri_soft_library,
+                [SLRI_LINKED_BLOCK] = has_subgroups ? slri_block_library_of_subgroups : slri_block_library}};
     return slri_linked_kernel(module, module->entry, &libraries, out);
 }
 

@@ -215,9 +215,9 @@ static slr_status make_kernel(struct slri_s *s, const struct slri_module *module
     const struct slri_words_options options = {.prints = true, .all_widths = !s->words};
     const bool has_doubles = !s->words && s->options.has & SLRI_SPIRV_FLOAT64;
     const struct slri_linked_libraries libraries = {
-        {[SLRI_LINKED_MATH] = slri_math_library,
-         [SLRI_LINKED_SOFT] = has_doubles ? NULL : slri_soft_library,
-         [SLRI_LINKED_BLOCK] = s->subgroups ? slri_block_library_of_subgroups : slri_block_library}};
+        .get = {[SLRI_LINKED_MATH] = slri_math_library,
+                [SLRI_LINKED_SOFT] = has_doubles ? NULL : slri_soft_library,
+                [SLRI_LINKED_BLOCK] = s->subgroups ? slri_block_library_of_subgroups : slri_block_library}};
     SLRI_TRY(slri_level(module, entry, s->scratch, &module, &entry));
     SLRI_TRY(slri_linked_kernel(module, entry, &libraries, linked));
     return slri_words_kernel(*linked, (*linked)->entry, &options, words);

@@ -41,6 +41,15 @@ SLRI_FN unsigned slri_present(unsigned t, unsigned mask)
 // Where a lane's words are.
 SLRI_FN unsigned slri_words(unsigned t, unsigned lane) { return 2u * ((t & ~31u) + lane); }
 
+// A word that all lanes have written, before any writes the next.
+SLRI_FN unsigned slri_written(unsigned at)
+{
+    __syncwarp();
+    unsigned word = slri_lanes[at];
+    __syncwarp();
+    return word;
+}
+
 // Whom a shuffle asks: no lane where that leaves the group of `width` lanes.
 #define SLRI_LANE(at, is_there) ((at) | (unsigned)(is_there) - 1u)
 SLRI_FN unsigned slri_asks(unsigned t, unsigned by, unsigned width) { return (t & 32u - width) + (by & width - 1u); }
@@ -66,11 +75,11 @@ SLRI_FN unsigned slri_lender(unsigned t, unsigned mask, unsigned lane)
 
 #ifdef SLRI_SUBGROUPS
 SLRI_FN unsigned slri_vote(unsigned t, int flag) { return __ballot_sync(SLRI_ALL, flag); }
-SLRI_FN unsigned slri_taken(unsigned t, unsigned value, unsigned lane)
+SLRI_FN unsigned slri_taken_U32(unsigned t, unsigned value, unsigned lane)
 {
     return __shfl_sync(SLRI_ALL, value, (int)lane, 32);
 }
-SLRI_FN unsigned long slri_taken_long(unsigned t, unsigned long value, unsigned lane)
+SLRI_FN long slri_taken_I64(unsigned t, long value, unsigned lane)
 {
     return __shfl_sync(SLRI_ALL, value, (int)lane, 32);
 }
@@ -82,26 +91,20 @@ SLRI_FN unsigned slri_vote(unsigned t, int flag)
         slri_lanes[first] = 0u;
     __syncwarp();
     atomicOr(&slri_lanes[first], (unsigned)(flag != 0) << lane);
-    __syncwarp();
-    unsigned votes = slri_lanes[first];
-    __syncwarp();
-    return votes;
+    return slri_written(first);
 }
-SLRI_FN unsigned slri_taken(unsigned t, unsigned value, unsigned lane)
+SLRI_FN unsigned slri_taken_U32(unsigned t, unsigned value, unsigned lane)
 {
     slri_lanes[2u * t] = value;
-    __syncwarp();
-    unsigned taken = slri_lanes[slri_words(t, lane)];
-    __syncwarp();
-    return taken;
+    return slri_written(slri_words(t, lane));
 }
-SLRI_FN unsigned long slri_taken_long(unsigned t, unsigned long value, unsigned lane)
+SLRI_FN long slri_taken_I64(unsigned t, long value, unsigned lane)
 {
     unsigned other = slri_words(t, lane);
     slri_lanes[2u * t] = (unsigned)value;
     slri_lanes[2u * t + 1u] = (unsigned)(value >> 32);
     __syncwarp();
-    unsigned long taken = slri_lanes[other] | (unsigned long)slri_lanes[other + 1u] << 32;
+    long taken = slri_lanes[other] | (long)slri_lanes[other + 1u] << 32;
     __syncwarp();
     return taken;
 }
@@ -118,7 +121,7 @@ SLRI_FN int slri_all_sync(unsigned mask, int flag) { return slri_ballot_sync(mas
 SLRI_FN int slri_any_sync(unsigned mask, int flag) { return slri_ballot_sync(mask, flag) != 0u; }
 SLRI_FN unsigned slri_activemask() { return slri_ballot_sync(SLRI_ALL, 1); }
 
-SLRI_FN unsigned slri_match(unsigned mask, unsigned value)
+SLRI_FN unsigned slri_match_any_sync_U32(unsigned mask, unsigned value)
 {
     unsigned made = 0u, t = slri_thread();
     slri_lanes[2u * t] = value;
@@ -128,56 +131,49 @@ SLRI_FN unsigned slri_match(unsigned mask, unsigned value)
     __syncwarp();
     return made & slri_present(t, mask);
 }
-SLRI_FN unsigned slri_match_long(unsigned mask, unsigned long value)
+SLRI_FN unsigned slri_match_any_sync_I64(unsigned mask, long value)
 {
-    return slri_match(mask, (unsigned)value) & slri_match(mask, (unsigned)(value >> 32));
+    return slri_match_any_sync_U32(mask, (unsigned)value) & slri_match_any_sync_U32(mask, (unsigned)(value >> 32));
 }
 
-// Shuffles and matches of the type T of the kind K.
-#define SLRI_SHUFFLE(NAME, K, T, SIZE, BITS, OF)                                                                       \
+// Of 4 bytes and of 8; who links them has the bits of values of other types.
+#define SLRI_SHUFFLE(NAME, K, T)                                                                                       \
 SLRI_FN T slri_shfl##NAME##_sync_##K(unsigned mask, T value, int by, int width)                                        \
 {                                                                                                                      \
     unsigned t = slri_thread();                                                                                        \
-    return OF(slri_taken##SIZE(t, BITS(value), slri_lender(t, mask, slri_asks##NAME(t, by, width))));                  \
+    return slri_taken_##K(t, value, slri_lender(t, mask, slri_asks##NAME(t, by, width)));                              \
 }
-#define SLRI_OF_TYPE(K, T, SIZE, BITS, OF)                                                                             \
-SLRI_SHUFFLE(, K, T, SIZE, BITS, OF)                                                                                   \
-SLRI_SHUFFLE(_up, K, T, SIZE, BITS, OF)                                                                                \
-SLRI_SHUFFLE(_down, K, T, SIZE, BITS, OF)                                                                              \
-SLRI_SHUFFLE(_xor, K, T, SIZE, BITS, OF)                                                                               \
-SLRI_FN unsigned slri_match_any_sync_##K(unsigned mask, T value) { return slri_match##SIZE(mask, BITS(value)); }
+#define SLRI_SHUFFLES(NAME) SLRI_SHUFFLE(NAME, U32, unsigned) SLRI_SHUFFLE(NAME, I64, long)
 
-SLRI_OF_TYPE(I32, int, , (unsigned), (int))
-SLRI_OF_TYPE(U32, unsigned, , , )
-SLRI_OF_TYPE(I64, long, _long, (unsigned long), (long))
-SLRI_OF_TYPE(U64, unsigned long, _long, , )
-SLRI_OF_TYPE(F32, float, , __float_as_uint, __uint_as_float)
-SLRI_OF_TYPE(F64, double, _long, (unsigned long)__double_as_longlong, __longlong_as_double)
+SLRI_SHUFFLES()
+SLRI_SHUFFLES(_up)
+SLRI_SHUFFLES(_down)
+SLRI_SHUFFLES(_xor)
 
 // Masks of one warp that differ have no lane in common: each is known by its lowest lane, whose word takes the sum of
-// the lanes that take part. BITS gives a value the order of unsigned numbers, and takes it back.
+// the lanes that take part.
+SLRI_FN unsigned slri_sum(unsigned t, unsigned lanes, unsigned begin)
+{
+    slri_lanes[2u * t] = begin;
+    __syncwarp();
+    return slri_words(t, __ffs((int)lanes) - 1 & 31);
+}
+
+// BITS gives a value the order of unsigned numbers, and takes it back.
 #define SLRI_REDUCTION(NAME, K, T, ATOMIC, BEGIN, BITS)                                                                \
 SLRI_FN T slri_reduce_##NAME##_sync_##K(unsigned mask, T value)                                                        \
 {                                                                                                                      \
-    unsigned t = slri_thread(), lanes = slri_present(t, mask), sum = slri_words(t, __ffs((int)lanes) - 1 & 31);        \
-    slri_lanes[2u * t] = BEGIN;                                                                                        \
-    __syncwarp();                                                                                                      \
+    unsigned t = slri_thread(), lanes = slri_present(t, mask), sum = slri_sum(t, lanes, BEGIN);                        \
     if (lanes >> (t & 31u) & 1u)                                                                                       \
         ATOMIC(&slri_lanes[sum], BITS(value));                                                                         \
-    __syncwarp();                                                                                                      \
-    unsigned made = slri_lanes[sum];                                                                                   \
-    __syncwarp();                                                                                                      \
-    return (T)BITS(made);                                                                                              \
+    return (T)BITS(slri_written(sum));                                                                                 \
 }
-#define SLRI_OF_BITS(NAME, ATOMIC, BEGIN)                                                                              \
-SLRI_REDUCTION(NAME, I32, int, ATOMIC, BEGIN, (unsigned))                                                              \
-SLRI_REDUCTION(NAME, U32, unsigned, ATOMIC, BEGIN, )
 #define SLRI_IN_ORDER(x) ((unsigned)(x) ^ 0x80000000u)
 
-SLRI_OF_BITS(add, atomicAdd, 0u)
-SLRI_OF_BITS(and, atomicAnd, SLRI_ALL)
-SLRI_OF_BITS(or, atomicOr, 0u)
-SLRI_OF_BITS(xor, atomicXor, 0u)
+SLRI_REDUCTION(add, U32, unsigned, atomicAdd, 0u, )
+SLRI_REDUCTION(and, U32, unsigned, atomicAnd, SLRI_ALL, )
+SLRI_REDUCTION(or, U32, unsigned, atomicOr, 0u, )
+SLRI_REDUCTION(xor, U32, unsigned, atomicXor, 0u, )
 SLRI_REDUCTION(min, I32, int, atomicMin, SLRI_ALL, SLRI_IN_ORDER)
 SLRI_REDUCTION(min, U32, unsigned, atomicMin, SLRI_ALL, )
 SLRI_REDUCTION(max, I32, int, atomicMax, 0u, SLRI_IN_ORDER)

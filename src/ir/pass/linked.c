@@ -29,20 +29,23 @@ static void *linked_copy(struct slri_linker *l, const void *of, size_t bytes)
     return made;
 }
 
-bool slri_block_function(char name[static SLRI_BLOCK_NAME], const struct slri_instr *in)
+bool slri_block_function(char name[static SLRI_BLOCK_NAME], enum slri_kind *kind, const struct slri_instr *in)
 {
     static const char *const barriers[] = {NULL, "slri_syncthreads_count", "slri_syncthreads_and",
                                            "slri_syncthreads_or"};
-    const char *of = NULL, *kind = "";
+    const char *of = NULL;
+    *kind = SLRI_VOID;
     if (in->op == SLRI_OP_BARRIER) {
         of = barriers[in->imm];
     } else if (in->op == SLRI_OP_WARP && in->imm != SLRI_WARP_SYNC && !slri_warp_is_matrix(in->imm)) {
-        of = slri_warp_functions[in->imm].name; // "__shfl_sync" is slri_shfl_sync_F32
-        kind = strchr(slri_warp_functions[in->imm].args, 'K') ? slri_kind_name(in->kind) : "";
+        const bool has_sign = in->imm == SLRI_WARP_REDUCE_MIN || in->imm == SLRI_WARP_REDUCE_MAX;
+        of = slri_warp_functions[in->imm].name; // "__shfl_sync" is slri_shfl_sync_U32
+        if (strchr(slri_warp_functions[in->imm].args, 'K'))
+            *kind = slri_kind_bytes(in->kind) == 8 ? SLRI_I64 : has_sign ? in->kind : SLRI_U32;
     }
     if (of)
         snprintf(name, SLRI_BLOCK_NAME, "%s%s%s%s", *of == '_' ? "slri" : "", *of == '_' ? of + 1 : of,
-                 *kind ? "_" : "", kind);
+                 *kind ? "_" : "", *kind ? slri_kind_name(*kind) : "");
     return of;
 }
 
@@ -131,7 +134,8 @@ struct slri_instr *slri_linker_append(struct slri_linker *l, const struct slri_i
 
 static bool is_linked(const struct slri_linker *l, const struct slri_instr *in)
 {
-    return in->op == SLRI_OP_MATH && l->unit != SLRI_LINKED_MATH && !slri_math_is_primitive(in->imm);
+    return in->op == SLRI_OP_MATH && l->unit != SLRI_LINKED_MATH && !slri_math_is_primitive(in->imm) &&
+           l->libraries->get[SLRI_LINKED_MATH];
 }
 
 static slr_status refuse_softs(const struct slri_linker *l, const struct slri_instr *in)
@@ -200,39 +204,101 @@ static void link_quotient(struct slri_linker *l, struct slri_instr *in)
 }
 
 // Inside of the functions that round, the device's own operations are meant.
-static bool is_rounded(const struct slri_function *function)
+static bool is_rounded(const struct slri_linker *l)
 {
-    return strcmp(function->name, SLRI_ROUNDED_DIVF) == 0 || strcmp(function->name, SLRI_ROUNDED_SQRTF) == 0;
+    const char *name = l->source->name;
+    return !l->libraries->get[SLRI_LINKED_MATH] || strcmp(name, SLRI_ROUNDED_DIVF) == 0 ||
+           strcmp(name, SLRI_ROUNDED_SQRTF) == 0;
 }
 
 // Its own library is made of what stays.
-static bool is_of_block(const struct slri_linker *l, const struct slri_instr *in, char name[static SLRI_BLOCK_NAME])
+static bool is_of_block(const struct slri_linker *l, const struct slri_instr *in)
 {
-    struct slri_instr bits = *in;
-    if (in->kind == SLRI_F64 && l->libraries->get[SLRI_LINKED_SOFT])
-        bits.kind = SLRI_U64;
-    return l->libraries->get[SLRI_LINKED_BLOCK] && l->unit != SLRI_LINKED_BLOCK && slri_block_function(name, &bits);
+    char name[SLRI_BLOCK_NAME];
+    enum slri_kind kind;
+    return l->libraries->get[SLRI_LINKED_BLOCK] && l->unit != SLRI_LINKED_BLOCK &&
+           !(in->op == SLRI_OP_BARRIER && l->libraries->has_counts) && slri_block_function(name, &kind, in);
+}
+
+static slri_reg linked_reg(struct slri_linker *l, enum slri_kind kind)
+{
+    const slri_reg reg = slri_function_add_reg(l->region, l->function, kind, NULL);
+    if (reg == SLRI_NO_REG)
+        take(l, SIZE_MAX / 2); // says so
+    return reg;
+}
+
+// A register of that kind with the bits of `from`: `dst`, or `from` itself where it is of that kind, or a new one.
+static slri_reg put_bits(struct slri_linker *l, struct slri_where where, enum slri_kind kind, slri_reg dst,
+                         slri_reg from)
+{
+    const enum slri_kind of = l->function->reg_kind[from];
+    if (of == kind && dst == SLRI_NO_REG)
+        return from;
+    struct slri_instr in = {.op = SLRI_OP_CONVERT, .kind = kind, .where = where, .a = from};
+    in.b = in.c = SLRI_NO_REG;
+    in.dst = dst == SLRI_NO_REG ? linked_reg(l, kind) : dst;
+    if (slri_kind_is_float(of) || slri_kind_is_float(kind)) {
+        in.op = SLRI_OP_MATH;
+        in.imm = of == SLRI_F32     ? SLRI_MATH_FLOAT_AS_UINT
+                 : of == SLRI_F64   ? SLRI_MATH_DOUBLE_AS_LONGLONG
+                 : kind == SLRI_F32 ? SLRI_MATH_UINT_AS_FLOAT
+                                    : SLRI_MATH_LONGLONG_AS_DOUBLE;
+        in.a = SLRI_NO_REG;
+        in.args = 1;
+        in.arg = take(l, sizeof *in.arg);
+        if (l->refused == SLR_OK)
+            in.arg[0].reg = from;
+    }
+    slri_linker_append(l, &in);
+    return in.dst;
+}
+
+// A value of another kind goes into the function, and comes out of it, as its bits.
+static void link_of_block(struct slri_linker *l, struct slri_instr *in)
+{
+    enum { VALUE = 1 }; // which argument is of the instruction's kind
+    char name[SLRI_BLOCK_NAME];
+    enum slri_kind kind;
+    slri_block_function(name, &kind, in);
+    const slri_reg dst = in->dst;
+    const bool gives_value = kind && slri_warp_functions[in->imm].result == 'K' && l->function->reg_kind[dst] != kind;
+    if (kind) {
+        in->arg = linked_copy(l, in->arg, in->args * sizeof *in->arg);
+        if (l->refused == SLR_OK)
+            in->arg[VALUE].reg = put_bits(l, in->where, kind, SLRI_NO_REG, in->arg[VALUE].reg);
+    }
+    if (gives_value)
+        in->dst = linked_reg(l, kind);
+    link_call(l, in, SLRI_LINKED_BLOCK, name);
+    if (l->refused != SLR_OK)
+        return;
+    l->function->uses |= in->callee->uses;
+    slri_linker_append(l, in);
+    if (gives_value)
+        put_bits(l, in->where, l->function->reg_kind[dst], dst, in->dst);
 }
 
 static void link_instr(struct slri_linker *l, const struct slri_instr *from)
 {
-    char name[SLRI_BLOCK_NAME];
     struct slri_instr in = *from;
     if (l->unit != SLRI_LINKED_KERNEL) // its places are in files that the module has not
         in.where = (struct slri_where){0};
     shift_root(l, &in.root);
     shift_root(l, &in.root2);
     link_parts(l, &in);
+    if (is_of_block(l, &in)) {
+        link_of_block(l, &in);
+        return;
+    }
     if (in.op == SLRI_OP_CALL) {
         in.callee = linked_function(l, l->unit, in.callee);
     } else if (is_linked(l, &in)) {
         link_call(l, &in, SLRI_LINKED_MATH, slri_math_functions[in.imm].c_function);
-    } else if (!is_rounded(l->source) && in.op == SLRI_OP_DIV && in.kind == SLRI_F32) {
+    } else if (!is_rounded(l) && in.op == SLRI_OP_DIV && in.kind == SLRI_F32) {
         link_quotient(l, &in);
-    } else if (!is_rounded(l->source) && in.op == SLRI_OP_MATH && in.imm == SLRI_MATH_SQRTF) {
+    } else if (!is_rounded(l) && in.op == SLRI_OP_MATH && in.imm == SLRI_MATH_SQRTF) {
         link_call(l, &in, SLRI_LINKED_MATH, SLRI_ROUNDED_SQRTF);
-    } else if (is_of_block(l, &in, name)) {
-        link_call(l, &in, SLRI_LINKED_BLOCK, name);
     }
     if (l->refused != SLR_OK)
         return;
