@@ -4,9 +4,11 @@
 #include "base/status.h"
 #include "emit/device/faults.h"
 #include "emit/wgsl/internal.h"
+#include "ir/pass/linked.h"
 #include "ir/pass/meet.h"
 #include "ir/pass/words.h"
 #include "ir/matrix.h"
+#include "lang/library.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -149,26 +151,33 @@ static uint32_t put_bindings(struct slri_wgsl_emitter *e, struct slri_text *out,
     return storage;
 }
 
+static bool has_lanes(const struct slri_wgsl_emitter *e)
+{
+    return slri_entry_has_shared(e->entry, e->module->shareds - 1); // SLRI_BLOCK_LANES
+}
+
 static void put_workgroup(struct slri_wgsl_emitter *e, struct slri_text *out)
 {
-    for (uint32_t i = 0; i < e->module->shareds; i++)
+    const uint32_t *block = e->options ? e->options->block : NULL;
+    const uint32_t lanes = e->module->shareds - 1;
+    for (uint32_t i = 0; i < lanes; i++)
         if (slri_entry_has_shared(e->entry, i))
             slri_text_printf(out, "var<workgroup> slri_s%u: array<%s, %u>; // %s\n", i,
                              e->atomic_shared[i] ? "atomic<u32>" : "u32",
                              (unsigned)(e->module->shared[i].type->bytes / 4), e->module->shared[i].name);
+    if (has_lanes(e)) {
+        if (block)
+            slri_text_printf(out, "const slri_lanes: u32 = %uu;\n", 2 * block[0] * block[1] * block[2] + 64);
+        else
+            slri_text_puts(out, "override slri_lanes: u32 = 2u * slri_block_x * slri_block_y * slri_block_z + 64u;\n");
+        slri_text_printf(out, "var<workgroup> slri_s%u: array<%s, slri_lanes>;\n", lanes,
+                         e->atomic_shared[lanes] ? "atomic<u32>" : "u32");
+    }
     if (e->entry->function->uses & SLRI_USES_DYNAMIC)
         slri_text_printf(out,
                          "override slri_dynamic_words: u32;\n"
                          "var<workgroup> slri_dynamic: array<%s, slri_dynamic_words>;\n",
                          e->atomic_dynamic ? "atomic<u32>" : "u32");
-    if (e->entry->function->uses & SLRI_USES_WARP) {
-        const uint32_t *block = e->options ? e->options->block : NULL;
-        if (block)
-            slri_text_printf(out, "const slri_threads: u32 = %uu;\n", block[0] * block[1] * block[2]);
-        else
-            slri_text_puts(out, "override slri_threads: u32 = slri_block_x * slri_block_y * slri_block_z;\n");
-        slri_text_puts(out, "var<workgroup> slri_lanes: array<u32, slri_threads>;\n");
-    }
     if (strstr(slri_text_view(e->out), "slri_count("))
         slri_text_puts(out, "var<workgroup> slri_votes: atomic<u32>;\nvar<workgroup> slri_counted: u32;\n");
 }
@@ -252,14 +261,15 @@ static slr_status check_limits(const struct slri_wgsl_emitter *e, uint32_t stora
             "%s:%u: '%s' needs %u storage buffers, and WebGPU has %u for a kernel; put several arrays into one", file,
             line, e->entry->name, storage, most_storage);
     const uint64_t threads = block ? (uint64_t)block[0] * block[1] * block[2] : SLRI_WGSL_BLOCK_THREADS;
-    const uint64_t own = e->entry->function->uses & SLRI_USES_WARP ? 4 * threads + 8 : 8; // what lanes give, and votes
+    const uint64_t lanes = has_lanes(e) ? e->module->shared[e->module->shareds - 1].type->bytes : 0;
+    const uint64_t own = lanes ? 8 * threads + 264 : 8, bytes = e->entry->shared_bytes - lanes; // lanes, and votes
     if (threads > most_threads)
         return SLRI_FAIL(UNSUPPORTED, "%s:%u: a block of '%s' has more than the %u threads of WebGPU", file, line,
                          e->entry->name, most_threads);
-    if (e->entry->shared_bytes + own > most_bytes)
+    if (bytes + own > most_bytes)
         return SLRI_FAIL(UNSUPPORTED,
                          "%s:%u: '%s' has %u bytes of shared memory, and needs %u for itself; WebGPU has %u", file,
-                         line, e->entry->name, (unsigned)e->entry->shared_bytes, (unsigned)own, most_bytes);
+                         line, e->entry->name, (unsigned)bytes, (unsigned)own, most_bytes);
     return SLR_OK;
 }
 
@@ -312,12 +322,17 @@ static slr_status emit_words(const struct slri_module *words, const struct slri_
 slr_status slri_emit_wgsl(const struct slri_module *module, const struct slri_entry *kernel,
                           const struct slri_wgsl_options *options, struct slri_text *out)
 {
-    struct slri_module *words = NULL;
+    const struct slri_linked_libraries libraries = {.get = {[SLRI_LINKED_BLOCK] = slri_block_library_of_words},
+                                                    .has_counts = true}; // compilers see that all get the same
+    struct slri_module *words = NULL, *linked = NULL;
     SLRI_TRY(slri_matrix_refuse(module, kernel, "WGSL has none"));
     SLRI_TRY(slri_words_kernel(module, kernel, NULL, &words));
     slr_status status = slri_meet_kernel(words, "WGSL");
     if (status == SLR_OK)
-        status = emit_words(words, options, out);
+        status = slri_linked_kernel(words, words->entry, &libraries, &linked);
+    if (status == SLR_OK)
+        status = emit_words(linked, options, out);
+    slri_module_destroy(linked);
     slri_module_destroy(words);
     return status;
 }

@@ -139,6 +139,22 @@ static void more_buffers_than_a_device_must_have_are_refused(void **state)
         NULL, "@binding(8) var<storage, read> slri_b8");
 }
 
+static void functions_of_a_warp_are_the_librarys_and_have_memory_for_the_block(void **state)
+{
+    (void)state;
+    static const uint32_t block[] = {64, 2, 1};
+    static const char shuffles[] = "__global__ void k(float *a) { a[0] = __shfl_down_sync(~0u, a[0], 1); }";
+    const struct slri_wgsl_options in_block = {.block = block};
+    has(shuffles, NULL, "fn slrf_slri_shfl_down_sync_U32(");
+    has(shuffles, NULL, "override slri_lanes: u32 = 2u * slri_block_x * slri_block_y * slri_block_z + 64u;\n");
+    has(shuffles, &in_block, "const slri_lanes: u32 = 320u;\nvar<workgroup> slri_s0: array<u32, slri_lanes>;\n");
+    has_not("__global__ void k(int *a) { a[0] = __syncthreads_count(a[1]); }", "slri_lanes");
+    has("__global__ void k(int *a) { a[0] = __syncthreads_count(a[1]); }", NULL, "slri_count(");
+    refuses("__global__ void k(int *a) { __shared__ int s[3600]; s[threadIdx.x] = a[0]; __syncthreads();"
+            "a[1] = __any_sync(~0u, s[0]); }",
+            NULL, "'k' has 14400 bytes of shared memory, and needs 2312 for itself; WebGPU has 16384");
+}
+
 static void a_fault_has_its_place(void **state)
 {
     (void)state;
@@ -157,6 +173,7 @@ int main(void)
         cmocka_unit_test(cases_that_fall_through_are_taken_in_turn),
         cmocka_unit_test(what_wgsl_has_not_is_refused_with_its_place),
         cmocka_unit_test(more_buffers_than_a_device_must_have_are_refused),
+        cmocka_unit_test(functions_of_a_warp_are_the_librarys_and_have_memory_for_the_block),
         cmocka_unit_test(a_fault_has_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -319,42 +319,6 @@ static void put_barrier(struct slri_wgsl_emitter *e, const struct slri_instr *in
     slri_wgsl_spell(e, in, texts[in->imm]);
 }
 
-// Signed numbers in the order of unsigned ones, and back.
-#define SIGN "0x80000000u"
-
-static const char *const warps[SLRI_WARP_COUNT] = {
-    [SLRI_WARP_SYNC] = "slri_sync()",
-    [SLRI_WARP_SHUFFLE] = "bitcast<$K>(slri_shuffle($0, bitcast<u32>($1), $2, $3, slri_number))",
-    [SLRI_WARP_SHUFFLE_UP] = "bitcast<$K>(slri_shuffle_up($0, bitcast<u32>($1), $2, $3, slri_number))",
-    [SLRI_WARP_SHUFFLE_DOWN] = "bitcast<$K>(slri_shuffle_down($0, bitcast<u32>($1), $2, $3, slri_number))",
-    [SLRI_WARP_SHUFFLE_XOR] = "bitcast<$K>(slri_shuffle_xor($0, bitcast<u32>($1), $2, $3, slri_number))",
-    [SLRI_WARP_BALLOT] = "slri_ballot($0, $1 != 0i, slri_number)",
-    [SLRI_WARP_ALL] = "select(0i, 1i, slri_ballot($0, $1 == 0i, slri_number) == 0u)",
-    [SLRI_WARP_ANY] = "select(0i, 1i, slri_ballot($0, $1 != 0i, slri_number) != 0u)",
-    [SLRI_WARP_MATCH] = "slri_match($0, bitcast<u32>($1), slri_number)",
-    [SLRI_WARP_REDUCE_ADD] = "bitcast<$K>(slri_reduce(0u, $0, bitcast<u32>($1), slri_number))",
-    [SLRI_WARP_REDUCE_MIN] = "slri_reduce(1u, $0, $1, slri_number)",
-    [SLRI_WARP_REDUCE_MAX] = "slri_reduce(2u, $0, $1, slri_number)",
-    [SLRI_WARP_REDUCE_AND] = "bitcast<$K>(slri_reduce(3u, $0, bitcast<u32>($1), slri_number))",
-    [SLRI_WARP_REDUCE_OR] = "bitcast<$K>(slri_reduce(4u, $0, bitcast<u32>($1), slri_number))",
-    [SLRI_WARP_REDUCE_XOR] = "bitcast<$K>(slri_reduce(5u, $0, bitcast<u32>($1), slri_number))",
-    [SLRI_WARP_ACTIVE] = "slri_ballot(4294967295u, true, slri_number)",
-};
-
-// All threads of the block come to a warp's functions together: ir/pass/meet.h sees to it.
-static void put_warp(struct slri_wgsl_emitter *e, const struct slri_instr *in)
-{
-    const char *text = warps[in->imm];
-    if (in->kind == SLRI_I32 && in->imm == SLRI_WARP_REDUCE_MIN)
-        text = "bitcast<i32>(slri_reduce(1u, $0, bitcast<u32>($1) ^ " SIGN ", slri_number) ^ " SIGN ")";
-    else if (in->kind == SLRI_I32 && in->imm == SLRI_WARP_REDUCE_MAX)
-        text = "bitcast<i32>(slri_reduce(2u, $0, bitcast<u32>($1) ^ " SIGN ", slri_number) ^ " SIGN ")";
-    if (in->dst != SLRI_NO_REG)
-        slri_wgsl_set(e, in->dst);
-    slri_wgsl_spell(e, in, text);
-    slri_wgsl_put(e, ";");
-}
-
 static void put_call(struct slri_wgsl_emitter *e, const struct slri_instr *in)
 {
     bool any = slri_wgsl_takes_place(in->callee);
@@ -436,8 +400,8 @@ void slri_wgsl_instr(struct slri_wgsl_emitter *e, const struct slri_instr *in)
     case SLRI_OP_BARRIER:
         put_barrier(e, in);
         break;
-    case SLRI_OP_WARP:
-        put_warp(e, in);
+    case SLRI_OP_WARP: // SYNC: the others are the library's (slr_block.h)
+        slri_wgsl_put(e, "slri_sync();");
         break;
     case SLRI_OP_PRESENT:
         put_present(e, in);
