@@ -10,6 +10,7 @@
 #include "lang/text/token.h"
 
 #include <setjmp.h>
+#include <string.h>
 
 #define SLRI_NESTING_LIMIT 400 // of the parser's recursion: 200 brackets, or 400 blocks
 #define SLRI_HEIGHT_LIMIT 1000 // of an expression's tree: a chain of a + b + c is one deep for each operator
@@ -71,7 +72,11 @@ const struct slri_token *slri_peek(const struct slri_unit *unit);
 const struct slri_token *slri_peek_at(const struct slri_unit *unit, uint32_t ahead);
 const struct slri_token *slri_advance(struct slri_unit *unit); // returns the one it leaves; stays at END
 bool slri_is(const struct slri_unit *unit, const char *text);  // a name or punctuator
-bool slri_token_is(const struct slri_token *token, const char *text);
+static inline bool slri_token_is(const struct slri_token *token, const char *text) // most differ in the first letter
+{
+    const bool is_word = token->kind == SLRI_TOKEN_NAME || token->kind == SLRI_TOKEN_PUNCT;
+    return is_word && *token->text == *text && strcmp(token->text, text) == 0;
+}
 bool slri_token_is_any(const struct slri_token *token, const char *const *words, size_t count);
 bool slri_accept(struct slri_unit *unit, const char *text);
 bool slri_expect(struct slri_unit *unit, const char *text, const char *after); // reports, panics

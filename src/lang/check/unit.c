@@ -67,12 +67,6 @@ const struct slri_token *slri_advance(struct slri_unit *unit)
     return token;
 }
 
-bool slri_token_is(const struct slri_token *token, const char *text)
-{
-    bool is_word = token->kind == SLRI_TOKEN_NAME || token->kind == SLRI_TOKEN_PUNCT;
-    return is_word && *token->text == *text && strcmp(token->text, text) == 0; // most differ in the first
-}
-
 bool slri_token_is_any(const struct slri_token *token, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
