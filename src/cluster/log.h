@@ -104,7 +104,7 @@ typedef struct slri_log_engine {
     /// Sets it where its revision is still `*revision` (0: there is none), which becomes the new one. Errors:
     /// WRONG_STATE (it is another one).
     slr_status (*cas)(slri_log *log, const char *key, uint64_t *revision, const void *value, size_t bytes);
-    /// Bytes that a stream takes.
+    /// Bytes that a stream takes. Of a folder 0 only where the stream has no file: one without records has a head.
     uint64_t (*size)(slri_log *log, enum slri_log_stream stream);
     /// The records of `in` from `first` on that others append, `most` of them; waits for the first until `timeout_ns`.
     /// NULL where only the process with the lease appends.

@@ -344,9 +344,11 @@ static slr_status cas_over_network(slri_log *base, const char *key, uint64_t *re
     return state_of(log);
 }
 
+// A file keeps its head when its records are purged, or lost with the power.
 static uint64_t memory_size(slri_log *base, enum slri_log_stream at)
 {
-    return ((memory_log *)base)->size[at];
+    const bool is_begun = server.shelves[at].capacity != 0;
+    return ((memory_log *)base)->size[at] + (is_begun ? 32 : 0);
 }
 
 static slr_status memory_follow(slri_log *base, uint64_t first, uint32_t most, slri_log_visit *visit, void *user,
