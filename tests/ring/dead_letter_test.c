@@ -2,7 +2,7 @@
 // Dead letters: what is in them, by reason, and what becomes of those for which there is no room.
 #include "tests/ring/ring_test.h"
 
-#include "base/clock.h"
+#include "base/thread.h"
 
 #include <slipring/dead_letter.h>
 
