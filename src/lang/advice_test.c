@@ -59,6 +59,9 @@ static void handler_of_the_wrong_form_is_told_the_right_one(void **unused)
         {IN "__ring__ void h(struct in ^^m) { }", SLRI_K_BAD_MESSAGE_PARAMETER, "advice: write const struct in *m: "},
         {IN "__ring__ void h(const float *^^m) { }", SLRI_K_BAD_MESSAGE_PARAMETER,
          "advice: write struct message { float value; }; and const struct message *m"},
+        {IN "__ring__ void h(unsigned *^^count, const struct in *m) {}", SLRI_K_BAD_STATE_PARAMETER,
+         "advice: write struct state { unsigned int value; }; and struct state *count: the state is a pointer to a "
+         "struct"},
         {IN "__ring__ void h(const struct inn *^^m) { }", SLRI_K_BAD_MESSAGE_PARAMETER, "advice: did you mean 'in'?"},
         {IN "__ring__ void h(const struct in ^^&m) { }", SLRI_K_CPLUSPLUS,
          "advice: write a pointer, const struct in *m, and m->member"},

@@ -301,3 +301,14 @@ const char *slri_advise_message(struct slri_unit *unit, const struct slri_symbol
                                 slri_unit_spell(unit, of), name);
     return NULL;
 }
+
+const char *slri_advise_state(struct slri_unit *unit, const struct slri_symbol *param)
+{
+    const struct slri_type *of = param->type->of;
+    const char *name = param->name ? param->name : "self";
+    if (!slri_type_is_scalar(of))
+        return slri_advise_message(unit, param); // a struct that is missing, or misspelt
+    return slri_unit_format(
+        unit, "write struct state { %s value; }; and struct state *%s: the state is a pointer to a struct",
+        slri_unit_spell(unit, of), name);
+}

@@ -17,6 +17,7 @@ const char *slri_advise_member(struct slri_unit *unit, const struct slri_type *t
 const char *slri_advise_std(struct slri_unit *unit, const char *name); // behind std::
 const char *slri_advise_left_out(struct slri_unit *unit, const struct slri_symbol *symbol);
 const char *slri_advise_message(struct slri_unit *unit, const struct slri_symbol *param); // NULL: there is none
+const char *slri_advise_state(struct slri_unit *unit, const struct slri_symbol *param);   // likewise
 
 // "};" was meant: a struct's definition is followed by another declaration. Reports each, of all of the file. Only what
 // no C and no C++ allows: two types in one declaration.

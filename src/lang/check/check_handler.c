@@ -87,14 +87,15 @@ void slri_check_handler(struct slri_unit *unit, const struct slri_func *func)
     }
     const struct slri_symbol *param = func->param[message];
     bool is_message = is_struct_pointer(param->type, true);
-    if (!is_message && message == 0 && param->type->kind == SLRI_POINTER && !param->type->is_const)
-        SLRI_ERROR(unit, param->where, BAD_STATE_PARAMETER, "the first parameter of '%s' is a %s", func->name,
+    bool is_state = !is_message && message == 0 && param->type->kind == SLRI_POINTER && !param->type->is_const;
+    if (is_state)
+        SLRI_ERROR(unit, param->where, BAD_STATE_PARAMETER, "the first parameter of '%s' has the type %s", func->name,
                    slri_unit_spell(unit, param->type));
     else if (!is_message)
         SLRI_ERROR(unit, param->where, BAD_MESSAGE_PARAMETER, "parameter %u of '%s' is a %s", message + 1, func->name,
                    slri_unit_spell(unit, param->type));
     if (!is_message)
-        SLRI_ADVISE(unit, slri_advise_message(unit, param));
+        SLRI_ADVISE(unit, is_state ? slri_advise_state(unit, param) : slri_advise_message(unit, param));
     if (func->is_batch)
         check_batch(unit, func);
     for (uint32_t i = slri_handler_bindings_at(func); i < func->params; i++)
