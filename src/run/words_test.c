@@ -101,6 +101,32 @@ static void structs_are_copied_where_they_lie(void **state)
            "} }");
 }
 
+// Accesses of fewer than 4 bytes.
+static uint32_t narrow_in(const struct slri_block *block)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        found += (in->op == SLRI_OP_LOAD || in->op == SLRI_OP_STORE) && slri_kind_bytes(in->kind) < 4;
+        for (int part = 0; part < 3; part++)
+            found += narrow_in(in->body[part]);
+    }
+    return found;
+}
+
+static void structs_in_buffers_of_bytes_are_copied_by_words(void **state)
+{
+    (void)state;
+    agrees("struct m { unsigned v[24]; }; __global__ void k(const char *in, short *out) { if (blockIdx.x == 0"
+           " && threadIdx.x < 40) { struct m x = *(const struct m *)(in + 96 * threadIdx.x); x.v[threadIdx.x % 24]++;"
+           "*(struct m *)(out + 48 * threadIdx.x) = x; } }");
+    struct words w = words_of("struct m { int v[24]; }; __global__ void k(const char *in, short *out) {"
+                              "*(struct m *)(out + 48 * threadIdx.x) = *(const struct m *)(in + 96 * threadIdx.x); }",
+                              true, false);
+    assert_int_equal(narrow_in(w.l.module->entry->function->body), 0);
+    done(&w);
+}
+
 static void a_function_gives_64_bits(void **state)
 {
     (void)state;
@@ -358,6 +384,7 @@ int main(void)
         cmocka_unit_test(neighbours_store_bytes_in_one_word),
         cmocka_unit_test(floats_become_integers_of_64_bits),
         cmocka_unit_test(structs_are_copied_where_they_lie),
+        cmocka_unit_test(structs_in_buffers_of_bytes_are_copied_by_words),
         cmocka_unit_test(a_function_gives_64_bits),
         cmocka_unit_test(a_case_falls_into_the_next_and_a_loop_goes_on),
         cmocka_unit_test(a_division_is_of_magnitudes),

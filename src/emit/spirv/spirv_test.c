@@ -407,6 +407,29 @@ static void floats_do_not_rely_on_what_vulkan_leaves_open(void **state)
     expect("__global__ void k(float *x, int *y)\n{\n    y[0] = (bool)x[1];\n}\n", &keeps, bits, NULL);
 }
 
+// Copies leave 64-bit atomics in shared memory their array of 8 bytes. Copies between buffers of bytes are of words.
+static void copies_take_what_the_memory_allows(void **state)
+{
+    (void)state;
+    const struct slri_spirv_options all = {.has = ALL};
+    static const char *const atomic[] = {"Int64Atomics", "OpAtomicIAdd", NULL};
+    expect("struct s { unsigned long long a; int b, c; };\n"
+           "__global__ void k(struct s *out)\n{\n    __shared__ struct s s[3];\n    atomicAdd(&s[0].a, 3ull);\n"
+           "    struct s t = s[0];\n    s[2] = t;\n    out[0] = s[2];\n}\n",
+           &all, atomic, NULL);
+    expect("struct q { unsigned long long v[2]; };\n"
+           "__global__ void k(struct q *out, int n)\n{\n    extern __shared__ unsigned long long d[];\n"
+           "    atomicAdd(&d[0], 3ull);\n    *(struct q *)&d[2] = *(struct q *)&d[n];\n"
+           "    out[0] = *(struct q *)&d[2];\n}\n",
+           &all, atomic, NULL);
+    static const char *const words[] = {"OpLoad", NULL};
+    static const char bytes[] =
+        "struct m { int v[24]; };\n__global__ void k(char *to, short *from)\n{\n"
+        "    *(struct m *)(to + 96 * threadIdx.x) = *(struct m *)(from + 48 * threadIdx.x);\n}\n";
+    expect(bytes, &all, words, "OpTypeInt 8");
+    expect(bytes, &all, words, "OpTypeInt 16");
+}
+
 static void only_a_kernel_with_a_loop_tells_of_ended_loops(void **state)
 {
     (void)state;
@@ -562,6 +585,7 @@ int main(void)
         cmocka_unit_test(lines_orders_and_controls_are_in_it),
         cmocka_unit_test(what_is_made_of_a_written_zero_is_not_left_to_the_driver),
         cmocka_unit_test(floats_do_not_rely_on_what_vulkan_leaves_open),
+        cmocka_unit_test(copies_take_what_the_memory_allows),
         cmocka_unit_test(only_a_kernel_with_a_loop_tells_of_ended_loops),
         cmocka_unit_test(arguments_are_pushed_as_far_as_they_fit),
         cmocka_unit_test(what_is_known_is_not_computed),

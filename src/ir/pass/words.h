@@ -36,7 +36,8 @@
 #include "ir/ir.h"
 
 struct slri_words_options {
-    // Registers of 64 bits stay, accesses of all widths, and atomics of 64 bits. Includes the other two.
+    // Registers of 64 bits stay, accesses of all widths, and atomics of 64 bits. Includes the other two. A buffer
+    // begins at a multiple of 4 and of its element's alignment, all other memory at one of 8.
     bool all_widths;
     bool doubles; // registers of F64 stay, with CONVERT and MATH of them; false: they are refused
     bool prints;  // PRINT stays, of kind U32: each value is two registers of words, low first; false: it is refused

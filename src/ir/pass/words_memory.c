@@ -220,44 +220,48 @@ static uint32_t least_of(const struct slri_type *type)
     return least;
 }
 
-// Where a root's memory begins, at least, as far as a copy may ask for it: an array that is not of numbers of 8 bytes
-// is asked for words, as which it lies on Vulkan.
+// Where a root's memory begins, at least: a buffer at a multiple of its element's alignment and of 4, all else of 8.
 static uint32_t align_of(const struct slri_words *w, struct slri_root root)
 {
-    const struct slri_type *type = root.kind == SLRI_ROOT_LOCAL    ? w->source->local[root.index].type
-                                   : root.kind == SLRI_ROOT_SHARED ? w->l.from->shared[root.index].type
-                                   : root.kind == SLRI_ROOT_CONST  ? w->l.from->constant[root.index].type
-                                                                   : NULL;
-    if (!w->options.all_widths)
-        return 4;
-    if (root.kind == SLRI_ROOT_BINDING)
-        return w->kernel->binding[root.index].type->align;
-    return root.kind == SLRI_ROOT_GLOBAL || (type && least_of(type) == 8) ? 8 : 4;
+    const uint32_t element = root.kind == SLRI_ROOT_BINDING ? w->kernel->binding[root.index].type->align : 8;
+    return !w->options.all_widths || element < 4 ? 4 : element;
+}
+
+// Whether a copy may ask it for numbers of 8 bytes: buffers, and shared memory, where other accesses than of 8 bytes
+// would leave no atomics of them. What a thread has of its own is only asked so where it is of such numbers: Vulkan may
+// keep it as words.
+static bool likes_eights(const struct slri_words *w, struct slri_root root)
+{
+    const struct slri_type *type = root.kind == SLRI_ROOT_LOCAL   ? w->source->local[root.index].type
+                                   : root.kind == SLRI_ROOT_CONST ? w->l.from->constant[root.index].type
+                                                                  : NULL;
+    return type ? least_of(type) == 8 : root.kind != SLRI_ROOT_PARAM;
 }
 
 // Bytes that it may take at a time, as far as is known before it runs.
 static uint32_t step_at(const struct slri_words *w, const struct slri_instr *in, slri_reg at, struct slri_root root)
 {
     const uint32_t lies_on = 1u << w->now->reg[at].zeros, align = align_of(w, root), bytes = (uint32_t)in->imm & 7;
-    uint32_t step = lies_on < align ? lies_on : align;
+    const uint32_t step = lies_on < align ? lies_on : align;
     return step >= 8 && bytes == 0 ? 8 : step >= 4 ? 4 : step;
 }
 
-// By words where both begin at a multiple of 4: where that is not known, it is asked.
+// By words where both offsets are multiples of 4: where that is not known, it is asked.
 void slri_words_copy(struct slri_words *w, const struct slri_instr *in)
 {
     struct transfer t = {.in = in, .to = slri_words_read(w, in->a).low};
-    uint32_t step = step_at(w, in, in->a, in->root), align = align_of(w, in->root);
+    uint32_t step = step_at(w, in, in->a, in->root);
+    bool by_eights = likes_eights(w, in->root);
     word both = t.to;
     if (in->op == SLRI_OP_COPY) {
-        const uint32_t other = step_at(w, in, in->b, in->root2), align2 = align_of(w, in->root2);
+        const uint32_t other = step_at(w, in, in->b, in->root2);
         t.from = slri_words_read(w, in->b).low;
         both = slri_words_op(w, SLRI_OP_OR, both.kind, both, t.from);
         step = other < step ? other : step;
-        align = align2 < align ? align2 : align;
+        by_eights |= likes_eights(w, in->root2);
     }
-    if (step >= 4 || align < 4 || in->imm < 4) {
-        move_by(w, &t, step);
+    if (step >= 4 || in->imm < 4) {
+        move_by(w, &t, step == 8 && !by_eights ? 4 : step);
         return;
     }
     struct slri_block *other = NULL;

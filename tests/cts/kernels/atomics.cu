@@ -109,6 +109,22 @@ __global__ void k(unsigned long long *out)
     atomicCAS(&out[1], 0ull, 1ull);
 }
 
+//: 64_bits_in_a_shared_struct_that_is_copied block=32 out:u64[2] : out==96,7
+struct count { unsigned long long sum; int low, high; };
+__global__ void k(unsigned long long *out)
+{
+    __shared__ struct count counts[3];
+    if (threadIdx.x == 0)
+        counts[0] = (struct count){0, 7, 0};
+    __syncthreads();
+    atomicAdd(&counts[0].sum, 3ull);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        counts[2] = counts[0];
+        *(struct count *)out = counts[2];
+    }
+}
+
 //: 64_bits_minimum_and_maximum block=64 a:i64[64]=random low:i64[1]=0 high:i64[1]=0
 __global__ void k(const long long *a, long long *low, long long *high)
 {
