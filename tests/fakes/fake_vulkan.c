@@ -108,6 +108,10 @@ MAY_FAIL(WRAP)
     static PFN_vk##name real_##name;                                                                                   \
     static VKAPI_ATTR void VKAPI_CALL our_##name(VkDevice of, type object, const VkAllocationCallbacks *hook)          \
     {                                                                                                                  \
+        if (!of) {                                                                                                     \
+            __atomic_fetch_add(&fake.astray, 1, __ATOMIC_RELAXED);                                                     \
+            return;                                                                                                    \
+        }                                                                                                              \
         came(object ? -1 : 0);                                                                                         \
         real_##name(of, object, hook);                                                                                 \
     }

@@ -13,6 +13,7 @@ struct fake_vulkan {
     int32_t result;       // with which VkResult; VK_TIMEOUT (2) is for waits alone
     const char *failed;   // the name of the call that failed, or NULL
     int32_t live;         // objects not yet destroyed
+    uint32_t astray;      // calls that destroy what has no device; they are not passed on
     uint32_t barriers;    // recorded, with
     uint32_t ranges;      // ranges that were named,
     uint32_t wide;        // those over all memory,

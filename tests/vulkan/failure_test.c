@@ -153,12 +153,36 @@ static void a_driver_that_refuses_code_loses_no_device(void **state)
     slr_device_close(device);
 }
 
+// No device is there any more: what is asked of it says so, and no call reaches the driver without one.
+static void a_reopening_that_fails_leaves_a_lost_device(void **state)
+{
+    struct purse purse = {.left = UINT64_MAX};
+    slr_device *device;
+    slr_buffer *buffer;
+    (void)state;
+    must(open_it(&purse, &device));
+    plays(device);
+    refuses(launch_failing(device, VK_ERROR_DEVICE_LOST, 1), DEVICE_LOST, "was lost");
+    vulkan->calls = 0;
+    vulkan->result = VK_ERROR_INITIALIZATION_FAILED;
+    __atomic_store_n(&vulkan->fail_at, 1, __ATOMIC_RELEASE);
+    assert_int_not_equal(slr_device_reopen(device, LONG), SLR_OK);
+    __atomic_store_n(&vulkan->fail_at, 0, __ATOMIC_RELEASE);
+    refuses(slr_buffer_create(device, 4096, &buffer), DEVICE_LOST, "was lost");
+    must(slr_device_reopen(device, LONG));
+    plays(device);
+    slr_device_close(device);
+    assert_int_equal(vulkan->astray, 0);
+    assert_int_equal(vulkan->live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_finds_no_memory),
         cmocka_unit_test(each_call_finds_the_device_lost),
         cmocka_unit_test(a_driver_that_refuses_code_loses_no_device),
+        cmocka_unit_test(a_reopening_that_fails_leaves_a_lost_device),
     };
     return load_vulkan() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_VULKAN;
 }

@@ -143,7 +143,7 @@ static slr_status fill_chunk(struct slri_vulkan *vulkan, const struct wish *wish
 
 void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk)
 {
-    if (slri_hangs(&vulkan->loss))
+    if (!chunk->buffer || slri_hangs(&vulkan->loss)) // without one nothing was made, and perhaps no device is there
         return;
     vulkan->call.DestroyBuffer(vulkan->device, chunk->buffer, NULL);
     vulkan->call.FreeMemory(vulkan->device, chunk->memory, NULL);
