@@ -405,6 +405,9 @@ static void floats_do_not_rely_on_what_vulkan_leaves_open(void **state)
     expect(less, &flushes, both, NULL);
     expect("__global__ void k(float *x, int *y)\n{\n    y[0] = x[1] < 2.0f;\n}\n", &keeps, plain, "OpSLessThan");
     expect("__global__ void k(float *x, int *y)\n{\n    y[0] = (bool)x[1];\n}\n", &keeps, bits, NULL);
+    static const char *const half[] = {"OpUGreaterThan", NULL}; // a sum of floats may be rounded to zero
+    expect("#include <cuda_fp16.h>\n__global__ void k(float *x, __half *y)\n{\n    y[0] = (__half)x[1];\n}\n", &keeps,
+           half, "OpFAdd");
 }
 
 // Copies leave 64-bit atomics in shared memory their array of 8 bytes. Copies between buffers of bytes are of words.

@@ -38,12 +38,14 @@ static word is_nan(struct slri_words *w, word magnitude)
     return slri_words_mask(w, SLRI_WORDS_OP(w, GT, magnitude, slri_words_u32(0x7f800000)));
 }
 
-// Of a magnitude's bits, in steps of 2^places, to nearest even.
-static word round_at(struct slri_words *w, word value, uint32_t places)
+// Of a magnitude's bits, in steps of 2^places, to nearest even. By integers: the rounding of a float sum is the
+// driver's.
+static word round_at(struct slri_words *w, word value, word places)
 {
-    word by = slri_words_u32(places), odd = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, SHR, value, by), slri_words_u32(1));
-    word half = slri_words_u32((UINT32_C(1) << (places - 1)) - 1);
-    return SLRI_WORDS_OP(w, SHR, SLRI_WORDS_OP(w, ADD, SLRI_WORDS_OP(w, ADD, value, half), odd), by);
+    word one = slri_words_u32(1), odd = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, SHR, value, places), one);
+    word half = SLRI_WORDS_OP(w, SHL, one, SLRI_WORDS_OP(w, SUB, places, one));
+    word below = SLRI_WORDS_OP(w, SUB, half, one);
+    return SLRI_WORDS_OP(w, SHR, SLRI_WORDS_OP(w, ADD, SLRI_WORDS_OP(w, ADD, value, below), odd), places);
 }
 
 static word f16_bits(struct slri_words *w, word a)
@@ -51,14 +53,17 @@ static word f16_bits(struct slri_words *w, word a)
     word of = slri_words_bits(w, a);
     word sign = SLRI_WORDS_OP(w, AND, SLRI_WORDS_OP(w, SHR, of, slri_words_u32(16)), slri_words_u32(0x8000));
     word magnitude = SLRI_WORDS_OP(w, AND, of, slri_words_u32(0x7fffffff));
-    word normal = round_at(w, SLRI_WORDS_OP(w, SUB, magnitude, slri_words_u32(0x38000000)), 13);
-    // Below 2^-14 a half has steps of 2^-24, as a sum with 0.5 has in its last place.
-    word sum =
-        slri_words_op(w, SLRI_OP_ADD, SLRI_F32, slri_words_from_bits(w, SLRI_F32, magnitude), floating(SLRI_F32, 0.5));
-    word small = SLRI_WORDS_OP(w, SUB, slri_words_bits(w, sum), slri_words_u32(0x3f000000));
     word is_small = slri_words_mask(w, SLRI_WORDS_OP(w, LT, magnitude, slri_words_u32(0x38800000)));
     word is_large = slri_words_mask(w, SLRI_WORDS_OP(w, GE, magnitude, slri_words_u32(0x47800000)));
-    word finite = slri_words_pick(w, is_small, small, normal);
+    // Below 2^-14 a half has steps of 2^-24.
+    word mantissa =
+        SLRI_WORDS_OP(w, OR, SLRI_WORDS_OP(w, AND, magnitude, slri_words_u32(0x7fffff)), slri_words_u32(0x800000));
+    word exponent = SLRI_WORDS_OP(w, SHR, magnitude, slri_words_u32(23));
+    word places =
+        slri_words_call(w, SLRI_MATH_MIN_U32, SLRI_WORDS_OP(w, SUB, slri_words_u32(126), exponent), slri_words_u32(31));
+    word normal = SLRI_WORDS_OP(w, SUB, magnitude, slri_words_u32(0x38000000));
+    word finite = round_at(w, slri_words_pick(w, is_small, mantissa, normal),
+                           slri_words_pick(w, is_small, places, slri_words_u32(13)));
     word made = SLRI_WORDS_OP(w, OR, slri_words_pick(w, is_large, slri_words_u32(0x7c00), finite), sign);
     return slri_words_pick(w, is_nan(w, magnitude), slri_words_u32(0x7e00), made);
 }
@@ -69,7 +74,7 @@ word slri_words_half_bits(struct slri_words *w, enum slri_kind kind, word a)
         return f16_bits(w, a);
     word of = slri_words_bits(w, a);
     word magnitude = SLRI_WORDS_OP(w, AND, of, slri_words_u32(0x7fffffff));
-    return slri_words_pick(w, is_nan(w, magnitude), slri_words_u32(0x7fc0), round_at(w, of, 16));
+    return slri_words_pick(w, is_nan(w, magnitude), slri_words_u32(0x7fc0), round_at(w, of, slri_words_u32(16)));
 }
 
 word slri_words_half_value(struct slri_words *w, enum slri_kind kind, word of)
