@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Of which functions the libraries consist that are compiled to IR (lang/library.h), and how they are called: the math
-// library, and doubles by integers.
+// library, and doubles by integers. The third library is slr_block.h, of a warp and a block: ir/pass/linked.h names its
+// functions.
 #ifndef SLRI_IR_MATH_LIBRARY_H
 #define SLRI_IR_MATH_LIBRARY_H
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of this pass share: words.c the module and its functions, words_need.c what is known of a function's
 // registers, words_make.c the writing of instructions, words_instr.c instructions, words_wide.c arithmetic of 64 bits,
-// words_divide.c division and
-// what floats make of 0, words_convert.c conversions, words_math.c functions, words_memory.c accesses, words_atomic.c
-// atomics.
+// words_divide.c division and what floats make of 0, words_convert.c conversions, words_math.c functions,
+// words_memory.c accesses, words_atomic.c atomics.
 #ifndef SLRI_IR_PASS_WORDS_INTERNAL_H
 #define SLRI_IR_PASS_WORDS_INTERNAL_H
 

@@ -127,8 +127,7 @@ static void ask_of_instr(struct walk *walk, const struct slri_instr *in)
     }
 }
 
-// ---- multiples of powers of two
-// ---------------------------------------------------------------------------------------------------------------
+// ---- multiples of powers of two ------------------------------------------------------------------------------------
 
 static uint8_t at_most(uint32_t zeros)
 {
