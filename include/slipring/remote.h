@@ -131,7 +131,7 @@ typedef struct slr_worker_stats {
     /// may close the worker. If the worker handed a partition over without a snapshot, slr_worker_close returns an
     /// error.
     uint64_t draining;
-    uint64_t cut_off; ///< 1: no NATS server answered when the worker last looked for other workers; then 0 again
+    uint64_t cut_off; ///< 1: no NATS server answered the worker's last question; 0: one has answered since
 } slr_worker_stats;
 
 /// Begins to serve a name. The worker makes the ring kernel once for each of its partitions. Therefore

@@ -194,10 +194,18 @@ void slri_worker_give_up(slr_worker *worker, uint32_t partition)
     worker->stats.lost++;
 }
 
+// The next look that a server answers says that it is back.
+static void note_silence(slr_worker *worker, slr_status status)
+{
+    if (status == SLR_TIMEOUT)
+        worker->stats.cut_off = 1;
+}
+
 slr_status slri_worker_take(slr_worker *worker, uint32_t partition)
 {
     slri_part *part = &worker->parts[partition];
     slr_status status = slri_worker_claim(worker, partition);
+    note_silence(worker, status);
     if (status != SLR_OK) {
         part->retry_ns = slri_now_ns() + look_ns(worker);
         return status;
@@ -208,6 +216,7 @@ slr_status slri_worker_take(slr_worker *worker, uint32_t partition)
         worker->stats.taken++;
         return SLR_OK;
     }
+    note_silence(worker, status);
     slri_worker_note_problem(worker, partition);
     part->server = NULL;
     slri_worker_put_off(worker, part);
@@ -282,6 +291,7 @@ slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns)
             if (server->stats.rolled_back > 0)
                 slri_worker_go_back(worker);
             if (status != SLR_OK) {
+                note_silence(worker, status);
                 slri_worker_note_problem(worker, i);
                 slri_worker_give_up(worker, i);
                 slri_worker_put_off(worker, &worker->parts[i]);
