@@ -55,6 +55,7 @@ hip   | command lld | lld
 hip   | library libamdhip64.so.5 | libamdhip64-5
 hip   | library libhiprtc-builtins.so.5 | libhiprtc-builtins5
 ci    | command abidiff | abigail-tools
+ci    | command ccache | ccache
 ci    | command chromium | chromium
 ci    | command clang | clang
 ci    | command clang-format | clang-format
