@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the protocol of durable ring kernels needs of an engine: streams of records that are only appended to, a few
-/// named values with compare-and-set, and a lease. One table of functions an engine: files (log_local.c), NATS
+/// named values with compare-and-set, and a lease. One table of functions an engine: files (log_local.h), NATS
 /// JetStream (log_nats.c).
 #ifndef SLRI_CLUSTER_LOG_H
 #define SLRI_CLUSTER_LOG_H
