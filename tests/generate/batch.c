@@ -24,7 +24,7 @@ static size_t prelude_bytes(const subject *s)
     if (s->program.kind == KERNEL)
         return shape ? (size_t)(shape - text) : 0;
     slri_text prelude = SLRI_TEXT_INIT;
-    slri_c_prelude(&prelude);
+    slri_c_prelude(&prelude, false);
     size_t bytes = prelude.length;
     slri_text_free(&prelude);
     return bytes;

@@ -84,7 +84,7 @@ static void put_prints(struct slri_c_emitter *e)
 
 static slr_status put_file(struct slri_c_emitter *e)
 {
-    slri_c_prelude(e->out);
+    slri_c_prelude(e->out, e->is_debug);
     put_prints(e);
     if (e->is_debug)
         slri_c_debug_types(e);

@@ -51,6 +51,26 @@ static void statements_carry_the_users_lines_and_names(void **state)
     build_close(&b);
 }
 
+// The file is temporary: no line of it may come to a profiler or a compiler's message by the file's own name. A
+// debugger's stays, and is named.
+static void no_code_has_a_place_in_the_temporary_file_unless_it_is_kept_for_a_debugger(void **state)
+{
+    static const char include[] = "#include <stdint.h>\n", place[] = "#line 1 \"slipring: helpers\"\n";
+    (void)state;
+    for (int debug = 0; debug < 2; debug++) {
+        struct build b;
+        slri_text text;
+        build_open(&b, "a.cu");
+        build_entry(&b, "f", 64, 0);
+        b.module->debug = debug != 0;
+        (void)emitted(&b, &text);
+        assert_memory_equal(text.data, include, strlen(include));
+        assert_int_equal(strncmp(text.data + strlen(include), place, strlen(place)) == 0, !debug);
+        slri_text_free(&text);
+        build_close(&b);
+    }
+}
+
 // The key of a handler that stores `value`, at a line of a file.
 static void key_of(const char *file, uint32_t line, float value, char key[SLRI_HASH_HEX_BYTES])
 {
@@ -133,6 +153,7 @@ static void only_a_counted_loop_pays_its_fuel_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_code_has_a_place_in_the_temporary_file_unless_it_is_kept_for_a_debugger),
         cmocka_unit_test(statements_carry_the_users_lines_and_names),
         cmocka_unit_test(a_linked_texts_key_is_its_own_wherever_its_source_lies),
         cmocka_unit_test(a_function_that_cannot_fault_returns_its_value),

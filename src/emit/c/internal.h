@@ -45,7 +45,7 @@ struct slri_c_emitter {
     uint32_t continue_label; // of the innermost loop
 };
 
-void slri_c_prelude(struct slri_text *out);
+void slri_c_prelude(struct slri_text *out, bool is_debug);
 void slri_c_constants(struct slri_c_emitter *e);
 void slri_c_count_registers(struct slri_c_emitter *e, const struct slri_entry *entry);
 void slri_c_find_flags(struct slri_c_emitter *e); // of the function whose registers were counted

@@ -342,7 +342,7 @@ static slr_status emit(struct slri_c_emitter *e, struct slri_c_kernel *k)
 {
     struct slri_c_reach reach = {0};
     SLRI_TRY(slri_c_open_kernel(e, k, &reach));
-    slri_c_prelude(e->out);
+    slri_c_prelude(e->out, e->module->debug);
     slri_text_puts(e->out, slri_embedded_launch_h);
     slri_c_lane_helpers(e->out);
     slri_text_puts(e->out, helpers);

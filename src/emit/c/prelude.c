@@ -173,9 +173,11 @@ static const char *const atomics[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-void slri_c_prelude(struct slri_text *out)
+void slri_c_prelude(struct slri_text *out, bool is_debug)
 {
     slri_text_puts(out, "#include <stdint.h>\n");
+    if (!is_debug) // else the file stays, for debuggers to list; this one is gone when a profiler or a message names it
+        slri_text_puts(out, "#line 1 \"slipring: helpers\"\n");
     slri_text_puts(out, slri_embedded_handler_h);
     slri_text_puts(out, slri_embedded_slr_math_h);
     slri_text_puts(out, slri_embedded_slr_math_angles_h);

@@ -205,6 +205,9 @@ static void print_timed_lines(const profile *p)
     if (t->gone * 50 >= t->samples && t->gone != 0)
         say_out("  %5.1f %%  in kernels that this run compiled; run it again for their lines\n",
                 100 * share(t->gone, t->samples));
+    if (t->generated * 200 >= t->samples && t->generated != 0)
+        say_out("  %5.1f %%  in generated code of slipring, around kernels and handlers\n",
+                100 * share(t->generated, t->samples));
     for (size_t i = 0; i < t->count && i < TIMED_LINES && t->lines[i].samples * 200 >= t->samples; i++)
         say_out("  %5.1f %%  %s:%u  %s\n", 100 * share(t->lines[i].samples, t->samples), t->lines[i].file,
                 t->lines[i].line, source_line(t->lines[i].file, t->lines[i].line));
@@ -316,9 +319,10 @@ static json_t *timed_lines_json(const timed_lines *t)
                               json_pack("{s:o, s:I, s:f, s:o}", "file", kernel_text(t->lines[i].file), "line",
                                         (json_int_t)t->lines[i].line, "share", share(t->lines[i].samples, t->samples),
                                         "text", kernel_text(source_line(t->lines[i].file, t->lines[i].line))));
-    return json_pack("{s:I, s:i, s:I, s:f, s:f, s:o}", "samples", (json_int_t)t->samples, "period_us",
+    return json_pack("{s:I, s:i, s:I, s:f, s:f, s:f, s:o}", "samples", (json_int_t)t->samples, "period_us",
                      SAMPLING_PERIOD_US, "lost", (json_int_t)t->lost, "elsewhere", share(t->elsewhere, t->samples),
-                     "compiled_now", share(t->gone, t->samples), "lines", all);
+                     "generated", share(t->generated, t->samples), "compiled_now", share(t->gone, t->samples), "lines",
+                     all);
 }
 
 static json_t *host_lines_json(const profile *p)

@@ -66,6 +66,13 @@ static void add_line(timed_lines *to, const char *file, uint32_t line)
     to->lines[to->count++] = (timed_line){strdup(file), line, 1};
 }
 
+// As the emitter of C names what is no line of the user's (src/emit/c).
+static bool is_generated(const char *file)
+{
+    static const char mark[] = "slipring: ";
+    return strncmp(file, mark, sizeof mark - 1) == 0;
+}
+
 static int by_samples(const void *a, const void *b)
 {
     const timed_line *x = a, *y = b;
@@ -89,7 +96,9 @@ void timed_lines_make(const sampling *from, uint32_t process, timed_lines *out)
                             ? line_table_find(code->table, sample->address - map->address + map->offset, &file)
                             : 0;
         out->samples++;
-        if (line != 0)
+        if (line != 0 && is_generated(file))
+            out->generated++;
+        else if (line != 0)
             add_line(out, file, line);
         else
             ++*(code != NULL && code->is_gone ? &out->gone : &out->elsewhere);

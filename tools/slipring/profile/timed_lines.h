@@ -16,6 +16,7 @@ typedef struct timed_lines {
     size_t count;
     uint64_t samples;   // of the process, in all
     uint64_t elsewhere; // of them in code without lines
+    uint64_t generated; // of them in code that slipring wrote around kernels and handlers
     uint64_t gone;      // of them in files that are no longer there: a kernel that was compiled in this run
     uint64_t lost;
     char why_not[160]; // "": there are samples
