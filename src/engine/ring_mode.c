@@ -62,14 +62,18 @@ slr_status slri_ring_owners_start(struct slri_ring_owners *owners, struct slri_s
     return slri_owners_start(shard->relaunch ? &owners->dispatcher : &owners->hosts, shard);
 }
 
-// NULL, or why this ring kernel cannot be persistent, as a clause, by what the engine knows.
+// NULL, or why this ring kernel is not persistent, as a clause, by what the engine knows. First what decides alone: a
+// request, then what no other ring kernel of the device could change either.
 static const char *find_reason(const struct slri_ring_host *host, const struct slri_ring_facts *ring)
 {
     const struct slri_facts *facts = host->facts;
-    return !facts->residents && !facts->never_persistent ? "the device has no persistent kernels"
-           : ring->needs_host                            ? ring->needs_host
-           : facts->ring_mode == SLR_RING_RELAUNCHED     ? "ring=relaunch was requested"
-                                                         : facts->never_persistent;
+    if (!facts->residents && !facts->never_persistent)
+        return "the device has no persistent kernels";
+    return !ring->program                            ? ring->needs_host
+           : ring->asked == SLR_RING_RELAUNCHED      ? "the program requested batched mode by slr_ring_desc.mode"
+           : facts->ring_mode == SLR_RING_RELAUNCHED ? "the device option ring=relaunch requests batched mode"
+           : facts->never_persistent                 ? facts->never_persistent
+                                                     : ring->needs_host;
 }
 
 static slr_status plan_other(const struct slri_ring_host *host, const struct slri_ring_facts *ring,

@@ -320,16 +320,15 @@ static const char *why_batches_need_host(const slr_ring *ring)
 static const char *why_host(const slr_ring *ring)
 {
     bool passes_on = ring->device->facts.passes_on;
-    return !ring->program                            ? "its handler is a C function"
-           : why_batches_need_host(ring)             ? why_batches_need_host(ring)
-           : ring->has_outlets && !passes_on         ? "its handler sends through output channels"
-           : ring->key_sort                          ? "it has keys"
-           : slri_ring_drops(ring)                   ? "its overflow policy drops messages"
-           : ring->linger_ns                         ? "it has linger_ns"
-           : ring->handler_timeout_ns                ? "it has handler_timeout_ns"
-           : slri_slices_own(ring)                   ? "buffers go with its messages"
-           : ring->mode_asked == SLR_RING_RELAUNCHED ? "SLR_RING_RELAUNCHED was asked for"
-                                                     : NULL;
+    return !ring->program                    ? "its handler is a C function"
+           : why_batches_need_host(ring)     ? why_batches_need_host(ring)
+           : ring->has_outlets && !passes_on ? "its handler sends through output channels"
+           : ring->key_sort                  ? "it has keys"
+           : slri_ring_drops(ring)           ? "its overflow policy drops messages"
+           : ring->linger_ns                 ? "it has linger_ns"
+           : ring->handler_timeout_ns        ? "it has handler_timeout_ns"
+           : slri_slices_own(ring)           ? "buffers go with its messages"
+                                             : NULL;
 }
 
 // Most have none.

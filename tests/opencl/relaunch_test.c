@@ -270,7 +270,7 @@ static void mode_is_chosen_for_one_ring_kernel(void **state)
     slr_ring *first = launch_ring(w.device, &from), *second = launch_ring(w.device, &to);
     slr_ring_stats stats = stats_of(first);
     assert_int_equal(stats.mode, SLR_RING_RELAUNCHED);
-    assert_non_null(strstr(stats.mode_reason, "SLR_RING_RELAUNCHED was asked for"));
+    assert_non_null(strstr(stats.mode_reason, "the program requested batched mode"));
     must(slr_route(first, second, NULL));
     must(slr_ring_activate(first, LONG));
     must(slr_ring_activate(second, LONG));
@@ -289,6 +289,44 @@ static void mode_is_chosen_for_one_ring_kernel(void **state)
     close_world(&w);
 }
 
+// What decided it, also where something else would have led to the same mode.
+static void the_reason_of_the_mode_names_who_requested_it(void **state)
+{
+    static const char *const here[] = {"opencl:0", "vulkan:0", "webgpu:0", "cuda:0"};
+    static const struct {
+        const char *option, *why;
+        slr_ring_mode mode;
+        uint32_t keys;
+    } cases[] = {
+        {"", "the program requested batched mode by slr_ring_desc.mode", SLR_RING_RELAUNCHED, 0},
+        {"", "the program requested batched mode by slr_ring_desc.mode", SLR_RING_RELAUNCHED, SLR_KEYS_U64},
+        {"?ring=relaunch", "the program requested batched mode by slr_ring_desc.mode", SLR_RING_RELAUNCHED, 0},
+        {"?ring=relaunch", "the device option ring=relaunch requests batched mode", 0, 0},
+        {"?ring=relaunch", "the device option ring=relaunch requests batched mode", 0, SLR_KEYS_U64},
+        {"", NULL, 0, SLR_KEYS_U64}, // what it has, unless none could be persistent here
+    };
+    (void)state;
+    EACH_HERE(i, here)
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        struct world w;
+        char spec[64];
+        slr_ring *ring;
+        snprintf(spec, sizeof spec, "%s%s", here[i], cases[k].option);
+        open_world(&w, spec);
+        slr_ring_desc desc = describe(&w, "each", 4);
+        desc.mode = cases[k].mode;
+        desc.keys = cases[k].keys;
+        must(slr_ring_create(w.device, &desc, &ring));
+        assert_int_equal(stats_of(ring).mode, SLR_RING_RELAUNCHED);
+        bool never = strncmp(here[i], "webgpu", 6) == 0;
+        assert_string_equal(stats_of(ring).mode_reason, cases[k].why ? cases[k].why
+                                                        : never ? "WebGPU shows the host no memory while a kernel runs"
+                                                                : "it has keys");
+        slr_ring_destroy(ring);
+        close_world(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +335,7 @@ int main(void)
         cmocka_unit_test(fuel_of_loops_within_loops_suffices_for_as_many_turns),
         cmocka_unit_test(nothing_behind_a_judged_fault_is_handled),
         cmocka_unit_test(mode_is_chosen_for_one_ring_kernel),
+        cmocka_unit_test(the_reason_of_the_mode_names_who_requested_it),
         cmocka_unit_test(what_a_dispatch_cannot_do_is_refused_with_the_reason),
     };
     if (SANITIZED)

@@ -80,7 +80,7 @@ static void unless_it_is_asked_for_a_ring_kernel_is_batched(void **state)
     must(slr_ring_create(b.device, &b.desc, &ring));
     const slr_ring_stats stats = stats_of(ring);
     assert_int_equal(stats.mode, SLR_RING_RELAUNCHED);
-    assert_non_null(strstr(stats.mode_reason, "it was not asked for"));
+    assert_non_null(strstr(stats.mode_reason, "persistent mode was not requested"));
     slr_ring_destroy(ring);
     b.desc.mode = SLR_RING_PERSISTENT;
     const slr_status status = slr_ring_create(b.device, &b.desc, &ring);

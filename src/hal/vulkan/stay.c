@@ -33,7 +33,7 @@ static const char *reason_of(struct slri_vulkan *vulkan, const struct slri_entry
     const uint32_t threads = slri_batch_threads(entry), most = limits->maxComputeWorkGroupInvocations;
     const bool fits = threads <= most && threads <= limits->maxComputeWorkGroupSize[0];
     if (!is_asked)
-        return "it was not asked for, and other work of the device would take turns with it";
+        return "persistent mode was not requested; it would take turns with other work of the device";
     return entry->kind == SLRI_ENTRY_BLOCK && !fits
                ? "its block has more threads than a work-group of the device allows"
                : slri_vk_cannot_stay(vulkan);
