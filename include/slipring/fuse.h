@@ -158,8 +158,9 @@ typedef struct slr_fusion_info {
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.
-/// Errors: INVALID (a NULL argument; an unknown operation, activation or type; operands of different types: the error
-///   message names the step), UNSUPPORTED (an operation after an end; the device runs no kernels), NO_MEMORY, COMPILE.
+/// Errors: INVALID (a NULL argument; an unknown operation, activation or type; operands of different types; a step or
+///   input that no step reads: the error message names it), UNSUPPORTED (an operation after an end; the device runs no
+///   kernels), NO_MEMORY, COMPILE.
 SLR_API slr_status slr_fuse(slr_device *device, const slr_fusion_desc *desc, slr_kernel **out, slr_fusion_info *info);
 
 /// The macro slr_fuse calls slr_fuse_sized with sizeof(slr_fusion_info) as `bytes` (docs/contract/abi.md).

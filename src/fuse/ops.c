@@ -60,9 +60,17 @@ bool slri_ops_is_end(slr_op op)
     return is_known(op) && known[op].is_end;
 }
 
-const char *slri_ops_name(slr_op op)
+const char *slri_ops_name(slr_op op, slr_activation activation)
 {
-    return is_known(op) ? known[op].name : "unknown";
+    static const char *const activations[] = {
+        [SLR_RELU] = "relu", [SLR_SIGMOID] = "sigmoid", [SLR_TANH] = "tanh",
+        [SLR_GELU] = "gelu", [SLR_SILU] = "silu",       [SLR_LEAKY_RELU] = "leaky_relu"};
+    return op == SLR_OP_ACTIVATION ? activations[activation] : known[op].name;
+}
+
+static const char *name_of(const struct slri_ops_step *step)
+{
+    return slri_ops_name(step->op, step->activation);
 }
 
 const char *slri_scalar_spelling(slr_scalar type)
@@ -109,11 +117,11 @@ static slr_status take_input(struct resolving *at, uint32_t input, bool number, 
     return SLR_OK;
 }
 
-static slr_status resolve_operand(struct resolving *at, slr_op op, uint32_t place, uint32_t given,
-                                  struct slri_value *out)
+static slr_status resolve_operand(struct resolving *at, struct slri_ops_step *step, uint32_t place, uint32_t given)
 {
     uint32_t steps = at->ops->steps;
-    bool number = place != 0 && known[op].numbers;
+    struct slri_value *out = &step->operand[place];
+    bool number = place != 0 && known[step->op].numbers;
     if (given == SLR_NEXT && place == 0 && steps != 0) {
         *out = (struct slri_value){false, steps - 1};
         return SLR_OK;
@@ -123,7 +131,7 @@ static slr_status resolve_operand(struct resolving *at, slr_op op, uint32_t plac
     if (given < SLR_STEP(0))
         return take_input(at, given - 1, number, out);
     if (given - SLR_STEP(0) >= steps)
-        return SLRI_FAIL(INVALID, "slr_fuse: step %u (%s) reads step %u, which is not before it", steps, known[op].name,
+        return SLRI_FAIL(INVALID, "slr_fuse: step %u (%s) reads step %u, which is not before it", steps, name_of(step),
                          given - SLR_STEP(0));
     *out = (struct slri_value){false, given - SLR_STEP(0)};
     return SLR_OK;
@@ -138,11 +146,11 @@ static slr_status check_types(const struct slri_ops *ops, const struct slri_ops_
         slr_scalar type = type_of(ops, step->operand[k]);
         if (type != first)
             return SLRI_FAIL(INVALID, "slr_fuse: step %u (%s) combines %s and %s; cast one of them first", ops->steps,
-                             known[step->op].name, slri_scalar_spelling(first), slri_scalar_spelling(type));
+                             name_of(step), slri_scalar_spelling(first), slri_scalar_spelling(type));
     }
     if (known[step->op].takes == FLOATS && first != SLR_F32 && first != SLR_F64)
         return SLRI_FAIL(INVALID, "slr_fuse: step %u (%s) needs float or double, but gets %s; cast it first",
-                         ops->steps, known[step->op].name, slri_scalar_spelling(first));
+                         ops->steps, name_of(step), slri_scalar_spelling(first));
     return SLR_OK;
 }
 
@@ -184,7 +192,7 @@ static slr_status set_axis(struct slri_ops *ops, struct slri_ops_step *step, con
         step->axis = SLR_ALONG_ROW;
     bool along_rows_only = step->op == SLR_OP_SOFTMAX && step->axis != SLR_ALONG_ROW;
     if (step->axis > SLR_ALONG_COLUMN || along_rows_only || (step->axis && !slri_ops_is_end(step->op)))
-        return SLRI_FAIL(INVALID, "slr_fuse: step %u (%s) has axis %d; expected %s", ops->steps, known[step->op].name,
+        return SLRI_FAIL(INVALID, "slr_fuse: step %u (%s) has axis %d; expected %s", ops->steps, name_of(step),
                          (int)given->axis, along_rows_only ? "SLR_ALONG_ROW" : "one of an end");
     ops->has_columns = ops->has_columns || step->axis != SLR_ALL;
     return SLR_OK;
@@ -198,18 +206,46 @@ static slr_status add_step(struct resolving *at, const slr_fusion_desc *desc, co
     if (!is_known(given->op))
         return SLRI_FAIL(INVALID, "slr_fuse: step %u is operation %d, which is not an slr_op", ops->steps,
                          (int)given->op);
+    struct slri_ops_step step = {.op = given->op, .operands = known[given->op].operands, .is_kept = given->keep != 0};
+    SLRI_TRY(set_activation(ops, &step, desc, given)); // first: messages name it
     if (ops->steps && slri_ops_is_end(ops->step[ops->steps - 1].op))
         return SLRI_FAIL(UNSUPPORTED,
                          "slr_fuse: step %u (%s) comes after %s, which needs all elements first: end the list there, "
                          "and put the rest into a launch of its own",
-                         ops->steps, known[given->op].name, known[ops->step[ops->steps - 1].op].name);
-    struct slri_ops_step step = {.op = given->op, .operands = known[given->op].operands, .is_kept = given->keep != 0};
+                         ops->steps, name_of(&step), name_of(&ops->step[ops->steps - 1]));
     for (uint32_t k = 0; k < step.operands; ++k)
-        SLRI_TRY(resolve_operand(at, given->op, k, given->operand[k], &step.operand[k]));
+        SLRI_TRY(resolve_operand(at, &step, k, given->operand[k]));
     SLRI_TRY(set_type(ops, &step, given));
-    SLRI_TRY(set_activation(ops, &step, desc, given));
     SLRI_TRY(set_axis(ops, &step, given));
     ops->step[ops->steps++] = step;
+    return SLR_OK;
+}
+
+static bool is_read(const struct slri_ops *ops, struct slri_value value)
+{
+    for (uint32_t i = 0; i < ops->steps; ++i)
+        for (uint32_t k = 0; k < ops->step[i].operands; ++k)
+            if (ops->step[i].operand[k].is_input == value.is_input && ops->step[i].operand[k].index == value.index)
+                return true;
+    return false;
+}
+
+// What nobody reads was meant for something: the kernel would compute it for nothing, or want a buffer for nothing.
+static slr_status check_use(const struct slri_ops *ops, uint32_t given_inputs)
+{
+    uint32_t inputs = ops->inputs > given_inputs ? ops->inputs : given_inputs;
+    for (uint32_t i = 0; i + 1 < ops->steps; ++i)
+        if (!ops->step[i].is_kept && !is_read(ops, (struct slri_value){false, i}))
+            return SLRI_FAIL(INVALID,
+                             "slr_fuse: no step reads the result of step %u (%s): read it by SLR_STEP(%u), set its "
+                             "keep, or remove the step",
+                             i, name_of(&ops->step[i]), i);
+    for (uint32_t i = 0; i < inputs; ++i)
+        if (!is_read(ops, (struct slri_value){true, i}))
+            return SLRI_FAIL(INVALID,
+                             "slr_fuse: no step reads input %u of %u: read it by SLR_INPUT(%u), or number the inputs "
+                             "without it",
+                             i, inputs, i);
     return SLR_OK;
 }
 
@@ -247,7 +283,7 @@ slr_status slri_ops_resolve(const slr_fusion_desc *desc, struct slri_ops *out)
         const slr_fusion_step chain = {.op = desc->ops ? desc->ops[i] : (slr_op)0};
         SLRI_TRY(add_step(&at, desc, desc->ops ? &chain : &desc->steps[i]));
     }
-    return SLR_OK;
+    return check_use(out, desc->input_count);
 }
 
 // ---- figures -------------------------------------------------------------------------------------------------------

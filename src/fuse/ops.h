@@ -42,8 +42,8 @@ struct slri_ops {
 slr_status slri_ops_resolve(const slr_fusion_desc *desc, struct slri_ops *out);
 
 bool slri_ops_is_end(slr_op op);
-const char *slri_ops_name(slr_op op);
-const char *slri_scalar_spelling(slr_scalar type); // "float", as CUDA C spells it
+const char *slri_ops_name(slr_op op, slr_activation activation); // of a known one; "relu", not "activation"
+const char *slri_scalar_spelling(slr_scalar type);               // "float", as CUDA C spells it
 
 // All but source and why_not.
 void slri_ops_count(const struct slri_ops *ops, slr_fusion_info *out);

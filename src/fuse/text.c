@@ -56,7 +56,7 @@ static void write_step(struct writing *w, uint32_t index)
     }
     slri_text_printf(w->out, "%sconst %s v%u = ", w->indent, slri_scalar_spelling(step->type), index);
     slri_ops_write_formula(step, type_of_operand(w->ops, step->operand[0]), operand, w->out);
-    slri_text_printf(w->out, "; // %s\n", slri_ops_name(step->op));
+    slri_text_printf(w->out, "; // %s\n", slri_ops_name(step->op, step->activation));
     if (step->is_kept && index + 1 < w->ops->steps)
         slri_text_printf(w->out, "%skept%u[i] = v%u;\n", w->indent, index, index);
 }
@@ -102,7 +102,7 @@ static void write_head(struct writing *w)
     const struct slri_ops_step *end = end_of(ops);
     slri_text_puts(w->out, "// Fused by slipring:");
     for (uint32_t i = 0; i < ops->steps; ++i)
-        slri_text_printf(w->out, "%s %s", i ? "," : "", slri_ops_name(ops->step[i].op));
+        slri_text_printf(w->out, "%s %s", i ? "," : "", slri_ops_name(ops->step[i].op, ops->step[i].activation));
     slr_fusion_info info;
     slri_ops_count(ops, &info);
     slri_text_printf(w->out, ".\n// %llu bytes an element instead of %llu.\n",

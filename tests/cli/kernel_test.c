@@ -366,6 +366,8 @@ static void fuse_makes_a_kernel_of_operations(void **state)
     says("\"$S\" kernel fuse --ops add,sum,add 2>&1", 1, "step 2 (add) comes after sum");
     says("\"$S\" kernel fuse --ops add,mul 2>&1", 2, "no operation 'mul'");
     says("\"$S\" kernel fuse --ops sqrt --dtype int 2>&1", 2, "needs float or double, but gets int");
+    says("\"$S\" kernel fuse --ops add,relu --dtype int 2>&1", 2, "step 1 (relu) needs float or double, but gets int");
+    says("\"$S\" kernel fuse --ops sum,tanh 2>&1", 1, "step 1 (tanh) comes after sum");
     says("\"$S\" kernel fuse --ops add --dtype half 2>&1", 2, "no type 'half'");
     says("\"$S\" kernel fuse --ops add chain.cu:twice 2>&1", 2, "--ops takes no kernels");
 }

@@ -210,18 +210,28 @@ static void mistakes_in_a_list_are_named(void **state)
     slr_fusion_step axis[] = {{.op = SLR_OP_ADD, .axis = SLR_ALONG_ROW}};
     slr_fusion_step cast[] = {{.op = SLR_OP_CAST, .type = SLR_U8}};
     slr_fusion_step root[] = {{.op = SLR_OP_SQRT}};
+    slr_fusion_step unread[] = {{.op = SLR_OP_ADD},
+                                {.op = SLR_OP_ACTIVATION, .activation = SLR_GELU},
+                                {.op = SLR_OP_NEGATE, .operand = {SLR_STEP(0)}}};
+    slr_fusion_step gap[] = {{.op = SLR_OP_ADD, .operand = {SLR_INPUT(0), SLR_INPUT(2)}}};
+    slr_fusion_step behind[] = {{.op = SLR_OP_SUM}, {.op = SLR_OP_ACTIVATION, .activation = SLR_SILU}};
+    slr_fusion_step bent[] = {{.op = SLR_OP_ACTIVATION}};
     const struct {
         slr_fusion_step *steps;
         uint32_t count;
         slr_scalar dtype;
         const char *why;
-    } cases[] = {{mixed, 2, SLR_F32, "step 1 (add) combines int and float; cast one of them first"},
-                 {later, 1, SLR_F32, "step 0 (add) reads step 0, which is not before it"},
-                 {axis, 1, SLR_F32, "step 0 (add) has axis 1"},
-                 {cast, 1, SLR_F32, "step 0 casts to type 3"},
-                 {root, 1, SLR_I32, "step 0 (sqrt) needs float or double, but gets int"},
-                 {root, 1, SLR_U8, "dtype is 3"},
-                 {root, 0, SLR_F32, "op_count is 0"}};
+    } cases[] = {
+        {mixed, 2, SLR_F32, "step 1 (add) combines int and float; cast one of them first"},
+        {later, 1, SLR_F32, "step 0 (add) reads step 0, which is not before it"},
+        {axis, 1, SLR_F32, "step 0 (add) has axis 1"},
+        {cast, 1, SLR_F32, "step 0 casts to type 3"},
+        {root, 1, SLR_I32, "step 0 (sqrt) needs float or double, but gets int"},
+        {unread, 3, SLR_F32, "no step reads the result of step 1 (gelu): read it by SLR_STEP(1), set its keep"},
+        {gap, 1, SLR_F32, "no step reads input 1 of 3"},
+        {bent, 1, SLR_I32, "step 0 (relu) needs float or double, but gets int"},
+        {root, 1, SLR_U8, "dtype is 3"},
+        {root, 0, SLR_F32, "op_count is 0"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         slr_fusion_desc desc = SLR_FUSION_DESC_INIT;
         desc.steps = cases[i].steps;
@@ -230,6 +240,23 @@ static void mistakes_in_a_list_are_named(void **state)
         refuses(slr_fuse(device, &desc, &kernel, NULL), INVALID, cases[i].why);
     }
     slr_fusion_desc desc = SLR_FUSION_DESC_INIT;
+    desc.steps = behind;
+    desc.op_count = 2;
+    refuses(slr_fuse(device, &desc, &kernel, NULL), UNSUPPORTED, "step 1 (silu) comes after sum");
+    unread[1].keep = 1;
+    desc.steps = unread;
+    desc.op_count = 3;
+    slr_fusion_info info;
+    must(slr_fuse(device, &desc, &kernel, &info));
+    assert_non_null(strstr(info.source, "// Fused by slipring: add, gelu, negate."));
+    slr_kernel_destroy(kernel);
+    static const slr_fusion_input two[2];
+    desc.steps = bent;
+    desc.op_count = 1;
+    desc.inputs = two;
+    desc.input_count = 2;
+    refuses(slr_fuse(device, &desc, &kernel, NULL), INVALID, "no step reads input 1 of 2");
+    desc = (slr_fusion_desc)SLR_FUSION_DESC_INIT;
     desc.steps = root;
     desc.op_count = 1;
     desc.name = "a b";

@@ -184,12 +184,24 @@ static void add_step(struct list *list, bool may_end)
     list->step[list->steps++] = step;
 }
 
+static bool is_read(const struct list *list, uint32_t value)
+{
+    for (uint32_t i = 0; i < list->steps; ++i)
+        for (uint32_t k = 0; k < operands_of(list->step[i].op); ++k)
+            if (list->step[i].operand[k] == value)
+                return true;
+    return false;
+}
+
 static void make_list(struct list *list)
 {
     uint32_t count = 1 + random_below(MOST_OPS);
     list->steps = list->inputs = 0;
     while (list->steps < count)
         add_step(list, list->steps + 1 == count);
+    for (uint32_t i = 0; i + 1 < list->steps; ++i)
+        if (!is_read(list, SLR_STEP(i)))
+            list->step[i].keep = 1; // else the list is refused
 }
 
 // ---- one operation at a time ---------------------------------------------------------------------------------------
