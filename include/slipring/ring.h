@@ -276,7 +276,8 @@ typedef struct slr_ring_stats {
     slr_ring_state state;
     slr_ring_mode mode;
     /// The last fault: its line in the source if it has one, its instance and its cause; "" before the first fault. A
-    /// shard whose device was lost while it recorded a fault has no last fault.
+    /// shard whose device was lost while it recorded a fault has no last fault. In a text of this struct that would be
+    /// too long, "..." replaces the middle of the longest path, and the end of the text if that is not enough.
     char last_fault[192];
     /// Parts of `dropped`: messages dropped as the oldest, and messages dropped as the lowest in priority.
     uint64_t dropped_oldest, dropped_lowest;

@@ -4,6 +4,7 @@
 
 #include "base/sized.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "engine/hooks.h"
 #include "memory/store.h"
 #include "observe/observe.h"
@@ -68,7 +69,7 @@ slr_status slr_backend_get_info_sized(uint32_t index, slr_backend_info *out, siz
     snprintf(whole.name, sizeof whole.name, "%s", slri_backends[index]->name);
     whole.status = slri_backends[index]->probe(false, &whole.devices);
     if (whole.status != SLR_OK)
-        snprintf(whole.reason, sizeof whole.reason, "%s", slr_error_message());
+        slri_text_fit(whole.reason, sizeof whole.reason, slr_error_message());
     return SLRI_GIVE_REPORT(slr_backend_info, out, bytes, &whole);
 }
 

@@ -92,3 +92,71 @@ void slri_text_free(slri_text *text)
     free(text->data);
     *text = (slri_text)SLRI_TEXT_INIT;
 }
+
+// ---- fields of a fixed size ----------------------------------------------------------------------------------------
+
+enum { LEAST_PATH = 48 }; // bytes that stay of a path
+
+static const char dots[] = "...";
+
+struct run_of_text {
+    size_t at, bytes;
+};
+
+// The longest word with a slash in it; of no bytes if there is none.
+static struct run_of_text longest_path(const char *text)
+{
+    static const char around[] = " \t\n'\"`()<>,;";
+    struct run_of_text longest = {0, 0};
+    for (size_t at = 0; text[at] != '\0';) {
+        size_t bytes = strcspn(text + at, around);
+        bool is_path = memchr(text + at, '/', bytes) || memchr(text + at, '\\', bytes);
+        if (is_path && bytes > longest.bytes)
+            longest = (struct run_of_text){at, bytes};
+        at += bytes + strspn(text + at + bytes, around);
+    }
+    return longest;
+}
+
+static bool is_within_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+// Appends to `to`, of which `used` bytes are taken. The number taken then; what does not fit is left out.
+static size_t put_piece(char *to, size_t room, size_t used, const char *piece, size_t bytes)
+{
+    if (bytes > room - 1 - used) {
+        bytes = room - 1 - used;
+        while (bytes > 0 && is_within_character(piece[bytes]))
+            bytes--;
+    }
+    memcpy(to + used, piece, bytes);
+    return used + bytes;
+}
+
+void slri_text_fit(char *to, size_t room, const char *text)
+{
+    const size_t bytes = strlen(text), mark = sizeof dots - 1;
+    const struct run_of_text path = longest_path(text);
+    size_t from = bytes, until = bytes; // of what is left out
+    if (bytes >= room && path.bytes > LEAST_PATH + mark) {
+        size_t excess = bytes - (room - 1) + mark, most = path.bytes - LEAST_PATH;
+        size_t left_out = excess < most ? excess : most;
+        from = path.at + (path.bytes - left_out) / 4; // more of its end stays
+        until = from + left_out;
+        while (from > path.at && is_within_character(text[from]))
+            from--;
+        while (is_within_character(text[until]))
+            until++;
+    }
+    const bool is_cut = until > from, is_long = from + (is_cut ? mark : 0) + bytes - until >= room;
+    const size_t end = is_long && room > mark ? room - mark : room; // where the dots of its end begin
+    size_t used = put_piece(to, end, 0, text, from);
+    if (is_cut)
+        used = put_piece(to, end, used, dots, mark);
+    used = put_piece(to, end, used, text + until, bytes - until);
+    if (is_long && room > mark)
+        used = put_piece(to, room, used, dots, mark);
+    to[used] = '\0';
+}

@@ -34,4 +34,9 @@ char *slri_text_take(slri_text *text);
 /// Frees what it holds and leaves it empty, ready to use again.
 void slri_text_free(slri_text *text);
 
+/// Copies `text` into `room` bytes, at least 1, with the NUL. If it is too long, "..." replaces the middle of its
+/// longest path, so that what failed, the file's name and the line remain; if that is not enough, its end as well.
+/// Never splits a character of UTF-8.
+void slri_text_fit(char *to, size_t room, const char *text);
+
 #endif

@@ -84,9 +84,63 @@ static void lack_of_memory_is_remembered_until_cleared(void **state)
     slri_text_free(&text);
 }
 
+// What `text` becomes in `room` bytes; nothing is written behind them.
+static const char *fitted(size_t room, const char *text)
+{
+    static char to[512];
+    memset(to, '#', sizeof to);
+    slri_text_fit(to, room, text);
+    assert_true(strlen(to) < room);
+    assert_int_equal(to[room], '#');
+    return to;
+}
+
+static void a_text_that_is_too_long_loses_the_middle_of_its_path(void **state)
+{
+    static const char text[] =
+        "cc rejected '/home/somebody/projects/monitors/handlers/experiments/2026/november/ward.cu:12:7': no ';'";
+    (void)state;
+    assert_string_equal(fitted(sizeof text, text), text);
+    assert_string_equal(fitted(90, text),
+                        "cc rejected '/home/somebody/p.../handlers/experiments/2026/november/ward.cu:12:7': no ';'");
+    assert_int_equal(strlen(fitted(90, text)), 89);
+    // The path has lost what it can; then the end goes.
+    assert_string_equal(fitted(60, text), "cc rejected '/home/somebo...periments/2026/november/ward...");
+    assert_int_equal(strlen(fitted(60, text)), 59);
+}
+
+static void a_text_without_a_long_path_loses_its_end(void **state)
+{
+    (void)state;
+    assert_string_equal(fitted(20, "a text of words only, and a/b"), "a text of words ...");
+    assert_string_equal(fitted(4, "abcdef"), "...");
+    assert_string_equal(fitted(3, "abcdef"), "ab");
+    assert_string_equal(fitted(1, "abcdef"), "");
+    assert_string_equal(fitted(7, "abcdef"), "abcdef");
+    assert_string_equal(fitted(10, ""), "");
+}
+
+static void no_character_of_a_text_is_split(void **state)
+{
+    char path[300] = "/";
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        strcat(path, "\xe2\x82\xac"); // three bytes each
+    strcat(path, "/k.cu:3: x");
+    for (size_t room = 64; room < sizeof path; room++) {
+        const char *at = fitted(room, path);
+        for (; *at != '\0'; at += (unsigned char)*at == 0xe2 ? 3 : 1)
+            assert_true((*at & 0x80) == 0 || strncmp(at, "\xe2\x82\xac", 3) == 0);
+        assert_non_null(strstr(fitted(room, path), "/k.cu:3: x"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_that_is_too_long_loses_the_middle_of_its_path),
+        cmocka_unit_test(a_text_without_a_long_path_loses_its_end),
+        cmocka_unit_test(no_character_of_a_text_is_split),
         cmocka_unit_test(pieces_follow_each_other),
         cmocka_unit_test(text_of_a_megabyte_is_whole),
         cmocka_unit_test(embedded_nul_bytes_are_kept),

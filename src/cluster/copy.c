@@ -34,7 +34,7 @@ typedef struct copying {
 static void pass_damage_on(void *user, const char *what)
 {
     copying *copying = user;
-    snprintf(copying->damage, sizeof copying->damage, "%s", what);
+    slri_text_fit(copying->damage, sizeof copying->damage, what);
 }
 
 static slr_status open_local(copying *copying, const char *part, bool reads_only, slri_log **out)

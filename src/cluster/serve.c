@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "cluster/server.h"
 #include "ring/ring.h"
 
@@ -111,7 +112,7 @@ static slr_status allocate(slr_server *server)
 static void keep_damage(void *user, const char *what)
 {
     slr_server *server = user;
-    snprintf(server->stats.damage, sizeof server->stats.damage, "%s", what);
+    slri_text_fit(server->stats.damage, sizeof server->stats.damage, what);
 }
 
 static slr_status open_place(slr_server *server)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "ring/ring.h"
 
 #include <inttypes.h>
@@ -242,7 +243,7 @@ static void look(slr_worker *worker)
     if (worker->looked_ns && slri_now_ns() - worker->looked_ns < look_ns(worker))
         return;
     if (slri_worker_look(worker) != SLR_OK) { // no server: later
-        snprintf(worker->stats.problem, sizeof worker->stats.problem, "%.250s", slr_error_message());
+        slri_text_fit(worker->stats.problem, sizeof worker->stats.problem, slr_error_message());
         worker->stats.cut_off = 1;
         worker->looked_ns = slri_now_ns();
         return;

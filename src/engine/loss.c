@@ -2,6 +2,7 @@
 // Devices that are lost: the first reason, and beginning anew.
 #include "engine/loss.h"
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +30,11 @@ slr_status slri_loss_say(const struct slri_loss *loss)
 static slr_status mark(struct slri_loss *loss, const char *why, const char *doing)
 {
     slri_mutex_lock(&loss->lock);
-    if (!loss->lost)
-        snprintf(loss->why, sizeof loss->why, "%.160s%s%.64s", why, doing ? ", after kernel " : "", doing ? doing : "");
+    if (!loss->lost) {
+        char first[161];
+        slri_text_fit(first, sizeof first, why);
+        snprintf(loss->why, sizeof loss->why, "%s%s%.64s", first, doing ? ", after kernel " : "", doing ? doing : "");
+    }
     __atomic_store_n(&loss->lost, 1, __ATOMIC_RELAXED); // the reason is read under the lock
     slri_mutex_unlock(&loss->lock);
     return slri_loss_say(loss);

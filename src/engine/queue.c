@@ -7,6 +7,7 @@
 #include "base/futex.h"
 #include "base/sim.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "engine/observe.h"
 
 #include <stdio.h>
@@ -211,7 +212,7 @@ slr_status slri_queue_push(struct slri_submission *submission)
 void slri_queue_note_why(struct slri_queue *queue)
 {
     // Read by nobody before `failed` is set, under the lock.
-    snprintf(queue->why, sizeof queue->why, "%s", slr_error_message());
+    slri_text_fit(queue->why, sizeof queue->why, slr_error_message());
 }
 
 // Behind a failure only what must be told of it is done. The first failure is what counts. Inline: with `begin` 0 there

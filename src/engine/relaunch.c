@@ -4,10 +4,9 @@
 #include "base/round.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "engine/instances.h"
 #include "engine/observe.h"
-
-#include <stdio.h>
 
 // Of each direction. A message that needs more goes alone.
 #define MOST_BYTES ((uint64_t)16 << 20)
@@ -412,7 +411,7 @@ void slri_relaunch_pack(struct slri_relaunch *relaunch, struct slri_shard *shard
 static slr_status note(struct slri_relaunch *relaunch, slr_status status)
 {
     if (status != SLR_OK)
-        snprintf(relaunch->why, sizeof relaunch->why, "%s", slr_error_message());
+        slri_text_fit(relaunch->why, sizeof relaunch->why, slr_error_message());
     return status;
 }
 

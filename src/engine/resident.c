@@ -9,12 +9,12 @@
 #include "base/tick.h"
 #include "base/futex.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "engine/loss.h"
 #include "engine/owner.h"
 #include "engine/slabs.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define LOOKS_A_QUESTION 64u    // looks at the words between two questions to the vendor's library
@@ -433,7 +433,7 @@ static void watch_failing(struct slri_resident *resident)
 
 static void begin_failing(struct slri_resident *resident)
 {
-    snprintf(resident->why, sizeof resident->why, "%s", slr_error_message());
+    slri_text_fit(resident->why, sizeof resident->why, slr_error_message());
     resident->is_failing = true;
     resident->heard_by_ns = slri_deadline_after(HEARD_NS);
     slri_resident_ask_to_end(resident); // if only the question has failed

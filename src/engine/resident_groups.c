@@ -3,11 +3,11 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "engine/code.h"
 #include "engine/loss.h"
 #include "engine/slabs.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // ---- a group -------------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ static void set_reason(struct slri_ring_plan *plan, const char *reason)
     plan->shards = 0;
     plan->has_clock = false;
     if (reason != plan->reason)
-        snprintf(plan->reason, sizeof plan->reason, "%s", reason);
+        slri_text_fit(plan->reason, sizeof plan->reason, reason);
 }
 
 slr_status slri_groups_plan(const struct slri_ring_host *host, const struct slri_ring_facts *ring,

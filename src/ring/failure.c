@@ -8,6 +8,7 @@
 #include "base/futex.h"
 #include "base/share.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "ring/ring.h"
 
 #include <stdio.h>
@@ -73,7 +74,7 @@ void slri_failure_note(slr_ring *ring, const char *why)
     if (!ring->failure.why) // most never fail
         ring->failure.why = slri_alloc(ring->device->allocator, SLRI_WHY_BYTES);
     if (ring->failure.why)
-        snprintf(ring->failure.why, SLRI_WHY_BYTES, "%s", why);
+        slri_text_fit(ring->failure.why, SLRI_WHY_BYTES, why);
 }
 
 // Under lock. The state comes behind the closed bit: who has seen it is refused.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults in words: the last one, the first, and those of dead letters, from what the owners of the shards have left
 // (engine/fault.c).
+#include "base/text.h"
 #include "base/thread.h"
 #include "ir/blame.h"
 #include "ir/ir_names.h"
@@ -113,22 +114,29 @@ static bool find_last(const slr_ring *ring, struct fault *out)
     return any;
 }
 
-static void describe_fault(const slr_ring *ring, const struct fault *fault, char *out, size_t bytes)
+// A file's path may have any length.
+static void describe_fault(const slr_ring *ring, const struct fault *fault, bool with_column, char *out, size_t bytes)
 {
     char what[SLRI_BLAME_BYTES];
     const struct slri_where *where = &fault->blame.where;
+    struct slri_text text = SLRI_TEXT_INIT;
     describe_what(ring, &fault->blame, what);
-    if (has_place(ring, fault->blame.fault))
-        snprintf(out, bytes, "%s:%u: instance %u: %s", file_of(ring, where), where->line, fault->instance, what);
-    else
-        snprintf(out, bytes, "instance %u: %s", fault->instance, what);
+    if (has_place(ring, fault->blame.fault)) {
+        slri_text_printf(&text, "%s:%u", file_of(ring, where), where->line);
+        if (with_column && where->column != 0)
+            slri_text_printf(&text, ":%u", where->column);
+        slri_text_puts(&text, ": ");
+    }
+    slri_text_printf(&text, "instance %u: %s", fault->instance, what);
+    slri_text_fit(out, bytes, slri_text_view(&text));
+    slri_text_free(&text);
 }
 
 void slri_letter_describe(const slr_ring *ring, uint32_t at, char *out, size_t bytes)
 {
     const uint32_t *S = ring->S;
     const struct fault fault = {.blame = blame_of(&S[at + S[MB_SLOT_WORDS]]), .instance = S[at + MB_INSTANCE]};
-    describe_fault(ring, &fault, out, bytes);
+    describe_fault(ring, &fault, false, out, bytes);
 }
 
 // The earliest of the shards' first ones; of those without a time, that of the first shard.
@@ -148,19 +156,10 @@ static bool find_first(const slr_ring *ring, struct fault *out)
 static void describe_first(const slr_ring *ring, slr_ring_stats *out)
 {
     struct fault first;
-    char what[SLRI_BLAME_BYTES], column[16] = "";
     uint64_t begun_ns = __atomic_load_n(&ring->activated_ns, __ATOMIC_RELAXED); // a time for a report
     if (!find_first(ring, &first))
         return;
-    const struct slri_where *where = &first.blame.where;
-    describe_what(ring, &first.blame, what);
-    if (where->column != 0)
-        snprintf(column, sizeof column, ":%u", where->column);
-    if (has_place(ring, first.blame.fault))
-        snprintf(out->first_fault, sizeof out->first_fault, "%s:%u%s: instance %u: %s", file_of(ring, where),
-                 where->line, column, first.instance, what);
-    else
-        snprintf(out->first_fault, sizeof out->first_fault, "instance %u: %s", first.instance, what);
+    describe_fault(ring, &first, true, out->first_fault, sizeof out->first_fault);
     out->first_fault_instance = first.instance;
     out->first_fault_message = first.number;
     if (first.time_ns > begun_ns)
@@ -171,7 +170,7 @@ void slri_faults_describe(const slr_ring *ring, slr_ring_stats *out)
 {
     struct fault last;
     if (find_last(ring, &last))
-        describe_fault(ring, &last, out->last_fault, sizeof out->last_fault);
+        describe_fault(ring, &last, false, out->last_fault, sizeof out->last_fault);
     describe_first(ring, out);
     if (ring->loop)
         slri_loop_describe(ring->loop, out->last_fault, sizeof out->last_fault);

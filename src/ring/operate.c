@@ -6,10 +6,10 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "ring/keys.h"
 #include "ring/ring.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // ---- the owner's side ---------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ static void note_copy(struct slri_operation *op, slr_status status)
 {
     op->status = status;
     if (status != SLR_OK)
-        snprintf(op->why, sizeof op->why, "%s", slr_error_message());
+        slri_text_fit(op->why, sizeof op->why, slr_error_message());
 }
 
 static void copy_out(struct slri_operation *op, struct slri_shard *shard)

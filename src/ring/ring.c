@@ -345,7 +345,7 @@ static slr_status start_shards(slr_ring *ring)
         mb_close(ring->S);
         slri_ring_command(ring, MB_STOP);
         ring->failures++;
-        char why[SLRI_WHY_BYTES];
+        char why[1024];
         snprintf(why, sizeof why, "it could not be started: %s", slr_error_message());
         slri_failure_note(ring, why);
         slri_ring_set_state(ring, SLR_RING_IN_FAILURE);

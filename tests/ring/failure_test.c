@@ -2,6 +2,8 @@
 // Failing by policy, what others see of it, checkpoints and restart.
 #include "tests/ring/failure_test.h"
 
+#include "ring/ring.h"
+
 static struct counter c;
 
 static slr_ring_desc describe(const char *name, uint32_t policy)
@@ -153,6 +155,52 @@ static void faults_further_apart_than_the_window_do_not_fail_it(void **state)
     assert_int_equal(stats_when_pending(ring, 0).faulted, 6);
     assert_int_equal(stats_of(ring).state, SLR_RING_ACTIVE);
     slr_ring_destroy(ring);
+    slr_device_close(device);
+}
+
+// ---- texts --------------------------------------------------------------------------------------------------------
+
+// A path of more bytes than a report's field has: what happened, and where in the file, is told all the same.
+static void a_long_path_does_not_displace_the_reason(void **state)
+{
+    (void)state;
+    char path[400] = "/", why[512];
+    slr_device *device = open_device("cpu");
+    slr_program *program;
+    slr_ring_stats stats;
+    slr_dead_letter letter;
+    uint32_t zero = 0, taken;
+    while (strlen(path) < 300)
+        strcat(path, "a-folder/");
+    strcat(path, "divide.cu");
+    must(slr_program_from_text(device, path,
+                               "struct m { unsigned by; };\n"
+                               "__ring__ void divide(const struct m *in)\n"
+                               "{ struct m out = {7u / in->by}; ring_reply(&out); }\n",
+                               NULL, &program));
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    desc.program = program;
+    desc.dead_letters = 4;
+    slr_ring *ring = start_ring(device, &desc);
+    must(slr_send(NULL, address_of(ring, 0), &zero, sizeof zero, LONG));
+    stats = stats_when_pending(ring, 0);
+    assert_int_equal(stats.faulted, 1);
+    assert_int_equal(strlen(stats.last_fault), sizeof stats.last_fault - 1);
+    assert_non_null(strstr(stats.last_fault, "..."));
+    assert_non_null(strstr(stats.last_fault, "/divide.cu:3: instance 0: integer division by zero"));
+    assert_non_null(strstr(stats.first_fault, "/divide.cu:3:"));
+    assert_non_null(strstr(stats.first_fault, ": instance 0: integer division by zero"));
+    must(slr_ring_take_dead_letters(ring, &letter, &zero, sizeof zero, 1, &taken));
+    assert_int_equal(taken, 1);
+    assert_string_equal(letter.fault, stats.last_fault);
+    snprintf(why, sizeof why, "the driver cannot open '%s': no such file", path);
+    assert_true(slri_ring_fail(ring, why));
+    stats = stats_of(ring);
+    assert_int_equal(strlen(stats.last_failure), sizeof stats.last_failure - 1);
+    assert_non_null(strstr(stats.last_failure, "the driver cannot open '/a-folder/"));
+    assert_non_null(strstr(stats.last_failure, "/divide.cu': no such file"));
+    slr_ring_destroy(ring);
+    slr_program_destroy(program);
     slr_device_close(device);
 }
 
@@ -449,6 +497,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(description_of_failures_is_checked),
         cmocka_unit_test(faults_do_not_fail_a_ring_kernel_that_is_to_go_on),
+        cmocka_unit_test(a_long_path_does_not_displace_the_reason),
         cmocka_unit_test(first_fault_fails_it_and_what_is_pending_is_handled_in_order_after_a_restart),
         cmocka_unit_test(more_faults_than_the_limit_within_the_window_fail_it),
         cmocka_unit_test(faults_further_apart_than_the_window_do_not_fail_it),
