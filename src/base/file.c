@@ -139,6 +139,12 @@ bool slri_file_is_there(const char *path)
     return access(path, F_OK) == 0;
 }
 
+bool slri_file_is_folder(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 slr_status slri_file_rename(const char *from, const char *to)
 {
     if (rename(from, to) != 0)

@@ -42,6 +42,7 @@ bool slri_path_is_absolute(const char *path);
 
 /// Whether anything has that name.
 bool slri_file_is_there(const char *path);
+bool slri_file_is_folder(const char *path);
 
 /// A name in `folder`, ending in `suffix`, that no other process or thread gets. Nothing is created.
 slr_status slri_file_temporary_name(const char *folder, const char *suffix, char **path);

@@ -233,6 +233,8 @@ static slr_status local_open(const slri_log_desc *desc, slri_log **out)
 {
     if (desc->reads_only && !slri_file_is_there(desc->place))
         return SLRI_FAIL(NOT_FOUND, "there is no folder %s", desc->place);
+    if (desc->reads_only && !slri_file_is_folder(desc->place))
+        return SLRI_FAIL(NOT_FOUND, "%s is a file, not a folder", desc->place);
     slri_local *local = calloc(1, sizeof *local);
     if (!local)
         return SLRI_FAIL(NO_MEMORY, "no memory for a log");

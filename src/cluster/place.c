@@ -2,6 +2,7 @@
 // Reads a place without taking it, checks all of it, and says what it found.
 #include "base/sized.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "cluster/server.h"
 
@@ -23,7 +24,7 @@ static void find(void *user, const char *what)
 {
     slr_place_info *info = user;
     info->damages++;
-    snprintf(info->damage, sizeof info->damage, "%s", what);
+    slri_text_fit(info->damage, sizeof info->damage, what);
 }
 
 // The limit of instances is the description's: here it is the highest one that is stored.
@@ -184,7 +185,8 @@ static slr_status open_and_look(const char *place, slr_place_info *info, uint64_
 }
 
 // Whoever uses the place may put a new snapshot in it, or take a file away, between two files that are read. Then it is
-// read again, until the head is the same twice; a read that did not come to the head says nothing of that.
+// read again, until the head is the same twice; a read that did not come to the head says nothing of that. A folder
+// that is missing, or holds nothing of ours, is no place in use: whoever begins one writes the head first.
 static slr_status look_at_rest(const char *place, slr_place_info *info)
 {
     uint64_t before = 0, revision = 0;
@@ -196,7 +198,7 @@ static slr_status look_at_rest(const char *place, slr_place_info *info)
         revision = 0;
         *info = (slr_place_info){0};
         status = open_and_look(place, info, &revision);
-        if (status == SLR_OK && info->is_usable)
+        if (status == SLR_NOT_FOUND || (status == SLR_OK && info->is_usable))
             break;
     }
     return status;
@@ -207,7 +209,10 @@ slr_status slr_place_get_info_sized(const char *place, slr_place_info *out, size
     slr_place_info info = {0};
     if (!place || !out)
         return SLRI_FAIL(INVALID, "slr_place_get_info: %s is NULL", place ? "out" : "place");
+    const slri_log_engine *engine;
+    const char *folder;
     SLRI_TRY(SLRI_CHECK_REPORT(slr_place_info, bytes));
+    SLRI_TRY(slri_place_parse(place, &engine, &folder)); // which no second try changes
     SLRI_TRY(look_at_rest(place, &info));
     return SLRI_GIVE_REPORT(slr_place_info, out, bytes, &info);
 }

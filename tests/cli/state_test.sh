@@ -250,6 +250,22 @@ mkdir foreign
 echo x > foreign/x
 ends 1 state show foreign
 says "holds no durable ring kernel: it has no file 'head'"
+for verb in show verify; do
+    mkdir -p empty
+    for no in empty foreign foreign/x nowhere; do
+        ends 1 state "$verb" "$no"
+        says "slipring state $verb: " # and the folder once
+        says "; DIR is a folder that 'slipring run --state DIR' has made"
+        (($(grep -oF -- "$no" err | wc -l) == 1)) || fail "$(cat err)"
+    done
+    ends 1 state "$verb" foreign/x
+    says 'foreign/x is a file, not a folder'
+    ends 1 state "$verb" nowhere
+    says 'there is no folder nowhere'
+    ends 2 state "$verb" ''
+    says "DIR is empty: ''"
+    [[ ! -e nowhere ]] || fail 'looking made a folder'
+done
 
 # Root may write anywhere: then another user's copy is read as that user.
 reader=()

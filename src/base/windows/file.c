@@ -126,6 +126,12 @@ bool slri_file_is_there(const char *path)
     return GetFileAttributesA(path) != INVALID_FILE_ATTRIBUTES;
 }
 
+bool slri_file_is_folder(const char *path)
+{
+    const DWORD about = GetFileAttributesA(path);
+    return about != INVALID_FILE_ATTRIBUTES && (about & FILE_ATTRIBUTE_DIRECTORY) != 0;
+}
+
 slr_status slri_file_rename(const char *from, const char *to)
 {
     char words[SLRI_WINDOWS_WORDS];

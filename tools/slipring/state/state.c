@@ -112,8 +112,14 @@ static int look(int argc, char **argv, const char *help, bool verify)
     if (argc - optind != 1)
         return say_usage("%s", argc == optind ? "DIR is missing" : "one DIR, not several");
     const char *folder = argv[optind];
+    if (*folder == '\0')
+        return say_usage("DIR is empty: ''");
     snprintf(place, sizeof place, "%s%s", strncmp(folder, "local:", 6) == 0 ? "" : "local:", folder);
     slr_status status = slr_place_get_info(place, &info);
+    if (status == SLR_NOT_FOUND) {
+        say("%s; DIR is a folder that 'slipring run --state DIR' has made", slr_error_message());
+        return EXIT_FAILED;
+    }
     if (status != SLR_OK)
         return say_failure(status, folder);
     if (json)
