@@ -272,6 +272,10 @@ static void the_handler_is_chosen_by_name_where_there_are_several(void **state)
     (void)state;
     gives("printf 'x\\n2\\n' | \"$S\" run weigh.cu --ring pass", 0, "y\n2\n");
     says("printf 'x\\n2\\n' | \"$S\" run weigh.cu 2>&1", 2, "several handlers");
+    says("\"$S\" run weigh.cu --handler weigh 2>&1", 2, "no option '--handler'; --ring names the handler\n");
+    says("\"$S\" run weigh.cu --handler=weigh 2>&1", 2, "no option '--handler=weigh'; --ring names the handler\n");
+    says("\"$S\" run weigh.cu --handler-timeout weigh 2>&1", 2, "is not a time of at least 1ms");
+    says("\"$S\" serve weigh.cu --handler weigh 2>&1", 2, "no option '--handler'; --ring names the handler\n");
     says("printf 'x\\n2\\n' | \"$S\" run weigh.cu --ring none 2>&1", 2, "  --ring weigh\n  --ring pass\n");
 }
 

@@ -79,10 +79,24 @@ void say_progress(const char *line)
     progress_shown = *line != '\0';
 }
 
+// Whether a message of the library names it already, as a word of its own.
+static bool is_named(const char *why, const char *what)
+{
+    static const char around[] = " '\":,;()";
+    size_t bytes = strlen(what);
+    for (const char *at = why; bytes > 0 && (at = strstr(at, what)) != NULL; at++)
+        if ((at == why || strchr(around, at[-1]) != NULL) && strchr(around, at[bytes]) != NULL) // and its end
+            return true;
+    return false;
+}
+
 int say_failure(slr_status status, const char *what)
 {
     const char *why = slr_error_message();
-    say("%s: %s", what, *why ? why : slr_status_meaning(status));
+    if (is_named(why, what))
+        say("%s", why);
+    else
+        say("%s: %s", what, *why ? why : slr_status_meaning(status));
     return status == SLR_NO_DEVICE || status == SLR_UNSUPPORTED ? EXIT_NO_DEVICE : EXIT_FAILED;
 }
 
@@ -133,13 +147,38 @@ static bool is_short(char **argv)
     return is_within || strncmp(last, "--", 2) != 0;
 }
 
+// Verbs have one function of a file chosen in two ways: by --ring, or by a NAME behind FILE.cu.
+static const char *advice_for(const char *given)
+{
+    static const struct {
+        const char *verb, *option, *advice;
+    } rows[] = {{"run", "--handler", "; --ring names the handler"},
+                {"serve", "--handler", "; --ring names the handler"},
+                {"kernel check", "--ring", "; the handler's NAME follows FILE.cu"},
+                {"kernel check", "--handler", "; the handler's NAME follows FILE.cu"},
+                {"kernel emit", "--ring", "; the handler's NAME follows FILE.cu"},
+                {"kernel emit", "--handler", "; the handler's NAME follows FILE.cu"},
+                {"kernel explain", "--ring", "; the handler's NAME follows FILE.cu"},
+                {"kernel explain", "--handler", "; the handler's NAME follows FILE.cu"},
+                {"cluster ring", "--ring", "; the handler's NAME follows FILE.cu"},
+                {"cluster ring", "--handler", "; the handler's NAME follows FILE.cu"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t bytes = strlen(rows[i].option);
+        if (strcmp(speaker, rows[i].verb) == 0 && strncmp(given, rows[i].option, bytes) == 0 &&
+            (given[bytes] == '\0' || given[bytes] == '='))
+            return rows[i].advice;
+    }
+    return "";
+}
+
 int say_refused_option(int option, char **argv)
 {
     const char *given = argv[optind - 1];
     char text[3] = {'-', (char)optopt, '\0'};
     if (is_short(argv))
         given = text;
-    return option == ':' ? say_usage("'%s' needs a value", given) : say_usage("no option '%s'", given);
+    return option == ':' ? say_usage("'%s' needs a value", given)
+                         : say_usage("no option '%s'%s", given, advice_for(given));
 }
 
 void say_version(void)

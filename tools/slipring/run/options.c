@@ -60,6 +60,7 @@ static const struct option long_options[] = {
     {"tolerance", required_argument, NULL, TOLERANCE},
     {"window", required_argument, NULL, WINDOW},
     {"fuel", required_argument, NULL, FUEL},
+    {"handler", no_argument, NULL, '?'}, // else it would be taken for what follows
     {"handler-timeout", required_argument, NULL, HANDLER_TIMEOUT},
     {"key-limit", required_argument, NULL, KEY_LIMIT},
     {"key-bytes", required_argument, NULL, KEY_BYTES},
