@@ -52,7 +52,8 @@
       "shift by less than the number of bits (slipring uses the count modulo the number of bits)")                     \
     X(42, DIVISION_BY_ZERO, ERROR, "division-by-zero", "test the divisor first")                                       \
     /* 50-59: ends */                                                                                                  \
-    X(50, ENDLESS, ERROR, "endless", "check the loop's condition; if it needs more iterations, raise --fuel")          \
+    X(50, ENDLESS, ERROR, "endless",                                                                                   \
+      "check the loop's condition; if it needs more iterations, raise --fuel; if the launch is only long, --steps")    \
     X(51, ASSERTION, ERROR, "assertion", "an assert of the kernel does not hold for these arguments")                  \
     X(52, TRAPPED, ERROR, "trap", "the kernel ends itself by __trap() with these arguments")                           \
     X(53, TOO_MANY_SENDS, ERROR, "too-many-sends",                                                                     \

@@ -191,8 +191,34 @@ static void check_finds_faults_and_says_what_it_ran(void **state)
     says("\"$S\" kernel check axpy.cu axpy --arg n=1.5 2>&1", 2, "--arg n: '1.5' is not");
     says("\"$S\" kernel check 2>&1", 2, "FILE.cu is missing");
     says("\"$S\" kernel check somewhere 2>&1", 2, "FILE.cu is missing: 'somewhere' is taken for a kernel's NAME");
+    says("mkdir -p sources; \"$S\" kernel check sources 2>&1", 2,
+         "'sources' is a folder: give its files, such as sources/*.cu");
+    says("\"$S\" kernel check ./sources/ axpy 2>&1", 2,
+         "'./sources/' is a folder: give its files, such as ./sources/*.cu");
+    says("\"$S\" kernel emit sources 2>&1", 1, "slipring kernel emit: sources is a folder, not a file\n"); // named once
+    says("\"$S\" kernel check axpy.cu --ring axpy 2>&1", 2, "no option '--ring'; the handler's NAME follows FILE.cu\n");
     says("\"$S\" kernel fuse --ops '' 2>&1", 2, "an operation is missing: add");
     says("\"$S\" kernel check absent.cu 2>&1", 1, "absent.cu");
+}
+
+static void a_limit_of_the_check_that_is_none_is_refused_with_what_is_valid(void **state)
+{
+    static const char *const wrong[] = {"0", "-1", "1e9", "many", "''"};
+    static const char *const limits[][2] = {{"steps", "200000000, for a handler 16000000"},
+                                            {"fuel", "1000000, for a handler 100000"},
+                                            {"memory", "1073741824"},
+                                            {"messages", "600"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            char command[96], said[160];
+            snprintf(command, sizeof command, "\"$S\" kernel check axpy.cu --%s %s 2>&1", limits[i][0], wrong[k]);
+            snprintf(said, sizeof said, "is not a whole number from 1 to 18446744073709551615; the default is %s\n",
+                     limits[i][1]);
+            says(command, 2, said);
+        }
+    }
+    says("\"$S\" kernel check axpy.cu axpy --steps 5", 0, "raise --fuel; if the launch is only long, --steps\n");
 }
 
 static void what_is_wrong_with_an_argument_is_said(void **state)
@@ -408,6 +434,7 @@ int main(void)
         cmocka_unit_test(random_numbers_are_the_same_each_time),
         cmocka_unit_test(a_fault_is_shown_with_line_block_and_thread),
         cmocka_unit_test(check_finds_faults_and_says_what_it_ran),
+        cmocka_unit_test(a_limit_of_the_check_that_is_none_is_refused_with_what_is_valid),
         cmocka_unit_test(what_is_wrong_with_an_argument_is_said),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);

@@ -10,9 +10,11 @@
 #include "verbs.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char help[] = "Usage: slipring kernel check FILE.cu... [NAME] [OPTION]...\n"
                            "Checks kernels and handlers of CUDA C files, all or the one named. They run on\n"
@@ -87,10 +89,13 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int take_number(slr_scalar scalar, const char *option, void *to)
+// Not 0, which the library takes for the default.
+static int take_limit(const char *option, const char *otherwise, uint64_t *to)
 {
-    return number_parse(scalar, optarg, to) ? -1
-                                            : say_usage("--%s: '%s' is not %s", option, optarg, number_takes(scalar));
+    if (number_parse(SLR_U64, optarg, to) && *to > 0)
+        return -1;
+    return say_usage("--%s: '%s' is not a whole number from 1 to %" PRIu64 "; the default is %s", option, optarg,
+                     UINT64_MAX, otherwise);
 }
 
 static int take_option(int option, char **argv, options *out)
@@ -101,17 +106,17 @@ static int take_option(int option, char **argv, options *out)
     case BLOCK:
         return kernel_take_shape(out->desc.block, "--block", optarg);
     case SHARED:
-        return take_number(SLR_U32, "shared", &out->desc.shared_bytes);
+        return kernel_take_number("--shared", optarg, SLR_U32, &out->desc.shared_bytes);
     case ARG:
         return run_list_add(&out->arguments, optarg);
     case FUEL:
-        return take_number(SLR_U64, "fuel", &out->desc.fuel);
+        return take_limit("fuel", "1000000, for a handler 100000", &out->desc.fuel);
     case STEPS:
-        return take_number(SLR_U64, "steps", &out->desc.steps);
+        return take_limit("steps", "200000000, for a handler 16000000", &out->desc.steps);
     case MEMORY:
-        return take_number(SLR_U64, "memory", &out->desc.memory_bytes);
+        return take_limit("memory", "1073741824", &out->desc.memory_bytes);
     case MESSAGES:
-        return take_number(SLR_U64, "messages", &out->desc.messages);
+        return take_limit("messages", "600", &out->desc.messages);
     case STRICT:
         out->strict = true;
         return -1;
@@ -135,6 +140,12 @@ static bool is_file(const char *argument)
     return strpbrk(argument, "./") != NULL;
 }
 
+static bool is_folder(const char *argument)
+{
+    struct stat about;
+    return stat(argument, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 static int parse(int argc, char **argv, options *out)
 {
     *out = (options){.desc = SLR_CHECK_DESC_INIT};
@@ -145,6 +156,9 @@ static int parse(int argc, char **argv, options *out)
     }
     out->files = memory_take((size_t)argc + 1, sizeof *out->files);
     for (int i = optind; i < argc; i++) {
+        if (is_folder(argv[i]) && (is_file(argv[i]) || optind + 1 == argc))
+            return say_usage("'%s' is a folder: give its files, such as %s%s*.cu", argv[i], argv[i],
+                             argv[i][strlen(argv[i]) - 1] == '/' ? "" : "/");
         if (is_file(argv[i]))
             out->files[out->file_count++] = argv[i];
         else if (out->name == NULL)
