@@ -44,7 +44,42 @@ for file in /dev/full "$folder/none/file"; do
     refuses "'$file'" demo ward --patients 1 --seconds 3 --beats "$file"
     refuses "'$file'" profile --html "$file" -- "$tool" run k.cu --input n.csv --output /dev/null
     refuses "'$file'" profile --trace "$file" -- "$tool" run k.cu --input n.csv --output /dev/null
+    refuses "'$file'" tune k.cu scale --size 64 --arg n=%n --arg 'x=float[%n]:zero' --evaluations 1 --repeats 1 \
+        --device 'cpu?engine=interpreted' --html "$file"
 done
+
+# What takes long tries its file before: nothing has run, and no file is left behind.
+early() {
+    refuses "cannot open '$folder/none/file'" "$@"
+    [[ ! -s out ]] || fail "'$*' has run: $(cat out)"
+}
+early tune k.cu scale --size 64 --arg n=%n --arg 'x=float[%n]:zero' --discard --html "$folder/none/file"
+early profile --html "$folder/none/file" -- sh -c 'echo ran'
+early profile --trace "$folder/none/file" -- sh -c 'echo ran'
+early kernel check k.cu --sarif "$folder/none/file"
+early demo beats --epochs 1 --report "$folder/none/file"
+early demo ward --patients 1 --seconds 3 --report "$folder/none/file"
+refuses 'no such thing' profile --html page.html -- sh -c 'echo no such thing >&2' # it opened no device
+[[ ! -e page.html ]] || fail 'a page without a report'
+
+# Who reads a pipe gets the page and nothing before it.
+mkfifo pipe
+cat pipe > page.html &
+"$tool" tune k.cu scale --size 64 --arg n=%n --arg 'x=float[%n]:zero' --evaluations 1 --repeats 1 --discard \
+    --device 'cpu?engine=interpreted' --html pipe > out
+wait
+grep -q '</html>' page.html || fail 'a pipe gets no page'
+
+# A result never replaces the source.
+cp k.cu kept.cu
+for own in "tune k.cu scale --size 64 --html" "kernel check k.cu --sarif"; do
+    status=0
+    # shellcheck disable=SC2086 # words
+    "$tool" $own k.cu > out 2> err || status=$?
+    ((status == 2)) || fail "'$own' ends with $status: $(cat err)"
+    grep -qF "'k.cu' is the same file as the input 'k.cu' and would overwrite it" err || fail "$(cat err)"
+done
+cmp k.cu kept.cu
 
 # lost CODE COMMAND...: with its standard output on a full disk.
 lost() {

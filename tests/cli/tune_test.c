@@ -108,7 +108,7 @@ static void the_page_holds_the_search(void **state)
     says(TUNE "--html page.html", 0, "by time");
     says("grep -c '\"kernel\":\"scale\"' page.html", 0, "1\n");
     says("grep -c '{{data}}' page.html; true", 0, "0\n");
-    says(TUNE "--html /nowhere/page.html 2>&1", 1, "cannot write '/nowhere/page.html'");
+    says(TUNE "--html /nowhere/page.html 2>&1", 1, "--html: cannot open '/nowhere/page.html'");
 }
 
 #define TIME "\"$S\" kernel time k.cu scale --size 256 " ARGUMENTS " --repeats 4 --device 'cpu?engine=interpreted' "

@@ -7,7 +7,9 @@
 #include "verbs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int refuse(const output *output, const char *what)
@@ -75,6 +77,22 @@ int output_close(output *output)
     if (output->made && !output->begun)
         unlink(output->path);
     return end;
+}
+
+int output_try(const char *option, const char *path, const char *input)
+{
+    output output;
+    struct stat about;
+    if (stat(path, &about) == 0 && S_ISFIFO(about.st_mode)) // who reads there would take the closing for the end
+        return EXIT_DONE;
+    int end = output_open(&output, option, path);
+    if (end != EXIT_DONE)
+        return end;
+    char said[160];
+    snprintf(said, sizeof said, "the input '%s'", input != NULL ? input : "");
+    end = input != NULL ? output_refuse_path(&output, input, said) : EXIT_DONE;
+    int closed = output_close(&output);
+    return end != EXIT_DONE ? end : closed;
 }
 
 bool output_same_file(const char *a, const char *b)

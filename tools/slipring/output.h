@@ -29,6 +29,10 @@ int output_begin(output *output);
 /// Closes. A file that was made and never begun is removed. An exit code: the last write may fail here.
 int output_close(output *output);
 
+/// Before long work whose result goes to `path`: whether that can be opened, and is no file `input` (NULL: there is
+/// none). Nothing is changed. What is not EXIT_DONE has been said. A full disk shows itself only at the end.
+int output_try(const char *option, const char *path, const char *input);
+
 /// Whether two paths name one regular file that exists.
 bool output_same_file(const char *a, const char *b);
 

@@ -7,6 +7,7 @@
 #include "interrupt.h"
 #include "memory.h"
 #include "number.h"
+#include "output.h"
 #include "say.h"
 #include "verbs.h"
 
@@ -112,17 +113,6 @@ static int open_demo(demo *demo)
     return status == SLR_OK ? -1 : say_failure(status, "ward.cu");
 }
 
-// Where the page is to be written is tried before the run, not after it: "a" leaves a page that is there as it is.
-static bool report_can_be_written(const char *path)
-{
-    FILE *file = path != NULL ? fopen(path, "a") : NULL;
-    if (file != NULL)
-        fclose(file);
-    else if (path != NULL)
-        say("cannot write '%s': %s", path, strerror(errno));
-    return path == NULL || file != NULL;
-}
-
 static bool write_report(const demo *demo, const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -139,7 +129,9 @@ static bool write_report(const demo *demo, const char *path)
 
 static int run(demo *demo)
 {
-    int end = report_can_be_written(demo->options.report) ? open_demo(demo) : EXIT_FAILED;
+    const char *report = demo->options.report;
+    int end = report != NULL ? output_try("--report", report, NULL) : EXIT_DONE;
+    end = end == EXIT_DONE ? open_demo(demo) : end;
     if (end != -1)
         return end;
     if (!demo->options.json)
@@ -154,7 +146,7 @@ static int run(demo *demo)
         demo_report_json(demo);
     else if (demo->live.messages > 0)
         demo_report_live(demo);
-    if (demo->options.report != NULL && !write_report(demo, demo->options.report))
+    if (report != NULL && !write_report(demo, report))
         return EXIT_FAILED;
     return interrupted() ? interrupt_exit_code() : EXIT_DONE;
 }

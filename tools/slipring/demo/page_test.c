@@ -315,7 +315,7 @@ static void a_path_that_cannot_be_written_is_said_before_the_run(void **state)
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     assert_non_null(fgets(line, sizeof line, pipe));
-    assert_string_equal(line, "slipring demo: cannot write '/nowhere/page.html': No such file or directory\n");
+    assert_string_equal(line, "slipring demo: --report: cannot open '/nowhere/page.html': No such file or directory\n");
     assert_null(fgets(line, sizeof line, pipe));
     int status = pclose(pipe);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);

@@ -8,6 +8,7 @@
 #include "kernel/kernel.h"
 #include "memory.h"
 #include "number.h"
+#include "output.h"
 #include "page_file.h"
 #include "say.h"
 #include "verbs.h"
@@ -222,6 +223,8 @@ int demo_beats_verb(int argc, char **argv)
     slr_device_info info;
     int end = parse(argc, argv, &options);
     if (end != -1)
+        return end;
+    if (options.report != NULL && (end = output_try("--report", options.report, NULL)) != EXIT_DONE)
         return end;
     interrupt_note();
     interrupt_deliver();

@@ -5,6 +5,7 @@
 #include "kernel/finding.h"
 #include "memory.h"
 #include "number.h"
+#include "output.h"
 #include "progress.h"
 #include "say.h"
 #include "verbs.h"
@@ -455,6 +456,10 @@ int kernel_check(int argc, char **argv)
     options options;
     session session = {.options = &options};
     int end = parse(argc, argv, &options);
+    for (uint32_t i = 0; end == -1 && options.sarif != NULL && i < options.file_count; i++) {
+        int fine = output_try("--sarif", options.sarif, options.files[i]);
+        end = fine == EXIT_DONE ? -1 : fine;
+    }
     if (end == -1) {
         slr_status status = slr_device_open(KERNEL_DEVICE, NULL, &session.device);
         end = status == SLR_OK ? EXIT_DONE : say_failure(status, KERNEL_DEVICE);

@@ -6,6 +6,7 @@
 #include "profile/sampling.h"
 
 #include "clock.h"
+#include "output.h"
 #include "say.h"
 #include "verbs.h"
 
@@ -298,5 +299,10 @@ int verb_profile(int argc, char **argv)
 {
     options options;
     int code = parse(argc, argv, &options);
-    return code >= 0 ? code : profile_program(&options);
+    if (code >= 0)
+        return code;
+    code = options.html != NULL ? output_try("--html", options.html, NULL) : EXIT_DONE;
+    if (code == EXIT_DONE && options.trace != NULL)
+        code = output_try("--trace", options.trace, NULL);
+    return code != EXIT_DONE ? code : profile_program(&options);
 }

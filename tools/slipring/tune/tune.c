@@ -6,6 +6,7 @@
 #include "device_option.h"
 #include "kernel/kernel.h"
 #include "memory.h"
+#include "output.h"
 #include "page_file.h"
 #include "progress.h"
 #include "say.h"
@@ -111,9 +112,12 @@ static int tune_all(tuning *tuning)
 int verb_tune(int argc, char **argv)
 {
     tuning tuning = {0};
+    const tune_options *options = &tuning.options;
     int end = tune_options_parse(argc, argv, &tuning.options);
-    if (end == -1)
-        end = tune_all(&tuning);
+    if (end == -1) {
+        end = options->html != NULL ? output_try("--html", options->html, options->file) : EXIT_DONE;
+        end = end == EXIT_DONE ? tune_all(&tuning) : end;
+    }
     slr_kernel_destroy(tuning.kernel);
     slr_program_destroy(tuning.program);
     slr_device_close(tuning.device);
