@@ -102,7 +102,9 @@ typedef struct slr_tune_candidate {
 typedef void slr_tune_watcher(void *user, const slr_tune_candidate *candidate);
 
 /// A function of type slr_tune_meter measures one sample of a candidate for the tuner, instead of slipring, which
-/// measures by the device's events. The cost in `*cost` may be energy, for example, or an invented number in a test.
+/// measures by the device's events. The cost in `*cost` may be energy, for example, or an invented number in a test; it
+/// is a finite number above 0, otherwise the tuner refuses the candidate (INVALID). The tuner also calls the function
+/// for candidates that it measured earlier, as a reference for this one; `candidate->evaluation` is then their number.
 /// Before slipring calls the measuring function, the tuner checks the candidate's results and makes the candidate's
 /// kernel and arguments ready to launch. A buffer that the kernel reads has its contents from before the tuning; one
 /// that the kernel only writes holds what an earlier launch has left.

@@ -141,7 +141,7 @@ static bool try_one(struct slri_search *search, struct slri_trial *trial)
         return true;
     if (search->evaluations == search->most || (search->evaluations > 0 && desc->is_over(desc->user)))
         return false;
-    ++search->evaluations;
+    trial->evaluation = ++search->evaluations;
     trial->state = desc->tries(desc->user, trial);
     return true;
 }

@@ -29,6 +29,7 @@ struct slri_trial {
     double predicted;     // NAN: nothing is known
     double cost;          // where it was measured
     slr_tune_state state; // 0: not tried
+    uint32_t evaluation;  // its number among those that were tried, from 1
 };
 
 struct slri_search_desc {

@@ -7,6 +7,7 @@
 
 #include <slipring/occupancy.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,7 +113,7 @@ static void describe_launch(const struct slri_tuner *tuner, const struct slri_tu
                                 .state = SLR_TUNE_MEASURED,
                                 .is_default = launch->code == tuner->start,
                                 .why = "",
-                                .evaluation = tuner->search.evaluations,
+                                .evaluation = launch->evaluation,
                                 .most = tuner->search.most < tuner->search.trials ? tuner->search.most
                                                                                   : tuner->search.trials,
                                 .space = tuner->search.trials};
@@ -125,7 +126,11 @@ slr_status slri_tuner_sample(struct slri_tuner *tuner, const struct slri_tuner_l
     if (!tuner->desc->measure)
         return time_launches(tuner, launch, tuner->launches, cost);
     describe_launch(tuner, launch, &candidate);
-    return tuner->desc->measure(tuner->desc->user, tuner->stream, launch->kernel, &candidate, cost);
+    *cost = 0;
+    SLRI_TRY(tuner->desc->measure(tuner->desc->user, tuner->stream, launch->kernel, &candidate, cost));
+    return isfinite(*cost) && *cost > 0 // costs are compared and divided
+               ? SLR_OK
+               : SLRI_FAIL(INVALID, "slr_tune_desc.measure gave the cost %g; expected a finite number above 0", *cost);
 }
 
 // ---- candidates ----------------------------------------------------------------------------------------------------
@@ -279,7 +284,7 @@ static void tell(struct slri_tuner *tuner, const struct slri_tuner_launch *launc
     describe_launch(tuner, launch, &candidate);
     candidate.state = state;
     candidate.cost = state == SLR_TUNE_MEASURED ? trial->cost : 0;
-    candidate.predicted = trial->predicted > 0 ? trial->predicted : 0;
+    candidate.predicted = trial->predicted > 0 && isfinite(trial->predicted) ? trial->predicted : 0;
     candidate.why = tuner->why;
     tuner->desc->watch(tuner->desc->user, &candidate);
 }
@@ -290,6 +295,7 @@ slr_tune_state slri_tuner_try(void *user, struct slri_trial *trial)
     struct slri_tuner_launch launch;
     *tuner->why = '\0';
     slr_status status = slri_tuner_ready(tuner, trial->code, &launch);
+    launch.evaluation = trial->evaluation;
     slr_tune_state state = status == SLR_OK ? measure_ready(tuner, &launch, &trial->cost) : refuse(tuner, status);
     tell(tuner, &launch, trial, state);
     if (state == SLR_TUNE_MEASURED && (!tuner->reference.kernel || trial->cost < tuner->reference_cost)) {

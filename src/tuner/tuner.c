@@ -49,9 +49,11 @@ static int by_cost(const void *a, const void *b)
     return x->cost != y->cost ? (x->cost > y->cost) - (x->cost < y->cost) : (x->code > y->code) - (x->code < y->code);
 }
 
-static slr_status add_contender(struct slri_tuner *tuner, uint64_t code)
+static slr_status add_contender(struct slri_tuner *tuner, uint64_t code, uint32_t evaluation)
 {
-    SLRI_TRY(slri_tuner_ready(tuner, code, &tuner->contender[tuner->contenders]));
+    struct slri_tuner_launch *contender = &tuner->contender[tuner->contenders];
+    SLRI_TRY(slri_tuner_ready(tuner, code, contender));
+    contender->evaluation = evaluation;
     ++tuner->contenders;
     return SLR_OK;
 }
@@ -69,9 +71,9 @@ static slr_status choose_contenders(struct slri_tuner *tuner)
         if (search->trial[i].state == SLR_TUNE_MEASURED && search->trial[i].code != tuner->start)
             measured[count++] = &search->trial[i];
     qsort(measured, count, sizeof *measured, by_cost);
-    slr_status status = add_contender(tuner, tuner->start);
+    slr_status status = add_contender(tuner, tuner->start, 1); // tried first
     for (uint32_t i = 0; status == SLR_OK && i < count && tuner->contenders < SLRI_CONTENDERS; i++)
-        status = add_contender(tuner, measured[i]->code);
+        status = add_contender(tuner, measured[i]->code, measured[i]->evaluation);
     slri_free(NULL, measured, bytes);
     return status;
 }

@@ -36,6 +36,7 @@ struct slri_tuner_launch {
     slr_shape wanted; // as the problem has it, with the chosen block and width
     slr_shape shape;  // with block and grid
     uint64_t code;
+    uint32_t evaluation; // as slr_tune_candidate has it
 };
 
 struct slri_tuner {

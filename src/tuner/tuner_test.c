@@ -2,6 +2,8 @@
 // The tuner, in the interpreter, with made-up costs: what it chooses, and what it throws out.
 #include "tuner/tuner_test.h"
 
+#include <math.h>
+
 static const char *const compiled[] = {"cpu?threads=2", "opencl:0", "cuda:0"};
 
 #define HEAD "__global__ void f(const float *x, float *y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; "
@@ -79,7 +81,8 @@ static void the_default_stays_where_nothing_is_faster(void **state)
     end(&b);
 }
 
-// K=7 costs 2, the others more; while K=7 is tried, all that is launched takes ten times as long.
+// K=7 costs 2, the others more; while K=7 is tried, all that is launched takes ten times as long: until the watcher is
+// told of it.
 static slr_status meter_of_a_slow_while(void *user, slr_stream *stream, slr_kernel *kernel,
                                         const slr_tune_candidate *candidate, double *cost)
 {
@@ -89,8 +92,74 @@ static slr_status meter_of_a_slow_while(void *user, slr_stream *stream, slr_kern
     (void)kernel;
     (void)sscanf(candidate->defines, "K=%d", &k);
     b->slow = k == 7 && b->slow == 0 ? candidate->evaluation : b->slow;
-    *cost = (k == 7 ? 2 : k == 1 ? 10 : 5 + k / 100.0) * (candidate->evaluation == b->slow ? 10 : 1);
+    *cost = (k == 7 ? 2 : k == 1 ? 10 : 5 + k / 100.0) * (b->slow != 0 && b->told < b->slow ? 10 : 1);
     return SLR_OK;
+}
+
+// K names a candidate; the number with which it was tried is the same each time that it is measured.
+static slr_status meter_of_numbers(void *user, slr_stream *stream, slr_kernel *kernel,
+                                   const slr_tune_candidate *candidate, double *cost)
+{
+    struct bench *b = user;
+    int k = 1;
+    (void)stream;
+    (void)kernel;
+    (void)sscanf(candidate->defines, "K=%d", &k);
+    if (b->evaluation[k] == 0)
+        b->evaluation[k] = candidate->evaluation;
+    b->misnamed += b->evaluation[k] != candidate->evaluation;
+    b->samples_beside += candidate->evaluation != b->told + 1; // of another than the one that is tried
+    *cost = 10 - k;
+    return SLR_OK;
+}
+
+static void each_sample_has_the_number_of_its_own_candidate(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b,
+          "#ifndef K\n#define K 1\n#endif\n#pragma slipring tune K = 1, 2, 3, 4, 5\n"
+          "#pragma slipring block f = 64\n" HEAD "if (i < n) y[i] = x[i] * K / K; }",
+          0, meter_of_numbers);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.evaluations, 5);
+    assert_int_equal(b.evaluation[1], 1); // the default
+    assert_int_equal(b.misnamed, 0);
+    assert_true(b.samples_beside > 0);
+    end(&b);
+}
+
+// K=3 has the cost that the test wants.
+static double odd_cost;
+
+static slr_status meter_of_an_odd_cost(void *user, slr_stream *stream, slr_kernel *kernel,
+                                       const slr_tune_candidate *candidate, double *cost)
+{
+    (void)user;
+    (void)stream;
+    (void)kernel;
+    *cost = strcmp(candidate->defines, "K=3") == 0 ? odd_cost : 10;
+    return SLR_OK;
+}
+
+static void a_cost_that_is_no_number_is_refused(void **state)
+{
+    const double odd[] = {NAN, INFINITY, -INFINITY, 0, -1};
+    (void)state;
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct bench b;
+        odd_cost = odd[i];
+        begin(&b,
+              "#ifndef K\n#define K 1\n#endif\n#pragma slipring tune K = 1, 2, 3, 4, 5\n"
+              "#pragma slipring block f = 64\n" HEAD "if (i < n) y[i] = x[i] * K / K; }",
+              0, meter_of_an_odd_cost);
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        assert_int_equal(b.tuned.refused, 1);
+        assert_string_not_equal(b.tuned.defines, "K=3");
+        assert_true(isfinite(b.tuned.cost) && isfinite(b.tuned.default_cost) && isfinite(b.tuned.speedup));
+        assert_non_null(strstr(b.why, "expected a finite number above 0"));
+        end(&b);
+    }
 }
 
 static void a_while_in_which_the_machine_is_slow_hides_no_candidate(void **state)
@@ -301,6 +370,8 @@ int main(void)
         CASE(a_wrong_candidate_is_named_and_thrown_out_though_it_is_fastest),
         CASE(a_candidate_that_faults_is_thrown_out),
         CASE(the_default_stays_where_nothing_is_faster),
+        CASE(each_sample_has_the_number_of_its_own_candidate),
+        CASE(a_cost_that_is_no_number_is_refused),
         CASE(a_while_in_which_the_machine_is_slow_hides_no_candidate),
         CASE(the_same_seed_gives_the_same_search),
         CASE(short_branches_without_a_jump_are_tried_and_used),

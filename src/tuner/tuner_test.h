@@ -42,6 +42,8 @@ struct bench {
     slr_tuned tuned;
     // Of the watcher.
     uint32_t told, samples, renewed, wrong, failed, refused, slow;
+    // Of meter_of_numbers: by K.
+    uint32_t evaluation[16], misnamed, samples_beside;
     char why[256], order[2048];
 };
 
