@@ -14,10 +14,13 @@ static bool begin_registers(struct slri_s *s, uint32_t index)
     s->value = slri_assigned_find(s->scratch, s->entry, f, s->literal[index]);
     if (!s->reg || !s->value)
         return false;
+    s->first_variable = s->w.next + 1;
     for (slri_reg reg = 0; reg < f->regs; reg++)
         if (s->value[reg].held == SLRI_ASSIGNED_VARIABLE)
-            s->reg[reg].id = slri_s_own(s, slri_s_type(s, f->reg_kind[reg]), slri_s_const(s, f->reg_kind[reg], 0));
-    return true;
+            s->reg[reg].id = slri_w_id(&s->w);
+    s->variables = s->w.next + 1 - s->first_variable;
+    s->is_read = slri_s_take(s, s->variables, sizeof *s->is_read);
+    return s->is_read;
 }
 
 // ---- what it begins with -------------------------------------------------------------------------------------------
@@ -142,6 +145,50 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
     }
 }
 
+// ---- its end -------------------------------------------------------------------------------------------------------
+
+static void put_variables(struct slri_s *s)
+{
+    for (slri_reg reg = 0; reg < s->function->regs; reg++) {
+        const enum slri_kind kind = s->function->reg_kind[reg];
+        const uint32_t id = s->reg[reg].id;
+        if (s->value[reg].held == SLRI_ASSIGNED_VARIABLE && s->is_read[id - s->first_variable])
+            SLRI_W(&s->w, &s->w.variables, Variable, slri_s_pointer(s, SLRI_STORAGE_Function, slri_s_type(s, kind)), id,
+                   SLRI_STORAGE_Function, slri_s_const(s, kind, 0));
+    }
+}
+
+// Drivers that translate instruction by instruction do each store. So none stays of a variable that nobody reads, nor
+// one that is marked (slri_s_set).
+static void leave_out_stores(struct slri_s *s)
+{
+    struct slri_w_part *code = &s->w.code;
+    size_t to = 0, size;
+    for (size_t at = 0; at < code->count; at += size) {
+        size = code->word[at] >> 16;
+        const uint32_t op = code->word[at] & 0xffff;
+        const uint32_t i = op == SLRI_W_Store ? code->word[at + 1] - s->first_variable : s->variables;
+        if (op == 0 || (i < s->variables && !s->is_read[i]))
+            continue;
+        memmove(code->word + to, code->word + at, size * sizeof *code->word);
+        to += size;
+    }
+    code->count = to;
+}
+
+// Behind what it begins with: its first block's variables, then all else.
+void slri_s_finish_function(struct slri_s *s)
+{
+    uint32_t label = slri_w_id(&s->w);
+    SLRI_W(&s->w, &s->w.functions, Label, label);
+    slri_w_append(&s->w, &s->w.functions, &s->w.variables);
+    slri_w_append(&s->w, &s->w.functions, &s->w.code);
+    slri_w_put(&s->w, &s->w.functions, SLRI_W_FunctionEnd, NULL, 0);
+    s->w.variables.count = s->w.code.count = 0;
+}
+
+// ---- a function ----------------------------------------------------------------------------------------------------
+
 void slri_s_function(struct slri_s *s, uint32_t index)
 {
     struct slri_w_part head = {0};
@@ -174,120 +221,7 @@ void slri_s_function(struct slri_s *s, uint32_t index)
         SLRI_DO(s, ReturnValue, slri_s_const(s, f->result, 0));
     slri_w_append(&s->w, &s->w.functions, &head);
     slri_w_free_part(&head);
+    put_variables(s);
+    leave_out_stores(s);
     slri_s_finish_function(s);
-}
-
-// ---- stores that nobody reads --------------------------------------------------------------------------------------
-
-struct named { // by id, from `first` on
-    uint32_t first, ids;
-    bool *is_variable, *is_read, *is_elsewhere; // the last: named by another instruction than a load or a store
-    struct stored {
-        size_t at; // 1 + where the newest store of the block is; 0: there is none, or it has been loaded
-        uint32_t block;
-    } * stored;
-};
-
-static enum slri_w_op op_at(const struct slri_w_part *code, size_t at)
-{
-    return (enum slri_w_op)(code->word[at] & 0xffff);
-}
-
-// The variable's place in the lists, or their length: it is none.
-static uint32_t place_of(const struct named *named, uint32_t id)
-{
-    const uint32_t i = id - named->first;
-    return i < named->ids && named->is_variable[i] ? i : named->ids;
-}
-
-static void note_name(struct named *named, uint32_t id, bool is_load)
-{
-    const uint32_t i = place_of(named, id);
-    if (i == named->ids)
-        return;
-    named->is_read[i] = true;
-    named->is_elsewhere[i] |= !is_load;
-}
-
-// What instructions name but to store there. A literal may be taken for an id, which keeps a variable; of places in the
-// source and of loads it is not.
-static void note_names(const struct slri_w_part *code, struct named *named)
-{
-    for (size_t at = 0; at < code->count; at += code->word[at] >> 16) {
-        const enum slri_w_op op = op_at(code, at);
-        const bool is_load = op == SLRI_W_Load;
-        const size_t from = is_load ? 3 : op == SLRI_W_Store ? 2 : 1;
-        const size_t to = is_load ? 4 : op == SLRI_W_Store ? 3 : op == SLRI_W_Line ? 0 : code->word[at] >> 16;
-        for (size_t i = from; i < to; i++)
-            note_name(named, code->word[at + i], is_load);
-    }
-}
-
-// Marks a store that another one follows, with no load and no end of the block between: drivers that translate
-// instruction by instruction do each of them.
-static void mark_overwritten(struct slri_w_part *code, struct named *named)
-{
-    uint32_t block = 0;
-    for (size_t at = 0; at < code->count; at += code->word[at] >> 16) {
-        const enum slri_w_op op = op_at(code, at);
-        block += op == SLRI_W_Label;
-        if (op != SLRI_W_Load && op != SLRI_W_Store)
-            continue;
-        const uint32_t i = place_of(named, code->word[at + (op == SLRI_W_Load ? 3 : 1)]);
-        if (i == named->ids || named->is_elsewhere[i])
-            continue;
-        struct stored *stored = &named->stored[i];
-        if (op == SLRI_W_Store && stored->at != 0 && stored->block == block)
-            code->word[stored->at - 1] &= 0xffff0000u;
-        *stored = (struct stored){op == SLRI_W_Store ? at + 1 : 0, block};
-    }
-}
-
-// The instructions of one sort whose operand `id` is a variable that nobody reads, and those that are marked.
-static void leave_out(struct slri_w_part *part, enum slri_w_op op, uint32_t id, const struct named *named)
-{
-    size_t to = 0, size;
-    for (size_t at = 0; at < part->count; at += size) {
-        size = part->word[at] >> 16;
-        const uint32_t i = op_at(part, at) == op ? place_of(named, part->word[at + id]) : named->ids;
-        if ((part->word[at] & 0xffff) == 0 || (i != named->ids && !named->is_read[i]))
-            continue;
-        memmove(part->word + to, part->word + at, size * sizeof *part->word);
-        to += size;
-    }
-    part->count = to;
-}
-
-static void leave_out_unread(struct slri_s *s)
-{
-    const struct slri_w_part *variables = &s->w.variables;
-    if (variables->count == 0)
-        return;
-    struct named named = {.first = variables->word[2]};
-    named.ids = s->w.next - named.first + 1;
-    named.is_variable = slri_s_take(s, named.ids, 3);
-    named.stored = slri_s_take(s, named.ids, sizeof *named.stored);
-    if (s->w.out_of_memory)
-        return;
-    named.is_read = named.is_variable + named.ids;
-    named.is_elsewhere = named.is_read + named.ids;
-    for (size_t at = 0; at < variables->count; at += variables->word[at] >> 16)
-        if (variables->word[at + 2] >= named.first)
-            named.is_variable[variables->word[at + 2] - named.first] = true;
-    note_names(&s->w.code, &named);
-    mark_overwritten(&s->w.code, &named);
-    leave_out(&s->w.code, SLRI_W_Store, 1, &named);
-    leave_out(&s->w.variables, SLRI_W_Variable, 2, &named);
-}
-
-// Behind what it begins with: its first block's variables, then all else.
-void slri_s_finish_function(struct slri_s *s)
-{
-    uint32_t label = slri_w_id(&s->w);
-    leave_out_unread(s);
-    SLRI_W(&s->w, &s->w.functions, Label, label);
-    slri_w_append(&s->w, &s->w.functions, &s->w.variables);
-    slri_w_append(&s->w, &s->w.functions, &s->w.code);
-    slri_w_put(&s->w, &s->w.functions, SLRI_W_FunctionEnd, NULL, 0);
-    s->w.variables.count = s->w.code.count = 0;
 }

@@ -16,6 +16,8 @@ struct slri_s_register {
     uint32_t id;            // of the value, of the variable; 0: not yet
     uint32_t flag;          // of a value that is 0 or 1: the bool, or 0
     uint32_t held, held_in; // of a variable: what it holds, and in which block that is known
+    uint32_t stored_in;     // in which block it was last stored, and where in `code`
+    size_t stored_at;
 };
 
 // Memory that is an array of words: of a function, of the block, a table.
@@ -82,6 +84,8 @@ struct slri_s {
     const struct slri_function *function;
     const struct slri_assigned *value; // by register
     struct slri_s_register *reg;
+    uint32_t first_variable, variables; // ids of those that registers are; whether each is read
+    bool *is_read;
     struct slri_s_array *local, *param;
     struct slri_s_loop flow; // around an instruction; `merge` is of the innermost loop or switch
     // Addresses: of the argument block, of bindings, of the program's variables. The pointers are made once a function,

@@ -246,8 +246,10 @@ uint32_t slri_s_get(struct slri_s *s, slri_reg reg)
     uint64_t bits;
     switch (s->value[reg].held) {
     case SLRI_ASSIGNED_VARIABLE:
-        if (r->held_in != s->blocks)
-            hold(s, r, SLRI_MAKE(s, Load, slri_s_type(s, kind), r->id));
+        if (r->held_in == s->blocks)
+            return r->held;
+        s->is_read[r->id - s->first_variable] = true;
+        hold(s, r, SLRI_MAKE(s, Load, slri_s_type(s, kind), r->id));
         return r->held;
     case SLRI_ASSIGNED_VALUE:
         return r->id ? r->id : flag_as_number(s, r->flag);
@@ -263,6 +265,11 @@ void slri_s_set(struct slri_s *s, slri_reg reg, uint32_t value)
         return;
     struct slri_s_register *r = &s->reg[reg];
     if (s->value[reg].held == SLRI_ASSIGNED_VARIABLE) {
+        // A block loads no variable that it has stored, so that a store before this one is of no use.
+        if (r->stored_in == s->blocks && !s->w.out_of_memory)
+            s->w.code.word[r->stored_at] &= 0xffff0000u;
+        r->stored_in = s->blocks;
+        r->stored_at = s->w.code.count;
         SLRI_DO(s, Store, r->id, value);
         hold(s, r, value);
     } else if (s->value[reg].held == SLRI_ASSIGNED_VALUE) {
