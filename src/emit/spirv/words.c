@@ -76,47 +76,21 @@ static bool is_same(const struct slri_w *w, uint32_t at, enum slri_w_op op, uint
            (!count || memcmp(in + head, operand, count * sizeof *operand) == 0);
 }
 
-static void grow(struct slri_w *w)
-{
-    uint32_t slots = w->slots ? 2 * w->slots : 256;
-    uint32_t *larger = calloc(slots, sizeof *larger);
-    w->out_of_memory |= !larger;
-    if (!larger)
-        return;
-    for (uint32_t i = 0; i < w->slots; i++) {
-        if (!w->slot[i])
-            continue;
-        const uint32_t *in = w->globals.word + w->slot[i] - 1;
-        enum slri_w_op op = (enum slri_w_op)(in[0] & 0xffff);
-        bool is_type = op < SLRI_W_Constant;
-        uint32_t head = is_type ? 2 : 3, at = hash(op, is_type ? 0 : in[1], in + head, (in[0] >> 16) - head);
-        while (larger[at % slots])
-            at++;
-        larger[at % slots] = w->slot[i];
-    }
-    free(w->slot);
-    w->slot = larger;
-    w->slots = slots;
-}
-
 uint32_t slri_w_once(struct slri_w *w, enum slri_w_op op, uint32_t type, const uint32_t *operand, uint32_t count)
 {
-    if (2 * w->used >= w->slots)
-        grow(w);
     if (w->out_of_memory)
         return 1;
-    uint32_t at = hash(op, type, operand, count);
-    for (; w->slot[at % w->slots]; at++)
-        if (is_same(w, w->slot[at % w->slots] - 1, op, type, operand, count))
-            return w->globals.word[w->slot[at % w->slots] - 1 + (type ? 2 : 1)];
-    uint32_t id = slri_w_id(w), where = (uint32_t)w->globals.count;
-    put_all(w, &w->globals, &(uint32_t){(count + (type ? 3 : 2)) << 16 | (uint32_t)op}, 1);
-    if (type)
-        put_all(w, &w->globals, &type, 1);
+    uint32_t *newest = &w->newest[hash(op, type, operand, count) % SLRI_W_CHAINS];
+    for (uint32_t link = *newest; link; link = w->links.word[link])
+        if (is_same(w, w->links.word[link - 1], op, type, operand, count))
+            return w->globals.word[w->links.word[link - 1] + (type ? 2 : 1)];
+    const uint32_t id = slri_w_id(w), head = (count + (type ? 3 : 2)) << 16 | (uint32_t)op;
+    put_all(w, &w->links, (const uint32_t[]){(uint32_t)w->globals.count, *newest}, 2);
+    *newest = (uint32_t)w->links.count - 1;
+    put_all(w, &w->globals, &head, 1);
+    put_all(w, &w->globals, &type, type ? 1 : 0);
     put_all(w, &w->globals, &id, 1);
     put_all(w, &w->globals, operand, count);
-    w->slot[at % w->slots] = where + 1;
-    w->used++;
     return id;
 }
 
@@ -131,10 +105,9 @@ void slri_w_capability(struct slri_w *w, uint32_t capability)
 void slri_w_destroy(struct slri_w *w)
 {
     struct slri_w_part *all[] = {&w->capabilities, &w->modes,     &w->strings, &w->decorations, &w->globals,
-                                 &w->functions,    &w->variables, &w->code,    &w->interface};
+                                 &w->functions,    &w->variables, &w->code,    &w->interface,   &w->links};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->word);
-    free(w->slot);
 }
 
 void slri_w_list(struct slri_w *w, uint32_t id)

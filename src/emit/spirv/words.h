@@ -7,7 +7,7 @@
 
 // X(name, number, operands). Operands, for the disassembler: T type of the result, R result, i an id, l a literal, s a
 // string, o an opcode, N a mask that is None; up to the end + ids, # literals, v a value of the result's type, m memory
-// operands, p pairs of a value and an id, D what a decoration has; and of groups of SLRI_W_NUMBERS A addressing, M
+// operands, p pairs of a literal and an id, D what a decoration has; and of groups of SLRI_W_NUMBERS A addressing, M
 // memory model, E execution model, x execution mode, c capability, S storage class, d decoration, e function of
 // GLSL.std.450.
 #define SLRI_W_LIST(X)                                                                                                 \
@@ -206,13 +206,17 @@ struct slri_w_part {
     size_t count, room;
 };
 
+#define SLRI_W_CHAINS 1024
+
 struct slri_w {
     struct slri_w_part capabilities, modes, strings, decorations, globals, functions; // globals: types and the like
     struct slri_w_part variables, code; // of the function being written: its first block's, and all behind them
     struct slri_w_part interface;       // ids of variables of the module
     uint32_t next;                      // id
-    uint32_t *slot;                     // a table of where in `globals` each type and constant lies, plus 1
-    uint32_t slots, used;
+    // Types and constants, in chains by their hash. Two words a link: where in `globals` one lies, and what leads to
+    // the link before. A link's place in `links`, plus 1, leads to it; 0 ends a chain.
+    struct slri_w_part links;
+    uint32_t newest[SLRI_W_CHAINS];
     bool out_of_memory;
 };
 
