@@ -3,7 +3,6 @@
 #include "emit/spirv/spirv.h"
 #include "emit/spirv/words.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct opcode {
@@ -27,11 +26,9 @@ static const struct {
 struct reader {
     const uint32_t *at, *end;
     struct slri_text *out;
-    uint32_t *type_of; // of each id, its type
-    uint32_t *width;   // of a type: its bits, and above them whether it is a float
-    uint32_t bound, type, decoration;
+    uint32_t float32, float64; // ids of types
+    uint32_t type, decoration; // of the instruction
 };
-#define IS_FLOAT 0x100u
 
 static const struct opcode *opcode_of(uint32_t number)
 {
@@ -61,15 +58,14 @@ static void put_float(struct reader *r, uint64_t bits, int width)
                      (unsigned long long)(width == 64 ? part : part << 1), exponent ? exponent - bias : 1 - bias);
 }
 
-// One value of the type, of a word or two.
-static void put_value(struct reader *r, uint32_t type)
+// What is left of the instruction, which is a value of its type: one word or two.
+static void put_value(struct reader *r)
 {
-    uint32_t width = type < r->bound ? r->width[type] : 32;
-    uint64_t bits = *r->at++;
-    if ((width & 0xff) == 64 && r->at < r->end)
-        bits |= (uint64_t)*r->at++ << 32;
-    if (width & IS_FLOAT)
-        put_float(r, bits, width & 0xff);
+    const bool is_wide = r->end - r->at > 1;
+    const uint64_t bits = r->at[0] | (is_wide ? (uint64_t)r->at[1] << 32 : 0);
+    r->at = r->end;
+    if (r->type == r->float32 || r->type == r->float64)
+        put_float(r, bits, is_wide ? 64 : 32);
     else
         slri_text_printf(r->out, " %llu", (unsigned long long)bits);
 }
@@ -126,25 +122,15 @@ static void put_operand(struct reader *r, char kind)
         put_string(r);
     else if (kind == 'm')
         put_access(r);
+    else if (kind == 'v')
+        put_value(r);
+    else if (kind == 'D' && r->decoration == SLRI_DECORATION_BuiltIn)
+        put_name(r, "BUILTIN", *r->at++);
     else
-        while (r->at < r->end) {
-            if (kind == 'v' || kind == 'p')
-                put_value(r, r->type);
-            else if (kind == 'D' && r->decoration == SLRI_DECORATION_BuiltIn)
-                put_name(r, "BUILTIN", *r->at++);
-            if (kind == 'p' || kind == '+')
-                slri_text_printf(r->out, " %%%u", *r->at++);
-            else if (r->at < r->end && kind != 'v')
-                slri_text_printf(r->out, " %u", *r->at++);
+        for (; r->at < r->end; r->at++) { // of a pair the second is an id
+            const bool is_id = kind == '+' || (kind == 'p' && (r->end - r->at) % 2 == 1);
+            slri_text_printf(r->out, is_id ? " %%%u" : " %u", *r->at);
         }
-}
-
-static void note_type(struct reader *r, const uint32_t *in, uint32_t op)
-{
-    if ((op == SLRI_W_TypeInt || op == SLRI_W_TypeFloat) && in[1] < r->bound)
-        r->width[in[1]] = in[2] | (op == SLRI_W_TypeFloat ? IS_FLOAT : 0);
-    if (op == SLRI_W_Switch && in[1] < r->bound)
-        r->type = r->type_of[in[1]];
 }
 
 static void put_instruction(struct reader *r, const uint32_t *in)
@@ -157,22 +143,17 @@ static void put_instruction(struct reader *r, const uint32_t *in)
         return;
     }
     const char *operand = op->operands;
-    r->type = 0;
-    if (*operand == 'T') {
-        r->type = *r->at++;
-        operand++;
-    }
+    r->type = *operand == 'T' ? *r->at++ : 0;
+    operand += *operand == 'T';
     if (*operand == 'R') {
-        uint32_t id = *r->at++;
-        if (id < r->bound)
-            r->type_of[id] = r->type;
-        slri_text_printf(r->out, "%%%u = ", id);
+        slri_text_printf(r->out, "%%%u = ", *r->at++);
         operand++;
     }
     slri_text_printf(r->out, "Op%s", op->name);
     if (r->type)
         slri_text_printf(r->out, " %%%u", r->type);
-    note_type(r, in, op->number);
+    if (op->number == SLRI_W_TypeFloat)
+        *(in[2] == 64 ? &r->float64 : &r->float32) = in[1];
     for (; *operand && r->at < r->end; operand++)
         put_operand(r, *operand);
     slri_text_puts(r->out, "\n");
@@ -180,15 +161,9 @@ static void put_instruction(struct reader *r, const uint32_t *in)
 
 void slri_spirv_disassemble(const uint32_t *word, size_t words, struct slri_text *out)
 {
-    struct reader r = {.out = out, .bound = words > 5 ? word[3] : 0};
-    r.type_of = calloc(r.bound + 1, sizeof *r.type_of);
-    r.width = calloc(r.bound + 1, sizeof *r.width);
-    out->out_of_memory |= !r.type_of || !r.width;
+    struct reader r = {.out = out};
     if (words > 5)
         slri_text_printf(out, "; SPIR-V\n; Version: %u.%u\n; Bound: %u\n", word[1] >> 16, word[1] >> 8 & 0xff, word[3]);
-    for (size_t at = 5; !out->out_of_memory && at < words && word[at] >> 16 && at + (word[at] >> 16) <= words;
-         at += word[at] >> 16)
+    for (size_t at = 5; at < words && word[at] >> 16 && at + (word[at] >> 16) <= words; at += word[at] >> 16)
         put_instruction(&r, word + at);
-    free(r.type_of);
-    free(r.width);
 }
