@@ -32,17 +32,6 @@ static void put_if(struct slri_s *s, const struct slri_instr *in)
 
 // ---- loops ---------------------------------------------------------------------------------------------------------
 
-// Whether the instructions stay in one block of SPIR-V.
-static bool is_straight(const struct slri_block *block)
-{
-    for (uint32_t i = 0; block && i < block->count; i++) {
-        enum slri_op op = block->instr[i].op;
-        if (op > SLRI_OP_STORE && op != SLRI_OP_MATH && op != SLRI_OP_BUILTIN && op != SLRI_OP_CALL)
-            return false;
-    }
-    return true;
-}
-
 // Leaves where the test, at whose end we are, says so; else goes to `stay`.
 static void put_test(struct slri_s *s, const struct slri_instr *loop, uint32_t stay, uint32_t leave)
 {
@@ -57,9 +46,12 @@ static void put_test(struct slri_s *s, const struct slri_instr *loop, uint32_t s
     s->ended = true;
 }
 
-static void put_short_loop(struct slri_s *s, const struct slri_instr *loop)
+static void put_loop(struct slri_s *s, const struct slri_instr *loop)
 {
-    uint32_t body = slri_s_label(s);
+    const struct slri_s_loop around = s->flow;
+    const uint32_t body = slri_s_label(s);
+    s->flow = slri_s_loop(s);
+    slri_s_begin_loop(s, &s->flow);
     if (!loop->do_while) {
         slri_s_block(s, loop->body[0]);
         put_test(s, loop, body, s->flow.merge);
@@ -76,48 +68,6 @@ static void put_short_loop(struct slri_s *s, const struct slri_instr *loop)
     } else {
         slri_s_branch(s, s->flow.header);
     }
-}
-
-// One whose step or last test has branches does it at the head of the next turn: what comes behind CONTINUE is one
-// block.
-static void put_long_loop(struct slri_s *s, const struct slri_instr *loop, uint32_t turned)
-{
-    uint32_t was = SLRI_MAKE(s, Load, slri_s_uint(s, 4), turned), body = slri_s_label(s);
-    uint32_t again = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), was, slri_s_u32(s, 0)));
-    if (loop->body[2])
-        slri_s_block(s, loop->body[2]);
-    if (loop->do_while) {
-        slri_s_block(s, loop->body[0]);
-        put_test(s, loop, again, s->flow.merge);
-    }
-    slri_s_end_if(s, again);
-    SLRI_DO(s, Store, turned, slri_s_u32(s, 1));
-    if (!loop->do_while) {
-        slri_s_block(s, loop->body[0]);
-        put_test(s, loop, body, s->flow.merge);
-        slri_s_begin(s, body);
-    }
-    slri_s_block(s, loop->body[1]);
-    slri_s_branch(s, s->flow.next);
-    slri_s_begin(s, s->flow.next);
-    slri_s_branch(s, s->flow.header);
-}
-
-static void put_loop(struct slri_s *s, const struct slri_instr *loop)
-{
-    const struct slri_s_loop around = s->flow;
-    bool is_short = is_straight(loop->body[2]) && (!loop->do_while || is_straight(loop->body[0]));
-    uint32_t turned = 0;
-    s->flow = slri_s_loop(s);
-    if (!is_short) {
-        turned = slri_s_own(s, slri_s_uint(s, 4), 0);
-        SLRI_DO(s, Store, turned, slri_s_u32(s, 0));
-    }
-    slri_s_begin_loop(s, &s->flow);
-    if (is_short)
-        put_short_loop(s, loop);
-    else
-        put_long_loop(s, loop, turned);
     slri_s_begin(s, s->flow.merge);
     s->flow = around;
 }
