@@ -13,6 +13,29 @@
 
 // ---- the module's own ----------------------------------------------------------------------------------------------
 
+static uint32_t spec_op(struct slri_s *s, enum slri_w_op op, uint32_t a, uint32_t b)
+{
+    uint32_t id = slri_w_id(&s->w);
+    SLRI_W(&s->w, &s->w.globals, SpecConstantOp, slri_s_uint(s, 4), id, op, a, b);
+    return id;
+}
+
+static uint32_t spec_constant(struct slri_s *s, enum slri_spirv_spec number, uint32_t value)
+{
+    const uint32_t id = slri_w_id(&s->w);
+    SLRI_W(&s->w, &s->w.globals, SpecConstant, slri_s_uint(s, 4), id, value);
+    SLRI_W(&s->w, &s->w.decorations, Decorate, id, SLRI_DECORATION_SpecId, number);
+    return id;
+}
+
+// One that the device gives each thread.
+static uint32_t input(struct slri_s *s, uint32_t type, uint32_t builtin)
+{
+    const uint32_t id = slri_s_variable(s, SLRI_STORAGE_Input, type, 0);
+    SLRI_W(&s->w, &s->w.decorations, Decorate, id, SLRI_DECORATION_BuiltIn, builtin);
+    return id;
+}
+
 static void declare_block(struct slri_s *s)
 {
     uint32_t u32 = slri_s_uint(s, 4), address = slri_s_address(s);
@@ -29,19 +52,14 @@ static void declare_block(struct slri_s *s)
     for (uint32_t i = 0; i < members; i++)
         SLRI_W(&s->w, &s->w.decorations, MemberDecorate, push, i, SLRI_DECORATION_Offset, offset[i]);
     s->push = slri_s_variable(s, SLRI_STORAGE_PushConstant, push, 0);
-    for (uint32_t i = 0; i < 3; i++) {
-        s->block_size[i] = slri_w_id(&s->w);
-        SLRI_W(&s->w, &s->w.globals, SpecConstant, u32, s->block_size[i], 1);
-        SLRI_W(&s->w, &s->w.decorations, Decorate, s->block_size[i], SLRI_DECORATION_SpecId, SLRI_SPIRV_BLOCK_X + i);
-    }
+    for (uint32_t i = 0; i < 3; i++)
+        s->block_size[i] = spec_constant(s, SLRI_SPIRV_BLOCK_X + i, 1);
     uint32_t size = slri_w_id(&s->w);
     SLRI_W(&s->w, &s->w.globals, SpecConstantComposite, vector, size, s->block_size[0], s->block_size[1],
            s->block_size[2]);
     SLRI_W(&s->w, &s->w.decorations, Decorate, size, SLRI_DECORATION_BuiltIn, SLRI_BUILTIN_WorkgroupSize);
-    s->workgroup_id = slri_s_variable(s, SLRI_STORAGE_Input, vector, 0);
-    SLRI_W(&s->w, &s->w.decorations, Decorate, s->workgroup_id, SLRI_DECORATION_BuiltIn, SLRI_BUILTIN_WorkgroupId);
-    s->local_id = slri_s_variable(s, SLRI_STORAGE_Input, vector, 0);
-    SLRI_W(&s->w, &s->w.decorations, Decorate, s->local_id, SLRI_DECORATION_BuiltIn, SLRI_BUILTIN_LocalInvocationId);
+    s->workgroup_id = input(s, vector, SLRI_BUILTIN_WorkgroupId);
+    s->local_id = input(s, vector, SLRI_BUILTIN_LocalInvocationId);
 }
 
 // What an address becomes: a pointer to words, as many as one likes.
@@ -55,19 +73,10 @@ static void declare_words(struct slri_s *s)
     s->all_words = slri_s_pointer(s, SLRI_STORAGE_PhysicalStorageBuffer, all);
 }
 
-static uint32_t spec_op(struct slri_s *s, enum slri_w_op op, uint32_t a, uint32_t b)
-{
-    uint32_t id = slri_w_id(&s->w);
-    SLRI_W(&s->w, &s->w.globals, SpecConstantOp, slri_s_uint(s, 4), id, op, a, b);
-    return id;
-}
-
 static void declare_array(struct slri_s *s, struct slri_s_array *array, uint32_t length)
 {
-    uint32_t type = SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, array->element), length);
     array->storage = SLRI_STORAGE_Workgroup;
-    array->variable = slri_s_variable(s, SLRI_STORAGE_Workgroup, type, 0);
-    slri_s_need_element(s, array->element);
+    array->variable = slri_s_variable(s, SLRI_STORAGE_Workgroup, slri_s_array_type(s, array, length), 0);
 }
 
 // Words that threads give one another are as many as the block needs.
@@ -86,43 +95,37 @@ static void declare_shared(struct slri_s *s)
         const struct slri_shared *shared = &s->module->shared[i];
         struct slri_s_array *array = &s->shared[i];
         const bool is_lanes = strcmp(shared->name, SLRI_BLOCK_LANES) == 0 && shared->type->bytes > 4;
-        array->element = slri_s_element(s, &s->shared_use[i]);
-        uint64_t count = (shared->type->bytes + array->element - 1) / array->element;
-        declare_array(s, array, is_lanes ? lanes_of_block(s) : slri_s_u32(s, (uint32_t)count));
-        s->shared_bytes += count * array->element;
+        const uint32_t length = slri_s_length(s, array, shared->type->bytes);
+        declare_array(s, array, is_lanes ? lanes_of_block(s) : slri_s_u32(s, length));
+        s->shared_bytes += (uint64_t)length * array->element;
     }
     if (s->facts.has_dynamic) {
-        uint32_t length = slri_w_id(&s->w), four = slri_s_u32(s, 4);
-        SLRI_W(&s->w, &s->w.globals, SpecConstant, slri_s_uint(s, 4), length, 4);
-        SLRI_W(&s->w, &s->w.decorations, Decorate, length, SLRI_DECORATION_SpecId, SLRI_SPIRV_DYNAMIC_WORDS);
-        s->dynamic.element = slri_s_element(s, &s->dynamic_use);
-        if (s->dynamic.element < 4)
-            length = spec_op(s, SLRI_W_IMul, length, s->dynamic.element == 1 ? four : slri_s_u32(s, 2));
-        else if (s->dynamic.element == 8)
-            length = spec_op(s, SLRI_W_UDiv, length, slri_s_u32(s, 2));
-        declare_array(s, &s->dynamic, length);
+        const uint32_t words = spec_constant(s, SLRI_SPIRV_DYNAMIC_WORDS, 4),
+                       of_word = slri_s_length(s, &s->dynamic, 4);
+        declare_array(s, &s->dynamic,
+                      s->dynamic.element == 8 ? spec_op(s, SLRI_W_UDiv, words, slri_s_u32(s, 2))
+                      : of_word > 1           ? spec_op(s, SLRI_W_IMul, words, slri_s_u32(s, of_word))
+                                              : words);
     }
 }
 
 // ---- the file ------------------------------------------------------------------------------------------------------
 
+// Of each control first the bit for floats, then that for doubles.
 static void ask_float_controls(struct slri_s *s, uint32_t main)
 {
     static const struct {
-        uint32_t bit, capability, mode, width;
-    } controls[] = {
-        {SLRI_SPIRV_DENORM_PRESERVE_32, SLRI_CAP_DenormPreserve, SLRI_MODE_DenormPreserve, 32},
-        {SLRI_SPIRV_DENORM_PRESERVE_64, SLRI_CAP_DenormPreserve, SLRI_MODE_DenormPreserve, 64},
-        {SLRI_SPIRV_ZERO_INF_NAN_32, SLRI_CAP_SignedZeroInfNanPreserve, SLRI_MODE_SignedZeroInfNanPreserve, 32},
-        {SLRI_SPIRV_ZERO_INF_NAN_64, SLRI_CAP_SignedZeroInfNanPreserve, SLRI_MODE_SignedZeroInfNanPreserve, 64},
-        {SLRI_SPIRV_ROUND_EVEN_32, SLRI_CAP_RoundingModeRTE, SLRI_MODE_RoundingModeRTE, 32},
-        {SLRI_SPIRV_ROUND_EVEN_64, SLRI_CAP_RoundingModeRTE, SLRI_MODE_RoundingModeRTE, 64}};
-    for (size_t i = 0; i < sizeof controls / sizeof *controls; i++) {
-        if (!(s->options.float_controls & controls[i].bit) ||
-            (controls[i].width == 64 && !(s->needs & SLRI_SPIRV_FLOAT64)))
+        uint32_t bit, capability, mode;
+    } controls[] = {{SLRI_SPIRV_DENORM_PRESERVE_32, SLRI_CAP_DenormPreserve, SLRI_MODE_DenormPreserve},
+                    {SLRI_SPIRV_ZERO_INF_NAN_32, SLRI_CAP_SignedZeroInfNanPreserve, SLRI_MODE_SignedZeroInfNanPreserve},
+                    {SLRI_SPIRV_ROUND_EVEN_32, SLRI_CAP_RoundingModeRTE, SLRI_MODE_RoundingModeRTE}};
+    const uint32_t widths = s->needs & SLRI_SPIRV_FLOAT64 ? 2 : 1;
+    for (uint32_t i = 0; i < widths * (sizeof controls / sizeof *controls); i++) {
+        const uint32_t control = i / widths, is_double = i % widths;
+        if (!(s->options.float_controls & controls[control].bit << is_double))
             continue;
-        slri_w_capability(&s->w, controls[i].capability);
-        SLRI_W(&s->w, &s->w.modes, ExecutionMode, main, controls[i].mode, controls[i].width);
+        slri_w_capability(&s->w, controls[control].capability);
+        SLRI_W(&s->w, &s->w.modes, ExecutionMode, main, controls[control].mode, is_double ? 64 : 32);
     }
 }
 
@@ -158,11 +161,9 @@ static void prepare(struct slri_s *s)
     s->base = slri_s_take(s, s->entry->bindings, sizeof *s->base);
     s->pointer = slri_s_take(s, s->entry->bindings, sizeof *s->pointer);
     s->shared = slri_s_take(s, m->shareds, sizeof *s->shared);
-    s->shared_use = slri_s_take(s, m->shareds, sizeof *s->shared_use);
     s->constant = slri_s_take(s, m->constants, sizeof *s->constant);
-    s->constant_use = slri_s_take(s, m->constants, sizeof *s->constant_use);
-    s->local_use = slri_s_take(s, m->functions, sizeof *s->local_use);
-    s->param_use = slri_s_take(s, m->functions, sizeof *s->param_use);
+    s->local = slri_s_take(s, m->functions, sizeof *s->local);
+    s->param = slri_s_take(s, m->functions, sizeof *s->param);
     s->function_id = slri_s_take(s, m->functions, sizeof *s->function_id);
     s->glsl = slri_w_id(&s->w);
     for (uint32_t i = 0; s->file && i < m->files; i++) {

@@ -121,10 +121,8 @@ static void put_call(struct slri_s *s, const struct slri_instr *in)
         return;
     word[0] = slri_s_type(s, callee->result);
     for (uint32_t i = 0; i < in->args; i++) {
-        struct slri_root root = in->arg[i].root;
         if (callee->param[i].is_memory)
-            word[count++] =
-                root.kind == SLRI_ROOT_LOCAL ? s->local[root.index].variable : s->param[root.index].variable;
+            word[count++] = slri_s_array(s, s->function, in->arg[i].root)->variable;
         word[count++] = slri_s_get(s, in->arg[i].reg);
     }
     word[1] = slri_w_id(&s->w);

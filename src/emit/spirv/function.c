@@ -107,16 +107,23 @@ static void begin_function(struct slri_s *s)
 
 // ---- parameters ----------------------------------------------------------------------------------------------------
 
-static uint32_t memory_type(struct slri_s *s, uint64_t bytes, uint32_t element)
+static uint32_t memory_type(struct slri_s *s, struct slri_s_array *array, uint64_t bytes)
 {
-    uint32_t count = (uint32_t)((bytes + element - 1) / element);
-    return SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, element), slri_s_u32(s, count ? count : 1));
+    array->storage = SLRI_STORAGE_Function;
+    return slri_s_array_type(s, array, slri_s_u32(s, slri_s_length(s, array, bytes)));
+}
+
+static void begin_locals(struct slri_s *s, uint32_t index)
+{
+    for (uint32_t i = 0; i < s->function->locals; i++) {
+        struct slri_s_array *array = &s->local[index][i];
+        array->variable = slri_s_own(s, memory_type(s, array, s->function->local[i].type->bytes), 0);
+    }
 }
 
 // A parameter that is memory is two of SPIR-V's: where it is, and how far into it.
 static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_part *head)
 {
-    const struct slri_s_use *use = s->param_use[index];
     const struct slri_function *f = s->function;
     uint32_t *type = slri_s_take(s, 4 * (size_t)f->params + 1, sizeof *type), types = 0;
     if (!type)
@@ -126,8 +133,7 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
     for (uint32_t i = 0; i < f->params; i++) {
         const struct slri_param *param = &f->param[i];
         if (param->is_memory)
-            type[types++] =
-                slri_s_pointer(s, SLRI_STORAGE_Function, memory_type(s, param->bytes, slri_s_element(s, &use[i])));
+            type[types++] = slri_s_pointer(s, SLRI_STORAGE_Function, memory_type(s, &s->param[index][i], param->bytes));
         type[types++] = slri_s_type(s, f->reg_kind[param->reg]);
     }
     uint32_t signature = slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, types);
@@ -138,7 +144,7 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
     }
     for (uint32_t i = 0, at = 1; i < f->params; i++) {
         if (f->param[i].is_memory)
-            s->param[i] = (struct slri_s_array){value[at++], slri_s_element(s, &use[i]), SLRI_STORAGE_Function};
+            s->param[index][i].variable = value[at++];
         if (s->value[f->param[i].reg].held != SLRI_ASSIGNED_LITERAL)
             slri_s_set(s, f->param[i].reg, value[at]);
         at++;
@@ -195,8 +201,6 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     const struct slri_function *f = s->module->function[index];
     s->function = f;
     s->w.variables.count = s->w.code.count = 0;
-    s->local = slri_s_take(s, f->locals, sizeof *s->local);
-    s->param = slri_s_take(s, f->params, sizeof *s->param);
     s->w.out_of_memory |= !begin_registers(s, index);
     if (s->w.out_of_memory)
         return;
@@ -209,7 +213,7 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     s->ended = false;
     s->blocks++;
     slri_block_each(f->body, note_bases, s);
-    slri_s_find_locals(s, index);
+    begin_locals(s, index);
     begin_parameters(s, index, &head);
     if (f == s->entry->function)
         begin_entry(s);

@@ -20,16 +20,12 @@ struct slri_s_register {
     size_t stored_at;
 };
 
-// Memory that is an array of words: of a function, of the block, a table.
+// Memory that is an array: of a function, of the block, a table.
 struct slri_s_array {
+    uint32_t sizes;    // of all accesses to it: bits 1, 2, 4, 8 bytes
+    uint32_t element;  // bytes of one: as all accesses where they are alike, else 4
     uint32_t variable; // 0: not written yet
-    uint32_t element;  // bytes of one: 1, 2, 4 or 8
     uint32_t storage;
-};
-
-// How far the accesses to an array differ, before it is one.
-struct slri_s_use {
-    uint32_t sizes; // bits: 1, 2, 4, 8 bytes at a time
 };
 
 // What is known of an id. CONSTANT: a is its value, or its low word; SUM, PRODUCT: of the ids a and b; WIDENED: of 64
@@ -77,8 +73,7 @@ struct slri_s {
     struct slri_given **literal; // by function and parameter
     uint32_t fault_function, print_function;
     struct slri_s_array *shared, *constant, dynamic;
-    struct slri_s_use *shared_use, *constant_use, dynamic_use;
-    struct slri_s_use **local_use, **param_use; // by function
+    struct slri_s_array **local, **param; // by function
     bool subgroups;
     // Of the function being written:
     const struct slri_function *function;
@@ -86,7 +81,6 @@ struct slri_s {
     struct slri_s_register *reg;
     uint32_t first_variable, variables; // ids of those that registers are; whether each is read
     bool *is_read;
-    struct slri_s_array *local, *param;
     struct slri_s_loop flow; // around an instruction; `merge` is of the innermost loop or switch
     // Addresses: of the argument block, of bindings, of the program's variables. The pointers are made once a function,
     // for devices with words: some drivers put an address together lane by lane.
@@ -169,11 +163,11 @@ void slri_s_convert(struct slri_s *s, const struct slri_instr *in);
 void slri_s_math(struct slri_s *s, const struct slri_instr *in);
 
 // ---- memory.c, atomic.c
-void slri_s_find_uses(struct slri_s *s);                   // how all functions use their arrays
-void slri_s_find_locals(struct slri_s *s, uint32_t index); // of the function: they become arrays
-void slri_s_array_of(struct slri_s *s, struct slri_s_array *array, uint32_t storage, uint64_t bytes, uint32_t element);
-void slri_s_need_element(struct slri_s *s, uint32_t element); // integers so wide
-uint32_t slri_s_element(const struct slri_s *s, const struct slri_s_use *use);
+// NULL: the root has a device address.
+struct slri_s_array *slri_s_array(struct slri_s *s, const struct slri_function *function, struct slri_root root);
+void slri_s_find_uses(struct slri_s *s); // how all functions use their arrays
+uint32_t slri_s_length(struct slri_s *s, struct slri_s_array *array, uint64_t bytes); // finds its element, too
+uint32_t slri_s_array_type(struct slri_s *s, const struct slri_s_array *array, uint32_t length); // an id
 struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset);
 struct slri_s_place slri_s_place_at(struct slri_s *s, uint32_t address);
 uint32_t slri_s_words_at(struct slri_s *s, uint32_t address); // the address as a pointer to words

@@ -6,21 +6,21 @@
 
 #include <string.h>
 
-// ---- how arrays are used -------------------------------------------------------------------------------------------
+// ---- arrays --------------------------------------------------------------------------------------------------------
 
-static struct slri_s_use *use_of(struct slri_s *s, uint32_t function, struct slri_root root)
+struct slri_s_array *slri_s_array(struct slri_s *s, const struct slri_function *function, struct slri_root root)
 {
     switch (root.kind) {
     case SLRI_ROOT_LOCAL:
-        return &s->local_use[function][root.index];
+        return &s->local[function->index][root.index];
     case SLRI_ROOT_PARAM:
-        return &s->param_use[function][root.index];
+        return &s->param[function->index][root.index];
     case SLRI_ROOT_SHARED:
-        return &s->shared_use[root.index];
+        return &s->shared[root.index];
     case SLRI_ROOT_DYNAMIC:
-        return &s->dynamic_use;
+        return &s->dynamic;
     case SLRI_ROOT_CONST:
-        return &s->constant_use[root.index];
+        return &s->constant[root.index];
     default:
         return NULL;
     }
@@ -28,34 +28,29 @@ static struct slri_s_use *use_of(struct slri_s *s, uint32_t function, struct slr
 
 struct noted {
     struct slri_s *s;
-    uint32_t function;
+    const struct slri_function *function;
     bool changed;
 };
 
 static void notes_use(const struct slri_instr *in, void *user)
 {
     const struct noted *noted = user;
-    struct slri_s_use *use = use_of(noted->s, noted->function, in->root);
-    if (use)
-        use->sizes |= slri_kind_bytes(in->kind);
+    struct slri_s_array *array = slri_s_array(noted->s, noted->function, in->root);
+    if (array)
+        array->sizes |= slri_kind_bytes(in->kind);
 }
 
 // What a function is given is used as it uses it.
-static void join_uses(struct slri_s_use *a, struct slri_s_use *b, bool *changed)
-{
-    uint32_t sizes = a->sizes | b->sizes;
-    *changed |= a->sizes != sizes || b->sizes != sizes;
-    a->sizes = b->sizes = sizes;
-}
-
 static void joins_uses(const struct slri_instr *in, void *user)
 {
     struct noted *noted = user;
-    struct slri_s *s = noted->s;
     for (uint32_t i = 0; in->op == SLRI_OP_CALL && i < in->args; i++) {
-        struct slri_s_use *given = use_of(s, noted->function, in->arg[i].root);
-        if (given && in->callee->param[i].is_memory)
-            join_uses(given, &s->param_use[in->callee->index][i], &noted->changed);
+        struct slri_s_array *given = slri_s_array(noted->s, noted->function, in->arg[i].root);
+        if (!given || !in->callee->param[i].is_memory)
+            continue;
+        struct slri_s_array *param = &noted->s->param[in->callee->index][i];
+        noted->changed |= given->sizes != param->sizes;
+        given->sizes = param->sizes |= given->sizes;
     }
 }
 
@@ -64,76 +59,57 @@ void slri_s_find_uses(struct slri_s *s)
     const struct slri_module *module = s->module;
     struct noted noted = {.s = s};
     for (uint32_t i = 0; i < module->functions; i++) {
-        s->local_use[i] = slri_s_take(s, module->function[i]->locals, sizeof **s->local_use);
-        s->param_use[i] = slri_s_take(s, module->function[i]->params, sizeof **s->param_use);
+        s->local[i] = slri_s_take(s, module->function[i]->locals, sizeof **s->local);
+        s->param[i] = slri_s_take(s, module->function[i]->params, sizeof **s->param);
     }
-    for (; noted.function < module->functions && !s->w.out_of_memory; noted.function++)
-        slri_block_each(module->function[noted.function]->body, notes_use, &noted);
-    noted.changed = !s->w.out_of_memory;
-    while (noted.changed) {
-        noted.changed = false;
-        for (noted.function = 0; noted.function < module->functions; noted.function++)
-            slri_block_each(module->function[noted.function]->body, joins_uses, &noted);
-    }
-}
-
-uint32_t slri_s_element(const struct slri_s *s, const struct slri_s_use *use)
-{
-    if (use->sizes == 8 || (use->sizes == 1 && s->options.has & SLRI_SPIRV_INT8) ||
-        (use->sizes == 2 && s->options.has & SLRI_SPIRV_INT16))
-        return use->sizes;
-    return 4;
-}
-
-void slri_s_array_of(struct slri_s *s, struct slri_s_array *array, uint32_t storage, uint64_t bytes, uint32_t element)
-{
-    uint32_t count = (uint32_t)((bytes + element - 1) / element);
-    uint32_t type = SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, element), slri_s_u32(s, count ? count : 1));
-    slri_s_need_element(s, element);
-    array->element = element;
-    array->storage = storage;
-    array->variable = slri_s_own(s, type, 0);
-}
-
-void slri_s_need_element(struct slri_s *s, uint32_t element)
-{
-    if (element > 2)
+    if (s->w.out_of_memory)
         return;
-    slri_w_capability(&s->w, element == 1 ? SLRI_CAP_Int8 : SLRI_CAP_Int16);
-    s->needs |= element == 1 ? SLRI_SPIRV_INT8 : SLRI_SPIRV_INT16;
+    for (uint32_t i = 0; i < module->functions; i++) {
+        noted.function = module->function[i];
+        slri_block_each(noted.function->body, notes_use, &noted);
+    }
+    do {
+        noted.changed = false;
+        for (uint32_t i = 0; i < module->functions; i++) {
+            noted.function = module->function[i];
+            slri_block_each(noted.function->body, joins_uses, &noted);
+        }
+    } while (noted.changed);
 }
 
-void slri_s_find_locals(struct slri_s *s, uint32_t index)
+uint32_t slri_s_length(struct slri_s *s, struct slri_s_array *array, uint64_t bytes)
 {
-    const struct slri_function *f = s->function;
-    for (uint32_t i = 0; i < f->locals; i++)
-        slri_s_array_of(s, &s->local[i], SLRI_STORAGE_Function, f->local[i].type->bytes,
-                        slri_s_element(s, &s->local_use[index][i]));
+    const uint32_t sizes = array->sizes, narrow = sizes == 1 ? SLRI_SPIRV_INT8 : sizes == 2 ? SLRI_SPIRV_INT16 : 0;
+    array->element = sizes == 8 || s->options.has & narrow ? sizes : 4;
+    if (array->element < 4) {
+        slri_w_capability(&s->w, array->element == 1 ? SLRI_CAP_Int8 : SLRI_CAP_Int16);
+        s->needs |= narrow;
+    }
+    const uint32_t length = (uint32_t)((bytes + array->element - 1) / array->element);
+    return length ? length : 1;
+}
+
+uint32_t slri_s_array_type(struct slri_s *s, const struct slri_s_array *array, uint32_t length)
+{
+    return SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, array->element), length);
 }
 
 // A table, where it is first read.
-static struct slri_s_array *table_of(struct slri_s *s, uint32_t index)
+static void make_table(struct slri_s *s, struct slri_s_array *array, const struct slri_const *table)
 {
-    struct slri_s_array *array = &s->constant[index];
-    const struct slri_const *table = &s->module->constant[index];
-    if (array->variable)
-        return array;
-    array->element = slri_s_element(s, &s->constant_use[index]);
-    array->storage = SLRI_STORAGE_Private;
-    uint32_t count = (uint32_t)((table->type->bytes + array->element - 1) / array->element);
+    const uint32_t count = slri_s_length(s, array, table->type->bytes);
     uint32_t *id = slri_s_take(s, count, sizeof *id);
     if (!id)
-        return array;
+        return;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t value = 0, at = (uint64_t)i * array->element, left = table->type->bytes - at;
         memcpy(&value, table->data + at, left < array->element ? left : array->element);
         id[i] = slri_s_bits(s, array->element, value);
     }
-    slri_s_need_element(s, array->element);
-    uint32_t type = SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, array->element), slri_s_u32(s, count));
+    const uint32_t type = slri_s_array_type(s, array, slri_s_u32(s, count));
+    array->storage = SLRI_STORAGE_Private;
     array->variable =
         slri_s_variable(s, SLRI_STORAGE_Private, type, slri_w_once(&s->w, SLRI_W_ConstantComposite, type, id, count));
-    return array;
 }
 
 // ---- places --------------------------------------------------------------------------------------------------------
@@ -169,26 +145,13 @@ struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, 
     } else {
         place.offset = slri_s_get(s, offset);
     }
-    switch (root.kind) {
-    case SLRI_ROOT_LOCAL:
-        place.array = s->local[root.index];
-        break;
-    case SLRI_ROOT_PARAM:
-        place.array = s->param[root.index];
-        break;
-    case SLRI_ROOT_SHARED:
-        place.array = s->shared[root.index];
-        break;
-    case SLRI_ROOT_DYNAMIC:
-        place.array = s->dynamic;
-        break;
-    case SLRI_ROOT_CONST:
-        place.array = *table_of(s, root.index);
-        break;
-    default:
+    struct slri_s_array *array = slri_s_array(s, s->function, root);
+    if (root.kind == SLRI_ROOT_CONST && !array->variable)
+        make_table(s, array, &s->module->constant[root.index]);
+    if (array)
+        place.array = *array;
+    else
         find_base(s, root, &place);
-        break;
-    }
     return place;
 }
 
