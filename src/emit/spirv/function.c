@@ -151,6 +151,15 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
     }
 }
 
+void slri_s_begin_function(struct slri_s *s)
+{
+    s->w.variables.count = s->w.code.count = 0;
+    s->arguments = 0;
+    s->line = 0;
+    s->ended = false;
+    s->blocks++;
+}
+
 // ---- its end -------------------------------------------------------------------------------------------------------
 
 static void put_variables(struct slri_s *s)
@@ -200,18 +209,14 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     struct slri_w_part head = {0};
     const struct slri_function *f = s->module->function[index];
     s->function = f;
-    s->w.variables.count = s->w.code.count = 0;
     s->w.out_of_memory |= !begin_registers(s, index);
     if (s->w.out_of_memory)
         return;
     for (uint32_t i = 0; i < s->entry->bindings; i++)
         s->base[i] = 0;
     s->uses_globals = false;
-    s->arguments = 0;
     s->flow = (struct slri_s_loop){0};
-    s->line = 0;
-    s->ended = false;
-    s->blocks++;
+    slri_s_begin_function(s);
     slri_block_each(f->body, note_bases, s);
     begin_locals(s, index);
     begin_parameters(s, index, &head);

@@ -11,9 +11,7 @@ static void begin_helper(struct slri_s *s, uint32_t id, uint32_t result, const u
     SLRI_W(&s->w, &s->w.functions, Function, result, id, 0, signature);
     for (uint32_t i = 0; i < params; i++)
         SLRI_W(&s->w, &s->w.functions, FunctionParameter, type[1 + i], param[i]);
-    s->ended = false;
-    s->arguments = 0;
-    s->w.variables.count = s->w.code.count = 0;
+    slri_s_begin_function(s);
 }
 
 // The first thread's is told; its thread goes on.

@@ -28,11 +28,12 @@ struct slri_s_array {
     uint32_t storage;
 };
 
-// What is known of an id. CONSTANT: a is its value, or its low word; SUM, PRODUCT: of the ids a and b; WIDENED: of 64
-// bits, it was the id a of 32; MULTIPLE: of 4, whose word's number is the id a in block b.
+// What is known of an id: which instruction has made it of which operands (of a Constant, its low word), and the id of
+// a quarter of it, in which block.
 struct slri_s_known {
-    enum { SLRI_S_UNKNOWN, SLRI_S_CONSTANT, SLRI_S_SUM, SLRI_S_PRODUCT, SLRI_S_WIDENED, SLRI_S_MULTIPLE } is;
+    enum slri_w_op op;
     uint32_t a, b;
+    uint32_t word, word_in;
 };
 
 struct slri_s_place {
@@ -142,14 +143,15 @@ void slri_s_set_flag(struct slri_s *s, slri_reg reg, uint32_t flag);            
 uint32_t slri_s_true(struct slri_s *s, slri_reg reg);                           // bool: it is not 0
 
 // ---- fold.c: an id that stands for the result, or 0
-uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand, size_t count);
+uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand);
 void slri_s_note_constant(struct slri_s *s, uint32_t id, uint32_t value);
-void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t type, uint32_t id, const uint32_t *operand);
+void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t id, const uint32_t *operand);
 uint32_t slri_s_word_of(struct slri_s *s, uint32_t offset); // offset / 4
 uint32_t slri_s_narrow_of(struct slri_s *s, uint32_t id);   // the low word of a u64
 
 // ---- function.c, flow.c
 void slri_s_function(struct slri_s *s, uint32_t index);
+void slri_s_begin_function(struct slri_s *s); // its first block
 void slri_s_finish_function(struct slri_s *s);
 uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type); // what the push block has
 uint32_t slri_s_arguments(struct slri_s *s);                              // the address of the argument block

@@ -26,8 +26,7 @@ uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel)
     const uint32_t type[] = {slri_s_void(s)}, u32 = slri_s_uint(s, 4);
     const uint32_t main = slri_w_id(&s->w);
     SLRI_W(&s->w, &s->w.functions, Function, type[0], main, 0, slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, 1));
-    s->ended = false;
-    s->w.variables.count = s->w.code.count = 0;
+    slri_s_begin_function(s);
     const uint32_t call[] = {type[0], slri_w_id(&s->w), kernel};
     slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, 3);
     uint32_t turns = slri_s_pushed(s, MEMBER_TURNS, u32), taken = count_turns(s, turns);

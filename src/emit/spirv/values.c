@@ -119,7 +119,7 @@ void *slri_s_take(struct slri_s *s, size_t count, size_t bytes)
 
 uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand, size_t count)
 {
-    uint32_t folded = slri_s_fold(s, op, type, operand, count);
+    uint32_t folded = slri_s_fold(s, op, type, operand);
     if (folded)
         return folded;
     uint32_t word[16] = {type, slri_w_id(&s->w)};
@@ -128,7 +128,7 @@ uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
     slri_w_put(&s->w, &s->w.code, op, word, count + 2);
     if (op == SLRI_W_FAdd || op == SLRI_W_FSub || op == SLRI_W_FMul || op == SLRI_W_FDiv)
         SLRI_W(&s->w, &s->w.decorations, Decorate, word[1], SLRI_DECORATION_NoContraction);
-    slri_s_note_made(s, op, type, word[1], operand);
+    slri_s_note_made(s, op, word[1], operand);
     return word[1];
 }
 
