@@ -165,39 +165,3 @@ struct slri_given **slri_assigned_given(struct slri_region *region, const struct
     }
     return g.given;
 }
-
-// ---- multiples -----------------------------------------------------------------------------------------------------
-
-#define DEPTH 16 // of computations that are looked through
-
-static bool is_multiple(const struct slri_function *f, const struct slri_assigned *value, slri_reg reg, uint64_t of,
-                        int depth)
-{
-    const struct slri_instr *in = value[reg].given;
-    if (value[reg].assignments == 0)
-        return !in || in->imm % of == 0;
-    if (depth == DEPTH || value[reg].assignments != 1 || !in)
-        return false;
-    switch (in->op) {
-    case SLRI_OP_CONST:
-        return in->imm % of == 0;
-    case SLRI_OP_MOVE:
-    case SLRI_OP_CONVERT:
-        return in->kind != SLRI_BOOL && !slri_kind_is_float(f->reg_kind[in->a]) &&
-               is_multiple(f, value, in->a, of, depth + 1);
-    case SLRI_OP_ADD:
-    case SLRI_OP_SUB:
-        return is_multiple(f, value, in->a, of, depth + 1) && is_multiple(f, value, in->b, of, depth + 1);
-    case SLRI_OP_MUL:
-    case SLRI_OP_AND:
-        return is_multiple(f, value, in->a, of, depth + 1) || is_multiple(f, value, in->b, of, depth + 1);
-    default:
-        return false;
-    }
-}
-
-bool slri_assigned_is_multiple(const struct slri_function *function, const struct slri_assigned *value, slri_reg reg,
-                               uint64_t of)
-{
-    return is_multiple(function, value, reg, of, 0);
-}

@@ -45,8 +45,4 @@ static inline bool slri_assigned_is_literal(const struct slri_assigned *value, u
     return value->held == SLRI_ASSIGNED_LITERAL;
 }
 
-// Whether an integer is known to be a multiple of a power of two.
-bool slri_assigned_is_multiple(const struct slri_function *function, const struct slri_assigned *value, slri_reg reg,
-                               uint64_t of);
-
 #endif

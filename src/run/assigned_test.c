@@ -128,35 +128,12 @@ static void what_all_calls_give_alike_is_a_literal(void **state)
     end_in(&f);
 }
 
-static bool multiple(const struct found *f, const char *name, uint64_t of)
-{
-    return slri_assigned_is_multiple(f->function, f->reg, named(f, name), of);
-}
-
-static void multiples_are_seen_through_sums_and_products(void **state)
-{
-    (void)state;
-    struct found f = begin_in("__global__ void k(const int *in, int *out) {"
-                              "int any = in[0], four = any * 4, sum = four + 8, odd = sum + 2, masked = any & 16;"
-                              "out[0] = odd + masked + sum; }",
-                              "k");
-    assert_true(multiple(&f, "four", 4));
-    assert_false(multiple(&f, "four", 8));
-    assert_true(multiple(&f, "sum", 4));
-    assert_false(multiple(&f, "odd", 4));
-    assert_true(multiple(&f, "odd", 2));
-    assert_true(multiple(&f, "masked", 16));
-    assert_false(multiple(&f, "any", 2));
-    end_in(&f);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_one_place_assigns_before_all_reads_is_a_value),
         cmocka_unit_test(what_is_read_outside_of_its_block_or_above_is_a_variable),
         cmocka_unit_test(what_all_calls_give_alike_is_a_literal),
-        cmocka_unit_test(multiples_are_seen_through_sums_and_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
