@@ -53,8 +53,8 @@ static uint32_t divided(struct slri_s *s, const struct slri_instr *in, const uin
         return quotient;
     uint32_t f64 = slri_s_float(s, 8), u64 = slri_s_uint(s, 8), bits = SLRI_MAKE(s, Bitcast, u64, operand[1]);
     uint32_t is_zero = SLRI_MAKE(s, FOrdEqual, slri_s_bool(s), operand[1], slri_s_const(s, SLRI_F64, 0));
-    uint32_t large =
-        SLRI_MAKE(s, BitwiseOr, u64, SLRI_MAKE(s, BitwiseAnd, u64, bits, slri_s_u64(s, sign)), slri_s_u64(s, infinity));
+    uint32_t large = SLRI_MAKE(s, BitwiseOr, u64, SLRI_MAKE(s, BitwiseAnd, u64, bits, slri_s_bits(s, 8, sign)),
+                               slri_s_bits(s, 8, infinity));
     uint32_t product = SLRI_MAKE(s, FMul, f64, operand[0], SLRI_MAKE(s, Bitcast, f64, large));
     return SLRI_MAKE(s, Select, f64, is_zero, product, quotient);
 }

@@ -42,7 +42,7 @@ static bool releases(const struct slri_instr *in)
 static void put_fence(struct slri_s *s, const struct slri_instr *in)
 {
     if (in->order == SLRI_SEQ_CST) {
-        struct slri_s_place word = slri_s_place_at(s, slri_s_arguments(s));
+        struct slri_s_place word = slri_s_place_at(slri_s_arguments(s), 0);
         SLRI_MAKE(s, AtomicIAdd, slri_s_uint(s, 4), slri_s_reference(s, &word, 4),
                   slri_s_scope(s, (enum slri_scope)in->scope), slri_s_semantics(s, true, true), slri_s_u32(s, 0));
     } else if (in->order != SLRI_RELAXED)

@@ -7,11 +7,8 @@
 uint32_t slri_s_builtin(struct slri_s *s, enum slri_builtin builtin)
 {
     uint32_t u32 = slri_s_uint(s, 4), axis = (uint32_t)builtin % 3;
-    if (builtin >= SLRI_BUILTIN_GRID_DIM_X) {
-        uint32_t at = SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PushConstant, u32), s->push,
-                                slri_s_u32(s, 1 + axis));
-        return SLRI_MAKE(s, Load, u32, at);
-    }
+    if (builtin >= SLRI_BUILTIN_GRID_DIM_X)
+        return slri_s_pushed(s, 1 + axis, u32);
     if (builtin >= SLRI_BUILTIN_BLOCK_DIM_X)
         return s->block_size[axis];
     uint32_t from = builtin >= SLRI_BUILTIN_BLOCK_X ? s->workgroup_id : s->local_id;

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between kinds of registers. To an integer they truncate and saturate, and NaN gives 0.
 #include "emit/spirv/internal.h"
-
-#include <string.h>
-
-static uint64_t float_bits(enum slri_kind kind, double value)
-{
-    float narrow = (float)value;
-    uint64_t wide = 0;
-    uint32_t word = 0;
-    if (kind == SLRI_F64)
-        memcpy(&wide, &value, sizeof wide);
-    else
-        memcpy(&word, &narrow, sizeof word);
-    return kind == SLRI_F64 ? wide : word;
-}
+#include "ir/math/scalar.h"
 
 static uint32_t number(struct slri_s *s, enum slri_kind kind, double value)
 {
-    return slri_s_const(s, kind, float_bits(kind, value));
+    const union slri_scalar narrow = {.f32 = (float)value}, wide = {.f64 = value};
+    return slri_s_const(s, kind, kind == SLRI_F64 ? wide.u64 : narrow.u32);
 }
 
 static uint32_t to_integer(struct slri_s *s, enum slri_kind from, enum slri_kind to, uint32_t a)

@@ -38,15 +38,17 @@ static const struct opcode *opcode_of(uint32_t number)
     return NULL;
 }
 
-static void put_name(struct reader *r, const char *group, uint32_t number)
+static void put_name(struct reader *r, const char *before, const char *group, uint32_t number)
 {
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (numbers[i].number == number && strcmp(numbers[i].group, group) == 0) {
-            slri_text_printf(r->out, " %s", numbers[i].name);
-            return;
-        }
-    }
-    slri_text_printf(r->out, " !%u", number);
+    const size_t count = sizeof numbers / sizeof *numbers;
+    size_t i = 0;
+    while (i < count && (numbers[i].number != number || strcmp(numbers[i].group, group) != 0))
+        i++;
+    slri_text_puts(r->out, before);
+    if (i < count)
+        slri_text_puts(r->out, numbers[i].name);
+    else
+        slri_text_printf(r->out, "!%u", number);
 }
 
 static void put_float(struct reader *r, uint64_t bits, int width)
@@ -91,10 +93,7 @@ static void put_access(struct reader *r)
     for (uint32_t bit = 1; bit && bit <= mask; bit <<= 1) {
         if (!(mask & bit))
             continue;
-        slri_text_puts(r->out, before);
-        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-            if (strcmp(numbers[i].group, "ACCESS") == 0 && numbers[i].number == bit)
-                slri_text_puts(r->out, numbers[i].name);
+        put_name(r, before, "ACCESS", bit);
         before = "|";
     }
     if (mask & SLRI_ACCESS_Aligned && r->at < r->end)
@@ -109,7 +108,7 @@ static void put_operand(struct reader *r, char kind)
     if (kind == 'd')
         r->decoration = *r->at;
     if (groups[(unsigned char)kind])
-        put_name(r, groups[(unsigned char)kind], *r->at++);
+        put_name(r, " ", groups[(unsigned char)kind], *r->at++);
     else if (kind == 'i')
         slri_text_printf(r->out, " %%%u", *r->at++);
     else if (kind == 'l')
@@ -125,7 +124,7 @@ static void put_operand(struct reader *r, char kind)
     else if (kind == 'v')
         put_value(r);
     else if (kind == 'D' && r->decoration == SLRI_DECORATION_BuiltIn)
-        put_name(r, "BUILTIN", *r->at++);
+        put_name(r, " ", "BUILTIN", *r->at++);
     else
         for (; r->at < r->end; r->at++) { // of a pair the second is an id
             const bool is_id = kind == '+' || (kind == 'p' && (r->end - r->at) % 2 == 1);

@@ -158,8 +158,8 @@ static void prepare(struct slri_s *s)
 {
     const struct slri_module *m = s->module;
     s->file = slri_s_take(s, m->files, sizeof *s->file);
-    s->base = slri_s_take(s, s->entry->bindings, sizeof *s->base);
-    s->pointer = slri_s_take(s, s->entry->bindings, sizeof *s->pointer);
+    s->base = slri_s_take(s, s->entry->bindings + (size_t)1, sizeof *s->base);
+    s->pointer = slri_s_take(s, s->entry->bindings + (size_t)1, sizeof *s->pointer);
     s->shared = slri_s_take(s, m->shareds, sizeof *s->shared);
     s->constant = slri_s_take(s, m->constants, sizeof *s->constant);
     s->local = slri_s_take(s, m->functions, sizeof *s->local);

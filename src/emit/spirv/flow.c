@@ -16,7 +16,7 @@ static void put_line(struct slri_s *s, struct slri_where where)
 static void put_if(struct slri_s *s, const struct slri_instr *in)
 {
     uint32_t condition = slri_s_true(s, in->a);
-    uint32_t merge = slri_s_label(s), then = slri_s_label(s), other = in->body[1] ? slri_s_label(s) : merge;
+    uint32_t merge = slri_w_id(&s->w), then = slri_w_id(&s->w), other = in->body[1] ? slri_w_id(&s->w) : merge;
     SLRI_DO(s, SelectionMerge, merge, 0);
     SLRI_DO(s, BranchConditional, condition, then, other);
     slri_s_begin(s, then);
@@ -49,7 +49,7 @@ static void put_test(struct slri_s *s, const struct slri_instr *loop, uint32_t s
 static void put_loop(struct slri_s *s, const struct slri_instr *loop)
 {
     const struct slri_s_loop around = s->flow;
-    const uint32_t body = slri_s_label(s);
+    const uint32_t body = slri_w_id(&s->w);
     s->flow = slri_s_loop(s);
     slri_s_begin_loop(s, &s->flow);
     if (!loop->do_while) {
@@ -76,7 +76,7 @@ static void put_loop(struct slri_s *s, const struct slri_instr *loop)
 
 static void put_switch(struct slri_s *s, const struct slri_instr *in)
 {
-    const uint32_t around = s->flow.merge, merge = slri_s_label(s);
+    const uint32_t around = s->flow.merge, merge = slri_w_id(&s->w);
     uint32_t count = 2, other = merge;
     uint32_t *label = slri_s_take(s, in->cases, sizeof *label);
     uint32_t *word = slri_s_take(s, 2 * (size_t)in->cases + 1, sizeof *word);
@@ -84,7 +84,7 @@ static void put_switch(struct slri_s *s, const struct slri_instr *in)
         return;
     label[in->cases] = merge;
     for (uint32_t i = in->cases; i-- > 0;) { // an empty one is the next
-        label[i] = in->match[i].body->count ? slri_s_label(s) : label[i + 1];
+        label[i] = in->match[i].body->count ? slri_w_id(&s->w) : label[i + 1];
         other = in->match[i].is_default ? label[i] : other;
     }
     for (uint32_t i = 0; i < in->cases; i++) {
@@ -135,14 +135,12 @@ static void put_return(struct slri_s *s, const struct slri_instr *in)
 {
     if (s->function->result == SLRI_VOID)
         slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
-    else if (in->a == SLRI_NO_REG)
-        SLRI_DO(s, ReturnValue, slri_s_const(s, s->function->result, 0));
     else
         SLRI_DO(s, ReturnValue, slri_s_get(s, in->a));
     s->ended = true;
 }
 
-void slri_s_instr(struct slri_s *s, const struct slri_instr *in)
+static void put_instr(struct slri_s *s, const struct slri_instr *in)
 {
     switch (in->op) {
     case SLRI_OP_CONST:
@@ -209,11 +207,6 @@ void slri_s_instr(struct slri_s *s, const struct slri_instr *in)
     case SLRI_OP_RETURN:
         put_return(s, in);
         break;
-    case SLRI_OP_REPLY:
-    case SLRI_OP_SEND:
-    case SLRI_OP_INSTANCE: // of handlers
-        slri_s_refuse(s, in, "a kernel has no message", "write a handler");
-        break;
     default:
         slri_s_arithmetic(s, in);
         break;
@@ -225,6 +218,6 @@ void slri_s_block(struct slri_s *s, const struct slri_block *block)
 {
     for (uint32_t i = 0; i < block->count && !s->ended; i++) {
         put_line(s, block->instr[i].where);
-        slri_s_instr(s, &block->instr[i]);
+        put_instr(s, &block->instr[i]);
     }
 }

@@ -25,17 +25,11 @@ static bool begin_registers(struct slri_s *s, uint32_t index)
 
 // ---- what it begins with -------------------------------------------------------------------------------------------
 
-static void note_base(struct slri_s *s, struct slri_root root)
-{
-    if (root.kind == SLRI_ROOT_BINDING)
-        s->base[root.index] = 1;
-    s->uses_globals |= root.kind == SLRI_ROOT_GLOBAL;
-}
-
 static void note_bases(const struct slri_instr *in, void *user)
 {
-    note_base(user, in->root);
-    note_base(user, in->root2);
+    struct slri_s *s = user;
+    if (in->root.kind == SLRI_ROOT_BINDING || in->root.kind == SLRI_ROOT_GLOBAL)
+        s->base[slri_s_base(s, in->root)] = 1;
 }
 
 uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type)
@@ -63,8 +57,7 @@ static uint32_t argument(struct slri_s *s, uint32_t offset, enum slri_kind kind)
     if (bytes >= 4 && kind != SLRI_BOOL && offset + bytes <= room)
         return pushed_argument(s, offset, kind);
     s->arguments = s->arguments ? s->arguments : slri_s_arguments(s);
-    struct slri_s_place place = slri_s_place_at(s, s->arguments);
-    place = slri_s_behind(&place, offset);
+    struct slri_s_place place = slri_s_place_at(s->arguments, offset);
     return slri_s_load(s, &place, kind);
 }
 
@@ -94,15 +87,16 @@ static void begin_entry(struct slri_s *s)
 
 static void begin_function(struct slri_s *s)
 {
-    for (uint32_t i = 0; i < s->entry->bindings; i++) {
-        if (s->base[i] && s->entry->binding[i].is_buffer)
-            s->base[i] = slri_s_given_address(s, slri_argument(s->given, i));
-        else if (s->base[i])
+    for (uint32_t i = 0; i <= s->entry->bindings; i++) {
+        const bool is_global = i == s->entry->bindings;
+        if (!s->base[i])
+            continue;
+        if (is_global || s->entry->binding[i].is_buffer)
+            s->base[i] = slri_s_given_address(s, is_global ? s->facts.globals : slri_argument(s->given, i));
+        else
             s->base[i] = slri_s_arguments(s);
-        s->pointer[i] = s->base[i] && s->words ? slri_s_words_at(s, s->base[i]) : 0;
+        s->pointer[i] = s->words ? slri_s_words_at(s, s->base[i]) : 0;
     }
-    s->globals_base = s->uses_globals ? slri_s_given_address(s, s->facts.globals) : 0;
-    s->globals_pointer = s->uses_globals && s->words ? slri_s_words_at(s, s->globals_base) : 0;
 }
 
 // ---- parameters ----------------------------------------------------------------------------------------------------
@@ -199,7 +193,6 @@ void slri_s_finish_function(struct slri_s *s)
     slri_w_append(&s->w, &s->w.functions, &s->w.variables);
     slri_w_append(&s->w, &s->w.functions, &s->w.code);
     slri_w_put(&s->w, &s->w.functions, SLRI_W_FunctionEnd, NULL, 0);
-    s->w.variables.count = s->w.code.count = 0;
 }
 
 // ---- a function ----------------------------------------------------------------------------------------------------
@@ -212,9 +205,7 @@ void slri_s_function(struct slri_s *s, uint32_t index)
     s->w.out_of_memory |= !begin_registers(s, index);
     if (s->w.out_of_memory)
         return;
-    for (uint32_t i = 0; i < s->entry->bindings; i++)
-        s->base[i] = 0;
-    s->uses_globals = false;
+    memset(s->base, 0, (s->entry->bindings + (size_t)1) * sizeof *s->base);
     s->flow = (struct slri_s_loop){0};
     slri_s_begin_function(s);
     slri_block_each(f->body, note_bases, s);

@@ -20,10 +20,9 @@ static void write_fault(struct slri_s *s)
     uint32_t u32 = slri_s_uint(s, 4), zero = slri_s_u32(s, 0);
     const uint32_t param[3] = {slri_w_id(&s->w), slri_w_id(&s->w), slri_w_id(&s->w)};
     s->fault_function = slri_w_id(&s->w);
-    begin_helper(s, s->fault_function, slri_s_void(s), param, 3);
+    begin_helper(s, s->fault_function, slri_s_type(s, SLRI_VOID), param, 3);
     uint32_t to = slri_s_given_address(s, s->facts.faulted);
-    struct slri_s_place place = slri_s_place_at(s, to), file = slri_s_behind(&place, 4),
-                        line = slri_s_behind(&place, 8);
+    struct slri_s_place place = slri_s_place_at(to, 0), file = slri_s_place_at(to, 4), line = slri_s_place_at(to, 8);
     uint32_t was = SLRI_MAKE(s, AtomicCompareExchange, u32, slri_s_reference(s, &place, 4),
                              slri_s_scope(s, SLRI_SCOPE_DEVICE), zero, zero, param[0], zero);
     uint32_t merge = slri_s_if(s, SLRI_MAKE(s, IEqual, slri_s_bool(s), was, zero));
@@ -51,7 +50,7 @@ static void write_print(struct slri_s *s)
     begin_helper(s, s->print_function, u32, param, 2);
     uint32_t result = slri_s_own(s, u32, zero), seen = slri_s_own(s, u32, 0);
     uint32_t to = slri_s_given_address(s, s->facts.printed);
-    struct slri_s_place used = slri_s_place_at(s, to), lost = slri_s_behind(&used, 4), room = slri_s_behind(&used, 8);
+    struct slri_s_place used = slri_s_place_at(to, 0), lost = slri_s_place_at(to, 4), room = slri_s_place_at(to, 8);
     uint32_t heard = slri_s_if(s, slri_s_is_address(s, to));
     uint32_t words = SLRI_MAKE(s, IAdd, u32, param[1], slri_s_u32(s, 1));
     SLRI_DO(s, Store, seen, slri_s_update(s, SLRI_W_AtomicIAdd, &used, SLRI_SCOPE_DEVICE, zero));
@@ -94,8 +93,8 @@ void slri_s_host_functions(struct slri_s *s)
 
 void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault)
 {
-    SLRI_MAKE(s, FunctionCall, slri_s_void(s), s->fault_function, slri_s_u32(s, fault), slri_s_u32(s, in->where.file),
-              slri_s_u32(s, in->where.line));
+    SLRI_MAKE(s, FunctionCall, slri_s_type(s, SLRI_VOID), s->fault_function, slri_s_u32(s, fault),
+              slri_s_u32(s, in->where.file), slri_s_u32(s, in->where.line));
 }
 
 // Each value is two words.

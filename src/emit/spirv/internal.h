@@ -83,10 +83,9 @@ struct slri_s {
     uint32_t first_variable, variables; // ids of those that registers are; whether each is read
     bool *is_read;
     struct slri_s_loop flow; // around an instruction; `merge` is of the innermost loop or switch
-    // Addresses: of the argument block, of bindings, of the program's variables. The pointers are made once a function,
-    // for devices with words: some drivers put an address together lane by lane.
-    uint32_t arguments, *base, *pointer, globals_base, globals_pointer;
-    bool uses_globals;
+    // Addresses: of the argument block, of bindings (slri_s_base). The pointers are made once a function, for devices
+    // with words: some drivers put an address together lane by lane.
+    uint32_t arguments, *base, *pointer;
     uint32_t line_file, line;
     bool ended;      // the block of SPIR-V has
     uint32_t blocks; // so far, this one among them
@@ -104,7 +103,6 @@ uint32_t slri_s_glsl(struct slri_s *s, uint32_t function, uint32_t type, const u
 #define SLRI_GLSL(s, function, type, ...)                                                                              \
     slri_s_glsl(s, SLRI_GLSL_##function, type, (const uint32_t[]){__VA_ARGS__},                                        \
                 sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
-uint32_t slri_s_label(struct slri_s *s);          // an id for one
 void slri_s_begin(struct slri_s *s, uint32_t id); // the block of that label
 void slri_s_branch(struct slri_s *s, uint32_t to);
 // `if (condition) {` and `}`: the label where it ends.
@@ -118,7 +116,6 @@ void slri_s_refuse(struct slri_s *s, const struct slri_instr *in, const char *wh
 bool slri_s_need(struct slri_s *s, enum slri_spirv_feature feature, const struct slri_instr *in);
 
 // ---- types and constants
-uint32_t slri_s_void(struct slri_s *s);
 uint32_t slri_s_bool(struct slri_s *s);
 uint32_t slri_s_uint(struct slri_s *s, uint32_t bytes);
 uint32_t slri_s_float(struct slri_s *s, uint32_t bytes);
@@ -127,7 +124,6 @@ uint32_t slri_s_pointer(struct slri_s *s, uint32_t storage, uint32_t to);
 uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value); // an integer
 uint32_t slri_s_const(struct slri_s *s, enum slri_kind kind, uint64_t bits);
 uint32_t slri_s_u32(struct slri_s *s, uint32_t value);
-uint32_t slri_s_u64(struct slri_s *s, uint64_t value);
 uint32_t slri_s_offset(struct slri_s *s, uint64_t bytes);       // of 32 bits among words, else of 64
 uint32_t slri_s_address(struct slri_s *s);                      // the type of one
 uint32_t slri_s_is_address(struct slri_s *s, uint32_t address); // bool: it is not 0
@@ -157,7 +153,6 @@ uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type); // wha
 uint32_t slri_s_arguments(struct slri_s *s);                              // the address of the argument block
 uint32_t slri_s_given_address(struct slri_s *s, uint32_t offset);         // one that lies there
 void slri_s_block(struct slri_s *s, const struct slri_block *block);
-void slri_s_instr(struct slri_s *s, const struct slri_instr *in);
 
 // ---- arithmetic.c, convert.c, math.c
 void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in);
@@ -170,8 +165,9 @@ struct slri_s_array *slri_s_array(struct slri_s *s, const struct slri_function *
 void slri_s_find_uses(struct slri_s *s); // how all functions use their arrays
 uint32_t slri_s_length(struct slri_s *s, struct slri_s_array *array, uint64_t bytes); // finds its element, too
 uint32_t slri_s_array_type(struct slri_s *s, const struct slri_s_array *array, uint32_t length); // an id
+uint32_t slri_s_base(const struct slri_s *s, struct slri_root root); // which: the program's variables are behind all
 struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset);
-struct slri_s_place slri_s_place_at(struct slri_s *s, uint32_t address);
+struct slri_s_place slri_s_place_at(uint32_t address, uint64_t offset);
 uint32_t slri_s_words_at(struct slri_s *s, uint32_t address); // the address as a pointer to words
 struct slri_s_place slri_s_behind(const struct slri_s_place *place, uint64_t bytes);
 uint32_t slri_s_load_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes);

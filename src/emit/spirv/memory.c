@@ -114,13 +114,18 @@ static void make_table(struct slri_s *s, struct slri_s_array *array, const struc
 
 // ---- places --------------------------------------------------------------------------------------------------------
 
+uint32_t slri_s_base(const struct slri_s *s, struct slri_root root)
+{
+    return root.kind == SLRI_ROOT_GLOBAL ? s->entry->bindings : root.index;
+}
+
 // A struct lies among the arguments, a variable among the program's.
 static void find_base(struct slri_s *s, struct slri_root root, struct slri_s_place *place)
 {
-    const bool is_global = root.kind == SLRI_ROOT_GLOBAL;
-    place->address = is_global ? s->globals_base : s->base[root.index];
-    place->pointer = is_global ? s->globals_pointer : s->pointer[root.index];
-    if (is_global)
+    const uint32_t base = slri_s_base(s, root);
+    place->address = s->base[base];
+    place->pointer = s->pointer[base];
+    if (root.kind == SLRI_ROOT_GLOBAL)
         place->at += s->module->global[root.index].offset;
     else if (!s->entry->binding[root.index].is_buffer)
         place->at += slri_argument(s->given, root.index);
@@ -155,10 +160,9 @@ struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, 
     return place;
 }
 
-struct slri_s_place slri_s_place_at(struct slri_s *s, uint32_t address)
+struct slri_s_place slri_s_place_at(uint32_t address, uint64_t offset)
 {
-    (void)s;
-    return (struct slri_s_place){.address = address, .is_known = true};
+    return (struct slri_s_place){.address = address, .is_known = true, .at = offset};
 }
 
 uint32_t slri_s_words_at(struct slri_s *s, uint32_t address)

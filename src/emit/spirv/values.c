@@ -7,11 +7,6 @@
 
 // ---- types and constants -------------------------------------------------------------------------------------------
 
-uint32_t slri_s_void(struct slri_s *s)
-{
-    return slri_w_once(&s->w, SLRI_W_TypeVoid, 0, NULL, 0);
-}
-
 uint32_t slri_s_bool(struct slri_s *s)
 {
     return slri_w_once(&s->w, SLRI_W_TypeBool, 0, NULL, 0);
@@ -34,7 +29,7 @@ uint32_t slri_s_float(struct slri_s *s, uint32_t bytes)
 uint32_t slri_s_type(struct slri_s *s, enum slri_kind kind)
 {
     if (kind == SLRI_VOID)
-        return slri_s_void(s);
+        return slri_w_once(&s->w, SLRI_W_TypeVoid, 0, NULL, 0);
     kind = slri_kind_in_register(kind);
     if (s->words && kind == SLRI_I64) // an offset
         return slri_s_uint(s, 4);
@@ -64,11 +59,6 @@ uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value)
 uint32_t slri_s_u32(struct slri_s *s, uint32_t value)
 {
     return slri_s_bits(s, 4, value);
-}
-
-uint32_t slri_s_u64(struct slri_s *s, uint64_t value)
-{
-    return slri_s_bits(s, 8, value);
 }
 
 uint32_t slri_s_offset(struct slri_s *s, uint64_t bytes)
@@ -144,15 +134,10 @@ uint32_t slri_s_is_address(struct slri_s *s, uint32_t address)
 {
     uint32_t boolean = slri_s_bool(s), u32 = slri_s_uint(s, 4);
     if (!s->words)
-        return SLRI_MAKE(s, INotEqual, boolean, address, slri_s_u64(s, 0));
+        return SLRI_MAKE(s, INotEqual, boolean, address, slri_s_bits(s, 8, 0));
     uint32_t low = SLRI_MAKE(s, CompositeExtract, u32, address, 0);
     uint32_t high = SLRI_MAKE(s, CompositeExtract, u32, address, 1);
     return SLRI_MAKE(s, INotEqual, boolean, SLRI_MAKE(s, BitwiseOr, u32, low, high), slri_s_u32(s, 0));
-}
-
-uint32_t slri_s_label(struct slri_s *s)
-{
-    return slri_w_id(&s->w);
 }
 
 void slri_s_begin(struct slri_s *s, uint32_t id)
@@ -172,7 +157,7 @@ void slri_s_branch(struct slri_s *s, uint32_t to)
 
 uint32_t slri_s_if(struct slri_s *s, uint32_t condition)
 {
-    uint32_t merge = slri_s_label(s), then = slri_s_label(s);
+    uint32_t merge = slri_w_id(&s->w), then = slri_w_id(&s->w);
     SLRI_DO(s, SelectionMerge, merge, 0);
     SLRI_DO(s, BranchConditional, condition, then, merge);
     slri_s_begin(s, then);
@@ -187,8 +172,8 @@ void slri_s_end_if(struct slri_s *s, uint32_t merge)
 
 struct slri_s_loop slri_s_loop(struct slri_s *s)
 {
-    const uint32_t header = slri_s_label(s), body = slri_s_label(s), next = slri_s_label(s);
-    return (struct slri_s_loop){header, body, next, slri_s_label(s)};
+    const uint32_t header = slri_w_id(&s->w), body = slri_w_id(&s->w), next = slri_w_id(&s->w);
+    return (struct slri_s_loop){header, body, next, slri_w_id(&s->w)};
 }
 
 void slri_s_begin_loop(struct slri_s *s, const struct slri_s_loop *loop)
