@@ -176,15 +176,6 @@ static void prepare(struct slri_s *s)
     s->w.out_of_memory |= !s->literal;
 }
 
-static bool has_loop(const struct slri_s *s)
-{
-    const struct slri_w_part *functions = &s->w.functions;
-    for (size_t at = 0; at < functions->count; at += functions->word[at] >> 16)
-        if ((functions->word[at] & 0xffff) == SLRI_W_LoopMerge)
-            return true;
-    return false;
-}
-
 static void write_module(struct slri_s *s, struct slri_spirv *out)
 {
     const uint32_t always[] = {SLRI_CAP_Shader, SLRI_CAP_VulkanMemoryModel, SLRI_CAP_PhysicalStorageBufferAddresses};
@@ -205,7 +196,7 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
     for (uint32_t i = 0; i < s->module->functions; i++)
         slri_s_function(s, i);
     const uint32_t kernel = s->function_id[s->entry->function->index];
-    assemble(s, s->options.tells_ended_loops && has_loop(s) ? slri_s_ended_loops(s, kernel) : kernel, out);
+    assemble(s, s->options.tells_ended_loops && s->has_loop ? slri_s_ended_loops(s, kernel) : kernel, out);
 }
 
 // Level, linked with the libraries, and made of words where the device has no others. A kernel that needs none of this

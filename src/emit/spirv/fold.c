@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of offsets while they are written. Drivers that translate instruction by instruction take the time of
-// each: so sums and products of 32 bits with what is known are not written, and the offset of a word becomes its
+// each: so sums and products with what is known are not written, and the offset of a word becomes its
 // number. An offset of 64 bits into an array becomes one of 32, by its parts.
 #include "emit/spirv/internal.h"
 
@@ -28,9 +28,9 @@ static void note(struct slri_s *s, uint32_t id, struct slri_s_known what)
     s->known[id] = what;
 }
 
-void slri_s_note_constant(struct slri_s *s, uint32_t id, uint32_t value)
+void slri_s_note_constant(struct slri_s *s, uint32_t id, uint64_t value)
 {
-    note(s, id, (struct slri_s_known){.op = SLRI_W_Constant, .a = value});
+    note(s, id, (struct slri_s_known){.op = SLRI_W_Constant, .a = (uint32_t)value, .b = (uint32_t)(value >> 32)});
 }
 
 void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t id, const uint32_t *operand)
@@ -41,18 +41,18 @@ void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t id, const ui
         note(s, id, (struct slri_s_known){.op = op, .a = operand[0]});
 }
 
-static bool is_constant(const struct slri_s *s, uint32_t id, uint32_t *out)
+static bool is_constant(const struct slri_s *s, uint32_t id, uint64_t *out)
 {
     const struct slri_s_known known = known_of(s, id);
-    *out = known.a;
+    *out = known.a | (uint64_t)known.b << 32;
     return known.op == SLRI_W_Constant;
 }
 
 // The pass of words has folded what the program computes; this is of offsets, which are made here.
 uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand)
 {
-    uint32_t value, more;
-    if ((op != SLRI_W_IAdd && op != SLRI_W_IMul) || type != slri_s_uint(s, 4))
+    uint64_t value, more;
+    if (op != SLRI_W_IAdd && op != SLRI_W_IMul)
         return 0;
     const bool second = is_constant(s, operand[1], &value);
     if (!second && !is_constant(s, operand[0], &value))
@@ -63,7 +63,8 @@ uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
         return a;
     if (op != SLRI_W_IAdd || known.op != SLRI_W_IAdd || !is_constant(s, known.b, &more))
         return 0;
-    return SLRI_MAKE(s, IAdd, type, known.a, slri_s_u32(s, more + value));
+    const uint32_t bytes = type == slri_s_uint(s, 4) ? 4 : 8;
+    return SLRI_MAKE(s, IAdd, type, known.a, slri_s_bits(s, bytes, more + value));
 }
 
 // ---- the low word of 64 bits ---------------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ uint32_t slri_s_narrow_of(struct slri_s *s, uint32_t id)
 static bool is_of_words(const struct slri_s *s, uint32_t id, int depth)
 {
     const struct slri_s_known known = known_of(s, id);
-    uint32_t value;
+    uint64_t value;
     if (known.op == SLRI_W_Constant)
         return known.a % 4 == 0;
     if (known.op == SLRI_W_IMul || known.op == SLRI_W_BitwiseAnd)
@@ -107,7 +108,7 @@ uint32_t slri_s_word_of(struct slri_s *s, uint32_t id)
 {
     struct slri_s_known known = known_of(s, id);
     const uint32_t u32 = slri_s_uint(s, 4);
-    uint32_t value;
+    uint64_t value;
     if (known.op == SLRI_W_Constant)
         return slri_s_u32(s, (uint32_t)((int32_t)known.a / 4));
     if (known.word_in == s->blocks)
@@ -118,7 +119,7 @@ uint32_t slri_s_word_of(struct slri_s *s, uint32_t id)
         known.word = SLRI_MAKE(s, IAdd, u32, a, slri_s_word_of(s, known.b));
     } else if (is_whole && known.op == SLRI_W_IMul) {
         is_constant(s, known.b, &value);
-        known.word = SLRI_MAKE(s, IMul, u32, known.a, slri_s_u32(s, value / 4));
+        known.word = SLRI_MAKE(s, IMul, u32, known.a, slri_s_u32(s, (uint32_t)value / 4));
     } else {
         known.word = SLRI_MAKE(s, ShiftRightLogical, u32, id, slri_s_u32(s, 2));
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function: its registers, what it begins with, its end.
 #include "emit/spirv/internal.h"
-#include "ir/math/functions.h"
 
 #include <string.h>
 
@@ -71,8 +70,7 @@ uint32_t slri_s_given_address(struct slri_s *s, uint32_t offset)
 
 uint32_t slri_s_arguments(struct slri_s *s)
 {
-    uint32_t address = slri_s_address(s), in_push = slri_s_pointer(s, SLRI_STORAGE_PushConstant, address);
-    return SLRI_MAKE(s, Load, address, SLRI_MAKE(s, AccessChain, in_push, s->push, slri_s_u32(s, 0)));
+    return slri_s_pushed(s, 0, slri_s_address(s));
 }
 
 static void begin_entry(struct slri_s *s)

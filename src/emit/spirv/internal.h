@@ -28,8 +28,8 @@ struct slri_s_array {
     uint32_t storage;
 };
 
-// What is known of an id: which instruction has made it of which operands (of a Constant, its low word), and the id of
-// a quarter of it, in which block.
+// What is known of an id: which instruction has made it of which operands (of a Constant, its low word and its high
+// one), and the id of a quarter of it, in which block.
 struct slri_s_known {
     enum slri_w_op op;
     uint32_t a, b;
@@ -40,9 +40,8 @@ struct slri_s_place {
     uint32_t address; // id of one; 0: it is an element of `array`
     uint32_t pointer; // the address as a pointer to words; 0: it is not made yet
     struct slri_s_array array;
-    uint32_t offset; // id of a number of slri_s_offset's type, in bytes
-    bool is_known;   // `at` is the offset
-    uint64_t at;
+    uint32_t offset; // id of a number of slri_s_offset's type, in bytes; 0: none
+    uint64_t at;     // bytes behind it, or the offset
     bool is_volatile;
 };
 
@@ -75,7 +74,7 @@ struct slri_s {
     uint32_t fault_function, print_function;
     struct slri_s_array *shared, *constant, dynamic;
     struct slri_s_array **local, **param; // by function
-    bool subgroups;
+    bool subgroups, has_loop;
     // Of the function being written:
     const struct slri_function *function;
     const struct slri_assigned *value; // by register
@@ -140,7 +139,7 @@ uint32_t slri_s_true(struct slri_s *s, slri_reg reg);                           
 
 // ---- fold.c: an id that stands for the result, or 0
 uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand);
-void slri_s_note_constant(struct slri_s *s, uint32_t id, uint32_t value);
+void slri_s_note_constant(struct slri_s *s, uint32_t id, uint64_t value);
 void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t id, const uint32_t *operand);
 uint32_t slri_s_word_of(struct slri_s *s, uint32_t offset); // offset / 4
 uint32_t slri_s_narrow_of(struct slri_s *s, uint32_t id);   // the low word of a u64

@@ -143,11 +143,8 @@ static bool is_literal(const struct slri_s *s, slri_reg offset, uint64_t *out)
 struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset)
 {
     struct slri_s_place place = {.is_volatile = in->is_volatile};
-    uint64_t at;
-    if (is_literal(s, offset, &at)) {
-        place.is_known = true;
-        place.at = at;
-    } else {
+    if (!is_literal(s, offset, &place.at)) {
+        place.at = 0;
         place.offset = slri_s_get(s, offset);
     }
     struct slri_s_array *array = slri_s_array(s, s->function, root);
@@ -162,7 +159,7 @@ struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, 
 
 struct slri_s_place slri_s_place_at(uint32_t address, uint64_t offset)
 {
-    return (struct slri_s_place){.address = address, .is_known = true, .at = offset};
+    return (struct slri_s_place){.address = address, .at = offset};
 }
 
 uint32_t slri_s_words_at(struct slri_s *s, uint32_t address)
@@ -180,11 +177,8 @@ struct slri_s_place slri_s_behind(const struct slri_s_place *place, uint64_t byt
 // The offset in bytes.
 static uint32_t offset_of(struct slri_s *s, const struct slri_s_place *place)
 {
-    if (place->is_known)
-        return slri_s_offset(s, place->at);
-    if (!place->at)
-        return place->offset;
-    return SLRI_MAKE(s, IAdd, slri_s_uint(s, s->words ? 4 : 8), place->offset, slri_s_offset(s, place->at));
+    const uint32_t at = slri_s_offset(s, place->at);
+    return place->offset ? SLRI_MAKE(s, IAdd, slri_s_uint(s, s->words ? 4 : 8), place->offset, at) : at;
 }
 
 // The same of 32 bits, as an index is.
@@ -194,32 +188,21 @@ static uint32_t narrow_offset_of(struct slri_s *s, const struct slri_s_place *pl
     return s->words ? at : slri_s_narrow_of(s, at);
 }
 
-static uint32_t shift_of(uint32_t element)
-{
-    return element == 8 ? 3 : element == 4 ? 2 : element == 2 ? 1 : 0;
-}
-
 // Where the address has such a number; for an array the element that holds the place.
 uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
 {
     uint32_t u32 = slri_s_uint(s, 4);
     if (place->address && !s->words) {
         uint32_t u64 = slri_s_uint(s, 8);
-        bool is_begin = place->is_known && !place->at;
-        uint32_t at = is_begin ? place->address : SLRI_MAKE(s, IAdd, u64, place->address, offset_of(s, place));
-        return SLRI_MAKE(s, ConvertUToPtr, slri_s_pointer(s, SLRI_STORAGE_PhysicalStorageBuffer, slri_s_uint(s, bytes)),
-                         at);
+        const uint32_t type = slri_s_pointer(s, SLRI_STORAGE_PhysicalStorageBuffer, slri_s_uint(s, bytes));
+        return SLRI_MAKE(s, ConvertUToPtr, type, SLRI_MAKE(s, IAdd, u64, place->address, offset_of(s, place)));
     }
-    uint32_t index, shift = place->address ? 2 : shift_of(place->array.element);
-    if (place->is_known) {
-        index = slri_s_u32(s, (uint32_t)(place->at >> shift));
-    } else {
-        index = narrow_offset_of(s, place);
-        if (shift == 2)
-            index = slri_s_word_of(s, index);
-        else if (shift)
-            index = SLRI_MAKE(s, ShiftRightLogical, u32, index, slri_s_u32(s, shift));
-    }
+    const uint32_t element = place->address ? 4 : place->array.element;
+    uint32_t index = place->offset ? narrow_offset_of(s, place) : slri_s_u32(s, (uint32_t)(place->at / element));
+    if (place->offset && element == 4)
+        index = slri_s_word_of(s, index);
+    else if (place->offset && element > 1)
+        index = SLRI_MAKE(s, ShiftRightLogical, u32, index, slri_s_u32(s, element == 8 ? 3 : 1));
     if (place->address) {
         uint32_t all = place->pointer ? place->pointer : slri_s_words_at(s, place->address);
         return SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PhysicalStorageBuffer, u32), all,
@@ -233,7 +216,7 @@ uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, ui
 static uint32_t bit_of(struct slri_s *s, const struct slri_s_place *place)
 {
     uint32_t u32 = slri_s_uint(s, 4);
-    if (place->is_known)
+    if (!place->offset)
         return slri_s_u32(s, (uint32_t)(place->at & 3) * 8);
     uint32_t low = SLRI_MAKE(s, BitwiseAnd, u32, narrow_offset_of(s, place), slri_s_u32(s, 3));
     return SLRI_MAKE(s, ShiftLeftLogical, u32, low, slri_s_u32(s, 3));

@@ -52,7 +52,7 @@ uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value)
     uint64_t mask = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
     uint32_t id = make_constant(s, slri_s_uint(s, bytes), bytes, value & mask);
     if (bytes >= 4)
-        slri_s_note_constant(s, id, (uint32_t)value);
+        slri_s_note_constant(s, id, value & mask);
     return id;
 }
 
@@ -178,6 +178,7 @@ struct slri_s_loop slri_s_loop(struct slri_s *s)
 
 void slri_s_begin_loop(struct slri_s *s, const struct slri_s_loop *loop)
 {
+    s->has_loop = true;
     slri_s_branch(s, loop->header);
     slri_s_begin(s, loop->header);
     SLRI_DO(s, LoopMerge, loop->merge, loop->next, 0);
