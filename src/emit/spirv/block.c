@@ -18,14 +18,9 @@ uint32_t slri_s_builtin(struct slri_s *s, enum slri_builtin builtin)
 
 // ---- meeting -------------------------------------------------------------------------------------------------------
 
-static void meet(struct slri_s *s, uint32_t scope)
+void slri_s_meet(struct slri_s *s, uint32_t scope)
 {
     SLRI_DO(s, ControlBarrier, slri_s_u32(s, scope), slri_s_u32(s, scope), slri_s_semantics(s, true, true));
-}
-
-void slri_s_barrier(struct slri_s *s)
-{
-    meet(s, SLRI_SCOPE_IN_WORKGROUP);
 }
 
 // A shuffle and a ballot are of a whole warp, which is a subgroup.
@@ -37,7 +32,7 @@ void slri_s_warp(struct slri_s *s, const struct slri_instr *in)
         s->needs |= SLRI_SPIRV_SUBGROUPS_OF_32;
     }
     if (in->imm == SLRI_WARP_SYNC) {
-        meet(s, s->subgroups ? SLRI_SCOPE_IN_SUBGROUP : SLRI_SCOPE_IN_WORKGROUP);
+        slri_s_meet(s, s->subgroups ? SLRI_SCOPE_IN_SUBGROUP : SLRI_SCOPE_IN_WORKGROUP);
     } else if (in->imm == SLRI_WARP_SHUFFLE) {
         slri_w_capability(&s->w, SLRI_CAP_GroupNonUniformShuffle);
         slri_s_set(s, in->dst,

@@ -136,13 +136,13 @@ static void assemble(struct slri_s *s, uint32_t main, struct slri_spirv *out)
     const uint32_t before[2] = {SLRI_EXECUTION_GLCompute, main};
     ask_float_controls(s, main);
     SLRI_W(w, &w->modes, ExecutionMode, main, SLRI_MODE_LocalSize, 1, 1, 1); // WorkgroupSize has the last word
-    slri_w_append(w, &all, &w->capabilities);
+    slri_w_add(w, &all, w->capabilities.word, w->capabilities.count);
     slri_w_put_text(w, &all, SLRI_W_ExtInstImport, &s->glsl, 1, "GLSL.std.450", NULL);
     SLRI_W(w, &all, MemoryModel, SLRI_ADDRESSING_PhysicalStorageBuffer64, SLRI_MODEL_Vulkan);
     slri_w_put_text(w, &all, SLRI_W_EntryPoint, before, 2, s->entry->name, &w->interface);
     const struct slri_w_part *rest[] = {&w->modes, &w->strings, &w->decorations, &w->globals, &w->functions};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-        slri_w_append(w, &all, rest[i]);
+        slri_w_add(w, &all, rest[i]->word, rest[i]->count);
     const uint32_t head[5] = {0x07230203, 0x00010500, 0, w->next + 1, 0};
     out->words = all.count + 5;
     out->word = malloc(out->words * sizeof *out->word);

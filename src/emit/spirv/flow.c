@@ -133,10 +133,10 @@ static void put_call(struct slri_s *s, const struct slri_instr *in)
 
 static void put_return(struct slri_s *s, const struct slri_instr *in)
 {
-    if (s->function->result == SLRI_VOID)
-        slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
+    if (in->a != SLRI_NO_REG)
+        slri_s_return(s, slri_s_get(s, in->a));
     else
-        SLRI_DO(s, ReturnValue, slri_s_get(s, in->a));
+        slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
     s->ended = true;
 }
 
@@ -171,7 +171,7 @@ static void put_instr(struct slri_s *s, const struct slri_instr *in)
         slri_s_set(s, in->dst, slri_s_builtin(s, (enum slri_builtin)in->imm));
         break;
     case SLRI_OP_BARRIER:
-        slri_s_barrier(s);
+        slri_s_meet(s, SLRI_SCOPE_IN_WORKGROUP);
         break;
     case SLRI_OP_WARP:
         slri_s_warp(s, in);

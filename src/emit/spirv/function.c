@@ -114,7 +114,7 @@ static void begin_locals(struct slri_s *s, uint32_t index)
 }
 
 // A parameter that is memory is two of SPIR-V's: where it is, and how far into it.
-static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_part *head)
+static void begin_parameters(struct slri_s *s, uint32_t index)
 {
     const struct slri_function *f = s->function;
     uint32_t *type = slri_s_take(s, 4 * (size_t)f->params + 1, sizeof *type), types = 0;
@@ -128,13 +128,8 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
             type[types++] = slri_s_pointer(s, SLRI_STORAGE_Function, memory_type(s, &s->param[index][i], param->bytes));
         type[types++] = slri_s_type(s, f->reg_kind[param->reg]);
     }
-    uint32_t signature = slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, types);
-    SLRI_W(&s->w, head, Function, type[0], s->function_id[index], 0, signature);
-    for (uint32_t i = 1; i < types; i++) {
-        value[i] = slri_w_id(&s->w);
-        SLRI_W(&s->w, head, FunctionParameter, type[i], value[i]);
-    }
-    for (uint32_t i = 0, at = 1; i < f->params; i++) {
+    slri_s_begin_function(s, s->function_id[index], type, types, value);
+    for (uint32_t i = 0, at = 0; i < f->params; i++) {
         if (f->param[i].is_memory)
             s->param[index][i].variable = value[at++];
         if (s->value[f->param[i].reg].held != SLRI_ASSIGNED_LITERAL)
@@ -143,8 +138,14 @@ static void begin_parameters(struct slri_s *s, uint32_t index, struct slri_w_par
     }
 }
 
-void slri_s_begin_function(struct slri_s *s)
+void slri_s_begin_function(struct slri_s *s, uint32_t id, const uint32_t *type, uint32_t types, uint32_t *param)
 {
+    const uint32_t signature = slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, types);
+    SLRI_W(&s->w, &s->w.functions, Function, type[0], id, 0, signature);
+    for (uint32_t i = 1; i < types; i++) {
+        param[i - 1] = slri_w_id(&s->w);
+        SLRI_W(&s->w, &s->w.functions, FunctionParameter, type[i], param[i - 1]);
+    }
     s->w.variables.count = s->w.code.count = 0;
     s->arguments = 0;
     s->line = 0;
@@ -186,10 +187,12 @@ static void leave_out_stores(struct slri_s *s)
 // Behind what it begins with: its first block's variables, then all else.
 void slri_s_finish_function(struct slri_s *s)
 {
+    if (!s->ended)
+        slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
     uint32_t label = slri_w_id(&s->w);
     SLRI_W(&s->w, &s->w.functions, Label, label);
-    slri_w_append(&s->w, &s->w.functions, &s->w.variables);
-    slri_w_append(&s->w, &s->w.functions, &s->w.code);
+    slri_w_add(&s->w, &s->w.functions, s->w.variables.word, s->w.variables.count);
+    slri_w_add(&s->w, &s->w.functions, s->w.code.word, s->w.code.count);
     slri_w_put(&s->w, &s->w.functions, SLRI_W_FunctionEnd, NULL, 0);
 }
 
@@ -197,7 +200,6 @@ void slri_s_finish_function(struct slri_s *s)
 
 void slri_s_function(struct slri_s *s, uint32_t index)
 {
-    struct slri_w_part head = {0};
     const struct slri_function *f = s->module->function[index];
     s->function = f;
     s->w.out_of_memory |= !begin_registers(s, index);
@@ -205,20 +207,15 @@ void slri_s_function(struct slri_s *s, uint32_t index)
         return;
     memset(s->base, 0, (s->entry->bindings + (size_t)1) * sizeof *s->base);
     s->flow = (struct slri_s_loop){0};
-    slri_s_begin_function(s);
     slri_block_each(f->body, note_bases, s);
+    begin_parameters(s, index);
     begin_locals(s, index);
-    begin_parameters(s, index, &head);
     if (f == s->entry->function)
         begin_entry(s);
     begin_function(s);
     slri_s_block(s, f->body);
-    if (!s->ended && f->result == SLRI_VOID)
-        slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
-    else if (!s->ended)
-        SLRI_DO(s, ReturnValue, slri_s_const(s, f->result, 0));
-    slri_w_append(&s->w, &s->w.functions, &head);
-    slri_w_free_part(&head);
+    if (!s->ended && f->result != SLRI_VOID)
+        slri_s_return(s, slri_s_const(s, f->result, 0));
     put_variables(s);
     leave_out_stores(s);
     slri_s_finish_function(s);

@@ -2,25 +2,14 @@
 // What a kernel tells the host: its first fault, and what it prints (engine/printed.h).
 #include "emit/spirv/internal.h"
 
-static void begin_helper(struct slri_s *s, uint32_t id, uint32_t result, const uint32_t *param, uint32_t params)
-{
-    uint32_t type[4] = {result};
-    for (uint32_t i = 0; i < params; i++)
-        type[1 + i] = slri_s_uint(s, 4);
-    uint32_t signature = slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, params + 1);
-    SLRI_W(&s->w, &s->w.functions, Function, result, id, 0, signature);
-    for (uint32_t i = 0; i < params; i++)
-        SLRI_W(&s->w, &s->w.functions, FunctionParameter, type[1 + i], param[i]);
-    slri_s_begin_function(s);
-}
-
 // The first thread's is told; its thread goes on.
 static void write_fault(struct slri_s *s)
 {
     uint32_t u32 = slri_s_uint(s, 4), zero = slri_s_u32(s, 0);
-    const uint32_t param[3] = {slri_w_id(&s->w), slri_w_id(&s->w), slri_w_id(&s->w)};
+    const uint32_t type[4] = {slri_s_type(s, SLRI_VOID), u32, u32, u32};
+    uint32_t param[3];
     s->fault_function = slri_w_id(&s->w);
-    begin_helper(s, s->fault_function, slri_s_type(s, SLRI_VOID), param, 3);
+    slri_s_begin_function(s, s->fault_function, type, 4, param);
     uint32_t to = slri_s_given_address(s, s->facts.faulted);
     struct slri_s_place place = slri_s_place_at(to, 0), file = slri_s_place_at(to, 4), line = slri_s_place_at(to, 8);
     uint32_t was = SLRI_MAKE(s, AtomicCompareExchange, u32, slri_s_reference(s, &place, 4),
@@ -29,7 +18,6 @@ static void write_fault(struct slri_s *s)
     slri_s_store_bits(s, &file, 4, param[1]);
     slri_s_store_bits(s, &line, 4, param[2]);
     slri_s_end_if(s, merge);
-    slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
     slri_s_finish_function(s);
 }
 
@@ -45,9 +33,10 @@ static struct slri_s_place printed_at(struct slri_s *s, uint32_t to, uint32_t of
 static void write_print(struct slri_s *s)
 {
     uint32_t u32 = slri_s_uint(s, 4), boolean = slri_s_bool(s), zero = slri_s_u32(s, 0);
-    const uint32_t param[2] = {slri_w_id(&s->w), slri_w_id(&s->w)};
+    const uint32_t type[3] = {u32, u32, u32};
+    uint32_t param[2];
     s->print_function = slri_w_id(&s->w);
-    begin_helper(s, s->print_function, u32, param, 2);
+    slri_s_begin_function(s, s->print_function, type, 3, param);
     uint32_t result = slri_s_own(s, u32, zero), seen = slri_s_own(s, u32, 0);
     uint32_t to = slri_s_given_address(s, s->facts.printed);
     struct slri_s_place used = slri_s_place_at(to, 0), lost = slri_s_place_at(to, 4), room = slri_s_place_at(to, 8);
@@ -79,7 +68,7 @@ static void write_print(struct slri_s *s)
     slri_s_branch(s, loop.header);
     slri_s_begin(s, loop.merge);
     slri_s_end_if(s, heard);
-    SLRI_DO(s, ReturnValue, SLRI_MAKE(s, Load, u32, result));
+    slri_s_return(s, SLRI_MAKE(s, Load, u32, result));
     slri_s_finish_function(s);
 }
 

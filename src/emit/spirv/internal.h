@@ -40,7 +40,7 @@ struct slri_s_place {
     uint32_t address; // id of one; 0: it is an element of `array`
     uint32_t pointer; // the address as a pointer to words; 0: it is not made yet
     struct slri_s_array array;
-    uint32_t offset; // id of a number of slri_s_offset's type, in bytes; 0: none
+    uint32_t offset; // id of a number of bytes, of 32 bits among words, else of 64; 0: none
     uint64_t at;     // bytes behind it, or the offset
     bool is_volatile;
 };
@@ -68,7 +68,7 @@ struct slri_s {
     // The module's ids.
     uint32_t pushed;    // member of the push block: the first word of the arguments there
     uint32_t all_words; // the type of a pointer to memory as words
-    uint32_t glsl, push, workgroup_id, local_id, subgroup_lane, block_size[3], *file;
+    uint32_t glsl, push, workgroup_id, local_id, block_size[3], *file;
     uint32_t *function_id;       // by index
     struct slri_given **literal; // by function and parameter
     uint32_t fault_function, print_function;
@@ -104,6 +104,7 @@ uint32_t slri_s_glsl(struct slri_s *s, uint32_t function, uint32_t type, const u
                 sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 void slri_s_begin(struct slri_s *s, uint32_t id); // the block of that label
 void slri_s_branch(struct slri_s *s, uint32_t to);
+void slri_s_return(struct slri_s *s, uint32_t value);
 // `if (condition) {` and `}`: the label where it ends.
 uint32_t slri_s_if(struct slri_s *s, uint32_t condition);
 void slri_s_end_if(struct slri_s *s, uint32_t merge);
@@ -123,9 +124,8 @@ uint32_t slri_s_pointer(struct slri_s *s, uint32_t storage, uint32_t to);
 uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value); // an integer
 uint32_t slri_s_const(struct slri_s *s, enum slri_kind kind, uint64_t bits);
 uint32_t slri_s_u32(struct slri_s *s, uint32_t value);
-uint32_t slri_s_offset(struct slri_s *s, uint64_t bytes);       // of 32 bits among words, else of 64
-uint32_t slri_s_address(struct slri_s *s);                      // the type of one
-uint32_t slri_s_is_address(struct slri_s *s, uint32_t address); // bool: it is not 0
+uint32_t slri_s_address(struct slri_s *s);                                                     // the type of one
+uint32_t slri_s_is_address(struct slri_s *s, uint32_t address);                                // bool: it is not 0
 uint32_t slri_s_variable(struct slri_s *s, uint32_t storage, uint32_t type, uint32_t initial); // of the module
 uint32_t slri_s_own(struct slri_s *s, uint32_t type, uint32_t initial);                        // of the function
 
@@ -146,7 +146,8 @@ uint32_t slri_s_narrow_of(struct slri_s *s, uint32_t id);   // the low word of a
 
 // ---- function.c, flow.c
 void slri_s_function(struct slri_s *s, uint32_t index);
-void slri_s_begin_function(struct slri_s *s); // its first block
+// Of the types of its result and parameters; gives the parameters' ids.
+void slri_s_begin_function(struct slri_s *s, uint32_t id, const uint32_t *type, uint32_t types, uint32_t *param);
 void slri_s_finish_function(struct slri_s *s);
 uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type); // what the push block has
 uint32_t slri_s_arguments(struct slri_s *s);                              // the address of the argument block
@@ -181,7 +182,7 @@ uint32_t slri_s_scope(struct slri_s *s, enum slri_scope scope);
 uint32_t slri_s_semantics(struct slri_s *s, bool acquires, bool releases);
 
 // ---- block.c, host.c
-void slri_s_barrier(struct slri_s *s);
+void slri_s_meet(struct slri_s *s, uint32_t scope); // a barrier
 void slri_s_warp(struct slri_s *s, const struct slri_instr *in);
 uint32_t slri_s_builtin(struct slri_s *s, enum slri_builtin builtin);
 void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault);

@@ -25,8 +25,7 @@ uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel)
 {
     const uint32_t type[] = {slri_s_type(s, SLRI_VOID)}, u32 = slri_s_uint(s, 4);
     const uint32_t main = slri_w_id(&s->w);
-    SLRI_W(&s->w, &s->w.functions, Function, type[0], main, 0, slri_w_once(&s->w, SLRI_W_TypeFunction, 0, type, 1));
-    slri_s_begin_function(s);
+    slri_s_begin_function(s, main, type, 1, NULL);
     const uint32_t call[] = {type[0], slri_w_id(&s->w), kernel};
     slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, 3);
     uint32_t turns = slri_s_pushed(s, MEMBER_TURNS, u32), taken = count_turns(s, turns);
@@ -34,7 +33,6 @@ uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel)
     struct slri_s_place word = slri_s_place_at(slri_s_pushed(s, MEMBER_ENDED, slri_s_address(s)), 0);
     slri_s_store_bits(s, &word, 4, slri_s_pushed(s, MEMBER_NUMBER, u32));
     slri_s_end_if(s, merge);
-    slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
     slri_s_finish_function(s);
     return main;
 }

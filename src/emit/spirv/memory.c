@@ -177,8 +177,8 @@ struct slri_s_place slri_s_behind(const struct slri_s_place *place, uint64_t byt
 // The offset in bytes.
 static uint32_t offset_of(struct slri_s *s, const struct slri_s_place *place)
 {
-    const uint32_t at = slri_s_offset(s, place->at);
-    return place->offset ? SLRI_MAKE(s, IAdd, slri_s_uint(s, s->words ? 4 : 8), place->offset, at) : at;
+    const uint32_t bytes = s->words ? 4 : 8, at = slri_s_bits(s, bytes, place->at);
+    return place->offset ? SLRI_MAKE(s, IAdd, slri_s_uint(s, bytes), place->offset, at) : at;
 }
 
 // The same of 32 bits, as an index is.

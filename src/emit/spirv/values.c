@@ -61,11 +61,6 @@ uint32_t slri_s_u32(struct slri_s *s, uint32_t value)
     return slri_s_bits(s, 4, value);
 }
 
-uint32_t slri_s_offset(struct slri_s *s, uint64_t bytes)
-{
-    return slri_s_bits(s, s->words ? 4 : 8, bytes);
-}
-
 uint32_t slri_s_address(struct slri_s *s)
 {
     return s->words ? SLRI_W_ONCE(&s->w, TypeVector, 0, slri_s_uint(s, 4), 2) : slri_s_uint(s, 8);
@@ -89,7 +84,7 @@ static uint32_t put_variable(struct slri_s *s, struct slri_w_part *part, uint32_
 uint32_t slri_s_variable(struct slri_s *s, uint32_t storage, uint32_t type, uint32_t initial)
 {
     const uint32_t id = put_variable(s, &s->w.globals, storage, type, initial);
-    slri_w_list(&s->w, id);
+    slri_w_add(&s->w, &s->w.interface, &id, 1);
     return id;
 }
 
@@ -152,6 +147,12 @@ void slri_s_branch(struct slri_s *s, uint32_t to)
 {
     if (!s->ended)
         SLRI_DO(s, Branch, to);
+    s->ended = true;
+}
+
+void slri_s_return(struct slri_s *s, uint32_t value)
+{
+    SLRI_DO(s, ReturnValue, value);
     s->ended = true;
 }
 

@@ -23,7 +23,7 @@ static bool make_room(struct slri_w *w, struct slri_w_part *part, size_t words)
     return true;
 }
 
-static void put_all(struct slri_w *w, struct slri_w_part *part, const uint32_t *word, size_t count)
+void slri_w_add(struct slri_w *w, struct slri_w_part *part, const uint32_t *word, size_t count)
 {
     if (count == 0 || !make_room(w, part, count))
         return;
@@ -33,29 +33,24 @@ static void put_all(struct slri_w *w, struct slri_w_part *part, const uint32_t *
 
 void slri_w_put(struct slri_w *w, struct slri_w_part *part, enum slri_w_op op, const uint32_t *operand, size_t count)
 {
-    put_all(w, part, &(uint32_t){(uint32_t)(count + 1) << 16 | (uint32_t)op}, 1);
-    put_all(w, part, operand, count);
+    slri_w_add(w, part, &(uint32_t){(uint32_t)(count + 1) << 16 | (uint32_t)op}, 1);
+    slri_w_add(w, part, operand, count);
 }
 
 void slri_w_put_text(struct slri_w *w, struct slri_w_part *part, enum slri_w_op op, const uint32_t *before,
                      size_t count, const char *text, const struct slri_w_part *behind)
 {
     size_t length = strlen(text), words = length / 4 + 1, ids = behind ? behind->count : 0;
-    put_all(w, part, &(uint32_t){(uint32_t)(1 + count + words + ids) << 16 | (uint32_t)op}, 1);
-    put_all(w, part, before, count);
+    slri_w_add(w, part, &(uint32_t){(uint32_t)(1 + count + words + ids) << 16 | (uint32_t)op}, 1);
+    slri_w_add(w, part, before, count);
     for (size_t at = 0; at < words; at++) {
         uint32_t word = 0;
         for (size_t byte = 0; byte < 4 && at * 4 + byte < length; byte++)
             word |= (uint32_t)(unsigned char)text[at * 4 + byte] << 8 * byte;
-        put_all(w, part, &word, 1);
+        slri_w_add(w, part, &word, 1);
     }
     if (behind)
-        put_all(w, part, behind->word, behind->count);
-}
-
-void slri_w_append(struct slri_w *w, struct slri_w_part *to, const struct slri_w_part *from)
-{
-    put_all(w, to, from->word, from->count);
+        slri_w_add(w, part, behind->word, behind->count);
 }
 
 static uint32_t hash(enum slri_w_op op, uint32_t type, const uint32_t *operand, uint32_t count)
@@ -85,12 +80,12 @@ uint32_t slri_w_once(struct slri_w *w, enum slri_w_op op, uint32_t type, const u
         if (is_same(w, w->links.word[link - 1], op, type, operand, count))
             return w->globals.word[w->links.word[link - 1] + (type ? 2 : 1)];
     const uint32_t id = slri_w_id(w), head = (count + (type ? 3 : 2)) << 16 | (uint32_t)op;
-    put_all(w, &w->links, (const uint32_t[]){(uint32_t)w->globals.count, *newest}, 2);
+    slri_w_add(w, &w->links, (const uint32_t[]){(uint32_t)w->globals.count, *newest}, 2);
     *newest = (uint32_t)w->links.count - 1;
-    put_all(w, &w->globals, &head, 1);
-    put_all(w, &w->globals, &type, type ? 1 : 0);
-    put_all(w, &w->globals, &id, 1);
-    put_all(w, &w->globals, operand, count);
+    slri_w_add(w, &w->globals, &head, 1);
+    slri_w_add(w, &w->globals, &type, type ? 1 : 0);
+    slri_w_add(w, &w->globals, &id, 1);
+    slri_w_add(w, &w->globals, operand, count);
     return id;
 }
 
@@ -108,15 +103,4 @@ void slri_w_destroy(struct slri_w *w)
                                  &w->functions,    &w->variables, &w->code,    &w->interface,   &w->links};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->word);
-}
-
-void slri_w_list(struct slri_w *w, uint32_t id)
-{
-    put_all(w, &w->interface, &id, 1);
-}
-
-void slri_w_free_part(struct slri_w_part *part)
-{
-    free(part->word);
-    *part = (struct slri_w_part){0};
 }

@@ -221,6 +221,7 @@ struct slri_w {
 };
 
 uint32_t slri_w_id(struct slri_w *w);
+void slri_w_add(struct slri_w *w, struct slri_w_part *part, const uint32_t *word, size_t count);
 void slri_w_put(struct slri_w *w, struct slri_w_part *part, enum slri_w_op op, const uint32_t *operand, size_t count);
 #define SLRI_W(w, part, op, ...)                                                                                       \
     slri_w_put(w, part, SLRI_W_##op, (const uint32_t[]){__VA_ARGS__},                                                  \
@@ -233,9 +234,6 @@ uint32_t slri_w_once(struct slri_w *w, enum slri_w_op op, uint32_t type, const u
     slri_w_once(w, SLRI_W_##op, type, (const uint32_t[]){__VA_ARGS__},                                                 \
                 sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 void slri_w_capability(struct slri_w *w, uint32_t capability); // once each
-void slri_w_list(struct slri_w *w, uint32_t id);               // among the ids of the interface
-void slri_w_append(struct slri_w *w, struct slri_w_part *to, const struct slri_w_part *from);
-void slri_w_free_part(struct slri_w_part *part);
 void slri_w_destroy(struct slri_w *w);
 
 #endif
