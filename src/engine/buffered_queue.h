@@ -31,6 +31,10 @@ struct slri_back {
 
 // What differs by driver. All get the queue that the backend made; an error ends the command that is being encoded.
 struct slri_buffered_calls {
+    size_t bytes; // of the backend's struct
+    // Makes the driver's objects of a queue, all zero before (slri_buffered_queue_create). Where it fails, `free` frees
+    // them.
+    slr_status (*make)(void *device, uint32_t priority, void *queue);
     bool splits_lists; // the commands of a recorded list count one by one; else a list is one command
     // Begins submission number `submits`, which is recorded from now on.
     slr_status (*open)(struct slri_buffered_queue *queue);

@@ -22,8 +22,8 @@ slr_status slri_mt_code_write(void *device, struct slri_code_text *text)
     const struct slri_msl_options options = {.block = text->shape.block, .version = metal->facts.language};
     const struct slri_mt_size *of = &metal->facts.most_threads;
     const uint32_t most[] = {(uint32_t)of->width, (uint32_t)of->height, (uint32_t)of->depth};
-    SLRI_TRY(slri_code_check_block(text, metal->name, most, most[0]));
-    SLRI_TRY(slri_code_check_shared(text, metal->name, text->entry->shared_bytes, metal->facts.most_shared_bytes));
+    SLRI_TRY(slri_code_check_block(text, metal->base.name, most, most[0]));
+    SLRI_TRY(slri_code_check_shared(text, metal->base.name, text->entry->shared_bytes, metal->facts.most_shared_bytes));
     slri_code_identify(text, metal->facts.name);
     slri_code_identify(text, metal->facts.system);
     slri_text_printf(&text->label, "%s\n%s\n%s, macOS %s", text->name, text->file, metal->facts.name,
@@ -67,7 +67,7 @@ static slr_status refuse(const struct making *making, const char *call, slri_mt_
         return slri_mt_nothing(making->metal, call);
     slri_mt_error_words(making->metal->mt, error, words, sizeof words);
     return SLRI_FAIL(COMPILE, "kernel %s: the compiler of device '%s' rejected its MSL: %s", making->name,
-                     making->metal->name, words);
+                     making->metal->base.name, words);
 }
 
 static slr_status make_library(struct making *making, const char *text, uint32_t version)
@@ -75,7 +75,7 @@ static slr_status make_library(struct making *making, const char *text, uint32_t
     const struct slri_metal *metal = making->metal;
     const struct slri_mt_runtime *mt = metal->mt;
     slri_mt_id source, options, error = NULL;
-    SLRI_TRY(slri_loss_check(&metal->loss));
+    SLRI_TRY(slri_loss_check(&metal->base.loss));
     SLRI_TRY(make_string(metal, text, &source));
     SLRI_TRY(make_new(metal, mt->class.MTLCompileOptions, &options));
     SLRI_MT_WITH(mt, options, set_fast_math, false);
@@ -190,10 +190,10 @@ static slr_status check_pipeline(const struct slri_metal *metal, const struct sl
     const uint32_t *block = text->shape.block;
     if (kernel->facts.has_warps && width != 32)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: device '%s' has warps of %llu threads, and it counts on 32",
-                         text->name, metal->name, (unsigned long long)width);
+                         text->name, metal->base.name, (unsigned long long)width);
     if ((uint64_t)block[0] * block[1] * block[2] > most)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: blocks of %u x %u x %u threads; on device '%s' it has at most %llu",
-                         text->name, block[0], block[1], block[2], metal->name, (unsigned long long)most);
+                         text->name, block[0], block[1], block[2], metal->base.name, (unsigned long long)most);
     return SLR_OK;
 }
 
@@ -222,14 +222,14 @@ static slr_status make_kernel(struct slri_metal *metal, const struct slri_code_t
                               const struct slri_blob *stored, struct slri_blob *made, void **loaded)
 {
     void *kernel;
-    SLRI_TRY(slri_loaded_add(&metal->kernels, text->entry->name, &kernel));
+    SLRI_TRY(slri_loaded_add(&metal->base.kernels, text->entry->name, &kernel));
     void *pool = metal->mt->push_pool();
     slr_status status = fill_kernel(metal, text, stored, made, kernel);
     metal->mt->pop_pool(pool);
     if (status == SLR_OK)
         *loaded = kernel;
     else
-        slri_mt_code_unload(metal, kernel);
+        slri_buffered_unload(metal, kernel);
     return status;
 }
 
@@ -252,20 +252,6 @@ static void drop_pipeline(void *device, struct slri_loaded *loaded)
 }
 
 const struct slri_loaded_calls slri_mt_loaded_calls = {.bytes = sizeof(struct slri_mt_kernel), .drop = drop_pipeline};
-
-void slri_mt_code_unload(void *device, void *loaded)
-{
-    struct slri_metal *metal = device;
-    slri_loaded_remove(&metal->kernels, loaded);
-}
-
-void slri_mt_code_forget(struct slri_metal *metal)
-{
-    slri_loaded_forget(&metal->kernels);
-    if (!slri_hangs(&metal->loss))
-        slri_mt_release(metal, metal->tool);
-    metal->tool = NULL;
-}
 
 slr_status slri_mt_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
 {
@@ -303,9 +289,9 @@ static slr_status make_tool(struct slri_metal *metal)
 
 slr_status slri_mt_code_tool(struct slri_metal *metal, slri_mt_id *out)
 {
-    slri_mutex_lock(&metal->kernels.lock);
+    slri_mutex_lock(&metal->base.kernels.lock);
     slr_status status = metal->tool ? SLR_OK : make_tool(metal);
     *out = metal->tool;
-    slri_mutex_unlock(&metal->kernels.lock);
+    slri_mutex_unlock(&metal->base.kernels.lock);
     return status;
 }

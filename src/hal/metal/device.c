@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Metal devices: opening, closing, the table of functions.
-#include "base/alloc.h"
 #include "base/status.h"
-#include "engine/kept_list.h"
-#include "engine/ring_mode.h"
-#include "engine/spec.h"
 #include "hal/metal/metal.h"
 
 static slr_status metal_probe(bool automatic, uint32_t *devices)
@@ -30,81 +26,41 @@ static slr_status start(void *device, uint64_t deadline_ns)
     return status;
 }
 
-static slr_status find(struct slri_metal *metal, const struct slri_spec *spec)
+static slr_status find(void *device, const struct slri_spec *spec)
 {
-    static const char *const known[] = {"ring", NULL};
-    SLRI_TRY(slri_spec_check_options(spec, known));
-    SLRI_TRY(slri_ring_mode_choose(spec, metal->name, &metal->ring_mode));
-    SLRI_TRY(slri_mt_load(&metal->mt));
-    return start(metal, 0);
+    struct slri_metal *metal = device;
+    (void)spec; // its index is kept
+    return slri_mt_load(&metal->mt);
 }
 
 // Of a device that hangs nothing is freed that it may still touch.
 static void give_up(void *device)
 {
     struct slri_metal *metal = device;
-    slri_mt_memory_forget(metal);
-    slri_mt_code_forget(metal);
-    if (metal->device && !slri_hangs(&metal->loss))
+    if (!metal->mt)
+        return;
+    void *pool = metal->mt->push_pool();
+    slri_buffered_forget(&metal->base);
+    if (!slri_hangs(&metal->base.loss)) {
+        slri_mt_release(metal, metal->tool);
         slri_mt_release(metal, metal->device);
-    metal->device = NULL;
-}
-
-static void metal_close(void *device)
-{
-    struct slri_metal *metal = device;
-    void *pool = metal->mt ? metal->mt->push_pool() : NULL;
-    give_up(metal);
-    if (metal->mt)
-        metal->mt->pop_pool(pool);
-    slri_loaded_destroy(&metal->kernels);
-    slri_places_destroy(&metal->chunks);
-    slri_loss_destroy(&metal->loss);
-    slri_free(metal->allocator, metal, sizeof *metal);
+    }
+    metal->tool = metal->device = NULL;
+    metal->mt->pop_pool(pool);
 }
 
 static slr_status metal_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
 {
-    struct slri_metal *metal = slri_alloc(allocator, sizeof *metal);
-    if (!metal)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a Metal device");
-    metal->allocator = allocator;
-    metal->index = spec->index;
-    slri_spec_put_name(spec, "metal", metal->name, sizeof metal->name);
-    slri_loss_init(&metal->loss, metal->name);
-    slri_places_init(&metal->chunks, allocator, metal->name, sizeof(struct slri_mt_chunk));
-    metal->kernels = (struct slri_loaded_list){
-        .call = &slri_mt_loaded_calls, .device = metal, .allocator = allocator, .loss = &metal->loss};
-    slri_loaded_init(&metal->kernels);
-    slr_status status = find(metal, spec);
-    if (status == SLR_OK)
-        *device = metal;
-    else
-        metal_close(metal);
-    return status;
-}
-
-// ---- opening again -------------------------------------------------------------------------------------------------
-
-// What lay on the device may be wrong, and all is made anew.
-static slr_status metal_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user)
-{
-    static const struct slri_reopening how = {start, give_up};
-    struct slri_metal *metal = device;
-    SLRI_TRY(quiesce(user));
-    void *pool = metal->mt->push_pool();
-    slr_status status = slri_loss_replace(&metal->loss, &how, metal, deadline_ns);
-    metal->mt->pop_pool(pool);
-    return status;
-}
-
-// Metal has command buffers that run once alone.
-static slr_status metal_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
-                                    uint32_t commands, void **list)
-{
-    struct slri_metal *metal = device;
-    SLRI_TRY(slri_loss_check(&metal->loss));
-    return slri_kept_list_create(metal->name, metal->allocator, false, command, extras, commands, list);
+    static const struct slri_buffered_driver driver = {.name = "metal",
+                                                       .bytes = sizeof(struct slri_metal),
+                                                       .chunk_bytes = sizeof(struct slri_mt_chunk),
+                                                       .loaded = &slri_mt_loaded_calls,
+                                                       .calls = &slri_mt_queue_calls,
+                                                       .find = find,
+                                                       .start = start,
+                                                       .give_up = give_up,
+                                                       .free_chunk = slri_mt_chunk_free};
+    return slri_buffered_open(&driver, spec, allocator, device);
 }
 
 const struct slri_backend slri_backend_metal = {
@@ -113,23 +69,23 @@ const struct slri_backend slri_backend_metal = {
     .kernel_per = SLRI_KERNEL_PER_SHAPE,
     .probe = metal_probe,
     .open = metal_open,
-    .close = metal_close,
+    .close = slri_buffered_close,
     .facts = slri_mt_facts,
-    .reopen = metal_reopen,
+    .reopen = slri_buffered_reopen,
     .memory_create = slri_mt_memory_create,
-    .memory_destroy = slri_mt_memory_destroy,
+    .memory_destroy = slri_buffered_memory_destroy,
     .encode = slri_mt_encode,
     .wait = slri_mt_wait,
     .queue_create = slri_mt_queue_create,
     .queue_destroy = slri_mt_queue_destroy,
     .metrics = slri_mt_metrics,
     .locate = slri_mt_locate,
-    .list_create = metal_list_create,
-    .list_destroy = slri_kept_list_destroy,
+    .list_create = slri_buffered_list_create,
+    .list_destroy = slri_buffered_list_destroy,
     .code_write = slri_mt_code_write,
     .code_build = slri_mt_code_build,
     .code_load = slri_mt_code_load,
-    .code_unload = slri_mt_code_unload,
+    .code_unload = slri_buffered_unload,
     .code_kernel = slri_mt_code_kernel,
     .kernel_use = slri_mt_code_use,
 };

@@ -20,7 +20,7 @@ void slri_mt_error_words(const struct slri_mt_runtime *mt, slri_mt_id error, cha
 
 slr_status slri_mt_nothing(const struct slri_metal *metal, const char *call)
 {
-    return SLRI_FAIL(NO_MEMORY, "device '%s': %s gives nothing: out of memory", metal->name, call);
+    return SLRI_FAIL(NO_MEMORY, "device '%s': %s gives nothing: out of memory", metal->base.name, call);
 }
 
 slr_status slri_mt_check(struct slri_metal *metal, slri_mt_id commands)
@@ -31,9 +31,9 @@ slr_status slri_mt_check(struct slri_metal *metal, slri_mt_id commands)
     slri_mt_id error = SLRI_MT(metal->mt, commands, error);
     slri_mt_error_words(metal->mt, error, words, sizeof words);
     if (error && SLRI_MT(metal->mt, error, code) == SLRI_MT_OUT_OF_MEMORY)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': a command buffer failed: %s", metal->name, words);
+        return SLRI_FAIL(NO_MEMORY, "device '%s': a command buffer failed: %s", metal->base.name, words);
     snprintf(why, sizeof why, "a command buffer failed: %s", words);
-    return slri_lose(&metal->loss, why); // whatever it was, nobody knows what the device still did
+    return slri_lose(&metal->base.loss, why); // whatever it was, nobody knows what the device still did
 }
 
 void slri_mt_release(const struct slri_metal *metal, slri_mt_id object)

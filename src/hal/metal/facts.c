@@ -2,7 +2,6 @@
 // The devices: which there are, what they say of themselves; figures of an open one.
 #include "base/status.h"
 #include "engine/counted.h"
-#include "engine/ring_mode.h"
 #include "hal/metal/metal.h"
 
 #include <stdio.h>
@@ -56,12 +55,12 @@ static void ask(const struct slri_mt_runtime *mt, slri_mt_id device, struct slri
 static slr_status take_device(struct slri_metal *metal, slri_mt_id devices, uint32_t count)
 {
     const struct slri_mt_runtime *mt = metal->mt;
-    if (metal->index >= count)
-        return SLRI_FAIL(NO_DEVICE, "device '%s': there are only %u", metal->name, count);
-    slri_mt_id device = SLRI_MT_WITH(mt, devices, object_at, metal->index);
+    if (metal->base.index >= count)
+        return SLRI_FAIL(NO_DEVICE, "device '%s': there are only %u", metal->base.name, count);
+    slri_mt_id device = SLRI_MT_WITH(mt, devices, object_at, metal->base.index);
     ask(mt, device, &metal->facts);
     if (!SLRI_MT_WITH(mt, device, supports_family, SLRI_MT_FAMILY_METAL3))
-        return SLRI_FAIL(NO_DEVICE, "device '%s' (%s) lacks Metal 3", metal->name, metal->facts.name);
+        return SLRI_FAIL(NO_DEVICE, "device '%s' (%s) lacks Metal 3", metal->base.name, metal->facts.name);
     metal->device = SLRI_MT(mt, device, retain);
     return SLR_OK;
 }
@@ -97,7 +96,6 @@ static void describe(const struct slri_metal *metal, slr_device_info *out)
 
 static void identify(const struct slri_metal *metal, struct slri_identity *out)
 {
-    slri_ring_mode_put_name(metal->name, metal->ring_mode, out->device, sizeof out->device);
     snprintf(out->model, sizeof out->model, "%s", metal->facts.name);
     snprintf(out->compiler, sizeof out->compiler, "MSL 3.%u", minor_of(metal));
     snprintf(out->driver, sizeof out->driver, "macOS %s", metal->facts.system);
@@ -105,8 +103,8 @@ static void identify(const struct slri_metal *metal, struct slri_identity *out)
 
 static slr_status classify(uint32_t index, slr_device_class *out)
 {
-    struct slri_metal metal = {.index = index};
-    snprintf(metal.name, sizeof metal.name, "metal:%u", index);
+    struct slri_metal metal = {.base = {.index = index}};
+    snprintf(metal.base.name, sizeof metal.base.name, "metal:%u", index);
     SLRI_TRY(slri_mt_load(&metal.mt));
     void *pool = metal.mt->push_pool();
     slr_status status = slri_mt_find_device(&metal);
@@ -118,22 +116,17 @@ static slr_status classify(uint32_t index, slr_device_class *out)
 
 slr_status slri_mt_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
 {
-    const struct slri_metal *metal = device;
+    struct slri_metal *metal = device;
     *out = (struct slri_facts){0};
     if (!metal)
         return classify(index, &out->device_class);
-    *out = (struct slri_facts){.device_class = metal->facts.device_class,
-                               .unified = metal->facts.is_unified,
-                               .has_private = metal->facts.is_unified,
-                               .pinning = SLRI_PINNED_ALREADY,
-                               .ring_mode = metal->ring_mode,
-                               .loss = (struct slri_loss *)(uintptr_t)&metal->loss,
-                               .hang_timeout_ns = SLRI_HANG_TIMEOUT_NS,
-                               .never_persistent = // which would wait for the host's messages
-                               "Metal ends kernels that run for long, and promises no progress of one beside others",
-                               .queue = {SLRI_BUFFERED_FACTS},
-                               .limits = {.block_threads = (uint32_t)metal->facts.most_threads.width,
-                                          .block_shared_bytes = metal->facts.most_shared_bytes}};
+    const struct slri_mt_facts *facts = &metal->facts;
+    slri_buffered_facts(&metal->base, facts->device_class, (uint32_t)facts->most_threads.width,
+                        facts->most_shared_bytes, out);
+    out->unified = out->has_private = facts->is_unified;
+    out->pinning = SLRI_PINNED_ALREADY;
+    out->never_persistent = // which would wait for the host's messages
+        "Metal ends kernels that run for long, and promises no progress of one beside others";
     identify(metal, &out->identity);
     if (info)
         describe(metal, info);

@@ -12,16 +12,12 @@
 
 slr_status slri_mt_buffer_make(struct slri_metal *metal, uint64_t bytes, bool is_seen, struct slri_mt_chunk *out)
 {
-    const uint64_t most = metal->facts.most_buffer_bytes;
     const uint64_t whole = bytes ? (bytes + STEP - 1) / STEP * STEP : STEP;
-    SLRI_TRY(slri_loss_check(&metal->loss));
-    if (whole > most)
-        return SLRI_FAIL(NO_MEMORY, "device '%s' has no buffers of %llu B; its longest have %llu B", metal->name,
-                         (unsigned long long)bytes, (unsigned long long)most);
+    SLRI_TRY(slri_buffered_check_bytes(&metal->base, whole, metal->facts.most_buffer_bytes));
     slri_mt_id made =
         SLRI_MT_WITH(metal->mt, metal->device, new_buffer, whole, is_seen ? SLRI_MT_SHARED : SLRI_MT_PRIVATE);
     if (!made)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': newBuffer gives nothing: no memory for %llu B", metal->name,
+        return SLRI_FAIL(NO_MEMORY, "device '%s': newBuffer gives nothing: no memory for %llu B", metal->base.name,
                          (unsigned long long)bytes);
     *out = (struct slri_mt_chunk){.bytes = whole,
                                   .address = SLRI_MT(metal->mt, made, gpu_address),
@@ -30,10 +26,12 @@ slr_status slri_mt_buffer_make(struct slri_metal *metal, uint64_t bytes, bool is
     return SLR_OK;
 }
 
-static void free_buffer(const struct slri_metal *metal, slri_mt_id buffer)
+void slri_mt_chunk_free(void *device, const void *freed)
 {
-    if (!slri_hangs(&metal->loss))
-        slri_mt_release(metal, buffer);
+    const struct slri_metal *metal = device;
+    const struct slri_mt_chunk *chunk = freed;
+    if (!slri_hangs(&metal->base.loss))
+        slri_mt_release(metal, chunk->buffer);
 }
 
 // ---- slots ---------------------------------------------------------------------------------------------------------
@@ -48,32 +46,7 @@ slr_status slri_mt_memory_create(void *device, enum slri_memory_kind kind, uint6
     metal->mt->pop_pool(pool);
     SLRI_TRY(status);
     chunk.key = (uintptr_t)chunk.host;
-    status = chunk.host ? slri_places_add(&metal->chunks, &chunk)
-                        : slri_places_add_anywhere(&metal->chunks, &chunk, NOBODYS);
-    if (status == SLR_OK)
-        *memory = (void *)(uintptr_t)chunk.key;
-    else
-        free_buffer(metal, chunk.buffer);
-    return status;
-}
-
-void slri_mt_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes)
-{
-    struct slri_metal *metal = device;
-    (void)kind, (void)bytes;
-    if (slri_is_lost(&metal->loss)) // it goes with the device
-        return;
-    struct slri_mt_chunk chunk;
-    slri_places_take(&metal->chunks, memory, &chunk);
-    free_buffer(metal, chunk.buffer);
-}
-
-void slri_mt_memory_forget(struct slri_metal *metal)
-{
-    const struct slri_mt_chunk *chunk = metal->chunks.entry;
-    for (uint32_t i = 0; i < metal->chunks.count; ++i)
-        free_buffer(metal, chunk[i].buffer);
-    slri_places_clear(&metal->chunks);
+    return slri_buffered_keep(&metal->base, &metal->base.chunks, &chunk, chunk.host ? 0 : NOBODYS, memory);
 }
 
 void slri_mt_locate(void *device, const void *memory, struct slri_memory_place *out)
@@ -81,6 +54,6 @@ void slri_mt_locate(void *device, const void *memory, struct slri_memory_place *
     struct slri_metal *metal = device;
     struct slri_mt_chunk chunk;
     *out = (struct slri_memory_place){0};
-    slri_places_find(&metal->chunks, memory, &chunk, &out->offset);
+    slri_places_find(&metal->base.chunks, memory, &chunk, &out->offset);
     out->native = chunk.buffer;
 }

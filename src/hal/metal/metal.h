@@ -4,12 +4,8 @@
 #ifndef SLRI_HAL_METAL_METAL_H
 #define SLRI_HAL_METAL_METAL_H
 
-#include "base/thread.h"
 #include "emit/msl/emit_msl.h"
-#include "engine/buffered_queue.h"
-#include "engine/loaded.h"
-#include "engine/loss.h"
-#include "engine/places.h"
+#include "engine/buffered_device.h"
 #include "hal/hal.h"
 #include "hal/metal/api.h"
 
@@ -39,17 +35,10 @@ struct slri_mt_counts {
 #define SLRI_MT_TOOL_THREADS 256u // of a block that copies or fills
 
 struct slri_metal {
+    struct slri_buffered_device base; // first
     const struct slri_mt_runtime *mt;
-    const slr_allocator *allocator;
-    char name[64]; // "metal:0"
-    uint32_t index;
     slri_mt_id device;
     struct slri_mt_facts facts;
-    struct slri_loss loss;
-    slr_ring_mode ring_mode; // that was asked for; 0: the best there is
-
-    struct slri_places chunks; // by their keys
-    struct slri_loaded_list kernels;
     slri_mt_id tool; // under the lock of those: the pipeline that copies and fills; NULL: not made yet
     struct slri_mt_counts counts;
 };
@@ -75,8 +64,7 @@ slr_status slri_mt_metrics(const void *device, slr_metrics *out);
 
 // memory.c
 slr_status slri_mt_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
-void slri_mt_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
-void slri_mt_memory_forget(struct slri_metal *metal); // frees all
+void slri_mt_chunk_free(void *device, const void *chunk);
 slr_status slri_mt_buffer_make(struct slri_metal *metal, uint64_t bytes, bool is_seen, struct slri_mt_chunk *out);
 void slri_mt_locate(void *device, const void *memory, struct slri_memory_place *out);
 
@@ -91,10 +79,8 @@ slr_status slri_mt_code_write(void *device, struct slri_code_text *text);
 slr_status slri_mt_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
 slr_status slri_mt_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
                              void **loaded);
-void slri_mt_code_unload(void *device, void *loaded);
 slr_status slri_mt_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 slr_status slri_mt_code_use(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out);
-void slri_mt_code_forget(struct slri_metal *metal); // what Metal has of it
 slr_status slri_mt_code_tool(struct slri_metal *metal, slri_mt_id *out);
 
 // record.c: commands into an encoder.
@@ -121,6 +107,7 @@ slr_status slri_mt_record_staged(struct slri_mt_recorder *recorder, bool in, con
                                  uint64_t bytes);
 
 // queue.c
+extern const struct slri_buffered_calls slri_mt_queue_calls;
 slr_status slri_mt_queue_create(void *device, uint32_t priority, void **queue);
 void slri_mt_queue_destroy(void *device, void *queue);
 slr_status slri_mt_encode(void *device, void *queue, const struct slri_command *command,

@@ -35,7 +35,7 @@ static void free_queue(struct slri_buffered_queue *base)
 {
     struct slri_mt_queue *queue = of(base);
     struct slri_metal *metal = queue->recorder.metal;
-    if (!slri_hangs(&metal->loss)) {
+    if (!slri_hangs(&metal->base.loss)) {
         drop_open(metal, queue);
         for (uint32_t i = 0; i < base->submits; ++i)
             slri_mt_release(metal, queue->submit[i]);
@@ -97,7 +97,7 @@ static slr_status await_event(struct slri_metal *metal, struct slri_mt_queue *qu
             SLRI_MT(metal->mt, last, status) >= SLRI_MT_COMPLETED) // what has failed may never signal
             return SLR_OK;
         if (left_ms == 0)
-            return slri_lose_hung(&metal->loss, NULL);
+            return slri_lose_hung(&metal->base.loss, NULL);
     }
 }
 
@@ -134,7 +134,7 @@ static slr_status settle(struct slri_buffered_queue *base, slr_status status)
 {
     struct slri_mt_queue *queue = of(base);
     struct slri_metal *metal = queue->recorder.metal;
-    for (uint32_t i = 0; !slri_hangs(&metal->loss) && i < base->submits; ++i)
+    for (uint32_t i = 0; !slri_hangs(&metal->base.loss) && i < base->submits; ++i)
         slri_mt_release(metal, queue->submit[i]);
     return status;
 }
@@ -168,7 +168,7 @@ static slr_status record_command(struct slri_buffered_queue *base, const struct 
     const uint64_t bytes = slri_mt_record_needs(command);
     if (bytes > SLRI_STAGE_PART)
         return SLRI_FAIL(UNSUPPORTED, "device '%s': a launch has %llu B of arguments; at most %llu fit",
-                         recorder->metal->name, (unsigned long long)bytes, (unsigned long long)SLRI_STAGE_PART);
+                         recorder->metal->base.name, (unsigned long long)bytes, (unsigned long long)SLRI_STAGE_PART);
     if (bytes != 0)
         SLRI_TRY(slri_buffered_take(base, bytes, &recorder->block_at));
     return slri_mt_record(recorder, command, extras);
@@ -178,11 +178,11 @@ static unsigned char *seen(struct slri_buffered_queue *base, const void *device)
 {
     uint64_t offset;
     struct slri_mt_chunk chunk;
-    slri_places_find(&of(base)->recorder.metal->chunks, device, &chunk, &offset);
+    slri_places_find(&of(base)->recorder.metal->base.chunks, device, &chunk, &offset);
     return chunk.host ? chunk.host + offset : NULL;
 }
 
-static slr_status make_queue(struct slri_metal *metal, struct slri_mt_queue *queue)
+static slr_status make_objects(struct slri_metal *metal, struct slri_mt_queue *queue)
 {
     queue->recorder.metal = metal;
     queue->base.ticks.ns_a_tick = 1;
@@ -196,28 +196,33 @@ static slr_status make_queue(struct slri_metal *metal, struct slri_mt_queue *que
 
 // ---- slots ---------------------------------------------------------------------------------------------------------
 
+static slr_status make_queue(void *device, uint32_t priority, void *queue)
+{
+    struct slri_metal *metal = device;
+    (void)priority; // Metal has none
+    void *pool = metal->mt->push_pool();
+    slr_status status = make_objects(metal, queue);
+    metal->mt->pop_pool(pool);
+    return status;
+}
+
+const struct slri_buffered_calls slri_mt_queue_calls = {.bytes = sizeof(struct slri_mt_queue),
+                                                        .make = make_queue,
+                                                        .open = open_commands,
+                                                        .read_ticks = read_ticks,
+                                                        .record = record_command,
+                                                        .submit = commit,
+                                                        .await = await_begun,
+                                                        .settle = settle,
+                                                        .free = free_queue,
+                                                        .grow = grow_stage,
+                                                        .copy = copy_staged,
+                                                        .seen = seen};
 slr_status slri_mt_queue_create(void *device, uint32_t priority, void **queue)
 {
-    static const struct slri_buffered_calls calls = {.open = open_commands,
-                                                     .read_ticks = read_ticks,
-                                                     .record = record_command,
-                                                     .submit = commit,
-                                                     .await = await_begun,
-                                                     .settle = settle,
-                                                     .free = free_queue,
-                                                     .grow = grow_stage,
-                                                     .copy = copy_staged,
-                                                     .seen = seen};
-    struct slri_metal *metal = device;
-    void *made;
-    (void)priority; // Metal has none
-    SLRI_TRY(slri_buffered_create(&calls, &metal->loss, metal->allocator, sizeof(struct slri_mt_queue), &made));
+    const struct slri_metal *metal = device;
     void *pool = metal->mt->push_pool();
-    slr_status status = make_queue(metal, made);
-    if (status == SLR_OK)
-        *queue = made;
-    else
-        free_queue(made);
+    slr_status status = slri_buffered_queue_create(device, priority, queue);
     metal->mt->pop_pool(pool);
     return status;
 }

@@ -45,7 +45,7 @@ static uint64_t use_at(struct slri_mt_recorder *recorder, const void *memory, ui
 {
     uint64_t offset;
     struct slri_mt_chunk chunk;
-    slri_places_find(&recorder->metal->chunks, memory, &chunk, &offset);
+    slri_places_find(&recorder->metal->base.chunks, memory, &chunk, &offset);
     use(recorder, chunk.buffer, usage);
     return chunk.address + offset;
 }

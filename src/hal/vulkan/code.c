@@ -19,8 +19,8 @@ static slr_status check_block(const struct slri_vulkan *vulkan, const struct slr
     const char *lacks = slri_vk_refuses(vulkan);
     if (lacks)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: device '%s' (%s) lacks %s, and runs no kernels", text->name,
-                         vulkan->name, vulkan->facts.all.properties.deviceName, lacks);
-    return slri_code_check_block(text, vulkan->name, limits->maxComputeWorkGroupSize,
+                         vulkan->base.name, vulkan->facts.all.properties.deviceName, lacks);
+    return slri_code_check_block(text, vulkan->base.name, limits->maxComputeWorkGroupSize,
                                  limits->maxComputeWorkGroupInvocations);
 }
 
@@ -37,7 +37,7 @@ slr_status slri_vk_code_put(struct slri_vulkan *vulkan, struct slri_code_text *t
     slri_text_append(&text->text, (const char *)spirv.word, spirv.words * sizeof *spirv.word);
     const uint64_t shared = spirv.shared_bytes;
     slri_spirv_free(&spirv);
-    return slri_code_check_shared(text, vulkan->name, shared,
+    return slri_code_check_shared(text, vulkan->base.name, shared,
                                   vulkan->facts.all.properties.limits.maxComputeSharedMemorySize);
 }
 
@@ -50,7 +50,7 @@ slr_status slri_vk_code_write(void *device, struct slri_code_text *text)
     char shape[48], cache[37];
     uint64_t turns;
     SLRI_TRY(check_block(vulkan, text));
-    SLRI_TRY(slri_canary_check(&vulkan->canary, slri_vk_run_canary, vulkan, vulkan->name, &turns));
+    SLRI_TRY(slri_canary_check(&vulkan->base.canary, slri_vk_run_canary, vulkan, vulkan->base.name, &turns));
     snprintf(shape, sizeof shape, "%u,%u,%u", block[0], block[1], block[2]);
     slri_spec_put_uuid(facts->all.properties.pipelineCacheUUID, cache);
     const char *const fields[] = {name, driver, facts->p12.driverInfo, cache, shape};
@@ -94,7 +94,7 @@ static slr_status make_pipeline(void *device, struct slri_loaded *loaded, uint32
     // Of the code, not of the device: there are drivers that say each of these.
     if (result == VK_ERROR_UNKNOWN || result == VK_ERROR_INVALID_SHADER_NV || result == VK_ERROR_INITIALIZATION_FAILED)
         return SLRI_FAIL(COMPILE, "kernel %s: the compiler of device '%s' rejected its SPIR-V (error %d)", loaded->name,
-                         vulkan->name, (int)result);
+                         vulkan->base.name, (int)result);
     *out = (uint64_t)pipeline;
     return slri_vk_check(vulkan, "CreateComputePipelines", result);
 }
@@ -125,7 +125,8 @@ slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kern
 {
     const uint32_t words = dynamic_bytes > 8 ? (dynamic_bytes + 3) / 4 : 2;
     uint64_t pipeline;
-    SLRI_TRY(slri_loaded_pipeline(&vulkan->kernels, &kernel->base, kernel->layout.has_dynamic ? words : 0, &pipeline));
+    SLRI_TRY(
+        slri_loaded_pipeline(&vulkan->base.kernels, &kernel->base, kernel->layout.has_dynamic ? words : 0, &pipeline));
     *out = (VkPipeline)pipeline;
     return SLR_OK;
 }
@@ -156,12 +157,12 @@ slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, co
 {
     struct slri_vulkan *vulkan = device;
     void *kernel;
-    SLRI_TRY(slri_loaded_add(&vulkan->kernels, text->entry->name, &kernel));
+    SLRI_TRY(slri_loaded_add(&vulkan->base.kernels, text->entry->name, &kernel));
     slr_status status = fill_kernel(vulkan, text, blob, kernel);
     if (status == SLR_OK)
         *loaded = kernel;
     else
-        slri_vk_code_unload(vulkan, kernel);
+        slri_buffered_unload(vulkan, kernel);
     return status;
 }
 
@@ -186,12 +187,6 @@ slr_status slri_vk_code_build(void *device, const struct slri_code_text *text, s
     slri_vk_count(&vulkan->counts.pipelines);
     take_cache(vulkan, *loaded, blob);
     return SLR_OK;
-}
-
-void slri_vk_code_unload(void *device, void *loaded)
-{
-    struct slri_vulkan *vulkan = device;
-    slri_loaded_remove(&vulkan->kernels, loaded);
 }
 
 slr_status slri_vk_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)

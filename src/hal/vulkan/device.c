@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Vulkan devices: opening, closing, the table of functions.
-#include "base/alloc.h"
 #include "base/gpu_node.h"
 #include "base/status.h"
-#include "engine/ring_mode.h"
-#include "engine/spec.h"
 #include "hal/vulkan/vulkan.h"
 
 static slr_status vulkan_probe(bool automatic, uint32_t *devices)
@@ -19,7 +16,7 @@ slr_status slri_vk_check(struct slri_vulkan *vulkan, const char *call, VkResult 
 {
     if (result >= VK_SUCCESS)
         return SLR_OK;
-    return slri_loss_seen(&vulkan->loss, slri_vk_failed(vulkan->name, call, result));
+    return slri_loss_seen(&vulkan->base.loss, slri_vk_failed(vulkan->base.name, call, result));
 }
 
 // ---- opening -------------------------------------------------------------------------------------------------------
@@ -33,16 +30,14 @@ static slr_status check_facts(const struct slri_vulkan *vulkan)
                         : !facts->timeline                                    ? "timeline semaphores"
                         : !facts->addresses ? "addresses of buffers (bufferDeviceAddress)"
                                             : NULL;
-    return lacks ? SLRI_FAIL(NO_DEVICE, "device '%s' (%s) lacks %s", vulkan->name, facts->all.properties.deviceName,
-                             lacks)
+    return lacks ? SLRI_FAIL(NO_DEVICE, "device '%s' (%s) lacks %s", vulkan->base.name,
+                             facts->all.properties.deviceName, lacks)
                  : SLR_OK;
 }
 
-static slr_status find(struct slri_vulkan *vulkan, const struct slri_spec *spec)
+static slr_status find(void *device, const struct slri_spec *spec)
 {
-    static const char *const known[] = {"ring", NULL};
-    SLRI_TRY(slri_spec_check_options(spec, known));
-    SLRI_TRY(slri_ring_mode_choose(spec, vulkan->name, &vulkan->ring_mode));
+    struct slri_vulkan *vulkan = device;
     SLRI_TRY(slri_vk_load(&vulkan->vk));
     SLRI_TRY(slri_vk_find_device(vulkan->vk, spec, &vulkan->physical));
     slri_vk_ask(vulkan->vk, vulkan->physical, &vulkan->facts);
@@ -54,12 +49,12 @@ static slr_status create_device(struct slri_vulkan *vulkan)
     const struct slri_vk_facts *facts = &vulkan->facts;
     struct slri_vk_features features;
     const float priority[] = {1.0f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.0f};
-    const uint32_t most = sizeof vulkan->line / sizeof *vulkan->line;
-    vulkan->lines = facts->queues < most ? facts->queues : most;
+    vulkan->lines = facts->queues < SLRI_VK_MOST_LINES ? facts->queues : SLRI_VK_MOST_LINES;
     const VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                             .queueFamilyIndex = facts->family,
                                             .queueCount = vulkan->lines,
-                                            .pQueuePriorities = vulkan->lines == most ? priority : priority + 1};
+                                            .pQueuePriorities =
+                                                vulkan->lines == SLRI_VK_MOST_LINES ? priority : priority + 1};
     const char *extension[SLRI_VK_EXTENSIONS];
     uint32_t extensions = 0;
     for (uint32_t i = 0; i < SLRI_VK_EXTENSIONS; ++i)
@@ -73,7 +68,7 @@ static slr_status create_device(struct slri_vulkan *vulkan)
                                        .enabledExtensionCount = extensions,
                                        .ppEnabledExtensionNames = extension};
     VkResult result = vulkan->vk->CreateDevice(vulkan->physical, &create, NULL, &vulkan->device);
-    return result == VK_SUCCESS ? SLR_OK : slri_vk_failed(vulkan->name, "CreateDevice", result);
+    return result == VK_SUCCESS ? SLR_OK : slri_vk_failed(vulkan->base.name, "CreateDevice", result);
 }
 
 static slr_status start(void *device, uint64_t deadline_ns)
@@ -85,7 +80,7 @@ static slr_status start(void *device, uint64_t deadline_ns)
                                                .pPushConstantRanges = &push};
     (void)deadline_ns; // nothing here waits for long
     SLRI_TRY(create_device(vulkan));
-    SLRI_TRY(slri_vk_find_calls(vulkan->vk, vulkan->device, vulkan->name, &vulkan->call));
+    SLRI_TRY(slri_vk_find_calls(vulkan->vk, vulkan->device, vulkan->base.name, &vulkan->call));
     vulkan->facts.calibrated = vulkan->facts.calibrated && vulkan->call.GetCalibratedTimestampsEXT;
     if (!vulkan->call.GetMemoryHostPointerPropertiesEXT)
         vulkan->facts.host.minImportedHostPointerAlignment = 0;
@@ -102,9 +97,8 @@ static void give_up(void *device)
     if (vulkan->own)
         slri_buffered_destroy(vulkan, vulkan->own);
     vulkan->own = NULL;
-    slri_vk_memory_forget(vulkan);
-    slri_loaded_forget(&vulkan->kernels);
-    if (vulkan->device && vulkan->call.DestroyDevice && !slri_hangs(&vulkan->loss)) {
+    slri_buffered_forget(&vulkan->base);
+    if (vulkan->device && vulkan->call.DestroyDevice && !slri_hangs(&vulkan->base.loss)) {
         vulkan->call.DestroyPipelineLayout(vulkan->device, vulkan->layout, NULL);
         vulkan->call.DestroyDevice(vulkan->device, NULL);
     }
@@ -112,69 +106,43 @@ static void give_up(void *device)
     vulkan->device = NULL;
 }
 
-static void init_locks(struct slri_vulkan *vulkan)
+static void init_locks(void *device)
 {
-    slri_places_init(&vulkan->buffers, vulkan->allocator, vulkan->name, sizeof(struct slri_vk_chunk));
-    slri_places_init(&vulkan->seen, vulkan->allocator, vulkan->name, sizeof(struct slri_vk_chunk));
+    struct slri_vulkan *vulkan = device;
     slri_mutex_init(&vulkan->own_lock);
-    slri_mutex_init(&vulkan->canary.lock);
-    vulkan->kernels = (struct slri_loaded_list){
-        .call = &slri_vk_loaded_calls, .device = vulkan, .allocator = vulkan->allocator, .loss = &vulkan->loss};
-    slri_loaded_init(&vulkan->kernels);
-    for (uint32_t i = 0; i < sizeof vulkan->line / sizeof *vulkan->line; ++i)
+    for (uint32_t i = 0; i < SLRI_VK_MOST_LINES; ++i)
         slri_mutex_init(&vulkan->line[i].lock);
+    slri_vk_stay_open(vulkan);
 }
 
-static void vulkan_close(void *device)
+static void end_locks(void *device)
 {
     struct slri_vulkan *vulkan = device;
     slri_vk_stay_close(vulkan);
-    give_up(vulkan);
-    for (uint32_t i = 0; i < sizeof vulkan->line / sizeof *vulkan->line; ++i)
+    for (uint32_t i = 0; i < SLRI_VK_MOST_LINES; ++i)
         slri_mutex_destroy(&vulkan->line[i].lock);
-    slri_loaded_destroy(&vulkan->kernels);
-    slri_mutex_destroy(&vulkan->canary.lock);
     slri_mutex_destroy(&vulkan->own_lock);
-    slri_places_destroy(&vulkan->seen);
-    slri_places_destroy(&vulkan->buffers);
-    slri_loss_destroy(&vulkan->loss);
-    slri_free(vulkan->allocator, vulkan, sizeof *vulkan);
 }
+
+// ---- slots ---------------------------------------------------------------------------------------------------------
 
 static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
 {
-    struct slri_vulkan *vulkan = slri_alloc(allocator, sizeof *vulkan);
-    if (!vulkan)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a Vulkan device");
-    vulkan->allocator = allocator;
-    slri_spec_put_name(spec, "vulkan", vulkan->name, sizeof vulkan->name);
-    slri_loss_init(&vulkan->loss, vulkan->name);
-    init_locks(vulkan);
-    slri_vk_stay_open(vulkan);
-    slr_status status = find(vulkan, spec);
-    if (status == SLR_OK)
-        status = start(vulkan, 0);
-    if (status == SLR_OK)
-        *device = vulkan;
-    else
-        vulkan_close(vulkan);
-    return status;
-}
-
-// ---- opening again -------------------------------------------------------------------------------------------------
-
-// Another device takes the lost one's place; nothing of that is given to it.
-static slr_status vulkan_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user)
-{
-    static const struct slri_reopening how = {start, give_up};
-    struct slri_vulkan *vulkan = device;
-    SLRI_TRY(quiesce(user));
-    if (!slri_vk_stay_settle(vulkan))
-        return SLRI_FAIL(WRONG_STATE,
-                         "device '%s': a persistent ring kernel has memory that goes with the lost device: destroy it "
-                         "first",
-                         vulkan->name);
-    return slri_loss_replace(&vulkan->loss, &how, vulkan, deadline_ns);
+    static const struct slri_buffered_driver driver = {.name = "vulkan",
+                                                       .bytes = sizeof(struct slri_vulkan),
+                                                       .chunk_bytes = sizeof(struct slri_vk_chunk),
+                                                       .loaded = &slri_vk_loaded_calls,
+                                                       .calls = &slri_vk_queue_calls,
+                                                       .init = init_locks,
+                                                       .end = end_locks,
+                                                       .find = find,
+                                                       .start = start,
+                                                       .may_reopen = slri_vk_stay_check,
+                                                       .give_up = give_up,
+                                                       .free_chunk = slri_vk_chunk_free,
+                                                       .make_list = slri_vk_list_make,
+                                                       .free_list = slri_vk_list_free};
+    return slri_buffered_open(&driver, spec, allocator, device);
 }
 
 const struct slri_backend slri_backend_vulkan = {
@@ -184,23 +152,23 @@ const struct slri_backend slri_backend_vulkan = {
     .kernel_per = SLRI_KERNEL_PER_SHAPE,
     .probe = vulkan_probe,
     .open = vulkan_open,
-    .close = vulkan_close,
+    .close = slri_buffered_close,
     .facts = slri_vk_facts,
-    .reopen = vulkan_reopen,
+    .reopen = slri_buffered_reopen,
     .memory_create = slri_vk_memory_create,
     .memory_destroy = slri_vk_memory_destroy,
     .shares_seen = true,
     .locate = slri_vk_locate,
     .encode = slri_buffered_encode,
     .wait = slri_buffered_wait,
-    .queue_create = slri_vk_queue_create,
+    .queue_create = slri_buffered_queue_create,
     .queue_destroy = slri_buffered_destroy,
     .metrics = slri_vk_metrics,
-    .list_create = slri_vk_list_create,
-    .list_destroy = slri_vk_list_destroy,
+    .list_create = slri_buffered_list_create,
+    .list_destroy = slri_buffered_list_destroy,
     .code_write = slri_vk_code_write,
     .code_build = slri_vk_code_build,
     .code_load = slri_vk_code_load,
-    .code_unload = slri_vk_code_unload,
+    .code_unload = slri_buffered_unload,
     .code_kernel = slri_vk_code_kernel,
 };

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which Vulkan devices are here, and what each can do. Nothing is concluded from a name.
-#include "base/cpu.h"
 #include "base/status.h"
 #include "engine/counted.h"
-#include "engine/ring_mode.h"
 #include "engine/spec.h"
 #include "hal/vulkan/vulkan.h"
 
@@ -295,7 +293,7 @@ static void describe_staying(struct slri_vulkan *vulkan, slr_device_info *out)
 {
     uint64_t turns = 0;
     const char *lacks = slri_vk_cannot_stay(vulkan);
-    (void)slri_canary_ask(&vulkan->canary, slri_vk_run_canary, vulkan, &turns);
+    (void)slri_canary_ask(&vulkan->base.canary, slri_vk_run_canary, vulkan, &turns);
     if (turns != 0)
         snprintf(out->notes, sizeof out->notes,
                  "the driver ends loops after %llu turns without an error: a kernel that needs more fails, and none "
@@ -330,20 +328,9 @@ static void describe(struct slri_vulkan *vulkan, slr_device_info *out)
 static void identify(const struct slri_vulkan *vulkan, struct slri_identity *out)
 {
     const struct slri_vk_facts *facts = &vulkan->facts;
-    slri_ring_mode_put_name(vulkan->name, vulkan->ring_mode, out->device, sizeof out->device);
     snprintf(out->model, sizeof out->model, "%.63s", facts->all.properties.deviceName);
     snprintf(out->compiler, sizeof out->compiler, "%.47s", facts->p12.driverName);
     snprintf(out->driver, sizeof out->driver, "%.47s", facts->p12.driverInfo);
-}
-
-static slr_device_limits limits_of(const struct slri_vk_facts *facts)
-{
-    const VkPhysicalDeviceLimits *limits = &facts->all.properties.limits;
-    const bool is_host = class_of(facts) == SLR_DEVICE_SOFTWARE;
-    return (slr_device_limits){.block_threads = limits->maxComputeWorkGroupInvocations,
-                               .block_shared_bytes = limits->maxComputeSharedMemorySize,
-                               .l1_bytes = is_host ? slri_cpu_cache_bytes(1) : 0,
-                               .l2_bytes = is_host ? slri_cpu_cache_bytes(2) : 0};
 }
 
 static slr_status classify(uint32_t index, slr_device_class *out)
@@ -365,14 +352,11 @@ slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, s
     *out = (struct slri_facts){0};
     if (!vulkan)
         return classify(index, &out->device_class);
-    *out = (struct slri_facts){.device_class = class_of(&vulkan->facts),
-                               .has_pinned = true,
-                               .ring_mode = vulkan->ring_mode,
-                               .loss = &vulkan->loss,
-                               .residents = &vulkan->residents,
-                               .hang_timeout_ns = SLRI_HANG_TIMEOUT_NS,
-                               .queue = {SLRI_BUFFERED_FACTS},
-                               .limits = limits_of(&vulkan->facts)};
+    const VkPhysicalDeviceLimits *limits = &vulkan->facts.all.properties.limits;
+    slri_buffered_facts(&vulkan->base, class_of(&vulkan->facts), limits->maxComputeWorkGroupInvocations,
+                        limits->maxComputeSharedMemorySize, out);
+    out->has_pinned = true;
+    out->residents = &vulkan->residents;
     identify(vulkan, &out->identity);
     if (info)
         describe(vulkan, info);

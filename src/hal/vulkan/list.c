@@ -31,41 +31,23 @@ static slr_status record_list(struct slri_vulkan *vulkan, const struct slri_kept
     return SLR_OK;
 }
 
-static slr_status make_native(struct slri_vulkan *vulkan, struct slri_kept_list *kept)
+slr_status slri_vk_list_make(void *device, struct slri_kept_list *kept)
 {
+    struct slri_vulkan *vulkan = device;
     for (uint32_t i = 0; i < kept->count; ++i)
         if (!slri_vk_record_can(vulkan, &kept->part[i].command))
             return SLR_OK;
-    kept->native = slri_alloc(vulkan->allocator, sizeof(struct slri_vk_list));
+    kept->native = slri_alloc(vulkan->base.allocator, sizeof(struct slri_vk_list));
     return kept->native ? record_list(vulkan, kept, kept->native)
-                        : SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list", vulkan->name);
+                        : SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list", vulkan->base.name);
 }
 
-slr_status slri_vk_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
-                               uint32_t commands, void **list)
+void slri_vk_list_free(void *device, void *native)
 {
     struct slri_vulkan *vulkan = device;
-    void *kept;
-    SLRI_TRY(slri_loss_check(&vulkan->loss));
-    SLRI_TRY(slri_kept_list_create(vulkan->name, vulkan->allocator, false, command, extras, commands, &kept));
-    slr_status status = make_native(vulkan, kept);
-    if (status == SLR_OK)
-        *list = kept;
-    else
-        slri_vk_list_destroy(vulkan, kept);
-    return status;
-}
-
-void slri_vk_list_destroy(void *device, void *list)
-{
-    struct slri_vulkan *vulkan = device;
-    struct slri_kept_list *kept = list;
-    struct slri_vk_list *dying = kept->native;
-    if (dying) {
-        if (!slri_hangs(&vulkan->loss))
-            vulkan->call.DestroyCommandPool(vulkan->device, dying->pool, NULL);
-        slri_vk_recorder_close(&dying->recorder);
-        slri_free(vulkan->allocator, dying, sizeof *dying);
-    }
-    slri_kept_list_destroy(vulkan, kept);
+    struct slri_vk_list *list = native;
+    if (!slri_hangs(&vulkan->base.loss))
+        vulkan->call.DestroyCommandPool(vulkan->device, list->pool, NULL);
+    slri_vk_recorder_close(&list->recorder);
+    slri_free(vulkan->base.allocator, list, sizeof *list);
 }

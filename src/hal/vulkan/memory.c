@@ -40,7 +40,7 @@ void slri_vk_locate(void *device, const void *memory, struct slri_memory_place *
     struct slri_vulkan *vulkan = device;
     struct slri_vk_chunk chunk = {0};
     *out = (struct slri_memory_place){0};
-    slri_places_find(&vulkan->buffers, memory, &chunk, &out->offset);
+    slri_places_find(&vulkan->base.chunks, memory, &chunk, &out->offset);
     out->host = chunk.host ? chunk.host + out->offset : NULL;
 }
 
@@ -48,7 +48,7 @@ uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host)
 {
     struct slri_vk_chunk chunk;
     uint64_t offset;
-    return slri_places_find(&vulkan->seen, host, &chunk, &offset) ? chunk.address + chunk.lead + offset : 0;
+    return slri_places_find(&vulkan->base.seen, host, &chunk, &offset) ? chunk.address + chunk.lead + offset : 0;
 }
 
 // ---- pieces --------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ static slr_status allocate(struct slri_vulkan *vulkan, const struct wish *wish, 
     if (wish->import)
         SLRI_TRY(import_types(vulkan, wish->import, &needs.memoryTypeBits));
     if (!choose_type(vulkan, needs.memoryTypeBits, wish, &how.memoryTypeIndex))
-        return SLRI_FAIL(UNSUPPORTED, "device '%s' has no memory of the kind that is needed", vulkan->name);
+        return SLRI_FAIL(UNSUPPORTED, "device '%s' has no memory of the kind that is needed", vulkan->base.name);
     SLRI_VK_TRY(vulkan, AllocateMemory, vulkan->device, &how, NULL, &chunk->memory);
     SLRI_VK_TRY(vulkan, BindBufferMemory, vulkan->device, chunk->buffer, chunk->memory, 0);
     return SLR_OK;
@@ -141,9 +141,12 @@ static slr_status fill_chunk(struct slri_vulkan *vulkan, const struct wish *wish
     return SLR_OK;
 }
 
-void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk)
+void slri_vk_chunk_free(void *device, const void *freed)
 {
-    if (!chunk->buffer || slri_hangs(&vulkan->loss)) // without one nothing was made, and perhaps no device is there
+    struct slri_vulkan *vulkan = device;
+    const struct slri_vk_chunk *chunk = freed;
+    if (!chunk->buffer ||
+        slri_hangs(&vulkan->base.loss)) // without one nothing was made, and perhaps no device is there
         return;
     vulkan->call.DestroyBuffer(vulkan->device, chunk->buffer, NULL);
     vulkan->call.FreeMemory(vulkan->device, chunk->memory, NULL);
@@ -151,10 +154,7 @@ void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *
 
 static slr_status make_chunk(struct slri_vulkan *vulkan, const struct wish *wish, struct slri_vk_chunk *chunk)
 {
-    SLRI_TRY(slri_loss_check(&vulkan->loss));
-    if (chunk->bytes > vulkan->facts.most_buffer_bytes)
-        return SLRI_FAIL(NO_MEMORY, "device '%s' has no buffers of %llu B; its longest have %llu B", vulkan->name,
-                         (unsigned long long)chunk->bytes, (unsigned long long)vulkan->facts.most_buffer_bytes);
+    SLRI_TRY(slri_buffered_check_bytes(&vulkan->base, chunk->bytes, vulkan->facts.most_buffer_bytes));
     slr_status status = fill_chunk(vulkan, wish, chunk);
     if (status != SLR_OK) {
         slri_vk_chunk_free(vulkan, chunk);
@@ -186,7 +186,7 @@ static struct wish wish_of(const struct slri_vulkan *vulkan, enum slri_memory_ki
 // The list that a kind is in: by the device's address, or by the host's.
 static struct slri_places *chunks_of(struct slri_vulkan *vulkan, enum slri_memory_kind kind)
 {
-    return kind == SLRI_MEMORY_SEEN || kind == SLRI_MEMORY_DEVICE ? &vulkan->buffers : &vulkan->seen;
+    return kind == SLRI_MEMORY_SEEN || kind == SLRI_MEMORY_DEVICE ? &vulkan->base.chunks : &vulkan->base.seen;
 }
 
 // Whole pages, as the driver asks for: those around the application's memory, too.
@@ -196,7 +196,7 @@ static slr_status find_pages(const struct slri_vulkan *vulkan, uintptr_t memory,
     const uint64_t page = vulkan->facts.host.minImportedHostPointerAlignment;
     if (page == 0)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot use memory that the application made: its driver lacks %s",
-                         vulkan->name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+                         vulkan->base.name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     chunk->lead = memory % page;
     chunk->bytes = (chunk->lead + chunk->given + page - 1) / page * page;
     *wish = (struct wish){.must = SEEN, .import = (void *)(memory - chunk->lead)};
@@ -211,7 +211,7 @@ static slr_status make_kind(struct slri_vulkan *vulkan, enum slri_memory_kind ki
     SLRI_TRY(make_chunk(vulkan, &wish, chunk));
     if (kind == SLRI_MEMORY_GIVEN)
         return SLR_OK;
-    chunk->key = chunks_of(vulkan, kind) == &vulkan->seen ? (uintptr_t)chunk->host : chunk->address;
+    chunk->key = chunks_of(vulkan, kind) == &vulkan->base.seen ? (uintptr_t)chunk->host : chunk->address;
     if (!chunk->host)
         return slri_vk_zero_at_once(vulkan, chunk);
     memset(chunk->host, 0, chunk->bytes);
@@ -225,15 +225,13 @@ slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint6
     if (kind == SLRI_MEMORY_GIVEN)
         chunk = (struct slri_vk_chunk){.key = (uintptr_t)*memory, .given = bytes};
     slr_status status = make_kind(vulkan, kind, &chunk);
-    if (status == SLR_OK)
-        status = slri_places_add(chunks_of(vulkan, kind), &chunk);
     if (status != SLR_OK) {
         slri_vk_chunk_free(vulkan, &chunk);
         return status;
     }
+    SLRI_TRY(slri_buffered_keep(&vulkan->base, chunks_of(vulkan, kind), &chunk, 0, memory));
     if (kind == SLRI_MEMORY_SHARED)
         __atomic_fetch_add(&vulkan->stay.pieces, 1, __ATOMIC_RELAXED);
-    *memory = (void *)(uintptr_t)chunk.key;
     return SLR_OK;
 }
 
@@ -242,23 +240,9 @@ void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
     struct slri_vulkan *vulkan = device;
     if (kind == SLRI_MEMORY_SHARED)
         __atomic_fetch_sub(&vulkan->stay.pieces, 1, __ATOMIC_RELAXED);
-    if (slri_is_lost(&vulkan->loss)) // it goes with the device
+    if (slri_is_lost(&vulkan->base.loss)) // it goes with the device
         return;
     const uint64_t given = kind == SLRI_MEMORY_GIVEN ? bytes : 0;
     struct slri_vk_chunk chunk = take_out(chunks_of(vulkan, kind), (uintptr_t)memory, given);
     slri_vk_chunk_free(vulkan, &chunk);
-}
-
-static void forget_list(struct slri_vulkan *vulkan, struct slri_places *chunks)
-{
-    const struct slri_vk_chunk *chunk = chunks->entry;
-    for (uint32_t i = 0; i < chunks->count; ++i)
-        slri_vk_chunk_free(vulkan, &chunk[i]);
-    slri_places_clear(chunks);
-}
-
-void slri_vk_memory_forget(struct slri_vulkan *vulkan)
-{
-    forget_list(vulkan, &vulkan->buffers);
-    forget_list(vulkan, &vulkan->seen);
 }

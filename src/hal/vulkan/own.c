@@ -71,7 +71,7 @@ void slri_vk_own_free(struct slri_vulkan *vulkan, struct slri_vk_own *own)
     if (own->queue)
         slri_buffered_destroy(vulkan, own->queue);
     if (own->ready.kernel.native)
-        slri_vk_code_unload(vulkan, own->ready.kernel.native);
+        slri_buffered_unload(vulkan, own->ready.kernel.native);
     slri_module_destroy(own->module);
     slri_module_destroy(own->text);
 }

@@ -98,7 +98,7 @@ static const char *watch(struct slri_vulkan *vulkan, struct trial *trial, uint32
     const bool goes_on = begins && changes(trial, words, look_at(words, LOOKS));
     __atomic_store_n(words + STOP, 1, __ATOMIC_RELEASE); // nothing comes with it
     if (slri_vk_queue_look(trial->kernel.queue, END_NS) != VK_SUCCESS) {
-        (void)slri_lose_hung(&vulkan->loss, "the trial of a persistent kernel did not end in time");
+        (void)slri_lose_hung(&vulkan->base.loss, "the trial of a persistent kernel did not end in time");
         return "a trial of it did not end";
     }
     return !begins                      ? "the host does not see what a kernel writes while it runs"
@@ -113,7 +113,7 @@ static const char *try_staying(struct slri_vulkan *vulkan)
     const char *lacks = "a trial of it failed";
     slr_status status = make_trial(vulkan, slri_embedded_vk_probe_h, &trial);
     uint32_t most = FEWEST_LOOKS;
-    for (int tries = 0; status == SLR_OK && lacks && tries < TRIES && !slri_is_lost(&vulkan->loss);) {
+    for (int tries = 0; status == SLR_OK && lacks && tries < TRIES && !slri_is_lost(&vulkan->base.loss);) {
         const uint64_t began_ns = slri_now_ns();
         lacks = watch(vulkan, &trial, most);
         if (most < MOST_LOOKS && slri_now_ns() - began_ns < LONG_NS)
@@ -128,20 +128,21 @@ static const char *try_staying(struct slri_vulkan *vulkan)
 const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan)
 {
     uint64_t turns;
-    if (vulkan->ring_mode == SLR_RING_RELAUNCHED) // the trial could lose a device of which nobody asks that
+    if (vulkan->base.ring_mode == SLR_RING_RELAUNCHED) // the trial could lose a device of which nobody asks that
         return "ring=relaunch";
     if (slri_vk_refuses(vulkan))
         return "it runs no kernels";
     if (!(vulkan->facts.has & SLRI_SPIRV_DEVICE_SCOPE))
         return "it lacks order across the device (vulkanMemoryModelDeviceScope)";
-    if (slri_canary_ask(&vulkan->canary, slri_vk_run_canary, vulkan, &turns) != SLR_OK)
+    if (slri_canary_ask(&vulkan->base.canary, slri_vk_run_canary, vulkan, &turns) != SLR_OK)
         return "a trial of a loop failed";
     if (turns != 0)
         return "its driver ends loops, and with them a kernel that stays";
     slri_mutex_lock(&vulkan->stay.lock);
     if (!vulkan->stay.is_tried) {
         vulkan->stay.lacks = try_staying(vulkan);
-        vulkan->stay.is_tried = !slri_is_lost(&vulkan->loss); // else it is tried again when the device is opened again
+        vulkan->stay.is_tried =
+            !slri_is_lost(&vulkan->base.loss); // else it is tried again when the device is opened again
     }
     const char *lacks = vulkan->stay.lacks;
     slri_mutex_unlock(&vulkan->stay.lock);

@@ -58,7 +58,7 @@ static slr_status await_begun(struct slri_buffered_queue *base, uint64_t deadlin
         return slri_vk_check(vulkan, "WaitSemaphores", result);
     if (result != VK_TIMEOUT && vulkan->call.DeviceWaitIdle(vulkan->device) == VK_SUCCESS)
         return slri_vk_check(vulkan, "WaitSemaphores", result); // it has no memory to wait, and has ended all
-    return slri_lose_hung(&vulkan->loss, NULL);
+    return slri_lose_hung(&vulkan->base.loss, NULL);
 }
 
 slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreateFlags flags, VkCommandBufferLevel level,
@@ -114,8 +114,10 @@ static slr_status submit(struct slri_vulkan *vulkan, struct slri_vk_line *line, 
     return SLR_OK;
 }
 
-static slr_status make_queue(struct slri_vulkan *vulkan, uint32_t priority, struct slri_vk_queue *queue)
+static slr_status make_queue(void *device, uint32_t priority, void *made)
 {
+    struct slri_vulkan *vulkan = device;
+    struct slri_vk_queue *queue = made;
     const VkQueryPoolCreateInfo stamps = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                           .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                           .queryCount = 2 * SLRI_MOST_SUBMITS};
@@ -160,7 +162,7 @@ static void free_queue(struct slri_buffered_queue *base)
     struct slri_vk_queue *queue = of(base);
     struct slri_vulkan *vulkan = queue->vulkan;
     end_turn(vulkan, queue);
-    if (!slri_hangs(&vulkan->loss)) {
+    if (!slri_hangs(&vulkan->base.loss)) {
         vulkan->call.DestroyCommandPool(vulkan->device, queue->pool, NULL);
         vulkan->call.DestroySemaphore(vulkan->device, queue->semaphore, NULL);
         vulkan->call.DestroyQueryPool(vulkan->device, queue->stamps, NULL);
@@ -290,7 +292,7 @@ static slr_status copy_staged(struct slri_buffered_queue *base, bool in, const v
     const struct slri_hazard_use stage = {
         .memory = (uint64_t)queue->stage.buffer, .at = at, .bytes = bytes, .is_viewed = true};
     struct slri_hazard_use use = {.bytes = bytes};
-    slri_vk_find(&queue->vulkan->buffers, device, &use);
+    slri_vk_find(&queue->vulkan->base.chunks, device, &use);
     slri_vk_record_copy(&queue->recorder, in ? stage : use, in ? use : stage);
     return SLR_OK;
 }
@@ -311,7 +313,7 @@ static slr_status make_ready(struct slri_buffered_queue *base, const struct slri
     return recorder->blocks.used + bytes <= recorder->memory.bytes
                ? SLR_OK
                : SLRI_FAIL(UNSUPPORTED, "device '%s': a launch has %llu B of arguments; at most %u fit",
-                           queue->vulkan->name, (unsigned long long)bytes, ARGUMENT_BYTES);
+                           queue->vulkan->base.name, (unsigned long long)bytes, ARGUMENT_BYTES);
 }
 
 static slr_status record_command(struct slri_buffered_queue *base, const struct slri_command *command,
@@ -331,37 +333,26 @@ static bool reaches(struct slri_buffered_queue *base, const struct slri_command 
     return slri_vk_record_can(of(base)->vulkan, command);
 }
 
-slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue)
-{
-    static const struct slri_buffered_calls calls = {.open = open_commands,
-                                                     .time = begin_timed,
-                                                     .read_ticks = read_stamps,
-                                                     .ready = make_ready,
-                                                     .record = record_command,
-                                                     .submit = submit_open,
-                                                     .await = await_begun,
-                                                     .settle = settle,
-                                                     .read_clocks = read_clocks,
-                                                     .free = free_queue,
-                                                     .grow = grow_stage,
-                                                     .copy = copy_staged,
-                                                     .reaches = reaches};
-    struct slri_vulkan *vulkan = device;
-    void *made;
-    SLRI_TRY(slri_buffered_create(&calls, &vulkan->loss, vulkan->allocator, sizeof(struct slri_vk_queue), &made));
-    slr_status status = make_queue(vulkan, priority, made);
-    if (status == SLR_OK)
-        *queue = made;
-    else
-        free_queue(made);
-    return status;
-}
-
+const struct slri_buffered_calls slri_vk_queue_calls = {.bytes = sizeof(struct slri_vk_queue),
+                                                        .make = make_queue,
+                                                        .open = open_commands,
+                                                        .time = begin_timed,
+                                                        .read_ticks = read_stamps,
+                                                        .ready = make_ready,
+                                                        .record = record_command,
+                                                        .submit = submit_open,
+                                                        .await = await_begun,
+                                                        .settle = settle,
+                                                        .read_clocks = read_clocks,
+                                                        .free = free_queue,
+                                                        .grow = grow_stage,
+                                                        .copy = copy_staged,
+                                                        .reaches = reaches};
 // ---- slipring's own kernels ----------------------------------------------------------------------------------------
 
 slr_status slri_vk_queue_create_own(struct slri_vulkan *vulkan, void **queue)
 {
-    SLRI_TRY(slri_vk_queue_create(vulkan, SLR_DEFAULT_PRIORITY, queue));
+    SLRI_TRY(slri_buffered_queue_create(vulkan, SLR_DEFAULT_PRIORITY, queue));
     struct slri_vk_queue *made = *queue;
     made->line = &vulkan->line[0];
     made->recorder.is_own = true;
@@ -390,9 +381,9 @@ VkResult slri_vk_queue_look(const void *queue, uint64_t wait_ns)
 
 static slr_status zero_in_own(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk)
 {
-    SLRI_TRY(slri_loss_check(&vulkan->loss));
+    SLRI_TRY(slri_loss_check(&vulkan->base.loss));
     if (!vulkan->own)
-        SLRI_TRY(slri_vk_queue_create(vulkan, SLR_DEFAULT_PRIORITY, &vulkan->own));
+        SLRI_TRY(slri_buffered_queue_create(vulkan, SLR_DEFAULT_PRIORITY, &vulkan->own));
     struct slri_vk_queue *queue = vulkan->own;
     SLRI_TRY(slri_buffered_begin(&queue->base));
     vulkan->call.CmdFillBuffer(queue->recorder.commands, chunk->buffer, 0, VK_WHOLE_SIZE, 0);

@@ -17,10 +17,10 @@ slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_
     recorder->vulkan = vulkan;
     recorder->counts = &vulkan->counts;
     recorder->memory.bytes = bytes;
-    recorder->blocks.shadow = slri_alloc(vulkan->allocator, bytes);
-    recorder->hazards = slri_alloc(vulkan->allocator, sizeof *recorder->hazards);
+    recorder->blocks.shadow = slri_alloc(vulkan->base.allocator, bytes);
+    recorder->hazards = slri_alloc(vulkan->base.allocator, sizeof *recorder->hazards);
     if (!recorder->blocks.shadow || !recorder->hazards)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", vulkan->name);
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", vulkan->base.name);
     recorder->hazards->stages = VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     SLRI_TRY(slri_vk_chunk_make_seen(vulkan, bytes, false, &recorder->memory));
     memset(recorder->memory.host, 0, ROUND);
@@ -38,14 +38,14 @@ slr_status slri_vk_recorder_look(struct slri_vk_recorder *recorder)
     struct slri_vulkan *vulkan = recorder->vulkan;
     uint32_t number, none = 0;
     char kernel[72] = "kernel ";
-    if (slri_canary_turns(&vulkan->canary) == 0)
+    if (slri_canary_turns(&vulkan->base.canary) == 0)
         return SLR_OK;
     memcpy(&number, recorder->memory.host, sizeof number);
     if (number == 0)
         return SLR_OK;
     memcpy(recorder->memory.host, &none, sizeof none);
-    slri_loaded_name(&vulkan->kernels, number, kernel + strlen(kernel), sizeof kernel - strlen(kernel));
-    return slri_canary_ended(&vulkan->canary, vulkan->name, kernel);
+    slri_loaded_name(&vulkan->base.kernels, number, kernel + strlen(kernel), sizeof kernel - strlen(kernel));
+    return slri_canary_ended(&vulkan->base.canary, vulkan->base.name, kernel);
 }
 
 void slri_vk_recorder_close(struct slri_vk_recorder *recorder)
@@ -53,8 +53,8 @@ void slri_vk_recorder_close(struct slri_vk_recorder *recorder)
     struct slri_vulkan *vulkan = recorder->vulkan;
     if (!vulkan)
         return;
-    slri_free(vulkan->allocator, recorder->blocks.shadow, recorder->memory.bytes);
-    slri_free(vulkan->allocator, recorder->hazards, sizeof *recorder->hazards);
+    slri_free(vulkan->base.allocator, recorder->blocks.shadow, recorder->memory.bytes);
+    slri_free(vulkan->base.allocator, recorder->hazards, sizeof *recorder->hazards);
     slri_vk_chunk_free(vulkan, &recorder->memory);
 }
 
@@ -138,15 +138,15 @@ void slri_vk_record_copy(struct slri_vk_recorder *recorder, struct slri_hazard_u
 static void copy_seen(struct slri_vk_recorder *recorder, const struct slri_command *command)
 {
     const uint64_t bytes = command->copy.bytes;
-    const struct slri_hazard_use host = use_of(&recorder->vulkan->seen, command->copy.host, bytes);
-    const struct slri_hazard_use device = use_of(&recorder->vulkan->buffers, command->copy.device, bytes);
+    const struct slri_hazard_use host = use_of(&recorder->vulkan->base.seen, command->copy.host, bytes);
+    const struct slri_hazard_use device = use_of(&recorder->vulkan->base.chunks, command->copy.device, bytes);
     const bool in = command->op == SLRI_COPY_IN;
     slri_vk_record_copy(recorder, in ? host : device, in ? device : host);
 }
 
 static void move(struct slri_vk_recorder *recorder, const struct slri_command *command)
 {
-    struct slri_places *buffers = &recorder->vulkan->buffers;
+    struct slri_places *buffers = &recorder->vulkan->base.chunks;
     const uint64_t bytes = command->move.bytes;
     slri_vk_record_copy(recorder, use_of(buffers, command->move.from, bytes), use_of(buffers, command->move.to, bytes));
 }
@@ -155,7 +155,7 @@ static void move(struct slri_vk_recorder *recorder, const struct slri_command *c
 static void fill(struct slri_vk_recorder *recorder, const struct slri_command *command)
 {
     struct slri_vulkan *vulkan = recorder->vulkan;
-    struct slri_hazard_use to = use_of(&vulkan->buffers, command->fill.device, command->fill.bytes);
+    struct slri_hazard_use to = use_of(&vulkan->base.chunks, command->fill.device, command->fill.bytes);
     const uint32_t word = slri_fill_word(command);
     uint64_t head = (4 - to.at % 4) % 4;
     head = head < to.bytes ? head : to.bytes;
@@ -187,7 +187,7 @@ struct uses {
 static uint64_t used_address(void *user, const void *memory, uint64_t bytes, uint32_t how)
 {
     struct uses *uses = user;
-    struct slri_hazard_use use = use_of(&uses->vulkan->buffers, memory, bytes);
+    struct slri_hazard_use use = use_of(&uses->vulkan->base.chunks, memory, bytes);
     use.how = how;
     use.stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     if (bytes != 0)
@@ -252,7 +252,7 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     recorder->bound = pipeline;
     vulkan->call.CmdPushConstants(recorder->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed, &push);
     put_grid(recorder, grid);
-    if (slri_canary_turns(&vulkan->canary) != 0 || recorder->is_own)
+    if (slri_canary_turns(&vulkan->base.canary) != 0 || recorder->is_own)
         recorder->hazards->told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     return SLR_OK;
 }
@@ -277,7 +277,7 @@ bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *c
 {
     struct slri_hazard_use use = {.bytes = command->copy.bytes};
     if (command->op == SLRI_COPY_IN || command->op == SLRI_COPY_OUT)
-        return slri_vk_find(&vulkan->seen, command->copy.host, &use);
+        return slri_vk_find(&vulkan->base.seen, command->copy.host, &use);
     return command->op == SLRI_COPY || command->op == SLRI_FILL || command->op == SLRI_DISPATCH;
 }
 

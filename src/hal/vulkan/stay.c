@@ -54,7 +54,7 @@ static slr_status plan_group(void *device, const struct slri_ring_facts *ring, b
 static slr_status launch_group(struct slri_resident *resident)
 {
     struct slri_vk_group *group = (struct slri_vk_group *)resident;
-    SLRI_TRY(slri_loss_check(&group->vulkan->loss));
+    SLRI_TRY(slri_loss_check(&group->vulkan->base.loss));
     return slri_vk_own_launch(group->vulkan, &group->kernel, group->bound);
 }
 
@@ -130,7 +130,7 @@ static void unmake_group(struct slri_resident *resident, bool has_ended)
     struct slri_vk_group *group = (struct slri_vk_group *)resident;
     struct slri_vulkan *vulkan = group->vulkan;
     if (!has_ended) {
-        (void)slri_lose_hung(&vulkan->loss, "a persistent kernel has not ended");
+        (void)slri_lose_hung(&vulkan->base.loss, "a persistent kernel has not ended");
         return;
     }
     if (group->kernel.queue) // it has said that it goes
@@ -149,18 +149,24 @@ static const struct slri_resident_ops ops = {.plan = plan_group,
                                              .group_bytes = sizeof(struct slri_vk_group),
                                              .is_for_one_shard = true};
 
-// What is left of a ring kernel that is over goes, too. True: nothing is left of any.
-bool slri_vk_stay_settle(struct slri_vulkan *vulkan)
+// What is left of a ring kernel that is over goes, too.
+slr_status slri_vk_stay_check(void *device)
 {
-    return slri_groups_settle(&vulkan->residents) && __atomic_load_n(&vulkan->stay.pieces, __ATOMIC_RELAXED) == 0;
+    struct slri_vulkan *vulkan = device;
+    return slri_groups_settle(&vulkan->residents) && __atomic_load_n(&vulkan->stay.pieces, __ATOMIC_RELAXED) == 0
+               ? SLR_OK
+               : SLRI_FAIL(WRONG_STATE,
+                           "device '%s': a persistent ring kernel has memory that goes with the lost device: destroy "
+                           "it first",
+                           vulkan->base.name);
 }
 
 // ---- life ----------------------------------------------------------------------------------------------------------
 
 void slri_vk_stay_open(struct slri_vulkan *vulkan)
 {
-    vulkan->residents =
-        (struct slri_residents){.ops = &ops, .device = vulkan, .allocator = vulkan->allocator, .loss = &vulkan->loss};
+    vulkan->residents = (struct slri_residents){
+        .ops = &ops, .device = vulkan, .allocator = vulkan->base.allocator, .loss = &vulkan->base.loss};
     slri_residents_init(&vulkan->residents);
     slri_mutex_init(&vulkan->stay.lock);
 }

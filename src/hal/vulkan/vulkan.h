@@ -5,15 +5,10 @@
 
 #include "base/thread.h"
 #include "emit/spirv/spirv.h"
-#include "engine/buffered_queue.h"
-#include "engine/canary.h"
+#include "engine/buffered_device.h"
 #include "engine/code.h"
 #include "engine/hazards.h"
-#include "engine/kept_list.h"
 #include "engine/launch_block.h"
-#include "engine/loaded.h"
-#include "engine/loss.h"
-#include "engine/places.h"
 #include "engine/resident.h"
 #include "hal/hal.h"
 #include "hal/vulkan/api.h"
@@ -63,32 +58,27 @@ struct slri_vk_counts {
     uint64_t argument_writes, pipelines, submits;
 };
 
+#define SLRI_VK_MOST_LINES 8u
+
 struct slri_vulkan {
+    struct slri_buffered_device base; // first; its chunks are by the device's address
     const struct slri_vk_instance *vk;
     struct slri_vk_calls call;
-    const slr_allocator *allocator;
-    char name[64]; // "vulkan:0"
     VkPhysicalDevice physical;
     VkDevice device;
     struct slri_vk_facts facts;
-    struct slri_loss loss;
-    slr_ring_mode ring_mode; // that was asked for; 0: the best there is
 
     struct slri_vk_line { // one of the family's queues
         VkQueue queue;
         slri_mutex lock; // Vulkan's queues are for one thread at a time
         bool shares;     // under the lock: the group that stays may be on the device; who submits has it end first
-    } line[8];
+    } line[SLRI_VK_MOST_LINES];
     uint32_t lines, next_line; // the second is atomic
-
-    struct slri_places buffers, seen; // chunks by the device's address; by the host's
 
     slri_mutex own_lock; // of the queue that zeroes new memory
     void *own;
 
     VkPipelineLayout layout;
-    struct slri_loaded_list kernels;
-    struct slri_canary canary;
     struct slri_vk_counts counts, uncounted; // the latter: of slipring's own kernels, which nobody asks for
 
     struct slri_residents residents;
@@ -121,14 +111,13 @@ const char *slri_vk_refuses(const struct slri_vulkan *vulkan); // NULL, or why i
 // memory.c
 slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
 void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
-void slri_vk_memory_forget(struct slri_vulkan *vulkan); // frees all
 void slri_vk_locate(void *device, const void *memory, struct slri_memory_place *out);
 uint64_t slri_vk_seen_address(struct slri_vulkan *vulkan, const void *host); // the device's, of memory that it shares
 // Memory that the host writes and the device reads, or the other way round (`is_read`); in no list.
 slr_status slri_vk_chunk_make_seen(struct slri_vulkan *vulkan, uint64_t bytes, bool is_read, struct slri_vk_chunk *out);
-void slri_vk_chunk_free(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
-// Fills in where an address lies, and whether the host sees it: among `buffers` one of the device, among `seen` one of
-// the host. False: not so many bytes are there.
+void slri_vk_chunk_free(void *device, const void *chunk); // also what could be made in part
+// Fills in where an address lies, and whether the host sees it: among `base.chunks` one of the device, among
+// `base.seen` one of the host. False: not so many bytes are there.
 bool slri_vk_find(struct slri_places *chunks, const void *address, struct slri_hazard_use *use);
 
 // record.c: commands into a command buffer.
@@ -160,7 +149,7 @@ bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *c
 void slri_vk_record_copy(struct slri_vk_recorder *recorder, struct slri_hazard_use from, struct slri_hazard_use to);
 
 // queue.c
-slr_status slri_vk_queue_create(void *device, uint32_t priority, void **queue);
+extern const struct slri_buffered_calls slri_vk_queue_calls;
 // A queue for one of slipring's own kernels. What was submitted there first is submitted again, where nothing else
 // came; and whether the newest launch has ended: VK_SUCCESS, or VK_TIMEOUT.
 slr_status slri_vk_queue_create_own(struct slri_vulkan *vulkan, void **queue);
@@ -172,9 +161,8 @@ slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreate
 slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
 
 // list.c
-slr_status slri_vk_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
-                               uint32_t commands, void **list);
-void slri_vk_list_destroy(void *device, void *list);
+slr_status slri_vk_list_make(void *device, struct slri_kept_list *kept);
+void slri_vk_list_free(void *device, void *native);
 
 // code.c
 slr_status slri_vk_code_write(void *device, struct slri_code_text *text);
@@ -183,7 +171,6 @@ slr_status slri_vk_code_put(struct slri_vulkan *vulkan, struct slri_code_text *t
 slr_status slri_vk_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
 slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
                              void **loaded);
-void slri_vk_code_unload(void *device, void *loaded);
 slr_status slri_vk_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 // A kernel for a shape of block: what was loaded.
 struct slri_vk_kernel {
@@ -218,7 +205,7 @@ slr_status slri_vk_own_launch(struct slri_vulkan *vulkan, struct slri_vk_own *ow
 void slri_vk_own_free(struct slri_vulkan *vulkan, struct slri_vk_own *own); // also what could be made in part
 
 // stay.c: persistent ring kernels.
-bool slri_vk_stay_settle(struct slri_vulkan *vulkan);
+slr_status slri_vk_stay_check(void *device); // WRONG_STATE: memory of some goes with a lost device
 void slri_vk_stay_open(struct slri_vulkan *vulkan);
 void slri_vk_stay_close(struct slri_vulkan *vulkan);
 

@@ -18,7 +18,7 @@ static slr_status count_with(struct slri_webgpu *webgpu, void *queue, uint32_t w
     void *memory;
     SLRI_TRY(slri_wg_memory_create(webgpu, SLRI_MEMORY_DEVICE, 3 * sizeof *word, &memory));
     slr_status status = count_in(webgpu, queue, memory, word);
-    slri_wg_memory_destroy(webgpu, SLRI_MEMORY_DEVICE, memory, 3 * sizeof *word);
+    slri_buffered_memory_destroy(webgpu, SLRI_MEMORY_DEVICE, memory, 3 * sizeof *word);
     return status;
 }
 
@@ -26,7 +26,7 @@ slr_status slri_wg_run_canary(void *device, uint32_t word[3])
 {
     struct slri_webgpu *webgpu = device;
     void *queue;
-    SLRI_TRY(slri_wg_queue_create(webgpu, SLR_DEFAULT_PRIORITY, &queue));
+    SLRI_TRY(slri_buffered_queue_create(webgpu, SLR_DEFAULT_PRIORITY, &queue));
     slr_status status = count_with(webgpu, queue, word);
     slri_buffered_destroy(webgpu, queue);
     return status;

@@ -24,8 +24,8 @@ slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
     const uint32_t most[3] = {limits->maxComputeWorkgroupSizeX, limits->maxComputeWorkgroupSizeY,
                               limits->maxComputeWorkgroupSizeZ};
     uint64_t turns;
-    SLRI_TRY(slri_code_check_block(text, webgpu->name, most, limits->maxComputeInvocationsPerWorkgroup));
-    SLRI_TRY(slri_canary_check(&webgpu->canary, slri_wg_run_canary, webgpu, webgpu->name, &turns));
+    SLRI_TRY(slri_code_check_block(text, webgpu->base.name, most, limits->maxComputeInvocationsPerWorkgroup));
+    SLRI_TRY(slri_canary_check(&webgpu->base.canary, slri_wg_run_canary, webgpu, webgpu->base.name, &turns));
     const struct slri_wgsl_options options = {
         .tells_ended_loops = turns != 0,
         .block = text->shape.block,
@@ -93,11 +93,11 @@ static slr_status fill_layout(struct slri_webgpu *webgpu, struct slri_wg_layout 
 
 static void free_layout(struct slri_webgpu *webgpu, struct slri_wg_layout *layout)
 {
-    if (layout->pipeline && !slri_hangs(&webgpu->loss))
+    if (layout->pipeline && !slri_hangs(&webgpu->base.loss))
         webgpu->lib->PipelineLayoutRelease(layout->pipeline);
-    if (layout->group && !slri_hangs(&webgpu->loss))
+    if (layout->group && !slri_hangs(&webgpu->base.loss))
         webgpu->lib->BindGroupLayoutRelease(layout->group);
-    slri_free(webgpu->allocator, layout, sizeof *layout);
+    slri_free(webgpu->base.allocator, layout, sizeof *layout);
 }
 
 // Under the lock of code. The device keeps it as long as it is open.
@@ -110,9 +110,9 @@ static slr_status share_layout(struct slri_webgpu *webgpu, const struct slri_wg_
     *out = found;
     if (found)
         return SLR_OK;
-    struct slri_wg_layout *made = slri_alloc(webgpu->allocator, sizeof *made);
+    struct slri_wg_layout *made = slri_alloc(webgpu->base.allocator, sizeof *made);
     if (!made)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a layout", webgpu->name);
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a layout", webgpu->base.name);
     *made = *wanted;
     slr_status status = fill_layout(webgpu, made);
     if (status != SLR_OK) {
@@ -159,7 +159,7 @@ static slr_status refuse_text(const struct slri_webgpu *webgpu, const char *name
     char place[256];
     find_source_place(text, line_told_by(words), place, sizeof place);
     return SLRI_FAIL(COMPILE, "%skernel %s: the compiler of device '%s' rejected its WGSL: %s", place, name,
-                     webgpu->name, words);
+                     webgpu->base.name, words);
 }
 
 // What was heard of a text, and of the device.
@@ -221,7 +221,7 @@ slr_status slri_wg_code_pipeline(struct slri_webgpu *webgpu, struct slri_wg_kern
 {
     const uint32_t words = dynamic_bytes > 4 ? (dynamic_bytes + 3) / 4 : 1;
     uint64_t pipeline;
-    SLRI_TRY(slri_loaded_pipeline(&webgpu->kernels, &kernel->base, kernel->has_dynamic ? words : 0, &pipeline));
+    SLRI_TRY(slri_loaded_pipeline(&webgpu->base.kernels, &kernel->base, kernel->has_dynamic ? words : 0, &pipeline));
     *out = (WGPUComputePipeline)(uintptr_t)pipeline;
     return SLR_OK;
 }
@@ -234,13 +234,13 @@ static slr_status fill_kernel(struct slri_webgpu *webgpu, const char *text, stru
     const WGPUShaderModuleDescriptor how = {.nextInChain = (WGPUChainedStruct *)(uintptr_t)&source.chain};
     struct slri_wg_layout wanted = {0};
     WGPUComputePipeline made;
-    SLRI_TRY(slri_loss_check(&webgpu->loss));
+    SLRI_TRY(slri_loss_check(&webgpu->base.loss));
     read_bindings(text, &wanted, &kernel->uniform_bytes);
     kernel->has_dynamic = strstr(text, "override slri_dynamic_words") != NULL;
     kernel->tells = strstr(text, " slri_ended: ") != NULL;
-    slri_mutex_lock(&webgpu->kernels.lock);
+    slri_mutex_lock(&webgpu->base.kernels.lock);
     slr_status status = share_layout(webgpu, &wanted, &kernel->layout);
-    slri_mutex_unlock(&webgpu->kernels.lock);
+    slri_mutex_unlock(&webgpu->base.kernels.lock);
     SLRI_TRY(status);
     kernel->module = webgpu->lib->DeviceCreateShaderModule(webgpu->device, &how);
     SLRI_TRY(check_text(webgpu, "DeviceCreateShaderModule", kernel, text));
@@ -253,12 +253,12 @@ static slr_status fill_kernel(struct slri_webgpu *webgpu, const char *text, stru
 static slr_status make_kernel(struct slri_webgpu *webgpu, const char *name, const char *text, void **out)
 {
     void *kernel;
-    SLRI_TRY(slri_loaded_add(&webgpu->kernels, name, &kernel));
+    SLRI_TRY(slri_loaded_add(&webgpu->base.kernels, name, &kernel));
     slr_status status = fill_kernel(webgpu, text, kernel);
     if (status == SLR_OK)
         *out = kernel;
     else
-        slri_wg_code_unload(webgpu, kernel);
+        slri_buffered_unload(webgpu, kernel);
     return status;
 }
 
@@ -268,20 +268,13 @@ slr_status slri_wg_code_build(void *device, const struct slri_code_text *text, s
     return make_kernel(device, text->entry->name, slri_text_view(&text->text), loaded);
 }
 
-void slri_wg_code_unload(void *device, void *loaded)
-{
-    struct slri_webgpu *webgpu = device;
-    slri_loaded_remove(&webgpu->kernels, loaded);
-}
-
 void slri_wg_code_forget(struct slri_webgpu *webgpu)
 {
     for (int i = 0; i < SLRI_WG_TOOLS; ++i) {
         if (webgpu->tool[i])
-            slri_wg_code_unload(webgpu, webgpu->tool[i]);
+            slri_buffered_unload(webgpu, webgpu->tool[i]);
         webgpu->tool[i] = NULL;
     }
-    slri_loaded_forget(&webgpu->kernels);
     for (struct slri_wg_layout *each = webgpu->first_layout, *next; each; each = next) {
         next = each->next;
         free_layout(webgpu, each);

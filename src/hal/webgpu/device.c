@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The WebGPU devices: opening, closing, the table of functions.
-#include "base/alloc.h"
 #include "base/gpu_node.h"
 #include "base/status.h"
-#include "engine/kept_list.h"
-#include "engine/ring_mode.h"
-#include "engine/spec.h"
 #include "hal/webgpu/webgpu.h"
 
 #include <stdio.h>
@@ -53,9 +49,9 @@ static slr_status request_device(struct slri_webgpu *webgpu, WGPUAdapter adapter
         .mode = WGPUCallbackMode_AllowSpontaneous, .callback = take_device, .userdata1 = &answer};
     webgpu->lib->AdapterRequestDevice(adapter, &how, then);
     if (!answer.has_come)
-        return SLRI_FAIL(NO_DEVICE, "device '%s': the library did not answer at once", webgpu->name);
+        return SLRI_FAIL(NO_DEVICE, "device '%s': the library did not answer at once", webgpu->base.name);
     if (!answer.device)
-        return SLRI_FAIL(NO_DEVICE, "device '%s' cannot be opened: %s", webgpu->name, answer.why);
+        return SLRI_FAIL(NO_DEVICE, "device '%s' cannot be opened: %s", webgpu->base.name, answer.why);
     webgpu->device = answer.device;
     return SLR_OK;
 }
@@ -65,13 +61,13 @@ static slr_status start(void *device, uint64_t deadline_ns)
     struct slri_webgpu *webgpu = device;
     WGPUAdapter adapter;
     (void)deadline_ns; // nothing here waits for long
-    SLRI_TRY(slri_wg_find_adapter(webgpu->lib, webgpu->index, &adapter, &webgpu->facts));
+    SLRI_TRY(slri_wg_find_adapter(webgpu->lib, webgpu->base.index, &adapter, &webgpu->facts));
     slr_status status = request_device(webgpu, adapter);
     webgpu->lib->AdapterRelease(adapter);
     SLRI_TRY(status);
     webgpu->queue = webgpu->lib->DeviceGetQueue(webgpu->device);
     if (!webgpu->queue)
-        return SLRI_FAIL(NO_DEVICE, "device '%s' has no queue", webgpu->name);
+        return SLRI_FAIL(NO_DEVICE, "device '%s' has no queue", webgpu->base.name);
     webgpu->facts.ns_a_tick = webgpu->lib->QueueGetTimestampPeriod(webgpu->queue);
     webgpu->none_step = webgpu->facts.limits.minStorageBufferOffsetAlignment;
     return slri_wg_buffer_make(webgpu, webgpu->none_step * SLRI_WG_MOST_ENTRIES,
@@ -81,87 +77,59 @@ static slr_status start(void *device, uint64_t deadline_ns)
 static void give_up(void *device)
 {
     struct slri_webgpu *webgpu = device;
-    slri_wg_memory_forget(webgpu);
+    slri_buffered_forget(&webgpu->base);
+    slri_wg_buffer_free(webgpu, webgpu->none);
+    webgpu->none = NULL;
     slri_wg_code_forget(webgpu);
-    if (webgpu->queue && !slri_hangs(&webgpu->loss))
+    if (webgpu->queue && !slri_hangs(&webgpu->base.loss))
         webgpu->lib->QueueRelease(webgpu->queue);
-    if (webgpu->device && !slri_hangs(&webgpu->loss)) {
+    if (webgpu->device && !slri_hangs(&webgpu->base.loss)) {
         webgpu->lib->DeviceDestroy(webgpu->device);
         webgpu->lib->DeviceRelease(webgpu->device);
     }
-    if (!slri_hangs(&webgpu->loss))
+    if (!slri_hangs(&webgpu->base.loss))
         slri_wg_queues_forget(webgpu);
     webgpu->queue = NULL;
     webgpu->device = NULL;
 }
 
-static void webgpu_close(void *device)
+static slr_status find(void *device, const struct slri_spec *spec)
 {
     struct slri_webgpu *webgpu = device;
-    give_up(webgpu);
-    if (slri_hangs(&webgpu->loss)) // the library may still call with it
-        return;
-    slri_mutex_destroy(&webgpu->canary.lock);
-    slri_mutex_destroy(&webgpu->tool_lock);
-    slri_loaded_destroy(&webgpu->kernels);
-    slri_mutex_destroy(&webgpu->buried_lock);
-    slri_places_destroy(&webgpu->chunks);
-    slri_loss_destroy(&webgpu->loss);
-    slri_free(webgpu->allocator, webgpu, sizeof *webgpu);
+    (void)spec; // its index is kept
+    return slri_wg_load(&webgpu->lib);
 }
 
-static slr_status check_spec(struct slri_webgpu *webgpu, const struct slri_spec *spec)
+static void init_locks(void *device)
 {
-    static const char *const known[] = {"ring", NULL};
-    SLRI_TRY(slri_spec_check_options(spec, known));
-    SLRI_TRY(slri_ring_mode_choose(spec, webgpu->name, &webgpu->ring_mode));
-    return slri_wg_load(&webgpu->lib);
+    struct slri_webgpu *webgpu = device;
+    slri_mutex_init(&webgpu->buried_lock);
+    slri_mutex_init(&webgpu->tool_lock);
+}
+
+static void end_locks(void *device)
+{
+    struct slri_webgpu *webgpu = device;
+    slri_mutex_destroy(&webgpu->tool_lock);
+    slri_mutex_destroy(&webgpu->buried_lock);
 }
 
 static slr_status webgpu_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
 {
-    struct slri_webgpu *webgpu = slri_alloc(allocator, sizeof *webgpu);
-    if (!webgpu)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a WebGPU device");
-    webgpu->allocator = allocator;
-    webgpu->index = spec->index;
-    slri_spec_put_name(spec, "webgpu", webgpu->name, sizeof webgpu->name);
-    slri_loss_init(&webgpu->loss, webgpu->name);
-    slri_mutex_init(&webgpu->buried_lock);
-    slri_places_init(&webgpu->chunks, allocator, webgpu->name, sizeof(struct slri_wg_chunk));
-    webgpu->kernels = (struct slri_loaded_list){
-        .call = &slri_wg_loaded_calls, .device = webgpu, .allocator = allocator, .loss = &webgpu->loss};
-    slri_loaded_init(&webgpu->kernels);
-    slri_mutex_init(&webgpu->tool_lock);
-    slri_mutex_init(&webgpu->canary.lock);
-    slr_status status = check_spec(webgpu, spec);
-    if (status == SLR_OK)
-        status = start(webgpu, 0);
-    if (status == SLR_OK)
-        *device = webgpu;
-    else
-        webgpu_close(webgpu);
-    return status;
-}
-
-// ---- opening again -------------------------------------------------------------------------------------------------
-
-// Another device takes the lost one's place; nothing of that is given to it.
-static slr_status webgpu_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user)
-{
-    static const struct slri_reopening how = {start, give_up};
-    struct slri_webgpu *webgpu = device;
-    SLRI_TRY(quiesce(user));
-    return slri_loss_replace(&webgpu->loss, &how, webgpu, deadline_ns);
-}
-
-// WebGPU has command buffers that run once alone.
-static slr_status webgpu_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
-                                     uint32_t commands, void **list)
-{
-    struct slri_webgpu *webgpu = device;
-    SLRI_TRY(slri_loss_check(&webgpu->loss));
-    return slri_kept_list_create(webgpu->name, webgpu->allocator, true, command, extras, commands, list);
+    static const struct slri_buffered_driver driver = {.name = "webgpu",
+                                                       .bytes = sizeof(struct slri_webgpu),
+                                                       .chunk_bytes = sizeof(struct slri_wg_chunk),
+                                                       .loaded = &slri_wg_loaded_calls,
+                                                       .calls = &slri_wg_queue_calls,
+                                                       .moves_over = true,
+                                                       .calls_back = true,
+                                                       .init = init_locks,
+                                                       .end = end_locks,
+                                                       .find = find,
+                                                       .start = start,
+                                                       .give_up = give_up,
+                                                       .free_chunk = slri_wg_chunk_free};
+    return slri_buffered_open(&driver, spec, allocator, device);
 }
 
 const struct slri_backend slri_backend_webgpu = {
@@ -171,20 +139,20 @@ const struct slri_backend slri_backend_webgpu = {
     .fits_blocks = true,
     .probe = webgpu_probe,
     .open = webgpu_open,
-    .close = webgpu_close,
+    .close = slri_buffered_close,
     .facts = slri_wg_facts,
-    .reopen = webgpu_reopen,
+    .reopen = slri_buffered_reopen,
     .memory_create = slri_wg_memory_create,
-    .memory_destroy = slri_wg_memory_destroy,
+    .memory_destroy = slri_buffered_memory_destroy,
     .encode = slri_buffered_encode,
     .wait = slri_buffered_wait,
-    .queue_create = slri_wg_queue_create,
+    .queue_create = slri_buffered_queue_create,
     .queue_destroy = slri_buffered_destroy,
     .metrics = slri_wg_metrics,
-    .list_create = webgpu_list_create,
-    .list_destroy = slri_kept_list_destroy,
+    .list_create = slri_buffered_list_create,
+    .list_destroy = slri_buffered_list_destroy,
     .code_write = slri_wg_code_write,
     .code_build = slri_wg_code_build,
-    .code_unload = slri_wg_code_unload,
+    .code_unload = slri_buffered_unload,
     .code_kernel = slri_wg_code_kernel,
 };

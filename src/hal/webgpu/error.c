@@ -47,7 +47,7 @@ void slri_wg_lost(const WGPUDevice *device, uint32_t reason, WGPUStringView mess
         return;
     const size_t length = !message.data ? 0 : message.length == SIZE_MAX ? strlen(message.data) : message.length;
     snprintf(why, sizeof why, "%.*s", (int)(length < sizeof why ? length : sizeof why - 1), length ? message.data : "");
-    (void)slri_lose(&((struct slri_webgpu *)webgpu)->loss, *why ? why : "the library says that it is lost");
+    (void)slri_lose(&((struct slri_webgpu *)webgpu)->base.loss, *why ? why : "the library says that it is lost");
 }
 
 const char *slri_wg_refusal(void)
@@ -62,13 +62,13 @@ slr_status slri_wg_check(struct slri_webgpu *webgpu, const char *call)
 {
     const uint32_t type = heard.type;
     heard.type = 0;
-    if (type == 0 || slri_is_lost(&webgpu->loss))
-        return slri_loss_check(&webgpu->loss);
+    if (type == 0 || slri_is_lost(&webgpu->base.loss))
+        return slri_loss_check(&webgpu->base.loss);
     if (type == WGPUErrorType_OutOfMemory)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': wgpu%s: out of memory", webgpu->name, call);
+        return SLRI_FAIL(NO_MEMORY, "device '%s': wgpu%s: out of memory", webgpu->base.name, call);
     if (type == WGPUErrorType_Validation)
-        return SLRI_FAIL(INTERNAL, "device '%s': wgpu%s is refused: %s", webgpu->name, call, heard.text);
+        return SLRI_FAIL(INTERNAL, "device '%s': wgpu%s is refused: %s", webgpu->base.name, call, heard.text);
     // What else went wrong leaves the device in no state that can be relied on.
-    return slri_loss_seen(&webgpu->loss,
-                          SLRI_FAIL(DEVICE_LOST, "device '%s': wgpu%s: %s", webgpu->name, call, heard.text));
+    return slri_loss_seen(&webgpu->base.loss,
+                          SLRI_FAIL(DEVICE_LOST, "device '%s': wgpu%s: %s", webgpu->base.name, call, heard.text));
 }

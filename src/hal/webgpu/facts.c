@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The adapters: which there are, which are refused, what they say of themselves; figures of an open device.
-#include "base/cpu.h"
 #include "base/status.h"
 #include "engine/counted.h"
-#include "engine/ring_mode.h"
 #include "hal/webgpu/webgpu.h"
 
 #include <stdio.h>
@@ -142,7 +140,7 @@ static void describe(struct slri_webgpu *webgpu, slr_device_info *out)
              facts->limits.maxStorageBuffersPerShaderStage, facts->limits.minStorageBufferOffsetAlignment,
              (unsigned long long)facts->limits.maxStorageBufferBindingSize,
              facts->has_stamps ? " timestamp-query" : "");
-    if (slri_canary_ask(&webgpu->canary, slri_wg_run_canary, webgpu, &turns) == SLR_OK && turns != 0)
+    if (slri_canary_ask(&webgpu->base.canary, slri_wg_run_canary, webgpu, &turns) == SLR_OK && turns != 0)
         snprintf(out->notes, sizeof out->notes,
                  "the driver ends loops after %llu turns without an error: a kernel that needs more fails",
                  (unsigned long long)turns);
@@ -150,19 +148,9 @@ static void describe(struct slri_webgpu *webgpu, slr_device_info *out)
 
 static void identify(const struct slri_webgpu *webgpu, struct slri_identity *out)
 {
-    slri_ring_mode_put_name(webgpu->name, webgpu->ring_mode, out->device, sizeof out->device);
     snprintf(out->model, sizeof out->model, "%s", webgpu->facts.name);
     snprintf(out->compiler, sizeof out->compiler, "%s", webgpu->lib->name);
     snprintf(out->driver, sizeof out->driver, "%s %s", webgpu->facts.backend, webgpu->facts.driver);
-}
-
-static slr_device_limits limits_of(const struct slri_wg_facts *facts)
-{
-    const bool is_host = facts->device_class == SLR_DEVICE_SOFTWARE;
-    return (slr_device_limits){.block_threads = facts->limits.maxComputeInvocationsPerWorkgroup,
-                               .block_shared_bytes = facts->limits.maxComputeWorkgroupStorageSize,
-                               .l1_bytes = is_host ? slri_cpu_cache_bytes(1) : 0,
-                               .l2_bytes = is_host ? slri_cpu_cache_bytes(2) : 0};
 }
 
 static slr_status classify(uint32_t index, slr_device_class *out)
@@ -183,15 +171,11 @@ slr_status slri_wg_facts(void *device, uint32_t index, struct slri_facts *out, s
     *out = (struct slri_facts){0};
     if (!webgpu)
         return classify(index, &out->device_class);
-    *out = (struct slri_facts){.device_class = webgpu->facts.device_class,
-                               .ring_mode = webgpu->ring_mode,
-                               .loss = &webgpu->loss,
-                               .alignment = webgpu->facts.limits.minStorageBufferOffsetAlignment,
-                               .hang_timeout_ns = SLRI_HANG_TIMEOUT_NS,
-                               .never_persistent = "WebGPU shows the host no memory while a kernel runs",
-                               .queue = {SLRI_BUFFERED_FACTS, .moves_over = true,
-                                         .fault_alignment = webgpu->facts.limits.minStorageBufferOffsetAlignment},
-                               .limits = limits_of(&webgpu->facts)};
+    const WGPULimits *limits = &webgpu->facts.limits;
+    slri_buffered_facts(&webgpu->base, webgpu->facts.device_class, limits->maxComputeInvocationsPerWorkgroup,
+                        limits->maxComputeWorkgroupStorageSize, out);
+    out->alignment = out->queue.fault_alignment = limits->minStorageBufferOffsetAlignment;
+    out->never_persistent = "WebGPU shows the host no memory while a kernel runs";
     identify(webgpu, &out->identity);
     if (info)
         describe(webgpu, info);

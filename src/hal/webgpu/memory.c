@@ -12,15 +12,11 @@
 slr_status slri_wg_buffer_make(struct slri_webgpu *webgpu, uint64_t bytes, WGPUFlags usage, WGPUBuffer *out)
 {
     const WGPUBufferDescriptor how = {.usage = usage, .size = bytes};
-    const uint64_t most = webgpu->facts.limits.maxBufferSize;
-    SLRI_TRY(slri_loss_check(&webgpu->loss));
-    if (bytes > most)
-        return SLRI_FAIL(NO_MEMORY, "device '%s' has no buffers of %llu B; its longest have %llu B", webgpu->name,
-                         (unsigned long long)bytes, (unsigned long long)most);
+    SLRI_TRY(slri_buffered_check_bytes(&webgpu->base, bytes, webgpu->facts.limits.maxBufferSize));
     WGPUBuffer made = webgpu->lib->DeviceCreateBuffer(webgpu->device, &how);
     slr_status status = slri_wg_check(webgpu, "DeviceCreateBuffer");
     if (status == SLR_OK && !made)
-        status = SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a buffer of %llu B", webgpu->name,
+        status = SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a buffer of %llu B", webgpu->base.name,
                            (unsigned long long)bytes);
     if (status == SLR_OK)
         *out = made;
@@ -31,7 +27,7 @@ slr_status slri_wg_buffer_make(struct slri_webgpu *webgpu, uint64_t bytes, WGPUF
 
 void slri_wg_buffer_free(struct slri_webgpu *webgpu, WGPUBuffer buffer)
 {
-    if (!buffer || slri_hangs(&webgpu->loss))
+    if (!buffer || slri_hangs(&webgpu->base.loss))
         return;
     webgpu->lib->BufferDestroy(buffer); // bind groups that are kept still name it
     webgpu->lib->BufferRelease(buffer);
@@ -48,7 +44,7 @@ uint64_t slri_wg_serial(struct slri_webgpu *webgpu)
 struct slri_wg_chunk slri_wg_find(struct slri_webgpu *webgpu, const void *address, uint64_t *offset)
 {
     struct slri_wg_chunk found;
-    slri_places_find(&webgpu->chunks, address, &found, offset);
+    slri_places_find(&webgpu->base.chunks, address, &found, offset);
     return found;
 }
 
@@ -63,31 +59,11 @@ slr_status slri_wg_memory_create(void *device, enum slri_memory_kind kind, uint6
                                  WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst,
                                  &chunk.buffer));
     chunk.serial = slri_wg_serial(webgpu);
-    slr_status status = slri_places_add_anywhere(&webgpu->chunks, &chunk, SLRI_PLACE_STEP);
-    if (status == SLR_OK)
-        *memory = (void *)(uintptr_t)chunk.key;
-    else
-        slri_wg_buffer_free(webgpu, chunk.buffer);
-    return status;
+    return slri_buffered_keep(&webgpu->base, &webgpu->base.chunks, &chunk, SLRI_PLACE_STEP, memory);
 }
 
-void slri_wg_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes)
+void slri_wg_chunk_free(void *device, const void *freed)
 {
-    struct slri_webgpu *webgpu = device;
-    (void)kind, (void)bytes;
-    if (slri_is_lost(&webgpu->loss)) // it goes with the device
-        return;
-    struct slri_wg_chunk chunk;
-    slri_places_take(&webgpu->chunks, memory, &chunk);
-    slri_wg_buffer_free(webgpu, chunk.buffer);
-}
-
-void slri_wg_memory_forget(struct slri_webgpu *webgpu)
-{
-    const struct slri_wg_chunk *chunk = webgpu->chunks.entry;
-    for (uint32_t i = 0; i < webgpu->chunks.count; ++i)
-        slri_wg_buffer_free(webgpu, chunk[i].buffer);
-    slri_places_clear(&webgpu->chunks);
-    slri_wg_buffer_free(webgpu, webgpu->none);
-    webgpu->none = NULL;
+    const struct slri_wg_chunk *chunk = freed;
+    slri_wg_buffer_free(device, chunk->buffer);
 }

@@ -60,7 +60,7 @@ static void free_queue(struct slri_buffered_queue *base)
         slri_wg_buffer_free(webgpu, queue->submit[i].read);
     slri_wg_buffer_free(webgpu, queue->stage);
     slri_wg_buffer_free(webgpu, queue->resolved);
-    slri_free(webgpu->allocator, base->stage.host, base->stage.bytes);
+    slri_free(webgpu->base.allocator, base->stage.host, base->stage.bytes);
     bool is_written = false;
     for (uint32_t i = 0; i < SLRI_MOST_SUBMITS; ++i)
         is_written |= __atomic_load_n(&queue->submit[i].state, __ATOMIC_ACQUIRE) == PENDING;
@@ -215,7 +215,7 @@ static slr_status submit_open(struct slri_buffered_queue *base)
     slr_status status = end_commands(webgpu, queue, &commands);
     if (status == SLR_OK)
         status = send(webgpu, queue, commands);
-    if (commands && !slri_hangs(&webgpu->loss))
+    if (commands && !slri_hangs(&webgpu->base.loss))
         webgpu->lib->CommandBufferRelease(commands);
     return status;
 }
@@ -241,8 +241,8 @@ static slr_status await_one(struct slri_webgpu *webgpu, struct submit *submit, u
         if (state == DONE || state == NONE)
             return complaint;
         if (state == FAILED)
-            return slri_is_lost(&webgpu->loss) ? slri_loss_say(&webgpu->loss)
-                                               : slri_lose(&webgpu->loss, "what was submitted was given up");
+            return slri_is_lost(&webgpu->base.loss) ? slri_loss_say(&webgpu->base.loss)
+                                                    : slri_lose(&webgpu->base.loss, "what was submitted was given up");
         webgpu->lib->DevicePoll(webgpu->device, 0, NULL);
         slr_status status = slri_wg_check(webgpu, "DevicePoll");
         if (status == SLR_DEVICE_LOST)
@@ -252,7 +252,7 @@ static slr_status await_one(struct slri_webgpu *webgpu, struct submit *submit, u
             continue;
         const uint64_t now_ns = slri_now_ns();
         if (now_ns >= deadline_ns)
-            return slri_lose_hung(&webgpu->loss, NULL);
+            return slri_lose_hung(&webgpu->base.loss, NULL);
         nap(now_ns - began_ns);
     }
 }
@@ -273,7 +273,7 @@ static slr_status read_back(struct slri_webgpu *webgpu, const struct submit *sub
                             const void **out)
 {
     *out = webgpu->lib->BufferGetConstMappedRange(submit->read, at, bytes);
-    return *out ? SLR_OK : slri_lose(&webgpu->loss, "wgpuBufferGetConstMappedRange gives nothing");
+    return *out ? SLR_OK : slri_lose(&webgpu->base.loss, "wgpuBufferGetConstMappedRange gives nothing");
 }
 
 // What was stamped, also where it is waited for in the midst of encoding, to which nobody listens.
@@ -310,7 +310,7 @@ static slr_status look(struct slri_webgpu *webgpu, const struct slri_wg_queue *q
             continue;
         webgpu->lib->QueueWriteBuffer(webgpu->queue, queue->recorder.ended, 0, none, sizeof none);
         snprintf(kernel, sizeof kernel, "kernel %s, or one before it", submit->told_by);
-        return slri_canary_ended(&webgpu->canary, webgpu->name, kernel);
+        return slri_canary_ended(&webgpu->base.canary, webgpu->base.name, kernel);
     }
     return SLR_OK;
 }
@@ -336,7 +336,7 @@ static slr_status settle(struct slri_buffered_queue *base, slr_status status)
     if (status == SLR_OK)
         status = look(webgpu, queue);
     queue->stage_sent = 0;
-    for (uint32_t i = 0; !slri_hangs(&webgpu->loss) && i < base->submits; ++i) {
+    for (uint32_t i = 0; !slri_hangs(&webgpu->base.loss) && i < base->submits; ++i) {
         struct submit *submit = &queue->submit[i];
         if (submit->is_mapped && __atomic_load_n(&submit->state, __ATOMIC_ACQUIRE) == DONE)
             webgpu->lib->BufferUnmap(submit->read);
@@ -352,17 +352,17 @@ static slr_status grow_stage(struct slri_buffered_queue *base, uint64_t bytes)
     struct slri_wg_queue *queue = of(base);
     struct slri_webgpu *webgpu = queue->recorder.webgpu;
     WGPUBuffer larger;
-    unsigned char *shadow = slri_alloc(webgpu->allocator, bytes);
+    unsigned char *shadow = slri_alloc(webgpu->base.allocator, bytes);
     if (!shadow)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory to copy by", webgpu->name);
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory to copy by", webgpu->base.name);
     slr_status status = slri_wg_buffer_make(
         webgpu, bytes, WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, &larger);
     if (status != SLR_OK) {
-        slri_free(webgpu->allocator, shadow, bytes);
+        slri_free(webgpu->base.allocator, shadow, bytes);
         return status;
     }
     slri_wg_buffer_free(webgpu, queue->stage);
-    slri_free(webgpu->allocator, base->stage.host, base->stage.bytes);
+    slri_free(webgpu->base.allocator, base->stage.host, base->stage.bytes);
     queue->stage = larger;
     queue->stage_serial = slri_wg_serial(webgpu);
     base->stage.host = shadow;
@@ -449,8 +449,11 @@ static slr_status record_command(struct slri_buffered_queue *base, const struct 
                                        : slri_wg_record(&of(base)->recorder, command, extras);
 }
 
-static slr_status make_queue(struct slri_webgpu *webgpu, struct slri_wg_queue *queue)
+static slr_status make_queue(void *device, uint32_t priority, void *made)
 {
+    struct slri_webgpu *webgpu = device;
+    struct slri_wg_queue *queue = made;
+    (void)priority; // a device has one queue
     queue->base.ticks.ns_a_tick = (double)webgpu->facts.ns_a_tick;
     queue->base.ticks.mask = UINT64_MAX;
     SLRI_TRY(slri_wg_recorder_open(&queue->recorder, webgpu));
@@ -460,33 +463,21 @@ static slr_status make_queue(struct slri_webgpu *webgpu, struct slri_wg_queue *q
                : SLR_OK;
 }
 
-slr_status slri_wg_queue_create(void *device, uint32_t priority, void **queue)
-{
-    static const struct slri_buffered_calls calls = {.splits_lists = true,
-                                                     .open = open_commands,
-                                                     .ready = make_ready,
-                                                     .record = record_command,
-                                                     .submit = submit_open,
-                                                     .await = await_begun,
-                                                     .settle = settle,
-                                                     .free = free_queue,
-                                                     .grow = grow_stage,
-                                                     .copy = copy_staged,
-                                                     .take_read = take_read,
-                                                     .view = view_back,
-                                                     .reaches = reaches};
-    struct slri_webgpu *webgpu = device;
-    void *made;
-    (void)priority; // a device has one queue
-    SLRI_TRY(slri_buffered_create(&calls, &webgpu->loss, webgpu->allocator, sizeof(struct slri_wg_queue), &made));
-    slr_status status = make_queue(webgpu, made);
-    if (status == SLR_OK)
-        *queue = made;
-    else
-        free_queue(made);
-    return status;
-}
-
+const struct slri_buffered_calls slri_wg_queue_calls = {.bytes = sizeof(struct slri_wg_queue),
+                                                        .make = make_queue,
+                                                        .splits_lists = true,
+                                                        .open = open_commands,
+                                                        .ready = make_ready,
+                                                        .record = record_command,
+                                                        .submit = submit_open,
+                                                        .await = await_begun,
+                                                        .settle = settle,
+                                                        .free = free_queue,
+                                                        .grow = grow_stage,
+                                                        .copy = copy_staged,
+                                                        .take_read = take_read,
+                                                        .view = view_back,
+                                                        .reaches = reaches};
 slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const void *to, uint32_t turns,
                                uint32_t few)
 {

@@ -27,10 +27,10 @@ static slr_status make_stamps(struct slri_wg_recorder *recorder)
 slr_status slri_wg_recorder_open(struct slri_wg_recorder *recorder, struct slri_webgpu *webgpu)
 {
     recorder->webgpu = webgpu;
-    recorder->blocks.shadow = slri_alloc(webgpu->allocator, SHADOW_BYTES);
-    recorder->groups = slri_alloc(webgpu->allocator, SLRI_WG_GROUPS * sizeof *recorder->groups);
+    recorder->blocks.shadow = slri_alloc(webgpu->base.allocator, SHADOW_BYTES);
+    recorder->groups = slri_alloc(webgpu->base.allocator, SLRI_WG_GROUPS * sizeof *recorder->groups);
     if (!recorder->blocks.shadow || !recorder->groups)
-        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", webgpu->name);
+        return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", webgpu->base.name);
     SLRI_TRY(slri_wg_buffer_make(webgpu, ARGUMENT_BYTES, WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst,
                                  &recorder->args));
     SLRI_TRY(slri_wg_buffer_make(
@@ -42,7 +42,7 @@ slr_status slri_wg_recorder_open(struct slri_wg_recorder *recorder, struct slri_
 void slri_wg_recorder_close(struct slri_wg_recorder *recorder)
 {
     struct slri_webgpu *webgpu = recorder->webgpu;
-    const bool frees = !slri_hangs(&webgpu->loss);
+    const bool frees = !slri_hangs(&webgpu->base.loss);
     slri_wg_recorder_end_pass(recorder);
     if (recorder->encoder && frees)
         webgpu->lib->CommandEncoderRelease(recorder->encoder);
@@ -54,8 +54,8 @@ void slri_wg_recorder_close(struct slri_wg_recorder *recorder)
     slri_wg_buffer_free(webgpu, recorder->args);
     slri_wg_buffer_free(webgpu, recorder->scratch);
     slri_wg_buffer_free(webgpu, recorder->ended);
-    slri_free(webgpu->allocator, recorder->groups, SLRI_WG_GROUPS * sizeof *recorder->groups);
-    slri_free(webgpu->allocator, recorder->blocks.shadow, SHADOW_BYTES);
+    slri_free(webgpu->base.allocator, recorder->groups, SLRI_WG_GROUPS * sizeof *recorder->groups);
+    slri_free(webgpu->base.allocator, recorder->blocks.shadow, SHADOW_BYTES);
 }
 
 slr_status slri_wg_recorder_begin(struct slri_wg_recorder *recorder)
@@ -131,13 +131,13 @@ slr_status slri_wg_recorder_refuse(const struct slri_wg_recorder *recorder, cons
     const struct slri_webgpu *webgpu = recorder->webgpu;
     if (command->op != SLRI_DISPATCH)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot move or fill %llu B at once; do it in several pieces",
-                         webgpu->name, (unsigned long long)slri_command_bytes(command));
+                         webgpu->base.name, (unsigned long long)slri_command_bytes(command));
     const struct slri_wg_kernel *kernel = command->dispatch.ready->kernel.native;
     const uint32_t *grid = command->dispatch.grid;
     return SLRI_FAIL(UNSUPPORTED,
                      "kernel %s: a grid of %u x %u x %u blocks; device '%s' has %u along an axis, and a launch at most "
                      "%u parts of that size; launch several smaller grids",
-                     kernel->base.name, grid[0], grid[1], grid[2], webgpu->name,
+                     kernel->base.name, grid[0], grid[1], grid[2], webgpu->base.name,
                      webgpu->facts.limits.maxComputeWorkgroupsPerDimension,
                      (uint32_t)(ARGUMENT_BYTES / round_up(recorder, kernel->uniform_bytes)));
 }
@@ -329,7 +329,7 @@ static slr_status find_range(struct slri_wg_recorder *recorder, const struct slr
     out->bytes = (lead + bound.bytes + 3) / 4 * 4;
     if (out->bytes > limits->maxStorageBufferBindingSize)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s: a buffer of %llu B; kernels of device '%s' take at most %llu B",
-                         ready->entry->name, (unsigned long long)out->bytes, webgpu->name,
+                         ready->entry->name, (unsigned long long)out->bytes, webgpu->base.name,
                          (unsigned long long)limits->maxStorageBufferBindingSize);
     return SLR_OK;
 }

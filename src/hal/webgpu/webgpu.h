@@ -4,12 +4,8 @@
 #define SLRI_HAL_WEBGPU_WEBGPU_H
 
 #include "base/thread.h"
-#include "engine/buffered_queue.h"
-#include "engine/canary.h"
+#include "engine/buffered_device.h"
 #include "engine/launch_block.h"
-#include "engine/loaded.h"
-#include "engine/loss.h"
-#include "engine/places.h"
 #include "hal/hal.h"
 #include "hal/webgpu/api.h"
 
@@ -58,29 +54,21 @@ enum slri_wg_tool {
 };
 
 struct slri_webgpu {
+    struct slri_buffered_device base; // first
     const struct slri_wg_library *lib;
-    const slr_allocator *allocator;
-    char name[64]; // "webgpu:0"
-    uint32_t index;
     WGPUDevice device;
     WGPUQueue queue;
     struct slri_wg_facts facts;
-    struct slri_loss loss;
-    slr_ring_mode ring_mode; // that was asked for; 0: the best there is
-
-    struct slri_places chunks;
     uint64_t serials;             // atomic
     slri_mutex buried_lock;       // of the next
     struct slri_wg_queue *buried; // queues whose states the library may still write, until the device has gone
     WGPUBuffer none;              // what a kernel gets in place of buffers that are not there
     uint64_t none_step;           // a part of it each
 
-    struct slri_loaded_list kernels;
-    struct slri_wg_layout *first_layout; // under the lock of those
+    struct slri_wg_layout *first_layout; // under the lock of kernels
     slri_mutex tool_lock;                // of the next
     struct slri_wg_kernel *tool[SLRI_WG_TOOLS];
 
-    struct slri_canary canary;
     struct slri_wg_counts counts;
 };
 
@@ -113,8 +101,7 @@ slr_status slri_wg_metrics(const void *device, slr_metrics *out);
 
 // memory.c
 slr_status slri_wg_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory);
-void slri_wg_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
-void slri_wg_memory_forget(struct slri_webgpu *webgpu); // frees all
+void slri_wg_chunk_free(void *device, const void *chunk);
 slr_status slri_wg_buffer_make(struct slri_webgpu *webgpu, uint64_t bytes, WGPUFlags usage, WGPUBuffer *out);
 void slri_wg_buffer_free(struct slri_webgpu *webgpu, WGPUBuffer buffer); // NULL is fine
 uint64_t slri_wg_serial(struct slri_webgpu *webgpu);                     // the next one
@@ -132,9 +119,8 @@ struct slri_wg_kernel {
 extern const struct slri_loaded_calls slri_wg_loaded_calls;
 slr_status slri_wg_code_write(void *device, struct slri_code_text *text);
 slr_status slri_wg_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
-void slri_wg_code_unload(void *device, void *loaded);
 slr_status slri_wg_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
-void slri_wg_code_forget(struct slri_webgpu *webgpu); // what the library has of it
+void slri_wg_code_forget(struct slri_webgpu *webgpu); // tools and layouts: no other kernel is left
 slr_status slri_wg_code_pipeline(struct slri_webgpu *webgpu, struct slri_wg_kernel *kernel, uint32_t dynamic_bytes,
                                  WGPUComputePipeline *out);
 slr_status slri_wg_code_tool(struct slri_webgpu *webgpu, enum slri_wg_tool tool, struct slri_wg_kernel **out);
@@ -197,7 +183,7 @@ slr_status slri_wg_record_copy(struct slri_wg_recorder *recorder, const struct s
                                const struct slri_wg_range *to);
 
 // queue.c
-slr_status slri_wg_queue_create(void *device, uint32_t priority, void **queue);
+extern const struct slri_buffered_calls slri_wg_queue_calls;
 void slri_wg_queues_forget(struct slri_webgpu *webgpu); // once the library's device has gone
 slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const void *to, uint32_t turns,
                                uint32_t few); // dispatches SLRI_WG_TOOL_COUNT

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device of a driver that takes command buffers (engine/buffered_queue.h): Vulkan, Metal, WebGPU. What each of them
+// keeps, how it is opened, closed and opened again, its queues and lists, and what they all say of themselves.
+#ifndef SLRI_ENGINE_BUFFERED_DEVICE_H
+#define SLRI_ENGINE_BUFFERED_DEVICE_H
+
+#include "engine/buffered_queue.h"
+#include "engine/canary.h"
+#include "engine/kept_list.h"
+#include "engine/loaded.h"
+#include "engine/places.h"
+
+#define SLRI_CHUNK_BYTES 128u // of an entry of `chunks`, at most
+
+// What differs by driver. All get the device that the backend's struct is.
+struct slri_buffered_driver {
+    const char *name;                        // the backend's: "vulkan"
+    size_t bytes, chunk_bytes;               // of the backend's structs
+    const struct slri_loaded_calls *loaded;  // its kernels
+    const struct slri_buffered_calls *calls; // of its queues
+    bool moves_over;                         // it copies where the ranges overlap
+    bool calls_back;                         // where it hangs, it may still use the struct, which then stays
+    // NULL, or prepares the backend's own fields, all zero before. Cannot fail.
+    void (*init)(void *device);
+    // NULL, or ends what `init` began. Comes before `give_up`.
+    void (*end)(void *device);
+    // Opens the library, and perhaps finds the device: once.
+    slr_status (*find)(void *device, const struct slri_spec *spec);
+    // Makes the driver's objects. Also to open a lost device again, behind `give_up`.
+    slr_status (*start)(void *device, uint64_t deadline_ns);
+    // NULL, or WRONG_STATE, with the reason why the lost device cannot be opened again yet. Nobody else calls then.
+    slr_status (*may_reopen)(void *device);
+    // Frees them and all memory and code, also what could be made in part, but nothing that a device that hangs may
+    // touch.
+    void (*give_up)(void *device);
+    void (*free_chunk)(void *device, const void *chunk); // likewise: a piece of memory
+    // NULL, or records a list as the driver's own (`native`), unless it cannot be one. Where it fails, and later,
+    // `free_list` frees that.
+    slr_status (*make_list)(void *device, struct slri_kept_list *list);
+    void (*free_list)(void *device, void *native);
+};
+
+// A backend's device begins with it.
+struct slri_buffered_device {
+    const struct slri_buffered_driver *driver;
+    const slr_allocator *allocator;
+    char name[64]; // "vulkan:0"
+    uint32_t index;
+    slr_ring_mode ring_mode; // that was asked for; 0: the best there is
+    struct slri_loss loss;
+    struct slri_places chunks; // memory by the address that the layers above have
+    struct slri_places seen;   // the host's that the device reaches, likewise; empty, where the driver has no such
+    struct slri_loaded_list kernels;
+    struct slri_canary canary;
+};
+
+// Errors: NO_MEMORY, INVALID (options), those of `find` and `start`.
+slr_status slri_buffered_open(const struct slri_buffered_driver *driver, const struct slri_spec *spec,
+                              const slr_allocator *allocator, void **device);
+
+// The backend's slots of these names.
+void slri_buffered_close(void *device);
+slr_status slri_buffered_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user);
+slr_status slri_buffered_queue_create(void *device, uint32_t priority, void **queue);
+slr_status slri_buffered_list_create(void *device, const struct slri_command *command, const struct slri_extras *extras,
+                                     uint32_t commands, void **list);
+void slri_buffered_list_destroy(void *device, void *list);
+void slri_buffered_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
+void slri_buffered_unload(void *device, void *loaded); // code_unload
+
+// Whether a buffer of so many bytes may be made, of which the longest has `most`. Errors: DEVICE_LOST, NO_MEMORY.
+slr_status slri_buffered_check_bytes(const struct slri_buffered_device *device, uint64_t bytes, uint64_t most);
+// Adds memory to `places`, by its key; or, where `from` is not 0, by an address that nothing has
+// (slri_places_add_anywhere). `*memory` gets the key. Where it fails, the memory is freed.
+slr_status slri_buffered_keep(struct slri_buffered_device *device, struct slri_places *places, void *chunk,
+                              uint64_t from, void **memory);
+// Frees all memory and code, for `give_up`.
+void slri_buffered_forget(struct slri_buffered_device *device);
+// What they have in common, and the limits of a block; the backend adds the rest.
+void slri_buffered_facts(struct slri_buffered_device *device, slr_device_class device_class, uint32_t block_threads,
+                         uint64_t block_shared_bytes, struct slri_facts *out);
+
+#endif
