@@ -37,11 +37,11 @@ slr_status slri_buffered_open(const struct slri_buffered_driver *driver, const s
 {
     struct slri_buffered_device *made = slri_alloc(allocator, driver->bytes);
     if (!made)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a device of %s", driver->name);
+        return SLRI_FAIL(NO_MEMORY, "no memory for a device of %s", driver->backend->name);
     made->driver = driver;
     made->allocator = allocator;
     made->index = spec->index;
-    slri_spec_put_name(spec, driver->name, made->name, sizeof made->name);
+    slri_spec_put_name(spec, driver->backend->name, made->name, sizeof made->name);
     init_device(made);
     slr_status status = find_and_start(made, spec);
     if (status == SLR_OK)

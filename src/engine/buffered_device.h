@@ -14,7 +14,7 @@
 
 // What differs by driver. All get the device that the backend's struct is.
 struct slri_buffered_driver {
-    const char *name;                        // the backend's: "vulkan"
+    const struct slri_backend *backend;
     size_t bytes, chunk_bytes;               // of the backend's structs
     const struct slri_loaded_calls *loaded;  // its kernels
     const struct slri_buffered_calls *calls; // of its queues
@@ -34,6 +34,11 @@ struct slri_buffered_driver {
     // touch.
     void (*give_up)(void *device);
     void (*free_chunk)(void *device, const void *chunk); // likewise: a piece of memory
+    // NULL, or writes one of slipring's own kernels (engine/own_kernel.h) for a block, and loads it. It does not ask
+    // the canary, and is in no cache.
+    slr_status (*write_own)(void *device, struct slri_code_text *text);
+    slr_status (*load_own)(void *device, const struct slri_code_text *text, void **loaded);
+    slr_status (*own_queue)(void *device, void **queue); // for such kernels
     // NULL, or records a list as the driver's own (`native`), unless it cannot be one. Where it fails, and later,
     // `free_list` frees that.
     slr_status (*make_list)(void *device, struct slri_kept_list *list);

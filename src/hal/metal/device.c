@@ -51,7 +51,7 @@ static void give_up(void *device)
 
 static slr_status metal_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
 {
-    static const struct slri_buffered_driver driver = {.name = "metal",
+    static const struct slri_buffered_driver driver = {.backend = &slri_backend_metal,
                                                        .bytes = sizeof(struct slri_metal),
                                                        .chunk_bytes = sizeof(struct slri_mt_chunk),
                                                        .loaded = &slri_mt_loaded_calls,

@@ -24,7 +24,8 @@ static slr_status check_block(const struct slri_vulkan *vulkan, const struct slr
                                  limits->maxComputeWorkGroupInvocations);
 }
 
-slr_status slri_vk_code_put(struct slri_vulkan *vulkan, struct slri_code_text *text, bool tells_ended_loops)
+// The features that the module asks for, then the module.
+static slr_status write_module(struct slri_vulkan *vulkan, struct slri_code_text *text, bool tells_ended_loops)
 {
     struct slri_spirv_options options = {.has = vulkan->facts.has,
                                          .float_controls = vulkan->facts.float_controls,
@@ -50,14 +51,19 @@ slr_status slri_vk_code_write(void *device, struct slri_code_text *text)
     char shape[48], cache[37];
     uint64_t turns;
     SLRI_TRY(check_block(vulkan, text));
-    SLRI_TRY(slri_canary_check(&vulkan->base.canary, slri_vk_run_canary, vulkan, vulkan->base.name, &turns));
+    SLRI_TRY(slri_canary_check(&vulkan->base.canary, slri_own_kernel_canary, vulkan, vulkan->base.name, &turns));
     snprintf(shape, sizeof shape, "%u,%u,%u", block[0], block[1], block[2]);
     slri_spec_put_uuid(facts->all.properties.pipelineCacheUUID, cache);
     const char *const fields[] = {name, driver, facts->p12.driverInfo, cache, shape};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i)
         slri_code_identify(text, fields[i]);
     slri_text_printf(&text->label, "%s\n%s\n%s, %s %s", text->name, text->file, name, driver, facts->p12.driverInfo);
-    return slri_vk_code_put(vulkan, text, turns != 0);
+    return write_module(vulkan, text, turns != 0);
+}
+
+slr_status slri_vk_code_write_own(void *device, struct slri_code_text *text)
+{
+    return write_module(device, text, false);
 }
 
 // ---- pipelines -----------------------------------------------------------------------------------------------------
@@ -166,6 +172,12 @@ slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, co
     return status;
 }
 
+slr_status slri_vk_code_load_own(void *device, const struct slri_code_text *text, void **loaded)
+{
+    const struct slri_blob none = {0};
+    return slri_vk_code_load(device, text, &none, loaded);
+}
+
 // Without what the cache has the pipeline is compiled in each process.
 static void take_cache(struct slri_vulkan *vulkan, const struct slri_vk_kernel *kernel, struct slri_blob *blob)
 {
@@ -182,8 +194,7 @@ static void take_cache(struct slri_vulkan *vulkan, const struct slri_vk_kernel *
 slr_status slri_vk_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
 {
     struct slri_vulkan *vulkan = device;
-    const struct slri_blob none = {0};
-    SLRI_TRY(slri_vk_code_load(vulkan, text, &none, loaded));
+    SLRI_TRY(slri_vk_code_load_own(vulkan, text, loaded));
     slri_vk_count(&vulkan->counts.pipelines);
     take_cache(vulkan, *loaded, blob);
     return SLR_OK;

@@ -128,7 +128,7 @@ static void end_locks(void *device)
 
 static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
 {
-    static const struct slri_buffered_driver driver = {.name = "vulkan",
+    static const struct slri_buffered_driver driver = {.backend = &slri_backend_vulkan,
                                                        .bytes = sizeof(struct slri_vulkan),
                                                        .chunk_bytes = sizeof(struct slri_vk_chunk),
                                                        .loaded = &slri_vk_loaded_calls,
@@ -140,6 +140,9 @@ static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator 
                                                        .may_reopen = slri_vk_stay_check,
                                                        .give_up = give_up,
                                                        .free_chunk = slri_vk_chunk_free,
+                                                       .write_own = slri_vk_code_write_own,
+                                                       .load_own = slri_vk_code_load_own,
+                                                       .own_queue = slri_vk_queue_create_own,
                                                        .make_list = slri_vk_list_make,
                                                        .free_list = slri_vk_list_free};
     return slri_buffered_open(&driver, spec, allocator, device);

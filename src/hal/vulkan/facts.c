@@ -293,7 +293,7 @@ static void describe_staying(struct slri_vulkan *vulkan, slr_device_info *out)
 {
     uint64_t turns = 0;
     const char *lacks = slri_vk_cannot_stay(vulkan);
-    (void)slri_canary_ask(&vulkan->base.canary, slri_vk_run_canary, vulkan, &turns);
+    (void)slri_canary_ask(&vulkan->base.canary, slri_own_kernel_canary, vulkan, &turns);
     if (turns != 0)
         snprintf(out->notes, sizeof out->notes,
                  "the driver ends loops after %llu turns without an error: a kernel that needs more fails, and none "

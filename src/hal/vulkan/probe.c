@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device can do, found by trying, never by a name. How many turns a loop may take (engine/canary.h); and
-// whether a kernel can stay: one that looks at a word of memory which the host maps is launched, and must be seen to
-// begin and to go on while it runs, and must hear the host's word. That is more than Vulkan's memory model promises,
-// whose scopes end at the device.
+// Whether a kernel can stay, found by trying, never by a name: one that looks at a word of memory which the host maps
+// is launched, and must be seen to begin and to go on while it runs, and must hear the host's word. That is more than
+// Vulkan's memory model promises, whose scopes end at the device.
 #include "base/clock.h"
 #include "base/status.h"
 #include "hal/vulkan/vulkan.h"
@@ -24,53 +23,28 @@
 
 #define TRIAL_WORDS 128u
 
-extern const char slri_embedded_vk_canary_h[], slri_embedded_vk_probe_h[];
+extern const char slri_embedded_vk_probe_h[];
 
-// A kernel that is given words, and then numbers.
 struct trial {
-    struct slri_vk_own kernel;
+    struct slri_own_kernel kernel;
+    void *queue;
     struct slri_vk_chunk words;
-    struct slri_bound bound[3];
-    uint32_t number[2];
 };
 
-static slr_status make_trial(struct slri_vulkan *vulkan, const char *text, struct trial *out)
+static slr_status make_trial(struct slri_vulkan *vulkan, struct trial *out)
 {
-    SLRI_TRY(slri_vk_own_make(vulkan, NULL, text, &out->kernel));
-    SLRI_TRY(slri_vk_chunk_make_seen(vulkan, TRIAL_WORDS * sizeof(uint32_t), true, &out->words));
-    out->bound[0].data = (void *)(uintptr_t)out->words.address;
-    for (int i = 0; i < 2; ++i)
-        out->bound[1 + i] = (struct slri_bound){&out->number[i], sizeof *out->number};
-    return SLR_OK;
+    SLRI_TRY(slri_own_kernel_make(&vulkan->base, slri_embedded_vk_probe_h, NULL, &out->kernel));
+    SLRI_TRY(slri_vk_queue_create_own(vulkan, &out->queue));
+    return slri_vk_chunk_make_seen(vulkan, TRIAL_WORDS * sizeof(uint32_t), true, &out->words);
 }
 
 static void free_trial(struct slri_vulkan *vulkan, struct trial *trial) // also what could be made in part
 {
-    slri_vk_own_free(vulkan, &trial->kernel);
+    if (trial->queue)
+        slri_buffered_destroy(vulkan, trial->queue);
+    slri_own_kernel_free(&vulkan->base, &trial->kernel);
     slri_vk_chunk_free(vulkan, &trial->words);
 }
-
-// ---- long loops ----------------------------------------------------------------------------------------------------
-
-static slr_status run_loops(struct slri_vulkan *vulkan, struct trial *trial)
-{
-    SLRI_TRY(make_trial(vulkan, slri_embedded_vk_canary_h, trial));
-    SLRI_TRY(slri_vk_own_launch(vulkan, &trial->kernel, trial->bound));
-    return slri_buffered_wait(vulkan, trial->kernel.queue, slri_deadline_after(SLRI_HANG_TIMEOUT_NS), NULL);
-}
-
-slr_status slri_vk_run_canary(void *device, uint32_t word[3])
-{
-    struct slri_vulkan *vulkan = device;
-    struct trial trial = {.number = {SLRI_CANARY_TURNS, SLRI_CANARY_FEW}};
-    slr_status status = run_loops(vulkan, &trial);
-    if (status == SLR_OK)
-        memcpy(word, trial.words.host, 3 * sizeof *word);
-    free_trial(vulkan, &trial);
-    return status;
-}
-
-// ---- staying -------------------------------------------------------------------------------------------------------
 
 static uint32_t look_at(const uint32_t *words, uint32_t word)
 {
@@ -81,7 +55,7 @@ static uint32_t look_at(const uint32_t *words, uint32_t word)
 static bool changes(const struct trial *trial, const uint32_t *words, uint32_t from)
 {
     const uint64_t deadline_ns = slri_deadline_after(CHANGE_NS);
-    while (look_at(words, LOOKS) == from && slri_vk_queue_look(trial->kernel.queue, 0) == VK_TIMEOUT &&
+    while (look_at(words, LOOKS) == from && slri_vk_queue_look(trial->queue, 0) == VK_TIMEOUT &&
            !slri_passed(deadline_ns))
         slri_yield();
     return look_at(words, LOOKS) != from && look_at(words, HEARD) == 0;
@@ -92,12 +66,13 @@ static const char *watch(struct slri_vulkan *vulkan, struct trial *trial, uint32
     uint32_t *words = (uint32_t *)(void *)trial->words.host;
     memset(words, 0, TRIAL_WORDS * sizeof *words);
     words[MOST] = most;
-    if (slri_vk_own_launch(vulkan, &trial->kernel, trial->bound) != SLR_OK)
+    const struct slri_bound bound = {.data = (void *)(uintptr_t)trial->words.address};
+    if (slri_vk_queue_launch_own(trial->queue, &trial->kernel, &bound) != SLR_OK)
         return "a trial of it failed";
     const bool begins = changes(trial, words, 0);
     const bool goes_on = begins && changes(trial, words, look_at(words, LOOKS));
     __atomic_store_n(words + STOP, 1, __ATOMIC_RELEASE); // nothing comes with it
-    if (slri_vk_queue_look(trial->kernel.queue, END_NS) != VK_SUCCESS) {
+    if (slri_vk_queue_look(trial->queue, END_NS) != VK_SUCCESS) {
         (void)slri_lose_hung(&vulkan->base.loss, "the trial of a persistent kernel did not end in time");
         return "a trial of it did not end";
     }
@@ -111,7 +86,7 @@ static const char *try_staying(struct slri_vulkan *vulkan)
 {
     struct trial trial = {0};
     const char *lacks = "a trial of it failed";
-    slr_status status = make_trial(vulkan, slri_embedded_vk_probe_h, &trial);
+    slr_status status = make_trial(vulkan, &trial);
     uint32_t most = FEWEST_LOOKS;
     for (int tries = 0; status == SLR_OK && lacks && tries < TRIES && !slri_is_lost(&vulkan->base.loss);) {
         const uint64_t began_ns = slri_now_ns();
@@ -134,7 +109,7 @@ const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan)
         return "it runs no kernels";
     if (!(vulkan->facts.has & SLRI_SPIRV_DEVICE_SCOPE))
         return "it lacks order across the device (vulkanMemoryModelDeviceScope)";
-    if (slri_canary_ask(&vulkan->base.canary, slri_vk_run_canary, vulkan, &turns) != SLR_OK)
+    if (slri_canary_ask(&vulkan->base.canary, slri_own_kernel_canary, vulkan, &turns) != SLR_OK)
         return "a trial of a loop failed";
     if (turns != 0)
         return "its driver ends loops, and with them a kernel that stays";

@@ -26,6 +26,7 @@ struct slri_vk_queue {
     uint32_t lists;
 
     VkQueryPool stamps; // two a submission
+    bool is_recorded;   // a kernel of slipring's own was launched once
     bool has_turn;      // the group that stays is kept from running until the next wait is over
 };
 
@@ -350,8 +351,9 @@ const struct slri_buffered_calls slri_vk_queue_calls = {.bytes = sizeof(struct s
                                                         .reaches = reaches};
 // ---- slipring's own kernels ----------------------------------------------------------------------------------------
 
-slr_status slri_vk_queue_create_own(struct slri_vulkan *vulkan, void **queue)
+slr_status slri_vk_queue_create_own(void *device, void **queue)
 {
+    struct slri_vulkan *vulkan = device;
     SLRI_TRY(slri_buffered_queue_create(vulkan, SLR_DEFAULT_PRIORITY, queue));
     struct slri_vk_queue *made = *queue;
     made->line = &vulkan->line[0];
@@ -360,11 +362,18 @@ slr_status slri_vk_queue_create_own(struct slri_vulkan *vulkan, void **queue)
     return SLR_OK;
 }
 
-slr_status slri_vk_queue_repeat(void *queue)
+slr_status slri_vk_queue_launch_own(void *queue, const struct slri_own_kernel *own, const struct slri_bound *bound)
 {
-    struct slri_vk_queue *own = queue;
-    slri_mutex_lock(&own->line->lock);
-    return submit(own->vulkan, own->line, own->recorder.commands, own->semaphore, &own->begun);
+    struct slri_vk_queue *of_own = queue;
+    if (of_own->is_recorded) {
+        slri_mutex_lock(&of_own->line->lock);
+        return submit(of_own->vulkan, of_own->line, of_own->recorder.commands, of_own->semaphore, &of_own->begun);
+    }
+    const struct slri_command launch = slri_own_kernel_launch(own, bound);
+    const struct slri_extras extras = {.is_last = true};
+    slr_status status = slri_buffered_encode(NULL, queue, &launch, &extras, 1);
+    of_own->is_recorded = status == SLR_OK;
+    return status;
 }
 
 VkResult slri_vk_queue_look(const void *queue, uint64_t wait_ns)

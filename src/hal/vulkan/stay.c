@@ -18,7 +18,8 @@
 struct slri_vk_group {
     struct slri_resident base; // first
     struct slri_vulkan *vulkan;
-    struct slri_vk_own kernel;
+    struct slri_own_kernel kernel;
+    void *queue;
     unsigned char *kit; // the record, and behind it the constants, as the handler's kernel has them
     uint64_t record_bytes, kit_bytes;
     uint32_t nothing; // SLRI_STAY_NOTHING
@@ -55,13 +56,13 @@ static slr_status launch_group(struct slri_resident *resident)
 {
     struct slri_vk_group *group = (struct slri_vk_group *)resident;
     SLRI_TRY(slri_loss_check(&group->vulkan->base.loss));
-    return slri_vk_own_launch(group->vulkan, &group->kernel, group->bound);
+    return slri_vk_queue_launch_own(group->queue, &group->kernel, group->bound);
 }
 
 static enum slri_resident_look look_at_group(struct slri_resident *resident)
 {
     struct slri_vk_group *group = (struct slri_vk_group *)resident;
-    const VkResult result = slri_vk_queue_look(group->kernel.queue, 0);
+    const VkResult result = slri_vk_queue_look(group->queue, 0);
     if (result == VK_SUCCESS || result == VK_TIMEOUT)
         return result == VK_SUCCESS ? SLRI_RESIDENT_ENDED : SLRI_RESIDENT_RUNS;
     (void)slri_vk_check(group->vulkan, "WaitSemaphores", result);
@@ -119,9 +120,9 @@ static slr_status make_group(struct slri_resident *resident, const struct slri_s
     set_shares(vulkan, true);
     SLRI_TRY(make_kit(group, shard));
     bind(group, shard);
-    SLRI_TRY(slri_vk_own_make(vulkan, shard, NULL, &group->kernel)); // the longest of it
+    SLRI_TRY(slri_own_kernel_make(&vulkan->base, NULL, shard, &group->kernel)); // the longest of it
     slri_vk_count(&vulkan->counts.pipelines);
-    return SLR_OK;
+    return slri_vk_queue_create_own(vulkan, &group->queue);
 }
 
 // One that does not end keeps what it can touch.
@@ -133,9 +134,11 @@ static void unmake_group(struct slri_resident *resident, bool has_ended)
         (void)slri_lose_hung(&vulkan->base.loss, "a persistent kernel has not ended");
         return;
     }
-    if (group->kernel.queue) // it has said that it goes
-        (void)slri_vk_queue_look(group->kernel.queue, END_NS);
-    slri_vk_own_free(vulkan, &group->kernel);
+    if (group->queue) { // it has said that it goes
+        (void)slri_vk_queue_look(group->queue, END_NS);
+        slri_buffered_destroy(vulkan, group->queue);
+    }
+    slri_own_kernel_free(&vulkan->base, &group->kernel);
     if (group->kit)
         slri_vk_memory_destroy(vulkan, SLRI_MEMORY_SHARED, group->kit, group->kit_bytes);
     set_shares(vulkan, false);

@@ -9,6 +9,7 @@
 #include "engine/code.h"
 #include "engine/hazards.h"
 #include "engine/launch_block.h"
+#include "engine/own_kernel.h"
 #include "engine/resident.h"
 #include "hal/hal.h"
 #include "hal/vulkan/api.h"
@@ -150,10 +151,10 @@ void slri_vk_record_copy(struct slri_vk_recorder *recorder, struct slri_hazard_u
 
 // queue.c
 extern const struct slri_buffered_calls slri_vk_queue_calls;
-// A queue for one of slipring's own kernels. What was submitted there first is submitted again, where nothing else
-// came; and whether the newest launch has ended: VK_SUCCESS, or VK_TIMEOUT.
-slr_status slri_vk_queue_create_own(struct slri_vulkan *vulkan, void **queue);
-slr_status slri_vk_queue_repeat(void *queue);
+// A queue of the device's first for one of slipring's own kernels, which is recorded once: each launch is the first one
+// again, also of what that was given. And whether the newest launch has ended: VK_SUCCESS, or VK_TIMEOUT.
+slr_status slri_vk_queue_create_own(void *device, void **queue);
+slr_status slri_vk_queue_launch_own(void *queue, const struct slri_own_kernel *own, const struct slri_bound *bound);
 VkResult slri_vk_queue_look(const void *queue, uint64_t wait_ns);
 slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreateFlags flags, VkCommandBufferLevel level,
                                  uint32_t count, VkCommandPool *pool, VkCommandBuffer *out);
@@ -166,8 +167,8 @@ void slri_vk_list_free(void *device, void *native);
 
 // code.c
 slr_status slri_vk_code_write(void *device, struct slri_code_text *text);
-// The features that the module asks for, then the module.
-slr_status slri_vk_code_put(struct slri_vulkan *vulkan, struct slri_code_text *text, bool tells_ended_loops);
+slr_status slri_vk_code_write_own(void *device, struct slri_code_text *text); // as the driver's, and the next
+slr_status slri_vk_code_load_own(void *device, const struct slri_code_text *text, void **loaded);
 slr_status slri_vk_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
 slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
                              void **loaded);
@@ -186,23 +187,9 @@ extern const struct slri_loaded_calls slri_vk_loaded_calls;
 slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel, uint32_t dynamic_bytes,
                                  VkPipeline *out);
 
-// probe.c: as slri_canary_run.
-slr_status slri_vk_run_canary(void *device, uint32_t word[3]);
+// probe.c
 // NULL, or why no kernel can stay on the device, as a clause. The first call tries it.
 const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan);
-
-// own.c: a kernel of slipring's own text around a shard's handler; or, with `shard` NULL, of `text`. All zero before.
-struct slri_vk_own {
-    struct slri_module *text, *module;
-    struct slri_ready_kernel ready;
-    void *queue;
-    bool is_recorded; // launched once: a later launch is that one again
-};
-slr_status slri_vk_own_make(struct slri_vulkan *vulkan, const struct slri_shard *shard, const char *text,
-                            struct slri_vk_own *own);
-// One group of it. `bound`: one a binding of its entry, the same at each launch; memory by the device's address.
-slr_status slri_vk_own_launch(struct slri_vulkan *vulkan, struct slri_vk_own *own, const struct slri_bound *bound);
-void slri_vk_own_free(struct slri_vulkan *vulkan, struct slri_vk_own *own); // also what could be made in part
 
 // stay.c: persistent ring kernels.
 slr_status slri_vk_stay_check(void *device); // WRONG_STATE: memory of some goes with a lost device

@@ -42,17 +42,3 @@ fn slrk_fill(@builtin(global_invocation_id) thread: vec3<u32>) {
   }
   put(word, job.w, mask);
 }
-
-// How many turns a loop may take: what is told of one of `job.y` turns, and then of one of `job.z`.
-@compute @workgroup_size(1)
-fn slrk_count() {
-  let job = slri_args[0];
-  var turns = 0u;
-  var x = 1u;
-  loop { if (turns >= job.y) { break; } x = x * 1664525u + 1013904223u; turns++; }
-  var few = 0u;
-  loop { if (few >= job.z) { break; } few++; }
-  atomicStore(&slri_to[0], turns);
-  atomicStore(&slri_to[1], x);
-  atomicStore(&slri_to[2], few);
-}

@@ -15,32 +15,43 @@ extern const char slri_embedded_bytes_wgsl[];
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
+static slr_status write_text(const struct slri_webgpu *webgpu, struct slri_code_text *text, bool tells_ended_loops)
+{
+    const WGPULimits *limits = &webgpu->facts.limits;
+    const uint32_t storage = limits->maxStorageBuffersPerShaderStage;
+    const struct slri_wgsl_options options = {
+        .tells_ended_loops = tells_ended_loops,
+        .block = text->shape.block,
+        .writes_all = true,
+        .in_parts = true,
+        .has_bases = limits->minStorageBufferOffsetAlignment > SLRI_WG_SLICE_ALIGNMENT,
+        .storage_buffers = storage < SLRI_WG_MOST_ENTRIES - 1 ? storage : SLRI_WG_MOST_ENTRIES - 1,
+        .workgroup_bytes = limits->maxComputeWorkgroupStorageSize,
+        .block_threads = limits->maxComputeInvocationsPerWorkgroup};
+    return slri_emit_wgsl(text->module, text->entry, &options, &text->text);
+}
+
 slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
 {
     struct slri_webgpu *webgpu = device;
     const struct slri_wg_facts *facts = &webgpu->facts;
-    const uint32_t storage = facts->limits.maxStorageBuffersPerShaderStage;
     const WGPULimits *limits = &facts->limits;
     const uint32_t most[3] = {limits->maxComputeWorkgroupSizeX, limits->maxComputeWorkgroupSizeY,
                               limits->maxComputeWorkgroupSizeZ};
     uint64_t turns;
     SLRI_TRY(slri_code_check_block(text, webgpu->base.name, most, limits->maxComputeInvocationsPerWorkgroup));
-    SLRI_TRY(slri_canary_check(&webgpu->base.canary, slri_wg_run_canary, webgpu, webgpu->base.name, &turns));
-    const struct slri_wgsl_options options = {
-        .tells_ended_loops = turns != 0,
-        .block = text->shape.block,
-        .writes_all = true,
-        .in_parts = true,
-        .has_bases = facts->limits.minStorageBufferOffsetAlignment > SLRI_WG_SLICE_ALIGNMENT,
-        .storage_buffers = storage < SLRI_WG_MOST_ENTRIES - 1 ? storage : SLRI_WG_MOST_ENTRIES - 1,
-        .workgroup_bytes = facts->limits.maxComputeWorkgroupStorageSize,
-        .block_threads = facts->limits.maxComputeInvocationsPerWorkgroup};
+    SLRI_TRY(slri_canary_check(&webgpu->base.canary, slri_own_kernel_canary, webgpu, webgpu->base.name, &turns));
     text->is_unkept = true;
     const char *const fields[] = {facts->name, facts->driver, facts->backend, webgpu->lib->name};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i)
         slri_code_identify(text, fields[i]);
     slri_text_printf(&text->label, "%s\n%s\n%s, %s", text->name, text->file, facts->name, facts->driver);
-    return slri_emit_wgsl(text->module, text->entry, &options, &text->text);
+    return write_text(webgpu, text, turns != 0);
+}
+
+slr_status slri_wg_code_write_own(void *device, struct slri_code_text *text)
+{
+    return write_text(device, text, false);
 }
 
 // ---- what a text declares ------------------------------------------------------------------------------------------
@@ -262,10 +273,15 @@ static slr_status make_kernel(struct slri_webgpu *webgpu, const char *name, cons
     return status;
 }
 
+slr_status slri_wg_code_load(void *device, const struct slri_code_text *text, void **loaded)
+{
+    return make_kernel(device, text->entry->name, slri_text_view(&text->text), loaded);
+}
+
 slr_status slri_wg_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
 {
     (void)blob; // it stays empty
-    return make_kernel(device, text->entry->name, slri_text_view(&text->text), loaded);
+    return slri_wg_code_load(device, text, loaded);
 }
 
 void slri_wg_code_forget(struct slri_webgpu *webgpu)
@@ -284,7 +300,7 @@ void slri_wg_code_forget(struct slri_webgpu *webgpu)
 
 slr_status slri_wg_code_tool(struct slri_webgpu *webgpu, enum slri_wg_tool tool, struct slri_wg_kernel **out)
 {
-    static const char *const name[SLRI_WG_TOOLS] = {"copy", "fill", "count"};
+    static const char *const name[SLRI_WG_TOOLS] = {"copy", "fill"};
     void *made = NULL;
     slr_status status = SLR_OK;
     slri_mutex_lock(&webgpu->tool_lock);

@@ -114,9 +114,14 @@ static void end_locks(void *device)
     slri_mutex_destroy(&webgpu->buried_lock);
 }
 
+static slr_status create_queue(void *device, void **queue)
+{
+    return slri_buffered_queue_create(device, SLR_DEFAULT_PRIORITY, queue);
+}
+
 static slr_status webgpu_open(const struct slri_spec *spec, const slr_allocator *allocator, void **device)
 {
-    static const struct slri_buffered_driver driver = {.name = "webgpu",
+    static const struct slri_buffered_driver driver = {.backend = &slri_backend_webgpu,
                                                        .bytes = sizeof(struct slri_webgpu),
                                                        .chunk_bytes = sizeof(struct slri_wg_chunk),
                                                        .loaded = &slri_wg_loaded_calls,
@@ -128,7 +133,10 @@ static slr_status webgpu_open(const struct slri_spec *spec, const slr_allocator 
                                                        .find = find,
                                                        .start = start,
                                                        .give_up = give_up,
-                                                       .free_chunk = slri_wg_chunk_free};
+                                                       .free_chunk = slri_wg_chunk_free,
+                                                       .write_own = slri_wg_code_write_own,
+                                                       .load_own = slri_wg_code_load,
+                                                       .own_queue = create_queue};
     return slri_buffered_open(&driver, spec, allocator, device);
 }
 

@@ -140,7 +140,7 @@ static void describe(struct slri_webgpu *webgpu, slr_device_info *out)
              facts->limits.maxStorageBuffersPerShaderStage, facts->limits.minStorageBufferOffsetAlignment,
              (unsigned long long)facts->limits.maxStorageBufferBindingSize,
              facts->has_stamps ? " timestamp-query" : "");
-    if (slri_canary_ask(&webgpu->base.canary, slri_wg_run_canary, webgpu, &turns) == SLR_OK && turns != 0)
+    if (slri_canary_ask(&webgpu->base.canary, slri_own_kernel_canary, webgpu, &turns) == SLR_OK && turns != 0)
         snprintf(out->notes, sizeof out->notes,
                  "the driver ends loops after %llu turns without an error: a kernel that needs more fails",
                  (unsigned long long)turns);

@@ -478,14 +478,3 @@ const struct slri_buffered_calls slri_wg_queue_calls = {.bytes = sizeof(struct s
                                                         .take_read = take_read,
                                                         .view = view_back,
                                                         .reaches = reaches};
-slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const void *to, uint32_t turns,
-                               uint32_t few)
-{
-    struct slri_wg_range range = {.bytes = 16};
-    const struct slri_wg_chunk chunk = slri_wg_find(webgpu, to, &range.at);
-    const uint32_t job[4] = {0, turns, few, 0};
-    range.buffer = chunk.buffer;
-    range.serial = chunk.serial;
-    SLRI_TRY(slri_buffered_begin(&queue->base));
-    return slri_wg_record_tool(&queue->recorder, SLRI_WG_TOOL_COUNT, &range, NULL, job, 1);
-}

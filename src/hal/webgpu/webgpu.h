@@ -6,6 +6,7 @@
 #include "base/thread.h"
 #include "engine/buffered_device.h"
 #include "engine/launch_block.h"
+#include "engine/own_kernel.h"
 #include "hal/hal.h"
 #include "hal/webgpu/api.h"
 
@@ -46,12 +47,7 @@ struct slri_wg_layout {
 };
 
 // Kernels of slipring's own, for what WebGPU copies and fills at whole words alone.
-enum slri_wg_tool {
-    SLRI_WG_TOOL_COPY,
-    SLRI_WG_TOOL_FILL,
-    SLRI_WG_TOOL_COUNT, // turns of a loop (canary.c)
-    SLRI_WG_TOOLS
-};
+enum slri_wg_tool { SLRI_WG_TOOL_COPY, SLRI_WG_TOOL_FILL, SLRI_WG_TOOLS };
 
 struct slri_webgpu {
     struct slri_buffered_device base; // first
@@ -118,6 +114,8 @@ struct slri_wg_kernel {
 };
 extern const struct slri_loaded_calls slri_wg_loaded_calls;
 slr_status slri_wg_code_write(void *device, struct slri_code_text *text);
+slr_status slri_wg_code_write_own(void *device, struct slri_code_text *text); // as the driver's, and the next
+slr_status slri_wg_code_load(void *device, const struct slri_code_text *text, void **loaded);
 slr_status slri_wg_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
 slr_status slri_wg_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 void slri_wg_code_forget(struct slri_webgpu *webgpu); // tools and layouts: no other kernel is left
@@ -185,10 +183,4 @@ slr_status slri_wg_record_copy(struct slri_wg_recorder *recorder, const struct s
 // queue.c
 extern const struct slri_buffered_calls slri_wg_queue_calls;
 void slri_wg_queues_forget(struct slri_webgpu *webgpu); // once the library's device has gone
-slr_status slri_wg_queue_count(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, const void *to, uint32_t turns,
-                               uint32_t few); // dispatches SLRI_WG_TOOL_COUNT
-
-// canary.c: as slri_canary_run.
-slr_status slri_wg_run_canary(void *device, uint32_t word[3]);
-
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop of many turns and then one of few, in the kernel subset: engine/canary.h. W gets how many turns the first
+// A loop of many turns and then one of few, in the kernel subset: engine/own_kernel.c. W gets how many turns the first
 // took, what they have made of 1, and how many the second took.
 __global__ void slr_canary(unsigned *W, unsigned turns, unsigned few)
 {

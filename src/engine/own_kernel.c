@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/own_kernel.h"
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "engine/stay.h"
+#include "ir/pass/handler_kernel.h"
+#include "lang/kernel.h"
+
+extern const char slri_embedded_canary_h[];
+
+// ---- making --------------------------------------------------------------------------------------------------------
+
+static slr_status compile_own(const char *own, const struct slri_shard *shard, struct slri_module **out)
+{
+    slri_text text = SLRI_TEXT_INIT;
+    if (own)
+        slri_text_puts(&text, own);
+    else
+        slri_stay_text(shard, &text);
+    const struct slri_source source = {.path = "slipring: own kernel", .text = slri_text_view(&text)};
+    slr_status status = text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory for the text of a kernel")
+                                           : slri_kernel_compile(&source, out);
+    slri_text_free(&text);
+    return status;
+}
+
+static slr_status load_own(struct slri_buffered_device *device, struct slri_ready_kernel *ready)
+{
+    const uint32_t threads = ready->entry->max_threads ? ready->entry->max_threads : 1;
+    struct slri_code_text text = {.module = ready->module,
+                                  .entry = ready->entry,
+                                  .name = ready->entry->name,
+                                  .file = ready->module->name,
+                                  .shape = {.block = {threads, 1, 1}}};
+    slr_status status = device->driver->write_own(device, &text);
+    if (status == SLR_OK && text.text.out_of_memory)
+        status = SLRI_FAIL(NO_MEMORY, "no memory for the code of %s", text.name);
+    if (status == SLR_OK)
+        status = device->driver->load_own(device, &text, &ready->kernel.native);
+    slri_code_text_free(&text);
+    return status;
+}
+
+slr_status slri_own_kernel_make(struct slri_buffered_device *device, const char *text, const struct slri_shard *shard,
+                                struct slri_own_kernel *own)
+{
+    SLRI_TRY(compile_own(text, shard, &own->text));
+    if (!text)
+        SLRI_TRY(slri_handler_stay(slri_code_module(shard->program), shard->entry, own->text, &own->module));
+    own->ready.module = own->module ? own->module : own->text;
+    own->ready.entry = own->ready.module->entry;
+    return load_own(device, &own->ready);
+}
+
+struct slri_command slri_own_kernel_launch(const struct slri_own_kernel *own, const struct slri_bound *bound)
+{
+    return (struct slri_command){
+        .op = SLRI_DISPATCH,
+        .dispatch = {.ready = &own->ready, .entry = own->ready.entry, .bound = bound, .grid = {1, 1, 1}}};
+}
+
+void slri_own_kernel_free(struct slri_buffered_device *device, struct slri_own_kernel *own)
+{
+    if (own->ready.kernel.native)
+        slri_buffered_unload(device, own->ready.kernel.native);
+    slri_module_destroy(own->module);
+    slri_module_destroy(own->text);
+}
+
+// ---- the canary ----------------------------------------------------------------------------------------------------
+
+#define WORDS_BYTES (3 * sizeof(uint32_t))
+
+struct trial {
+    struct slri_own_kernel kernel;
+    void *queue, *memory;
+};
+
+static slr_status run_trial(struct slri_buffered_device *device, struct trial *trial, uint32_t word[3])
+{
+    const struct slri_buffered_driver *driver = device->driver;
+    uint32_t turns = SLRI_CANARY_TURNS, few = SLRI_CANARY_FEW;
+    SLRI_TRY(slri_own_kernel_make(device, slri_embedded_canary_h, NULL, &trial->kernel));
+    SLRI_TRY(driver->own_queue(device, &trial->queue));
+    SLRI_TRY(driver->backend->memory_create(device, SLRI_MEMORY_SEEN, WORDS_BYTES, &trial->memory));
+    const struct slri_bound bound[] = {{trial->memory, WORDS_BYTES}, {&turns, sizeof turns}, {&few, sizeof few}};
+    const struct slri_command command[] = {slri_own_kernel_launch(&trial->kernel, bound),
+                                           {.op = SLRI_COPY_OUT, .copy = {trial->memory, word, WORDS_BYTES}}};
+    const struct slri_extras extras[2] = {{0}};
+    SLRI_TRY(slri_buffered_encode(device, trial->queue, command, extras, 2));
+    return slri_buffered_wait(device, trial->queue, slri_deadline_after(SLRI_HANG_TIMEOUT_NS), NULL);
+}
+
+slr_status slri_own_kernel_canary(void *device, uint32_t word[3])
+{
+    struct slri_buffered_device *of = device;
+    struct trial trial = {0};
+    slr_status status = run_trial(of, &trial, word);
+    if (trial.queue)
+        slri_buffered_destroy(device, trial.queue);
+    if (trial.memory)
+        of->driver->backend->memory_destroy(device, SLRI_MEMORY_SEEN, trial.memory, WORDS_BYTES);
+    slri_own_kernel_free(of, &trial.kernel);
+    return status;
+}
