@@ -124,6 +124,33 @@ void slri_spec_put_name(const struct slri_spec *spec, const char *backend, char 
         snprintf(out, room, "%s:%u", backend, spec->index);
 }
 
+static slr_status choose_by_id(const struct slri_spec *spec, const char *backend, uint32_t count,
+                               slri_spec_has_id *has_id, void *user, const char *advice, uint32_t *out)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        bool is_it;
+        SLRI_TRY(has_id(user, i, spec->id, &is_it));
+        *out = is_it ? i : *out;
+        found += is_it;
+    }
+    return found == 1 ? SLR_OK
+                      : SLRI_FAIL(NO_DEVICE, "%s %s:%s among the driver's %u device%s (%s)",
+                                  found ? "there is more than one" : "there is no", backend, spec->id, count,
+                                  count > 1 ? "s" : "", advice);
+}
+
+slr_status slri_spec_choose(const struct slri_spec *spec, const char *backend, uint32_t count, slri_spec_has_id *has_id,
+                            void *user, const char *advice, uint32_t *out)
+{
+    *out = spec->index;
+    if (*spec->id)
+        return choose_by_id(spec, backend, count, has_id, user, advice, out);
+    return spec->index < count ? SLR_OK
+                               : SLRI_FAIL(NO_DEVICE, "there is no %s:%u; the driver lists %u device%s, from %s:0",
+                                           backend, spec->index, count, count > 1 ? "s" : "", backend);
+}
+
 void slri_spec_put_uuid(const unsigned char bytes[16], char out[37])
 {
     for (int i = 0; i < 16; ++i)

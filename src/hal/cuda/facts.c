@@ -44,41 +44,28 @@ static bool is_named(const char *id, const char *uuid)
     return known && id[4] != '\0' && strncmp(id + 4, uuid, strlen(id + 4)) == 0;
 }
 
-static slr_status find_named(const struct slri_cu *cu, const char *id, uint32_t count, slri_cu_device *out)
+static slr_status has_id(void *user, uint32_t i, const char *id, bool *out)
 {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        slri_cu_device device;
-        char uuid[37];
-        int32_t error = cu->DeviceGet(&device, (int32_t)i);
-        if (error == SLRI_CU_SUCCESS)
-            error = ask_uuid(cu, device, uuid);
-        if (error != SLRI_CU_SUCCESS)
-            return slri_cu_failed(cu, cu->vendor->backend->name, "DeviceGetUuid", error);
-        if (!is_named(id, uuid))
-            continue;
-        *out = device;
-        ++found;
-    }
-    if (found == 1)
-        return SLR_OK;
-    return SLRI_FAIL(NO_DEVICE, "%s %s:%s among the driver's %u device%s (%s lists them)",
-                     found ? "there is more than one" : "there is no", cu->vendor->backend->name, id, count,
-                     count > 1 ? "s" : "", cu->vendor->lists);
+    const struct slri_cu *cu = user;
+    slri_cu_device device;
+    char uuid[37];
+    int32_t error = cu->DeviceGet(&device, (int32_t)i);
+    if (error == SLRI_CU_SUCCESS)
+        error = ask_uuid(cu, device, uuid);
+    if (error != SLRI_CU_SUCCESS)
+        return slri_cu_failed(cu, cu->vendor->backend->name, "DeviceGetUuid", error);
+    *out = is_named(id, uuid);
+    return SLR_OK;
 }
 
 slr_status slri_cu_find_device(const struct slri_cu *cu, const struct slri_spec *spec, slri_cu_device *out)
 {
-    uint32_t count = 0;
+    const char *backend = cu->vendor->backend->name;
+    uint32_t count = 0, number;
     SLRI_TRY(slri_cu_count_devices(cu, &count));
-    if (*spec->id)
-        return find_named(cu, spec->id, count, out);
-    if (spec->index >= count)
-        return SLRI_FAIL(NO_DEVICE, "there is no %s:%u; the driver lists %u device%s, from %s:0",
-                         cu->vendor->backend->name, spec->index, count, count > 1 ? "s" : "",
-                         cu->vendor->backend->name);
-    int32_t error = cu->DeviceGet(out, (int32_t)spec->index);
-    return error == SLRI_CU_SUCCESS ? SLR_OK : slri_cu_failed(cu, cu->vendor->backend->name, "DeviceGet", error);
+    SLRI_TRY(slri_spec_choose(spec, backend, count, has_id, (void *)(uintptr_t)cu, cu->vendor->advice, &number));
+    int32_t error = cu->DeviceGet(out, (int32_t)number);
+    return error == SLRI_CU_SUCCESS ? SLR_OK : slri_cu_failed(cu, backend, "DeviceGet", error);
 }
 
 // ---- one device ----------------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ static slr_status load_cuda(const struct slri_cu **out)
 const struct slri_cu_vendor slri_vendor_cuda = {.backend = &slri_backend_cuda,
                                                 .prefix = "cu",
                                                 .driver = "NVIDIA's driver",
-                                                .lists = "nvidia-smi -L",
+                                                .advice = "nvidia-smi -L lists them",
                                                 .visible = "CUDA_VISIBLE_DEVICES",
                                                 .compiler = "NVRTC",
                                                 .platform = "CUDA",

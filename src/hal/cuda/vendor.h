@@ -11,7 +11,7 @@
 struct slri_cu_vendor {
     const struct slri_backend *backend;                         // its name is that of the devices
     const char *prefix;                                         // of the driver's functions
-    const char *driver, *lists;                                 // the driver, and what lists its devices
+    const char *driver, *advice;                                // the driver, and about ids: what lists its devices
     const char *visible;                                        // the vendor's variable that hides devices
     const char *compiler;                                       // what compiles kernels
     const char *platform;                                       // whose version the driver's is

@@ -42,35 +42,34 @@ static bool begins(const char *text, const char *with)
     return *with == '\0';
 }
 
+struct listed {
+    const struct slri_vk_instance *vk;
+    VkPhysicalDevice device[MOST_DEVICES];
+};
+
 // "UUID-6d65", the beginning of a device's, or the beginning of its name in any case.
-static bool is_called(const struct slri_vk_instance *vk, VkPhysicalDevice physical, const char *id)
+static slr_status has_id(void *user, uint32_t i, const char *id, bool *out)
 {
+    const struct listed *listed = user;
     struct slri_vk_facts facts;
     char uuid[37];
-    slri_vk_ask(vk, physical, &facts);
+    slri_vk_ask(listed->vk, listed->device[i], &facts);
     slri_spec_put_uuid(facts.p11.deviceUUID, uuid);
-    return begins(id, "UUID-") && id[5] != '\0' ? begins(uuid, id + 5) : begins(facts.all.properties.deviceName, id);
+    *out = begins(id, "UUID-") && id[5] != '\0' ? begins(uuid, id + 5) : begins(facts.all.properties.deviceName, id);
+    return SLR_OK;
 }
 
 slr_status slri_vk_find_device(const struct slri_vk_instance *vk, const struct slri_spec *spec, VkPhysicalDevice *out)
 {
-    VkPhysicalDevice listed[MOST_DEVICES];
-    uint32_t count = 0, found = 0;
-    SLRI_TRY(list_all(vk, listed, &count));
-    for (uint32_t i = 0; i < count; ++i)
-        if (*spec->id ? is_called(vk, listed[i], spec->id) : i == spec->index) {
-            *out = listed[i];
-            ++found;
-        }
-    if (found == 1)
-        return SLR_OK;
-    if (!*spec->id)
-        return SLRI_FAIL(NO_DEVICE, "there is no vulkan:%u; Vulkan has %u device%s, from vulkan:0", spec->index, count,
-                         count > 1 ? "s" : "");
-    return SLRI_FAIL(NO_DEVICE,
-                     "%s vulkan:%s among the drivers' %u device%s; give the beginning of a name, "
-                     "or of a UUID as vulkan:UUID-8f2c ('slipring devices' lists them)",
-                     found ? "there is more than one" : "there is no", spec->id, count, count > 1 ? "s" : "");
+    struct listed listed = {.vk = vk};
+    uint32_t count, number;
+    SLRI_TRY(list_all(vk, listed.device, &count));
+    SLRI_TRY(slri_spec_choose(spec, "vulkan", count, has_id, &listed,
+                              "give the beginning of a name, or of a UUID as vulkan:UUID-8f2c; 'slipring devices' "
+                              "lists them",
+                              &number));
+    *out = listed.device[number];
+    return SLR_OK;
 }
 
 // ---- one device ----------------------------------------------------------------------------------------------------
