@@ -190,28 +190,22 @@ static struct slri_places *chunks_of(struct slri_vulkan *vulkan, enum slri_memor
 }
 
 // Whole pages, as the driver asks for: those around the application's memory, too.
-static slr_status find_pages(const struct slri_vulkan *vulkan, uintptr_t memory, struct wish *wish,
+static slr_status find_pages(const struct slri_vulkan *vulkan, void *given, uint64_t bytes, struct wish *wish,
                              struct slri_vk_chunk *chunk)
 {
     const uint64_t page = vulkan->facts.host.minImportedHostPointerAlignment;
     if (page == 0)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot use memory that the application made: its driver lacks %s",
                          vulkan->base.name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
-    chunk->lead = memory % page;
-    chunk->bytes = (chunk->lead + chunk->given + page - 1) / page * page;
-    *wish = (struct wish){.must = SEEN, .import = (void *)(memory - chunk->lead)};
+    const uint64_t lead = (uintptr_t)given % page;
+    *chunk = (struct slri_vk_chunk){
+        .key = (uintptr_t)given, .given = bytes, .lead = lead, .bytes = (lead + bytes + page - 1) / page * page};
+    *wish = (struct wish){.must = SEEN, .import = (unsigned char *)given - lead};
     return SLR_OK;
 }
 
-static slr_status make_kind(struct slri_vulkan *vulkan, enum slri_memory_kind kind, struct slri_vk_chunk *chunk)
+static slr_status zero(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk)
 {
-    struct wish wish = wish_of(vulkan, kind);
-    if (kind == SLRI_MEMORY_GIVEN)
-        SLRI_TRY(find_pages(vulkan, chunk->key, &wish, chunk));
-    SLRI_TRY(make_chunk(vulkan, &wish, chunk));
-    if (kind == SLRI_MEMORY_GIVEN)
-        return SLR_OK;
-    chunk->key = chunks_of(vulkan, kind) == &vulkan->base.seen ? (uintptr_t)chunk->host : chunk->address;
     if (!chunk->host)
         return slri_vk_zero_at_once(vulkan, chunk);
     memset(chunk->host, 0, chunk->bytes);
@@ -221,15 +215,21 @@ static slr_status make_kind(struct slri_vulkan *vulkan, enum slri_memory_kind ki
 slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory)
 {
     struct slri_vulkan *vulkan = device;
+    struct slri_places *places = chunks_of(vulkan, kind);
     struct slri_vk_chunk chunk = {.bytes = (bytes + 3) / 4 * 4}; // it is zeroed by words, and a kernel may take it so
+    struct wish wish = wish_of(vulkan, kind);
     if (kind == SLRI_MEMORY_GIVEN)
-        chunk = (struct slri_vk_chunk){.key = (uintptr_t)*memory, .given = bytes};
-    slr_status status = make_kind(vulkan, kind, &chunk);
-    if (status != SLR_OK) {
-        slri_vk_chunk_free(vulkan, &chunk);
-        return status;
+        SLRI_TRY(find_pages(vulkan, *memory, bytes, &wish, &chunk));
+    SLRI_TRY(make_chunk(vulkan, &wish, &chunk));
+    if (kind != SLRI_MEMORY_GIVEN) {
+        chunk.key = places == &vulkan->base.seen ? (uintptr_t)chunk.host : chunk.address;
+        slr_status status = zero(vulkan, &chunk);
+        if (status != SLR_OK) {
+            slri_vk_chunk_free(vulkan, &chunk);
+            return status;
+        }
     }
-    SLRI_TRY(slri_buffered_keep(&vulkan->base, chunks_of(vulkan, kind), &chunk, 0, memory));
+    SLRI_TRY(slri_buffered_keep(&vulkan->base, places, &chunk, 0, memory));
     if (kind == SLRI_MEMORY_SHARED)
         __atomic_fetch_add(&vulkan->stay.pieces, 1, __ATOMIC_RELAXED);
     return SLR_OK;

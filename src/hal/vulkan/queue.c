@@ -76,41 +76,30 @@ slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreate
     return SLR_OK;
 }
 
-static slr_status make_timeline(struct slri_vulkan *vulkan, VkSemaphore *out, uint64_t *value)
+// Under the line's lock, which it gives up. Begins behind the queue's newest submission.
+static slr_status submit(struct slri_vk_queue *queue)
 {
-    const VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                                .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-                                                .initialValue = 1};
-    const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline};
-    SLRI_VK_TRY(vulkan, CreateSemaphore, vulkan->device, &create, NULL, out);
-    *value = 1;
-    return SLR_OK;
-}
-
-// Under the line's lock, which it gives up. Begins when the semaphore has `*value`, and then counts that up by one.
-static slr_status submit(struct slri_vulkan *vulkan, struct slri_vk_line *line, VkCommandBuffer commands,
-                         VkSemaphore semaphore, uint64_t *value)
-{
-    const uint64_t next = *value + 1;
+    struct slri_vulkan *vulkan = queue->vulkan;
+    const uint64_t next = queue->begun + 1;
     const VkPipelineStageFlags all = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                                   .waitSemaphoreValueCount = 1,
-                                                  .pWaitSemaphoreValues = value,
+                                                  .pWaitSemaphoreValues = &queue->begun,
                                                   .signalSemaphoreValueCount = 1,
                                                   .pSignalSemaphoreValues = &next};
     const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                  .pNext = &values,
                                  .waitSemaphoreCount = 1,
-                                 .pWaitSemaphores = &semaphore,
+                                 .pWaitSemaphores = &queue->semaphore,
                                  .pWaitDstStageMask = &all,
                                  .commandBufferCount = 1,
-                                 .pCommandBuffers = &commands,
+                                 .pCommandBuffers = &queue->recorder.commands,
                                  .signalSemaphoreCount = 1,
-                                 .pSignalSemaphores = &semaphore};
-    VkResult result = vulkan->call.QueueSubmit(line->queue, 1, &submit, VK_NULL_HANDLE);
-    slri_mutex_unlock(&line->lock);
+                                 .pSignalSemaphores = &queue->semaphore};
+    VkResult result = vulkan->call.QueueSubmit(queue->line->queue, 1, &submit, VK_NULL_HANDLE);
+    slri_mutex_unlock(&queue->line->lock);
     SLRI_TRY(slri_vk_check(vulkan, "QueueSubmit", result));
-    *value = next;
+    queue->begun = next;
     slri_vk_count(&vulkan->counts.submits);
     return SLR_OK;
 }
@@ -122,6 +111,10 @@ static slr_status make_queue(void *device, uint32_t priority, void *made)
     const VkQueryPoolCreateInfo stamps = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                           .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                           .queryCount = 2 * SLRI_MOST_SUBMITS};
+    const VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                                .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                                .initialValue = 1};
+    const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline};
     const uint32_t bits = vulkan->facts.stamp_bits;
     queue->vulkan = vulkan;
     queue->line = choose_line(vulkan, priority);
@@ -129,7 +122,8 @@ static slr_status make_queue(void *device, uint32_t priority, void *made)
     queue->base.ticks.mask = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
     SLRI_TRY(slri_vk_commands_make(vulkan, VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                    SLRI_MOST_SUBMITS, &queue->pool, queue->commands));
-    SLRI_TRY(make_timeline(vulkan, &queue->semaphore, &queue->begun));
+    queue->begun = timeline.initialValue;
+    SLRI_VK_TRY(vulkan, CreateSemaphore, vulkan->device, &semaphore, NULL, &queue->semaphore);
     if (bits != 0)
         SLRI_VK_TRY(vulkan, CreateQueryPool, vulkan->device, &stamps, NULL, &queue->stamps);
     return slri_vk_recorder_open(&queue->recorder, vulkan, ARGUMENT_BYTES);
@@ -189,8 +183,8 @@ static slr_status open_commands(struct slri_buffered_queue *base)
     SLRI_VK_TRY(vulkan, BeginCommandBuffer, queue->commands[base->submits], &begin);
     queue->recorder.commands = queue->commands[base->submits];
     queue->recorder.bound = VK_NULL_HANDLE;
-    slri_hazards_clear(queue->recorder.hazards);
-    queue->recorder.hazards->is_behind_list = queue->recorder.is_own; // behind all that the device's queue has
+    slri_hazards_clear(&queue->recorder.hazards);
+    queue->recorder.hazards.is_behind_list = queue->recorder.is_own; // behind all that the device's queue has
     return SLR_OK;
 }
 
@@ -203,11 +197,11 @@ static slr_status submit_open(struct slri_buffered_queue *base)
                                        2 * base->submits + 1);
     if (slri_vk_record_to_host(&queue->recorder))
         slri_vk_count(&queue->recorder.counts->host_barriers);
-    __atomic_fetch_add(&queue->recorder.counts->barriers, queue->recorder.hazards->barriers, __ATOMIC_RELAXED);
-    queue->recorder.hazards->barriers = 0;
+    __atomic_fetch_add(&queue->recorder.counts->barriers, queue->recorder.hazards.barriers, __ATOMIC_RELAXED);
+    queue->recorder.hazards.barriers = 0;
     SLRI_VK_TRY(vulkan, EndCommandBuffer, queue->recorder.commands);
     SLRI_TRY(take_turn(vulkan, queue));
-    return submit(vulkan, queue->line, queue->recorder.commands, queue->semaphore, &queue->begun);
+    return submit(queue);
 }
 
 // ---- times ---------------------------------------------------------------------------------------------------------
@@ -367,7 +361,7 @@ slr_status slri_vk_queue_launch_own(void *queue, const struct slri_own_kernel *o
     struct slri_vk_queue *of_own = queue;
     if (of_own->is_recorded) {
         slri_mutex_lock(&of_own->line->lock);
-        return submit(of_own->vulkan, of_own->line, of_own->recorder.commands, of_own->semaphore, &of_own->begun);
+        return submit(of_own);
     }
     const struct slri_command launch = slri_own_kernel_launch(own, bound);
     const struct slri_extras extras = {.is_last = true};

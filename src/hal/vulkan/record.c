@@ -18,10 +18,9 @@ slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_
     recorder->counts = &vulkan->counts;
     recorder->memory.bytes = bytes;
     recorder->blocks.shadow = slri_alloc(vulkan->base.allocator, bytes);
-    recorder->hazards = slri_alloc(vulkan->base.allocator, sizeof *recorder->hazards);
-    if (!recorder->blocks.shadow || !recorder->hazards)
+    if (!recorder->blocks.shadow)
         return SLRI_FAIL(NO_MEMORY, "device '%s': no memory for what its kernels are given", vulkan->base.name);
-    recorder->hazards->stages = VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+    recorder->hazards.stages = VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     SLRI_TRY(slri_vk_chunk_make_seen(vulkan, bytes, false, &recorder->memory));
     memset(recorder->memory.host, 0, ROUND);
     slri_vk_recorder_clear(recorder);
@@ -54,7 +53,6 @@ void slri_vk_recorder_close(struct slri_vk_recorder *recorder)
     if (!vulkan)
         return;
     slri_free(vulkan->base.allocator, recorder->blocks.shadow, recorder->memory.bytes);
-    slri_free(vulkan->base.allocator, recorder->hazards, sizeof *recorder->hazards);
     slri_vk_chunk_free(vulkan, &recorder->memory);
 }
 
@@ -98,7 +96,7 @@ static void put_barrier(struct slri_vk_recorder *recorder, const struct slri_haz
 static void flow(struct slri_vk_recorder *recorder, const struct slri_hazard_use *use, uint32_t uses)
 {
     struct slri_hazard_barrier barrier;
-    if (slri_hazards_next(recorder->hazards, use, uses, &barrier))
+    if (slri_hazards_next(&recorder->hazards, use, uses, &barrier))
         put_barrier(recorder, &barrier);
 }
 
@@ -107,8 +105,8 @@ bool slri_vk_record_to_host(struct slri_vk_recorder *recorder)
     const VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                  .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
                                  .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    const uint32_t told_by = recorder->hazards->told_by;
-    recorder->hazards->told_by = 0;
+    const uint32_t told_by = recorder->hazards.told_by;
+    recorder->hazards.told_by = 0;
     if (told_by)
         recorder->vulkan->call.CmdPipelineBarrier(recorder->commands, told_by, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &all,
                                                   0, NULL, 0, NULL);
@@ -135,20 +133,19 @@ void slri_vk_record_copy(struct slri_vk_recorder *recorder, struct slri_hazard_u
     recorder->vulkan->call.CmdCopyBuffer(recorder->commands, (VkBuffer)from.memory, (VkBuffer)to.memory, 1, &region);
 }
 
-static void copy_seen(struct slri_vk_recorder *recorder, const struct slri_command *command)
+static void copy(struct slri_vk_recorder *recorder, const struct slri_command *command)
 {
-    const uint64_t bytes = command->copy.bytes;
-    const struct slri_hazard_use host = use_of(&recorder->vulkan->base.seen, command->copy.host, bytes);
-    const struct slri_hazard_use device = use_of(&recorder->vulkan->base.chunks, command->copy.device, bytes);
+    struct slri_places *buffers = &recorder->vulkan->base.chunks, *seen = &recorder->vulkan->base.seen;
+    const uint64_t bytes = slri_command_bytes(command);
+    if (command->op == SLRI_COPY) {
+        slri_vk_record_copy(recorder, use_of(buffers, command->move.from, bytes),
+                            use_of(buffers, command->move.to, bytes));
+        return;
+    }
+    const struct slri_hazard_use host = use_of(seen, command->copy.host, bytes);
+    const struct slri_hazard_use device = use_of(buffers, command->copy.device, bytes);
     const bool in = command->op == SLRI_COPY_IN;
     slri_vk_record_copy(recorder, in ? host : device, in ? device : host);
-}
-
-static void move(struct slri_vk_recorder *recorder, const struct slri_command *command)
-{
-    struct slri_places *buffers = &recorder->vulkan->base.chunks;
-    const uint64_t bytes = command->move.bytes;
-    slri_vk_record_copy(recorder, use_of(buffers, command->move.from, bytes), use_of(buffers, command->move.to, bytes));
 }
 
 // Vulkan fills whole words. What lies around those is copied from a few bytes of the pattern.
@@ -253,7 +250,7 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     vulkan->call.CmdPushConstants(recorder->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed, &push);
     put_grid(recorder, grid);
     if (slri_canary_turns(&vulkan->base.canary) != 0 || recorder->is_own)
-        recorder->hazards->told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+        recorder->hazards.told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     return SLR_OK;
 }
 
@@ -263,12 +260,12 @@ void slri_vk_record_list(struct slri_vk_recorder *recorder, const struct slri_vk
 {
     const struct slri_vk_recorder *of = &list->recorder;
     struct slri_hazard_barrier barrier;
-    if (slri_hazards_next_list(recorder->hazards, &barrier))
+    if (slri_hazards_next_list(&recorder->hazards, &barrier))
         put_barrier(recorder, &barrier);
     recorder->vulkan->call.CmdExecuteCommands(recorder->commands, 1, &of->commands);
     recorder->bound = VK_NULL_HANDLE; // a secondary one leaves nothing bound
-    recorder->hazards->barriers += of->hazards->barriers;
-    recorder->hazards->told_by |= of->hazards->told_by;
+    recorder->hazards.barriers += of->hazards.barriers;
+    recorder->hazards.told_by |= of->hazards.told_by;
 }
 
 // ---- all -----------------------------------------------------------------------------------------------------------
@@ -295,17 +292,8 @@ uint64_t slri_vk_record_needs(const struct slri_command *command)
 slr_status slri_vk_record(struct slri_vk_recorder *recorder, const struct slri_command *command,
                           const struct slri_extras *extras)
 {
-    switch (command->op) {
-    case SLRI_COPY:
-        move(recorder, command);
-        return SLR_OK;
-    case SLRI_FILL:
-        fill(recorder, command);
-        return SLR_OK;
-    case SLRI_DISPATCH:
+    if (command->op == SLRI_DISPATCH)
         return dispatch(recorder, command, extras);
-    default:
-        copy_seen(recorder, command);
-        return SLR_OK;
-    }
+    (command->op == SLRI_FILL ? fill : copy)(recorder, command);
+    return SLR_OK;
 }

@@ -127,7 +127,7 @@ struct slri_vk_recorder {
     struct slri_vk_counts *counts;
     bool is_own; // a kernel of slipring's own: behind all that the device has done, and what it writes is the host's
     VkCommandBuffer commands;
-    struct slri_hazards *hazards;
+    struct slri_hazards hazards;
     VkPipeline bound;
     struct slri_vk_chunk memory; // the word by which kernels tell of loops, argument blocks, the edges of fills
     struct slri_blocks blocks;
