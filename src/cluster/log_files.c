@@ -62,7 +62,8 @@ slr_status slri_local_read_file(const slri_local *local, enum slri_log_stream st
 {
     char name[SLRI_LOCAL_NAME_BYTES];
     slri_local_name(name, stream, first);
-    return slri_folder_read(local->folder, name, (size_t)1 << 31, false, content, bytes);
+    const slr_status status = slri_folder_read(local->folder, name, (size_t)1 << 31, false, content, bytes);
+    return status == SLR_NOT_FOUND ? SLR_SYSTEM : status;
 }
 
 void slri_local_note_damage(const slri_local *local, const char *what)

@@ -62,7 +62,8 @@ slr_status slri_local_path(const slri_local *local, const char *name, char **pat
 slr_status slri_local_add(slri_local_stream *stream, uint64_t first);
 void slri_local_forget(slri_local_stream *stream, uint32_t i);
 
-/// The whole content, the caller's to free().
+/// The whole content, the caller's to free(). A file that is gone since it was found, as its writer purges one, is an
+/// error of the SYSTEM's: NOT_FOUND says that there is no log.
 slr_status slri_local_read_file(const slri_local *local, enum slri_log_stream stream, uint64_t first, char **content,
                                 size_t *bytes);
 

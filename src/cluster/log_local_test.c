@@ -2,7 +2,7 @@
 // The log on files: what comes back, what is cut off, what is refused, and whose it is.
 #define _GNU_SOURCE
 #include "cluster/log_folder_test.h"
-#include "cluster/segment.h"
+#include "cluster/log_local.h"
 #include "cluster/sum.h"
 
 #include <fcntl.h>
@@ -602,6 +602,17 @@ static void a_reader_changes_nothing(void **state)
     assert_int_equal(slri_log_local.open(&desc, &log), SLR_NOT_FOUND);
 }
 
+// The reader of a folder in use tries again: to it, NOT_FOUND would say that there is no folder.
+static void a_file_that_was_purged_since_it_was_found_is_no_missing_folder(void **state)
+{
+    (void)state;
+    slri_log *log = open_log();
+    char *content;
+    size_t bytes;
+    assert_int_equal(slri_local_read_file((const slri_local *)log, SLRI_LOG_IN, 7, &content, &bytes), SLR_SYSTEM);
+    slri_log_local.close(log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -622,6 +633,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_reader_changes_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_missing_newest_file_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_without_a_head_begins_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_that_was_purged_since_it_was_found_is_no_missing_folder, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
