@@ -44,6 +44,39 @@ __global__ void k(const int *a, int *out)
     out[t] = a[t * 7u % 64u];
 }
 
+//: a_masked_offset_below_zero block=16 out:i32[16] : out==4,5,6,7,12,13,14,15,20
+__global__ void k(int *out)
+{
+    unsigned char a[64];
+    int t = threadIdx.x, x = t - 4;
+    for (int i = 0; i < 64; i++)
+        a[i] = (unsigned char)(i + t);
+    out[t] = a[(x & ~3) + 8];
+}
+
+//: an_offset_in_bytes_below_zero block=8 out:i32[8] : out==10,11,12,13,24,25
+__global__ void k(int *out)
+{
+    int a[16], t = threadIdx.x, x = t - 4;
+    for (int i = 0; i < 16; i++)
+        a[i] = i * 10 + t;
+    out[t] = *(int *)((char *)a + ((x & ~3) + 8));
+}
+
+//: an_offset_in_bytes_that_wraps block=4 out:i32[8] : out==0,11,22,33,8,21,34,47
+__global__ void k(int *out)
+{
+    int a[16];
+    unsigned char b[64];
+    unsigned t = threadIdx.x, x = 0x40000000u + t, y = 0x55555556u + t;
+    for (int i = 0; i < 16; i++)
+        a[i] = i * 10 + (int)t;
+    for (int i = 0; i < 64; i++)
+        b[i] = (unsigned char)(i + t);
+    out[t] = *(int *)((char *)a + x * 4u);
+    out[4 + t] = b[y * 12u];
+}
+
 //: scattered_writes block=64 out:i32[256]=-1
 __global__ void k(int *out)
 {
