@@ -55,11 +55,13 @@ void slri_buffered_close(void *device)
 {
     struct slri_buffered_device *dying = device;
     const struct slri_buffered_driver *driver = dying->driver;
-    if (driver->end)
-        driver->end(dying);
+    if (driver->stop)
+        driver->stop(dying);
     driver->give_up(dying);
     if (driver->calls_back && slri_hangs(&dying->loss))
         return;
+    if (driver->end)
+        driver->end(dying);
     slri_mutex_destroy(&dying->canary.lock);
     slri_loaded_destroy(&dying->kernels);
     slri_places_destroy(&dying->seen);

@@ -22,8 +22,10 @@ struct slri_buffered_driver {
     bool calls_back;                         // where it hangs, it may still use the struct, which then stays
     // NULL, or prepares the backend's own fields, all zero before. Cannot fail.
     void (*init)(void *device);
-    // NULL, or ends what `init` began. Comes before `give_up`.
+    // NULL, or ends what `init` began: after `give_up`, but not where the struct stays.
     void (*end)(void *device);
+    // NULL, or what a close does before `give_up`: threads of the backend's own end.
+    void (*stop)(void *device);
     // Opens the library, and perhaps finds the device: once.
     slr_status (*find)(void *device, const struct slri_spec *spec);
     // Makes the driver's objects. Also to open a lost device again, behind `give_up`.

@@ -30,7 +30,8 @@ int output_begin(output *output);
 int output_close(output *output);
 
 /// Before long work whose result goes to `path`: whether that can be opened, and is no file `input` (NULL: there is
-/// none). Nothing is changed. What is not EXIT_DONE has been said. A full disk shows itself only at the end.
+/// none). Nothing is changed, but for a link to a file that is not there, which is made. What is not EXIT_DONE has been
+/// said. A full disk shows itself only at the end.
 int output_try(const char *option, const char *path, const char *input);
 
 /// Whether two paths name one regular file that exists.

@@ -115,10 +115,14 @@ static void init_locks(void *device)
     slri_vk_stay_open(vulkan);
 }
 
+static void stop(void *device)
+{
+    slri_vk_stay_close(device);
+}
+
 static void end_locks(void *device)
 {
     struct slri_vulkan *vulkan = device;
-    slri_vk_stay_close(vulkan);
     for (uint32_t i = 0; i < SLRI_VK_MOST_LINES; ++i)
         slri_mutex_destroy(&vulkan->line[i].lock);
     slri_mutex_destroy(&vulkan->own_lock);
@@ -134,6 +138,7 @@ static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator 
                                                        .loaded = &slri_vk_loaded_calls,
                                                        .calls = &slri_vk_queue_calls,
                                                        .init = init_locks,
+                                                       .stop = stop,
                                                        .end = end_locks,
                                                        .find = find,
                                                        .start = start,
