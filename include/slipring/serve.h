@@ -119,7 +119,7 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// from 1; 0 means the next number. slipring skips a message whose number was accepted before. slipring refuses a
 /// message whose number leaves a gap after the last accepted number. A producer may send its accepted messages again
 /// from number 1 on. When a producer has sent its last accepted message again, slipring checks that all messages sent
-/// again equal the accepted messages.
+/// again equal the accepted messages, and go to the same keys or instances.
 ///
 /// slipring stores messages in groups (frames); slipring writes a frame when the frame is full, or when the program
 /// calls slr_server_flush. Up to 16 MiB of accepted messages wait for space in the ring kernel's mailbox (its queue of
@@ -131,8 +131,8 @@ SLR_API slr_status slr_serve(slr_device *device, const slr_ring_desc *ring, cons
 /// changed, the longer the write takes.
 /// Errors: FULL (65,536 outputs wait to be received; or the key is new, and there are already `instances` keys),
 ///   TIMEOUT, INVALID (a wrong size; a number that leaves a gap; an instance out of range; messages sent again that
-///   differ from the accepted messages), RING_FAILED, SYSTEM (such as a full disk: no message of the frame is
-///   accepted).
+///   differ from the accepted messages, or go to other keys), RING_FAILED, SYSTEM (such as a full disk: no message of
+///   the frame is accepted).
 SLR_API slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t number, slr_key key,
                                    const void *message, size_t bytes, uint64_t timeout_ns);
 

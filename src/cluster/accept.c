@@ -129,6 +129,7 @@ slr_status slri_server_write_batch(slr_server *server)
     server->messages += server->batched;
     producer->number += server->batched;
     producer->sum = slri_rows_join(producer->sum, rows.sum, server->batched, server->shape.message_bytes);
+    producer->instances = slri_instances_add(producer->instances, server->instances, server->batched);
     return SLR_OK;
 }
 
@@ -224,20 +225,40 @@ slr_status slri_server_accept(slr_server *server, uint64_t deadline_ns)
 
 // ---- the calls -----------------------------------------------------------------------------------------------------
 
-// A message that was accepted before: all of them, from the first on, must be what they were.
-static slr_status skip(slr_server *server, const slri_head_producer *producer, uint64_t number, const void *message)
+// The instance of a message that was accepted before. A key that no message had gets none, and so makes another sum.
+static uint32_t known_instance(const slr_server *server, const slr_key *key)
+{
+    uint32_t instance = UINT32_MAX;
+    if (!server->head.keys)
+        return key->number < server->shape.instances ? (uint32_t)key->number : instance;
+    const bool is_key = server->head.keys != SLR_KEYS_TEXT || (key->text && key->bytes <= server->key_bytes);
+    return is_key && slri_keytable_find(&server->keys, key, &instance) ? instance : UINT32_MAX;
+}
+
+// A message that was accepted before: all of them, from the first on, must be what they were, and for the same keys.
+static slr_status skip(slr_server *server, const slri_head_producer *producer, uint64_t number, const slr_key *key,
+                       const void *message)
 {
     server->stats.repeated++;
     if (number == 1) {
-        server->again = 0;
+        server->again = server->again_instances = 0;
         server->again_number = 0;
         server->again_producer = producer->name;
     }
     if (number != server->again_number + 1 || producer->name != server->again_producer)
         return SLR_OK; // not from the first on
     server->again = slri_rows_add(server->again, message, 1, server->shape.message_bytes);
+    const uint32_t instance = known_instance(server, key);
+    server->again_instances = slri_instances_add(server->again_instances, &instance, 1);
     server->again_number = number;
-    if (number == producer->number && server->again != producer->sum)
+    if (number != producer->number)
+        return SLR_OK;
+    if (server->again == producer->sum && server->again_instances != producer->instances)
+        return SLRI_FAIL(INVALID,
+                         "the first %" PRIu64 " messages are those that were accepted before, but for other %s: is "
+                         "--key, or what names the instance, the same as before?",
+                         number, server->head.keys ? "keys" : "instances");
+    if (server->again != producer->sum)
         return SLRI_FAIL(INVALID,
                          "the first %" PRIu64 " messages are not those that were accepted before: is this the same "
                          "input, and are the options that read it the same?",
@@ -293,7 +314,7 @@ slr_status slr_server_send(slr_server *server, uint64_t producer, uint64_t numbe
         if (number > next)
             return refuse_number(producer, number, next);
         if (number < next)
-            return skip(server, known, number, message);
+            return skip(server, known, number, &key, message);
     }
     const uint32_t at = server->batched;
     if (!server->head.keys && key.number < server->shape.instances)

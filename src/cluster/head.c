@@ -11,7 +11,7 @@
 
 #define LOCAL "local:"
 #define HEAD_MAGIC "\x89SLRPOS\n"
-enum { HEAD_VERSION = 3, HEAD_ORDER = 0x01020304 };
+enum { HEAD_VERSION = 4, HEAD_ORDER = 0x01020304 };
 
 _Static_assert(sizeof(slri_head) <= SLRI_LOG_VALUE_MAX, "the head is one value of the log");
 

@@ -95,6 +95,7 @@ static slr_status count_messages(void *user, const slri_log_record *record)
     server->in_last = record->sequence;
     producer->number += frame.head.count;
     producer->sum = slri_rows_add(producer->sum, frame.entries, frame.head.count, server->shape.message_bytes);
+    producer->instances = slri_instances_add(producer->instances, frame.instances, frame.head.count);
     return SLR_OK;
 }
 

@@ -290,6 +290,39 @@ static void repeated_numbers_are_skipped_and_gaps_refused(void **state)
     must(slr_server_close(server, LONG));
 }
 
+static slr_status send_equal(slr_server *server, uint64_t number, uint64_t key)
+{
+    const struct message message = {.value = 7};
+    return slr_server_send(server, PRODUCER, number, slr_key_u64(key), &message, sizeof message, LONG);
+}
+
+// `before` had equal messages for keys 1 and 2.
+static void refuses_other_keys(slr_device *on, const char *before)
+{
+    slr_server *server = serve_on(on, before);
+    must(send_equal(server, 1, 1));
+    must(send_equal(server, 2, 2));
+    must(send_equal(server, 1, 2)); // both are known
+    refuses(send_equal(server, 2, 1), SLR_INVALID, "but for other keys");
+    must(send_equal(server, 1, 1));
+    refuses(send_equal(server, 2, 3), SLR_INVALID, "but for other keys");
+    assert_int_equal(stats_of(server).keys, 2); // a key that is refused gets no instance
+    must(slr_server_close(server, LONG));
+}
+
+static void repeated_messages_must_be_for_the_same_keys(void **state)
+{
+    (void)state;
+    slr_server *server = serve("one");
+    must(send_equal(server, 1, 1));
+    must(send_equal(server, 2, 2));
+    must(slr_server_settle(server, LONG));
+    copy_folder("one", "killed"); // without a snapshot: the messages are read again
+    must(slr_server_close(server, LONG));
+    refuses_other_keys(device, "one");
+    refuses_other_keys(second_device, "killed");
+}
+
 static void another_layout_is_refused(void **state)
 {
     (void)state;
@@ -866,6 +899,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_snapshot_shortens_what_is_handled_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outputs_that_were_released_do_not_come_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(repeated_numbers_are_skipped_and_gaps_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(repeated_messages_must_be_for_the_same_keys, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_code_goes_on_with_the_states_that_are_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_message_that_faults_is_a_dead_letter_once, set_up, tear_down),

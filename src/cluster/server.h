@@ -39,7 +39,8 @@ enum {
 
 typedef struct slri_head_producer {
     uint64_t name, number;
-    uint64_t sum; // of all its messages, as rows
+    uint64_t sum;       // of all its messages, as rows
+    uint64_t instances; // the sum of its messages' instances, which stand for their keys
 } slri_head_producer;
 
 /// The head: a value of the log, without the producers that it does not have.
@@ -159,7 +160,7 @@ struct slr_server {
     unsigned char *new_keys;
     size_t new_bytes, new_capacity;
     uint32_t new_count;
-    uint64_t again; // the sum of messages that a producer sends again, from number 1 on
+    uint64_t again, again_instances; // the sums of messages that a producer sends again, from number 1 on
     uint64_t again_number, again_producer;
     // Messages since the last snapshot, from head.messages + 1 on.
     slri_mark *marks;

@@ -138,4 +138,12 @@ static inline uint64_t slri_rows_join(uint64_t sum, uint64_t next, uint32_t coun
     return sum + next;
 }
 
+/// The sum of messages' instances, in the messages' order. It begins with 0.
+static inline uint64_t slri_instances_add(uint64_t sum, const uint32_t *instances, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        sum = sum * SLRI_ROW_FACTOR + instances[i];
+    return sum;
+}
+
 #endif

@@ -140,6 +140,20 @@ says 'the input has 2 messages, and 4 were accepted before'
 printf 'a\n9\n9\n9\n9\n9\n' > other.csv
 ends 1 run sum.cu --input other.csv --output new.csv --state new
 says 'the first 4 messages are not those that were accepted before'
+
+# The same rows by another column as key: the messages are equal, their keys are not. What was stored stays.
+printf 'id,a\n1,2\n2,3\n' > keys.csv
+printf 'id,a\n1,2\n2,3\n3,9\n' > more-keys.csv
+ends 0 run sum.cu --key id --input keys.csv --output keyed.csv --state keyed
+ends 1 run sum.cu --key a --input more-keys.csv --output keyed.csv --state keyed
+says 'the first 2 messages are those that were accepted before, but for other keys'
+ends 0 run sum.cu --key id --input more-keys.csv --output keyed.csv --state keyed
+sort keyed.csv | cmp - <(printf '1,2,2\n2,3,3\n3,9,9\nid,a,sum\n')
+# Likewise with keys that are all known, and after a kill: the keys of messages behind the last snapshot count, too.
+printf 'x,y,a\nk,l,1\nl,k,1\n' > swap.csv
+ends 0 run sum.cu --key x --input swap.csv --state swapped
+ends 1 run sum.cu --key y --input swap.csv --state swapped
+says 'but for other keys'
 : > new.csv
 ends 1 run sum.cu --input in.csv --output new.csv --state new
 says "'new.csv' is shorter than the"
