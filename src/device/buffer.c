@@ -335,7 +335,7 @@ void slri_buffer_release(slr_buffer *buffer)
 
 void slr_buffer_destroy(slr_buffer *buffer)
 {
-    if (buffer)
+    if (buffer && !slri_device_is_anothers(buffer->device))
         slri_buffer_release(buffer);
 }
 
@@ -346,9 +346,8 @@ slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, ui
     if (!buffer)
         return SLRI_FAIL(INVALID, "%s: buffer is NULL", call);
     if (offset > buffer->bytes || bytes > buffer->bytes - offset)
-        return SLRI_FAIL(INVALID, "%s: bytes %llu to %llu were asked for, the buffer has %llu", call,
-                         (unsigned long long)offset, (unsigned long long)(offset + bytes),
-                         (unsigned long long)buffer->bytes);
+        return SLRI_FAIL(INVALID, "%s: %llu bytes from byte %llu on were asked for, the buffer has %llu", call,
+                         (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)buffer->bytes);
     return SLR_OK;
 }
 

@@ -275,8 +275,11 @@ static void range_that_leaves_the_buffer_names_both(void **state)
         slr_buffer *buffer;
         char host[16] = {0};
         must(slr_buffer_create(device, 10, &buffer));
-        refuses(slr_buffer_write(buffer, 8, host, 3), INVALID, "bytes 8 to 11 were asked for, the buffer has 10");
-        refuses(slr_buffer_read(buffer, 11, host, 0), INVALID, "bytes 11 to 11 were asked for");
+        refuses(slr_buffer_write(buffer, 8, host, 3), INVALID,
+                "3 bytes from byte 8 on were asked for, the buffer has 10");
+        refuses(slr_buffer_read(buffer, 11, host, 0), INVALID, "0 bytes from byte 11 on were asked for");
+        refuses(slr_buffer_write(buffer, UINT64_MAX - 3, host, 8), INVALID,
+                "8 bytes from byte 18446744073709551612 on were asked for");                 // their sum is over 2^64
         refuses(slr_buffer_read(buffer, 1, host, UINT64_MAX), INVALID, "the buffer has 10"); // whose end wraps
         refuses(slr_buffer_read(buffer, UINT64_MAX, host, 2), INVALID, "the buffer has 10");
         refuses(slr_buffer_read(buffer, 0, NULL, 1), INVALID, "the host's memory is NULL");

@@ -99,13 +99,14 @@ static void what_makes_no_sense_is_refused_by_name(void **state)
     must(slr_buffer_create(device, 10, &buffer));
     must(slr_buffer_create(other, 10, &foreign));
     char host[10];
-    refuses(slr_stream_write(stream, buffer, 8, host, 3, NULL), INVALID, "bytes 8 to 11 were asked for");
+    refuses(slr_stream_write(stream, buffer, 8, host, 3, NULL), INVALID, "3 bytes from byte 8 on were asked for");
     refuses(slr_stream_read(stream, buffer, 0, NULL, 3, NULL), INVALID, "the host's memory is NULL");
     refuses(slr_stream_write(NULL, buffer, 0, host, 3, NULL), INVALID, "stream is NULL");
     refuses(slr_stream_write(stream, NULL, 0, host, 3, NULL), INVALID, "buffer is NULL");
     refuses(slr_stream_write(stream, foreign, 0, host, 3, NULL), INVALID, "to another device");
     refuses(slr_stream_copy(stream, buffer, 0, foreign, 0, 3, NULL), INVALID, "to another device");
-    refuses(slr_stream_copy(stream, buffer, 0, buffer, 9, 3, NULL), INVALID, "slr_stream_copy, from: bytes 9 to 12");
+    refuses(slr_stream_copy(stream, buffer, 0, buffer, 9, 3, NULL), INVALID,
+            "slr_stream_copy, from: 3 bytes from byte 9 on");
     refuses(slr_stream_fill(stream, buffer, 0, 9, "123", 3, NULL), INVALID, "a pattern of 3 bytes");
     refuses(slr_stream_fill(stream, buffer, 0, 9, "12", 2, NULL), INVALID, "9 bytes are not a multiple");
     refuses(slr_stream_call(stream, NULL, NULL, NULL), INVALID, "function is NULL");

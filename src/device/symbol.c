@@ -57,8 +57,9 @@ static slr_status move(slr_stream *stream, slr_program *program, const char *nam
     SLRI_TRY(check(stream, program, name, host, call));
     SLRI_TRY(find_symbol(program, name, call, &global));
     if (offset > global->type->bytes || bytes > global->type->bytes - offset)
-        return SLRI_FAIL(INVALID, "%s: bytes %llu to %llu of '%s', which has %llu", call, (unsigned long long)offset,
-                         (unsigned long long)(offset + bytes), name, (unsigned long long)global->type->bytes);
+        return SLRI_FAIL(INVALID, "%s: %llu bytes from byte %llu on of '%s', which has %llu", call,
+                         (unsigned long long)bytes, (unsigned long long)offset, name,
+                         (unsigned long long)global->type->bytes);
     void *memory;
     SLRI_TRY(slri_code_globals(program->code, &memory));
     struct slri_command command = {.op = op, .copy = {(unsigned char *)memory + global->offset + offset, host, bytes}};
