@@ -97,6 +97,21 @@ static void a_key_beyond_the_instances_is_a_bad_row(void **state)
     gives(command, 0, "k,total,b\nx,1,0\ny,2,0\nx,5,0\n");
 }
 
+static void a_bad_row_takes_no_instance(void **state)
+{
+    (void)state;
+    gives("printf 'k,a,b\\nbad,x,0\\ny,2,0\\ny,3,0\\nz,x,0\\n' | \"$S\" run total.cu --key k --instances 1 --ordered "
+          "--on-error skip 2>/dev/null",
+          0, "k,total,b\ny,2,0\ny,5,0\n");
+    gives("printf 'k,a,b\\nbad,x,0\\ny,2,0\\nz,x,0\\n' | \"$S\" run total.cu --key k --json --on-error skip "
+          "2>/dev/null --output o.csv | grep -o '\"keys\": [0-9]*' | head -n 1",
+          0, "\"keys\": 1\n");
+    // A message of several rows: a bad first row leaves its key without an instance, a later one does not.
+    gives("printf 'k,v,id\\nbad,x,7\\na,1,7\\na,x,0\\na,2,0\\na,3,0\\na,4,0\\n' | \"$S\" run means.cu --key k "
+          "--instances 1 --on-error skip 2>/dev/null",
+          0, "k,id,mean[0],mean[1]\na,7,1.5,3.5\n");
+}
+
 static void replies_keep_the_order_of_the_input_over_all_keys(void **state)
 {
     (void)state;
@@ -397,6 +412,7 @@ int main(void)
         cmocka_unit_test(quotes_line_ends_blank_lines_and_a_byte_order_mark_are_understood),
         cmocka_unit_test(each_key_has_a_state_and_stands_first_as_it_was_written),
         cmocka_unit_test(a_key_beyond_the_instances_is_a_bad_row),
+        cmocka_unit_test(a_bad_row_takes_no_instance),
         cmocka_unit_test(replies_keep_the_order_of_the_input_over_all_keys),
         cmocka_unit_test(an_array_takes_consecutive_rows_of_its_key),
         cmocka_unit_test(a_bad_row_stops_or_is_skipped_and_its_line_is_named),

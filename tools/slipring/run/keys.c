@@ -98,6 +98,15 @@ bool keys_find_or_add(keys *keys, key_text key, uint32_t *instance)
     return true;
 }
 
+// No probe for another key goes over the slot: the key there is the last one that was put into the table.
+void keys_forget_newest(keys *keys)
+{
+    const struct key *key = &keys->entries[keys->count - 1];
+    *find_slot(keys, keys->text + key->at, key->bytes, key->hash) = 0;
+    keys->text_bytes = key->at;
+    keys->count--;
+}
+
 key_text keys_text(const keys *keys, uint32_t instance)
 {
     const struct key *key = &keys->entries[instance];

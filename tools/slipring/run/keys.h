@@ -30,6 +30,9 @@ void keys_close(keys *keys);
 /// The instance of a key, given to it now where it is new. False where it is new and the limit is reached.
 bool keys_find_or_add(keys *keys, key_text key, uint32_t *instance);
 
+/// Takes back the newest key, such as that of a bad row: its instance goes to the next new key.
+void keys_forget_newest(keys *keys);
+
 /// The key of an instance, as it was first written; valid until the next key is added.
 key_text keys_text(const keys *keys, uint32_t instance);
 

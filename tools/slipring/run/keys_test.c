@@ -77,6 +77,23 @@ static void a_key_stays_as_it_was_first_written(void **state)
     keys_close(&keys);
 }
 
+static void a_key_that_is_taken_back_leaves_its_instance_to_the_next_one(void **state)
+{
+    (void)state;
+    keys keys;
+    keys_open(&keys, 3);
+    instance_of(&keys, "a");
+    instance_of(&keys, "bad");
+    keys_forget_newest(&keys);
+    assert_int_equal(keys.count, 1);
+    assert_int_equal(instance_of(&keys, "b"), 1);
+    assert_int_equal(instance_of(&keys, "bad"), 2); // it is a new key again
+    assert_int_equal(instance_of(&keys, "a"), 0);
+    assert_memory_equal(keys_text(&keys, 1).text, "b", 1);
+    assert_memory_equal(keys_text(&keys, 2).text, "bad", 3);
+    keys_close(&keys);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -84,6 +101,7 @@ int main(void)
         cmocka_unit_test(a_new_key_past_the_limit_is_refused_and_the_old_ones_stay),
         cmocka_unit_test(many_keys_keep_their_instances_and_texts),
         cmocka_unit_test(a_key_stays_as_it_was_first_written),
+        cmocka_unit_test(a_key_that_is_taken_back_leaves_its_instance_to_the_next_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

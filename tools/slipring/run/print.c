@@ -15,6 +15,13 @@ bool run_find_key(run *run, key_text key, uint32_t *instance)
     return found;
 }
 
+void run_forget_newest_key(run *run)
+{
+    pthread_mutex_lock(&run->keys_lock);
+    keys_forget_newest(&run->keys);
+    pthread_mutex_unlock(&run->keys_lock);
+}
+
 // A key of --key-limit evict has no instance of its own.
 static void name_instance(run *run, uint32_t instance, char *out, size_t room)
 {

@@ -129,9 +129,10 @@ void run_write_reply(void *user, uint64_t number, uint32_t instance, const unsig
 /// The feed's key_of.
 slr_key run_key_of(void *user, uint64_t number);
 
-/// A key's instance, as keys_find_or_add; the device's on_print, which shows what the handler prints. `user` is the
-/// run.
+/// A key's instance, as keys_find_or_add; as keys_forget_newest; the device's on_print, which shows what the handler
+/// prints. `user` is the run.
 bool run_find_key(run *run, key_text key, uint32_t *instance);
+void run_forget_newest_key(run *run);
 void run_on_print(void *user, const slr_print *print);
 
 /// Ends the run where the output could not be written.

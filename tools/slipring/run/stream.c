@@ -171,8 +171,6 @@ static bool find_evictable(run *run, key_text key, uint32_t *instance)
     *instance = 0;
     if (run->reader.records_per_message == 1)
         return true;
-    if (run->keys.count >= run->forget_at)
-        forget_complete(run);
     keys_find_or_add(&run->keys, key, instance);
     return true;
 }
@@ -192,13 +190,9 @@ static bool find_instance(run *run, key_text key, uint32_t *instance)
                        (int)(key.bytes < 64 ? key.bytes : 64), key.text, run->options.instances);
 }
 
-static bool take_record(run *run)
+static bool store_record(run *run, uint32_t instance, const key_text *key)
 {
-    uint32_t instance = 0;
-    key_text key = {0};
-    if (run->options.key != NULL && (!reader_key(&run->reader, &key) || !find_instance(run, key, &instance)))
-        return false;
-    if (run->kept.parts > 0 && !keep_row(run, &key))
+    if (run->kept.parts > 0 && !keep_row(run, key))
         return false;
     if (run->reader.records_per_message > 1)
         return collect(run, instance);
@@ -206,6 +200,25 @@ static bool take_record(run *run)
         return false;
     commit(run, instance, run->reader.line, &run->kept_row);
     return true;
+}
+
+// A bad row gives its key no instance.
+static bool take_record(run *run)
+{
+    uint32_t instance = 0;
+    key_text key = {0};
+    if (run->options.key == NULL)
+        return store_record(run, instance, &key);
+    if (run->options.evict && run->keys.count >= run->forget_at)
+        forget_complete(run);
+    const uint32_t known = run->keys.count;
+    if (!reader_key(&run->reader, &key) || !find_instance(run, key, &instance))
+        return false;
+    if (store_record(run, instance, &key))
+        return true;
+    if (run->keys.count > known)
+        run_forget_newest_key(run);
+    return false;
 }
 
 static void say_notice(run *run)
