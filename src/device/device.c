@@ -248,7 +248,7 @@ void slri_device_release(slr_device *device)
 
 void slr_device_close(slr_device *device)
 {
-    if (!device || !slri_streams_close(device))
+    if (!device || slri_device_is_anothers(device) || !slri_streams_close(device))
         return;
     leave_place(device);
     slri_away_drop_on(device);

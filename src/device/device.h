@@ -3,6 +3,7 @@
 #ifndef SLRI_DEVICE_DEVICE_H
 #define SLRI_DEVICE_DEVICE_H
 
+#include "base/forks.h"
 #include "base/links.h"
 #include "base/spares.h"
 #include "base/thread.h"
@@ -126,6 +127,12 @@ struct slr_program {
 static inline bool slri_buffer_is_one(const slr_buffer *root)
 {
     return root->device->facts.unified && !root->apart;
+}
+
+// Whether the process that opened it is another one, of which this is a child: nothing of it can be freed here.
+static inline bool slri_device_is_anothers(const slr_device *device)
+{
+    return slri_has_forked(device->queues.forks);
 }
 
 void slri_tuned_records_free(slr_device *device);

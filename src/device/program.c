@@ -316,7 +316,7 @@ void slri_program_release(slr_program *program)
 
 void slr_program_destroy(slr_program *program)
 {
-    if (program)
+    if (program && !slri_device_is_anothers(program->device))
         slri_program_release(program);
 }
 

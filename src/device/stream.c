@@ -133,7 +133,7 @@ slr_status slr_stream_default(slr_device *device, slr_stream **out)
 
 void slr_stream_destroy(slr_stream *stream)
 {
-    if (!stream)
+    if (!stream || slri_device_is_anothers(stream->device))
         return;
     slr_device *device = stream->device;
     slri_queues_lock();

@@ -176,6 +176,7 @@ static void make_ready(struct slri_queue *queue)
 slr_status slri_queue_push(struct slri_submission *submission)
 {
     struct slri_queue *queue = submission->queue;
+    SLRI_TRY(slri_queue_device_check_process(queue->stream.of));
     submission->next = NULL;
     slri_mutex_lock(&lock);
     submission->value = queue->submitted + 1;
@@ -453,6 +454,7 @@ slr_status slri_queue_wait(struct slri_queue *queue, uint64_t value, uint64_t de
     if (!slri_queue_passed(queue, value)) {
         if (slri_passed(deadline_ns) && deadline_ns == 0)
             return SLRI_FAIL(TIMEOUT, "the stream has not reached point %llu", (unsigned long long)value);
+        SLRI_TRY(slri_queue_device_check_process(queue->stream.of));
         SLRI_TRY(announce((struct slri_after){queue, value}));
         uint64_t begin = slri_observe_begin();
         bool passed = wait_until_passed(queue, value, deadline_ns);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/forks.h"
 #include "base/status.h"
 #include "engine/code.h"
 #include "engine/loss.h"
@@ -60,7 +61,8 @@ slr_status slri_queue_device_open(struct slri_queue_device *of, const struct slr
                                      .has_words = facts.has_words,
                                      .keeps_host = facts.keeps_host,
                                      .residents = facts.residents,
-                                     .own = {.of = of}};
+                                     .own = {.of = of},
+                                     .forks = slri_forks_count()};
     SLRI_TRY(slri_queue_device_renew(of));
     slri_mutex_init(&of->own_lock);
     slri_mutex_init(&of->bounce_lock);
@@ -400,8 +402,19 @@ static slr_status run_own(struct slri_queue_device *of, const struct slri_comman
     return status == SLR_OK ? waited : status;
 }
 
+slr_status slri_queue_device_check_process(const struct slri_queue_device *of)
+{
+    return !slri_has_forked(of->forks)
+               ? SLR_OK
+               : SLRI_FAIL(WRONG_STATE,
+                           "device '%s' was opened by a process of which this one is a child, made by fork(): only the "
+                           "process that opened it can use it",
+                           of->backend->name);
+}
+
 slr_status slri_queue_device_run(struct slri_queue_device *of, const struct slri_command *command, uint32_t commands)
 {
+    SLRI_TRY(slri_queue_device_check_process(of));
     if (!of->backend->wait) // what is encoded is done: there is nothing to lock
         return run_own(of, command, commands);
     slri_mutex_lock(&of->own_lock);

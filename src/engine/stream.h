@@ -36,6 +36,7 @@ struct slri_queue_device {
     struct slri_stream own; // for what is done at once, in the calling thread
     slri_mutex bounce_lock; // of the next, until what goes through it has been waited for
     void *bounce;           // SLRI_BOUNCE_BYTES, for copies over themselves; NULL: the device needs none
+    uint32_t forks;         // base/forks.h: of the process that opened it
 };
 #define SLRI_BOUNCE_BYTES ((uint64_t)1 << 20)
 
@@ -48,6 +49,9 @@ void slri_queue_device_close(struct slri_queue_device *of); // no queue has work
 void slri_queue_device_lose(struct slri_queue_device *of);
 slr_status slri_queue_device_renew(struct slri_queue_device *of);
 
+// WRONG_STATE in a child, by fork(), of the process that opened it: the child has neither the device's threads nor,
+// with most drivers, the device.
+slr_status slri_queue_device_check_process(const struct slri_queue_device *of);
 // Commands at once, in the calling thread.
 slr_status slri_queue_device_run(struct slri_queue_device *of, const struct slri_command *command, uint32_t commands);
 // Memory of a kind. Errors: those of memory_create.

@@ -144,6 +144,8 @@ static slr_status call_on(slr_port *port, slr_address to, const void *message, s
         if (status != SLR_TIMEOUT)
             return status;
         enum slri_wait wait = slri_backoff_step(&backoff);
+        if (wait != SLRI_POLL_AGAIN)
+            SLRI_TRY(slri_ring_check_process(c->ring));
         if (wait == SLRI_PARK)
             slri_port_park(port, c->ring, backoff.until.deadline_ns);
         if (wait == SLRI_TOO_LATE)
@@ -317,6 +319,7 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
                               uint32_t priority, uint32_t correlation, uint64_t deadline_ns, struct waiter *waiter)
 {
     struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
+    SLRI_TRY(slri_queue_device_check_process(&shared->port->device->queues));
     for (;;) {
         slri_mutex_lock(&shared->lock);
         deliver(shared);

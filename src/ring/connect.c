@@ -124,7 +124,7 @@ static void wake_shards(slr_ring *ring)
 }
 
 // What a sender is told whose ring kernel takes no messages now; OK where it does.
-static slr_status check_open(const slr_ring *ring)
+static slr_status check_open(slr_ring *ring)
 {
     switch (slr_ring_get_state(ring)) {
     case SLR_RING_LAUNCHED:
@@ -136,7 +136,7 @@ static slr_status check_open(const slr_ring *ring)
     case SLR_RING_DRAINING:
         return SLRI_FAIL(CLOSED, "ring kernel '%s' is draining: its input is closed", ring->name);
     case SLR_RING_IN_FAILURE:
-        return SLRI_FAIL(RING_FAILED, "ring kernel '%s' has failed", ring->name);
+        return slri_refuse_failed(ring);
     case SLR_RING_TERMINATED:
         break;
     }
@@ -183,6 +183,7 @@ slr_status slri_lane_take(slr_ring *ring, struct slri_waker *waker, struct slri_
 
 static slr_status connect_held(slr_port *port, slr_ring *ring, struct slri_until *until, struct slri_connection **out)
 {
+    SLRI_TRY(slri_ring_check_process(ring));
     SLRI_TRY(check_open(ring));
     if (ring->device != port->device)
         return SLRI_FAIL(INVALID, "ring kernel '%s' is on another device than the port", ring->name);
@@ -249,7 +250,7 @@ void slri_disconnect(slr_port *port, struct slri_connection *connection)
 
 void slr_port_close(slr_port *port)
 {
-    if (!port)
+    if (!port || slri_device_is_anothers(port->device))
         return;
     slr_device *device = port->device;
     while (port->connections)

@@ -77,6 +77,21 @@ void slri_failure_note(slr_ring *ring, const char *why)
         slri_text_fit(ring->failure.why, SLRI_WHY_BYTES, why);
 }
 
+void slri_failure_read(const slr_ring *ring, char *out, size_t room)
+{
+    const char *why = ring->failure.why ? ring->failure.why : "there was no memory for what failed it";
+    snprintf(out, room, "%s", ring->failures != 0 ? why : "");
+}
+
+slr_status slri_refuse_failed(slr_ring *ring)
+{
+    char why[SLRI_WHY_BYTES];
+    slri_mutex_lock(&ring->lock);
+    slri_failure_read(ring, why, sizeof why);
+    slri_mutex_unlock(&ring->lock);
+    return SLRI_FAIL(RING_FAILED, "ring kernel '%s' has failed: %s", ring->name, why);
+}
+
 // Under lock. The state comes behind the closed bit: who has seen it is refused.
 static void fail(slr_ring *ring, slr_ring_state from, const char *why)
 {
@@ -242,6 +257,7 @@ slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns)
 {
     if (!ring)
         return SLRI_FAIL(INVALID, "slr_ring_checkpoint: ring is NULL");
+    SLRI_TRY(slri_ring_check_process(ring));
     const uint32_t allowed = SLR_RING_LAUNCHED | SLR_RING_ACTIVE | SLR_RING_PAUSED | SLR_RING_IN_FAILURE;
     uint64_t deadline = slri_deadline_after(timeout_ns);
     if (ring->state_bytes == 0 || ring->main)
@@ -324,6 +340,7 @@ slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint64_t time
 {
     if (!ring || (from != SLR_RESTART_INITIAL && from != SLR_RESTART_CHECKPOINT))
         return SLRI_FAIL(INVALID, "slr_ring_restart: %s", ring ? "`from` is not an slr_restart_from" : "ring is NULL");
+    SLRI_TRY(slri_ring_check_process(ring));
     uint64_t deadline = slri_deadline_after(timeout_ns);
     slri_mutex_lock(&ring->lock);
     slr_status status = may_restart(ring, from);

@@ -498,6 +498,7 @@ static slr_status begin_or_wait(slr_ring *ring, const slr_key *key, uint64_t has
                                 struct slri_until *until, uint32_t *instance, enum outcome *outcome)
 {
     struct slri_backoff backoff = {.until.deadline_ns = SLRI_FOREVER}; // `until` is looked at with each outcome
+    SLRI_TRY(slri_ring_check_process(ring));
     for (;;) {
         *outcome = try_begin(ring, key, hash, state, instance);
         if (*outcome <= BEGUN)
@@ -611,6 +612,7 @@ slr_status slri_keys_forget(slr_ring *ring, const slr_key *key, void *state, uin
     char name[80];
     uint32_t instance;
     slr_status status;
+    SLRI_TRY(slri_ring_check_process(ring));
     uint32_t over = __atomic_load_n(&ring->over, __ATOMIC_ACQUIRE); // before the look: what it then finds will stay
     while ((status = try_forget(ring, key, &instance)) == SLR_TIMEOUT) {
         enum slri_wait wait = slri_backoff_step(&backoff);

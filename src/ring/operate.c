@@ -115,6 +115,7 @@ void slri_ring_operate_later(slr_ring *ring, struct slri_operation *op)
 
 slr_status slri_ring_operate(slr_ring *ring, struct slri_operation *op, uint64_t deadline_ns, const char *call)
 {
+    SLRI_TRY(slri_ring_check_process(ring)); // an owner would never come
     slri_ring_operate_later(ring, op);
     return await_operate(ring, &ring->shard[op->instance % ring->shards], op, deadline_ns, call);
 }

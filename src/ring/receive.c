@@ -256,9 +256,9 @@ static slr_status try_receive(slr_port *port, slr_reply *reply, void *payload, s
     }
     const struct slri_connection *failed = failure ? slri_find_failure(port) : NULL;
     if (failed) {
-        const slr_ring *ring = failed->ring;
+        slr_ring *ring = failed->ring;
         *reply = (slr_reply){.from = {ring->place, ring->slot, ring->generation, 0}, .status = SLR_RING_FAILED};
-        return SLRI_FAIL(RING_FAILED, "ring kernel '%s' has failed; slr_ring_stats has the reason", ring->name);
+        return slri_refuse_failed(ring);
     }
     if (ended) {
         char name[sizeof ended->ring->name];
@@ -284,6 +284,8 @@ slr_status slr_receive(slr_port *port, slr_reply *reply, void *payload, size_t c
         if (status != SLR_TIMEOUT)
             return status;
         enum slri_wait wait = slri_backoff_step(&backoff);
+        if (wait != SLRI_POLL_AGAIN)
+            SLRI_TRY(slri_queue_device_check_process(&port->device->queues));
         if (wait == SLRI_PARK)
             slri_port_park(port, NULL, backoff.until.deadline_ns);
         if (wait == SLRI_TOO_LATE && may_give_up(port))

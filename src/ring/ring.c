@@ -67,6 +67,11 @@ static slr_status wrong_ring_state(const slr_ring *ring, const char *call, const
                      slr_ring_state_name(slr_ring_get_state(ring)), call, needs);
 }
 
+slr_status slri_ring_check_process(const slr_ring *ring)
+{
+    return slri_queue_device_check_process(&ring->device->queues);
+}
+
 slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns)
 {
     if (!ring || states == 0)
@@ -77,6 +82,7 @@ slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns)
         slr_ring_state state = slr_ring_get_state(ring);
         if (state & states)
             return SLR_OK;
+        SLRI_TRY(slri_ring_check_process(ring));
         if (slri_passed(deadline))
             return SLRI_FAIL(TIMEOUT, "ring kernel '%s' is still %s", ring->name, slr_ring_state_name(state));
         slri_futex_wait(&ring->state_event, event, deadline);
@@ -361,6 +367,7 @@ static slr_status change(slr_ring *ring, const char *call, slr_ring_state from, 
 {
     if (!ring)
         return SLRI_FAIL(INVALID, "%s: ring is NULL", call);
+    SLRI_TRY(slri_ring_check_process(ring));
     uint64_t deadline = slri_deadline_after(timeout_ns);
     slri_mutex_lock(&ring->lock);
     slr_status status = SLR_OK;
@@ -519,9 +526,7 @@ static void read_stats(slr_ring *ring, slr_ring_stats *out)
     slri_mutex_lock(&ring->lock);
     out->failures = ring->failures;
     out->restarts = ring->failure.restarts;
-    if (ring->failures != 0)
-        snprintf(out->last_failure, sizeof out->last_failure, "%s",
-                 ring->failure.why ? ring->failure.why : "there was no memory for what failed it");
+    slri_failure_read(ring, out->last_failure, sizeof out->last_failure);
     slri_mutex_unlock(&ring->lock);
     if (out->state != SLR_RING_CREATED && ring->S)
         count(ring, out);

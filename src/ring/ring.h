@@ -320,8 +320,10 @@ struct slri_bell { // futex: raised when a ring kernel fails that hangs on it
 void slri_failure_note(slr_ring *ring, const char *why); // why it fails; under lock
 slr_status slri_failure_describe(slr_ring *ring, const slr_ring_desc *desc);
 void slri_failure_dispose(slr_ring *ring);
-bool slri_ring_fail_untold(slr_ring *ring, const char *why); // without waking who waits
-bool slri_ring_fail(slr_ring *ring, const char *why);        // false: it was not running
+void slri_failure_read(const slr_ring *ring, char *out, size_t room); // the last reason, or ""; under lock
+slr_status slri_refuse_failed(slr_ring *ring);                        // RING_FAILED, with the reason; takes the lock
+bool slri_ring_fail_untold(slr_ring *ring, const char *why);          // without waking who waits
+bool slri_ring_fail(slr_ring *ring, const char *why);                 // false: it was not running
 void slri_ring_faulted(struct slri_shard *shard);
 void slri_ring_shown(struct slri_shard *shard, uint32_t port);
 void slri_ring_abandoned(struct slri_shard *shard);
@@ -527,6 +529,7 @@ slr_status slri_connection_get(slr_port *port, slr_address to, struct slri_until
 slr_status slri_check_message(const slr_ring *ring, const void *message, size_t bytes);
 slr_status slri_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
                           const slr_send_options *options, bool by_key, struct slri_until *until); // slr_send_with
+slr_status slri_ring_check_process(const slr_ring *ring); // as slri_queue_device_check_process
 slr_status slri_refuse_closed(slr_ring *ring); // why no credit was given, with the input closed; OK: it is open again
 
 // ---- what routes send with, too ------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ slr_status slri_refuse_closed(slr_ring *ring)
     if (state == SLR_RING_TERMINATED)
         return SLRI_FAIL(RING_DEAD, "ring kernel '%s' has terminated", ring->name);
     if (state == SLR_RING_IN_FAILURE)
-        return SLRI_FAIL(RING_FAILED, "ring kernel '%s' has failed", ring->name);
+        return slri_refuse_failed(ring);
     return SLRI_FAIL(CLOSED, "ring kernel '%s': its input is closed", ring->name);
 }
 
@@ -75,6 +75,7 @@ struct granted {
 
 static slr_status look_for_credit(slr_ring *ring, uint32_t want, struct slri_until *until, struct granted *granted)
 {
+    SLRI_TRY(slri_ring_check_process(ring)); // there is nobody to free a credit
     uint32_t *S = ring->S;
     bool reject = ring->overflow == SLR_OVERFLOW_REJECT || slri_until_now(until);
     struct slri_backoff backoff = {.until.deadline_ns = slri_until_deadline(until),

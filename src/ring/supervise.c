@@ -3,6 +3,7 @@
 // the tree once it is started happens on that thread; others only read its counts.
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/forks.h"
 #include "base/futex.h"
 #include "base/sized.h"
 #include "base/status.h"
@@ -27,6 +28,7 @@ struct slr_supervisor {
     uint64_t counted;     // since the supervisor was last restarted itself
     uint64_t restarts;    // atomic
     uint32_t failed;      // atomic
+    uint32_t forks;       // base/forks.h: of the process that made it
     // Of the root.
     slri_thread thread;
     bool started;
@@ -84,6 +86,7 @@ slr_status slr_supervisor_create(const slr_supervisor_desc *desc, slr_supervisor
     if (!s)
         return SLRI_FAIL(NO_MEMORY, "no memory for a supervisor");
     s->desc = checked;
+    s->forks = slri_forks_count();
     s->restart_ns = slri_alloc(NULL, checked.max_restarts * sizeof *s->restart_ns);
     if (!s->restart_ns) {
         free_supervisor(s);
@@ -367,6 +370,8 @@ slr_status slr_supervisor_wait_failed(slr_supervisor *supervisor, uint64_t timeo
         uint32_t event = __atomic_load_n(word, __ATOMIC_ACQUIRE);
         if (has_failed(supervisor))
             return SLR_OK;
+        if (slri_has_forked(supervisor->forks))
+            return SLRI_FAIL(WRONG_STATE, "the supervisor was made by a process of which this one is a child");
         if (slri_passed(deadline))
             return SLRI_FAIL(TIMEOUT, "the supervisor has not given up");
         slri_futex_wait(word, event, deadline);
@@ -404,7 +409,7 @@ static void destroy_tree(slr_supervisor *s)
 
 void slr_supervisor_destroy(slr_supervisor *root)
 {
-    if (!root)
+    if (!root || slri_has_forked(root->forks)) // its thread is the other process's
         return;
     if (root->started) {
         __atomic_store_n(&root->stop, 1, __ATOMIC_RELAXED);

@@ -215,6 +215,7 @@ slr_status slr_ring_terminate_sized(slr_ring *ring, uint64_t timeout_ns, slr_on_
     if (!ring)
         return SLRI_FAIL(INVALID, "slr_ring_terminate: ring is NULL");
     SLRI_TRY(SLRI_CHECK_REPORT(slr_ring_stats, bytes));
+    SLRI_TRY(slri_ring_check_process(ring));
     uint64_t deadline = slri_deadline_after(timeout_ns);
     slri_mutex_lock(&ring->lock);
     bool first = !ring->terminating;
@@ -257,7 +258,7 @@ static void wait_left(const slr_ring *ring)
 
 void slr_ring_destroy(slr_ring *ring)
 {
-    if (!ring)
+    if (!ring || slri_device_is_anothers(ring->device))
         return;
     bool ended = slr_ring_terminate(ring, 0, NULL, NULL, NULL) == SLR_OK;
     slri_table_leave(ring);

@@ -86,8 +86,8 @@ static void first_fault_fails_it_and_what_is_pending_is_handled_in_order_after_a
     assert_int_equal(stats.pending, 29);
     assert_int_equal(stats.failures, 1);
     assert_string_equal(stats.last_failure, "a message faulted");
-    refuses(send_word(port, address_of(ring, 0), 1), RING_FAILED, "'first' has failed");
-    gives(send_word(NULL, address_of(ring, 0), 1), RING_FAILED);
+    refuses(send_word(port, address_of(ring, 0), 1), RING_FAILED, "'first' has failed: a message faulted");
+    refuses(send_word(NULL, address_of(ring, 0), 1), RING_FAILED, "'first' has failed: a message faulted");
     slr_port *late = open_port(device);
     gives(send_word(late, address_of(ring, 0), 1), RING_FAILED);
     gives(slr_ring_reactivate(ring, 0), WRONG_STATE);
@@ -314,7 +314,8 @@ static void each_failure_is_told_once_to_each_port_behind_its_replies(void **sta
         assert_int_equal(value, 1);
         must(slr_receive(port, &reply, &value, sizeof value, LONG));
         assert_int_equal(reply.status, SLR_HANDLER_FAULT);
-        refuses(slr_receive(port, &reply, &value, sizeof value, LONG), RING_FAILED, "'told' has failed");
+        refuses(slr_receive(port, &reply, &value, sizeof value, LONG), RING_FAILED,
+                "'told' has failed: a message faulted");
         assert_int_equal(reply.status, SLR_RING_FAILED);
         gives(slr_receive(port, &reply, &value, sizeof value, 0), TIMEOUT);
         must(slr_ring_restart(ring, SLR_RESTART_INITIAL, LONG));

@@ -203,14 +203,18 @@ static void say_what_was_left(const run *run)
     if (counts->partial_messages > 0)
         say("rows dropped at the end: %" PRIu64 " (a message needs %u; incomplete messages: %" PRIu64 ")",
             counts->partial_rows, run->reader.records_per_message, counts->partial_messages);
+    const slr_ring_stats *ring = &counts->ring;
+    char left[160], doubt[48] = "";
+    if (ring->in_doubt > 0) // after the loss of a device alone
+        snprintf(doubt, sizeof doubt, ", %" PRIu64 " in doubt", ring->in_doubt);
+    snprintf(left, sizeof left, "left: %" PRIu64 " messages not sent, %" PRIu64 " undelivered%s, %" PRIu64 " pending",
+             counts->unsent, ring->undelivered, doubt, ring->pending);
     if (run->end == RUN_INTERRUPTED)
         say("interrupted: %" PRIu64 " rows read, %" PRIu64 " messages handled, %" PRIu64 " faulted, %" PRIu64
-            " replies; left: %" PRIu64 " messages not sent, %" PRIu64 " undelivered, %" PRIu64 " pending",
-            counts->rows, counts->ring.handled, counts->ring.faulted, counts->replies, counts->unsent,
-            counts->ring.undelivered, counts->ring.pending);
-    else if (counts->unsent + counts->ring.undelivered + counts->ring.pending > 0 && run->end != RUN_READER_GONE)
-        say("left: %" PRIu64 " messages not sent, %" PRIu64 " undelivered, %" PRIu64 " pending", counts->unsent,
-            counts->ring.undelivered, counts->ring.pending);
+            " replies; %s",
+            counts->rows, ring->handled, ring->faulted, counts->replies, left);
+    else if (counts->unsent + ring->undelivered + ring->in_doubt + ring->pending > 0 && run->end != RUN_READER_GONE)
+        say("%s", left);
     if (run->feed.left)
         say("a handler has not returned; it is abandoned and ends with this program");
 }

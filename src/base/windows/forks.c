@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// There is no fork() on Windows.
+#include "base/forks.h"
+
+uint32_t slri_forks;
+
+uint32_t slri_forks_count(void)
+{
+    return 0;
+}

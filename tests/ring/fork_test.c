@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// A child, made by fork(), of a process that has devices: its calls say so, and none of them waits for a thread that
+// the child does not have.
+#include "tests/ring/failure_test.h"
+
+#ifdef _WIN32
+static void nothing_forks_on_windows(void **state)
+{
+    (void)state;
+    skip();
+}
+#else
+#include <slipring/stream.h>
+#include <slipring/supervisor.h>
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NONE UINT64_MAX // no deadline: what waits here waits for ever
+
+static struct counter c;
+
+struct fork_world {
+    slr_device *device;
+    slr_buffer *buffer;
+    slr_stream *stream;
+    slr_ring *ring;
+    slr_port *port, *fresh; // the first is connected
+};
+
+static bool is_refused(slr_status status, const char *what)
+{
+    if (status == SLR_WRONG_STATE && strstr(slr_error_message(), "fork()"))
+        return true;
+    fprintf(stderr, "%s: %s: %s\n", what, slr_status_name(status), slr_error_message());
+    return false;
+}
+
+#define REFUSED(call)                                                                                                  \
+    if (!is_refused((call), #call))                                                                                    \
+    return 1
+
+// The exit code of a child that uses what its parent has.
+static int use_device(struct fork_world *w)
+{
+    float value = 1;
+    REFUSED(slr_buffer_write(w->buffer, 0, &value, sizeof value));
+    REFUSED(slr_buffer_read(w->buffer, 0, &value, sizeof value));
+    REFUSED(slr_stream_fill(w->stream, w->buffer, 0, 64, &value, sizeof value, NULL));
+    slr_buffer_destroy(w->buffer);
+    slr_device_close(w->device);
+    return 0;
+}
+
+static int use_ring(struct fork_world *w)
+{
+    uint32_t value = 1, reply;
+    slr_reply about;
+    slr_address to;
+    REFUSED(slr_ring_get_address(w->ring, 0, &to) == SLR_OK ? slr_send(w->fresh, to, &value, sizeof value, NONE)
+                                                            : SLR_INVALID);
+    REFUSED(slr_call(NULL, to, &value, sizeof value, &reply, sizeof reply, NONE));
+    REFUSED(slr_call(w->port, to, &value, sizeof value, &reply, sizeof reply, NONE));
+    REFUSED(slr_receive(w->port, &about, &reply, sizeof reply, NONE));
+    REFUSED(slr_ring_snapshot(w->ring, 0, &value, sizeof value, NONE));
+    REFUSED(slr_ring_checkpoint(w->ring, NONE));
+    REFUSED(slr_ring_wait(w->ring, SLR_RING_TERMINATED, NONE));
+    REFUSED(slr_ring_deactivate(w->ring, NONE));
+    REFUSED(slr_ring_terminate(w->ring, NONE, NULL, NULL, NULL));
+    slr_port_close(w->port);
+    slr_ring_destroy(w->ring);
+    slr_device_close(w->device);
+    return 0;
+}
+
+static void child_ends_well(struct fork_world *w, int (*use)(struct fork_world *w))
+{
+    int how;
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60); // a call that waits for ever ends the child by a signal
+        _exit(use(w));
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), 0);
+}
+
+static void a_childs_calls_on_a_device_are_refused(const char *spec)
+{
+    struct fork_world w = {0};
+    float value = 2, got = 0;
+    if (slr_device_open(spec, NULL, &w.device) == SLR_NO_DEVICE)
+        skip();
+    must(slr_buffer_create(w.device, 64, &w.buffer));
+    must(slr_stream_default(w.device, &w.stream));
+    must(slr_buffer_write(w.buffer, 0, &value, sizeof value));
+    must(slr_stream_fill(w.stream, w.buffer, 0, 64, &value, sizeof value, NULL));
+    must(slr_stream_finish(w.stream, LONG));
+    child_ends_well(&w, use_device);
+    must(slr_buffer_read(w.buffer, 60, &got, sizeof got)); // the parent goes on
+    assert_true(got == 2);
+    slr_buffer_destroy(w.buffer);
+    slr_device_close(w.device);
+}
+
+static void on_a_device_with_its_own_memory(void **state)
+{
+    (void)state;
+    a_childs_calls_on_a_device_are_refused("opencl:0");
+}
+
+static void on_vulkan(void **state)
+{
+    (void)state;
+    a_childs_calls_on_a_device_are_refused("vulkan:0");
+}
+
+static void a_childs_calls_on_a_ring_kernel_are_refused_and_the_parents_go_on(void **state)
+{
+    (void)state;
+    slr_ring_desc desc = describe_counter("forked", &c);
+    struct fork_world w = {.device = open_device("cpu")};
+    w.ring = start_ring(w.device, &desc);
+    w.port = open_port(w.device);
+    w.fresh = open_port(w.device);
+    assert_int_equal(call_word(w.port, address_of(w.ring, 0), 1), 1);
+    assert_int_equal(call_word(NULL, address_of(w.ring, 0), 1), 2); // the shared port is connected, too
+    child_ends_well(&w, use_ring);
+    assert_int_equal(call_word(w.port, address_of(w.ring, 0), 1), 3);
+    slr_port_close(w.fresh);
+    slr_port_close(w.port);
+    slr_ring_destroy(w.ring);
+    slr_device_close(w.device);
+}
+
+static int drop_supervisor(slr_supervisor *root)
+{
+    if (slr_supervisor_wait_failed(root, NONE) != SLR_WRONG_STATE)
+        return 1;
+    slr_supervisor_destroy(root);
+    return 0;
+}
+
+static void a_child_neither_waits_for_a_supervisor_nor_ends_one(void **state)
+{
+    (void)state;
+    slr_supervisor_desc desc = SLR_SUPERVISOR_DESC_INIT;
+    slr_ring_desc counter = describe_counter("supervised", &c);
+    slr_device *device = open_device("cpu");
+    slr_ring *ring = start_ring(device, &counter);
+    slr_supervisor *root;
+    must(slr_supervisor_create(&desc, &root));
+    must(slr_supervisor_add_ring(root, ring));
+    must(slr_supervisor_start(root));
+    int how;
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        _exit(drop_supervisor(root));
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), 0);
+    slr_supervisor_destroy(root);
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+}
+
+// What the child opens itself is its own.
+static int open_own(struct fork_world *w)
+{
+    uint32_t value = 1, reply = 0;
+    slr_ring_desc desc = describe_counter("own", &c);
+    slr_device *device;
+    slr_ring *ring;
+    slr_address to;
+    (void)w;
+    if (slr_device_open("cpu", NULL, &device) != SLR_OK || slr_ring_create(device, &desc, &ring) != SLR_OK ||
+        slr_ring_launch(ring) != SLR_OK || slr_ring_activate(ring, LONG) != SLR_OK ||
+        slr_ring_get_address(ring, 0, &to) != SLR_OK ||
+        slr_call(NULL, to, &value, sizeof value, &reply, sizeof reply, LONG) != SLR_OK || reply != 1)
+        return 1;
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+    return 0;
+}
+
+static void a_child_may_open_a_device_of_its_own(void **state)
+{
+    (void)state;
+    struct fork_world w = {.device = open_device("cpu")};
+    child_ends_well(&w, open_own);
+    slr_device_close(w.device);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#ifdef _WIN32
+        cmocka_unit_test(nothing_forks_on_windows),
+#else
+        cmocka_unit_test(on_a_device_with_its_own_memory),
+        cmocka_unit_test(on_vulkan),
+        cmocka_unit_test(a_childs_calls_on_a_ring_kernel_are_refused_and_the_parents_go_on),
+        cmocka_unit_test(a_child_neither_waits_for_a_supervisor_nor_ends_one),
+        cmocka_unit_test(a_child_may_open_a_device_of_its_own),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
