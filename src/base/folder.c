@@ -115,7 +115,7 @@ static slr_status enter_folder(struct walk *walk, const char *next)
         return follow(walk, next);
     }
     if (!S_ISDIR(about.st_mode))
-        return SLRI_FAIL(SYSTEM, "cannot make the folder %s: it is a file", next);
+        return SLRI_FAIL(SYSTEM, "%s is a file, not a folder", next);
     if (walk->rest[strspn(walk->rest, "/")] != '\0')
         SLRI_TRY(check_on_the_way(next, &about));
     memcpy(walk->at, next, strlen(next) + 1);

@@ -73,7 +73,7 @@ static void what_is_missing_is_made_for_this_user_only(void **state)
     assert_int_equal(stat(below_root("one/two"), &about), 0);
     assert_int_equal(about.st_mode & 0777, 0700);
     assert_int_equal(slri_file_write_atomic(below_root("one/file"), "1", 1), SLR_OK);
-    expect_refused("one/file/four", "it is a file", "one/file");
+    expect_refused("one/file/four", "is a file, not a folder", "one/file");
 }
 
 static void relative_path_begins_here(void **state)

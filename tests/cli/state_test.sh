@@ -392,6 +392,17 @@ ends 2 run sum.cu --state kept --sync often
 says "'often' is not always, interval or never"
 ends 2 state show
 says 'DIR is missing'
+# Damage that hides what the folder holds: nothing is made up about it.
+ends 0 run sum.cu --input in.csv --state hidden
+printf XXXXXXXX | dd of="$(ls hidden/in-*.log)" bs=1 seek=0 conv=notrunc 2> dd.err
+ends 1 state show hidden
+grep -q '^damage .*a start refuses the folder' out || fail "$(cat out)"
+if grep -q 'handler\|accepted' out; then fail "$(cat out)"; fi
+ends 1 state show --json hidden
+grep -q '"usable": false' out || fail "$(cat out)"
+if grep -q 'handler\|accepted' out; then fail "$(cat out)"; fi
+ends 1 state verify in.csv
+says 'in.csv is a file, not a folder'
 ends 1 state show none
 [[ ! -e none ]] || fail "showing makes a folder"
 echo fine

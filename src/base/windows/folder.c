@@ -67,7 +67,7 @@ static slr_status enter(const char *path, bool is_last)
     if (about == INVALID_FILE_ATTRIBUTES)
         return SLRI_FAIL(SYSTEM, "cannot inspect the folder %s: %s", path, slri_windows_words(words));
     if ((about & FILE_ATTRIBUTE_DIRECTORY) == 0)
-        return SLRI_FAIL(SYSTEM, "cannot make the folder %s: it is a file", path);
+        return SLRI_FAIL(SYSTEM, "%s is a file, not a folder", path);
     if (about & FILE_ATTRIBUTE_REPARSE_POINT)
         return SLRI_FAIL(SYSTEM, "%s is a link: name the folder that it leads to", path);
     return is_last ? check_itself(path) : check_on_the_way(path);

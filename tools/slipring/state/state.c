@@ -22,7 +22,9 @@ static const char show_help[] = "Usage: slipring state show DIR [--json]\n"
                                 "  --json   prints one JSON object\n"
                                 "\n"
                                 "Example:\n"
-                                "  slipring state show counts/\n";
+                                "  slipring state show counts/\n"
+                                "\n"
+                                "Exit code: 1 if damage makes a start refuse the folder.\n";
 
 static const char verify_help[] = "Usage: slipring state verify DIR [--json]\n"
                                   "Reads all of a folder of 'slipring run --state DIR' and checks it: checksums,\n"
@@ -38,34 +40,45 @@ static const char verify_help[] = "Usage: slipring state verify DIR [--json]\n"
                                   "\n"
                                   "Exit code: 1 if anything is damaged.\n";
 
-static void print_json(const slr_place_info *info, const char *folder)
+// Damage may keep even the head from being read: then nothing else is known.
+static bool is_read(const slr_place_info *info)
+{
+    return info->handler[0] != '\0';
+}
+
+static void put_contents(json_out *out, const slr_place_info *info)
 {
     char layout[32];
-    json_out out = {.to = stdout};
     snprintf(layout, sizeof layout, "%016" PRIx64, info->layout);
+    json_out_text(out, "handler", info->handler);
+    json_out_text(out, "layout", layout);
+    json_out_integer(out, "message_bytes", info->message_bytes);
+    json_out_integer(out, "state_bytes", info->state_bytes);
+    json_out_integer(out, "reply_bytes", info->reply_bytes);
+    json_out_integer(out, "accepted", info->accepted);
+    json_out_integer(out, "position", info->position);
+    json_out_integer(out, "pending", info->accepted - info->position);
+    json_out_integer(out, "states", info->states);
+    json_out_integer(out, "outputs", info->outputs);
+    json_out_integer(out, "released", info->released);
+    json_out_integer(out, "dead", info->dead);
+    json_out_integer(out, "in_bytes", info->in_bytes);
+    json_out_integer(out, "out_bytes", info->out_bytes);
+    json_out_integer(out, "state_log_bytes", info->state_log_bytes);
+}
+
+static void print_json(const slr_place_info *info, const char *folder)
+{
+    json_out out = {.to = stdout};
     json_out_object(&out, NULL);
     json_out_text(&out, "folder", folder);
-    json_out_text(&out, "handler", info->handler);
-    json_out_text(&out, "layout", layout);
-    json_out_integer(&out, "message_bytes", info->message_bytes);
-    json_out_integer(&out, "state_bytes", info->state_bytes);
-    json_out_integer(&out, "reply_bytes", info->reply_bytes);
-    json_out_integer(&out, "accepted", info->accepted);
-    json_out_integer(&out, "position", info->position);
-    json_out_integer(&out, "pending", info->accepted - info->position);
-    json_out_integer(&out, "states", info->states);
-    json_out_integer(&out, "outputs", info->outputs);
-    json_out_integer(&out, "released", info->released);
-    json_out_integer(&out, "dead", info->dead);
-    json_out_integer(&out, "in_bytes", info->in_bytes);
-    json_out_integer(&out, "out_bytes", info->out_bytes);
-    json_out_integer(&out, "state_log_bytes", info->state_log_bytes);
+    if (is_read(info))
+        put_contents(&out, info);
     json_out_integer(&out, "damages", info->damages);
     json_out_bool(&out, "usable", info->is_usable != 0);
     json_out_text(&out, "damage", info->damage);
     json_out_end_object(&out);
 }
-
 static void print_damage(const slr_place_info *info)
 {
     if (info->damages == 0)
@@ -77,7 +90,7 @@ static void print_damage(const slr_place_info *info)
 
 static void print_text(const slr_place_info *info, bool verify)
 {
-    if (!verify) {
+    if (!verify && is_read(info)) {
         say_out("handler     %s (layout %016" PRIx64 ")\n", info->handler, info->layout);
         say_out("bytes       message %u, state %u, reply %u\n", info->message_bytes, info->state_bytes,
                 info->reply_bytes);
@@ -126,7 +139,7 @@ static int look(int argc, char **argv, const char *help, bool verify)
         print_json(&info, folder);
     else
         print_text(&info, verify);
-    return verify && info.damages > 0 ? EXIT_FAILED : EXIT_DONE;
+    return info.damages > 0 && (verify || !info.is_usable) ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int show(int argc, char **argv)
