@@ -102,6 +102,15 @@ static void an_output_that_is_no_regular_file_is_written_to(void **state)
           0, "a\n1\n2\n");
 }
 
+// The number of a closed standard stream must not go to a file that is opened later.
+static void a_closed_standard_output_is_named_as_that(void **state)
+{
+    (void)state;
+    says("{ " PASS "--input in.csv >&-; } 2>&1", 1, "Bad file descriptor");
+    gives("cat in.csv", 0, "a\n1\n2\n");
+    says("{ " PASS "--output o.csv <&-; } 2>&1", 1, "Bad file descriptor");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +118,7 @@ int main(void)
         cmocka_unit_test(an_output_that_is_an_input_is_refused_by_whatever_name),
         cmocka_unit_test(a_trace_never_overwrites_what_the_verb_reads),
         cmocka_unit_test(an_output_that_is_no_regular_file_is_written_to),
+        cmocka_unit_test(a_closed_standard_output_is_named_as_that),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);
 }

@@ -72,12 +72,25 @@ static void json_is_text_whatever_the_bytes_are(void **state)
                  "\"SLIPRING_CC names /no/\\\\xff\\\\x1bcc");
 }
 
+static void lines_are_as_wide_as_the_terminal(void **state)
+{
+    (void)state;
+    int code;
+    shell("command -v script", &code);
+    if (code != 0)
+        skip();
+    says("script -qec 'stty cols 40; \"$SLIPRING_TOOL\" devices' /dev/null </dev/null | tr -d '\\r'", 0,
+         "null     opens: executes nothing; 0\n         commands of 0 B so far\n");
+    says("$S devices", 0, "null     opens: executes nothing; 0 commands of 0 B so far\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(diagnostics_spell_what_a_source_holds),
         cmocka_unit_test(names_of_files_and_columns_are_spelled),
         cmocka_unit_test(json_is_text_whatever_the_bytes_are),
+        cmocka_unit_test(lines_are_as_wide_as_the_terminal),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);
 }

@@ -5,6 +5,7 @@
 #include "json_out.h"
 #include "memory.h"
 #include "say.h"
+#include "system.h"
 #include "verbs.h"
 
 #include <slipring/metrics.h>
@@ -144,42 +145,78 @@ static void put_device(json_out *out, const char *key, const seen *seen)
     json_out_end_object(out);
 }
 
-static void print_metrics(const seen *seen)
-{
-    if (*seen->no_metrics)
-        say_out("         now       not measured: %s\n", seen->no_metrics);
-    for (uint32_t i = 0; i < seen->metrics.count; i++)
-        say_out("%s%s=%" PRIu64 "%s", i == 0 ? "         now       " : " ", seen->metrics.metric[i].name,
-                seen->metrics.metric[i].value, i + 1 == seen->metrics.count ? "\n" : "");
-}
+enum { NAMED = 9, LABELLED = 19, ANY = 1 << 20 };
 
-// A line "label  words": at most 80 columns, with later words below the first. A word is never cut.
-static void print_words(const char *label, const char *words)
+// `head` and words, which go on below it from column `indent` on. They are as wide as the terminal, and `else_columns`
+// where there is none. A word is never cut.
+static void print_wrapped(const char *head, const char *words, size_t indent, size_t else_columns)
 {
-    enum { COLUMNS = 80, INDENT = 19 };
-    size_t used = INDENT;
-    say_out("         %-10s", label);
-    for (bool first = true; *words != '\0'; first = false) {
+    const size_t terminal = system_columns(), columns = terminal > 0 ? terminal : else_columns;
+    size_t used = strlen(head);
+    say_out("%s", head);
+    while (*words != '\0') {
         size_t length = strcspn(words, " ");
-        bool breaks = !first && used + 1 + length > COLUMNS;
-        say_out("%s%.*s", first ? "" : breaks ? "\n                   " : " ", (int)length, words);
-        used = breaks || first ? INDENT + length : used + 1 + length;
+        const bool breaks = used > indent && used + 1 + length > columns;
+        if (breaks)
+            say_out("\n%*s%.*s", (int)indent, "", (int)length, words);
+        else
+            say_out(" %.*s", (int)length, words);
+        used = breaks ? indent + length : used + 1 + length;
         words += length + strspn(words + length, " ");
     }
     say_out("\n");
 }
 
+// A line of a device: "label words". A program that reads it finds all in one line.
+static void print_line(const char *label, const char *words)
+{
+    char head[32];
+    snprintf(head, sizeof head, "         %-9s", label);
+    print_wrapped(head, words, LABELLED, ANY);
+}
+
+// A text of many words.
+static void print_words(const char *label, const char *words)
+{
+    char head[32];
+    snprintf(head, sizeof head, "         %-9s", label);
+    print_wrapped(head, words, LABELLED, 80);
+}
+
+// The line of a device or backend: "name does: words".
+static void print_named(const char *name, const char *does, const char *words)
+{
+    char head[64];
+    snprintf(head, sizeof head, "%-8s %s:", name, does);
+    print_wrapped(head, words, NAMED, ANY);
+}
+
+static void print_metrics(const seen *seen)
+{
+    char text[sizeof seen->metrics.metric / sizeof *seen->metrics.metric * 64 + sizeof seen->no_metrics + 32] = "";
+    if (*seen->no_metrics)
+        snprintf(text, sizeof text, "not measured: %s", seen->no_metrics);
+    for (uint32_t i = 0; i < seen->metrics.count; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s=%" PRIu64, *text ? " " : "",
+                 seen->metrics.metric[i].name, seen->metrics.metric[i].value);
+    if (*text)
+        print_line("now", text);
+}
+
 static void print_device(const seen *seen)
 {
     const slr_device_info *device = &seen->info;
-    say_out("%-8s opens: %s\n", device->name, device->description);
-    say_out("         class     %s\n", class_of(device));
-    say_out("         handlers  %s", device->engine);
+    char handlers[sizeof device->engine + 32];
+    snprintf(handlers, sizeof handlers, "%s", device->engine);
     if (device->workers > 0)
-        say_out(", %u worker%s", device->workers, device->workers > 1 ? "s" : "");
+        snprintf(handlers, sizeof handlers, "%s, %u worker%s", device->engine, device->workers,
+                 device->workers > 1 ? "s" : "");
+    print_named(device->name, "opens", device->description);
+    print_line("class", class_of(device));
+    print_line("handlers", handlers);
     if (*device->engine_reason)
-        say_out("\n         because   %s", device->engine_reason);
-    say_out("\n         cache     %s\n", *device->cache ? device->cache : "none");
+        print_line("because", device->engine_reason);
+    print_line("cache", *device->cache ? device->cache : "none");
     if (*device->features)
         print_words("features", device->features);
     if (*device->relaunch_reason) {
@@ -276,7 +313,7 @@ static void print_text(const findings *findings, bool closed)
         if (seen->opens)
             print_device(seen);
         else if (closed)
-            say_out("%-8s cannot run here: %s\n", seen->backend, seen->reason);
+            print_named(seen->backend, "cannot run here", seen->reason);
     }
 }
 
@@ -300,8 +337,10 @@ static void put_backends(json_out *out, const findings *findings)
 static void print_provider(void *user, const slr_provider *provider)
 {
     (void)user;
-    say_out("%-8s %s%s\n", provider->name, *provider->why_not ? "not used by operations: " : "for operations: ",
-            *provider->why_not ? provider->why_not : provider->path);
+    if (*provider->why_not)
+        print_named(provider->name, "not used by operations", provider->why_not);
+    else
+        print_named(provider->name, "for operations", provider->path);
 }
 
 static void put_provider(void *user, const slr_provider *provider)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Before anything is read or written: bytes are bytes.
+/// Before anything is read or written: bytes are bytes, and a standard stream that is closed stays without a file.
 void system_begin(void);
 
 /// Whether this program has more rights than its caller (set-user-id).
@@ -16,6 +16,9 @@ bool system_gives_more_rights(void);
 
 /// Whether what reads standard output has gone.
 bool system_reader_has_gone(void);
+
+/// Columns of the terminal that standard output is; 0 where it is none, or does not say.
+size_t system_columns(void);
 
 /// Opens a file, which no child gets; -1 and errno.
 int system_open_to_read(const char *path);

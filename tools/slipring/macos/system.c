@@ -7,11 +7,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+// A file that is opened must not get the number of a standard stream that the caller has closed. So each of those is a
+// file that cannot be used in that direction: who reads or writes it is told EBADF, as without one.
 void system_begin(void)
 {
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) == -1) // the lowest free number is this one
+            (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 bool system_gives_more_rights(void)
@@ -23,6 +29,12 @@ bool system_reader_has_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+size_t system_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 0;
 }
 
 // ---- files ---------------------------------------------------------------------------------------------------------

@@ -37,6 +37,14 @@ bool system_reader_has_gone(void)
            (GetLastError() == ERROR_NO_DATA || GetLastError() == ERROR_BROKEN_PIPE);
 }
 
+size_t system_columns(void)
+{
+    CONSOLE_SCREEN_BUFFER_INFO screen;
+    return GetConsoleScreenBufferInfo(GetStdHandle(STD_OUTPUT_HANDLE), &screen)
+               ? (size_t)(screen.srWindow.Right - screen.srWindow.Left + 1)
+               : 0;
+}
+
 // ---- files ---------------------------------------------------------------------------------------------------------
 
 int system_open_to_read(const char *path)
