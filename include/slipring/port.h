@@ -25,7 +25,8 @@ SLR_API void slr_port_close(slr_port *port);
 
 /// The options of a send. A zero in any field of slr_send_options means the default.
 typedef struct slr_send_options {
-    /// Priority of the message, SLR_PRIORITY(0..255); default: slr_ring_desc.priority of the ring kernel.
+    /// Priority of the message, SLR_PRIORITY(0..255); default: slr_ring_desc.priority of the ring kernel. SLR_PRIORITY
+    /// adds 1, because a zero here means the default; slr_reply.priority is the priority itself.
     uint32_t priority;
     /// correlation is a number that the message carries, and that every reply to the message returns. The default
     /// correlation of a message is the port's next number. The port's numbers start with 1 and count the accepted
@@ -74,7 +75,7 @@ typedef struct slr_reply {
     slr_address from;  ///< the ring kernel and instance that replied
     slr_status status; ///< SLR_OK for a reply; SLR_HANDLER_FAULT or SLR_DROPPED for a notice (a reply without payload)
     uint32_t correlation; ///< correlation number of the original message
-    uint32_t priority;    ///< priority of the original message
+    uint32_t priority;    ///< priority of the original message, 0 to 255, without the 1 that SLR_PRIORITY adds
     uint32_t bytes;       ///< size of the payload
     /// When the original message was sent (CLOCK_MONOTONIC), if slr_ring_desc.time_stamps is 1; else 0.
     uint64_t sent_ns;

@@ -113,6 +113,22 @@ static void collectives_show_what_each_device_has(void **state)
     says("$S cluster reduce" TWO "--op multiply 2>&1", 2, "average");
 }
 
+static void what_a_command_line_says_is_used_or_refused(void **state)
+{
+    (void)state;
+    says("\"$S\" cluster split --devices cpu,nosuch --items 7 2>&1", 2, "--devices: no backend 'nosuch'");
+    says("SLIPRING_CUDA_LIB=/nowhere.so \"$S\" cluster split --devices cpu,cuda:0 --items 7 2>&1", 3, "/nowhere.so");
+    says("\"$S\" cluster split --devices cpu,cpu --items 7 --weights 0,0 2>&1", 2, "all weights are 0");
+    write_file("fill.cu", "__global__ void fill(float *x, int n)\n"
+                          "{\n"
+                          "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                          "    if (i < n) x[i] = 3;\n"
+                          "}\n");
+    says("\"$S\" cluster run fill.cu fill --devices 'cpu?threads=1,cpu?threads=1' --items 4096 --arg n=items "
+         "--arg 'x=float[%n]:zero' --split x --print x:2",
+         0, "x: 3 3\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +137,7 @@ int main(void)
         cmocka_unit_test(peers_are_direct_or_staged_and_say_why),
         cmocka_unit_test(a_handler_is_spread_and_its_counts_add_up),
         cmocka_unit_test(collectives_show_what_each_device_has),
+        cmocka_unit_test(what_a_command_line_says_is_used_or_refused),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);
 }

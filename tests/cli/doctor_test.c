@@ -84,6 +84,19 @@ static void help_and_version_are_verbs_too(void **state)
     says("version", 0, "slipring ");
 }
 
+static void an_argument_that_nobody_reads_is_refused(void **state)
+{
+    (void)state;
+    says("version --json 2>&1", 2, "version takes no arguments, such as '--json'");
+    says("--version extra 2>&1", 2, "--version takes no arguments, such as 'extra'");
+    says("version --help", 0, "Usage: slipring version");
+    says("help version", 0, "Usage: slipring version");
+    says("help run extra 2>&1", 2, "help: unexpected argument 'extra'");
+    says("help kernel list extra 2>&1", 2, "help: unexpected argument 'extra'");
+    says("help exit-codes extra 2>&1", 2, "help: unexpected argument 'extra'");
+    says("help kernel list", 0, "Usage: slipring kernel list");
+}
+
 static void doctor_and_devices_look_at_the_drivers_of_this_machine(void **state)
 {
     (void)state;
@@ -232,6 +245,7 @@ int main(void)
         cmocka_unit_test(what_does_not_exist_is_a_usage_error),
         cmocka_unit_test(what_was_meant_is_guessed),
         cmocka_unit_test(help_and_version_are_verbs_too),
+        cmocka_unit_test(an_argument_that_nobody_reads_is_refused),
         cmocka_unit_test(doctor_and_devices_look_at_the_drivers_of_this_machine),
         cmocka_unit_test_setup(doctor_says_what_was_tried_and_that_the_cpu_runs_handlers, hide_drivers),
         cmocka_unit_test_setup(doctor_survives_a_driver_that_crashes, hide_drivers),

@@ -324,6 +324,7 @@ static void suggest_says_the_block_and_why(void **state)
 static void tile_says_how_a_problem_is_cut_and_why(void **state)
 {
     (void)state;
+    says("\"$S\" kernel tile --product 1,1 2>&1", 2, "--product: '1,1' is not M,N,K");
     says("\"$S\" kernel tile --product 4,4,4 --cc 90 --units 132", 0, "tile: 4 rows, 4 columns, sums in parts of 4");
     says("\"$S\" kernel tile --product 4,4,4 --cc 90 --units 132", 0,
          "-D TILE_M=4 -D TILE_N=4 -D TILE_K=4 -D THREADS=16");
@@ -401,6 +402,8 @@ static void fuse_makes_a_kernel_of_operations(void **state)
 static void fuse_says_why_not_and_what_is_wrong(void **state)
 {
     (void)state;
+    says("\"$S\" kernel fuse --ops add --keep q 2>&1", 2, "--keep is for kernels of files, not for --ops");
+    says("\"$S\" kernel fuse --ops add --join 0.a=1.b 2>&1", 2, "--join is for kernels of files, not for --ops");
     write_file("chain.cu", CHAIN);
     says("\"$S\" kernel fuse chain.cu:twice chain.cu:next 2>&1", 1,
          "not fused: next accesses elements of 'y' that are not its thread's own");

@@ -27,7 +27,7 @@ static size_t list_backends(char names[BACKENDS][NAME], const char *list[BACKEND
 }
 
 // "auto" may be meant, too.
-static int check_names(const char *option, const char *spec)
+int device_option_check(const char *option, const char *spec)
 {
     char names[BACKENDS][NAME], guess[NAMES_GUESS_BYTES], word[64];
     const char *list[BACKENDS + 1];
@@ -64,7 +64,7 @@ int device_option_open(const char *spec, const slr_device_desc *desc, slr_device
     const char *set = getenv("SLIPRING_DEVICE"), *asked = spec != NULL ? spec : set != NULL ? set : "";
     const char *option = spec != NULL ? "--device" : *asked != '\0' ? "SLIPRING_DEVICE" : "no device";
     slr_status status = slr_device_open(spec, desc, out);
-    if (status == SLR_OK && is_later(asked, *out) && check_names(option, asked) != EXIT_DONE) {
+    if (status == SLR_OK && is_later(asked, *out) && device_option_check(option, asked) != EXIT_DONE) {
         slr_device_close(*out);
         *out = NULL;
         return EXIT_USAGE;
@@ -73,9 +73,9 @@ int device_option_open(const char *spec, const slr_device_desc *desc, slr_device
         status = slr_device_get_info(*out, info);
     if (status == SLR_INVALID)
         return say_usage("%s: %s", option, slr_error_message());
-    char why[1024]; // check_names asks the library, too
+    char why[1024]; // device_option_check asks the library, too
     snprintf(why, sizeof why, "%s", slr_error_message());
-    if (status == SLR_NO_DEVICE && check_names(option, asked) != EXIT_DONE)
+    if (status == SLR_NO_DEVICE && device_option_check(option, asked) != EXIT_DONE)
         return EXIT_USAGE;
     if (status == SLR_OK)
         return EXIT_DONE;

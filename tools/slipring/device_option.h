@@ -9,4 +9,7 @@
 /// code, what is not EXIT_DONE has been said: EXIT_USAGE for what no machine has, a misspelt backend in a list as well.
 int device_option_open(const char *spec, const slr_device_desc *desc, slr_device **out, slr_device_info *info);
 
+/// Where `spec`, or one of the names of its list, has a backend that no build has: EXIT_USAGE, and that has been said.
+int device_option_check(const char *option, const char *spec);
+
 #endif

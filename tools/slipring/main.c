@@ -8,7 +8,6 @@
 #include <slipring/api.h>
 #include <slipring/trace.h>
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,25 +19,26 @@ static const struct verb {
     const char *help;
     int (*run)(int argc, char **argv);
     bool has_programs_trace; // --trace is for the program that it runs
+    bool has_verbs;          // of its own
 } verbs[] = {
-    {"doctor", "what works on this machine, and why the rest does not", verb_doctor, false},
-    {"devices", "list the devices that work here", verb_devices, false},
+    {"doctor", "what works on this machine, and why the rest does not", verb_doctor, false, false},
+    {"devices", "list the devices that work here", verb_devices, false, false},
 #if SLIPRING_HAS_JANSSON // they read JSON
-    {"run", "send records (CSV, NDJSON, raw) through a message handler", verb_run, false},
-    {"kernel", "check, list, translate, explain and run kernels of CUDA C", verb_kernel, false},
-    {"build", "compile handlers and kernels for a web page", verb_build, false},
-    {"cache", "compiled kernels on disk: list, verify, compile ahead, remove", verb_cache, false},
-    {"cluster", "share a job between devices of this machine, or machines", verb_cluster, false},
-    {"decide", "whether work is better done on a GPU or on a CPU, and why", verb_decide, false},
-    {"demo", "a heart monitor: many patients on one ring kernel", verb_demo, false},
-    {"ops", "operations of networks: list them, time their algorithms", verb_ops, false},
-    {"profile", "run a program and show where its time goes", verb_profile, true},
-    {"serve", "handle messages together with other machines, over NATS", verb_serve, false},
-    {"state", "show and check a folder of 'run --state'", verb_state, false},
-    {"trace", "summarise a trace", verb_trace, false},
-    {"tune", "find and keep the fastest launch of a kernel, by measurement", verb_tune, false},
+    {"run", "send records (CSV, NDJSON, raw) through a message handler", verb_run, false, false},
+    {"kernel", "check, list, translate, explain and run kernels of CUDA C", verb_kernel, false, true},
+    {"build", "compile handlers and kernels for a web page", verb_build, false, false},
+    {"cache", "compiled kernels on disk: list, verify, compile ahead, remove", verb_cache, false, true},
+    {"cluster", "share a job between devices of this machine, or machines", verb_cluster, false, true},
+    {"decide", "whether work is better done on a GPU or on a CPU, and why", verb_decide, false, false},
+    {"demo", "a heart monitor: many patients on one ring kernel", verb_demo, false, true},
+    {"ops", "operations of networks: list them, time their algorithms", verb_ops, false, true},
+    {"profile", "run a program and show where its time goes", verb_profile, true, false},
+    {"serve", "handle messages together with other machines, over NATS", verb_serve, false, false},
+    {"state", "show and check a folder of 'run --state'", verb_state, false, true},
+    {"trace", "summarise a trace", verb_trace, false, true},
+    {"tune", "find and keep the fastest launch of a kernel, by measurement", verb_tune, false, false},
 #endif
-    {"bench", "measure ring kernels against hardware limits and plain calls", verb_bench, false},
+    {"bench", "measure ring kernels against hardware limits and plain calls", verb_bench, false, true},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };
@@ -150,19 +150,23 @@ static int run(const struct verb *verb, int argc, char **argv)
 // says so, and where SIGPIPE is not ignored nobody comes here.
 static int end_output(int code)
 {
-    bool failed = ferror(stdout) != 0;
-    errno = 0;
-    failed |= fflush(stdout) != 0;
-    int error = errno;
-    if (!failed || system_reader_has_gone())
+    const int error = output_flush(stdout);
+    if (error == 0 || system_reader_has_gone())
         return code;
-    say("cannot write standard output%s%s", error != 0 ? ": " : "", error != 0 ? strerror(error) : "");
+    say("cannot write standard output: %s", strerror(error));
     return code == EXIT_DONE ? EXIT_FAILED : code;
 }
 
-static int version(void)
+static int version(int argc, char **argv)
 {
-    say_version();
+    const bool wants_help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    if (argc > 1 && !wants_help)
+        return say_usage("%s takes no arguments, such as '%s'; 'doctor --json' has the versions, too", argv[0],
+                         argv[1]);
+    if (wants_help)
+        puts("Usage: slipring version\nPrints the versions of this command and of its library.");
+    else
+        say_version();
     return EXIT_DONE;
 }
 
@@ -197,11 +201,16 @@ static int help_of(int argc, char **argv)
     char *words[MOST + 2] = {0}, option[] = "--help";
     if (argc == 1)
         return help();
+    const struct verb *verb = find_verb(argv[1]);
+    const int known = verb != NULL && verb->has_verbs ? 3 : 2;
+    if (argc > known)
+        return say_usage("help: unexpected argument '%s'", argv[known]);
     if (strcmp(argv[1], "exit-codes") == 0) {
         fputs(exit_codes, stdout);
         return EXIT_DONE;
     }
-    const struct verb *verb = find_verb(argv[1]);
+    if (verb == NULL && strcmp(argv[1], "version") == 0)
+        return version(2, (char *[]){argv[1], option, NULL});
     if (verb == NULL)
         return unknown_verb(argv[1]);
     int count = argc - 1 < MOST ? argc - 1 : MOST;
@@ -221,7 +230,7 @@ static int dispatch(int argc, char **argv)
     if (strcmp(name, "help") == 0)
         return help_of(argc - 1, argv + 1);
     if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0)
-        return version();
+        return version(argc - 1, argv + 1);
     return unknown_verb(name);
 }
 

@@ -101,13 +101,25 @@ bool output_same_file(const char *a, const char *b)
     return system_identify_path(a, &one) && system_identify_path(b, &other) && same(&one, &other);
 }
 
+int output_flush(FILE *file)
+{
+    const bool had_failed = ferror(file) != 0;
+    errno = 0;
+    if (fflush(file) != 0 && errno != 0)
+        return errno;
+    if (!had_failed)
+        return 0;
+    // Nobody kept the reason of the write that failed. What is written is cut off there in any case: one more byte.
+    return write(fileno(file), "\n", 1) < 0 ? errno : EIO;
+}
+
 int output_close_stream(FILE *file, const char *option, const char *path)
 {
-    bool failed = ferror(file) != 0;
-    errno = 0;
-    failed |= fclose(file) != 0;
-    if (!failed)
+    int error = output_flush(file);
+    if (fclose(file) != 0 && error == 0)
+        error = errno;
+    if (error == 0)
         return EXIT_DONE;
-    say("%s: cannot write '%s': %s", option, path, errno != 0 ? strerror(errno) : "a write failed");
+    say("%s: cannot write '%s': %s", option, path, strerror(error));
     return EXIT_FAILED;
 }

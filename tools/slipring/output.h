@@ -37,6 +37,9 @@ int output_try(const char *option, const char *path, const char *input);
 /// Whether two paths name one regular file that exists.
 bool output_same_file(const char *a, const char *b);
 
+/// Writes what a stream still has: 0, or the errno of that or of an earlier write that failed.
+int output_flush(FILE *file);
+
 /// Closes a stream that was written: EXIT_FAILED, and that was said, where any of it could not be written.
 int output_close_stream(FILE *file, const char *option, const char *path);
 

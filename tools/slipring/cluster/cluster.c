@@ -2,6 +2,7 @@
 // `slipring cluster`: finds the verb behind it, and what the verbs have in common.
 #include "cluster/cluster_verb.h"
 
+#include "device_option.h"
 #include "number.h"
 #include "say.h"
 #include "subverb.h"
@@ -45,12 +46,33 @@ int cluster_say_status(slr_status status, const char *what)
     return say_failure(status, what);
 }
 
+// Each name by itself: they are no alternatives, of which the first that opens is taken.
+static int check_each(const char *names)
+{
+    for (const char *at = names; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
+        char name[256];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        if (device_option_check("--devices", name) != EXIT_DONE)
+            return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
 int cluster_open(const char *names, slr_cluster **out)
 {
     if (names == NULL)
         return say_usage("--devices is missing: the devices, with commas between them");
     slr_status status = slr_cluster_create_named(names, NULL, out);
-    return status == SLR_OK ? EXIT_DONE : cluster_say_status(status, "--devices");
+    if (status == SLR_OK)
+        return EXIT_DONE;
+    char why[1024]; // the check asks the library, too
+    snprintf(why, sizeof why, "%s", slr_error_message());
+    if (status == SLR_NO_DEVICE && check_each(names) != EXIT_DONE)
+        return EXIT_USAGE;
+    if (status != SLR_NO_DEVICE)
+        return cluster_say_status(status, "--devices");
+    say("--devices: %s", why);
+    return EXIT_NO_DEVICE;
 }
 
 const char *cluster_device_name(const slr_cluster *cluster, uint32_t index, slr_device_info *room)
@@ -107,6 +129,16 @@ int cluster_take_numbers(const char *option, const char *text, void *to)
         at += length + 1;
     }
     return say_usage("%s: '%s' has more than %d numbers", option, text, SLR_CLUSTER_MOST_DEVICES);
+}
+
+int cluster_check_weights(const cluster_numbers *weights, slr_balance balance)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < weights->count; i++)
+        any |= weights->values[i] != 0;
+    if ((balance == SLR_BALANCE_GIVEN) != (weights->count != 0))
+        return say_usage("--balance given and --weights need each other");
+    return any || weights->count == 0 ? -1 : say_usage("--weights: all weights are 0");
 }
 
 int cluster_check_count(const char *option, uint32_t numbers, const slr_cluster *cluster)

@@ -52,6 +52,8 @@ typedef struct cluster_items {
 option_take cluster_take_items;
 
 /// As many numbers as devices, where the option was given. Returns -1, or the exit code of a mistake.
+/// -1 where --balance and --weights go together, and a weight is not 0; else an exit code.
+int cluster_check_weights(const cluster_numbers *weights, slr_balance balance);
 int cluster_check_count(const char *option, uint32_t numbers, const slr_cluster *cluster);
 
 /// The parts of a split, as an array.

@@ -28,7 +28,9 @@ static const char show_help[] = "Usage: slipring cluster show --cluster URL --na
 static const char outputs_help[] =
     "Usage: slipring cluster outputs --cluster URL --name NAME [OPTION]...\n"
     "Writes the stored outputs of a name as JSON lines: partition, sequence, message,\n"
-    "instance, and the reply's bytes as hexadecimal digits.\n"
+    "instance, and the reply's bytes as hexadecimal digits. The instance is a number\n"
+    "within its partition. The servers store no key with an output: if readers need\n"
+    "the key, let the handler put it into its reply.\n"
     "\n" REMOTE_HELP "  --raw                writes the replies' bytes alone, one after the other\n"
     "  --follow             waits for more outputs, until SIGINT\n"
     "  --release            removes the written outputs from the servers\n"

@@ -21,7 +21,9 @@ static const char help[] = "Usage: slipring cluster run FILE.cu NAME --devices A
                            "  --items N            how many items there are\n"
                            "  --arg NAME=VALUE     as in 'slipring kernel run'; NAME=items is the number of\n"
                            "                       items in the device's part, NAME=first is the number of\n"
-                           "                       its first item. Buffers are on the first device\n"
+                           "                       its first item. In values %n is the number of all\n"
+                           "                       items: 'x=float[%n]:zero'. Buffers are on the first\n"
+                           "                       device\n"
                            "  --split NAME[:BYTES] splits the buffer; BYTES is the size of an item (default:\n"
                            "                       one element). Other buffers are passed whole\n"
                            "  --passes K           launches K times (default 1), and divides the items each\n"
@@ -80,8 +82,9 @@ static int parse(int argc, char **argv, options *out)
         return say_usage("--items is missing");
     if (out->balance == 0)
         out->balance = out->weights.count ? SLR_BALANCE_GIVEN : SLR_BALANCE_THROUGHPUT;
-    if ((out->balance == SLR_BALANCE_GIVEN) != (out->weights.count != 0))
-        return say_usage("--balance given and --weights need each other");
+    end = cluster_check_weights(&out->weights, out->balance);
+    if (end != -1)
+        return end;
     out->file = argv[optind];
     out->name = argv[optind + 1];
     return -1;
@@ -142,7 +145,8 @@ static int make_arguments(job *job)
         snprintf(zero[i], (size_t)length + 3, "%.*s=0", length, given->items[i]);
         plain.items[i] = zero[i];
     }
-    int end = kernel_arguments_make(&job->arguments, device, &job->info, &plain, true);
+    const uint64_t size[3] = {job->options.items.count, 1, 1};
+    int end = kernel_arguments_sized(&job->arguments, device, &job->info, &plain, size);
     for (uint32_t i = 0; i < given->count; i++) {
         uint32_t p = kernel_find_parameter(&job->info, given->items[i], strcspn(given->items[i], "="));
         if (end == EXIT_DONE && kind_of(given->items[i]) != 0 && p != UINT32_MAX)

@@ -60,8 +60,9 @@ static int parse(int argc, char **argv, options *out)
         return say_usage("--items is missing");
     if (out->balance == 0)
         out->balance = out->weights.count ? SLR_BALANCE_GIVEN : SLR_BALANCE_MEMORY;
-    if ((out->balance == SLR_BALANCE_GIVEN) != (out->weights.count != 0))
-        return say_usage("--balance given and --weights need each other");
+    end = cluster_check_weights(&out->weights, out->balance);
+    if (end != -1)
+        return end;
     if (out->balance == SLR_BALANCE_THROUGHPUT || out->balance == SLR_BALANCE_LEAST_LOADED)
         return say_usage("--balance %s needs launches to measure: see 'slipring cluster run'",
                          cluster_balance_name(out->balance));

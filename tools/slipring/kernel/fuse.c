@@ -299,6 +299,10 @@ static int parse(int argc, char **argv, fuse_options *out)
         if (end != -1)
             return end;
     }
+    if (out->steps == NULL && out->dtype != 0)
+        return say_usage("--dtype is for --ops: kernels have types of their own");
+    if (out->steps != NULL && out->joins.count + out->keep.count > 0)
+        return say_usage("%s is for kernels of files, not for --ops", out->keep.count > 0 ? "--keep" : "--join");
     if (out->steps != NULL)
         return optind == argc ? -1 : say_usage("--ops takes no kernels, as '%s' is", argv[optind]);
     if (argc - optind < 2)

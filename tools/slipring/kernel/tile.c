@@ -112,11 +112,20 @@ static int check_together(const options *given, int files)
     return -1;
 }
 
+static int take_product(const char *option, const char *text, void *to)
+{
+    uint32_t commas = 0;
+    for (const char *at = text; *at != '\0'; at++)
+        commas += *at == ',';
+    return commas == 2 ? option_take_shape(option, text, to)
+                       : say_usage("%s: '%s' is not M,N,K: three numbers with commas between them", option, text);
+}
+
 static int parse(int argc, char **argv, options *out)
 {
     const option_row rows[] = {{"size", option_take_shape, out->size},
                                {"radius", option_take_u32, &out->desc.radius},
-                               {"product", option_take_shape, out->product},
+                               {"product", take_product, out->product},
                                {"bytes", option_take_u32, &out->desc.element_bytes},
                                {"stages", option_take_u32, &out->desc.stages},
                                {"registers", option_take_u32, &out->desc.registers},
