@@ -345,6 +345,8 @@ slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, ui
 {
     if (!buffer)
         return SLRI_FAIL(INVALID, "%s: buffer is NULL", call);
+    // Before any lock: a thread of the parent may have held one when it forked.
+    SLRI_TRY(slri_queue_device_check_process(&buffer->device->queues));
     if (offset > buffer->bytes || bytes > buffer->bytes - offset)
         return SLRI_FAIL(INVALID, "%s: %llu bytes from byte %llu on were asked for, the buffer has %llu", call,
                          (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)buffer->bytes);

@@ -137,6 +137,7 @@ static slr_status submit_made(slr_stream *stream, const struct slri_work *work, 
 
 slr_status slri_stream_submit(slr_stream *stream, const struct slri_work *work, slr_point *out)
 {
+    SLRI_TRY(slri_queue_device_check_process(&stream->device->queues)); // before any lock, as in buffer.c
     // Acquire: what slr_graph_begin has prepared. Without the lock: a change at the same time may come before or after.
     struct slr_graph *graph = __atomic_load_n(&stream->recording, __ATOMIC_ACQUIRE);
     slr_status status;
