@@ -40,9 +40,9 @@ for ((i = 0; i < 200; i++)); do
     printf '__global__ void scale%d(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = %d * x[threadIdx.x]; }\n' $i $i
 done > long.cu
 status=0
-"$tool" kernel emit long.cu > /dev/full 2> err || status=$?
-((status == 1)) || fail "kernel emit ends with $status: $(cat err)"
-grep -q 'cannot write standard output: No space left' err || fail "kernel emit: $(cat err)"
+"$tool" kernel list long.cu > /dev/full 2> err || status=$?
+((status == 1)) || fail "kernel list ends with $status: $(cat err)"
+grep -q 'cannot write standard output: No space left' err || fail "kernel list: $(cat err)"
 refuses 'No space left on device' tune k.cu scale --size 64 --arg n=%n --arg 'x=float[%n]:zero' --evaluations 1 \
     --repeats 1 --device 'cpu?engine=interpreted' --html /dev/full
 
