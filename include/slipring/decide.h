@@ -205,7 +205,10 @@ typedef struct slr_decision {
     uint32_t counted;
     double ratio; ///< a call's time on `next` / its time on `candidate`; both times include waits for earlier calls
     /// `crossover_threads` is the number of threads at which the candidates `candidate` and `next` are equally fast. If
-    /// `crossover_threads` is 0, one of the two candidates is faster at all sizes.
+    /// `crossover_threads` is 0, there is no such number: the candidate with the smaller `call_ns` is faster at all
+    /// sizes that slr_decide compares (1 thread, 2, 4 and so on, up to 2^40). If one of the two is an slr_plain_call,
+    /// whose time is known for one size only, or if both are the same, slr_decide compares no sizes, and
+    /// `crossover_threads` is 0.
     double crossover_threads;
     // slr_decide bases its prediction on the following figures, which have the same meanings as in slr_work.
     uint64_t threads, instructions, flops, flops64, memory_bytes, bytes_in, bytes_out;

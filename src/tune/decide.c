@@ -152,10 +152,15 @@ static bool is_cpu(const slr_estimate *e)
     return e->device_class == SLR_DEVICE_CPU;
 }
 
+static bool is_p99(const slr_work *work)
+{
+    return work->latency_ns && work->calls_per_second > 0;
+}
+
 // A call with its wait for others; with a bound on the latency, what 99 % keep to.
 static double cost_of_work(const slr_estimate *e, const slr_work *work)
 {
-    return work->latency_ns && work->calls_per_second > 0 ? e->p99_ns : e->call_ns + e->queue_ns;
+    return is_p99(work) ? e->p99_ns : e->call_ns + e->queue_ns;
 }
 
 static bool is_less(const slr_estimate *e, uint32_t a, uint32_t b, const slr_work *work)
@@ -218,12 +223,22 @@ static const char *name_of(uint32_t by)
     return by == SLR_BY_MEASUREMENT ? "measured" : "predicted";
 }
 
-// "cpu: 12.0 us (predicted)"
+// "cpu: 12.0 us (predicted)"; what is no call_ns alone says so, because readers compare it with call_ns.
 static void add_cost(struct words *words, const slr_estimate *e, const slr_work *work)
 {
+    const double cost = cost_of_work(e, work);
     add_words(words, "%s: ", e->name);
-    add_time(words, cost_of_work(e, work));
+    add_time(words, cost);
     add_words(words, " (%s)", name_of(e->by));
+    if (isinf(cost))
+        return;
+    if (is_p99(work))
+        add_words(words, " for 99 %% of the calls");
+    else if (e->queue_ns > e->call_ns / 1000) {
+        add_words(words, ", ");
+        add_time(words, e->queue_ns);
+        add_words(words, " of it waiting for earlier calls");
+    }
 }
 
 static void add_kernel(struct words *words, const slr_estimate *e, const struct slri_figures *f)

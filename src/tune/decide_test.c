@@ -296,6 +296,26 @@ static void what_cannot_keep_up_loses_to_what_can(void **state)
     assert_int_equal(choose(e, 2, 0, &work).candidate, 0);
 }
 
+// The table beside the sentence has the call alone.
+static void a_time_with_waits_says_so(void **state)
+{
+    (void)state;
+    slr_work work = SLR_WORK_INIT;
+    work.calls_per_second = 1000;
+    slr_estimate e[] = {estimate("cpu", SLR_DEVICE_CPU, 20000), estimate("gpu", SLR_DEVICE_GPU, 300000)};
+    e[1].queue_ns = 100000;
+    slr_decision d = choose(e, 2, 0, &work);
+    says(&d, "cpu: 20.0 us (predicted); gpu: 400.0 us (predicted), 100.0 us of it waiting for earlier calls: 20 times "
+             "as long.");
+    work.latency_ns = 1000000;
+    e[0].p99_ns = 50000;
+    e[1].p99_ns = 500000;
+    d = choose(e, 2, 0, &work);
+    says(&d,
+         "cpu: 50.0 us (predicted) for 99 % of the calls; gpu: 500.0 us (predicted) for 99 % of the calls: 10 times "
+         "as long.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +332,7 @@ int main(void)
         cmocka_unit_test(the_runner_up_is_of_another_kind_where_there_is_one),
         cmocka_unit_test(calls_that_wait_leave_a_gpu_under_utilised),
         cmocka_unit_test(what_cannot_keep_up_loses_to_what_can),
+        cmocka_unit_test(a_time_with_waits_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

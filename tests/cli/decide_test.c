@@ -82,6 +82,8 @@ static void the_crossover_and_the_candidates_are_shown(void **state)
     says(SAXPY MODELS "--size 100000000 --resident", 0, " take as long at ");
     says(SAXPY MODELS "--size 100000000 --resident --json", 0, "\"crossover_threads\": ");
     says(SAXPY MODELS "--size 100000000 --resident --json | grep -c '\"name\":'", 0, "3\n"); // with the plain call
+    says(WORKLOAD "sequence", 0,
+         "\n  plain call (cpu2) is faster than h100 at all sizes compared (1, 2, 4 ... threads, predicted).\n");
     says(SAXPY MODELS "--size 1000 --json", 0, "\"by\": \"predicted\"");
     says(SAXPY MODELS "--size 1024 --json", 0, "\"counted\": \"exact\"");
 }
@@ -92,6 +94,7 @@ static void arrivals_fill_a_queue(void **state)
     says(SAXPY "--size 1000 --model h100 --model cpu2 --predict --rate 1e9", 0, "overloaded");
     says(SAXPY "--size 1000 --model h100 --model cpu2 --predict --rate 1e9", 0, "times as many calls.");
     says(SAXPY "--size 1000 --model h100 --model cpu2 --predict --rate 1e9 --json", 0, "\"p99_ns\": null");
+    says(SAXPY "--size 1000 --model h100 --predict --rate 9000", 0, " us of it waiting for earlier calls");
     says(SAXPY "--size 1000 --model h100 --model cpu2 --predict --rate 10 --json | grep -c '\"p99_ns\": null'; true", 0,
          "0\n");
     says(SAXPY "--size 1000 --model h100 --predict --model cpu2 --latency 1ns --json | tr -d ' \\n'", 0,
@@ -106,6 +109,8 @@ static void devices_are_measured_and_their_figures_printed(void **state)
     says(MEASURED, 0, "- predicted -");
     says(MEASURED, 0, "In the prediction of "); // the parts of a measured call are no fact
     says("cc -shared -fPIC -o call.so call.c && " MEASURED "--call call.so:saxpy", 0, "plain call ");
+    says(MEASURED "--call call.so:saxpy", 0,
+         "\n  plain call was measured at this size only: which is faster at other sizes is not known.\n");
     says(MEASURED "--json | grep -c '\"name\":'", 0, "1\n"); // what is only predicted of a plain call is left out
     says("\"$S\" decide --print-model --device 'cpu?engine=interpreted' > own.json && " SAXPY
          "--size 1000 --model own.json --predict --json",

@@ -45,6 +45,27 @@ static void print_estimate(const slr_estimate *e)
         say_out("  %12.1f %12.3g\n", e->p99_ns / 1e3, e->capacity);
 }
 
+static bool is_call(const slr_estimate *e)
+{
+    return e->predicted_ns == 0;
+}
+
+static void print_crossover(const slr_decision *d, const slr_estimate *chosen, const slr_estimate *next)
+{
+    if (d->candidate == d->next)
+        return;
+    if (d->crossover_threads > 0)
+        say_out("  %s and %s take as long at %.0f threads (%s).\n", chosen->name, next->name, d->crossover_threads,
+                by_name(d->by));
+    else if (is_call(chosen) || is_call(next)) // measured as it is: it has no size to change
+        say_out("  %s was measured at this size only: which is faster at other sizes is not known.\n",
+                is_call(chosen) ? chosen->name : next->name);
+    else
+        say_out("  %s is faster than %s at all sizes compared (1, 2, 4 ... threads, %s).\n",
+                chosen->call_ns < next->call_ns ? chosen->name : next->name,
+                chosen->call_ns < next->call_ns ? next->name : chosen->name, by_name(d->by));
+}
+
 void decide_print(const decide_options *options, const decide_answer *answer)
 {
     const slr_decision *d = &answer->decision;
@@ -57,11 +78,7 @@ void decide_print(const decide_options *options, const decide_answer *answer)
             "launch us", "kernel us", "bound by", "busy", "p99 us", "calls/s");
     for (uint32_t i = 0; i < answer->count; i++)
         print_estimate(&e[i]);
-    if (d->crossover_threads > 0)
-        say_out("  %s and %s take as long at %.0f threads (%s).\n", e[d->candidate].name, e[d->next].name,
-                d->crossover_threads, by_name(d->by));
-    else if (d->candidate != d->next)
-        say_out("  One of %s and %s is faster at all sizes.\n", e[d->candidate].name, e[d->next].name);
+    print_crossover(d, &e[d->candidate], &e[d->next]);
     say_out("  a launch: %llu threads, %.3g instructions, %.3g flops, %.3g bytes of memory (%s); divergence %.2f\n",
             (unsigned long long)d->threads, (double)d->instructions, (double)(d->flops + d->flops64),
             (double)d->memory_bytes, counted_name(d->counted), d->divergence);
