@@ -58,6 +58,12 @@ typedef struct slr_timeline_depth {
     double median;    ///< the median depth
 } slr_timeline_depth;
 
+/// slr_timeline_pair names two kernels, of which one follows the other on a stream.
+typedef struct slr_timeline_pair {
+    const char *first, *second; ///< the names of the kernels
+    uint64_t count;             ///< how often the kernel `second` follows the kernel `first`
+} slr_timeline_pair;
+
 /// slr_timeline has figures that depend on the order of events in the program. The profiler's rows do not record this
 /// order, so a program fills slr_timeline from a trace, as `slipring profile` does. The value 0 of a field means
 /// unknown. Later versions of slipring only append fields to slr_timeline.
@@ -72,6 +78,11 @@ typedef struct slr_timeline {
     const slr_timeline_depth *depths; ///< an array with one depth for each ring kernel
     uint32_t depth_count;
     uint32_t reserved; ///< ignored
+    /// An array with more pairs like `first` and `second`. slr_diagnose reports the most frequent pair that could be
+    /// fused.
+    const slr_timeline_pair *following;
+    uint32_t following_count;
+    uint32_t reserved2; ///< ignored
 } slr_timeline;
 #ifdef __cplusplus
 static inline slr_timeline slr_timeline_init(void)

@@ -114,6 +114,53 @@ static void a_device_that_idles_is_named(void **state)
     assert_false(gives(a, SLR_BOTTLENECK_IDLE));
 }
 
+// 1,000 ms with launches of 100 ms in all. What the host does meanwhile says what stands between them.
+static void an_idle_device_has_the_cause_that_the_hosts_time_shows(void **state)
+{
+    (void)state;
+    struct asked *a = make();
+    add(a, SLR_PROFILE_KERNEL, 3000, 100 * MS);
+    slr_profile_row *waits = add(a, SLR_PROFILE_WAIT, 2, 900 * MS); // all was submitted ahead
+    a->timeline.busy_ns = 100 * MS;
+    assert_non_null(strstr(find(a, SLR_BOTTLENECK_IDLE)->text, "what each launch costs stands between"));
+    assert_non_null(strstr(find(a, SLR_BOTTLENECK_IDLE)->text, "; the host waited 900.0 ms. "));
+    waits->total_ns = 540 * MS; // the host itself works for 460 of the 900 ms
+    assert_non_null(strstr(find(a, SLR_BOTTLENECK_IDLE)->text, "The host's own work stands between"));
+    waits->n = 3000;
+    assert_non_null(strstr(find(a, SLR_BOTTLENECK_IDLE)->text, "Waits of the host stand between"));
+    waits->total_ns = 3 * MS; // a wait for each launch, which was done by then
+    assert_non_null(strstr(find(a, SLR_BOTTLENECK_IDLE)->text, "The host's own work stands between"));
+}
+
+// As a loop over three kernels has it: all pairs are as frequent, and the first is none that can be fused.
+static void the_most_frequent_pair_that_could_be_one_is_named(void **state)
+{
+    (void)state;
+    struct asked *a = make();
+    const char *const names[] = {"heavy", "damp", "drive"};
+    for (int i = 0; i < 3; i++) {
+        slr_profile_row *kernel = add(a, SLR_PROFILE_KERNEL, 1000, 100 * MS);
+        *kernel = (slr_profile_row){.kind = SLR_PROFILE_KERNEL, .n = 1000, .total_ns = 100 * MS, .name = names[i]};
+        kernel->counted = SLR_COUNTED_EXACT;
+        kernel->threads = 47500 * 1000;
+        kernel->bytes = 1000000;
+        kernel->intensity = i == 0 ? 3 : 0.1;
+    }
+    const slr_timeline_pair pairs[] = {{"heavy", "damp", 1000}, {"damp", "drive", 999}, {"drive", "heavy", 999}};
+    a->timeline.following = pairs;
+    a->timeline.following_count = 3;
+    const slr_diagnosis *told = find(a, SLR_BOTTLENECK_APART);
+    assert_non_null(told);
+    assert_true(told->figure == 999);
+    assert_non_null(strstr(told->text, "'damp' was followed by 'drive' on the same stream 999 times"));
+    a->timeline.following_count = 1;
+    assert_false(gives(a, SLR_BOTTLENECK_APART));
+    a->timeline.first = "damp";
+    a->timeline.second = "drive";
+    a->timeline.pairs = 20;
+    assert_true(find(a, SLR_BOTTLENECK_APART)->figure == 20);
+}
+
 static void more_streams_than_workers_can_serve_are_named(void **state)
 {
     (void)state;
@@ -380,6 +427,8 @@ int main(void)
         cmocka_unit_test(senders_that_waited_long_or_often_are_named),
         cmocka_unit_test(a_mailbox_is_too_large_by_its_depth_and_not_by_time_alone),
         cmocka_unit_test(a_device_that_idles_is_named),
+        cmocka_unit_test(an_idle_device_has_the_cause_that_the_hosts_time_shows),
+        cmocka_unit_test(the_most_frequent_pair_that_could_be_one_is_named),
         cmocka_unit_test(more_streams_than_workers_can_serve_are_named),
         cmocka_unit_test(a_wait_for_each_launch_is_named),
         cmocka_unit_test(fewer_blocks_than_workers_are_named),

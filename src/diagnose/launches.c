@@ -88,18 +88,37 @@ static bool is_light(const slr_profile_row *row)
     return row->counted != SLR_COUNTED_NOT && row->bytes > 0 && row->intensity < 1 && row->n > 0;
 }
 
-void slri_rule_apart(struct slri_diagnosing *d)
+static bool could_be_one(const struct slri_diagnosing *d, const slr_timeline_pair *pair)
+{
+    const slr_profile_row *first = row_of(d, pair->first), *second = row_of(d, pair->second);
+    return pair->count >= PAIRS && first && second && first != second && is_light(first) && is_light(second) &&
+           first->threads / first->n == second->threads / second->n;
+}
+
+// The most frequent pair of those that could be one: often the pairs of a loop all come equally often.
+static slr_timeline_pair find_pair(const struct slri_diagnosing *d)
 {
     const slr_timeline *t = &d->timeline;
-    const slr_profile_row *first = row_of(d, t->first), *second = row_of(d, t->second);
-    if (t->pairs < PAIRS || !first || !second || first == second || !is_light(first) || !is_light(second) ||
-        first->threads / first->n != second->threads / second->n)
+    slr_timeline_pair most = {t->first, t->second, t->pairs};
+    if (!could_be_one(d, &most))
+        most.count = 0;
+    for (uint32_t i = 0; i < t->following_count; ++i)
+        if (t->following[i].count > most.count && could_be_one(d, &t->following[i]))
+            most = t->following[i];
+    return most;
+}
+
+void slri_rule_apart(struct slri_diagnosing *d)
+{
+    const slr_timeline_pair pair = find_pair(d);
+    if (pair.count == 0)
         return;
+    const slr_profile_row *first = row_of(d, pair.first), *second = row_of(d, pair.second);
     char change[256];
     snprintf(change, sizeof change, "slr_graph_fuse(graph, &info); // or: slipring kernel fuse %s:%s %s:%s",
              first->file, first->name, second->file, second->name);
     const struct slri_verdict verdict = {.bottleneck = SLR_BOTTLENECK_APART,
-                                         .figure = (double)t->pairs,
+                                         .figure = (double)pair.count,
                                          .limit = PAIRS,
                                          .measure = "times that one followed the other",
                                          .change = change,
@@ -109,7 +128,7 @@ void slri_rule_apart(struct slri_diagnosing *d)
         "'%s' was followed by '%s' on the same stream %llu times, over as many threads (%llu), and both move "
         "more bytes than they compute: %.1f MB in all. 'slipring kernel fuse FILE:%s FILE:%s' makes one kernel "
         "of them, or says why not; slr_graph_fuse does it to a recorded list.",
-        first->name, second->name, (unsigned long long)t->pairs, (unsigned long long)(first->threads / first->n),
+        first->name, second->name, (unsigned long long)pair.count, (unsigned long long)(first->threads / first->n),
         (double)(first->bytes + second->bytes) / 1e6, first->name, second->name);
 }
 

@@ -92,23 +92,37 @@ struct remedy {
     const char *text, *change, *caller;
 };
 
-// By what stands between two commands.
-static struct remedy remedy_of(const struct slri_diagnosing *d, uint64_t idle_ns)
+// The host stands in waits for longer than it does anything else while the device is idle: then its own work is not
+// what the device waits for.
+static bool host_waits(const struct slri_diagnosing *d, uint64_t working_ns, uint64_t idle_ns)
 {
-    const struct slri_total *total = d->total;
+    const uint64_t waits_ns = d->total[SLR_PROFILE_WAIT].total_ns;
+    return waits_ns >= working_ns || 2 * (working_ns - waits_ns) < idle_ns;
+}
+
+// By what stands between two commands.
+static struct remedy remedy_of(const struct slri_diagnosing *d, uint64_t working_ns, uint64_t idle_ns)
+{
+    const struct slri_total *total = d->total, *waits = &total[SLR_PROFILE_WAIT];
     if (4 * total[SLR_PROFILE_FULL].total_ns > idle_ns)
         return (struct remedy){"Senders wait for a full mailbox: raise queue_size.",
                                "desc.queue_size = 4096; // slr_ring_desc", ""};
     if (4 * moving_ns(d) > idle_ns)
         return (struct remedy){"Copies stand between: leave data on the device, or copy on a second stream meanwhile.",
                                "slr_stream_write(copies, next, 0, from, bytes, &point);", "upload"};
-    if (total[SLR_PROFILE_WAIT].n > 0 && 2 * total[SLR_PROFILE_WAIT].n > total[SLR_PROFILE_KERNEL].n)
+    if (waits->n > 0 && 2 * waits->n > total[SLR_PROFILE_KERNEL].n && 4 * waits->total_ns > idle_ns)
         return (struct remedy){
             "Waits of the host stand between: submit new work before the last completes, on several streams.",
             "slr_stream_finish(stream, timeout_ns); // once, after the loop", "wait"};
     if (total[SLR_PROFILE_BATCH].n > 0)
-        return (struct remedy){"The host's own work stands between: send several messages per call (slr_send_many).",
+        return (struct remedy){"Between batches there are no messages: send several per call (slr_send_many).",
                                "slr_send_many(port, to, NULL, messages, bytes, count, timeout_ns, NULL);", ""};
+    if (host_waits(d, working_ns, idle_ns))
+        return (struct remedy){
+            "The host waits for launches that it has already submitted: what each launch costs stands "
+            "between. Do more work per launch (a larger grid, a loop in the kernel, "
+            "slr_graph_fuse), or use a ring kernel.",
+            "slr_graph_fuse(graph, &info); // or SLR_LAUNCH(...) with more work per launch", "launch"};
     return (struct remedy){"The host's own work stands between: prepare the next launch while one runs, or do the work "
                            "in the caller.",
                            "slr_stream_call(stream, prepare_next, user, NULL); // or on another thread of the host",
@@ -123,7 +137,7 @@ void slri_rule_idle(struct slri_diagnosing *d)
     const uint64_t working_ns = span_ns > compiling_ns ? span_ns - compiling_ns : 0;
     if (kernels->n + batches->n < SOME_WORK || working_ns < SOME_NS || 2 * busy_ns >= working_ns)
         return;
-    const struct remedy remedy = remedy_of(d, working_ns - busy_ns);
+    const struct remedy remedy = remedy_of(d, working_ns, working_ns - busy_ns);
     const struct slri_verdict verdict = {.bottleneck = SLR_BOTTLENECK_IDLE,
                                          .figure = slri_ratio((double)busy_ns, (double)working_ns),
                                          .limit = 0.5,
@@ -132,8 +146,9 @@ void slri_rule_idle(struct slri_diagnosing *d)
                                          .caller = slri_caller_of(d, remedy.caller)};
     slri_diagnosis_give(
         d, &verdict,
-        "The device was busy %.1f %% of the %.1f ms without compilation: %llu launches, %llu batches of messages. "
-        "%s If the input has a fixed rate, as from a sensor, idle time is normal.",
+        "The device was busy %.1f %% of the %.1f ms without compilation: %llu launches, %llu batches of messages; the "
+        "host waited %.1f ms. %s If the input has a fixed rate, as from a sensor, idle time is normal.",
         slri_percent((double)busy_ns, (double)working_ns), slri_milliseconds(working_ns),
-        (unsigned long long)kernels->n, (unsigned long long)batches->n, remedy.text);
+        (unsigned long long)kernels->n, (unsigned long long)batches->n,
+        slri_milliseconds(d->total[SLR_PROFILE_WAIT].total_ns), remedy.text);
 }

@@ -53,6 +53,25 @@ static void a_trace_that_was_cut_short_is_read_as_far_as_it_goes(void **state)
     assert_true(said("out", "\"total_ns\": 2250"));
 }
 
+#define TRACK(tid, name)                                                                                               \
+    "{\"ph\":\"M\",\"pid\":1,\"tid\":" tid ",\"name\":\"thread_name\",\"args\":{\"name\":\"" name "\"}},\n"
+#define KERNEL(tid, dur)                                                                                               \
+    "{\"ph\":\"X\",\"pid\":1,\"tid\":" tid ",\"ts\":1.000,\"dur\":" dur ",\"cat\":\"kernel\",\"name\":\"k\"},\n"
+
+static void a_kernel_on_two_devices_has_two_rows(void **state)
+{
+    (void)state;
+    write_file("two.json", "[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"slipring_trace\",\"args\":{\"version\":1}},\n" TRACK(
+                               "8", "stream 1 (cpu)") TRACK("9", "stream 1 (opencl:0)") TRACK("7", "main (1)")
+                               KERNEL("8", "2.000") KERNEL("9", "3.000") KERNEL("9", "4.000") KERNEL("7", "5.000"));
+    assert_int_equal(use("trace print two.json"), 0);
+    assert_int_equal(system("grep -qE '^kernel +k +1 +0.002 .* cpu$' out && grep -qE '^kernel +k +2 +0.007 .* "
+                            "opencl:0$' out && grep -qE '^kernel +k +1 +0.005 .* 0 +$' out"),
+                     0);
+    assert_int_equal(use("trace print two.json --json"), 0);
+    assert_true(said("out", "\"device\": \"opencl:0\""));
+}
+
 #define SPAN(phase, ts)                                                                                                \
     "{\"ph\":\"" phase "\",\"pid\":1,\"id\":256,\"ts\":" ts ",\"cat\":\"message\",\"name\":\"ring\"},\n"
 
@@ -93,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_verb_takes_a_trace),
         cmocka_unit_test(a_trace_that_was_cut_short_is_read_as_far_as_it_goes),
+        cmocka_unit_test(a_kernel_on_two_devices_has_two_rows),
         cmocka_unit_test(spans_of_messages_have_their_own_shortest_and_longest),
         cmocka_unit_test(what_is_wrong_is_refused),
     };

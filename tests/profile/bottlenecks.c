@@ -465,6 +465,31 @@ static void fusable(bool bad)
     slr_kernel_destroy(second);
 }
 
+// The same kernel there and on a second device.
+static void two_devices(bool bad)
+{
+    slr_device *other;
+    slr_program *program;
+    slr_kernel *same;
+    slr_stream *second;
+    slr_buffer *its;
+    launch(16, 10);
+    finish();
+    if (!bad)
+        return;
+    TRY(slr_device_open("cpu?engine=interpreted", NULL, &other));
+    TRY(slr_stream_default(other, &second));
+    TRY(slr_program_from_text(other, "work.cu", source, NULL, &program));
+    TRY(slr_program_get_kernel(program, NULL, &same));
+    TRY(slr_buffer_create(other, sizeof host, &its));
+    TRY(SLR_LAUNCH(second, same, SLR_GRID(16, THREADS, 0), its, 10));
+    TRY(slr_stream_finish(second, 60 * SECOND));
+    slr_buffer_destroy(its);
+    slr_kernel_destroy(same);
+    slr_program_destroy(program);
+    slr_device_close(other);
+}
+
 static const struct {
     const char *name;
     void (*run)(bool bad);
@@ -483,6 +508,7 @@ static const struct {
     {"contention", contention},
     {"oversubscription", oversubscription},
     {"device idle", device_idle},
+    {"two devices", two_devices},
     {"fragmented heap", fragmented},
     {"queue too large", queue_too_large},
     {"compiling", compiling},

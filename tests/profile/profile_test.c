@@ -125,7 +125,8 @@ static uint64_t figure(const char *name)
 static bool idles(const char *how, const char *device)
 {
     bool advised = advises_on("device idle", how, device);
-    holds_of_report(advised == (2 * figure("busy_ns") < figure("span_ns") - figure("compiling_ns")));
+    holds_of_report(advised ==
+                    (2 * figure("busy_ns") < figure("span_ns") - figure("compiling_ns") - figure("loading_ns")));
     return advised;
 }
 
@@ -289,6 +290,54 @@ static void the_report_can_be_of_the_device_or_the_memory_alone(void **state)
     assert_int_equal(system("grep -q '\"host_lines\"' both.html"), 0);
 }
 
+static void the_report_goes_to_a_file_apart_from_the_programs_output(void **state)
+{
+    (void)state;
+    static const char program[] = "-- sh -c 'echo hello; \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks launch-bound no'";
+    char arguments[256];
+    snprintf(arguments, sizeof arguments, "--json --output report.json %s", program);
+    ends(arguments, 0);
+    assert_string_equal(output, "hello\n");
+    assert_int_equal(system("head -c 1 report.json | grep -q '{' && tail -n 1 report.json | grep -qx '}'"), 0);
+    snprintf(arguments, sizeof arguments, "--output report.txt %s", program);
+    ends(arguments, 0);
+    assert_string_equal(output, "hello\n");
+    assert_int_equal(system("grep -q 'reached  counted' report.txt"), 0);
+    snprintf(arguments, sizeof arguments, "--output /dev/full %s", program);
+    ends(arguments, 1);
+    snprintf(arguments, sizeof arguments, "--output none/report.txt %s", program);
+    ends(arguments, 1); // before the program runs
+    assert_string_equal(output, "");
+}
+
+// Machine code from the cache is not compiled.
+static void loading_is_no_compiling(void **state)
+{
+    (void)state;
+    static const char program[] = "-- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'launch-bound' no cpu";
+    ends(program, 0);
+    ends(program, 0); // it is in the cache now
+    holds_of_report(strstr(output, ", compiling 0.0 ms, loading compiled code "));
+}
+
+static void rows_of_two_devices_say_which(void **state)
+{
+    (void)state;
+    ends("-- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'two devices' yes cpu", 0);
+    holds_of_report(strstr(output, " ms on cpu?engine=interpreted and cpu; at least one device busy ") ||
+                    strstr(output, " ms on cpu and cpu?engine=interpreted; at least one device busy "));
+    static const char *const rows[] = {"\nkernel                   device                 ",
+                                       "\nwork                     cpu ",
+                                       "\nwork                     cpu?engine=interpreted "};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        holds_of_report(strstr(output, rows[i]));
+    const char *lines = strstr(output, "hottest lines of work ");
+    holds_of_report(lines && !strstr(lines + 1, "hottest lines of work "));
+    ends("-- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'launch-bound' no cpu", 0);
+    holds_of_report(strstr(output, " ms on cpu; device busy "));
+    holds_of_report(!strstr(output, "\nkernel                   device "));
+}
+
 static void the_report_has_the_kernel_its_lines_and_its_bound(void **state)
 {
     (void)state;
@@ -401,6 +450,9 @@ int main(void)
         cmocka_unit_test(an_algorithm_that_deterministic_mode_keeps_out_is_named),
         cmocka_unit_test(the_programs_own_lines_are_reported_with_what_they_moved),
         cmocka_unit_test(the_report_can_be_of_the_device_or_the_memory_alone),
+        cmocka_unit_test(the_report_goes_to_a_file_apart_from_the_programs_output),
+        cmocka_unit_test(loading_is_no_compiling),
+        cmocka_unit_test(rows_of_two_devices_say_which),
         cmocka_unit_test(the_report_has_the_kernel_its_lines_and_its_bound),
         cmocka_unit_test(the_line_that_takes_the_time_is_named_whichever_it_is),
         cmocka_unit_test(ceilings_that_a_kernel_exceeds_are_measured_again),

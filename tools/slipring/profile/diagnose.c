@@ -46,9 +46,8 @@ bool profile_diagnose(slr_device *device, profile *out)
     timeline.span_ns = out->span_ns;
     timeline.busy_ns = out->busy_ns;
     timeline.contended_ns = out->contended_ns;
-    timeline.first = out->pair.first;
-    timeline.second = out->pair.second;
-    timeline.pairs = out->pair.n;
+    timeline.following = out->pairs;
+    timeline.following_count = out->pair_count;
     timeline.depths = depths;
     timeline.depth_count = find_depths(&out->trace, depths);
     slr_diagnose_desc desc = SLR_DIAGNOSE_DESC_INIT;

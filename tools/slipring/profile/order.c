@@ -119,41 +119,38 @@ void profile_measure_contention(profile *out)
 
 // ---- one after the other -------------------------------------------------------------------------------------------
 
-typedef struct pair {
-    uint32_t first, second; // sums
-    uint64_t n;
-} pair;
-
-enum { PAIRS = 64 };
-
-static void count_pair(pair pairs[PAIRS], uint32_t first, uint32_t second)
+// Those that find no place among PROFILE_PAIRS different ones are left out.
+static void count_pair(profile *out, const char *first, const char *second)
 {
-    for (int i = 0; i < PAIRS; i++) {
-        if (pairs[i].n != 0 && (pairs[i].first != first || pairs[i].second != second))
-            continue;
-        pairs[i].first = first;
-        pairs[i].second = second;
-        pairs[i].n++;
+    uint32_t i = 0;
+    while (i < out->pair_count &&
+           (strcmp(out->pairs[i].first, first) != 0 || strcmp(out->pairs[i].second, second) != 0))
+        i++;
+    if (i == PROFILE_PAIRS)
         return;
-    }
+    if (i == out->pair_count)
+        out->pairs[out->pair_count++] = (slr_timeline_pair){.first = first, .second = second};
+    out->pairs[i].count++;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const slr_timeline_pair *x = a, *y = b;
+    return (x->count < y->count) - (x->count > y->count);
 }
 
 // A copy between two kernels breaks the pair, a wait of the host does not: it is on the host's own track.
-void profile_find_pair(profile *out)
+void profile_find_pairs(profile *out)
 {
-    pair pairs[PAIRS] = {{0}};
     uint32_t *last = memory_take(out->trace.track_count + 1, sizeof *last); // a sum's index and 1
     for (size_t i = 0; i < out->trace.slice_count; i++) {
         const trace_slice *slice = &out->trace.slices[i];
-        bool is_kernel = strcmp(out->trace.sums[slice->sum].category, "kernel") == 0;
+        const trace_sum *sums = out->trace.sums;
+        bool is_kernel = strcmp(sums[slice->sum].category, "kernel") == 0;
         if (is_kernel && last[slice->track] != 0 && last[slice->track] != slice->sum + 1)
-            count_pair(pairs, last[slice->track] - 1, slice->sum);
+            count_pair(out, sums[last[slice->track] - 1].name, sums[slice->sum].name);
         last[slice->track] = is_kernel ? slice->sum + 1 : 0;
     }
-    const pair *most = &pairs[0];
-    for (int i = 1; i < PAIRS; i++)
-        most = pairs[i].n > most->n ? &pairs[i] : most;
-    if (most->n != 0)
-        out->pair = (profile_pair){out->trace.sums[most->first].name, out->trace.sums[most->second].name, most->n};
+    qsort(out->pairs, out->pair_count, sizeof *out->pairs, by_count);
     free(last);
 }

@@ -41,10 +41,38 @@ static void streams_that_take_turns_contend(void **state)
     }
 }
 
+// A step of a loop is three kernels; the host's track and a copy are none of it.
+static void all_pairs_are_counted_by_falling_frequency(void **state)
+{
+    (void)state;
+    char kernel[] = "kernel", copy[] = "copy", wave[] = "wave", damp[] = "damp", drive[] = "drive";
+    trace_sum sums[] = {{.category = kernel, .name = wave},
+                        {.category = kernel, .name = damp},
+                        {.category = kernel, .name = drive},
+                        {.category = copy, .name = copy}};
+    static const uint32_t order[] = {0, 1, 2, 0, 1, 2, 0, 1, 3, 2, 2};
+    enum { SLICES = sizeof order / sizeof *order };
+    trace_track track = {0};
+    trace_slice slices[SLICES];
+    for (uint32_t i = 0; i < SLICES; i++)
+        slices[i] = (trace_slice){i * MS, MS, 0, order[i]};
+    static profile p;
+    p.trace = (trace_file){
+        .tracks = &track, .track_count = 1, .slices = slices, .slice_count = SLICES, .sums = sums, .sum_count = 4};
+    profile_find_pairs(&p);
+    assert_int_equal(p.pair_count, 3);
+    assert_string_equal(p.pairs[0].first, "wave");
+    assert_string_equal(p.pairs[0].second, "damp");
+    assert_int_equal(p.pairs[0].count, 3);
+    assert_int_equal(p.pairs[1].count, 2);
+    assert_int_equal(p.pairs[2].count, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_that_take_turns_contend),
+        cmocka_unit_test(all_pairs_are_counted_by_falling_frequency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

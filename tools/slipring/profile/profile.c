@@ -34,9 +34,12 @@ static const char help[] = "Usage: slipring profile [OPTION]... [--] PROGRAM [AR
                            "                 the program and the advice\n"
                            "  --memory       prints only the memory's part; both options may be given\n"
                            "  --json         prints one JSON object\n"
+                           "  --output FILE  writes the report to FILE, in the format that --json chooses.\n"
+                           "                 Without it, the report follows the program's own output\n"
                            "\n"
                            "Example:\n"
                            "  slipring profile --html profile.html -- ./program --its-option\n"
+                           "  slipring profile --json --output report.json -- ./program\n"
                            "\n"
                            "The program's own output is not changed. On a new device, peak performance is\n"
                            "measured after the program has ended. If a program starts other programs, the\n"
@@ -45,7 +48,7 @@ static const char help[] = "Usage: slipring profile [OPTION]... [--] PROGRAM [AR
                            "code.\n";
 
 typedef struct options {
-    const char *html, *trace;
+    const char *html, *trace, *output;
     bool json, measure;
     unsigned parts; // of the text
     char **program;
@@ -191,8 +194,28 @@ static bool copy_file(const char *from, const char *to)
 
 // ---- the report ----------------------------------------------------------------------------------------------------
 
+// From here on the tool's standard output is the file. The program has ended, so nothing else is written there.
+static int redirect(const char *path)
+{
+    output output;
+    int code = output_open(&output, "--output", path);
+    if (code != EXIT_DONE)
+        return code;
+    code = output_begin(&output);
+    fflush(stdout);
+    if (code == EXIT_DONE && dup2(output.descriptor, STDOUT_FILENO) < 0) {
+        say("--output: cannot write '%s': %s", path, strerror(errno));
+        code = EXIT_FAILED;
+    }
+    int closed = output_close(&output);
+    return code != EXIT_DONE ? code : closed;
+}
+
 static int report(const options *options, const run *run, const profile *profile)
 {
+    int code = options->output != NULL ? redirect(options->output) : EXIT_DONE;
+    if (code != EXIT_DONE)
+        return code;
     bool fine = true;
     json_t *object = options->json || options->html != NULL
                          ? profile_json(profile, run->command, run->exit_code, run->wall_s)
@@ -257,11 +280,15 @@ static int profile_program(const options *options)
 // -1: go on; else the exit code.
 static int parse(int argc, char **argv, options *out)
 {
-    static const struct option long_options[] = {
-        {"html", required_argument, NULL, 'p'}, {"trace", required_argument, NULL, 't'},
-        {"measure", no_argument, NULL, 'm'},    {"json", no_argument, NULL, 'j'},
-        {"gpu", no_argument, NULL, 'g'},        {"memory", no_argument, NULL, 'y'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {{"html", required_argument, NULL, 'p'},
+                                                 {"trace", required_argument, NULL, 't'},
+                                                 {"output", required_argument, NULL, 'o'},
+                                                 {"measure", no_argument, NULL, 'm'},
+                                                 {"json", no_argument, NULL, 'j'},
+                                                 {"gpu", no_argument, NULL, 'g'},
+                                                 {"memory", no_argument, NULL, 'y'},
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
     *out = (options){0};
     int option;
     while ((option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1) {
@@ -271,6 +298,9 @@ static int parse(int argc, char **argv, options *out)
             break;
         case 't':
             out->trace = optarg;
+            break;
+        case 'o':
+            out->output = optarg;
             break;
         case 'm':
             out->measure = true;
@@ -304,5 +334,7 @@ int verb_profile(int argc, char **argv)
     code = options.html != NULL ? output_try("--html", options.html, NULL) : EXIT_DONE;
     if (code == EXIT_DONE && options.trace != NULL)
         code = output_try("--trace", options.trace, NULL);
+    if (code == EXIT_DONE && options.output != NULL)
+        code = output_try("--output", options.output, NULL);
     return code != EXIT_DONE ? code : profile_program(&options);
 }

@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-enum { PROFILE_BINS = 160, PROFILE_KINDS = SLR_PROFILE_KEPT_OUT + 1, PROFILE_DEPTHS = 64 };
+enum { PROFILE_BINS = 160, PROFILE_KINDS = SLR_PROFILE_KEPT_OUT + 1, PROFILE_DEPTHS = 64, PROFILE_PAIRS = 64 };
 
 typedef struct profile_total {
     uint64_t n, total_ns, bytes;
@@ -21,11 +21,6 @@ typedef struct profile_total {
 typedef struct profile_bin {                              // of the time from the first event to the last
     double kernels, transfers, waits, compiles, handlers; // of the bin's length; streams add up
 } profile_bin;
-
-typedef struct profile_pair { // kernels that follow each other on a stream
-    const char *first, *second;
-    uint64_t n; // 0: none
-} profile_pair;
 
 typedef struct profile {
     json_t *rows_text; // which the rows' texts are of
@@ -38,11 +33,14 @@ typedef struct profile {
     uint32_t streams, owners; // that did something; owners: workers, resident groups, dispatches
     profile_bin bins[PROFILE_BINS];
     char device[SLR_DEVICE_NAME_BYTES]; // that most of the time was spent on; ""
+    size_t devices;                     // that rows are of
+    int device_width;                   // the longest of their names
     uint32_t workers;
     bool has_ceilings;
-    slr_ceilings ceilings; // of that device
-    uint64_t contended_ns; // more streams and ring kernels had work than there are workers
-    profile_pair pair;     // the most frequent
+    slr_ceilings ceilings;                  // of that device
+    uint64_t contended_ns;                  // more streams and ring kernels had work than there are workers
+    slr_timeline_pair pairs[PROFILE_PAIRS]; // by falling frequency
+    uint32_t pair_count;
     slr_diagnosis advice[SLR_BOTTLENECKS];
     uint32_t advised;
     timed_lines timed;
@@ -53,9 +51,12 @@ typedef struct profile {
 bool profile_read(const char *rows, const char *trace, bool measure, profile *out);
 void profile_free(profile *profile);
 
+/// Whether no row before this one is of its device. False of a row without a device.
+bool profile_is_first_of_device(const profile *profile, size_t row);
+
 /// order.c: what runs at once, and what follows what.
 void profile_measure_contention(profile *out);
-void profile_find_pair(profile *out);
+void profile_find_pairs(profile *out);
 
 /// diagnose.c: what the rules find in the figures, with `device` (or NULL) asked about its kernels. False: it was said
 /// why.

@@ -102,6 +102,24 @@ static bool read_rows(const char *path, profile *out)
     return out->rows != NULL;
 }
 
+bool profile_is_first_of_device(const profile *profile, size_t row)
+{
+    const char *device = profile->rows[row].device;
+    for (size_t i = 0; i < row; i++)
+        if (strcmp(profile->rows[i].device, device) == 0)
+            return false;
+    return *device != '\0';
+}
+
+static void count_devices(profile *out)
+{
+    for (size_t i = 0; i < out->row_count; i++) {
+        int length = (int)strlen(out->rows[i].device);
+        out->devices += profile_is_first_of_device(out, i);
+        out->device_width = length > out->device_width ? length : out->device_width;
+    }
+}
+
 // ---- the device ----------------------------------------------------------------------------------------------------
 
 // Caches let a kernel exceed the memory's ceiling by some factor; nothing exceeds that of computing.
@@ -223,12 +241,13 @@ bool profile_read(const char *rows, const char *trace, bool measure, profile *ou
         return false;
     }
     out->span_ns = out->trace.last_ns - out->trace.first_ns;
+    count_devices(out);
     measure_busy(out);
     fill_bins(out);
     host_lines_make(out->rows, out->row_count, &out->hosts);
     slr_device *device = find_device(out, measure);
     profile_measure_contention(out);
-    profile_find_pair(out);
+    profile_find_pairs(out);
     bool fine = profile_diagnose(device, out);
     slr_device_close(device);
     if (!fine)

@@ -48,9 +48,11 @@ static uint64_t moved_ns(const profile *p)
     return p->total[SLR_PROFILE_UPLOAD].total_ns + p->total[SLR_PROFILE_DOWNLOAD].total_ns;
 }
 
-static uint64_t compiling_ns(const profile *p)
+// Rows of several devices say which one; a report of one device has no such column.
+static void print_device(const profile *p, const char *name)
 {
-    return p->total[SLR_PROFILE_COMPILE].total_ns + p->total[SLR_PROFILE_LOAD].total_ns;
+    if (p->devices > 1)
+        say_out("%-*s ", p->device_width, name);
 }
 
 // The source's line, without the blanks at its ends; "" where the file is not there any more. For one use at a time.
@@ -77,15 +79,19 @@ static void print_kernels(const profile *p)
 {
     if (p->total[SLR_PROFILE_KERNEL].n == 0)
         return;
-    say_out("\n%-24s %8s %10s %9s %9s %9s %8s %9s %7s  %-8s %7s  %s\n", "kernel", "n", "total ms", "p50 us", "p95 us",
-            "p99 us", "GB/s", "GFLOP/s", "flop/B", "bound", "reached", "counted");
+    say_out("\n%-24s ", "kernel");
+    print_device(p, "device");
+    say_out("%8s %10s %9s %9s %9s %8s %9s %7s  %-8s %7s  %s\n", "n", "total ms", "p50 us", "p95 us", "p99 us", "GB/s",
+            "GFLOP/s", "flop/B", "bound", "reached", "counted");
     for (size_t i = 0; i < p->row_count; i++) {
         const slr_profile_row *row = &p->rows[i];
         if (row->kind != SLR_PROFILE_KERNEL)
             continue;
         slr_roofline roof = profile_roofline(p, row);
-        say_out("%-24s %8llu %10.3f %9.1f %9.1f %9.1f ", row->name, (unsigned long long)row->n, ms(row->total_ns),
-                us(row->p50_ns), us(row->p95_ns), us(row->p99_ns));
+        say_out("%-24s ", row->name);
+        print_device(p, row->device);
+        say_out("%8llu %10.3f %9.1f %9.1f %9.1f ", (unsigned long long)row->n, ms(row->total_ns), us(row->p50_ns),
+                us(row->p95_ns), us(row->p99_ns));
         if (row->counted == SLR_COUNTED_NOT)
             say_out("%8s %9s %7s", "", "", "");
         else
@@ -125,14 +131,18 @@ static void print_rings(const profile *p)
 {
     if (p->total[SLR_PROFILE_BATCH].n == 0)
         return;
-    say_out("\n%-20s %10s %8s %11s %8s %8s %7s %-9s %9s %9s %9s %9s\n", "ring kernel", "messages", "batches",
-            "handler ms", "ns/msg", "GFLOP/s", "flop/B", "counted", "wait ms", "call ms", "p50 us", "p99 us");
+    say_out("\n%-20s ", "ring kernel");
+    print_device(p, "device");
+    say_out("%10s %8s %11s %8s %8s %7s %-9s %9s %9s %9s %9s\n", "messages", "batches", "handler ms", "ns/msg",
+            "GFLOP/s", "flop/B", "counted", "wait ms", "call ms", "p50 us", "p99 us");
     for (size_t i = 0; i < p->row_count; i++) {
         const slr_profile_row *row = &p->rows[i];
         if (row->kind != SLR_PROFILE_BATCH)
             continue;
-        say_out("%-20s %10llu %8llu %11.3f %8.0f ", row->name, (unsigned long long)row->messages,
-                (unsigned long long)row->n, ms(row->total_ns), (double)row->total_ns / (double)row->messages);
+        say_out("%-20s ", row->name);
+        print_device(p, row->device);
+        say_out("%10llu %8llu %11.3f %8.0f ", (unsigned long long)row->messages, (unsigned long long)row->n,
+                ms(row->total_ns), (double)row->total_ns / (double)row->messages);
         if (row->counted == SLR_COUNTED_NOT)
             say_out("%8s %7s ", "", "");
         else
@@ -158,6 +168,13 @@ static bool is_elsewhere(uint32_t kind)
            kind == SLR_PROFILE_CALLER;
 }
 
+static void print_head_of_others(const profile *p)
+{
+    say_out("\n%-8s %-28s ", "", "");
+    print_device(p, "device");
+    say_out("%8s %10s %9s %9s %9s %8s %10s\n", "n", "total ms", "p50 us", "p95 us", "p99 us", "GB/s", "MB");
+}
+
 static void print_others(const profile *p)
 {
     bool head = false;
@@ -166,11 +183,12 @@ static void print_others(const profile *p)
         if (is_elsewhere(row->kind))
             continue;
         if (!head)
-            say_out("\n%-8s %-28s %8s %10s %9s %9s %9s %8s %10s\n", "", "", "n", "total ms", "p50 us", "p95 us",
-                    "p99 us", "GB/s", "MB");
+            print_head_of_others(p);
         head = true;
-        say_out("%-8s %-28s %8llu %10.3f %9.1f %9.1f %9.1f ", slr_profile_kind_name(row->kind), row->name,
-                (unsigned long long)row->n, ms(row->total_ns), us(row->p50_ns), us(row->p95_ns), us(row->p99_ns));
+        say_out("%-8s %-28s ", slr_profile_kind_name(row->kind), row->name);
+        print_device(p, row->device);
+        say_out("%8llu %10.3f %9.1f %9.1f %9.1f ", (unsigned long long)row->n, ms(row->total_ns), us(row->p50_ns),
+                us(row->p95_ns), us(row->p99_ns));
         if (row->bytes != 0)
             say_out("%8.2f %10.2f\n", row->bytes_per_second / 1e9, (double)row->bytes / 1e6);
         else
@@ -178,12 +196,23 @@ static void print_others(const profile *p)
     }
 }
 
+// The counts of a kernel are of its source, and so the same on each device.
+static bool has_lines_above(const profile *p, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (p->rows[i].kind == p->rows[at].kind && strcmp(p->rows[i].name, p->rows[at].name) == 0 &&
+            strcmp(p->rows[i].file, p->rows[at].file) == 0 && strcmp(p->rows[i].device, p->rows[at].device) != 0)
+            return true;
+    return false;
+}
+
 static void print_lines(const profile *p)
 {
     unsigned kernels = 0;
     for (size_t i = 0; i < p->row_count && kernels < 3; i++) {
         const slr_profile_row *row = &p->rows[i];
-        if (row->lines[0].line == 0 || (row->kind != SLR_PROFILE_KERNEL && row->kind != SLR_PROFILE_BATCH))
+        if (row->lines[0].line == 0 || (row->kind != SLR_PROFILE_KERNEL && row->kind != SLR_PROFILE_BATCH) ||
+            has_lines_above(p, i))
             continue;
         kernels++;
         say_out("\nhottest lines of %s (%s), by operations:\n", row->name, row->file);
@@ -265,19 +294,34 @@ static void print_advice(const profile *p)
     }
 }
 
+// The busy time is the union over all devices.
+static void print_load(const profile *p)
+{
+    say_out("traced %.1f ms", ms(p->span_ns));
+    for (size_t i = 0, named = 0; i < p->row_count && p->devices > 1; i++)
+        if (profile_is_first_of_device(p, i))
+            say_out("%s%s", named++ == 0 ? " on " : named < p->devices ? ", " : " and ", p->rows[i].device);
+    if (p->devices <= 1)
+        say_out("%s%s", *p->device ? " on " : "", p->device);
+    say_out("; %s busy %.1f %% (streams: %u, owners of ring kernels: %u)\n",
+            p->devices > 1 ? "at least one device" : "device", 100 * share(p->busy_ns, p->span_ns), p->streams,
+            p->owners);
+}
+
 void profile_print(const profile *p, const char *command, int exit_code, double wall_s, unsigned parts)
 {
     const bool all = parts == 0, device = all || parts & PROFILE_DEVICE, memory = all || parts & PROFILE_MEMORY;
     say_out("%s: %.3f s, exit code %d\n", command, wall_s, exit_code);
-    say_out("traced %.1f ms%s%s; device busy %.1f %% (streams: %u, owners of ring kernels: %u)\n", ms(p->span_ns),
-            *p->device ? " on " : "", p->device, 100 * share(p->busy_ns, p->span_ns), p->streams, p->owners);
-    say_out("kernels %.3f ms, handlers %.3f ms, transfers %.3f ms, host waits %.3f ms, compiling %.1f ms\n",
+    print_load(p);
+    say_out("kernels %.3f ms, handlers %.3f ms, transfers %.3f ms, host waits %.3f ms, compiling %.1f ms, loading "
+            "compiled code %.1f ms\n",
             ms(p->total[SLR_PROFILE_KERNEL].total_ns), ms(p->total[SLR_PROFILE_BATCH].total_ns), ms(moved_ns(p)),
-            ms(p->total[SLR_PROFILE_WAIT].total_ns), ms(compiling_ns(p)));
+            ms(p->total[SLR_PROFILE_WAIT].total_ns), ms(p->total[SLR_PROFILE_COMPILE].total_ns),
+            ms(p->total[SLR_PROFILE_LOAD].total_ns));
     if (p->has_ceilings)
-        say_out("peak here: %.1f GB/s, %.1f GFLOP/s (%.1f in double precision), %.1f us per launch\n",
-                p->ceilings.bytes_per_second / 1e9, p->ceilings.flops_per_second / 1e9,
-                p->ceilings.flops64_per_second / 1e9, p->ceilings.launch_ns / 1e3);
+        say_out("peak %s%s: %.1f GB/s, %.1f GFLOP/s (%.1f in double precision), %.1f us per launch\n",
+                p->devices > 1 ? "of " : "here", p->devices > 1 ? p->device : "", p->ceilings.bytes_per_second / 1e9,
+                p->ceilings.flops_per_second / 1e9, p->ceilings.flops64_per_second / 1e9, p->ceilings.launch_ns / 1e3);
     if (memory)
         print_memory(p);
     if (p->trace.dropped != 0)
@@ -454,17 +498,18 @@ json_t *profile_json(const profile *p, const char *command, int exit_code, doubl
                              p->ceilings.flops_per_second, "flops64_per_s", p->ceilings.flops64_per_second, "launch_ns",
                              p->ceilings.launch_ns);
     json_t *object = json_pack(
-        "{s:s, s:o, s:i, s:f, s:o, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, "
+        "{s:s, s:o, s:i, s:f, s:o, s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
+        "s:o, "
         "s:o, s:o, s:o}",
         "version", SLR_VERSION, "command", kernel_text(command), "exit_code", exit_code, "wall_s", wall_s, "device",
         kernel_text(p->device), "workers", (int)p->workers, "span_ns", (json_int_t)p->span_ns, "busy_ns",
-        (json_int_t)p->busy_ns, "compiling_ns", (json_int_t)compiling_ns(p), "contended_ns",
-        (json_int_t)p->contended_ns, "streams", (int)p->streams, "owners", (int)p->owners, "kernels_ns",
-        (json_int_t)p->total[SLR_PROFILE_KERNEL].total_ns, "handlers_ns",
-        (json_int_t)p->total[SLR_PROFILE_BATCH].total_ns, "transfers_ns", (json_int_t)moved_ns(p), "waits_ns",
-        (json_int_t)p->total[SLR_PROFILE_WAIT].total_ns, "dropped", (json_int_t)p->trace.dropped, "ceilings", ceilings,
-        "rows", rows_json(p), "over_time", bins_json(p), "counters", counters_json(p), "timed_lines",
-        timed_lines_json(&p->timed), "host_lines", host_lines_json(p), "advice", advice_json(p));
+        (json_int_t)p->busy_ns, "compiling_ns", (json_int_t)p->total[SLR_PROFILE_COMPILE].total_ns, "loading_ns",
+        (json_int_t)p->total[SLR_PROFILE_LOAD].total_ns, "contended_ns", (json_int_t)p->contended_ns, "streams",
+        (int)p->streams, "owners", (int)p->owners, "kernels_ns", (json_int_t)p->total[SLR_PROFILE_KERNEL].total_ns,
+        "handlers_ns", (json_int_t)p->total[SLR_PROFILE_BATCH].total_ns, "transfers_ns", (json_int_t)moved_ns(p),
+        "waits_ns", (json_int_t)p->total[SLR_PROFILE_WAIT].total_ns, "dropped", (json_int_t)p->trace.dropped,
+        "ceilings", ceilings, "rows", rows_json(p), "over_time", bins_json(p), "counters", counters_json(p),
+        "timed_lines", timed_lines_json(&p->timed), "host_lines", host_lines_json(p), "advice", advice_json(p));
     // As users of Scalene know them.
     json_object_set_new(object, "gpu_utilization", json_real(share(p->busy_ns, p->span_ns)));
     json_object_set_new(object, "memory_usage", json_real(peak_bytes(p)));

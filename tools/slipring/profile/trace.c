@@ -43,13 +43,13 @@ static int by_total(const void *a, const void *b)
 
 static void print_sums(const trace_sum *sums, size_t count)
 {
-    say_out("\n%-10s %-28s %9s %12s %12s %12s %12s\n", "category", "name", "n", "total ms", "mean us", "max us",
-            "bytes");
+    say_out("\n%-10s %-28s %9s %12s %12s %12s %12s  %s\n", "category", "name", "n", "total ms", "mean us", "max us",
+            "bytes", "device");
     for (size_t i = 0; i < count; ++i) {
         const trace_sum *s = &sums[i];
-        say_out("%-10s %-28s %9llu %12.3f %12.3f %12.3f %12llu\n", s->category, s->name, (unsigned long long)s->n,
+        say_out("%-10s %-28s %9llu %12.3f %12.3f %12.3f %12llu  %s\n", s->category, s->name, (unsigned long long)s->n,
                 ms(s->total_ns), s->n ? (double)s->total_ns / (double)s->n / 1e3 : 0, (double)s->max_ns / 1e3,
-                (unsigned long long)s->bytes);
+                (unsigned long long)s->bytes, s->device);
     }
 }
 
@@ -104,10 +104,11 @@ static json_t *sums_json(const trace_file *file)
     json_t *all = json_array();
     for (size_t i = 0; i < file->sum_count; ++i) {
         const trace_sum *s = &file->sums[i];
-        json_array_append_new(all, json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I}", "category", s->category, "name",
-                                             kernel_text(s->name), "n", (json_int_t)s->n, "total_ns",
-                                             (json_int_t)s->total_ns, "min_ns", (json_int_t)s->min_ns, "max_ns",
-                                             (json_int_t)s->max_ns, "bytes", (json_int_t)s->bytes));
+        json_array_append_new(all,
+                              json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "category", s->category, "name",
+                                        kernel_text(s->name), "device", kernel_text(s->device), "n", (json_int_t)s->n,
+                                        "total_ns", (json_int_t)s->total_ns, "min_ns", (json_int_t)s->min_ns, "max_ns",
+                                        (json_int_t)s->max_ns, "bytes", (json_int_t)s->bytes));
     }
     return all;
 }

@@ -65,16 +65,37 @@ static trace_track *track_of(trace_file *file, const json_t *event)
     return track;
 }
 
-static trace_sum *sum_of(trace_file *file, const char *category, const char *name)
+// The device in the name of a track, "stream 1 (cpu)", with its length; the name comes before the track's slices.
+// Threads of the host have none.
+static const char *device_of(const trace_track *track, size_t *length)
+{
+    const char *name = track->name != NULL ? track->name : "", *at = strstr(name, " (");
+    size_t bytes = strlen(name);
+    *length = 0;
+    if (at == NULL || at == name || at[-1] < '0' || at[-1] > '9' || name[bytes - 1] != ')')
+        return "";
+    *length = (size_t)(name + bytes - 1 - (at + 2));
+    return at + 2;
+}
+
+static trace_sum *device_sum_of(trace_file *file, const char *category, const char *name, const char *device,
+                                size_t length)
 {
     for (size_t i = 0; i < file->sum_count; ++i)
-        if (strcmp(file->sums[i].name, name) == 0 && strcmp(file->sums[i].category, category) == 0)
+        if (strcmp(file->sums[i].name, name) == 0 && strcmp(file->sums[i].category, category) == 0 &&
+            strncmp(file->sums[i].device, device, length) == 0 && file->sums[i].device[length] == '\0')
             return &file->sums[i];
     trace_sum *sum = ADD(file, sum);
+    sum->device = strndup(device, length);
     sum->category = strdup(category);
     sum->name = strdup(name);
     sum->min_ns = UINT64_MAX;
     return sum;
+}
+
+static trace_sum *sum_of(trace_file *file, const char *category, const char *name)
+{
+    return device_sum_of(file, category, name, "", 0);
 }
 
 static void note_time(trace_file *file, uint64_t from_ns, uint64_t to_ns)
@@ -96,7 +117,9 @@ static void add_duration(trace_sum *sum, uint64_t ns)
 static void take_slice(trace_file *file, const json_t *event)
 {
     trace_track *track = track_of(file, event);
-    trace_sum *sum = sum_of(file, text_of(event, "cat"), text_of(event, "name"));
+    size_t length;
+    const char *device = device_of(track, &length);
+    trace_sum *sum = device_sum_of(file, text_of(event, "cat"), text_of(event, "name"), device, length);
     trace_slice *slice = ADD(file, slice);
     slice->begin_ns = ns_of(event, "ts");
     slice->duration_ns = ns_of(event, "dur");
@@ -280,6 +303,7 @@ void trace_file_free(trace_file *file)
     for (size_t i = 0; i < file->sum_count; ++i) {
         free(file->sums[i].category);
         free(file->sums[i].name);
+        free(file->sums[i].device);
     }
     for (size_t i = 0; i < file->counter_count; ++i) {
         free(file->counters[i].name);

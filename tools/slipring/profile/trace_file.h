@@ -19,9 +19,10 @@ typedef struct trace_slice {
     uint32_t track, sum; // indices
 } trace_slice;
 
-// All slices of one category and name.
+// All slices of one category and name, on the tracks of one device.
 typedef struct trace_sum {
-    char *category, *name;
+    char *category, *name, *device; // device "": on tracks of the host
+
     uint64_t n, total_ns, min_ns, max_ns, bytes;
 } trace_sum;
 
