@@ -49,7 +49,10 @@ enum {
     SLR_PROFILE_ALGORITHM,
     /// An operation as in SLR_PROFILE_ALGORITHM, with the fastest of the algorithms that slipring left out because of
     /// slr_ops_desc.deterministic; `file` has the algorithm's name.
-    SLR_PROFILE_KEPT_OUT
+    SLR_PROFILE_KEPT_OUT,
+    /// Batches of a persistent ring kernel that are missing in the rows of batches and owners, because there was no
+    /// room to record them (slr_ring_stats.records_dropped); the row has n, but no times.
+    SLR_PROFILE_MISSING
 };
 
 /// The enum says how accurate a kernel's counts of bytes and operations are. Before a launch, slipring interprets the

@@ -110,6 +110,10 @@ static void a_device_that_idles_is_named(void **state)
     a->timeline.busy_ns = 500 * MS;
     assert_false(gives(a, SLR_BOTTLENECK_IDLE));
     a->timeline.busy_ns = 40 * MS;
+    slr_profile_row *missing = add(a, SLR_PROFILE_MISSING, 3, 0); // so the busy time is more than what is known
+    assert_false(gives(a, SLR_BOTTLENECK_IDLE));
+    missing->n = 2;
+    assert_true(gives(a, SLR_BOTTLENECK_IDLE));
     add(a, SLR_PROFILE_COMPILE, 1, 930 * MS); // what is left is busy enough
     assert_false(gives(a, SLR_BOTTLENECK_IDLE));
 }

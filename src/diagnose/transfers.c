@@ -135,6 +135,8 @@ void slri_rule_idle(struct slri_diagnosing *d)
     const uint64_t compiling_ns = d->total[SLR_PROFILE_COMPILE].total_ns + d->total[SLR_PROFILE_LOAD].total_ns;
     const uint64_t span_ns = d->timeline.span_ns, busy_ns = d->timeline.busy_ns;
     const uint64_t working_ns = span_ns > compiling_ns ? span_ns - compiling_ns : 0;
+    if (10 * d->total[SLR_PROFILE_MISSING].n > batches->n) // a part of the busy time is not known
+        return;
     if (kernels->n + batches->n < SOME_WORK || working_ns < SOME_NS || 2 * busy_ns >= working_ns)
         return;
     const struct remedy remedy = remedy_of(d, working_ns, working_ns - busy_ns);

@@ -76,6 +76,7 @@ struct slri_batch_seen {
     uint64_t begin_ns, duration_ns; // by the clock of slri_tick_ns: how long its owner had to do with it
     uint64_t handlers_ns;           // the sum of its handlers' times; the duration, where nobody measures them apart
     uint32_t messages;
+    uint32_t missing; // not 0: so many batches for which there was no room, and of which nothing else is known
 };
 static inline void slri_observe_batch(struct slri_shard *shard, const struct slri_batch_seen *batch)
 {

@@ -374,7 +374,7 @@ static void observe_part(const struct slri_relaunch *relaunch, const struct slri
         return;
     uint64_t share_ns = (uint64_t)((double)relaunch->took_ns * part->ready / relaunch->messages), ns;
     bool known = status == SLR_OK && sum_ticks(relaunch, part, &ns);
-    const struct slri_batch_seen batch = {relaunch->began_ns, share_ns, known ? ns : share_ns, part->ready};
+    const struct slri_batch_seen batch = {relaunch->began_ns, share_ns, known ? ns : share_ns, part->ready, 0};
     slri_observe_batch(part->shard, &batch);
 }
 

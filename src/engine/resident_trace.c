@@ -36,7 +36,11 @@ void slri_resident_forget_records(struct slri_resident *resident, uint32_t i)
 
 static void count_dropped(struct slri_shard *shard, uint32_t records)
 {
+    const struct slri_batch_seen seen = {.missing = records};
+    if (records == 0)
+        return;
     __atomic_fetch_add(&shard->watch.records_dropped, records, __ATOMIC_RELAXED); // a count alone
+    slri_observe_batch(shard, &seen);
 }
 
 void slri_resident_drain(struct slri_resident *resident, uint32_t i, bool is_last)
@@ -56,7 +60,7 @@ void slri_resident_drain(struct slri_resident *resident, uint32_t i, bool is_las
     for (; resident->is_paired && read != written; ++read) {
         const struct slri_resident_record_of_batch *batch = &record->records[read % SLRI_RESIDENT_RECORDS];
         const struct slri_batch_seen seen = {batch->taken_ns - resident->ahead_ns, batch->duration_ns,
-                                             batch->duration_ns, batch->messages};
+                                             batch->duration_ns, batch->messages, 0};
         slri_observe_batch(record->shard, &seen);
     }
     __atomic_store_n(&entry->read, written, __ATOMIC_RELEASE); // their places may be written again

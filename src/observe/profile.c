@@ -85,6 +85,7 @@ const char *slr_profile_kind_name(uint32_t kind)
         [SLR_PROFILE_CALLER] = "caller",
         [SLR_PROFILE_ALGORITHM] = "algorithm",
         [SLR_PROFILE_KEPT_OUT] = "kept out",
+        [SLR_PROFILE_MISSING] = "missing",
     };
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }

@@ -151,12 +151,26 @@ static void count_batch(struct slri_shard *shard, struct slri_own *own, const st
     slri_row_add(shard->watch.owner_row, own, &owned);
 }
 
+// A sample each, so that the row's n is their number.
+static void count_missing(const struct slri_shard *shard, struct slri_own *own, uint32_t batches)
+{
+    const struct slri_sample one = {0};
+    struct slri_row *row = row_of(shard->ring, SLR_PROFILE_MISSING);
+    for (uint32_t i = 0; row && i < batches; ++i)
+        slri_row_add(row, own, &one);
+}
+
 void slri_note_batch(struct slri_shard *shard, const struct slri_batch_seen *batch)
 {
     uint32_t watchers = __atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE); // as slri_is_observed
     struct slri_own *own = slri_own();
     if (!own || !shard->ring)
         return;
+    if (batch->missing != 0) {
+        if (watchers & SLRI_OBSERVE_PROFILE)
+            count_missing(shard, own, batch->missing);
+        return;
+    }
     if (watchers & SLRI_OBSERVE_PROFILE)
         count_batch(shard, own, batch);
     if (!(watchers & SLRI_OBSERVE_TRACE))
@@ -174,7 +188,7 @@ void slri_note_batch(struct slri_shard *shard, const struct slri_batch_seen *bat
 void slri_note_handled(struct slri_shard *shard, uint64_t begin, uint32_t messages)
 {
     uint64_t end = slri_tick(), ns = end > begin ? slri_ticks_ns(end - begin) : 0;
-    const struct slri_batch_seen batch = {slri_tick_time_ns(begin), ns, ns, messages};
+    const struct slri_batch_seen batch = {slri_tick_time_ns(begin), ns, ns, messages, 0};
     slri_note_batch(shard, &batch);
 }
 

@@ -3,6 +3,8 @@
 #include "observe/observe_test.h"
 
 #include "base/tick.h"
+#include "engine/observe.h"
+#include "ring/ring.h"
 
 enum { MESSAGES = 200 };
 
@@ -123,6 +125,27 @@ static void the_work_of_a_handler_is_counted_for_each_message(void **state)
     count_calls("cpu?engine=interpreted&threads=2");
 }
 
+// As of a persistent ring kernel whose records found no room.
+static void batches_that_nobody_recorded_are_counted_as_missing(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    slr_address to;
+    desc.name = "full";
+    desc.on_message = spin;
+    desc.message_bytes = 4;
+    slr_ring *ring = start(device, &desc, &to);
+    const struct slri_batch_seen missing = {.missing = 7};
+    slri_observe_batch(&ring->shard[0], &missing);
+    slri_observe_batch(&ring->shard[0], &missing);
+    finish(ring);
+    assert_int_equal(row_of(SLR_PROFILE_MISSING, "full").n, 14);
+    assert_int_equal(row_of(SLR_PROFILE_MISSING, "full").total_ns, 0);
+    assert_int_equal(row_of(SLR_PROFILE_BATCH, "full").n, 0);
+    slr_device_close(device);
+}
+
 static void a_request_refused_with_as_much_free_in_pieces_is_counted(void **state)
 {
     (void)state;
@@ -153,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_time_in_host_handlers_holds_what_a_stopwatch_says, begin, end),
         cmocka_unit_test_setup_teardown(the_work_of_a_handler_is_counted_for_each_message, begin, end),
+        cmocka_unit_test_setup_teardown(batches_that_nobody_recorded_are_counted_as_missing, begin, end),
         cmocka_unit_test_setup_teardown(a_request_refused_with_as_much_free_in_pieces_is_counted, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ struct slri_row *slri_row(uint32_t kind, uint32_t name, uint32_t device, uint64_
     if (row)
         return row;
     slri_mutex_lock(&lock);
-    if (rows >= SLRI_ROWS - SLR_PROFILE_KEPT_OUT) { // one of each kind is left; that is the last one
+    if (rows >= SLRI_ROWS - SLR_PROFILE_MISSING) { // one of each kind is left; that is the last one
         name = slri_name("(others)");
         device = 0;
         source = 0;

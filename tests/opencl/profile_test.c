@@ -82,6 +82,7 @@ static void check_rows(const struct rig *rig, const char *owner, uint64_t calls,
     slr_ring_stats stats = stats_of(rig->ring);
     assert_true(batches.messages != 0);
     assert_int_equal(batches.messages + stats.records_dropped, calls);
+    assert_int_equal(row_of(SLR_PROFILE_MISSING, "add").n, stats.records_dropped);
     assert_int_equal(batches.counted, SLR_COUNTED_EXACT);
     assert_in_range(batches.total_ns, 1, all_ns); // each handler within its call
     assert_int_equal(group.messages, batches.messages);

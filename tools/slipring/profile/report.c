@@ -153,6 +153,15 @@ static void print_rings(const profile *p)
     }
 }
 
+static void print_missing(const profile *p)
+{
+    for (size_t i = 0; i < p->row_count; i++)
+        if (p->rows[i].kind == SLR_PROFILE_MISSING)
+            say_out("%s on %s: %llu more batches are in no row, because there was no room to record them "
+                    "(slr_ring_stats.records_dropped)\n",
+                    p->rows[i].name, p->rows[i].device, (unsigned long long)p->rows[i].n);
+}
+
 static void print_owners(const profile *p)
 {
     for (size_t i = 0; i < p->row_count; i++)
@@ -165,7 +174,7 @@ static void print_owners(const profile *p)
 static bool is_elsewhere(uint32_t kind)
 {
     return kind == SLR_PROFILE_KERNEL || kind == SLR_PROFILE_BATCH || kind == SLR_PROFILE_OWNER ||
-           kind == SLR_PROFILE_CALLER;
+           kind == SLR_PROFILE_CALLER || kind == SLR_PROFILE_MISSING;
 }
 
 static void print_head_of_others(const profile *p)
@@ -330,6 +339,7 @@ void profile_print(const profile *p, const char *command, int exit_code, double 
     if (device) {
         print_kernels(p);
         print_rings(p);
+        print_missing(p);
         print_owners(p);
     }
     if (all) {
