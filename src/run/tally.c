@@ -182,19 +182,33 @@ static void count_loop(const struct counter *counter, struct counts *to, const s
     add(to, &body, times ? times : 1);
 }
 
-// The side that does more.
-static void count_if(const struct counter *counter, struct counts *to, const struct slri_instr *in)
+static uint64_t work_of(const struct counts *counts)
+{
+    const uint64_t *words = (const uint64_t *)&counts->all;
+    uint64_t work = 0;
+    for (size_t i = 0; i < count_words; i++)
+        work += words[i];
+    return work;
+}
+
+// Whether what stands behind the block is not reached from its end.
+static bool jumps(const struct slri_block *block)
+{
+    const enum slri_op op = block && block->count > 0 ? block->instr[block->count - 1].op : SLRI_OP_CONST;
+    return op == SLRI_OP_RETURN || op == SLRI_OP_BREAK || op == SLRI_OP_CONTINUE;
+}
+
+// The side that does more. `rest`, what stands behind the IF, belongs to the sides that reach it.
+static struct counts count_if(const struct counter *counter, const struct slri_instr *in, const struct counts *rest)
 {
     struct counts sides[2] = {empty, empty};
-    uint64_t work[2] = {0, 0};
     for (int side = 0; side < 2; side++) {
         if (in->body[side])
             sides[side] = count_block(counter, in->body[side]);
-        const uint64_t *words = (const uint64_t *)&sides[side].all;
-        for (size_t i = 0; i < count_words; i++)
-            work[side] += words[i];
+        if (!jumps(in->body[side]))
+            add(&sides[side], rest, 1);
     }
-    add(to, &sides[work[1] > work[0]], 1);
+    return sides[work_of(&sides[1]) > work_of(&sides[0])];
 }
 
 static const struct counts *counts_of(const struct counter *counter, const struct slri_function *function)
@@ -205,16 +219,17 @@ static const struct counts *counts_of(const struct counter *counter, const struc
     return &empty; // not in a verified module
 }
 
+// From the end, so that what stands behind an IF is known.
 static struct counts count_block(const struct counter *counter, const struct slri_block *block)
 {
     struct counts made = {0};
-    for (uint32_t i = 0; i < block->count; i++) {
+    for (uint32_t i = block->count; i-- > 0;) {
         const struct slri_instr *in = &block->instr[i];
+        if (in->op == SLRI_OP_IF)
+            made = count_if(counter, in, &made);
         count_instr(&made.all, in);
         if (in->op == SLRI_OP_LOOP)
             count_loop(counter, &made, block, i);
-        else if (in->op == SLRI_OP_IF)
-            count_if(counter, &made, in);
         for (uint32_t c = 0; c < in->cases; c++) {
             struct counts of_case = count_block(counter, in->match[c].body);
             add(&made, &of_case, 1);

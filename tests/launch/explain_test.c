@@ -31,6 +31,13 @@ static const char source[] =
     "__device__ float f1(float a) { return f0(f0(a)); }\n"
     "__device__ float f2(float a) { return f1(f1(a)); }\n"
     "__global__ void calls(float *y, int n) { if (n) y[0] = f2(y[1]); else y[0] = sqrtf(fmaf(y[0], y[1], y[2])); }\n"
+    "__global__ void early(float *y, int n) {\n"
+    "    if (n > 9) return;\n"
+    "    if (n == 0) { y[0] = 0.0f; return; }\n"
+    "    for (int k = 0; k < n; k++) { if (y[k] < 0.0f) { y[k] = 1.0f; continue; } y[k] = y[k] + y[k + 1]; }\n"
+    "    y[1] = y[2] * y[3];\n"
+    "}\n"
+    "__global__ void late(float *y, int n) { if (n == 0) { y[0] = y[1] * y[2] + y[3]; return; } y[0] = 0.0f; }\n"
     "__global__ void fused(float *x, double *y) {\n"
     "    x[0] = __fmaf_rn(fmaf(x[0], x[1], x[2]), x[3], x[4]);\n"
     "    y[0] = __fma_rn(fma(y[0], y[1], y[2]), y[3], y[4]);\n"
@@ -95,6 +102,20 @@ static void calls_count_and_of_a_branch_the_larger_side(void **state)
     assert_int_equal(what.thread.global_loads, 3);
 }
 
+// A thread that returns does not what stands behind.
+static void a_side_that_returns_has_none_of_the_rest(void **state)
+{
+    (void)state;
+    slr_explanation what = explained("early");
+    assert_int_equal(what.thread.global_stores, 2); // of the loop and behind it
+    assert_int_equal(what.thread.global_loads, 3 + 2);
+    assert_int_equal(what.loops.global_stores, 1);
+    what = explained("late");
+    assert_int_equal(what.thread.global_loads, 3);
+    assert_int_equal(what.thread.global_stores, 1);
+    assert_int_equal(what.thread.flops, 2);
+}
+
 static void a_fused_multiply_add_is_two_operations(void **state)
 {
     (void)state;
@@ -118,6 +139,7 @@ int main(void)
         cmocka_unit_test(straight_code_is_counted),
         cmocka_unit_test(loops_of_known_length_multiply_and_others_are_told_apart),
         cmocka_unit_test(calls_count_and_of_a_branch_the_larger_side),
+        cmocka_unit_test(a_side_that_returns_has_none_of_the_rest),
         cmocka_unit_test(a_fused_multiply_add_is_two_operations),
         cmocka_unit_test(wrong_arguments_are_named),
     };
