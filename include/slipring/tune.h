@@ -164,7 +164,8 @@ typedef struct slr_tuned {
     /// Costs of the default launch and of the choice: nanoseconds per launch, or the results of slr_tune_desc.measure.
     /// The tuner measures the two launches alternately.
     double default_cost, cost;
-    /// `speedup` is default_cost / cost; the other two are the ends of its 95 % interval.
+    /// `speedup` is how many times as fast as the default launch the choice is: the median of alternate measurements,
+    /// so it can differ from default_cost / cost. The other two are the ends of its 95 % interval.
     double speedup, speedup_low, speedup_high;
     uint32_t space; ///< number of candidates, as in slr_tune_candidate.space
     /// Number of candidates tried; how many of them were refused, had wrong results, or failed (slr_tune_state).

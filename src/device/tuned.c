@@ -329,7 +329,9 @@ static void describe_choice(const struct slri_tuned_record *record, slr_tuned *o
     memcpy(out->defines, record->defines, sizeof out->defines);
     out->default_cost = (double)record->default_ps / 1000;
     out->cost = (double)record->tuned_ps / 1000;
-    out->speedup = record->tuned_ps ? out->default_cost / out->cost : 1;
+    out->speedup = record->speedup_permille ? (double)record->speedup_permille / 1000
+                   : record->tuned_ps       ? out->default_cost / out->cost
+                                            : 1;
     out->speedup_low = (double)record->low_permille / 1000;
     out->speedup_high = (double)record->high_permille / 1000;
     out->evaluations = record->evaluations;

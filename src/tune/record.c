@@ -63,6 +63,7 @@ static void put_record(slri_text *to, const struct slri_tuned_place *place, cons
     put_number(to, "exact", record->is_exact);
     put_number(to, "default_ps", record->default_ps);
     put_number(to, "tuned_ps", record->tuned_ps);
+    put_number(to, "speedup_permille", record->speedup_permille);
     put_number(to, "low_permille", record->low_permille);
     put_number(to, "high_permille", record->high_permille);
     put_number(to, "evaluations", record->evaluations);
@@ -165,6 +166,8 @@ static bool get_record(const char *line, struct slri_tuned_place *place, struct 
     for (int i = 0; i < 3; i++)
         out->block[i] = (uint32_t)block[i];
     out->is_exact = exact != 0;
+    if (!get_number(line, "speedup_permille", UINT64_MAX, &out->speedup_permille)) // older files have none
+        out->speedup_permille = 0;
     return true;
 }
 

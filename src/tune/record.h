@@ -30,7 +30,8 @@ struct slri_tuned_record {
     char metric[16];
     bool is_exact;                        // its results were those of the default, bit for bit
     uint64_t default_ps, tuned_ps;        // of a launch, in 10^-12 s: whole numbers need no locale
-    uint64_t low_permille, high_permille; // the speed-up's interval of confidence
+    uint64_t speedup_permille;            // of pairs, so not default_ps / tuned_ps
+    uint64_t low_permille, high_permille; // its interval of confidence
     uint32_t evaluations;
 };
 

@@ -47,6 +47,7 @@ static struct slri_tuned_record make(const char *kernel, uint64_t n)
                                        .is_exact = true,
                                        .default_ps = 12345678901234u,
                                        .tuned_ps = 777,
+                                       .speedup_permille = 1403,
                                        .low_permille = 1100,
                                        .high_permille = 1900,
                                        .evaluations = 12};

@@ -170,6 +170,7 @@ static slr_status keep_result(struct slri_tuner *tuner, uint32_t winner, const s
                                        .is_exact = result->is_exact,
                                        .default_ps = in_thousandths(result->default_cost),
                                        .tuned_ps = in_thousandths(result->cost),
+                                       .speedup_permille = in_thousandths(result->speedup),
                                        .low_permille = in_thousandths(result->speedup_low),
                                        .high_permille = in_thousandths(result->speedup_high),
                                        .evaluations = result->evaluations};

@@ -2,6 +2,8 @@
 // What later launches do with what was tuned.
 #include "tuner/tuner_test.h"
 
+#include <math.h>
+
 static const char near[] = TUNED "y[i] = x[i] + K / 1024.0f; }\n";
 
 static void a_choice_within_the_tolerance_is_used_only_where_that_is_asked_for(void **state)
@@ -26,6 +28,32 @@ static void a_choice_within_the_tolerance_is_used_only_where_that_is_asked_for(v
     slr_program_destroy(any);
     slr_program_destroy(off);
     slr_program_destroy(usual);
+    end(&b);
+}
+
+// As on a machine whose speed changes: the ratio of the medians is not the median of the ratios.
+static slr_status meter_that_drifts(void *user, slr_stream *stream, slr_kernel *kernel,
+                                    const slr_tune_candidate *candidate, double *cost)
+{
+    static uint32_t random = 1;
+    must(meter_by_macro(user, stream, kernel, candidate, cost));
+    random = random * 1664525u + 1013904223u;
+    *cost *= 1 + (double)(random >> 8) / (1 << 24);
+    return SLR_OK;
+}
+
+static void the_gain_that_was_measured_is_kept(void **state)
+{
+    (void)state;
+    struct bench b;
+    slr_tuned found;
+    begin(&b, EXACT, 0, meter_that_drifts);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    must(slr_kernel_get_tuned(b.kernel, SLR_1D(N), &found));
+    assert_int_equal(found.is_default, 0);
+    assert_true(fabs(b.tuned.speedup - b.tuned.default_cost / b.tuned.cost) > 0.002);
+    assert_true(fabs(found.speedup - b.tuned.speedup) <= 0.001);
+    assert_true(found.speedup >= found.speedup_low && found.speedup <= found.speedup_high);
     end(&b);
 }
 
@@ -161,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_choice_within_the_tolerance_is_used_only_where_that_is_asked_for),
+        CASE(the_gain_that_was_measured_is_kept),
         CASE(an_exact_choice_is_used_by_this_program_and_by_later_ones),
         CASE(choices_for_several_sizes_are_used_each_for_its_own),
         CASE(a_discarded_choice_is_not_used),
