@@ -75,6 +75,23 @@ static void a_slower_program_is_found_whatever_the_machine_does(void **state)
     says("$S bench compare old.json slow.json --html /nowhere/page.html 2>&1", 1, "/nowhere/page.html");
 }
 
+static void a_hint_asks_for_three_runs(void **state)
+{
+    (void)state;
+#define HINT "Fewer than three runs per file do not show how runs differ"
+    write_run("old.json", "w", 10);
+    write_run("new.json", "w", 10);
+    says("$S bench compare old.json new.json", 0, HINT);
+    says("$S bench compare old.json new.json --markdown", 0, HINT);
+    says("$S bench compare old.json new.json --json", 0, "\"fewest_runs\": 1");
+    for (int i = 0; i < 2; ++i)
+        write_run("old.json", "a", 10);
+    says("$S bench compare old.json new.json", 0, HINT);
+    for (int i = 0; i < 2; ++i)
+        write_run("new.json", "a", 10);
+    says("$S bench compare old.json new.json | grep -c 'Fewer than'; true", 0, "0\n");
+}
+
 static void scatter_is_not_decided_and_fails_nothing(void **state)
 {
     (void)state;
@@ -150,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_figure_is_compared_exactly),
         cmocka_unit_test(a_slower_program_is_found_whatever_the_machine_does),
+        cmocka_unit_test(a_hint_asks_for_three_runs),
         cmocka_unit_test(scatter_is_not_decided_and_fails_nothing),
         cmocka_unit_test(runs_of_a_file_are_samples),
         cmocka_unit_test(what_has_nothing_beside_it_is_said),

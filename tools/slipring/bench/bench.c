@@ -84,8 +84,9 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "Value and floor are measured alternately, in short slices. The latency between\n"
                            "the two cores is measured before and after each pair; a pair in which it changed\n"
                            "by more than half is discarded. Value, floor and ratio are medians over the\n"
-                           "pairs kept, at least 15. Two cores are required. After a failure the other rows\n"
-                           "still run, and the exit code is 1.\n";
+                           "pairs kept, at least 15. The ratio is the median of the pairs' ratios, which can\n"
+                           "differ from the quotient of the two medians. Two cores are required. After a\n"
+                           "failure the other rows still run, and the exit code is 1.\n";
 
 static const struct benchmark {
     const char *name;
@@ -380,9 +381,10 @@ static void print_claims(const bench *bench)
     }
 }
 
-static const char columns[] = "\nvalue: the result, mostly of slipring. floor: the result of the simplest way to do "
-                              "the same\nwork, or of another library, as described below; 0: no floor. ratio: value / "
-                              "floor. For times\nand memory less is better, for rates (.../s) more.\n\n";
+static const char columns[] =
+    "\nvalue: the result, mostly of slipring. floor: the result of the simplest way to do "
+    "the same\nwork, or of another library, as described below; 0: no floor. ratio: the median of "
+    "value / floor over the pairs measured. For times\nand memory less is better, for rates (.../s) more.\n\n";
 
 static void print_table(const bench *bench)
 {

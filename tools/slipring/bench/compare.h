@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { COMPARE_FILES = 64 };
+enum { COMPARE_FILES = 64, COMPARE_RUNS = 3 }; // runs: from so many on each is one sample
 
 typedef enum compare_end {
     COMPARE_DECIDED,
@@ -36,6 +36,7 @@ typedef struct compare {
     bool any_device;
     compare_row *rows;
     size_t row_count;
+    unsigned fewest_runs; // of a decided row in OLD or NEW; 0: no row is decided
     unsigned regressed, improved, same, undecided, unmatched;
 } compare;
 

@@ -200,6 +200,16 @@ static int decide_row(compare *compare, compare_row *row, const samples *before,
     return EXIT_DONE;
 }
 
+static void note_runs(compare *compare, const compare_row *row)
+{
+    const json_t *runs[MOST_RUNS];
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned count = find_runs(compare->files[i == 0 ? 0 : compare->file_count - 1], row, runs, MOST_RUNS);
+        if (compare->fewest_runs == 0 || count < compare->fewest_runs)
+            compare->fewest_runs = count;
+    }
+}
+
 static int compare_one(compare *compare, compare_row *row)
 {
     samples sides[2] = {0};
@@ -223,8 +233,10 @@ static int compare_one(compare *compare, compare_row *row)
         row->end = sides[0].count == 0 ? COMPARE_NEW : COMPARE_MISSING;
         compare->unmatched++;
     }
-    if (row->end == COMPARE_DECIDED)
+    if (row->end == COMPARE_DECIDED) {
+        note_runs(compare, row);
         end = decide_row(compare, row, &sides[0], &sides[1]);
+    }
     free(sides[0].items);
     free(sides[1].items);
     return end;

@@ -18,6 +18,15 @@ static void summarise_verdicts(const compare *c, char *to, size_t room)
              c->regressed, c->improved, c->same, c->undecided, c->unmatched, 100 * c->tolerance);
 }
 
+static bool has_few_runs(const compare *c)
+{
+    return c->fewest_runs != 0 && c->fewest_runs < COMPARE_RUNS;
+}
+
+static const char few_runs[] =
+    "Fewer than three runs per file do not show how runs differ: a busy machine can make a "
+    "run slower.\nFor a verdict on a change, append three runs of the benchmark to each file.";
+
 // ---- for people ----------------------------------------------------------------------------------------------------
 
 void compare_show_table(const compare *c)
@@ -38,6 +47,8 @@ void compare_show_table(const compare *c)
     summarise_verdicts(c, summary, sizeof summary);
     printf("\n%s\nspeed: below 1 is slower. x floor: the row's ratio to the floor that was measured beside it.\n",
            summary);
+    if (has_few_runs(c))
+        printf("%s\n", few_runs);
 }
 
 void compare_show_markdown(const compare *c)
@@ -58,6 +69,8 @@ void compare_show_markdown(const compare *c)
             say_out("| | ");
         say_out("%s%s%s |\n", is_bad ? "**" : "", compare_verdict(row), is_bad ? "**" : "");
     }
+    if (has_few_runs(c))
+        printf("\n%s\n", few_runs);
 }
 
 // ---- for programs --------------------------------------------------------------------------------------------------
@@ -90,7 +103,8 @@ json_t *compare_object(const compare *c)
         json_array_append_new(files, json_string(c->paths[i]));
     for (size_t i = 0; i < c->row_count; i++)
         json_array_append_new(rows, row_object(c, &c->rows[i]));
-    return json_pack("{s:o, s:f, s:i, s:i, s:i, s:i, s:i, s:o}", "files", files, "tolerance", c->tolerance, "regressed",
-                     (int)c->regressed, "improved", (int)c->improved, "same", (int)c->same, "not_decided",
-                     (int)c->undecided, "in_one_file_alone", (int)c->unmatched, "rows", rows);
+    return json_pack("{s:o, s:f, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "files", files, "tolerance", c->tolerance,
+                     "fewest_runs", (int)c->fewest_runs, "regressed", (int)c->regressed, "improved", (int)c->improved,
+                     "same", (int)c->same, "not_decided", (int)c->undecided, "in_one_file_alone", (int)c->unmatched,
+                     "rows", rows);
 }
