@@ -282,14 +282,16 @@ static void explain_counts_and_gives_occupancy(void **state)
     says("\"$S\" kernel explain axpy.cu axpy --registers 33 --block 256 --cc 80", 0,
          "best block for occupancy: 768 threads, 2 blocks, 75 %");
     says("\"$S\" kernel explain axpy.cu axpy", 0,
-         "SLR_1D takes blocks of 64 below 512 threads, 128 below 1,024, 256 up to 100,000, 512 above (size table)");
+         "launched in one dimension, SLR_1D takes blocks of 64 below 512 threads, 128 below 1,024, 256 up to 100,000, "
+         "512 above (size table)");
     says("\"$S\" kernel explain axpy.cu axpy --registers 65 --block 1024 --cc 90", 0, "it cannot be launched");
     says("\"$S\" kernel explain axpy.cu axpy --registers 32 --block 256 --cc 80 --json | tr -d ' \\n'", 0,
          "\"occupancy\":{\"blocks\":8,");
     says("\"$S\" kernel explain axpy.cu axpy --registers 32 --block 256 --cc 72 2>&1", 2, "7.2 is not known");
     says("\"$S\" kernel explain axpy.cu axpy --block 64 2>&1", 2, "--cc is missing");
     says("SLIPRING_NVRTC_LIB=/nowhere \"$S\" kernel explain axpy.cu axpy --cc 80", 0,
-         "    compute capability 8.0: cannot load /nowhere");
+         "    compute capability 8.0: not compiled, so registers, occupancy and best block are not known: cannot load "
+         "/nowhere");
     says("SLIPRING_NVRTC_LIB=/nowhere \"$S\" kernel explain axpy.cu axpy --cc 80 --json", 0,
          "\"no_resources\": \"cannot load /nowhere");
     says("SLIPRING_NVRTC_LIB=/nowhere \"$S\" kernel explain axpy.cu axpy --cc 80 --registers 32", 0,

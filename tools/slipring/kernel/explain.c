@@ -115,7 +115,7 @@ static void print_occupancy(const on_gpu *gpu, uint32_t capability)
 static void print_suggestions(const on_gpu *gpu)
 {
     static const char *const where[SIZES] = {"below 512 threads", "below 1,024", "up to 100,000", "above"};
-    const char *before = "    SLR_1D takes blocks of ";
+    const char *before = "    launched in one dimension, SLR_1D takes blocks of ";
     for (int i = 0; gpu->has_suggestions && i < SIZES; i++, before = ", ")
         say_out("%s%u %s", before, gpu->suggested[i].shape.block[0], where[i]);
     if (gpu->has_suggestions)
@@ -127,7 +127,8 @@ static void print_gpu(const on_gpu *gpu, uint32_t capability)
     if (gpu->is_compiled)
         print_resources(&gpu->resources);
     else if (*gpu->why_not != '\0')
-        say_out("    compute capability %u.%u: %s\n", capability / 10, capability % 10, gpu->why_not);
+        say_out("    compute capability %u.%u: not compiled, so registers%s are not known: %s\n", capability / 10,
+                capability % 10, gpu->has_occupancy ? "" : ", occupancy and best block", gpu->why_not);
     if (gpu->has_occupancy)
         print_occupancy(gpu, capability);
     print_suggestions(gpu);
@@ -210,7 +211,7 @@ static void print_choice(const slr_tuned *tuned)
         say_out("block %ux%ux%u, ", shape->block[0], shape->block[1], shape->block[2]);
     if (shape->vector_width > 0)
         say_out("vector width %u, ", shape->vector_width);
-    say_out("%.2f times as fast as the default\n", tuned->speedup);
+    say_out("%.3f times as fast as the default\n", tuned->speedup);
 }
 
 static void show_tuned(void *user, const slr_tuned_entry *entry)
