@@ -157,7 +157,7 @@ SLR_API slr_status slr_worker_turn(slr_worker *worker, uint64_t timeout_ns);
 /// Replaces the handler of a worker in each partition between two messages, as slr_server_replace does. If the new
 /// handler faults in a partition before that partition's next snapshot, all partitions go back to the previous handler.
 /// The program must keep the program object of the previous handler until the next call of slr_worker_replace or
-/// slr_worker_close.
+/// slr_worker_close. A further replacement ends a trial also in a partition that has had no message since.
 /// Threads: the worker's owner.  Blocks: for at most `timeout_ns`, and while the call waits for answers of the NATS
 /// servers.
 /// Errors: those of slr_server_replace. If slr_worker_replace fails, the previous handler continues in all partitions.

@@ -215,10 +215,16 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 /// slr_server_close.
 ///
 /// Threads: the server's owner.  Blocks: for at most `timeout_ns`, and while slipring writes the snapshot to the disk.
-/// Errors: LAYOUT (another layout or handler: the error message names both), WRONG_STATE (a handler is on trial), those
-///   of slr_ring_create and slr_server_snapshot. If slr_server_replace fails, the previous handler continues.
+/// Errors: LAYOUT (another layout or handler: the error message names both), WRONG_STATE (a handler is on trial, and
+/// the
+///   states that it made cannot be stored yet), those of slr_ring_create and slr_server_snapshot. If slr_server_replace
+///   fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
+/// If slr_server_replace is called while a handler is on trial, its snapshot ends the trial, and the handler that was
+/// on trial is now the previous one. But if the handler on trial has had no message, there is nothing to snapshot: the
+/// new handler takes its place on trial, and the previous handler remains the one that slipring goes back to.
+///
 /// Gives the server's ring kernel, which the caller may pass only to functions that read it and do not change it. The
 /// caller may use the ring kernel until slr_server_replace or slr_server_close. A message that the program sends
 /// directly to the ring kernel is not durable.

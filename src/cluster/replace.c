@@ -63,16 +63,39 @@ static slr_status boundary(slr_server *server, uint64_t deadline_ns)
                            server->head.handler);
 }
 
+slr_status slri_server_decide_trial(slr_server *server, uint64_t deadline_ns)
+{
+    if (server->trial.is_on)
+        SLRI_TRY(slri_server_snapshot(server, deadline_ns)); // it may have come through
+    if (server->trial.is_on && server->trial.head.in_last != server->in_last)
+        return SLRI_FAIL(WRONG_STATE, "'%s': another handler is still on trial", server->head.handler);
+    return SLR_OK;
+}
+
+// A handler that has had no message proves nothing: the one before it stays the one to go back to.
+static void begin_trial(slr_server *server)
+{
+    if (server->trial.is_on) {
+        slr_port_close(server->port);
+        slr_ring_destroy(server->ring);
+        return;
+    }
+    server->trial = (slri_trial){.is_on = true,
+                                 .ring = server->ring,
+                                 .port = server->port,
+                                 .to = server->to,
+                                 .first_correlation = server->first_correlation,
+                                 .handled = server->handled,
+                                 .faulted = server->faulted,
+                                 .head = server->head};
+}
+
 slr_status slri_server_replace(slr_server *server, const slr_ring_desc *desc, const char *name, uint64_t deadline_ns)
 {
     slr_ring *ring;
     slr_port *port = NULL;
     slr_address to;
-    if (server->trial.is_on)
-        SLRI_TRY(slri_server_snapshot(server, deadline_ns)); // it may have come through
-    if (server->trial.is_on && server->trial.head.in_last != server->in_last)
-        return SLRI_FAIL(WRONG_STATE, "'%s': another handler is still on trial", server->head.handler);
-    slri_server_end_trial(server);
+    SLRI_TRY(slri_server_decide_trial(server, deadline_ns));
     SLRI_TRY(make_ring(server, desc, name, &ring));
     slr_status status = boundary(server, deadline_ns);
     if (status == SLR_OK)
@@ -84,14 +107,7 @@ slr_status slri_server_replace(slr_server *server, const slr_ring_desc *desc, co
         slr_ring_destroy(ring);
         return slri_fail(status, "%s", why);
     }
-    server->trial = (slri_trial){.is_on = true,
-                                 .ring = server->ring,
-                                 .port = server->port,
-                                 .to = server->to,
-                                 .first_correlation = server->first_correlation,
-                                 .handled = server->handled,
-                                 .faulted = server->faulted,
-                                 .head = server->head};
+    begin_trial(server);
     server->ring = ring;
     server->port = port;
     server->to = to;

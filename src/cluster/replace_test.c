@@ -220,6 +220,53 @@ static void new_code_that_came_through_a_snapshot_stays(void **state)
     must(slr_server_close(server, LONG));
 }
 
+// Faults on each message.
+static slr_status refuse(void *user, const slr_delivery *delivery)
+{
+    (void)user;
+    (void)delivery;
+    return SLR_INVALID;
+}
+
+// What has had no message is not proven, however often it is replaced.
+static void code_that_had_no_message_is_not_gone_back_to(void **state)
+{
+    (void)state;
+    slr_server *server = serve(add);
+    for (uint64_t i = 0; i < 10; ++i)
+        send_value(server, 0, 1);
+    must(replace(server, refuse));
+    must(slr_server_snapshot(server, LONG)); // of nothing
+    must(replace(server, refuse));
+    must(replace(server, add_but_one));
+    for (uint64_t i = 0; i < 10; ++i)
+        send_value(server, 0, i == 3 ? MARK : 1);
+    must(slr_server_settle(server, LONG));
+    slr_server_stats stats = stats_of(server);
+    assert_int_equal(stats.replaced, 3);
+    assert_int_equal(stats.rolled_back, 1);
+    assert_int_equal(stats.faulted, 0);
+    expect_state(server, 0, 20, 19 + MARK);
+    expect_outputs(server, 20);
+    must(slr_server_close(server, LONG));
+}
+
+// Messages that were sent before the second replacement are the first one's trial, also where they were not flushed.
+static void code_that_faults_as_it_is_replaced_is_taken_back_first(void **state)
+{
+    (void)state;
+    slr_server *server = serve(add);
+    must(replace(server, refuse));
+    send_value(server, 0, 1);
+    must(replace(server, add_twice));
+    send_value(server, 0, 1);
+    must(slr_server_settle(server, LONG));
+    assert_int_equal(stats_of(server).rolled_back, 1);
+    assert_int_equal(stats_of(server).faulted, 0);
+    expect_state(server, 0, 2, 3);
+    must(slr_server_close(server, LONG));
+}
+
 static void another_layout_is_refused_and_the_old_code_goes_on(void **state)
 {
     (void)state;
@@ -243,6 +290,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(new_code_handles_what_comes_after_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(new_code_that_faults_is_taken_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(new_code_that_came_through_a_snapshot_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(code_that_had_no_message_is_not_gone_back_to, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(code_that_faults_as_it_is_replaced_is_taken_back_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_layout_is_refused_and_the_old_code_goes_on, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

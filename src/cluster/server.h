@@ -228,6 +228,9 @@ uint32_t slri_output_sum(uint32_t index, const void *payload, size_t bytes);
 /// As slr_server_replace, for the server's own name.
 slr_status slri_server_replace(slr_server *server, const slr_ring_desc *ring, const char *name, uint64_t deadline_ns);
 /// Goes back to the handler before, and sends it the messages since the snapshot again. Nothing without a trial.
+/// Where a handler is on trial: a snapshot, which ends the trial of one that has had messages. WRONG_STATE: it has had
+/// some, and is still on trial. OK with a trial: it has had none.
+slr_status slri_server_decide_trial(slr_server *server, uint64_t deadline_ns);
 slr_status slri_server_go_back(slr_server *server);
 void slri_server_end_trial(slr_server *server); // the new one stays
 

@@ -17,6 +17,8 @@ static slr_status replace_part(slr_worker *worker, uint32_t partition, const slr
     slr_server *server = worker->parts[partition].server;
     slri_worker_part_name(worker, partition, name);
     SLRI_TRY(slri_server_catch_up(server, deadline_ns));
+    SLRI_TRY(slri_server_decide_trial(server, deadline_ns));
+    slri_server_end_trial(server); // the program of the handler before the last one may be gone: the caller's contract
     return slri_server_replace(server, ring, name, deadline_ns);
 }
 
