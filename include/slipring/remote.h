@@ -132,6 +132,9 @@ typedef struct slr_worker_stats {
     /// error.
     uint64_t draining;
     uint64_t cut_off; ///< 1: no NATS server answered the worker's last question; 0: one has answered since
+    /// Why the first message that faulted in this worker did: the line in the source if the fault has one, and the
+    /// cause. "": no message has faulted. slr_receiver_receive_letter gives all such messages, with their reasons.
+    char first_fault[192];
 } slr_worker_stats;
 
 /// Begins to serve a name. The worker makes the ring kernel once for each of its partitions. Therefore

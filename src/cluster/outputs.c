@@ -198,6 +198,8 @@ static slr_status append_letter(slr_server *server, const slri_append_part parts
         add_unread(server, &notice, NULL);
     else
         free(fault);
+    if (status == SLR_OK && !server->first_fault[0])
+        memcpy(server->first_fault, reason, entry->reason_bytes + 1);
     server->dead_last += status == SLR_OK;
     return status;
 }

@@ -179,6 +179,7 @@ struct slr_server {
     slri_unread *unread; // a ring; payloads beside
     unsigned char *unread_payloads;
     uint32_t unread_at, unread_count, unread_capacity;
+    char first_fault[sizeof((slr_dead_letter *)NULL)->fault]; // of the first dead letter that this process has stored
     char *fault; // of the notice that was received last; NULL: that was an output, or nothing
     uint64_t received_last;
     bool letters_due;

@@ -142,6 +142,8 @@ static void add_counts(slr_worker *worker, slr_server *server, bool ends)
     worker->stats.snapshots += stats.snapshots;
     worker->stats.gaps += server->gaps;
     worker->stats.refused += server->refused;
+    if (!worker->stats.first_fault[0])
+        memcpy(worker->stats.first_fault, server->first_fault, sizeof server->first_fault);
 }
 
 void slri_worker_part_name(const slr_worker *worker, uint32_t partition, char out[SLRI_PART_NAME])

@@ -220,6 +220,46 @@ static void a_worker_scores_with_the_weights_that_were_bound(void **state)
     says("cat err", 0, "the new handler faulted, and the one before goes on");
 }
 
+static const char twice_cu[] = "struct message { unsigned value; };\n"
+                               "struct count { unsigned handled; };\n"
+                               "__ring__ void twice(struct count *self, const struct message *in)\n"
+                               "{\n"
+                               "    for (unsigned i = 0; i < in->value; i++)\n"
+                               "        self->handled += 1u;\n"
+                               "    ring_reply(&self->handled);\n"
+                               "    if (in->value > 1) ring_reply(&self->handled);\n"
+                               "}\n";
+
+// What `run` can do with a handler, `serve` can; and a handler that is given too little of it says so, once and in all.
+static void a_handler_with_two_replies_is_served(void **state)
+{
+    (void)state;
+    write_file("twice.cu", twice_cu);
+    write_file("twice.csv", "key,value\n1,1\n2,2\n3,3\n4,9000\n");
+    says("$S serve twice.cu $U --name x --replies 65 2>&1", 2, "--replies: '65' is not a number from 1 to 64");
+    says("$S serve twice.cu $U --name x --replies 0 2>&1", 2, "--replies: '0' is not a number from 1 to 64");
+    says("$S serve twice.cu $U --name x --fuel 0 2>&1", 2, "--fuel: '0' is not a number from 1");
+    // one NAME OPTION...: serves that name until it has handled the file.
+    write_file("one",
+               "name=$1; shift; $S serve twice.cu $U --name $name --keys number --partitions 1 \"$@\" "
+               ">$name.out 2>$name.err & pid=$!; "
+               "await \"$S cluster show $U --name $name >/dev/null\" && "
+               "$S run twice.cu $U --name $name --key key --input twice.csv && "
+               "await \"$S cluster show $U --name $name --json | grep -q messages.:.4\"; kill $pid; wait $pid\n");
+    gives("unset NOTIFY_SOCKET; set -- few; . ./one", 0, "");
+    says("cat few.out", 0, "handled 1, faulted 3, outputs 1,");
+    says("cat few.err", 0, "a message became a dead letter: ");
+    says("cat few.err", 0, "more replies than the ring kernel's max_replies");
+    says("cat few.err", 0, "3 messages became dead letters");
+    gives("wc -l <few.err", 0, "2\n");
+    gives("unset NOTIFY_SOCKET; set -- enough --replies 2 --fuel 100; . ./one", 0, "");
+    says("cat enough.out", 0, "handled 3, faulted 1, outputs 5,");
+    says("$S cluster dead $U --name enough", 0, "\"message\": 4, \"instance\": 3, \"reason\"");
+    gives("unset NOTIFY_SOCKET; set -- all --replies 2; . ./one", 0, "");
+    says("cat all.out", 0, "handled 4, faulted 0, outputs 7,");
+    gives("cat all.err", 0, "");
+}
+
 // A row of a name that is served, then copied and restored under another name.
 static void a_name_is_listed_and_copied(void **state)
 {
@@ -277,6 +317,7 @@ int main(void)
         cmocka_unit_test(a_service_tells_when_its_servers_are_back),
         cmocka_unit_test(a_mistake_is_named_as_it_was_typed),
         cmocka_unit_test(a_name_is_listed_and_copied),
+        cmocka_unit_test(a_handler_with_two_replies_is_served),
         cmocka_unit_test(doctor_says_what_a_message_survives),
     };
     if (!nats_open(&servers, 1, NULL))

@@ -32,6 +32,9 @@ static const char help[] = "Usage: slipring serve FILE.cu --cluster URL --name N
                            "                       what a key is (default text)\n"
                            "  --key-bytes N        maximum bytes of a text (default 60)\n"
                            "  --instances N        maximum keys of a partition (default 65536)\n"
+                           "  --replies N          maximum replies per message (1-64, default 1)\n"
+                           "  --fuel N             maximum loop iterations per message (default 4294967296).\n"
+                           "                       Give all workers of a name equal --replies and --fuel\n"
                            "  --partitions N       partitions of the name (default 64). Only a name's first\n"
                            "                       worker sets this, --capacity and --lease\n"
                            "  --capacity N         maximum frames (groups of messages) that a partition\n"
@@ -67,7 +70,22 @@ typedef struct options {
     bool json;
 } options;
 
-enum { RING = 256, DEVICE, BIND, KEYS, KEY_BYTES, INSTANCES, PARTITIONS, CAPACITY, LEASE, REPLICAS, SNAPSHOT, JSON };
+enum {
+    RING = 256,
+    DEVICE,
+    BIND,
+    KEYS,
+    KEY_BYTES,
+    INSTANCES,
+    PARTITIONS,
+    CAPACITY,
+    LEASE,
+    REPLICAS,
+    SNAPSHOT,
+    JSON,
+    REPLIES,
+    FUEL
+};
 
 static const struct option long_options[] = {
     SOURCE_LONG,
@@ -78,6 +96,8 @@ static const struct option long_options[] = {
     {"keys", required_argument, NULL, KEYS},
     {"key-bytes", required_argument, NULL, KEY_BYTES},
     {"instances", required_argument, NULL, INSTANCES},
+    {"replies", required_argument, NULL, REPLIES},
+    {"fuel", required_argument, NULL, FUEL},
     {"partitions", required_argument, NULL, PARTITIONS},
     {"capacity", required_argument, NULL, CAPACITY},
     {"lease", required_argument, NULL, LEASE},
@@ -117,6 +137,13 @@ static int take_count(const char *option, const char *text, slr_scalar scalar, v
     return end;
 }
 
+static int take_replies(uint32_t *to, const char *text)
+{
+    if (number_parse(SLR_U32, text, to) && *to >= 1 && *to <= 64)
+        return -1;
+    return say_usage("--replies: '%s' is not a number from 1 to 64", text);
+}
+
 static int take_option(int option, char **argv, options *out)
 {
     switch (option) {
@@ -134,6 +161,10 @@ static int take_option(int option, char **argv, options *out)
         return take_count("--key-bytes", optarg, SLR_U32, &out->ring.key_bytes);
     case INSTANCES:
         return take_count("--instances", optarg, SLR_U32, &out->ring.instances);
+    case REPLIES:
+        return take_replies(&out->ring.max_replies, optarg);
+    case FUEL:
+        return take_count("--fuel", optarg, SLR_U64, &out->ring.fuel);
     case PARTITIONS:
         return take_count("--partitions", optarg, SLR_U32, &out->worker.partitions);
     case CAPACITY:
@@ -184,16 +215,20 @@ static void free_options(options *options)
 
 typedef struct said {
     char problem[sizeof((slr_worker_stats *)NULL)->problem];
-    bool is_cut_off;
+    bool is_cut_off, has_fault;
 } said;
 
-// Each problem once, as it comes: a worker goes on. And that the servers are there again.
+// Each problem once, as it comes: a worker goes on. So is the first dead letter, for the next ones may be many; and
+// that the servers are there again.
 static void say_problem(const slr_worker_stats *stats, said *said)
 {
     if (strcmp(said->problem, stats->problem) != 0) {
         snprintf(said->problem, sizeof said->problem, "%s", stats->problem);
         say("%s", said->problem);
     }
+    if (!said->has_fault && stats->first_fault[0] != '\0')
+        say("a message became a dead letter: %s. 'slipring cluster dead' shows all dead letters", stats->first_fault);
+    said->has_fault = stats->first_fault[0] != '\0';
     if (said->is_cut_off && stats->cut_off == 0)
         say("the NATS servers answer again");
     said->is_cut_off = stats->cut_off != 0;
@@ -343,6 +378,8 @@ static int serve(slr_device *device, const options *options, slr_worker *worker,
     if (status != SLR_OK)
         say_failure(status, "handing over"); // messages since the last snapshot are handled again elsewhere
     stats.drained += status == SLR_OK ? stats.owned : 0;
+    if (stats.faulted > 0)
+        say("%" PRIu64 " messages became dead letters", stats.faulted);
     print_stats(&stats, options->json);
     if (is_drained && !interrupted())
         return status == SLR_OK ? EXIT_DONE : EXIT_FAILED;
