@@ -18,7 +18,8 @@ _Static_assert(sizeof(slri_head) <= SLRI_LOG_VALUE_MAX, "the head is one value o
 slr_status slri_place_parse(const char *place, const slri_log_engine **engine, const char **rest)
 {
     if (!place || strncmp(place, LOCAL, strlen(LOCAL)) != 0 || place[strlen(LOCAL)] == '\0')
-        return SLRI_FAIL(INVALID, "place '%s' is not local:FOLDER", place ? place : "NULL");
+        return place ? SLRI_FAIL(INVALID, "place '%s' is not local:FOLDER", place)
+                     : SLRI_FAIL(INVALID, "place is NULL: it must be local:FOLDER");
     *engine = &slri_log_local;
     *rest = place + strlen(LOCAL);
     return SLR_OK;

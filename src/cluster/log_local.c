@@ -223,6 +223,10 @@ static slr_status take_lease(slri_local *local)
     long process = status == SLR_OK ? strtol(holder, NULL, 10) : 0;
     if (status == SLR_OK)
         free(holder);
+    if (process == (long)slri_process_id())
+        return SLRI_FAIL(WRONG_STATE,
+                         "%s is in use by this process: close the server that has it first, or choose another folder",
+                         slri_folder_path(local->folder));
     return SLRI_FAIL(WRONG_STATE,
                      "%s is in use by process %ld: end that one first, or choose another folder. When it ends, the "
                      "folder is free, whatever ended it",

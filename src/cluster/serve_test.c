@@ -420,6 +420,83 @@ static void a_message_that_faults_is_a_dead_letter_once(void **state)
     assert_int_equal(info.damages, 0);
 }
 
+typedef struct letters {
+    uint32_t count;
+    uint64_t sequence, message, value;
+    char reason[192];
+} letters;
+
+static void keep_letter(void *user, const slr_place_letter *letter)
+{
+    letters *letters = user;
+    struct message message;
+    assert_int_equal(letter->bytes, sizeof message);
+    memcpy(&message, letter->payload, sizeof message);
+    letters->count++;
+    letters->sequence = letter->sequence;
+    letters->message = letter->message;
+    letters->value = message.value;
+    snprintf(letters->reason, sizeof letters->reason, "%s", letter->reason);
+}
+
+// Its notice ends with its process, whether it was received or not.
+static void a_message_that_faulted_is_read_back_after_a_kill(void **state)
+{
+    (void)state;
+    letters letters = {0};
+    slr_output output;
+    struct total total;
+    slr_server *server = serve("one");
+    refuses(slr_place_visit_letters(place_of("none"), 0, keep_letter, &letters), SLR_NOT_FOUND, "there is no folder");
+    refuses(slr_place_visit_letters(NULL, 0, keep_letter, &letters), SLR_INVALID, "place is NULL");
+    refuses(slr_place_visit_letters(place_of("one"), 0, NULL, NULL), SLR_INVALID, "visit is NULL");
+    for (uint64_t n = 1; n <= 12; ++n) {
+        struct message message = {.value = n, .fault = n % 5 == 0 ? FAULT : 0};
+        must(slr_server_send(server, PRODUCER, 0, slr_key_u64(n), &message, sizeof message, LONG));
+    }
+    must(slr_server_settle(server, LONG));
+    must(slr_place_visit_letters(place_of("one"), 0, keep_letter, &letters)); // while it is in use
+    assert_int_equal(letters.count, 2);
+    copy_folder("one", "copy");
+    must(slr_server_close(server, LONG));
+    server = serve("copy");
+    must(slr_server_settle(server, LONG));
+    while (slr_server_receive(server, &output, &total, sizeof total, 0) == SLR_OK)
+        assert_int_equal(output.status, SLR_OK); // no notice
+    must(slr_place_visit_letters(place_of("copy"), 1, keep_letter, &letters));
+    assert_int_equal(letters.count, 3); // the second one again
+    assert_int_equal(letters.sequence, 2);
+    assert_int_equal(letters.message, 10);
+    assert_int_equal(letters.value, 10);
+    assert_non_null(strstr(letters.reason, "the host function returned an error"));
+    must(slr_place_visit_letters(place_of("copy"), 2, keep_letter, &letters));
+    assert_int_equal(letters.count, 3);
+    must(slr_server_close(server, LONG));
+}
+
+// Damage is named, and no letter comes twice however often the place is read.
+static void a_dead_letter_that_is_damaged_is_refused(void **state)
+{
+    (void)state;
+    letters letters = {0};
+    char command[256];
+    slr_server *server = serve("one");
+    for (uint64_t n = 1; n <= 3; ++n) {
+        struct message message = {.value = n, .fault = FAULT};
+        must(slr_server_send(server, PRODUCER, 0, slr_key_u64(n), &message, sizeof message, LONG));
+    }
+    must(slr_server_close(server, LONG));
+    must(slr_place_visit_letters(place_of("one"), 0, keep_letter, &letters));
+    assert_int_equal(letters.count, 3);
+    snprintf(command, sizeof command, "printf X | dd of='%s/one/dead-%020d.log' bs=1 seek=%d conv=notrunc 2>/dev/null",
+             base, 1, 32 + 32 + 48 + 20); // in the first letter's reason
+    assert_int_equal(system(command), 0);
+    letters.count = 0;
+    refuses(slr_place_visit_letters(place_of("one"), 0, keep_letter, &letters), SLR_INVALID,
+            "dead-00000000000000000001.log");
+    assert_int_equal(letters.count, 0);
+}
+
 // ---- a batch handler -----------------------------------------------------------------------------------------------
 
 static slr_server *serve_batches(slr_device *on, const char *name, slr_program **program)
@@ -496,9 +573,7 @@ static void one_process_and_one_server_have_a_place(void **state)
     (void)state;
     slr_server *server = serve("one"), *second;
     slr_ring_desc ring = describe();
-    char name[32];
-    snprintf(name, sizeof name, "process %ld", (long)getpid());
-    refuses(try_serve(second_device, "one", &ring, &second), SLR_WRONG_STATE, name);
+    refuses(try_serve(second_device, "one", &ring, &second), SLR_WRONG_STATE, "is in use by this process: close the ");
     must(slr_server_close(server, LONG));
     server = serve("one");
     must(slr_server_close(server, LONG));
@@ -867,7 +942,7 @@ static void wrong_calls_say_what_is_wrong(void **state)
     struct message message = {0};
     slr_output output;
     slr_place_info info;
-    refuses(slr_serve(device, &ring, &desc, &server), SLR_INVALID, "place 'NULL' is not local:FOLDER");
+    refuses(slr_serve(device, &ring, &desc, &server), SLR_INVALID, "place is NULL: it must be local:FOLDER");
     desc.place = "nats:x";
     refuses(slr_serve(device, &ring, &desc, &server), SLR_INVALID, "place 'nats:x' is not local:FOLDER");
     desc.place = place_of("one");

@@ -385,10 +385,11 @@ static slr_status plan(slr_ring *ring, const slr_ring_desc *desc)
     if (ring->mode == SLR_RING_PERSISTENT && !plan.has_clock)
         ring->latency_every = 0; // nobody there knows when a message is done
     if (ring->mode != SLR_RING_ON_HOST && ring->handler_timeout_ns)
-        return SLRI_FAIL(UNSUPPORTED,
-                         "ring kernel '%s': handler_timeout_ns works only for handlers on host threads; on device '%s' "
-                         "use slr_ring_desc.fuel",
-                         ring->name, ring->device->backend->name);
+        return SLRI_FAIL(
+            UNSUPPORTED,
+            "ring kernel '%s': slr_ring_desc.handler_timeout_ns (--handler-timeout) works only for handlers on "
+            "host threads; on device '%s' limit their loop iterations by slr_ring_desc.fuel (--fuel)",
+            ring->name, ring->device->backend->name);
     if (ring->mode != SLR_RING_ON_HOST && ring->publish_each)
         return SLRI_FAIL(UNSUPPORTED,
                          "ring kernel '%s': publish_each works only for handlers on host threads; on device '%s' use a "
