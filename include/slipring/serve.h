@@ -71,7 +71,7 @@ static inline slr_serve_desc slr_serve_desc_init(void)
 typedef struct slr_server_stats {
     uint64_t accepted; ///< messages that are stored in the folder
     uint64_t handled;  ///< messages that the handler has handled without a fault
-    uint64_t faulted;  ///< messages whose handler faulted; they are in the log of dead letters
+    uint64_t faulted;  ///< messages whose handler faulted; slr_place_visit_letters reads them
     uint64_t pending;  ///< messages accepted, and neither handled nor faulted
     /// Messages that this process has sent and that are not yet accepted, because their frame (group of messages) is
     /// not full and the program has not called slr_server_flush.
@@ -159,8 +159,13 @@ typedef struct slr_output {
     uint32_t bytes;    ///< size of the payload
 } slr_output;
 
-/// Receives the next output, which is already stored. A new process first receives the output after the last output
-/// that slr_server_release has released. The outputs of one key come in the order of the key's messages.
+/// Receives the next output, which is already stored, or the next notice. A new process first receives the output after
+/// the last output that slr_server_release has released. The outputs of one key come in the order of the key's
+/// messages.
+///
+/// Notices wait only in memory. After a restart, slr_server_receive gives no notice of a message whose dead letter is
+/// already stored, also if no earlier process has received the notice. The dead letter itself stays in the folder:
+/// slr_place_visit_letters and the command `slipring state dead` read all dead letters.
 /// Threads: the server's owner.  Blocks: for at most `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply), RING_FAILED, SYSTEM.
 SLR_API slr_status slr_server_receive(slr_server *server, slr_output *out, void *payload, size_t capacity,
@@ -214,6 +219,10 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 /// while it was on trial remain in the folder. The program must keep the previous handler's program until
 /// slr_server_close.
 ///
+/// If slr_server_replace is called while a handler is on trial, its snapshot ends the trial, and the handler that was
+/// on trial is now the previous one. But if the handler on trial has had no message, there is nothing to snapshot: the
+/// new handler takes its place on trial, and the previous handler remains the one that slipring goes back to.
+///
 /// Threads: the server's owner.  Blocks: for at most `timeout_ns`, and while slipring writes the snapshot to the disk.
 /// Errors: LAYOUT (another layout or handler: the error message names both), WRONG_STATE (a handler is on trial, and
 /// the
@@ -221,10 +230,6 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 ///   fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
-/// If slr_server_replace is called while a handler is on trial, its snapshot ends the trial, and the handler that was
-/// on trial is now the previous one. But if the handler on trial has had no message, there is nothing to snapshot: the
-/// new handler takes its place on trial, and the previous handler remains the one that slipring goes back to.
-///
 /// Gives the server's ring kernel, which the caller may pass only to functions that read it and do not change it. The
 /// caller may use the ring kernel until slr_server_replace or slr_server_close. A message that the program sends
 /// directly to the ring kernel is not durable.
@@ -278,6 +283,30 @@ SLR_API slr_status slr_place_get_info(const char *place, slr_place_info *out);
 /// (docs/contract/abi.md).
 SLR_API slr_status slr_place_get_info_sized(const char *place, slr_place_info *out, size_t bytes);
 #define slr_place_get_info(place, out) slr_place_get_info_sized((place), (out), sizeof(slr_place_info))
+
+/// The struct slr_place_letter describes a dead letter of a durable ring kernel: a message whose handler faulted.
+typedef struct slr_place_letter {
+    uint64_t sequence;   ///< number of the dead letter in the folder, from 1
+    uint64_t message;    ///< number of the message, from 1 over all restarts; slr_output.message of its notice
+    uint32_t instance;   ///< slr_server_get_key gives the key of this instance
+    uint32_t bytes;      ///< size of the message in bytes
+    const char *reason;  ///< the text that slr_server_get_fault gives after the message's notice
+    const void *payload; ///< the message
+} slr_place_letter;
+
+/// slr_place_visit_letters calls slr_on_place_letter for each dead letter. A later version of the library may append
+/// members to the struct `letter`. The struct, the reason and the message are valid until slr_on_place_letter returns.
+typedef void slr_on_place_letter(void *user, const slr_place_letter *letter);
+
+/// Calls `visit`, in the order of their numbers, for each dead letter in the folder of a durable ring kernel whose
+/// number is greater than `after`. `after` is 0 for all dead letters, or the number of the last one that the program
+/// has read. Like slr_place_get_info, slr_place_visit_letters does not lock the folder, so it also works while a
+/// process serves the folder, and in the process that serves it. slipring never removes a dead letter from a folder.
+/// An incomplete last write, which slr_serve would remove, is left out.
+/// Threads: any.  Blocks: while the call reads the files.
+/// Errors: NOT_FOUND (the folder never held a durable ring kernel), INVALID (damage: the error message names the file
+///   or the record), NO_MEMORY, SYSTEM. After an error, `visit` may have been called for some of the dead letters.
+SLR_API slr_status slr_place_visit_letters(const char *place, uint64_t after, slr_on_place_letter *visit, void *user);
 
 #ifdef __cplusplus
 }

@@ -76,8 +76,10 @@ static slr_status take_stored_letters(void *user, const slri_log_record *record)
     slr_server *server = user;
     slri_frame frame;
     slri_frame_letter letter;
+    const char *reason;
+    const void *message;
     SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_DEAD, record->data, record->bytes, &frame));
-    for (size_t at = 0; slri_frame_next_letter(&server->shape, &frame, &at, &letter);) {
+    for (size_t at = 0; slri_frame_next_letter(&server->shape, &frame, &at, &letter, &reason, &message);) {
         slri_mark *mark = mark_of(server, letter.message);
         if (!mark)
             return refuse_stored(record);

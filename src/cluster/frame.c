@@ -247,11 +247,14 @@ bool slri_frame_next_output(const slri_frame_shape *shape, const slri_frame *fra
 }
 
 bool slri_frame_next_letter(const slri_frame_shape *shape, const slri_frame *frame, size_t *at,
-                            slri_frame_letter *letter)
+                            slri_frame_letter *letter, const char **reason, const void **message)
 {
     if (*at == frame->bytes)
         return false;
-    memcpy(letter, frame->entries + *at, sizeof *letter);
+    const unsigned char *here = frame->entries + *at;
+    memcpy(letter, here, sizeof *letter);
+    *reason = (const char *)here + sizeof *letter;
+    *message = here + sizeof *letter + padded(letter->reason_bytes);
     *at += sizeof *letter + padded(letter->reason_bytes) + padded(shape->message_bytes);
     return true;
 }

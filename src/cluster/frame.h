@@ -96,7 +96,8 @@ bool slri_frame_next_state(const slri_frame_shape *shape, const slri_frame *fram
                            const char **key, const void **bytes);
 bool slri_frame_next_output(const slri_frame_shape *shape, const slri_frame *frame, size_t *at,
                             slri_frame_output *output, const void **bytes);
+/// `*reason` has letter->reason_bytes bytes, and no zero behind them.
 bool slri_frame_next_letter(const slri_frame_shape *shape, const slri_frame *frame, size_t *at,
-                            slri_frame_letter *letter);
+                            slri_frame_letter *letter, const char **reason, const void **message);
 
 #endif

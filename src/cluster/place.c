@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 5, PAUSE_NS = 1000000 };
+enum { PAUSE_NS = 1000000 };
 
 struct looking {
     slri_frame_shape shape;
@@ -43,7 +43,8 @@ static void note_instances(struct looking *looking, const slri_frame *frame)
         most = state.instance >= most ? state.instance + 1 : most;
     while (looking->kind == SLRI_FRAME_OUT && slri_frame_next_output(&looking->shape, frame, &at, &output, &bytes))
         most = output.instance >= most ? output.instance + 1 : most;
-    while (looking->kind == SLRI_FRAME_DEAD && slri_frame_next_letter(&looking->shape, frame, &at, &letter))
+    while (looking->kind == SLRI_FRAME_DEAD &&
+           slri_frame_next_letter(&looking->shape, frame, &at, &letter, &key, &bytes))
         most = letter.instance >= most ? letter.instance + 1 : most;
     looking->instances = most;
 }
@@ -184,6 +185,12 @@ static slr_status open_and_look(const char *place, slr_place_info *info, uint64_
     return SLR_OK;
 }
 
+void slri_place_pause(uint32_t tries)
+{
+    if (tries > 0)
+        slri_sleep_ns((uint64_t)PAUSE_NS << 2 * tries);
+}
+
 // Whoever uses the place may put a new snapshot in it, or take a file away, between two files that are read. Then it is
 // read again, until the head is the same twice; a read that did not come to the head says nothing of that. A folder
 // that is missing, or holds nothing of ours, is no place in use: whoever begins one writes the head first.
@@ -191,9 +198,8 @@ static slr_status look_at_rest(const char *place, slr_place_info *info)
 {
     uint64_t before = 0, revision = 0;
     slr_status status = SLR_OK;
-    for (int tries = 0; tries < TRIES && (revision == 0 || revision != before); ++tries) {
-        if (tries > 0) // longer each time: many changes may follow each other
-            slri_sleep_ns((uint64_t)PAUSE_NS << 2 * tries);
+    for (uint32_t tries = 0; tries < SLRI_PLACE_TRIES && (revision == 0 || revision != before); ++tries) {
+        slri_place_pause(tries);
         before = revision;
         revision = 0;
         *info = (slr_place_info){0};

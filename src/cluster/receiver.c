@@ -206,6 +206,8 @@ slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr_remote_
                                              uint32_t *partition, void *message, size_t capacity, uint64_t timeout_ns)
 {
     slri_frame_letter letter;
+    const char *reason;
+    const void *bytes;
     in_part *part;
     if (!receiver || !out)
         return SLRI_FAIL(INVALID, "slr_receiver_receive_letter: %s is NULL", receiver ? "out" : "receiver");
@@ -213,15 +215,13 @@ slr_status slr_receiver_receive_letter_sized(slr_receiver *receiver, slr_remote_
     SLRI_TRY(check_call(receiver, SLRI_LOG_DEAD, receiver->shape.message_bytes, message ? capacity : 0,
                         "slr_receiver_receive_letter"));
     SLRI_TRY(await_entry(receiver, timeout_ns, &part));
-    const size_t begin = part->at;
-    (void)slri_frame_next_letter(&receiver->shape, &part->frame, &part->at, &letter);
-    const char *reason = (const char *)part->frame.entries + begin + sizeof letter;
+    (void)slri_frame_next_letter(&receiver->shape, &part->frame, &part->at, &letter, &reason, &bytes);
     slr_remote_letter whole = {.sequence = part->frame.head.first + part->taken++,
                                .message = letter.message,
                                .instance = letter.instance,
                                .bytes = receiver->shape.message_bytes};
     snprintf(whole.reason, sizeof whole.reason, "%.*s", (int)letter.reason_bytes, reason);
-    memcpy(message, reason + slri_pad(letter.reason_bytes), whole.bytes);
+    memcpy(message, bytes, whole.bytes);
     if (partition)
         *partition = (uint32_t)(part - receiver->parts);
     return SLRI_GIVE_REPORT(slr_remote_letter, out, letter_bytes, &whole);

@@ -262,8 +262,10 @@ static slr_status find_letters(void *user, const slri_log_record *record)
     slr_server *server = user;
     slri_frame frame;
     slri_frame_letter letter;
+    const char *reason;
+    const void *message;
     SLRI_TRY(slri_frame_read(&server->shape, SLRI_FRAME_DEAD, record->data, record->bytes, &frame));
-    for (size_t at = 0; slri_frame_next_letter(&server->shape, &frame, &at, &letter);) {
+    for (size_t at = 0; slri_frame_next_letter(&server->shape, &frame, &at, &letter, &reason, &message);) {
         slri_mark *mark = letter.message <= server->messages ? slri_server_mark(server, letter.message) : NULL;
         if (mark)
             mark->is_dead = 1;

@@ -978,6 +978,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_layout_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_code_goes_on_with_the_states_that_are_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_message_that_faults_is_a_dead_letter_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_message_that_faulted_is_read_back_after_a_kill, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_dead_letter_that_is_damaged_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_a_fault_fails_does_not_depend_on_the_batch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_process_and_one_server_have_a_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_accepts_nothing_and_loses_nothing, set_up, tear_down),

@@ -228,10 +228,10 @@ uint32_t slri_output_sum(uint32_t index, const void *payload, size_t bytes);
 // replace.c
 /// As slr_server_replace, for the server's own name.
 slr_status slri_server_replace(slr_server *server, const slr_ring_desc *ring, const char *name, uint64_t deadline_ns);
-/// Goes back to the handler before, and sends it the messages since the snapshot again. Nothing without a trial.
 /// Where a handler is on trial: a snapshot, which ends the trial of one that has had messages. WRONG_STATE: it has had
 /// some, and is still on trial. OK with a trial: it has had none.
 slr_status slri_server_decide_trial(slr_server *server, uint64_t deadline_ns);
+/// Goes back to the handler before, and sends it the messages since the snapshot again. Nothing without a trial.
 slr_status slri_server_go_back(slr_server *server);
 void slri_server_end_trial(slr_server *server); // the new one stays
 
@@ -295,6 +295,10 @@ uint64_t slri_output_id(uint64_t writer, uint64_t sequence);
 bool slri_is_void(const uint64_t *voids, uint64_t count, uint64_t sequence);
 slr_status slri_head_compare(const slri_head *head, const slri_head *now, const char *place);
 slr_status slri_place_parse(const char *place, const slri_log_engine **engine, const char **rest);
+/// Who reads a place that is in use may have to read it again: so often, after a pause that is longer each time, for
+/// many changes may follow each other. None before the first try.
+enum { SLRI_PLACE_TRIES = 5 };
+void slri_place_pause(uint32_t tries);
 /// A place as messages name it: the folder, or the name that machines share.
 const char *slri_place_name(const char *place);
 

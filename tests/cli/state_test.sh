@@ -168,6 +168,40 @@ ends 0 state show bad --json
 grep -q '"dead": 1' out || fail "no dead letter: $(cat out)"
 grep -q '"accepted": 3' out || fail "not 3 messages: $(cat out)"
 
+# It is read back, as `cluster dead` prints one, also while the folder is in use.
+ends 0 state dead bad --json
+line='{"sequence": 1, "message": 2, "instance": 0, "reason": "'
+grep -qF "$line" out || fail "$(cat out)"
+grep -qF 'division by zero", "bytes": "0d000000"}' out || fail "$(cat out)"
+(($(wc -l < out) == 1)) || fail "$(cat out)"
+ends 0 state dead local:bad
+grep -q '^1: message 2, instance 0: .*division by zero' out || fail "$(cat out)"
+grep -q '^    0d000000$' out || fail "$(cat out)"
+mkfifo held
+cp -rp bad used
+cp bad.out used.out
+"$tool" run sum.cu --output used.out --state used < held 2> held.err &
+holder=$!
+exec 7> held
+printf 'a\n4\n' >&7
+await grep -qs '^4,' used.out
+ends 0 state dead used --json
+(($(wc -l < out) == 1)) || fail "$(cat out)"
+exec 7>&-
+wait "$holder" || fail "$(cat held.err)"
+ends 0 state dead kept
+[[ ! -s out ]] || fail "$(cat out)"
+ends 2 state dead
+says 'DIR is missing'
+cp -rp bad hurt
+printf 'a\n1\n13\n2\n13\n' > hurt.csv
+ends 1 run sum.cu --input hurt.csv --state hurt
+ends 0 state dead hurt --json
+(($(wc -l < out) == 2)) || fail "$(cat out)"
+printf X | dd of="$(echo hurt/dead-*1.log)" bs=1 seek=120 conv=notrunc status=none
+ends 1 state dead hurt
+says 'dead-00000000000000000001.log'
+
 ends 0 run sum.cu --input bad.csv --output bad.out --state bad --json
 grep -q '"state": {"accepted": 3, "handled": 2, "faulted": 1, "outputs": 2,' out || fail "$(cat out)"
 grep -q '"repeated": 3, "replayed": 0,' out || fail "$(cat out)"
@@ -257,6 +291,7 @@ for log in in out snap; do
     grep -q '"usable": false' out || fail "without $log: $(cat out)"
     ends 1 state verify gone
     grep -q "$log-[0-9]*.log is missing (a start refuses the folder)" out || fail "$(cat out)"
+    says '.log is missing; a start refuses the folder' # as for each exit code but 0
     ends 1 run sum.cu --input much.csv --output much.out --state gone
     says '.log is missing'
 done
@@ -264,7 +299,7 @@ mkdir foreign
 echo x > foreign/x
 ends 1 state show foreign
 says "holds no durable ring kernel: it has no file 'head'"
-for verb in show verify; do
+for verb in show verify dead; do
     mkdir -p empty
     for no in empty foreign foreign/x nowhere; do
         ends 1 state "$verb" "$no"

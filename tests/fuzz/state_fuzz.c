@@ -78,8 +78,11 @@ static void read_entries(struct reading *reading, const slri_frame *frame)
             read_bytes(reading, bytes, shape.reply_bytes);
         }
     } else {
-        for (; slri_frame_next_letter(&shape, frame, &at, &letter); ++count)
+        for (; slri_frame_next_letter(&shape, frame, &at, &letter, &key, &bytes); ++count) {
             FUZZ_CHECK(letter.instance < shape.instances);
+            read_bytes(reading, key, letter.reason_bytes);
+            read_bytes(reading, bytes, shape.message_bytes);
+        }
     }
     FUZZ_CHECK(count == frame->head.count);
 }

@@ -6,6 +6,7 @@
 #include "cluster/remote.h"
 #include "interrupt.h"
 #include "json_out.h"
+#include "letter.h"
 #include "say.h"
 #include "verbs.h"
 
@@ -136,23 +137,6 @@ int cluster_drain(int argc, char **argv)
 enum { LETTER_MESSAGE = 1 << 16 };
 #define LETTER_PATIENCE_NS 500000000ull
 
-static void write_letter(const slr_remote_letter *letter, uint32_t partition, const unsigned char *message)
-{
-    json_out out = {.to = stdout};
-    char *digits = malloc(2 * (size_t)letter->bytes + 1);
-    for (uint32_t i = 0; digits != NULL && i < letter->bytes; i++)
-        snprintf(digits + 2 * (size_t)i, 3, "%02x", message[i]);
-    json_out_line(&out, NULL);
-    json_out_integer(&out, "partition", partition);
-    json_out_integer(&out, "sequence", letter->sequence);
-    json_out_integer(&out, "message", letter->message);
-    json_out_integer(&out, "instance", letter->instance);
-    json_out_text(&out, "reason", letter->reason);
-    json_out_text(&out, "bytes", digits != NULL ? digits : "");
-    json_out_end_object(&out);
-    free(digits);
-}
-
 static slr_status write_letters(slr_receiver *receiver, unsigned char *message)
 {
     while (!interrupted()) {
@@ -162,7 +146,13 @@ static slr_status write_letters(slr_receiver *receiver, unsigned char *message)
             slr_receiver_receive_letter(receiver, &letter, &partition, message, LETTER_MESSAGE, LETTER_PATIENCE_NS);
         if (status != SLR_OK)
             return status == SLR_TIMEOUT ? SLR_OK : status;
-        write_letter(&letter, partition, message);
+        letter_print_json(&(struct letter){.partition = partition,
+                                           .sequence = letter.sequence,
+                                           .message = letter.message,
+                                           .instance = letter.instance,
+                                           .bytes = letter.bytes,
+                                           .reason = letter.reason,
+                                           .payload = message});
     }
     return SLR_OK;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `slipring state show` and `verify`: what a folder of `run --state` holds, and whether all of it is whole.
+// `slipring state show`, `verify` and `dead`: what a folder of `run --state` holds, whether all of it is whole, and
+// which of its messages faulted.
 #include "json_out.h"
+#include "letter.h"
 #include "say.h"
 #include "subverb.h"
 #include "verbs.h"
@@ -39,6 +41,20 @@ static const char verify_help[] = "Usage: slipring state verify DIR [--json]\n"
                                   "  slipring state verify counts/\n"
                                   "\n"
                                   "Exit code: 1 if anything is damaged.\n";
+
+static const char dead_help[] = "Usage: slipring state dead DIR [--json]\n"
+                                "Prints the dead letters of a folder of 'slipring run --state DIR', which are the\n"
+                                "messages whose handler faulted: the number of the dead letter, the number of the\n"
+                                "message, the instance, the reason, and the message's bytes as hexadecimal\n"
+                                "digits. Nothing is changed, and DIR may be in use.\n"
+                                "\n"
+                                "  --json   prints each dead letter as one line of JSON, as 'slipring cluster\n"
+                                "           dead' does\n"
+                                "\n"
+                                "Example:\n"
+                                "  slipring state dead counts/\n"
+                                "\n"
+                                "Exit code: 0 also if there is no dead letter; 1 if the folder is damaged.\n";
 
 // Damage may keep even the head from being read: then nothing else is known.
 static bool is_read(const slr_place_info *info)
@@ -106,13 +122,14 @@ static void print_text(const slr_place_info *info, bool verify)
     print_damage(info);
 }
 
-static int look(int argc, char **argv, const char *help, bool verify)
+enum { PLACE_BYTES = 4096 };
+
+// Reads the options and DIR, which `place` then names. -1, or an exit code.
+static int parse(int argc, char **argv, const char *help, bool *json, const char **folder, char place[PLACE_BYTES])
 {
     static const struct option options[] = {
         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    bool json = false;
-    slr_place_info info;
-    char place[4096];
+    *json = false;
     for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
         if (option == 'h') {
             fputs(help, stdout);
@@ -120,26 +137,78 @@ static int look(int argc, char **argv, const char *help, bool verify)
         }
         if (option != 'j')
             return say_refused_option(option, argv);
-        json = true;
+        *json = true;
     }
     if (argc - optind != 1)
         return say_usage("%s", argc == optind ? "DIR is missing" : "one DIR, not several");
-    const char *folder = argv[optind];
-    if (*folder == '\0')
+    *folder = argv[optind];
+    if (**folder == '\0')
         return say_usage("DIR is empty: ''");
-    snprintf(place, sizeof place, "%s%s", strncmp(folder, "local:", 6) == 0 ? "" : "local:", folder);
-    slr_status status = slr_place_get_info(place, &info);
-    if (status == SLR_NOT_FOUND) {
-        say("%s; DIR is a folder that 'slipring run --state DIR' has made", slr_error_message());
-        return EXIT_FAILED;
-    }
-    if (status != SLR_OK)
+    snprintf(place, PLACE_BYTES, "%s%s", strncmp(*folder, "local:", 6) == 0 ? "" : "local:", *folder);
+    return -1;
+}
+
+static int say_place(slr_status status, const char *folder)
+{
+    if (status != SLR_NOT_FOUND)
         return say_failure(status, folder);
+    say("%s; DIR is a folder that 'slipring run --state DIR' has made", slr_error_message());
+    return EXIT_FAILED;
+}
+
+static int look(int argc, char **argv, const char *help, bool verify)
+{
+    bool json;
+    slr_place_info info;
+    const char *folder;
+    char place[PLACE_BYTES];
+    int end = parse(argc, argv, help, &json, &folder, place);
+    if (end != -1)
+        return end;
+    slr_status status = slr_place_get_info(place, &info);
+    if (status != SLR_OK)
+        return say_place(status, folder);
     if (json)
         print_json(&info, folder);
     else
         print_text(&info, verify);
-    return info.damages > 0 && (verify || !info.is_usable) ? EXIT_FAILED : EXIT_DONE;
+    if (info.damages == 0 || (!verify && info.is_usable))
+        return EXIT_DONE;
+    say("%s: %s; %s", folder, info.damage, info.is_usable ? "the next start removes it" : "a start refuses the folder");
+    return EXIT_FAILED;
+}
+
+static void print_letter(void *user, const slr_place_letter *found)
+{
+    const letter letter = {.partition = LETTER_IN_FOLDER,
+                           .sequence = found->sequence,
+                           .message = found->message,
+                           .instance = found->instance,
+                           .bytes = found->bytes,
+                           .reason = found->reason,
+                           .payload = found->payload};
+    const bool *json = user;
+    if (*json) {
+        letter_print_json(&letter);
+        return;
+    }
+    say_out("%" PRIu64 ": message %" PRIu64 ", instance %u: %s\n   ", letter.sequence, letter.message, letter.instance,
+            letter.reason);
+    for (uint32_t i = 0; i < letter.bytes; i++)
+        say_out("%s%02x", i % 4 == 0 ? " " : "", letter.payload[i]);
+    say_out("\n");
+}
+
+static int dead(int argc, char **argv)
+{
+    bool json;
+    const char *folder;
+    char place[PLACE_BYTES];
+    int end = parse(argc, argv, dead_help, &json, &folder, place);
+    if (end != -1)
+        return end;
+    slr_status status = slr_place_visit_letters(place, 0, print_letter, &json);
+    return status == SLR_OK ? EXIT_DONE : say_place(status, folder);
 }
 
 static int show(int argc, char **argv)
@@ -155,6 +224,7 @@ static int verify(int argc, char **argv)
 static const struct subverb verbs[] = {
     {"show", "state show", "what a folder of --state holds: position, states, outputs, damage", show},
     {"verify", "state verify", "read and check the whole folder", verify},
+    {"dead", "state dead", "the messages that faulted, with the reason", dead},
 };
 
 int verb_state(int argc, char **argv)
