@@ -4,13 +4,18 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS slipring EXPORT slipring)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/slipring DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# The headers name some of these pages, and those name the others.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+# The headers name some of these pages, and those name the others and the examples.
+set(installed_pages ${PROJECT_BINARY_DIR}/installed_pages)
+install(CODE "set(SLIPRING_FROM \"${PROJECT_SOURCE_DIR}\")\nset(SLIPRING_TO \"${installed_pages}\")\nset(SLIPRING_BINDIR \"${CMAKE_INSTALL_BINDIR}\")")
+install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/installed_pages.cmake)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS
+    PATTERN "*.md" EXCLUDE)
+install(DIRECTORY ${installed_pages}/doc/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET slipring_tool)
     install(TARGETS slipring_tool)
     if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-        install(FILES ${PROJECT_SOURCE_DIR}/examples/cluster/slipring-serve@.service DESTINATION lib/systemd/system)
+        install(FILES ${installed_pages}/slipring-serve@.service DESTINATION lib/systemd/system)
     endif()
 endif()
 if(TARGET slipring_cts)

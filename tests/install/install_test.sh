@@ -43,8 +43,16 @@ awk '/^```c$/ { inside = 1; next } /^```/ && inside { exit } inside' "$source_di
 
 # Each page that a header names is there.
 grep -rhoE 'docs/contract/[a-z]+\.md' "$prefix/include" | sort -u | while read -r page; do
-    [[ -e $prefix/share/doc/slipring/${page#docs/} ]] || { echo "a header names $page: not installed"; exit 1; }
+    [[ -e $prefix/share/doc/slipring/$page ]] || { echo "a header names $page: not installed"; exit 1; }
 done
+
+# What an installed page links to is installed, and the unit starts the program that was installed with it.
+"$source_dir/scripts/check-links.sh" "$prefix/share/doc/slipring"
+[[ -e $prefix/share/doc/slipring/examples/cluster/count.cu ]] || { echo 'the example of the guide is not installed'; exit 1; }
+if [[ -e $prefix/bin/slipring && $(uname) == Linux ]]; then
+    grep -qF "ExecStart=$folder/first/bin/slipring serve " "$prefix/lib/systemd/system/slipring-serve@.service" ||
+        { echo 'the unit starts another program'; exit 1; }
+fi
 
 # The command line finds its library beside it.
 if [[ -e $prefix/bin/slipring ]]; then "$prefix/bin/slipring" --help > /dev/null; fi
