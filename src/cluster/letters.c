@@ -61,8 +61,8 @@ static slr_status visit_log(slri_log *log, const char *folder, visiting *visitin
     return log->engine->read_from(log, SLRI_LOG_DEAD, 1, visit_record, visiting);
 }
 
-// The files of a place in use may change while they are read: what looks like damage is then read again, from the first
-// letter on that was not told yet.
+// The files of a place in use may change, or go, while they are read: what looks like damage is then read again, from
+// the first letter on that was not told yet.
 slr_status slr_place_visit_letters(const char *place, uint64_t after, slr_on_place_letter *visit, void *user)
 {
     const slri_log_engine *engine;
@@ -72,7 +72,7 @@ slr_status slr_place_visit_letters(const char *place, uint64_t after, slr_on_pla
         return SLRI_FAIL(INVALID, "slr_place_visit_letters: %s is NULL", place ? "visit" : "place");
     SLRI_TRY(slri_place_parse(place, &engine, &desc.place));
     slr_status status = SLR_INVALID;
-    for (uint32_t tries = 0; tries < SLRI_PLACE_TRIES && status == SLR_INVALID; ++tries) {
+    for (uint32_t tries = 0; tries < SLRI_PLACE_TRIES && status != SLR_OK && status != SLR_NOT_FOUND; ++tries) {
         slri_log *log;
         slri_place_pause(tries);
         status = engine->open(&desc, &log);

@@ -452,7 +452,7 @@ static void a_message_that_faulted_is_read_back_after_a_kill(void **state)
     refuses(slr_place_visit_letters(place_of("one"), 0, NULL, NULL), SLR_INVALID, "visit is NULL");
     for (uint64_t n = 1; n <= 12; ++n) {
         struct message message = {.value = n, .fault = n % 5 == 0 ? FAULT : 0};
-        must(slr_server_send(server, PRODUCER, 0, slr_key_u64(n), &message, sizeof message, LONG));
+        must(slr_server_send(server, PRODUCER, 0, slr_key_u64(1), &message, sizeof message, LONG)); // in order
     }
     must(slr_server_settle(server, LONG));
     must(slr_place_visit_letters(place_of("one"), 0, keep_letter, &letters)); // while it is in use
@@ -471,6 +471,55 @@ static void a_message_that_faulted_is_read_back_after_a_kill(void **state)
     assert_non_null(strstr(letters.reason, "the host function returned an error"));
     must(slr_place_visit_letters(place_of("copy"), 2, keep_letter, &letters));
     assert_int_equal(letters.count, 3);
+    must(slr_server_close(server, LONG));
+}
+
+typedef struct reader {
+    char place[128];
+    uint32_t stop; // atomic
+    uint32_t failed;
+    char why[256]; // of the last call that failed
+} reader;
+
+static void count_letter(void *user, const slr_place_letter *letter)
+{
+    (void)letter;
+    ++*(uint32_t *)user;
+}
+
+static void *read_again_and_again(void *user)
+{
+    reader *reader = user;
+    while (__atomic_load_n(&reader->stop, __ATOMIC_ACQUIRE) == 0) {
+        uint32_t count = 0;
+        if (slr_place_visit_letters(reader->place, 0, count_letter, &count) == SLR_OK && count == 1)
+            continue;
+        reader->failed++;
+        snprintf(reader->why, sizeof reader->why, "%u letters; %.200s", count, slr_error_message());
+    }
+    return NULL;
+}
+
+// Its server begins files and purges others meanwhile.
+static void dead_letters_are_read_beside_a_busy_server(void **state)
+{
+    (void)state;
+    reader reader = {.stop = 0};
+    pthread_t thread;
+    struct message bad = {.fault = FAULT};
+    slr_server *server = serve("one");
+    snprintf(reader.place, sizeof reader.place, "%s", place_of("one"));
+    must(slr_server_send(server, PRODUCER, 0, slr_key_u64(1), &bad, sizeof bad, LONG));
+    must(slr_server_snapshot(server, LONG));
+    assert_int_equal(pthread_create(&thread, NULL, read_again_and_again, &reader), 0);
+    for (uint64_t n = 2; n <= 300; ++n) {
+        must(send_number(server, n));
+        must(slr_server_snapshot(server, LONG));
+    }
+    __atomic_store_n(&reader.stop, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    if (reader.failed > 0)
+        fail_msg("%u calls failed: %s", reader.failed, reader.why);
     must(slr_server_close(server, LONG));
 }
 
@@ -980,6 +1029,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_message_that_faults_is_a_dead_letter_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_message_that_faulted_is_read_back_after_a_kill, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_dead_letter_that_is_damaged_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(dead_letters_are_read_beside_a_busy_server, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_a_fault_fails_does_not_depend_on_the_batch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_process_and_one_server_have_a_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_accepts_nothing_and_loses_nothing, set_up, tear_down),
