@@ -107,6 +107,7 @@ struct library {
 static slr_status make(const struct library *library, struct slri_module **out)
 {
     struct slri_text text = SLRI_TEXT_INIT;
+    slri_text_puts(&text, "#define " SLRI_SELECT_MACRO " 1\n"); // compilers that are exponential in branches get none
     for (int i = 0; i < 8 && library->part[i]; i++)
         slri_text_puts(&text, library->part[i]);
     library->put_calls(&text);

@@ -171,6 +171,41 @@ static void no_double_and_no_function_that_is_not_there_is_left(void **state)
     slri_module_destroy(source);
 }
 
+static uint32_t branches(const struct slri_block *block)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        found += in->op == SLRI_OP_IF || in->op == SLRI_OP_SWITCH;
+        for (int part = 0; part < 3; part++)
+            found += branches(in->body[part]);
+    }
+    return found;
+}
+
+// SwiftShader's compiler takes twice as long and twice the memory for each branch within a loop, and a kernel of
+// batched launches is a loop. So functions that are called for an operator have none, also none as words.
+static void functions_in_place_of_operators_have_no_branches(void **state)
+{
+    (void)state;
+    struct slri_module *words = NULL,
+                       *source = compile_text(
+                           "__global__ void k(double *d, float *f, long long *l) { int i = threadIdx.x;"
+                           "f[i] = f[i] / f[i + 1] + sqrtf(f[i + 2]);"
+                           "d[i] = (d[i] + d[i + 1] - d[i + 2] * d[i + 3]) / d[i + 4] + sqrt(d[i + 5]) + f[i] + i;"
+                           "d[i + 1] = -d[i + 1]; l[i] = (long long)d[i + 1] + (int)d[i + 2] + (d[i] < d[i + 1]);"
+                           "l[i + 1] = d[i + 2] == d[i + 3]; f[i + 1] = (float)d[i]; d[i + 2] = (double)l[i + 2]; }"),
+                       *linked = linked_of(source);
+    assert_int_equal(slri_words_kernel(linked, linked->entry, NULL, &words), SLR_OK);
+    assert_in_range(words->functions, 20, 60);
+    for (uint32_t i = 0; i < words->functions; i++)
+        if (branches(words->function[i]->body) > 0)
+            fail_msg("%s has %u branches", words->function[i]->name, branches(words->function[i]->body));
+    slri_module_destroy(words);
+    slri_module_destroy(linked);
+    slri_module_destroy(source);
+}
+
 static void refused(const char *text, const char *place, const char *advice)
 {
     struct slri_module *made = NULL, *source = compile_text(text);
@@ -195,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_quotient_and_a_root_are_calls),
         cmocka_unit_test(functions_of_a_warp_are_made_of_shared_memory_or_of_subgroups),
         cmocka_unit_test(no_double_and_no_function_that_is_not_there_is_left),
+        cmocka_unit_test(functions_in_place_of_operators_have_no_branches),
         cmocka_unit_test(what_takes_too_many_doubles_is_refused_with_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,7 +168,7 @@ SLRI_ORDERED(u64, slri_u64)
 SLRI_FN slri_i32 slri_abs_i32(slri_i32 x) { return x < 0 ? (slri_i32)(0u - (slri_u32)x) : x; }
 SLRI_FN slri_i64 slri_abs_i64(slri_i64 x) { return x < 0 ? (slri_i64)(0u - (slri_u64)x) : x; }
 SLRI_FN slri_i32 slri_clz(slri_i32 x) { return x ? __builtin_clz((slri_u32)x) : 32; }
-SLRI_FN slri_i32 slri_clzll(slri_i64 x) { return x ? __builtin_clzll((slri_u64)x) : 64; }
+SLRI_FN slri_i32 slri_clzll(slri_i64 x) { return __builtin_clzll((slri_u64)x | 1) + (x == 0); }
 SLRI_FN slri_i32 slri_ffs(slri_i32 x) { return x ? __builtin_ctz((slri_u32)x) + 1 : 0; }
 SLRI_FN slri_i32 slri_ffsll(slri_i64 x) { return x ? __builtin_ctzll((slri_u64)x) + 1 : 0; }
 

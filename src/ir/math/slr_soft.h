@@ -4,6 +4,8 @@
 //
 // A magnitude that is to be rounded has its highest bit at 62, above 52 of the result and 10 below; the last of these
 // also stands for all that was lost below it.
+//
+// Both sides of each `?:` are short and make no call: lang/library.c leaves no branch of such.
 
 typedef unsigned long long slri_soft;
 
@@ -170,8 +172,8 @@ static int slri_soft_ge(slri_soft a, slri_soft b)
 static slri_soft slri_soft_of(slri_soft sign, slri_soft m)
 {
     int zeros = __clzll((long long)(m | 1));
-    slri_soft moved = m << zeros;
-    return m ? slri_soft_round(sign, 1023 + 63 - zeros, moved >> 1 | (moved & 1)) : sign;
+    slri_soft moved = m << zeros, r = slri_soft_round(sign, 1023 + 63 - zeros, moved >> 1 | (moved & 1));
+    return m ? r : sign;
 }
 
 static slri_soft slri_soft_from_u64(slri_soft a)
@@ -180,7 +182,8 @@ static slri_soft slri_soft_from_u64(slri_soft a)
 }
 static slri_soft slri_soft_from_i64(long long a)
 {
-    return a < 0 ? slri_soft_of(SLRI_SOFT_SIGN, 0 - (slri_soft)a) : slri_soft_of(0, (slri_soft)a);
+    slri_soft bits = (slri_soft)a;
+    return slri_soft_of(bits & SLRI_SOFT_SIGN, a < 0 ? 0 - bits : bits);
 }
 static slri_soft slri_soft_from_u32(unsigned a)
 {
@@ -264,7 +267,8 @@ static float slri_soft_narrow(slri_soft a, int to_odd)
     int e = slri_soft_exponent(magnitude) - 1023 + 127;
     slri_soft m = slri_soft_above(slri_soft_fraction(magnitude), e < 1 ? 1 - e : 0);
     unsigned low = (unsigned)m & 0x1fffffff, r = ((unsigned)(e < 1 ? 0 : e - 1) << 23) + (unsigned)(m >> 29);
-    r = to_odd ? r | (low != 0) : r + (low > 0x10000000 || (low == 0x10000000 && (r & 1)));
+    unsigned up = low > 0x10000000 || (low == 0x10000000 && (r & 1));
+    r = to_odd ? r | (low != 0) : r + up;
     r = e > 254 || r > 0x7f800000 ? (to_odd ? 0x7f7fffffu : 0x7f800000u) : r;
     r = magnitude == SLRI_SOFT_INF ? 0x7f800000u : r;
     return __uint_as_float(magnitude > SLRI_SOFT_INF ? 0x7fc00000u : sign | r);

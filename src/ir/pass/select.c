@@ -247,7 +247,7 @@ static slri_reg value_in(const struct side *side, slri_reg reg)
 
 static enum slri_kind bits_of(enum slri_kind kind)
 {
-    return kind == SLRI_F32 ? SLRI_I32 : kind == SLRI_F64 ? SLRI_I64 : kind;
+    return kind == SLRI_F32 ? SLRI_U32 : kind == SLRI_F64 ? SLRI_I64 : kind;
 }
 
 static slri_reg take_bits(struct selecting *s, slri_reg value)
@@ -256,7 +256,7 @@ static slri_reg take_bits(struct selecting *s, slri_reg value)
     if (kind == bits_of(kind))
         return value;
     slri_reg bits = new_reg(s, bits_of(kind));
-    write_math(s, bits, kind == SLRI_F32 ? SLRI_MATH_FLOAT_AS_INT : SLRI_MATH_DOUBLE_AS_LONGLONG, value);
+    write_math(s, bits, kind == SLRI_F32 ? SLRI_MATH_FLOAT_AS_UINT : SLRI_MATH_DOUBLE_AS_LONGLONG, value);
     return bits;
 }
 
@@ -272,7 +272,7 @@ static void write_choice(struct selecting *s, slri_reg mask, slri_reg reg, slri_
         return;
     }
     slri_reg result = make_op(s, SLRI_OP_XOR, bits, taken, no);
-    write_math(s, reg, kind == SLRI_F32 ? SLRI_MATH_INT_AS_FLOAT : SLRI_MATH_LONGLONG_AS_DOUBLE, result);
+    write_math(s, reg, kind == SLRI_F32 ? SLRI_MATH_UINT_AS_FLOAT : SLRI_MATH_LONGLONG_AS_DOUBLE, result);
 }
 
 // All bits of an I32 where the test is not zero.
