@@ -40,8 +40,9 @@ slr_status slri_canary_check(struct slri_canary *canary, slri_canary_run *run, v
 
 slr_status slri_canary_ended(const struct slri_canary *canary, const char *name, const char *kernel)
 {
-    return SLRI_FAIL(UNSUPPORTED,
-                     "%s: a thread's loops take more than the %llu turns after which the driver of device '%s' ends "
-                     "them; let each thread do less, or take another device",
-                     kernel, (unsigned long long)slri_canary_turns(canary), name);
+    return SLRI_FAIL(
+        UNSUPPORTED,
+        "%s: a thread's loops took the %llu turns that '%s' allows; lower max_batch (--window), do less in "
+        "a thread, or take another device",
+        kernel, (unsigned long long)slri_canary_turns(canary), name);
 }

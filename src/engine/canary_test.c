@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/canary.h"
 #include "base/status.h"
+#include "engine/relaunch.h"
+
+#include <slipring/ring.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,8 +73,22 @@ static void driver_that_ends_loops_is_found_with_their_turns(void **state)
     assert_int_equal(w->turns, 65535);
     assert_int_equal(slri_canary_turns(&w->canary), 65535);
     assert_int_equal(slri_canary_ended(&w->canary, "here:0", "kernel sum"), SLR_UNSUPPORTED);
-    assert_non_null(strstr(slr_error_message(), "kernel sum: a thread's loops take more than the 65535 turns"));
+    assert_non_null(strstr(slr_error_message(), "kernel sum: a thread's loops took the 65535 turns"));
     assert_non_null(strstr(slr_error_message(), "here:0"));
+}
+
+// What a ring kernel says of its failure has room for all of it, also with a device that is named by its UUID.
+static void a_ring_kernel_is_told_what_to_set(void **state)
+{
+    struct world *w = *state;
+    w->driver = (struct driver){.most = 65535, .ends_later_ones = true};
+    assert_int_equal(check(w), SLR_OK);
+    assert_int_equal(
+        slri_canary_ended(&w->canary, "vulkan:8f2c0a11-0000-0000-0000-000000000000", "kernel handler_of_16"),
+        SLR_UNSUPPORTED);
+    assert_non_null(strstr(slr_error_message(), "lower max_batch (--window)"));
+    assert_true(strlen(slr_error_message()) < sizeof((struct slri_relaunch *)0)->why);
+    assert_true(strlen(slr_error_message()) < sizeof((slr_ring_stats *)0)->last_failure);
 }
 
 static void kernels_are_refused_where_they_could_not_notice(void **state)
@@ -100,6 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(driver_that_ends_no_loop_lets_all_turns_be_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(driver_that_ends_loops_is_found_with_their_turns, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_ring_kernel_is_told_what_to_set, set_up, tear_down),
         cmocka_unit_test_setup_teardown(kernels_are_refused_where_they_could_not_notice, set_up, tear_down),
         cmocka_unit_test_setup_teardown(canary_runs_once_but_again_where_it_failed, set_up, tear_down),
     };

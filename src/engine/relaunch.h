@@ -62,7 +62,7 @@ struct slri_relaunch {
     slr_status begun;
     uint64_t begin;             // a look at the clock; 0: nobody watches
     uint64_t began_ns, took_ns; // of the last dispatch, by the clock of slri_tick_ns; took_ns 0: nobody watched
-    char why[160];              // the last one failed
+    char why[192];              // the last one failed
     struct slri_relaunch *next; // of those that the owner has packed something for
 };
 
