@@ -38,18 +38,6 @@ __device__ void slr_handle(unsigned *R)
     R[SLR_RECORD] = 0u;
 }
 
-// What the handler is given: the message at `at`, and where in S its replies go.
-__device__ void slr_give(const unsigned *S, const unsigned *P, unsigned *R, unsigned port, unsigned q, unsigned at)
-{
-    unsigned instance = S[at + MB_INSTANCE];
-    R[SLR_SLOT] = at;
-    R[SLR_STATE] = MB_SIZE(MB_SHARDS) > 1u ? instance / MB_SIZE(MB_SHARDS) : instance;
-    if (MB_SIZE(MB_MAX_REPLIES) != 0u) {
-        R[SLR_LANE] = (mb_reply_lane_of(S, P, port) + MB_REPLY_SLOTS + MB_PAYLOAD) * 4u;
-        R[SLR_POSITION] = P[q + MBQ_REPLIES];
-    }
-}
-
 // Message k of the batch has faulted.
 __device__ void slr_fault(unsigned *S, unsigned *P, unsigned *R, const struct slri_resident_entry *entry, unsigned k)
 {
@@ -161,6 +149,18 @@ __device__ void slr_find(unsigned *S, unsigned *P, unsigned *R, struct slri_resi
     R[SLR_IDLE] = idle;
 }
 
+// What the handler is given: the message at `at`, and where in S its replies go.
+__device__ void slr_give(const unsigned *S, const unsigned *P, unsigned *R, unsigned port, unsigned q, unsigned at)
+{
+    unsigned instance = S[at + MB_INSTANCE];
+    R[SLR_SLOT] = at;
+    R[SLR_STATE] = MB_SIZE(MB_SHARDS) > 1u ? instance / MB_SIZE(MB_SHARDS) : instance;
+    if (MB_SIZE(MB_MAX_REPLIES) != 0u) {
+        R[SLR_LANE] = (mb_reply_lane_of(S, P, port) + MB_REPLY_SLOTS + MB_PAYLOAD) * 4u;
+        R[SLR_POSITION] = P[q + MBQ_REPLIES];
+    }
+}
+
 // All threads of the group: the batch's messages, one after the other.
 __device__ void slr_serve(unsigned *S, unsigned *P, unsigned *R, struct slri_resident_entry *entry, unsigned batch)
 {
@@ -215,9 +215,16 @@ __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsig
     }
 }
 #else
-// Of one thread. There are drivers that run all branches of what they compile, and jump at the ends of loops alone. So
-// the outer loop has what is rare, and a message that comes alone passes through the inner one alone, which knows what
-// only the outer one changes.
+// Of one thread. There are drivers that run all branches of what they compile, and jump at the ends of loops alone; and
+// put each function where it is called, with all that it begins with. So there are loops in loops, and the text of a
+// message is in one piece, without loops where it has at most one reply:
+// - the outermost has what is rare;
+// - the next looks at all that may change what the outermost has found;
+// - the next handles messages, knowing the words that it needs of P. It stores new ones to P at once, because the host
+//   goes on from there if the device is lost;
+// - the innermost polls the one word that shows the next message of the only port, if there is just one.
+#define SLR_TURNS 256u // of the innermost loop, and messages, until all else is looked at again: some 2 us on a CPU
+#define SLR_PASSES 8u  // of most_idle, which counts short ones, for so long a pass
 
 // Whether the owner's own words let it take a message without a whole look.
 __device__ unsigned slr_is_quiet(const unsigned *P, const struct slri_resident_entry *entry)
@@ -250,51 +257,18 @@ __device__ unsigned slr_only(const unsigned *S, const unsigned *P)
     return only;
 }
 
-// Whether the first message of the only lane that shows any can be taken by itself: it is of the lane's one priority,
-// has no credit of its port's own, and its replies have room.
-__device__ unsigned slr_is_plain(unsigned *S, unsigned *P, unsigned port, unsigned q, unsigned at)
+// 1 + the only port there is, which is not gone; 0: there are none, or several.
+__device__ unsigned slr_sole(const unsigned *P)
 {
-    unsigned lane = mb_lane_of(S, P, port);
-    if (MB_MARK(lane) > 256u || (S[at + MB_HEAD] & (MB_FLAG_GRANTED | MB_FLAG_TIMED)) != 0u ||
-        mb_is_gone(P, port) != 0u) {
-        return 0u;
-    }
-    if (MB_SIZE(MB_MAX_REPLIES) == 0u) {
-        return 1u;
-    }
-    unsigned end = P[q + MBQ_REPLIES] + MB_SIZE(MB_MAX_REPLIES), most = MB_SIZE(MB_REPLY_MASK) + 1u;
-    if (end - P[q + MBQ_READ_SEEN] > most) { // acquire: as in mb_has_room
-        P[q + MBQ_READ_SEEN] = MB_ACQUIRE(lane + MB_REPLY_READ);
-        return end - P[q + MBQ_READ_SEEN] <= most ? 1u : 0u;
-    }
-    return 1u;
-}
-
-// The handler has done with a message: its replies get their headers.
-__device__ void slr_head_replies(unsigned *S, unsigned *P, unsigned port, unsigned q, unsigned at, unsigned replies)
-{
-    if (MB_SIZE(MB_MAX_REPLIES) != 0u && replies != 0u && mb_is_gone(P, port) == 0u) {
-        unsigned lane = mb_reply_lane_of(S, P, port), first = P[q + MBQ_REPLIES];
-        for (unsigned n = 0u; n < replies; ++n) {
-            mb_head_slot(S, mb_reply_slot(S, lane, first + n), at, 0u);
+    unsigned sole = 0u, ports = 0u;
+    for (unsigned word = 0u; word < MB_SIZE(MB_PORT_WORDS); ++word) {
+        unsigned bits = P[MBP_SET(word)];
+        if (bits != 0u) {
+            sole = word * 32u + 32u - (unsigned)__clz((int)bits);
+            ports += (bits & (bits - 1u)) != 0u ? 2u : 1u;
         }
-        P[q + MBQ_REPLIES] = first + replies;
-        P[MBP_REPLIED] += replies;
     }
-    P[MBP_HANDLED] += 1u;
-}
-
-// What mb_finish does, of a message that came alone.
-__device__ void slr_publish(unsigned *S, unsigned *P, unsigned port, unsigned q)
-{
-    unsigned owner = P[MBP_OWNER];
-    if (MB_SIZE(MB_MAX_REPLIES) != 0u) {
-        mb_publish_behind(S, P, port, q);
-        MB_STORE(owner + MB_REPLIED, P[MBP_REPLIED]);
-    }
-    MB_PUBLISH(owner + MB_HANDLED, P[MBP_HANDLED]);
-    mb_retire(S, P);
-    P[MBP_TURN] = port + 1u;
+    return ports == 1u && mb_is_gone(P, sole - 1u) == 0u ? sole : 0u;
 }
 
 // What the inner loop has left: a fault of the batch's last message so far, and the end of the batch.
@@ -319,7 +293,7 @@ __device__ unsigned slr_settle(unsigned *S, unsigned *P, unsigned *R, struct slr
 __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsigned *C, unsigned chains, unsigned *P,
                          struct slri_resident_table *table)
 {
-    unsigned launch = table->launch, most = table->most_idle, next = SLR_LOOKS;
+    unsigned launch = table->launch, most = table->most_idle, next = SLR_LOOKS, owner = P[MBP_OWNER];
     unsigned done = 0u, port = 0u, q = 0u, at = 0u, has_faulted = 0u; // done: messages of the batch, and the last one
     R[SLR_IDLE] = 0u;
     while (next != SLR_ENDS) {
@@ -332,6 +306,8 @@ __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsig
         }
         unsigned idle = R[SLR_IDLE], held = entry->held, control = P[MBP_CONTROL], epoch = P[MBP_EPOCH];
         unsigned batch = R[SLR_BATCH]; // what was kept back waits for a whole look
+        unsigned sole = batch == 0u ? slr_sole(P) : 0u, handled = P[MBP_HANDLED], replied = P[MBP_REPLIED];
+        unsigned not_handled = P[MBP_FAULTED] + P[MBP_DROPPED] + P[MBP_IN_DOUBT] - P[MBP_GRANTED_RETIRED];
         next = done != 0u ? SLR_STRAIGHT : R[SLR_NEXT];
         if (next == SLR_STRAIGHT && batch == 0u && slr_is_quiet(P, entry) == 0u) {
             next = SLR_LOOKS;
@@ -339,49 +315,110 @@ __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsig
         has_faulted = 0u;
         while (next == SLR_STRAIGHT) {
             unsigned found = batch;
-            while (found == 0u) {
-                found = SLR_LOAD(entry->hold) != held || MB_ACQUIRE(MB_CONTROL) + 1u != control ||
-                                MB_ACQUIRE(MB_PORT_EPOCH) != epoch
-                            ? SLR_OTHER
-                            : slr_only(S, P);
-                idle = idle + 1u;
-                if (idle >= most || SLR_LOAD(table->stop) == launch) {
-                    found = SLR_OTHER;
+            do {
+                if (batch == 0u) {
+                    found = SLR_LOAD(entry->hold) != held || MB_ACQUIRE(MB_CONTROL) + 1u != control ||
+                                    MB_ACQUIRE(MB_PORT_EPOCH) != epoch || idle >= most ||
+                                    SLR_LOAD(table->stop) == launch
+                                ? SLR_OTHER
+                            : sole != 0u ? sole
+                                         : slr_only(S, P);
+                    idle = idle + (sole != 0u ? SLR_PASSES : 1u);
                 }
-            }
+            } while (found == 0u);
+            unsigned watches = sole != 0u && found != SLR_OTHER ? 1u : 0u, turns = watches != 0u ? SLR_TURNS : 1u;
+            unsigned shows = watches == 0u && found != SLR_OTHER ? 1u : 0u;
+            next = found == SLR_OTHER ? SLR_LOOKS : SLR_STRAIGHT;
             if (batch != 0u) {
                 port = P[MBP_BATCH(done)];
-                q = P[MBP_BATCH(done) + 3u];
-                at = P[MBP_BATCH(done) + 1u];
             } else if (found != SLR_OTHER) {
                 port = found - 1u;
-                q = mb_port(P, port);
-                at = mb_lane_slot(S, mb_lane_of(S, P, port), P[q + MBQ_NEXT_IN]);
-                found = slr_is_plain(S, P, port, q, at) != 0u ? found : SLR_OTHER;
             }
-            if (found == SLR_OTHER) {
-                next = SLR_LOOKS;
-            } else {
-                slr_give(S, P, R, port, q, at);
-                slr_handle(R);
-                idle = 0u;
-                if (batch == 0u) {
-                    P[q + MBQ_NEXT_IN] += 1u;
-                } else {
-                    done = done + 1u;
-                }
-                if (R[SLR_RECORD + RL_FAULT] != 0u) {
-                    has_faulted = 1u;
-                    next = SLR_LOOKS;
-                } else {
-                    slr_head_replies(S, P, port, q, at, R[SLR_RECORD + RL_REPLIES]);
-                    if (batch == 0u) {
-                        slr_publish(S, P, port, q);
-                    } else if (done == batch) {
+            q = mb_port(P, port);
+            unsigned lane = mb_lane_of(S, P, port), replies_at = mb_reply_lane_of(S, P, port);
+            unsigned position = P[q + MBQ_NEXT_IN], first = P[q + MBQ_REPLIES], read = P[q + MBQ_READ_SEEN];
+            unsigned is_gone = mb_is_gone(P, port);
+            at = batch != 0u ? P[MBP_BATCH(done) + 1u] : mb_lane_slot(S, lane, position);
+            R[SLR_LANE] = (replies_at + MB_REPLY_SLOTS + MB_PAYLOAD) * 4u;
+            do {
+                do { // acquire: as mb_shows
+                    shows = shows | (watches & (MB_ACQUIRE(at + MB_SEQUENCE) == position + 1u ? 1u : 0u));
+                    turns = turns - 1u;
+                } while (((shows == 0u) & (turns != 0u)) != 0);
+                // Whether a message can be taken by itself: it is of the lane's one priority, has no credit of its
+                // port's own, and its replies have room. No other port may have come before it was sent: that one's
+                // message could be the more urgent one. Acquires in order: a new epoch is seen behind the message.
+                if (shows != 0u && batch == 0u) {
+                    unsigned head = S[at + MB_HEAD], end = first + MB_SIZE(MB_MAX_REPLIES);
+                    if (end - read > MB_SIZE(MB_REPLY_MASK) + 1u) { // acquire: as in mb_has_room
+                        read = MB_ACQUIRE(lane + MB_REPLY_READ);
+                        P[q + MBQ_READ_SEEN] = read;
+                    }
+                    unsigned is_more = MB_MARK(lane) > 256u | (head & (MB_FLAG_GRANTED | MB_FLAG_TIMED)) != 0u;
+                    is_more = is_more | MB_ACQUIRE(MB_PORT_EPOCH) != epoch | is_gone;
+                    is_more = is_more | (MB_SIZE(MB_MAX_REPLIES) != 0u & end - read > MB_SIZE(MB_REPLY_MASK) + 1u);
+                    if (is_more != 0u) {
+                        shows = 0u;
                         next = SLR_LOOKS;
                     }
                 }
-            }
+                if (shows != 0u) {
+                    unsigned instance = S[at + MB_INSTANCE];
+                    R[SLR_SLOT] = at;
+                    R[SLR_STATE] = MB_SIZE(MB_SHARDS) > 1u ? instance / MB_SIZE(MB_SHARDS) : instance;
+                    R[SLR_POSITION] = first;
+                    slr_handle(R);
+                    idle = 0u;
+                    if (batch == 0u) {
+                        position = position + 1u;
+                        P[q + MBQ_NEXT_IN] = position;
+                    } else {
+                        done = done + 1u;
+                    }
+                    has_faulted = R[SLR_RECORD + RL_FAULT] != 0u ? 1u : 0u;
+                    next = has_faulted != 0u || (batch != 0u && done == batch) ? SLR_LOOKS : SLR_STRAIGHT;
+                }
+                if (shows != 0u && has_faulted == 0u) {
+                    // As mb_handled, and as mb_finish of a message that came alone: its replies, then its credit.
+                    unsigned replies = is_gone != 0u ? 0u : R[SLR_RECORD + RL_REPLIES], slot = 0u;
+                    handled = handled + 1u;
+                    P[MBP_HANDLED] = handled;
+                    if (MB_SIZE(MB_MAX_REPLIES) != 0u) {
+                        replied = replied + replies;
+                        P[MBP_REPLIED] = replied;
+                        P[q + MBQ_REPLIES] = first + replies;
+                    }
+                    if (MB_SIZE(MB_MAX_REPLIES) == 1u) {
+                        slot = mb_reply_slot(S, replies_at, first);
+                        if (replies != 0u) {
+                            mb_head_slot(S, slot, at, 0u);
+                        }
+                    } else {
+                        for (unsigned n = 0u; n < replies; ++n) {
+                            mb_head_slot(S, mb_reply_slot(S, replies_at, first + n), at, 0u);
+                        }
+                    }
+                    first = first + replies;
+                    if (batch == 0u) {
+                        if (MB_SIZE(MB_MAX_REPLIES) == 1u) {
+                            if (replies != 0u) {
+                                MB_PUBLISH(slot + MB_SEQUENCE, first); // its payload and header
+                                P[q + MBQ_PUBLISHED] = first;
+                            }
+                        } else if (MB_SIZE(MB_MAX_REPLIES) != 0u) {
+                            mb_publish_behind(S, P, port, q);
+                        }
+                        if (MB_SIZE(MB_MAX_REPLIES) != 0u) {
+                            MB_STORE(owner + MB_REPLIED, replied);
+                        }
+                        MB_PUBLISH(owner + MB_HANDLED, handled);
+                        MB_RELEASE(owner + MB_RETIRED, handled + not_handled); // as mb_retire
+                        P[MBP_TURN] = port + 1u;
+                        at = mb_lane_slot(S, lane, position);
+                    }
+                }
+                shows = 0u;
+            } while (((turns != 0u) & (next == SLR_STRAIGHT)) != 0);
         }
         R[SLR_IDLE] = idle;
         if (has_faulted != 0u && batch == 0u) { // as if a whole look had claimed it

@@ -244,6 +244,17 @@ static slri_reg find_first(struct slri_lowering *l, slri_reg chains, slri_reg fu
     return at;
 }
 
+// In a kernel that stays a call handles one message: no loop, of which there are drivers that run a turn too many, with
+// no thread in it.
+static void write_one(struct slri_lowering *l)
+{
+    const struct slri_lower_message m = {.at = slri_lower_convert(l, SLRI_I64, first_of(l, SLRI_NO_REG)),
+                                         .record = slri_lower_const(l, SLRI_I64, SLRI_STAY_RECORD_AT)};
+    slri_reg stopped = slri_lower_variable(l, SLRI_U32, "stopped");
+    slri_lower_set_const(l, stopped, SLRI_U32, 0);
+    call_once(l, &m, whole_fuel(l), stopped);
+}
+
 static void write_kernel(struct slri_lowering *l, slri_reg chains)
 {
     slri_reg fuel = slri_lower_variable(l, SLRI_U64, "fuel"), at = find_first(l, chains, fuel);
@@ -305,7 +316,10 @@ static bool make_kernel(struct slri_lowering *l, struct slri_types *types, slri_
     *chains = slri_lower_reg(l, SLRI_U32);
     if (l->around)
         slri_lower_set_const(l, *chains, SLRI_U32, 1);
-    write_kernel(l, *chains);
+    if (l->around && !l->is_block && !l->is_batch)
+        write_one(l);
+    else
+        write_kernel(l, *chains);
     return !l->out_of_memory;
 }
 
