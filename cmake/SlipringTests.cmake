@@ -562,8 +562,10 @@ if(VULKAN_INCLUDE_DIR AND EXISTS ${vulkan_words} AND TARGET slipring_cts AND NOT
     set_property(TEST tests/vulkan/persistent APPEND PROPERTY ENVIRONMENT
         SLIPRING_TEST_RING_DEVICE=vulkan:0?ring=persistent)
     slipring_register(tests/vulkan/staying_words tests_vulkan_staying_test)
+    slipring_register(tests/vulkan/traffic_words tests_vulkan_traffic_test)
     set_property(TEST tests/vulkan/cts_words tests/vulkan/cts_persistent tests/vulkan/persistent
-        tests/vulkan/staying_words APPEND PROPERTY ENVIRONMENT VK_ICD_FILENAMES=${vulkan_words} VK_DRIVER_FILES=${vulkan_words})
+        tests/vulkan/staying_words tests/vulkan/traffic_words APPEND PROPERTY ENVIRONMENT
+        VK_ICD_FILENAMES=${vulkan_words} VK_DRIVER_FILES=${vulkan_words})
 endif()
 
 # The suite once more, and random programs, on a driver that runs the CUDA text itself, compiled by the host's compiler.

@@ -220,11 +220,12 @@ __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsig
 // message is in one piece, without loops where it has at most one reply:
 // - the outermost has what is rare;
 // - the next looks at all that may change what the outermost has found;
-// - the next handles messages, knowing the words that it needs of P. It stores new ones to P at once, because the host
-//   goes on from there if the device is lost;
+// - the next handles messages, knowing the words that it needs of P. It stores new ones to P at once: what comes next
+//   reads them there, and the host goes on from there if the device is lost;
 // - the innermost polls the one word that shows the next message of the only port, if there is just one.
-#define SLR_TURNS 256u // of the innermost loop, and messages, until all else is looked at again: some 2 us on a CPU
-#define SLR_PASSES 8u  // of most_idle, which counts short ones, for so long a pass
+#define SLR_TURNS 256u // of the innermost loop, until all else is looked at again: some 2 us on a CPU
+#define SLR_A_MESSAGE (SLR_TURNS / MB_BATCH) // turns: a command waits for no more messages than a batch has
+#define SLR_PASSES 8u                        // of most_idle, which counts short ones, for so long a pass
 
 // Whether the owner's own words let it take a message without a whole look.
 __device__ unsigned slr_is_quiet(const unsigned *P, const struct slri_resident_entry *entry)
@@ -368,6 +369,7 @@ __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsig
                     R[SLR_STATE] = MB_SIZE(MB_SHARDS) > 1u ? instance / MB_SIZE(MB_SHARDS) : instance;
                     R[SLR_POSITION] = first;
                     slr_handle(R);
+                    turns = turns > SLR_A_MESSAGE ? turns - SLR_A_MESSAGE : 0u;
                     idle = 0u;
                     if (batch == 0u) {
                         position = position + 1u;
