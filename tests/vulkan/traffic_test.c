@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A persistent ring kernel on Vulkan polls one word while it has one port, and takes messages straight from there
-// (engine/device/stay.h). Here is what may come in between: another port, several replies or none, a fault, or a
-// command. Only where a kernel can stay.
+// (engine/device/stay.h). Here is what may come in between: another port, several replies or none, a fault, a command,
+// and the loss of the device. Only where a kernel can stay.
 #define _POSIX_C_SOURCE 200809L
 #include "tests/ring/ring_test.h"
 #include "tests/vulkan/vulkan_test.h"
 
 #include <pthread.h>
+#include <vulkan/vulkan_core.h>
 
 // `value`: the low byte says how often it is answered; `port`: turns that it takes. More than three answers: a fault.
 static const char source[] = "struct message { unsigned value, port; };\n"
@@ -221,6 +222,7 @@ struct load {
     uint8_t *seen;     // how often each number was answered or given back
     uint32_t sent;     // accepted
     uint32_t answered; // in order
+    uint32_t most;     // to send; 0: MOST
     uint32_t turns;    // that each takes
     uint32_t wrong;    // replies that were not the next one's
     bool stops;        // atomic
@@ -243,7 +245,7 @@ static void take_reply(struct load *load, uint64_t timeout_ns)
 static void *send_all(void *of)
 {
     struct load *load = of;
-    while (!__atomic_load_n(&load->stops, __ATOMIC_ACQUIRE) && load->sent < MOST) {
+    while (!__atomic_load_n(&load->stops, __ATOMIC_ACQUIRE) && load->sent < (load->most ? load->most : MOST)) {
         const struct message message = {numbered(load->sent, 1), load->turns};
         const slr_status status =
             slr_send(load->b->port, address_of(load->b->ring, 0), &message, sizeof message, 1000000);
@@ -338,6 +340,62 @@ static void what_terminate_under_load_leaves_is_given_back_once(void **state)
     }
 }
 
+// The driver says so when the kernel has ended, which it does some time behind the last message that it could handle.
+static void lose_device(struct bench *b)
+{
+    uint32_t words[16] = {0};
+    slr_buffer *buffer;
+    must(slr_buffer_create(b->device, sizeof words, &buffer));
+    vulkan->failed = NULL;
+    vulkan->result = VK_ERROR_DEVICE_LOST;
+    vulkan->calls = 0;
+    __atomic_store_n(&vulkan->fail_at, 1, __ATOMIC_RELEASE);
+    gives(slr_buffer_write(buffer, 0, words, sizeof words), DEVICE_LOST);
+    __atomic_store_n(&vulkan->fail_at, 0, __ATOMIC_RELEASE);
+    slr_buffer_destroy(buffer);
+}
+
+static void a_loss_under_load_loses_no_message(void **state)
+{
+    struct bench b;
+    struct load load = {.most = 20000};
+    slr_ring_stats stats;
+    pthread_t thread;
+    (void)state;
+    set_up(&b, 1, 16);
+    begin_load(&load, &b, &thread);
+    lose_device(&b);
+    __atomic_store_n(&load.stops, true, __ATOMIC_RELEASE);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    must(slr_ring_terminate(b.ring, 0, give_back, &load, &stats));
+    assert_true(load.sent > 0);
+    check_load(&load, &stats);
+    tear_down(&b);
+}
+
+// There is room for 16 replies, so the messages behind those wait for their reader when the device is lost.
+static void what_waits_for_room_at_a_loss_is_given_back_once(void **state)
+{
+    enum { ASKED = 100, SENT = 26, FIT = 16 };
+    struct bench b;
+    struct load load = {.b = &b, .seen = calloc(MOST, 1)};
+    slr_ring_stats stats;
+    (void)state;
+    assert_non_null(load.seen);
+    set_up(&b, 1, FIT);
+    for (; load.sent < ASKED + SENT; ++load.sent) {
+        send_slow(b.port, b.ring, numbered(load.sent, 1), 0, 128);
+        if (load.sent < ASKED)
+            take_reply(&load, LONG);
+    }
+    lose_device(&b);
+    must(slr_ring_terminate(b.ring, 0, give_back, &load, &stats));
+    assert_int_equal(stats.handled, ASKED + FIT);
+    assert_int_equal(stats.undelivered, SENT - FIT);
+    check_load(&load, &stats);
+    tear_down(&b);
+}
+
 // Whether a kernel can stay on the Vulkan that is here.
 static bool one_can_stay(void)
 {
@@ -359,6 +417,8 @@ int main(void)
         cmocka_unit_test(a_fault_in_the_midst_leaves_the_others_as_they_are),
         cmocka_unit_test(a_pause_under_load_holds_all_back_and_loses_none),
         cmocka_unit_test(what_terminate_under_load_leaves_is_given_back_once),
+        cmocka_unit_test(a_loss_under_load_loses_no_message),
+        cmocka_unit_test(what_waits_for_room_at_a_loss_is_given_back_once),
     };
     return load_vulkan() && one_can_stay() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_VULKAN;
 }
