@@ -258,18 +258,19 @@ __device__ unsigned slr_only(const unsigned *S, const unsigned *P)
     return only;
 }
 
-// 1 + the only port there is, which is not gone; 0: there are none, or several.
+// 1 + the only port there is; 0: there are none, or several. Where slr_is_quiet, nothing is left of those that are
+// gone, and a new port in their lanes has a new epoch.
 __device__ unsigned slr_sole(const unsigned *P)
 {
     unsigned sole = 0u, ports = 0u;
     for (unsigned word = 0u; word < MB_SIZE(MB_PORT_WORDS); ++word) {
-        unsigned bits = P[MBP_SET(word)];
+        unsigned bits = P[MBP_SET(word)] & ~P[MBP_GONE(word)];
         if (bits != 0u) {
             sole = word * 32u + 32u - (unsigned)__clz((int)bits);
             ports += (bits & (bits - 1u)) != 0u ? 2u : 1u;
         }
     }
-    return ports == 1u && mb_is_gone(P, sole - 1u) == 0u ? sole : 0u;
+    return ports == 1u ? sole : 0u;
 }
 
 // What the inner loop has left: a fault of the batch's last message so far, and the end of the batch.
