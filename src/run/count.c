@@ -23,14 +23,22 @@
 #define MESSAGE (MOST_BINDINGS + 1u)
 #define PLACES (MOST_BINDINGS + 2u)
 
+// How a value differs among the threads of a row, which differ in threadIdx.x alone.
+enum spread {
+    SAME,
+    LINEAR, // it grows by the same `step` from each thread to the next, if nothing wraps
+    VARYING
+};
+
 struct value {
     uint64_t bits;
     bool known;
-    bool varies; // among the threads of a row, which differ in threadIdx.x alone
+    enum spread spread;
+    int64_t step; // of one that is LINEAR; 0: not known
 };
 
 struct tally {
-    uint64_t instructions, flops, flops64, common_bytes, barriers;
+    uint64_t instructions, flops, flops64, common_bytes, row_instructions, updates, scattered, barriers;
     uint64_t loaded[PLACES], stored[PLACES];
     bool at_most;
 };
@@ -200,7 +208,8 @@ static struct value load(struct frame *frame, const struct slri_instr *in)
 static struct value join_values(struct value a, struct value b)
 {
     a.known = a.known && b.known && a.bits == b.bits;
-    a.varies = a.varies || b.varies;
+    a.step = a.step == b.step ? a.step : 0;
+    a.spread = a.spread > b.spread ? a.spread : b.spread;
     return a;
 }
 
@@ -379,38 +388,115 @@ static bool is_own(struct slri_root root)
     return root.kind == SLRI_ROOT_LOCAL || root.kind == SLRI_ROOT_PARAM;
 }
 
+static enum spread spread_of(const struct frame *frame, slri_reg reg)
+{
+    return reg == SLRI_NO_REG ? SAME : frame->reg[reg].spread;
+}
+
+static enum spread most_spread(const struct frame *frame, const struct slri_instr *in)
+{
+    const slri_reg operands[] = {in->a, in->b, in->c};
+    enum spread most = SAME;
+    for (uint32_t i = 0; i < 3; ++i)
+        most = spread_of(frame, operands[i]) > most ? spread_of(frame, operands[i]) : most;
+    for (uint32_t i = 0; i < in->args; ++i)
+        most = spread_of(frame, in->arg[i].reg) > most ? spread_of(frame, in->arg[i].reg) : most;
+    return most;
+}
+
 static bool makes_varying(const struct slri_instr *in)
 {
     bool is_atomic = in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS;
     return is_atomic || in->op == SLRI_OP_WARP || in->op == SLRI_OP_CLOCK ||
-           (in->op == SLRI_OP_BUILTIN && in->imm == SLRI_BUILTIN_THREAD_X) ||
            (in->op == SLRI_OP_LOAD && is_own(in->root));
 }
 
-// Whether the threads of a row get different values of it. That they may have come here by different branches is left
-// out: it is an estimate.
-static bool varies(const struct frame *frame, const struct slri_instr *in)
+static bool is_access(const struct slri_instr *in)
 {
-    const slri_reg operands[] = {in->a, in->b, in->c};
-    for (uint32_t i = 0; i < 3; ++i)
-        if (operands[i] != SLRI_NO_REG && frame->reg[operands[i]].varies)
-            return true;
-    for (uint32_t i = 0; i < in->args; ++i)
-        if (in->arg[i].reg != SLRI_NO_REG && frame->reg[in->arg[i].reg].varies)
-            return true;
-    return makes_varying(in);
+    return in->op == SLRI_OP_LOAD || in->op == SLRI_OP_STORE ||
+           (in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS);
+}
+
+static struct value linear(int64_t step)
+{
+    return (struct value){.spread = LINEAR, .step = step};
+}
+
+// Of the sum, the difference or the product of integers; VARYING: it is none.
+static struct value spread_of_sum(const struct frame *frame, const struct slri_instr *in)
+{
+    const struct value a = frame->reg[in->a], b = in->b == SLRI_NO_REG ? (struct value){0} : frame->reg[in->b];
+    const int64_t of_a = a.spread == LINEAR ? a.step : 0, of_b = b.spread == LINEAR ? b.step : 0;
+    switch (in->op) {
+    case SLRI_OP_MOVE:
+    case SLRI_OP_CONVERT:
+        return linear(of_a);
+    case SLRI_OP_ADD:
+        return linear((int64_t)((uint64_t)of_a + (uint64_t)of_b));
+    case SLRI_OP_SUB:
+        return linear((int64_t)((uint64_t)of_a - (uint64_t)of_b));
+    case SLRI_OP_MUL:
+        if (a.spread == SAME)
+            return linear(a.known ? (int64_t)((uint64_t)of_b * a.bits) : 0);
+        if (b.spread == SAME)
+            return linear(b.known ? (int64_t)((uint64_t)of_a * b.bits) : 0);
+        break;
+    default:
+        break;
+    }
+    return (struct value){.spread = VARYING};
+}
+
+// How the results of an instruction differ within a row: `spread` and `step`. That its threads may have come here by
+// different branches is left out: it is an estimate.
+static struct value find_spread(const struct frame *frame, const struct slri_instr *in)
+{
+    const enum spread operands = most_spread(frame, in);
+    if (makes_varying(in) || operands == VARYING)
+        return (struct value){.spread = VARYING};
+    if (in->op == SLRI_OP_BUILTIN && in->imm == SLRI_BUILTIN_THREAD_X)
+        return linear(1);
+    if (operands == SAME)
+        return (struct value){.spread = SAME};
+    return slri_kind_is_float(in->kind) ? (struct value){.spread = VARYING} : spread_of_sum(frame, in);
+}
+
+// The row's threads reach neither one place nor places side by side.
+static bool is_scattered(const struct frame *frame, const struct slri_instr *in)
+{
+    if (!is_access(in) || is_own(in->root) || in->a == SLRI_NO_REG)
+        return false;
+    const struct value at = frame->reg[in->a];
+    return at.spread == VARYING || (at.spread == LINEAR && at.step != (int64_t)slri_kind_bytes(in->kind));
+}
+
+static void count_for_row(struct frame *frame, const struct slri_instr *in, enum spread spread)
+{
+    struct tally *tally = &frame->walk->tally;
+    tally->row_instructions += spread != VARYING;
+    tally->updates += spread == VARYING && in->dst != SLRI_NO_REG && (in->dst == in->a || in->dst == in->b);
+    tally->scattered += is_scattered(frame, in);
+    if (in->op == SLRI_OP_LOAD && spread == SAME && counted_place_of(frame, in->root) < PLACES)
+        tally->common_bytes += slri_kind_bytes(in->kind);
 }
 
 static void compute_in_row(struct frame *frame, const struct slri_instr *in)
 {
-    bool does_vary = varies(frame, in);
+    const struct value spread = find_spread(frame, in);
+    count_for_row(frame, in, spread.spread);
     if (frame->walk->trace)
         trace_access(frame, in);
     compute(frame, in);
-    if (in->dst != SLRI_NO_REG)
-        frame->reg[in->dst].varies = does_vary;
-    if (in->op == SLRI_OP_LOAD && !does_vary && counted_place_of(frame, in->root) < PLACES)
-        frame->walk->tally.common_bytes += slri_kind_bytes(in->kind);
+    if (in->dst != SLRI_NO_REG) {
+        frame->reg[in->dst].spread = spread.spread;
+        frame->reg[in->dst].step = spread.step;
+    }
+}
+
+// A branch is one for all threads of a row where all of them take the same.
+static void count_branch(struct frame *frame, const struct slri_instr *in)
+{
+    frame->walk->tally.row_instructions += spread_of(frame, in->a) == SAME;
 }
 
 static enum way walk_one(struct frame *frame, const struct slri_instr *in)
@@ -424,18 +510,23 @@ static enum way walk_one(struct frame *frame, const struct slri_instr *in)
         ++walk->of_line[in->where.line];
     switch (in->op) {
     case SLRI_OP_IF:
+        count_branch(frame, in);
         return walk_if(frame, in);
     case SLRI_OP_LOOP:
+        count_branch(frame, in);
         return walk_loop(frame, in);
     case SLRI_OP_SWITCH:
+        count_branch(frame, in);
         return walk_switch(frame, in);
     case SLRI_OP_CALL:
         return walk_call(frame, in);
     case SLRI_OP_RETURN:
         return walk_return(frame, in);
     case SLRI_OP_BREAK:
+        ++walk->tally.row_instructions;
         return BROKEN;
     case SLRI_OP_CONTINUE:
+        ++walk->tally.row_instructions;
         return CONTINUED;
     default:
         compute_in_row(frame, in);
@@ -495,6 +586,9 @@ static void count_add(struct tally *sum, const struct tally *one)
     sum->instructions += one->instructions;
     sum->flops += one->flops;
     sum->common_bytes += one->common_bytes;
+    sum->row_instructions += one->row_instructions;
+    sum->updates += one->updates;
+    sum->scattered += one->scattered;
     sum->barriers += one->barriers;
     sum->flops64 += one->flops64;
     sum->at_most = sum->at_most || one->at_most;
@@ -623,6 +717,9 @@ static void fill(const struct slri_count_launch *launch, const struct tally *sum
     const struct slri_entry *entry = launch->entry;
     out->instructions = scaled(sum->instructions, samples, threads);
     out->common_bytes = scaled(sum->common_bytes, samples, threads);
+    out->row_instructions = scaled(sum->row_instructions, samples, threads);
+    out->updates = scaled(sum->updates, samples, threads);
+    out->scattered = scaled(sum->scattered, samples, threads);
     out->barriers = scaled(sum->barriers, samples, threads);
     out->flops = scaled(sum->flops, samples, threads);
     out->flops64 = scaled(sum->flops64, samples, threads);

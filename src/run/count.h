@@ -35,8 +35,15 @@ struct slri_count {
     uint64_t flops, flops64; // additions, multiplications, divisions, math functions (an fma is 2); in double precision
     uint64_t accessed_bytes; // of buffers, by all threads
     uint64_t
-        common_bytes;  // of these, loads of one place by all the threads of a row, which differ in threadIdx.x alone
-    uint64_t barriers; // that threads come to, by all threads
+        common_bytes; // of these, loads of one place by all the threads of a row, which differ in threadIdx.x alone
+    // Of the instructions, those whose result is the same in all threads of a row, or grows by the same from each
+    // thread to the next. Code that runs a row's threads as lanes of vectors needs them once a row.
+    uint64_t row_instructions;
+    // Of the others, those that add to a register, as sums in loops do.
+    uint64_t updates;
+    // Accesses by which the threads of a row reach neither one place nor places side by side.
+    uint64_t scattered;
+    uint64_t barriers;     // that threads come to, by all threads
     uint64_t missed_lines; // accesses that do not find their line in the core's cache; 0 also where that is not known
     uint64_t bytes;        // of the same, of each buffer once in and once out at the most: what must be moved
     uint64_t bytes_in, bytes_out; // the two parts of that

@@ -167,6 +167,27 @@ static void loops_run_as_often_as_the_launchs_numbers_say(void **state)
     assert_int_equal(w.count.accessed_bytes, 32 * 32 * (2 * 32 + 1) * 4);
 }
 
+static void what_the_threads_of_a_row_share_is_counted(void **state)
+{
+    (void)state;
+    int n = 7;
+    struct work w = begin("__global__ void f(const float *x, float *y, int n) {\n"
+                          "    int i = threadIdx.x, j = i * n;\n"
+                          "    float sum = 0;\n"
+                          "    for (int k = 0; k < 8; k++) sum += x[j + k];\n"
+                          "    y[i] = sum + x[n];\n"
+                          "}\n",
+                          2, 64);
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_int_equal(w.count.updates, 2 * 64 * 8);
+    assert_int_equal(w.count.scattered, 2 * 64 * 8); // not y[i], whose places lie side by side, nor x[n]
+    // A thread's own: the loads and additions of the loop, the last addition, and the store.
+    assert_int_equal(w.count.instructions - w.count.row_instructions, 2 * 64 * (8 * 2 + 2));
+}
+
 static void loads_of_one_place_by_a_row_and_barriers_are_counted(void **state)
 {
     (void)state;
@@ -402,6 +423,7 @@ int main(void)
         cmocka_unit_test(what_each_blocks_first_thread_stores_is_seen),
         cmocka_unit_test(of_two_long_threads_one_is_in_the_second_half_of_the_grid),
         cmocka_unit_test(loops_run_as_often_as_the_launchs_numbers_say),
+        cmocka_unit_test(what_the_threads_of_a_row_share_is_counted),
         cmocka_unit_test(loads_of_one_place_by_a_row_and_barriers_are_counted),
         cmocka_unit_test(loads_from_a_struct_that_is_given_by_value_are_no_accesses),
         cmocka_unit_test(a_branch_on_memory_counts_both_ways),

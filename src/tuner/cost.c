@@ -19,6 +19,9 @@ static const double byte_cost = 0.5, block_cost = 400, barrier_cost = 20;
 // A line that the first cache lacks, where a core runs the threads one after the other: a core's second cache answers
 // after some 14 cycles.
 static const double line_cost = 16;
+// Where compiled code runs a row's threads as lanes of vectors. An instruction that has one result a row takes as long
+// as a quarter of a vector: compilers move much of such code out of loops. A sum is loaded and stored.
+static const double row_cost = 0.25, update_cost = 4;
 
 // A vector is full only where the code has no shorter one.
 static double cost_of_width(uint32_t width)
@@ -44,6 +47,24 @@ static double cost_of_occupancy(const struct slri_tuner *tuner, const struct slr
     return occupancy.blocks == 0 ? INFINITY : share < 0.5 ? waste * 0.5 / share : waste;
 }
 
+// A scattered access is one for each lane.
+static double cost_in_vectors(const struct slri_tuner_launch *launch, const struct slri_count *count, double lanes)
+{
+    double of_row = fmin(1, row_cost * lanes / launch->shape.block[0]);
+    double of_threads = (double)(count->instructions - count->row_instructions);
+    return of_threads + (double)count->row_instructions * of_row + (double)count->updates * update_cost +
+           (double)count->scattered * lanes;
+}
+
+static double cost_of_instructions(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch,
+                                   const struct slri_count *count)
+{
+    const struct slri_facts *facts = &tuner->kernel->program->device->facts;
+    return facts->device_class == SLR_DEVICE_CPU && facts->limits.lanes > 1 && !tuner->scatters
+               ? cost_in_vectors(launch, count, facts->limits.lanes)
+               : (double)count->instructions;
+}
+
 static double cost_of_launch(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch,
                              const struct slri_count *count)
 {
@@ -53,8 +74,8 @@ static double cost_of_launch(const struct slri_tuner *tuner, const struct slri_t
     // A row loads a place that is common to its threads once. Both counts are of samples, and rounded.
     double saved = (double)count->common_bytes * (1 - 1.0 / shape->block[0]);
     double bytes = fmax(0, (double)count->accessed_bytes - saved);
-    double work = (double)count->instructions + bytes * byte_cost + (double)count->barriers * barrier_cost +
-                  (double)count->missed_lines * line_cost;
+    double work = cost_of_instructions(tuner, launch, count) + bytes * byte_cost +
+                  (double)count->barriers * barrier_cost + (double)count->missed_lines * line_cost;
     double of_block = work / blocks * cost_of_width(shape->vector_width) + block_cost;
     uint32_t arch = tuner->kernel->program->device->facts.cuda_arch;
     return rounds * of_block * (arch ? cost_of_occupancy(tuner, launch, arch) : 1);
@@ -67,6 +88,19 @@ static uint64_t cache_of_threads(const struct slri_tuner *tuner)
     return facts->device_class == SLR_DEVICE_SOFTWARE ? facts->limits.l1_bytes : 0;
 }
 
+static slr_status count_launch(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch,
+                               struct slri_count *count)
+{
+    return slri_launch_count(launch->kernel, &launch->shape, tuner->problem->args, NULL, WALKED_STEPS,
+                             cache_of_threads(tuner), count);
+}
+
+void slri_tuner_find_scatter(struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
+{
+    struct slri_count count = {0};
+    tuner->scatters = count_launch(tuner, launch, &count) == SLR_OK && count.scattered > 0;
+}
+
 double slri_tuner_predict(void *user, uint64_t code)
 {
     struct slri_tuner *tuner = user;
@@ -75,9 +109,7 @@ double slri_tuner_predict(void *user, uint64_t code)
     double cost = NAN;
     if (slri_tuner_has_spent(tuner, PREDICTING_SHARE) || slri_tuner_ready(tuner, code, &launch) != SLR_OK)
         return NAN;
-    if (slri_launch_count(launch.kernel, &launch.shape, tuner->problem->args, NULL, WALKED_STEPS,
-                          cache_of_threads(tuner), &count) == SLR_OK &&
-        count.counted != SLRI_COUNT_UNKNOWN)
+    if (count_launch(tuner, &launch, &count) == SLR_OK && count.counted != SLRI_COUNT_UNKNOWN)
         cost = cost_of_launch(tuner, &launch, &count);
     slri_tuner_unready(&launch);
     return cost;

@@ -152,6 +152,63 @@ static void lines_that_a_core_lacks_cost_where_it_runs_threads_one_after_the_oth
     }
 }
 
+// Lanes of the vectors in which the device's code runs the threads of a row; 1: it does not.
+static uint32_t lanes_of(const char *spec)
+{
+    slr_device *device;
+    slr_device_limits limits;
+    must(slr_device_open(spec, NULL, &device));
+    must(slr_device_get_limits(device, &limits));
+    slr_device_close(device);
+    return limits.lanes;
+}
+
+// With K = 8 the places of a row's threads are 8 bytes apart, else 4. The instructions are the same.
+static void a_scattered_access_costs_one_for_each_lane(void **state)
+{
+    (void)state;
+    static const char steps[] = FOUR "#pragma slipring block f = 64\n"
+                                     "__global__ void f(const float *x, float *y, int n)\n"
+                                     "{ y[threadIdx.x * (n - (K == 8 ? 5 : 6))] = 1; }\n";
+    static const char *const devices[] = {"cpu", "cpu?engine=interpreted"};
+    EACH_HERE(i, devices)
+    {
+        double predicted[9] = {0};
+        uint32_t lanes = lanes_of(devices[i]);
+        predict_in(devices[i], steps, 64, slr_arg_signed(7), 64 * 8, predicted);
+        assert_true(predicted[2] > 0 && predicted[2] == predicted[4]);
+        assert_true(fabs(predicted[8] - predicted[2] - (lanes > 1 ? 64.0 * lanes : 0)) < 1);
+    }
+}
+
+static void what_is_the_same_for_a_row_costs_once_where_threads_are_lanes(void **state)
+{
+    (void)state;
+    static const char same[] =
+        FOUR "#pragma slipring block f = 64\n"
+             "__global__ void f(const float *x, float *y, int n)\n"
+             "{ int s = K; for (int j = 0; j < 1000; j++) s = s * 3 + n; y[threadIdx.x] = s; }\n";
+    double of_threads[9] = {0}, of_rows[9] = {0};
+    uint32_t lanes = lanes_of("cpu");
+    predict_by_k("cpu?engine=interpreted", same, 64, of_threads);
+    predict_by_k("cpu", same, 64, of_rows);
+    assert_true(of_threads[2] > 0);
+    assert_true(lanes > 1 ? of_rows[2] < of_threads[2] * (0.06 + 0.25 * lanes / 64) : of_rows[2] == of_threads[2]);
+}
+
+// What a compiler makes of scattered accesses is not foreseen.
+static void threads_are_counted_each_where_the_default_scatters(void **state)
+{
+    (void)state;
+    static const char steps[] = FOUR "#pragma slipring block f = 64\n"
+                                     "__global__ void f(const float *x, float *y, int n)\n"
+                                     "{ y[threadIdx.x * (n - (K == 8 ? 6 : 5))] = 1; }\n";
+    double of_threads[9] = {0}, of_rows[9] = {0};
+    predict_in("cpu?engine=interpreted", steps, 64, slr_arg_signed(7), 64 * 8, of_threads);
+    predict_in("cpu", steps, 64, slr_arg_signed(7), 64 * 8, of_rows);
+    assert_true(of_threads[8] > 0 && of_rows[8] == of_threads[8] && of_rows[2] == of_threads[2]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +217,9 @@ int main(void)
         CASE(the_loads_of_one_place_by_a_row_cost_as_one),
         CASE(blocks_beyond_the_cores_take_turns),
         CASE(lines_that_a_core_lacks_cost_where_it_runs_threads_one_after_the_other),
+        CASE(a_scattered_access_costs_one_for_each_lane),
+        CASE(what_is_the_same_for_a_row_costs_once_where_threads_are_lanes),
+        CASE(threads_are_counted_each_where_the_default_scatters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

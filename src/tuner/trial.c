@@ -190,6 +190,8 @@ slr_status slri_tuner_begin(struct slri_tuner *tuner)
         status = choose_launches(tuner, &launch);
     if (status == SLR_OK)
         ask_registers(tuner, &launch);
+    if (status == SLR_OK && tuner->desc->strategy == SLR_TUNE_MODEL)
+        slri_tuner_find_scatter(tuner, &launch);
     slri_tuner_unready(&launch);
     return status;
 }

@@ -64,6 +64,7 @@ struct slri_tuner {
     uint32_t launches;  // of a sample
     uint32_t units;     // of the device
     uint32_t registers; // of a thread of the default; 0: the driver does not say
+    bool scatters;      // the default's threads of a row reach places that do not lie side by side
     double *sample;     // `repeats` of a candidate, then as many of the reference
     // The fastest candidate so far. Its samples, in turn with those of a candidate, tell how fast the machine is just
     // then.
@@ -115,6 +116,8 @@ slr_tune_state slri_tuner_check(struct slri_tuner *tuner, const struct slri_tune
 slr_tune_state slri_tuner_try(void *tuner, struct slri_trial *trial);
 
 // cost.c
+// Notes whether the default scatters its accesses.
+void slri_tuner_find_scatter(struct slri_tuner *tuner, const struct slri_tuner_launch *launch);
 double slri_tuner_predict(void *tuner, uint64_t code);
 
 #endif
