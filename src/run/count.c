@@ -7,6 +7,7 @@
 #include "ir/fold.h"
 #include "run/core_cache.h"
 #include "run/interpreter_op.h"
+#include "run/spread.h"
 #include "ir/math/eval.h"
 #include "ir/math/functions.h"
 
@@ -22,20 +23,6 @@
 #define STATE MOST_BINDINGS
 #define MESSAGE (MOST_BINDINGS + 1u)
 #define PLACES (MOST_BINDINGS + 2u)
-
-// How a value differs among the threads of a row, which differ in threadIdx.x alone.
-enum spread {
-    SAME,
-    LINEAR, // it grows by the same `step` from each thread to the next, if nothing wraps
-    VARYING
-};
-
-struct value {
-    uint64_t bits;
-    bool known;
-    enum spread spread;
-    int64_t step; // of one that is LINEAR; 0: not known
-};
 
 struct tally {
     uint64_t instructions, flops, flops64, common_bytes, row_instructions, updates, scattered, barriers;
@@ -56,19 +43,19 @@ struct walk {
 struct frame {
     struct walk *walk;
     const struct slri_function *function;
-    struct value *reg, result;
+    struct slri_spread_value *reg, result;
 };
 
 enum way { ON, BROKEN, CONTINUED, RETURNED, LOST };
 
 static enum way walk_block(struct frame *frame, const struct slri_block *block);
 
-static struct value known(uint64_t bits)
+static struct slri_spread_value known(uint64_t bits)
 {
-    return (struct value){.bits = bits, .known = true};
+    return (struct slri_spread_value){.bits = bits, .known = true};
 }
 
-static void set(struct frame *frame, slri_reg reg, struct value value)
+static void set(struct frame *frame, slri_reg reg, struct slri_spread_value value)
 {
     if (reg != SLRI_NO_REG)
         frame->reg[reg] = value;
@@ -89,16 +76,16 @@ static void count_flops(struct walk *walk, enum slri_kind kind, uint32_t flops)
         walk->tally.flops += flops;
 }
 
-static struct value binary(const struct frame *frame, const struct slri_instr *in)
+static struct slri_spread_value binary(const struct frame *frame, const struct slri_instr *in)
 {
-    struct value a = frame->reg[in->a], b = frame->reg[in->b], out = {0};
+    struct slri_spread_value a = frame->reg[in->a], b = frame->reg[in->b], out = {0};
     out.known = a.known && b.known && slri_fold_binary(in->op, in->kind, a.bits, b.bits, &out.bits);
     return out;
 }
 
-static struct value unary(const struct frame *frame, const struct slri_instr *in)
+static struct slri_spread_value unary(const struct frame *frame, const struct slri_instr *in)
 {
-    struct value a = frame->reg[in->a];
+    struct slri_spread_value a = frame->reg[in->a];
     if (!a.known)
         return a;
     if (in->op == SLRI_OP_CONVERT)
@@ -106,7 +93,7 @@ static struct value unary(const struct frame *frame, const struct slri_instr *in
     return known(slri_fold_unary(in->op, in->kind, a.bits));
 }
 
-static struct value math(struct frame *frame, const struct slri_instr *in)
+static struct slri_spread_value math(struct frame *frame, const struct slri_instr *in)
 {
     const struct slri_math_function *function = &slri_math_functions[in->imm];
     union slri_scalar value[3] = {{0}}, result;
@@ -121,7 +108,7 @@ static struct value math(struct frame *frame, const struct slri_instr *in)
                                                     : SLRI_I32,
                 slri_math_is_fma((unsigned)in->imm) ? 2 : 1);
     if (!all)
-        return (struct value){0};
+        return (struct slri_spread_value){0};
     slri_math_eval((unsigned)in->imm, value, &result);
     return known(result.u64);
 }
@@ -189,23 +176,23 @@ static const unsigned char *constant(const struct frame *frame, struct slri_root
     return launch->module->constant[root.index].data;
 }
 
-static struct value load(struct frame *frame, const struct slri_instr *in)
+static struct slri_spread_value load(struct frame *frame, const struct slri_instr *in)
 {
     uint64_t bytes, wanted = slri_kind_bytes(in->kind);
     const unsigned char *from = constant(frame, in->root, &bytes);
-    struct value at = frame->reg[in->a];
+    struct slri_spread_value at = frame->reg[in->a];
     if (!from) {
         count_load(frame, in->root, wanted);
-        return (struct value){0};
+        return (struct slri_spread_value){0};
     }
     if (!at.known || at.bits > bytes || wanted > bytes - at.bits)
-        return (struct value){0};
+        return (struct slri_spread_value){0};
     return known(slri_scalar_load(in->kind, from + at.bits).u64);
 }
 
 // ---- control -------------------------------------------------------------------------------------------------------
 
-static struct value join_values(struct value a, struct value b)
+static struct slri_spread_value join_values(struct slri_spread_value a, struct slri_spread_value b)
 {
     a.known = a.known && b.known && a.bits == b.bits;
     a.step = a.step == b.step ? a.step : 0;
@@ -218,8 +205,8 @@ static struct value join_values(struct value a, struct value b)
 static enum way walk_both(struct frame *frame, const struct slri_block *yes, const struct slri_block *no)
 {
     uint32_t regs = frame->function->regs;
-    size_t bytes = (regs + 1) * sizeof(struct value);
-    struct value *before = slri_alloc(NULL, 2 * bytes), *behind = before + regs + 1;
+    size_t bytes = (regs + 1) * sizeof(struct slri_spread_value);
+    struct slri_spread_value *before = slri_alloc(NULL, 2 * bytes), *behind = before + regs + 1;
     if (!before)
         return LOST;
     frame->walk->tally.at_most = true;
@@ -243,7 +230,7 @@ static enum way walk_both(struct frame *frame, const struct slri_block *yes, con
 
 static enum way walk_if(struct frame *frame, const struct slri_instr *in)
 {
-    struct value test = frame->reg[in->a];
+    struct slri_spread_value test = frame->reg[in->a];
     if (!test.known)
         return walk_both(frame, in->body[0], in->body[1]);
     return walk_block(frame, in->body[(uint32_t)test.bits == 0]);
@@ -256,7 +243,7 @@ static enum way walk_loop(struct frame *frame, const struct slri_instr *in)
             enum way way = walk_block(frame, in->body[0]);
             if (way != ON)
                 return way;
-            struct value test = in->a == SLRI_NO_REG ? known(1) : frame->reg[in->a];
+            struct slri_spread_value test = in->a == SLRI_NO_REG ? known(1) : frame->reg[in->a];
             if (!test.known)
                 return LOST;
             if ((uint32_t)test.bits == 0)
@@ -275,7 +262,7 @@ static enum way walk_loop(struct frame *frame, const struct slri_instr *in)
 
 static enum way walk_switch(struct frame *frame, const struct slri_instr *in)
 {
-    struct value on = frame->reg[in->a];
+    struct slri_spread_value on = frame->reg[in->a];
     if (!on.known)
         return LOST;
     uint32_t from = in->cases;
@@ -298,7 +285,7 @@ static enum way walk_call(struct frame *frame, const struct slri_instr *in)
 {
     const struct slri_function *callee = in->callee;
     struct frame inner = {.walk = frame->walk, .function = callee};
-    size_t bytes = (callee->regs + 1) * sizeof(struct value);
+    size_t bytes = (callee->regs + 1) * sizeof(struct slri_spread_value);
     inner.reg = slri_alloc(NULL, bytes);
     if (!inner.reg)
         return LOST;
@@ -312,7 +299,7 @@ static enum way walk_call(struct frame *frame, const struct slri_instr *in)
 
 static enum way walk_return(struct frame *frame, const struct slri_instr *in)
 {
-    frame->result = in->a == SLRI_NO_REG ? (struct value){0} : frame->reg[in->a];
+    frame->result = in->a == SLRI_NO_REG ? (struct slri_spread_value){0} : frame->reg[in->a];
     return RETURNED;
 }
 
@@ -357,7 +344,7 @@ static void compute(struct frame *frame, const struct slri_instr *in)
             count_load(frame, in->root, slri_kind_bytes(in->kind));
         if (in->op != SLRI_OP_ATOMIC_LOAD)
             count_store(frame, in->root, slri_kind_bytes(in->kind));
-        set(frame, in->dst, (struct value){0});
+        set(frame, in->dst, (struct slri_spread_value){0});
         break;
     case SLRI_OP_BUILTIN:
         set(frame, in->dst, known(walk->builtin[in->imm]));
@@ -367,8 +354,8 @@ static void compute(struct frame *frame, const struct slri_instr *in)
         break;
     case SLRI_OP_PRESENT:
         set(frame, in->dst,
-            (struct value){.bits = walk->launch->bound[in->root.index].data != NULL,
-                           .known = in->root.kind == SLRI_ROOT_BINDING});
+            (struct slri_spread_value){.bits = walk->launch->bound[in->root.index].data != NULL,
+                                       .known = in->root.kind == SLRI_ROOT_BINDING});
         break;
     default:
         if (is_binary(in->op)) {
@@ -376,113 +363,25 @@ static void compute(struct frame *frame, const struct slri_instr *in)
                 count_flops(frame->walk, in->kind, 1);
             set(frame, in->dst, binary(frame, in));
         } else {
-            set(frame, in->dst, (struct value){0});
+            set(frame, in->dst, (struct slri_spread_value){0});
         }
         break;
     }
 }
 
-// Memory of the thread's own, which a row's threads do not share.
-static bool is_own(struct slri_root root)
-{
-    return root.kind == SLRI_ROOT_LOCAL || root.kind == SLRI_ROOT_PARAM;
-}
-
-static enum spread spread_of(const struct frame *frame, slri_reg reg)
-{
-    return reg == SLRI_NO_REG ? SAME : frame->reg[reg].spread;
-}
-
-static enum spread most_spread(const struct frame *frame, const struct slri_instr *in)
-{
-    const slri_reg operands[] = {in->a, in->b, in->c};
-    enum spread most = SAME;
-    for (uint32_t i = 0; i < 3; ++i)
-        most = spread_of(frame, operands[i]) > most ? spread_of(frame, operands[i]) : most;
-    for (uint32_t i = 0; i < in->args; ++i)
-        most = spread_of(frame, in->arg[i].reg) > most ? spread_of(frame, in->arg[i].reg) : most;
-    return most;
-}
-
-static bool makes_varying(const struct slri_instr *in)
-{
-    bool is_atomic = in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS;
-    return is_atomic || in->op == SLRI_OP_WARP || in->op == SLRI_OP_CLOCK ||
-           (in->op == SLRI_OP_LOAD && is_own(in->root));
-}
-
-static bool is_access(const struct slri_instr *in)
-{
-    return in->op == SLRI_OP_LOAD || in->op == SLRI_OP_STORE ||
-           (in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS);
-}
-
-static struct value linear(int64_t step)
-{
-    return (struct value){.spread = LINEAR, .step = step};
-}
-
-// Of the sum, the difference or the product of integers; VARYING: it is none.
-static struct value spread_of_sum(const struct frame *frame, const struct slri_instr *in)
-{
-    const struct value a = frame->reg[in->a], b = in->b == SLRI_NO_REG ? (struct value){0} : frame->reg[in->b];
-    const int64_t of_a = a.spread == LINEAR ? a.step : 0, of_b = b.spread == LINEAR ? b.step : 0;
-    switch (in->op) {
-    case SLRI_OP_MOVE:
-    case SLRI_OP_CONVERT:
-        return linear(of_a);
-    case SLRI_OP_ADD:
-        return linear((int64_t)((uint64_t)of_a + (uint64_t)of_b));
-    case SLRI_OP_SUB:
-        return linear((int64_t)((uint64_t)of_a - (uint64_t)of_b));
-    case SLRI_OP_MUL:
-        if (a.spread == SAME)
-            return linear(a.known ? (int64_t)((uint64_t)of_b * a.bits) : 0);
-        if (b.spread == SAME)
-            return linear(b.known ? (int64_t)((uint64_t)of_a * b.bits) : 0);
-        break;
-    default:
-        break;
-    }
-    return (struct value){.spread = VARYING};
-}
-
-// How the results of an instruction differ within a row: `spread` and `step`. That its threads may have come here by
-// different branches is left out: it is an estimate.
-static struct value find_spread(const struct frame *frame, const struct slri_instr *in)
-{
-    const enum spread operands = most_spread(frame, in);
-    if (makes_varying(in) || operands == VARYING)
-        return (struct value){.spread = VARYING};
-    if (in->op == SLRI_OP_BUILTIN && in->imm == SLRI_BUILTIN_THREAD_X)
-        return linear(1);
-    if (operands == SAME)
-        return (struct value){.spread = SAME};
-    return slri_kind_is_float(in->kind) ? (struct value){.spread = VARYING} : spread_of_sum(frame, in);
-}
-
-// The row's threads reach neither one place nor places side by side.
-static bool is_scattered(const struct frame *frame, const struct slri_instr *in)
-{
-    if (!is_access(in) || is_own(in->root) || in->a == SLRI_NO_REG)
-        return false;
-    const struct value at = frame->reg[in->a];
-    return at.spread == VARYING || (at.spread == LINEAR && at.step != (int64_t)slri_kind_bytes(in->kind));
-}
-
-static void count_for_row(struct frame *frame, const struct slri_instr *in, enum spread spread)
+static void count_for_row(struct frame *frame, const struct slri_instr *in, enum slri_spread spread)
 {
     struct tally *tally = &frame->walk->tally;
-    tally->row_instructions += spread != VARYING;
-    tally->updates += spread == VARYING && in->dst != SLRI_NO_REG && (in->dst == in->a || in->dst == in->b);
-    tally->scattered += is_scattered(frame, in);
-    if (in->op == SLRI_OP_LOAD && spread == SAME && counted_place_of(frame, in->root) < PLACES)
+    tally->row_instructions += spread != SLRI_SPREAD_VARYING;
+    tally->updates += spread == SLRI_SPREAD_VARYING && in->dst != SLRI_NO_REG && (in->dst == in->a || in->dst == in->b);
+    tally->scattered += slri_spread_scatters(frame->reg, in);
+    if (in->op == SLRI_OP_LOAD && spread == SLRI_SPREAD_SAME && counted_place_of(frame, in->root) < PLACES)
         tally->common_bytes += slri_kind_bytes(in->kind);
 }
 
 static void compute_in_row(struct frame *frame, const struct slri_instr *in)
 {
-    const struct value spread = find_spread(frame, in);
+    const struct slri_spread_value spread = slri_spread_of(frame->reg, in);
     count_for_row(frame, in, spread.spread);
     if (frame->walk->trace)
         trace_access(frame, in);
@@ -496,7 +395,7 @@ static void compute_in_row(struct frame *frame, const struct slri_instr *in)
 // A branch is one for all threads of a row where all of them take the same.
 static void count_branch(struct frame *frame, const struct slri_instr *in)
 {
-    frame->walk->tally.row_instructions += spread_of(frame, in->a) == SAME;
+    frame->walk->tally.row_instructions += in->a == SLRI_NO_REG || frame->reg[in->a].spread == SLRI_SPREAD_SAME;
 }
 
 static enum way walk_one(struct frame *frame, const struct slri_instr *in)
@@ -562,7 +461,7 @@ static bool walk_thread(struct walk *walk, uint64_t thread)
 {
     const struct slri_entry *entry = walk->launch->entry;
     struct frame frame = {.walk = walk, .function = entry->function};
-    size_t bytes = (entry->function->regs + 1) * sizeof(struct value);
+    size_t bytes = (entry->function->regs + 1) * sizeof(struct slri_spread_value);
     frame.reg = slri_alloc(NULL, bytes);
     if (!frame.reg)
         return false;
