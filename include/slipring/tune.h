@@ -119,8 +119,10 @@ typedef struct slr_tune_desc {
     uint32_t evaluations;
     uint64_t budget_ns; ///< time limit, exceeded by at most one candidate; default: 60 s per problem
     uint64_t seed;      ///< seed of all random choices
-    uint32_t repeats;   ///< samples of each candidate before the tuner drops the slower half; default: 5
-    uint32_t flags;     ///< slr_tune_flag values, combined with |
+    /// Samples of each candidate before the tuner drops the slower half; default: 5. While the search tries a
+    /// candidate, it takes up to four times as many if the two smallest samples differ by more than 3 %.
+    uint32_t repeats;
+    uint32_t flags; ///< slr_tune_flag values, combined with |
     /// `tolerance` says how much a candidate's result may differ from the default launch's result, relative to the
     /// larger absolute value of the two. The default 0 of `tolerance` means that the results must be the same bit for
     /// bit. Only programs with slr_program_desc.tuned = SLR_TUNED_ANY use a choice whose results differ.

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_LAUNCHES = 64, IN_A_ROW = 16, SHORT_NS = 30000 };
+enum { MOST_LAUNCHES = 64, IN_A_ROW = 16, SHORT_NS = 30000, CONFIRMED_PERCENT = 3, REPEATS_AT_MOST = 4 };
 static const uint64_t launch_timeout_ns = 60000000000u;
 
 // ---- ready to launch -----------------------------------------------------------------------------------------------
@@ -223,22 +223,46 @@ slr_tune_state slri_tuner_check(struct slri_tuner *tuner, const struct slri_tune
     return status == SLR_OK ? SLR_TUNE_MEASURED : refuse(tuner, status);
 }
 
+struct least {
+    double first, second; // of the samples so far
+};
+
+static void keep_least(struct least *least, double sample)
+{
+    least->second = fmin(least->second, fmax(least->first, sample));
+    least->first = fmin(least->first, sample);
+}
+
+// A second sample is as small, so the first was no exception.
+static bool is_confirmed(const struct least *least)
+{
+    return least->second <= least->first * (1 + CONFIRMED_PERCENT / 100.0);
+}
+
 // Samples of the candidate and of the reference in turn: a driver of the host may lose one of two cores for seconds,
 // and then all that it launches takes twice as long. So the candidate's cost is told at the speed at which the
-// reference's was. What disturbs a sample only adds to it: the least of each counts.
+// reference's was. What disturbs a sample only adds to it: the least of each counts. Where all but one of the samples
+// were disturbed, the next candidate would find the reference slower, so more are taken.
 static slr_status measure_in_turn(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
 {
     const uint32_t repeats = tuner->desc->repeats;
-    double *own = tuner->sample, *beside = tuner->sample + repeats;
+    struct least own = {INFINITY, INFINITY}, beside = {INFINITY, INFINITY};
     const bool has_reference = tuner->reference.kernel != NULL;
-    for (uint32_t i = 0; i < repeats; i++) {
-        SLRI_TRY(slri_tuner_sample(tuner, launch, &own[i]));
-        if (has_reference)
-            SLRI_TRY(slri_tuner_sample(tuner, &tuner->reference, &beside[i]));
+    bool is_done = false;
+    for (uint32_t i = 0; !is_done; i++) {
+        double sample;
+        SLRI_TRY(slri_tuner_sample(tuner, launch, &sample));
+        keep_least(&own, sample);
+        if (has_reference) {
+            SLRI_TRY(slri_tuner_sample(tuner, &tuner->reference, &sample));
+            keep_least(&beside, sample);
+        }
+        bool is_sure = is_confirmed(&own) && (!has_reference || is_confirmed(&beside));
+        is_done = i + 1 >= (is_sure ? repeats : REPEATS_AT_MOST * repeats);
     }
-    *cost = slri_quantile_of(own, repeats, 0);
+    *cost = own.first;
     if (has_reference)
-        *cost *= tuner->reference_cost / slri_quantile_of(beside, repeats, 0);
+        *cost *= tuner->reference_cost / beside.first;
     return SLR_OK;
 }
 

@@ -249,9 +249,6 @@ static slr_status tune_one(struct slri_tuner *tuner, slr_tuned *out)
     SLRI_TRY(slr_stream_create(device, NULL, &tuner->stream));
     SLRI_TRY(slr_event_create(device, &tuner->from));
     SLRI_TRY(slr_event_create(device, &tuner->to));
-    tuner->sample = slri_alloc(NULL, (size_t)2 * tuner->desc->repeats * sizeof *tuner->sample);
-    if (!tuner->sample)
-        return SLRI_FAIL(NO_MEMORY, "no memory to tune kernel %s", tuner->kernel->info.name);
     SLRI_TRY(slri_tuner_make_space(tuner));
     SLRI_TRY(slri_tuner_save(tuner));
     SLRI_TRY(slri_tuner_begin(tuner));
@@ -275,7 +272,6 @@ static void end(struct slri_tuner *tuner)
     slri_search_free(&tuner->search);
     if (tuner->output)
         slri_tuner_free_outputs(tuner);
-    slri_free(NULL, tuner->sample, (size_t)2 * tuner->desc->repeats * sizeof *tuner->sample);
     slr_event_destroy(tuner->from);
     slr_event_destroy(tuner->to);
     slr_stream_destroy(tuner->stream);

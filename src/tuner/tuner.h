@@ -65,7 +65,6 @@ struct slri_tuner {
     uint32_t units;     // of the device
     uint32_t registers; // of a thread of the default; 0: the driver does not say
     bool scatters;      // the default's threads of a row reach places that do not lie side by side
-    double *sample;     // `repeats` of a candidate, then as many of the reference
     // The fastest candidate so far. Its samples, in turn with those of a candidate, tell how fast the machine is just
     // then.
     struct slri_tuner_launch reference; // its kernel is NULL: there is none

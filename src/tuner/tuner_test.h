@@ -44,6 +44,7 @@ struct bench {
     uint32_t told, samples, renewed, wrong, failed, refused, slow;
     // Of meter_of_numbers: by K.
     uint32_t evaluation[16], misnamed, samples_beside;
+    double cost; // of what was told last
     char why[256], order[2048];
 };
 
@@ -61,6 +62,7 @@ static inline void watch(void *user, const slr_tune_candidate *candidate)
     struct bench *b = user;
     size_t length = strlen(b->order);
     ++b->told;
+    b->cost = candidate->cost;
     b->wrong += candidate->state == SLR_TUNE_WRONG;
     b->failed += candidate->state == SLR_TUNE_FAILED;
     b->refused += candidate->state == SLR_TUNE_REFUSED;
