@@ -228,9 +228,10 @@ typedef struct slr_ring_desc {
     const slr_reference *references;
     uint32_t reference_count; ///< length of `references`, up to SLR_MOST_REFERENCES
     /// If publish_each is 1, slipring publishes replies and counts after each message instead of each batch, so no
-    /// reply waits for the handling of a later message. The option publish_each works only for the host handler
-    /// `on_message`. publish_each does not work with routes to other ring kernels, because replies along routes are
-    /// published per batch. By default slipring publishes replies and counts after each batch.
+    /// reply waits for the handling of a later message. The option publish_each works only for handlers that run on
+    /// threads of the host and take one message per call: for `on_message`, and on a cpu device for handlers in kernel
+    /// source. publish_each does not work with routes to other ring kernels, because replies along routes are published
+    /// per batch. By default slipring publishes replies and counts after each batch.
     uint32_t publish_each;
 } slr_ring_desc;
 #ifdef __cplusplus
@@ -270,7 +271,8 @@ typedef struct slr_ring_stats {
     uint64_t undelivered;
     uint64_t in_doubt; ///< messages of which nobody knows whether a lost device handled them (0 on a cpu)
     uint64_t pending;  ///< messages that wait in the mailbox or that the owner of a shard has claimed
-    /// Sends that failed with FULL, or with TIMEOUT at their deadline; the sum above leaves them out.
+    /// Sends that failed with FULL, or with TIMEOUT at their deadline: the mailbox was full, a new key found no
+    /// instance, or the port found no place. The sum above leaves them out.
     uint64_t refused;
     uint64_t replied; ///< replies, including notices (replies without payload)
     slr_ring_state state;
@@ -354,8 +356,9 @@ SLR_API slr_status slr_ring_activate(slr_ring *ring, uint64_t timeout_ns);
 /// Pauses the ring kernel. When slr_ring_deactivate has returned SLR_OK, no handler runs and no loop takes a message
 /// until slr_ring_reactivate. A paused ring kernel still accepts messages. slr_ring_deactivate needs a ring kernel in
 /// the state `active`.
-/// Threads: any.  Blocks: until the ring kernel's running handlers have returned.
-/// Errors: WRONG_STATE, TIMEOUT (a handler still runs at the deadline; the ring kernel is paused nevertheless).
+/// Threads: any.  Blocks: until the messages in flight (docs/contract/lifecycle.md) are handled.
+/// Errors: WRONG_STATE, TIMEOUT (the owner of a shard has not answered by the deadline, most often because a handler
+///   still runs; the ring kernel is paused nevertheless, and handles only the messages that are in flight).
 SLR_API slr_status slr_ring_deactivate(slr_ring *ring, uint64_t timeout_ns);
 
 /// Ends the pause of a ring kernel, which then handles messages again, in order. slr_ring_reactivate needs a ring
@@ -374,8 +377,9 @@ SLR_API slr_status slr_ring_reactivate(slr_ring *ring, uint64_t timeout_ns);
 SLR_API slr_status slr_ring_close_input(slr_ring *ring);
 
 /// Closes the input of a ring kernel, lets it handle pending messages for at most `timeout_ns` nanoseconds, and then
-/// stops it. If `timeout_ns` is 0, the ring kernel stops after the messages in flight. slr_ring_terminate passes each
-/// accepted message that was not handled to `on_undelivered` once, on the calling thread; `on_undelivered` may be NULL.
+/// stops it after the messages in flight (docs/contract/lifecycle.md). If `timeout_ns` is 0, slr_ring_terminate stops
+/// it at once. slr_ring_terminate passes each accepted message that was not handled to `on_undelivered` once, on the
+/// calling thread; `on_undelivered` may be NULL.
 /// When a ring kernel terminates, threads that are blocked in a send or a receive return. `stats` gets the final
 /// counts; `stats` may be NULL. slr_ring_terminate works in any state, but a failed ring kernel handles no more
 /// messages. If the ring kernel has already terminated, or another thread terminates it, slr_ring_terminate returns
@@ -408,11 +412,11 @@ SLR_API void slr_ring_destroy(slr_ring *ring);
 /// Makes a checkpoint: copies the state of every instance for slr_ring_restart, and replaces the previous checkpoint.
 /// slipring takes the copy between messages: an active ring kernel pauses for the copy and then continues.
 ///
-/// Threads: any.  Blocks: until the ring kernel's running handlers have returned, and while the call copies the states.
+/// Threads: any.  Blocks: until the messages in flight are handled, and while the call copies the states.
 /// Errors: WRONG_STATE (the ring kernel's state is none of launched, active, paused and failed, or changes during the
 ///   call; its instances have no state; the ring kernel is a loop or has keys; a handler was abandoned since the last
-///   restart), TIMEOUT (a handler was still running at the deadline; there is no new checkpoint, and an active ring
-///   kernel continues), NO_MEMORY.
+///   restart), TIMEOUT (the owner of a shard has not answered by the deadline), NO_MEMORY. After TIMEOUT there is no
+///   new checkpoint, and an active ring kernel continues. With a timeout of 0 also an idle ring kernel gives TIMEOUT.
 SLR_API slr_status slr_ring_checkpoint(slr_ring *ring, uint64_t timeout_ns);
 
 /// Restarts a failed ring kernel in the state that it had before the failure: active, paused or draining. A restarted
@@ -431,7 +435,7 @@ SLR_API slr_status slr_ring_restart(slr_ring *ring, slr_restart_from from, uint6
 
 /// Waits until the ring kernel is in one of the states `states`, which are slr_ring_state values combined with |.
 /// Threads: any.  Blocks: for at most `timeout_ns`.  Errors: TIMEOUT (the error message has the current state),
-/// INVALID.
+/// INVALID (`states` is 0, or has a bit that is no slr_ring_state).
 SLR_API slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns);
 
 /// Threads: any.  Blocks: no.

@@ -84,8 +84,18 @@ static inline void settle(struct slri_shard *shard, uint32_t k, const struct slr
         show(shard, k);
 }
 
-// Handles the batch, or what comes of it up to a fault that the ring kernel's policy is to judge; gives how many
-// messages that was.
+// Whether a command says that no further handler begins. The next pass obeys it; the rest of the batch waits for the
+// end of the pause, or is handed back. Relaxed: nothing is read by it, and the pass acquires the word. It shares its
+// line with what is hardly ever written (mailbox_layout.h).
+static inline bool is_halted(const uint32_t *S, const uint32_t *P)
+{
+    const uint32_t control = MB_LOAD(MB_CONTROL);
+    return __builtin_expect(control + 1 != P[MBP_CONTROL], 0) &&
+           ((control & 3) == MB_PAUSE || (control & 3) == MB_STOP);
+}
+
+// Handles the batch, or what comes of it up to a command to stop, or to a fault that the ring kernel's policy is to
+// judge; gives how many messages that was.
 __attribute__((flatten)) static uint32_t handle(struct slri_shard *shard, uint32_t batch, uint32_t *faults)
 {
     uint32_t *S = shard->shared, *P = shard->own;
@@ -118,6 +128,8 @@ __attribute__((flatten)) static uint32_t handle(struct slri_shard *shard, uint32
             *faults = 1;
             return k + 1;
         }
+        if (is_halted(S, P))
+            return k + 1;
     }
     return batch;
 }
@@ -253,6 +265,8 @@ static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_
             *faults = 1;
             return k + 1;
         }
+        if (is_halted(S, P))
+            return k + 1;
     }
     return batch;
 }

@@ -90,7 +90,9 @@ static slr_status await_operate(slr_ring *ring, struct slri_shard *shard, struct
             slri_futex_wait(&ring->state_event, event, deadline_ns);
         if (wait == SLRI_TOO_LATE)
             return withdraw(ring, shard, op)
-                       ? SLRI_FAIL(TIMEOUT, "ring kernel '%s': %s of instance %u: a handler is still running",
+                       ? SLRI_FAIL(TIMEOUT,
+                                   "ring kernel '%s': %s of instance %u: a handler is still running, or its "
+                                   "owner has not run since",
                                    ring->name, call, op->instance)
                        : SLR_OK;
     }

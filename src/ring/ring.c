@@ -72,10 +72,14 @@ slr_status slri_ring_check_process(const slr_ring *ring)
     return slri_queue_device_check_process(&ring->device->queues);
 }
 
+#define ALL_STATES (2u * SLR_RING_IN_FAILURE - 1) // that is the last one
+
 slr_status slr_ring_wait(slr_ring *ring, uint32_t states, uint64_t timeout_ns)
 {
     if (!ring || states == 0)
         return SLRI_FAIL(INVALID, "slr_ring_wait: %s", ring ? "no state was named" : "ring is NULL");
+    if (states & ~ALL_STATES)
+        return SLRI_FAIL(INVALID, "slr_ring_wait: 0x%x names no state", states & ~ALL_STATES);
     uint64_t deadline = slri_deadline_after(timeout_ns);
     for (;;) {
         uint32_t event = __atomic_load_n(&ring->state_event, __ATOMIC_ACQUIRE);
@@ -137,7 +141,7 @@ slr_status slri_ring_await(slr_ring *ring, uint32_t number, uint64_t deadline_ns
         if (wait == SLRI_TOO_LATE)
             return SLRI_FAIL(TIMEOUT, "ring kernel '%s' has not acknowledged %s yet: %s", ring->name, call,
                              number == 1 ? "its owner is still busy with other ring kernels" // its first: to activate
-                                         : "a handler is still running");
+                                         : "a handler is still running, or its owner has not run since");
         // Woken by slri_ring_answered; the short deadline is for answers given without a change of state.
         uint64_t soon = slri_deadline_after(COMMAND_NS);
         if (wait == SLRI_PARK)

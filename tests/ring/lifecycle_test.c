@@ -182,12 +182,144 @@ static void deactivate_gives_OK_only_when_no_handler_runs(void **state)
     must(send_value(NULL, address_of(ring, 0), 7, 0));
     wait_until_is(&h.inside, 1);
     refuses(slr_ring_deactivate(ring, 5 * MS), TIMEOUT, "ring kernel 'busy' has not acknowledged slr_ring_deactivate");
+    check_message("a handler is still running, or its owner has not run since", "slr_ring_deactivate", __FILE__,
+                  __LINE__);
     assert_int_equal(slr_ring_get_state(ring), SLR_RING_PAUSED); // still taking effect
     hold(&h, 0);
     must(slr_ring_reactivate(ring, LONG));
     must(slr_ring_deactivate(ring, LONG));
     assert_int_equal(h.inside, 0);
     assert_int_equal(noted(&h), 1);
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+}
+
+static slr_status hold_batch(void *user, const slr_delivery *deliveries, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; ++k)
+        note_message(user, &deliveries[k]);
+    return SLR_OK;
+}
+
+// Kinds of owners' ways through a batch.
+enum kind { PLAIN, WATCHED, ROUTED, TOGETHER, KINDS };
+
+struct scene {
+    struct handler h, sink;
+    slr_device *device;
+    slr_ring *ring, *to;
+};
+
+// SENT messages in one batch, the first of which is held by its handler.
+enum { SENT = 6 };
+static void begin_batch(struct scene *s, enum kind kind)
+{
+    s->h = (struct handler){.held = 1, .replies = 1};
+    s->sink = (struct handler){0};
+    s->device = open_device("cpu?threads=2");
+    s->to = NULL;
+    slr_ring_desc desc = describe_ring("cut", &s->h);
+    desc.state_bytes = 4;
+    if (kind == WATCHED)
+        desc.handler_timeout_ns = LONG;
+    if (kind == TOGETHER) {
+        desc.on_message = NULL;
+        desc.on_batch = hold_batch;
+    }
+    s->ring = launch_ring(s->device, &desc);
+    if (kind == ROUTED) {
+        desc = describe_ring("sink", &s->sink);
+        s->to = start_ring(s->device, &desc);
+        must(slr_route(s->ring, s->to, NULL));
+    }
+    for (uint32_t i = 0; i < SENT; ++i)
+        must(send_value(NULL, address_of(s->ring, 0), i, 0));
+    must(slr_ring_activate(s->ring, LONG));
+    wait_until_is(&s->h.inside, 1);
+}
+
+static void end_batch(struct scene *s)
+{
+    slr_ring_destroy(s->ring);
+    slr_ring_destroy(s->to);
+    slr_device_close(s->device);
+}
+
+// Also of a batch that was taken before: the message whose handler runs is in flight, or those of its call.
+static void pause_that_is_late_lets_no_further_handler_begin(void **state)
+{
+    (void)state;
+    static struct scene s;
+    for (enum kind kind = 0; kind < KINDS; ++kind) {
+        begin_batch(&s, kind);
+        const uint32_t in_flight = kind == TOGETHER ? SENT : 1;
+        gives(slr_ring_deactivate(s.ring, MS), TIMEOUT);
+        hold(&s.h, 0);
+        must(slr_ring_checkpoint(s.ring, LONG)); // which waits for the pause
+        assert_int_equal(noted(&s.h), in_flight);
+        slr_ring_stats stats = stats_of(s.ring);
+        assert_int_equal(stats.handled, in_flight);
+        assert_int_equal(stats.pending, SENT - in_flight);
+        must(slr_ring_reactivate(s.ring, LONG));
+        wait_handled(s.ring, SENT);
+        expect_in_order(&s.h, SENT);
+        if (s.to) {
+            wait_handled(s.to, SENT);
+            expect_in_order(&s.sink, SENT);
+        }
+        end_batch(&s);
+    }
+}
+
+static void let_go_when_it_drains(void *arg)
+{
+    struct scene *s = arg;
+    must(slr_ring_wait(s->ring, SLR_RING_DRAINING, LONG)); // a stop is under way
+    hold(&s->h, 0);
+}
+
+static void note_undelivered(void *user, const slr_undelivered *undelivered)
+{
+    uint32_t *next = user;
+    assert_int_equal(((const struct message *)undelivered->message)->value, (*next)++);
+}
+
+static void terminate_without_time_lets_no_further_handler_begin(void **state)
+{
+    (void)state;
+    static struct scene s;
+    for (enum kind kind = 0; kind < KINDS; ++kind) {
+        begin_batch(&s, kind);
+        const uint32_t in_flight = kind == TOGETHER ? SENT : 1;
+        uint32_t next = in_flight;
+        slr_ring_stats stats;
+        slri_thread thread;
+        start_thread(&thread, let_go_when_it_drains, &s);
+        must(slr_ring_terminate(s.ring, 0, note_undelivered, &next, &stats));
+        slri_thread_join(&thread);
+        assert_int_equal(next, SENT);
+        assert_int_equal(noted(&s.h), in_flight);
+        assert_int_equal(stats.handled, in_flight);
+        assert_int_equal(stats.undelivered, SENT - in_flight);
+        check_sum(&stats);
+        end_batch(&s);
+    }
+}
+
+static void wait_for_what_is_no_state_is_refused(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    static struct handler h;
+    slr_ring_desc desc = describe_ring("waited", &h);
+    slr_ring *ring = start_ring(device, &desc);
+    refuses(slr_ring_wait(ring, 0, 0), INVALID, "no state was named");
+    refuses(slr_ring_wait(ring, 1u << 20, 0), INVALID, "slr_ring_wait: 0x100000 names no state");
+    refuses(slr_ring_wait(ring, SLR_RING_ACTIVE | 128, 0), INVALID, "0x80 names no state");
+    must(slr_ring_wait(ring,
+                       SLR_RING_CREATED | SLR_RING_LAUNCHED | SLR_RING_ACTIVE | SLR_RING_PAUSED | SLR_RING_DRAINING |
+                           SLR_RING_TERMINATED | SLR_RING_IN_FAILURE,
+                       0));
     slr_ring_destroy(ring);
     slr_device_close(device);
 }
@@ -354,6 +486,9 @@ int main(void)
         cmocka_unit_test(nothing_is_handled_while_paused_and_everything_in_order_after),
         cmocka_unit_test(messages_before_activation_are_accepted_and_handled_after_it),
         cmocka_unit_test(deactivate_gives_OK_only_when_no_handler_runs),
+        cmocka_unit_test(pause_that_is_late_lets_no_further_handler_begin),
+        cmocka_unit_test(terminate_without_time_lets_no_further_handler_begin),
+        cmocka_unit_test(wait_for_what_is_no_state_is_refused),
         cmocka_unit_test(close_input_handles_what_is_pending_then_gives_END),
         cmocka_unit_test(closed_input_refuses_while_it_drains),
         cmocka_unit_test(stale_addresses_give_RING_DEAD),
