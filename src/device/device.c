@@ -58,6 +58,8 @@ slr_device *slri_device_at(uint32_t place)
         return NULL;
     slri_mutex_lock(&places_lock);
     slr_device *device = places[place];
+    if (device) // a device that closes leaves its place before it lets go of its own hold
+        slri_device_hold(device);
     slri_mutex_unlock(&places_lock);
     return device;
 }

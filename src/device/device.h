@@ -183,7 +183,7 @@ static inline void *slri_buffer_at(const slr_buffer *buffer, uint64_t offset)
     return buffer->memory ? (char *)buffer->memory + offset : NULL;
 }
 
-// The open device of that place, or NULL. For addresses; the device may close at once after.
+// The open device of that place, held, or NULL. For addresses; the device may close at once after.
 slr_device *slri_device_at(uint32_t place);
 
 // slr_device_open, once what begins use has been begun (src/api). `spec` NULL: as SLIPRING_DEVICE says, or "auto".

@@ -17,10 +17,12 @@ struct waiter { // one caller on the shared port, on its stack
     uint64_t late_ns;     // of that ring kernel
     void *reply;
     size_t bytes;
-    slr_status status; // SLR_TIMEOUT until it is decided
+    slr_status status;                      // SLR_TIMEOUT until it is decided
+    char name[sizeof((slr_ring *)0)->name]; // of that ring kernel, which may be gone: where the status needs a message
 };
 
 struct slri_shared_port {
+    uint32_t holds; // atomic: its device's until that closes, and one of each thread in a call on it
     slri_mutex lock;
     slr_port *port;
     struct waiter *waiters;
@@ -38,6 +40,11 @@ static slr_status noticed(const char *name, slr_status notice)
                      "ring kernel '%s': the handler faulted on this message; slr_ring_stats has the reason", name);
 }
 
+static slr_status ended_early(const char *name)
+{
+    return SLRI_FAIL(END, "ring kernel '%s' ended before it replied", name);
+}
+
 static slr_status failed(const char *name)
 {
     return SLRI_FAIL(RING_FAILED, "ring kernel '%s' failed before it replied", name);
@@ -53,7 +60,7 @@ static slr_status answer(const struct slri_found *found, void *reply, size_t byt
     return status;
 }
 
-static slr_status check_reply(const slr_ring *ring, const void *reply, size_t bytes)
+slr_status slri_check_reply(const slr_ring *ring, const void *reply, size_t bytes)
 {
     if (ring->reply_bytes == 0)
         return SLRI_FAIL(INVALID, "ring kernel '%s' never replies; use slr_send", ring->name);
@@ -67,7 +74,7 @@ static slr_status check_target(slr_address to, const void *reply, size_t bytes)
 {
     slr_ring *ring;
     SLRI_TRY(slri_table_find(to, &ring));
-    slr_status status = check_reply(ring, reply, bytes);
+    slr_status status = slri_check_reply(ring, reply, bytes);
     slri_ring_release(ring);
     return status;
 }
@@ -120,15 +127,16 @@ static slr_status look_for_reply(slr_port *port, struct slri_connection *c, uint
             SLRI_TRY(keep(port, &found));
     }
     if (over)
-        return SLRI_FAIL(END, "ring kernel '%s' ended before it replied", ring->name);
+        return ended_early(ring->name);
     return last ? failed(ring->name) : SLR_TIMEOUT;
 }
 
 static slr_status call_on(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply,
-                          size_t reply_bytes, uint64_t timeout_ns, struct slri_until *until, bool by_key, bool *sent)
+                          size_t reply_bytes, uint64_t timeout_ns, struct slri_granted *by_key,
+                          struct slri_until *until, bool *sent)
 {
     struct slri_connection *c = slri_connection_of(port, to);
-    SLRI_TRY(c ? check_reply(c->ring, reply, reply_bytes) : check_target(to, reply, reply_bytes));
+    SLRI_TRY(c ? slri_check_reply(c->ring, reply, reply_bytes) : check_target(to, reply, reply_bytes));
     uint32_t correlation = ++port->call_correlation | SLRI_CALL_BIT;
     port->call_failures = c ? __atomic_load_n(&c->ring->failures, __ATOMIC_ACQUIRE) : 0; // before it is sent
     bool fresh = !c;
@@ -154,59 +162,87 @@ static slr_status call_on(slr_port *port, slr_address to, const void *message, s
 }
 
 slr_status slri_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
-                     uint64_t timeout_ns, struct slri_until *until, bool *sent)
+                     uint64_t timeout_ns, struct slri_granted *by_key, struct slri_until *until, bool *sent)
 {
-    return call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, until, true, sent);
+    return call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, by_key, until, sent);
 }
 
 // ---- on the shared port --------------------------------------------------------------------------------------------
 
+void slri_shared_port_release(struct slri_shared_port *shared)
+{
+    if (!slri_let_go(&shared->holds))
+        return;
+    slr_device *device = shared->port->device;
+    slri_device_hold(device); // the port's may be the last
+    slr_port_close(shared->port);
+    slri_mutex_destroy(&shared->lock);
+    slri_free(device->allocator, shared, sizeof *shared);
+    slri_device_release(device);
+}
+
+static slr_status create_shared(slr_device *device, struct slri_shared_port **out)
+{
+    struct slri_shared_port *shared = slri_alloc(device->allocator, sizeof *shared);
+    if (!shared)
+        return SLRI_FAIL(NO_MEMORY, "no memory for a shared port");
+    slr_status status = slri_port_create(device, &shared->port);
+    if (status != SLR_OK) {
+        slri_free(device->allocator, shared, sizeof *shared);
+        return status;
+    }
+    shared->holds = 1;
+    slri_mutex_init(&shared->lock);
+    *out = shared;
+    return SLR_OK;
+}
+
+// The device's, held; NULL: it has none. `made` becomes it, unless there is one or the device has closed.
+static struct slri_shared_port *find_shared(slr_device *device, struct slri_shared_port *made)
+{
+    struct slri_shared_port *found = NULL;
+    slri_mutex_lock(&device->ring_lock);
+    struct slri_ring_device *table = device->ring; // NULL: it has no ring kernel, or has closed
+    if (table && !table->shared)
+        table->shared = made;
+    if (table && table->shared) {
+        found = table->shared;
+        slri_hold(&found->holds);
+    }
+    slri_mutex_unlock(&device->ring_lock);
+    if (made && found != made) // another thread was first
+        slri_shared_port_release(made);
+    return found;
+}
+
+static slr_status shared_port_of(slr_device *device, struct slri_shared_port **out)
+{
+    struct slri_shared_port *made;
+    *out = find_shared(device, NULL);
+    if (*out)
+        return SLR_OK;
+    SLRI_TRY(create_shared(device, &made));
+    *out = find_shared(device, made);
+    return *out ? SLR_OK : SLRI_FAIL(RING_DEAD, "the device at place %u has no ring kernels", device->place);
+}
+
+// Held: the device may close while a caller waits.
 static slr_status shared_port(slr_address to, struct slri_shared_port **out)
 {
     slr_device *device = slri_device_at(to.place);
     if (!device)
         return SLRI_FAIL(RING_DEAD, "no open device has place %u", to.place);
-    struct slri_ring_device *table;
-    SLRI_TRY(slri_ring_device_get(device, &table));
-    slri_mutex_lock(&device->ring_lock);
-    struct slri_shared_port *shared = table->shared;
-    slri_mutex_unlock(&device->ring_lock);
-    if (shared) {
-        *out = shared;
-        return SLR_OK;
-    }
-    shared = slri_alloc(device->allocator, sizeof *shared);
-    if (!shared)
-        return SLRI_FAIL(NO_MEMORY, "no memory for a shared port");
-    slr_status status = slr_port_open(device, &shared->port);
-    if (status != SLR_OK) {
-        slri_free(device->allocator, shared, sizeof *shared);
-        return status;
-    }
-    slri_mutex_init(&shared->lock);
-    slri_mutex_lock(&device->ring_lock);
-    struct slri_shared_port *other = table->shared;
-    if (!other)
-        table->shared = shared;
-    slri_mutex_unlock(&device->ring_lock);
-    if (other) { // another thread was first
-        slr_port_close(shared->port);
-        slri_mutex_destroy(&shared->lock);
-        slri_free(device->allocator, shared, sizeof *shared);
-    }
-    *out = other ? other : shared;
-    return SLR_OK;
+    slr_status status = shared_port_of(device, out);
+    slri_device_release(device);
+    return status;
 }
 
-void slri_shared_port_close(slr_device *device)
+// What has become of a caller's message, told to it.
+static void settle_waiter(struct waiter *w, const slr_ring *ring, slr_status status)
 {
-    struct slri_shared_port *shared = device->ring->shared;
-    if (!shared)
-        return;
-    slr_port_close(shared->port);
-    slri_mutex_destroy(&shared->lock);
-    slri_free(device->allocator, shared, sizeof *shared);
-    device->ring->shared = NULL;
+    if (status != SLR_OK)
+        memcpy(w->name, ring->name, sizeof w->name);
+    __atomic_store_n(&w->status, status, __ATOMIC_RELEASE); // the reply, and the name
 }
 
 // Tells every caller that waits for this ring kernel that no reply will come. True: there was one.
@@ -216,7 +252,7 @@ static bool settle(struct slri_shared_port *shared, const slr_ring *ring, slr_st
     for (struct waiter *w = shared->waiters; w; w = w->next) {
         if (w->ring != ring || w->status != SLR_TIMEOUT)
             continue;
-        __atomic_store_n(&w->status, status, __ATOMIC_RELEASE);
+        settle_waiter(w, ring, status);
         some = true;
     }
     return some;
@@ -234,7 +270,7 @@ static bool deliver_some(struct slri_shared_port *shared, struct slri_connection
         for (struct waiter *w = shared->waiters; w; w = w->next) {
             if (w->status != SLR_TIMEOUT || !slri_answers(&found, w->ring, w->correlation))
                 continue; // of several replies to a message the first is its answer
-            __atomic_store_n(&w->status, answer(&found, w->reply, w->bytes), __ATOMIC_RELEASE);
+            settle_waiter(w, found.connection->ring, answer(&found, w->reply, w->bytes));
             others = taken = true;
         }
         if (taken)
@@ -314,6 +350,19 @@ static slr_status wait_shared(struct slri_shared_port *shared, struct waiter *wa
     }
 }
 
+// A try has failed, and has been counted as refused, which the send is not yet.
+static void go_on_trying(const struct slri_shared_port *shared, slr_address to, const struct slri_connection *c)
+{
+    slr_ring *ring;
+    if (c) {
+        __atomic_fetch_sub(&c->ring->refused, 1, __ATOMIC_RELAXED);
+        slri_unblock_shards(shared->port);
+    } else if (slri_table_find(to, &ring) == SLR_OK) {
+        __atomic_fetch_sub(&ring->refused, 1, __ATOMIC_RELAXED);
+        slri_ring_release(ring);
+    }
+}
+
 // Sends under the lock without waiting there: other callers' replies must go on being delivered.
 static slr_status send_shared(struct slri_shared_port *shared, slr_address to, const void *message, size_t bytes,
                               uint32_t priority, uint32_t correlation, uint64_t deadline_ns, struct waiter *waiter)
@@ -328,7 +377,7 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
         else if (correlation == 0)
             correlation = ++shared->port->correlation & ~SLRI_CALL_BIT;
         struct slri_until now = {0};
-        slr_status status = slri_send(shared->port, to, message, bytes, priority, correlation, false, &now);
+        slr_status status = slri_send(shared->port, to, message, bytes, priority, correlation, NULL, &now);
         if (status == SLR_OK && waiter) {
             waiter->correlation = correlation;
             waiter->ring = slri_connection_of(shared->port, to)->ring;
@@ -340,10 +389,8 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
         const struct slri_connection *c = status == SLR_FULL ? slri_connection_of(shared->port, to) : NULL;
         bool may_wait = status == SLR_FULL && deadline_ns != 0 && (!c || c->ring->overflow != SLR_OVERFLOW_REJECT);
         bool late = slri_passed(deadline_ns);
-        if (may_wait && !late && c) {
-            __atomic_fetch_sub(&c->ring->refused, 1, __ATOMIC_RELAXED); // it goes on trying: not refused yet
-            slri_unblock_shards(shared->port);
-        }
+        if (may_wait && !late)
+            go_on_trying(shared, to, c);
         slri_mutex_unlock(&shared->lock);
         if (!may_wait)
             return status;
@@ -362,8 +409,35 @@ slr_status slri_shared_send(slr_address to, const void *message, size_t bytes, c
 {
     struct slri_shared_port *shared;
     SLRI_TRY(shared_port(to, &shared));
-    return send_shared(shared, to, message, bytes, options->priority, options->correlation, slri_until_deadline(until),
-                       NULL);
+    slr_status status = send_shared(shared, to, message, bytes, options->priority, options->correlation,
+                                    slri_until_deadline(until), NULL);
+    slri_shared_port_release(shared);
+    return status;
+}
+
+// The status is the reply's, or why there is none: TIMEOUT, END, RING_FAILED.
+static slr_status call_on_shared(struct slri_shared_port *shared, slr_address to, const void *message, size_t bytes,
+                                 uint64_t timeout_ns, struct waiter *waiter)
+{
+    uint64_t deadline = slri_deadline_after(timeout_ns);
+    SLRI_TRY(send_shared(shared, to, message, bytes, 0, 0, timeout_ns ? deadline : 0, waiter));
+    wait_shared(shared, waiter, deadline);
+    slri_mutex_lock(&shared->lock);
+    remove_waiter(shared, waiter);
+    slri_mutex_unlock(&shared->lock);
+    const char *name = waiter->name;
+    switch (waiter->status) { // nobody else knows the waiter any more
+    case SLR_OK:
+        return SLR_OK;
+    case SLR_TIMEOUT:
+        return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
+    case SLR_END:
+        return ended_early(name);
+    case SLR_RING_FAILED:
+        return failed(name);
+    default:
+        return noticed(name, waiter->status);
+    }
 }
 
 static slr_status call_shared(slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
@@ -372,21 +446,10 @@ static slr_status call_shared(slr_address to, const void *message, size_t bytes,
     struct slri_shared_port *shared;
     SLRI_TRY(check_target(to, reply, reply_bytes));
     SLRI_TRY(shared_port(to, &shared));
-    uint64_t deadline = slri_deadline_after(timeout_ns);
     struct waiter waiter = {.reply = reply, .bytes = reply_bytes, .status = SLR_TIMEOUT};
-    SLRI_TRY(send_shared(shared, to, message, bytes, 0, 0, timeout_ns ? deadline : 0, &waiter));
-    wait_shared(shared, &waiter, deadline);
-    slri_mutex_lock(&shared->lock);
-    remove_waiter(shared, &waiter);
-    slri_mutex_unlock(&shared->lock);
-    slr_status status = waiter.status; // nobody else knows the waiter any more
-    if (status == SLR_TIMEOUT)
-        return SLRI_FAIL(TIMEOUT, "no reply came within %llu ns", (unsigned long long)timeout_ns);
-    if (status == SLR_END)
-        return SLRI_FAIL(END, "the ring kernel ended before it replied");
-    if (status == SLR_RING_FAILED)
-        return failed("of this call");
-    return status == SLR_OK ? SLR_OK : noticed("of this call", status);
+    slr_status status = call_on_shared(shared, to, message, bytes, timeout_ns, &waiter);
+    slri_shared_port_release(shared);
+    return status;
 }
 
 slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
@@ -395,7 +458,7 @@ slr_status slr_call(slr_port *port, slr_address to, const void *message, size_t 
     struct slri_until until = {.timeout_ns = timeout_ns};
     bool sent;
     uint64_t begin = slri_observe_begin();
-    slr_status status = port ? call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, &until, false, &sent)
+    slr_status status = port ? call_on(port, to, message, bytes, reply, reply_bytes, timeout_ns, NULL, &until, &sent)
                              : call_shared(to, message, bytes, reply, reply_bytes, timeout_ns);
     if (begin)
         slri_observe_reply(to, begin);

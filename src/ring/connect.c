@@ -11,13 +11,8 @@
 
 #define LOOK_NS 50000u // between looks whether a closed port's lane has run empty
 
-slr_status slr_port_open(slr_device *device, slr_port **out)
+slr_status slri_port_create(slr_device *device, slr_port **out)
 {
-    if (!device || !out)
-        return SLRI_FAIL(INVALID, "slr_port_open: %s is NULL", device ? "out" : "device");
-    struct slri_ring_device *table;
-    SLRI_TRY(slri_sim_from_environment()); // on the thread where everything is
-    SLRI_TRY(slri_ring_device_get(device, &table));
     slr_port *port = slri_alloc(device->allocator, sizeof *port);
     if (!port)
         return SLRI_FAIL(NO_MEMORY, "no memory for a port");
@@ -36,6 +31,16 @@ slr_status slr_port_open(slr_device *device, slr_port **out)
     slri_links_init(&port->polled);
     *out = port;
     return SLR_OK;
+}
+
+slr_status slr_port_open(slr_device *device, slr_port **out)
+{
+    if (!device || !out)
+        return SLRI_FAIL(INVALID, "slr_port_open: %s is NULL", device ? "out" : "device");
+    struct slri_ring_device *table;
+    SLRI_TRY(slri_sim_from_environment()); // on the thread where everything is
+    SLRI_TRY(slri_ring_device_get(device, &table));
+    return slri_port_create(device, out);
 }
 
 // ---- lanes, under the ring kernel's lock ---------------------------------------------------------------------------
@@ -214,13 +219,17 @@ static slr_status connect_held(slr_port *port, slr_ring *ring, struct slri_until
     return SLR_OK;
 }
 
-slr_status slri_connect(slr_port *port, slr_address to, struct slri_until *until, struct slri_connection **out)
+slr_status slri_connect(slr_port *port, slr_address to, bool to_send, struct slri_until *until,
+                        struct slri_connection **out)
 {
     slr_ring *ring;
     SLRI_TRY(slri_table_find(to, &ring));
     slr_status status = connect_held(port, ring, until, out);
-    if (status != SLR_OK)
-        slri_ring_release(ring);
+    if (status == SLR_OK)
+        return SLR_OK;
+    if (to_send && (status == SLR_FULL || status == SLR_TIMEOUT))
+        __atomic_fetch_add(&ring->refused, 1, __ATOMIC_RELAXED);
+    slri_ring_release(ring);
     return status;
 }
 

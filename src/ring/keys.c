@@ -494,15 +494,53 @@ static bool is_open(const slr_ring *ring)
     return (slr_ring_get_state(ring) & (SLR_RING_LAUNCHED | SLR_RING_ACTIVE | SLR_RING_PAUSED)) != 0;
 }
 
-static slr_status begin_or_wait(slr_ring *ring, const slr_key *key, uint64_t hash, const void *state,
-                                struct slri_until *until, uint32_t *instance, enum outcome *outcome)
+// Whether the key is new and must be refused, with or without room in the mailbox.
+static bool is_over_limit(slr_ring *ring, const slr_key *key, uint64_t hash)
+{
+    struct slri_keys *keys = ring->keys;
+    if (ring->key_limit == SLR_KEY_LIMIT_EVICT_IDLE)
+        return false;
+    slri_mutex_lock(&keys->lock);
+    bool over = keys->free_first == 0 && keys->used == keys->limit && find_in_chain(keys, key, hash) == NONE;
+    slri_mutex_unlock(&keys->lock);
+    return over;
+}
+
+// Claims up to `want` credits for messages, that of a new key first. Nobody waits for room who would then be refused.
+static slr_status pay(slr_ring *ring, const slr_key *key, uint64_t hash, uint32_t want, struct slri_until *until,
+                      struct slri_granted *paid)
+{
+    if (slri_credits_try(ring, want, paid))
+        return SLR_OK;
+    if (is_open(ring) && is_over_limit(ring, key, hash))
+        return refuse_key(ring, key, AT_LIMIT, false);
+    return slri_credits_claim(ring, want, until, paid);
+}
+
+static void pay_back(slr_ring *ring, struct slri_granted *paid, uint32_t count)
+{
+    if (count == 0)
+        return;
+    slri_credits_give_back(ring, count);
+    paid->count -= count;
+}
+
+// `paid` not NULL: only with a credit for its message, and up to `want` with it. A credit is not kept while waiting for
+// an idle instance: those that are busy may be so for others who wait for credits.
+static slr_status begin_or_wait(slr_ring *ring, const slr_key *key, uint64_t hash, const void *state, uint32_t want,
+                                struct slri_until *until, uint32_t *instance, struct slri_granted *paid,
+                                enum outcome *outcome)
 {
     struct slri_backoff backoff = {.until.deadline_ns = SLRI_FOREVER}; // `until` is looked at with each outcome
     SLRI_TRY(slri_ring_check_process(ring));
     for (;;) {
+        if (paid)
+            SLRI_TRY(pay(ring, key, hash, want, until, paid));
         *outcome = try_begin(ring, key, hash, state, instance);
         if (*outcome <= BEGUN)
             return SLR_OK;
+        if (paid)
+            pay_back(ring, paid, paid->count);
         if (*outcome == BROKEN)
             return SLRI_FAIL(DEVICE_LOST, "ring kernel '%s': the state of a new key: %s", ring->name,
                              slr_error_message());
@@ -545,27 +583,38 @@ static void hash_and_fetch(const struct slri_keys *keys, const slr_key *key, uin
     }
 }
 
+// Pins a key behind the first of a run; never waits. False: the run ends before it.
+static bool pin_next(slr_ring *ring, const slr_key *key, uint64_t hash, uint32_t k, uint32_t count,
+                     struct slri_granted *paid, uint32_t *instance)
+{
+    if (find_and_pin(ring->keys, key, hash, instance))
+        return true;
+    if (paid->count == 0 && !slri_credits_try(ring, count, paid)) // the whole run's: those before it need them, too
+        return false;
+    return paid->count > k && try_begin(ring, key, hash, NULL, instance) <= BEGUN;
+}
+
 uint32_t slri_keys_pin(slr_ring *ring, const slr_key *key, uint32_t count, struct slri_until *until, uint32_t *instance,
-                       slr_status *status)
+                       struct slri_granted *paid, slr_status *status)
 {
     const struct slri_keys *keys = ring->keys;
     uint64_t hash[SLRI_KEYS_AT_ONCE];
     enum outcome outcome;
+    uint32_t k = 1;
     count = count < SLRI_KEYS_AT_ONCE ? count : SLRI_KEYS_AT_ONCE;
     hash_and_fetch(keys, key, count, hash);
     *status = SLR_OK;
-    for (uint32_t k = 0; k < count; ++k) {
-        if (find_and_pin(keys, &key[k], hash[k], &instance[k]))
-            continue;
-        // Only the first waits: an instance that this call has pinned already will not become idle.
-        if (k == 0)
-            *status = begin_or_wait(ring, key, hash[0], NULL, until, instance, &outcome);
-        else if (try_begin(ring, &key[k], hash[k], NULL, &instance[k]) > BEGUN)
-            return k;
-        if (*status != SLR_OK)
-            return 0;
-    }
-    return count;
+    paid->count = 0;
+    // Only the first waits: an instance that this call has pinned already will not become idle.
+    if (!find_and_pin(keys, key, hash[0], instance))
+        *status = begin_or_wait(ring, key, hash[0], NULL, count, until, instance, paid, &outcome);
+    if (*status != SLR_OK)
+        return 0;
+    while (k < count && pin_next(ring, &key[k], hash[k], k, count, paid, &instance[k]))
+        ++k;
+    if (paid->count > k)
+        pay_back(ring, paid, paid->count - k);
+    return k;
 }
 
 bool slri_keys_pin_known(slr_ring *ring, const slr_key *key, uint32_t *instance)
@@ -586,7 +635,7 @@ slr_status slri_keys_add(slr_ring *ring, const slr_key *key, const void *state, 
 {
     enum outcome outcome;
     char name[80];
-    SLRI_TRY(begin_or_wait(ring, key, hash_of(ring->keys, key), state, until, instance, &outcome));
+    SLRI_TRY(begin_or_wait(ring, key, hash_of(ring->keys, key), state, 0, until, instance, NULL, &outcome));
     slri_keys_unpin(ring, *instance);
     if (outcome == BEGUN)
         return SLR_OK;

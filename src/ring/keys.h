@@ -19,9 +19,10 @@ slr_status slri_keys_check(const slr_ring *ring, const slr_key *key,
 // (slri_shard_done), so that an instance without a pin is idle. What is pinned is sent, or unpinned.
 //
 // Pins keys[0] and as many of the following (at most SLRI_KEYS_AT_ONCE in all) as need no waiting; gives how many. 0:
-// the status says why not even the first. New keys get instances. All have been checked.
+// the status says why not even the first. New keys get instances, each behind the claim of its message's credit, so
+// that a full mailbox makes and evicts no key: `paid` gets such credits, no more than it gives. All have been checked.
 uint32_t slri_keys_pin(slr_ring *ring, const slr_key *keys, uint32_t count, struct slri_until *until,
-                       uint32_t *instances, slr_status *status);
+                       uint32_t *instances, struct slri_granted *paid, slr_status *status);
 slr_status slri_keys_pin_instance(slr_ring *ring, uint32_t instance);             // NOT_FOUND: it has no key
 bool slri_keys_pin_known(slr_ring *ring, const slr_key *key, uint32_t *instance); // false: it has no instance
 void slri_keys_unpin(slr_ring *ring, uint32_t instance);

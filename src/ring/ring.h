@@ -345,7 +345,7 @@ struct slri_ring_device {
     uint32_t slots;  // of both: 0, or a power of two
     uint32_t free;   // 1 + the first free slot; 0: none
     struct slri_key_secret secret;
-    struct slri_shared_port *shared;
+    struct slri_shared_port *shared; // held; NULL until a call needs it
 };
 
 slr_status slri_ring_device_get(slr_device *device, struct slri_ring_device **out);
@@ -444,7 +444,10 @@ void slri_near_bring(slr_ring *ring);
 slr_status slri_lane_take(slr_ring *ring, struct slri_waker *waker, struct slri_connection *c, bool silent,
                           struct slri_until *until, uint32_t *out);
 void slri_lane_leave(slr_ring *ring, uint32_t lane);
-slr_status slri_connect(slr_port *port, slr_address to, struct slri_until *until, struct slri_connection **out);
+slr_status slri_port_create(slr_device *device, slr_port **out); // slr_port_open, on a device that may be closing
+// `to_send`: for the first message, which is counted where it is refused for want of a lane.
+slr_status slri_connect(slr_port *port, slr_address to, bool to_send, struct slri_until *until,
+                        struct slri_connection **out);
 void slri_disconnect(slr_port *port, struct slri_connection *connection);
 
 // connections.c
@@ -518,17 +521,32 @@ static inline void slri_lane_tell(const struct slri_lane *lane)
     slri_waker_wake(waker);
 }
 
-// send.c: how slr_call sends, with a correlation of its own, and how keys are sent to. `by_key`: the instance was found
-// by its key, so it is there.
+// send.c: credits that were claimed: how many, and the first one's place in the order of acceptance. Who holds some
+// waits for nothing but its own code: they are published or given back.
+struct slri_granted {
+    uint32_t count, place;
+};
+// Up to `want`, at least one. Errors: as for a send.
+slr_status slri_credits_claim(slr_ring *ring, uint32_t want, struct slri_until *until, struct slri_granted *granted);
+bool slri_credits_try(slr_ring *ring, uint32_t want, struct slri_granted *granted); // false: there is none now
+void slri_credits_give_back(slr_ring *ring, uint32_t count);
+
+// How slr_call sends, with a correlation of its own, and how keys are sent to. `by_key`: not NULL where the instance
+// was found by its key, so it is there; a credit in it is used, and then its count is 0.
 slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint32_t priority,
-                     uint32_t correlation, bool by_key, struct slri_until *until);
-// Sends to instances that are there; `done`, from 0, counts what was accepted, whatever the status.
+                     uint32_t correlation, struct slri_granted *by_key, struct slri_until *until);
+// Sends to instances that are there; `done`, from 0, counts what was accepted, whatever the status. `paid`: credits to
+// be used first, at most `count`, after which their count is 0; NULL: none.
 slr_status slri_send_run(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
-                         const void *messages, uint32_t count, struct slri_until *until, uint32_t *done);
+                         const void *messages, uint32_t count, struct slri_granted *paid, struct slri_until *until,
+                         uint32_t *done);
 slr_status slri_connection_get(slr_port *port, slr_address to, struct slri_until *until, struct slri_connection **out);
 slr_status slri_check_message(const slr_ring *ring, const void *message, size_t bytes);
+slr_status slri_check_sendable(const slr_ring *ring, const void *message, size_t bytes); // and its references
+slr_status slri_check_options(const slr_send_options *options);
 slr_status slri_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
-                          const slr_send_options *options, bool by_key, struct slri_until *until); // slr_send_with
+                          const slr_send_options *options, struct slri_granted *by_key,
+                          struct slri_until *until);      // slr_send_with
 slr_status slri_ring_check_process(const slr_ring *ring); // as slri_queue_device_check_process
 slr_status slri_refuse_closed(slr_ring *ring); // why no credit was given, with the input closed; OK: it is open again
 
@@ -577,10 +595,11 @@ void slri_unblock_shards(slr_port *port); // before sleeping: lets shards that w
 void slri_port_park(slr_port *port, const slr_ring *only, uint64_t deadline_ns);
 
 // call.c
-// slr_call on a port, to an instance found by its key. `sent`: set once the message was accepted.
+// slr_call on a port, to an instance found by its key (slri_send). `sent`: set once the message was accepted.
 slr_status slri_call(slr_port *port, slr_address to, const void *message, size_t bytes, void *reply, size_t reply_bytes,
-                     uint64_t timeout_ns, struct slri_until *until, bool *sent);
-void slri_shared_port_close(slr_device *device);
+                     uint64_t timeout_ns, struct slri_granted *by_key, struct slri_until *until, bool *sent);
+slr_status slri_check_reply(const slr_ring *ring, const void *reply, size_t bytes); // what a call to it asks for
+void slri_shared_port_release(struct slri_shared_port *shared);                     // the last one closes it
 slr_status slri_shared_send(slr_address to, const void *message, size_t bytes, const slr_send_options *options,
                             struct slri_until *until);
 

@@ -343,7 +343,7 @@ slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_des
     struct slri_connection *c = slri_connection_of(port, address);
     struct slri_until until = {.timeout_ns = slri_ring_patience_ns(from)};
     if (!c)
-        SLRI_TRY(slri_route_refused(from, slri_connect(port, address, &until, &c)));
+        SLRI_TRY(slri_route_refused(from, slri_connect(port, address, false, &until, &c)));
     slri_mutex_lock(&routing);
     slr_status status = make_to_port(from, c, &whole);
     slri_mutex_unlock(&routing);

@@ -68,12 +68,7 @@ static void sleep_for_credit(slr_ring *ring, uint64_t deadline_ns)
     __atomic_fetch_sub(&ring->credit_waiters, 1, __ATOMIC_RELAXED);
 }
 
-// Credits that were claimed: how many, and the first one's place in the order of acceptance.
-struct granted {
-    uint32_t count, place;
-};
-
-static slr_status look_for_credit(slr_ring *ring, uint32_t want, struct slri_until *until, struct granted *granted)
+static slr_status look_for_credit(slr_ring *ring, uint32_t want, struct slri_until *until, struct slri_granted *granted)
 {
     SLRI_TRY(slri_ring_check_process(ring)); // there is nobody to free a credit
     uint32_t *S = ring->S;
@@ -103,7 +98,7 @@ static slr_status look_for_credit(slr_ring *ring, uint32_t want, struct slri_unt
     return SLR_OK;
 }
 
-static slr_status wait_for_credit(slr_ring *ring, uint32_t want, struct slri_until *until, struct granted *granted)
+static slr_status wait_for_credit(slr_ring *ring, uint32_t want, struct slri_until *until, struct slri_granted *granted)
 {
     uint64_t begin = slri_observe_begin();
     slr_status status = look_for_credit(ring, want, until, granted);
@@ -123,13 +118,45 @@ void slri_count_accepted(slr_ring *ring)
 }
 
 // Claims up to `want` credits, at least one.
-static inline slr_status claim(slr_ring *ring, uint32_t want, struct slri_until *until, struct granted *granted)
+static inline slr_status claim(slr_ring *ring, uint32_t want, struct slri_until *until, struct slri_granted *granted)
 {
     uint32_t *S = ring->S;
     granted->count = mb_claim_place(S, want, &granted->place);
     if (granted->count == 0)
         SLRI_TRY(wait_for_credit(ring, want, until, granted));
     slri_count_accepted(ring);
+    return SLR_OK;
+}
+
+slr_status slri_credits_claim(slr_ring *ring, uint32_t want, struct slri_until *until, struct slri_granted *granted)
+{
+    return claim(ring, want, until, granted);
+}
+
+bool slri_credits_try(slr_ring *ring, uint32_t want, struct slri_granted *granted)
+{
+    granted->count = mb_claim_place(ring->S, want, &granted->place);
+    if (granted->count == 0)
+        return false;
+    slri_count_accepted(ring);
+    return true;
+}
+
+void slri_credits_give_back(slr_ring *ring, uint32_t count)
+{
+    mb_give_back(ring->S, count);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // the credits, before the looks at who waits for them
+    slri_credits_freed(ring);
+}
+
+// Those that were claimed before, or else up to `want`.
+static inline slr_status take_paid(slr_ring *ring, uint32_t want, struct slri_until *until, struct slri_granted *paid,
+                                   struct slri_granted *granted)
+{
+    if (!paid || paid->count == 0)
+        return claim(ring, want, until, granted);
+    *granted = *paid;
+    paid->count = 0;
     return SLR_OK;
 }
 
@@ -274,7 +301,7 @@ static inline slr_status connection(slr_port *port, slr_address to, struct slri_
                                     struct slri_connection **out)
 {
     *out = slri_connection_of(port, to);
-    return *out ? SLR_OK : slri_connect(port, to, until, out);
+    return *out ? SLR_OK : slri_connect(port, to, true, until, out);
 }
 
 slr_status slri_connection_get(slr_port *port, slr_address to, struct slri_until *until, struct slri_connection **out)
@@ -292,19 +319,22 @@ static __attribute__((noinline)) slr_status check_references(const slr_ring *rin
 static __attribute__((noinline)) slr_status depart(slr_ring *ring, const void *message)
 {
     slr_status status = slri_slices_depart(ring, message);
-    if (status == SLR_OK)
-        return SLR_OK;
-    mb_give_back(ring->S, 1);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); // the credit, before the looks at who waits for it
-    slri_credits_freed(ring);
+    if (status != SLR_OK)
+        slri_credits_give_back(ring, 1);
     return status;
 }
 
+slr_status slri_check_sendable(const slr_ring *ring, const void *message, size_t bytes)
+{
+    SLRI_TRY(slri_check_message(ring, message, bytes));
+    return bytes != ring->plain_bytes ? slri_slices_check(ring, message) : SLR_OK;
+}
+
 slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint32_t priority,
-                     uint32_t correlation, bool by_key, struct slri_until *until)
+                     uint32_t correlation, struct slri_granted *by_key, struct slri_until *until)
 {
     struct slri_connection *c;
-    struct granted granted;
+    struct slri_granted granted;
     if (!message)
         return refuse_no_message();
     SLRI_TRY(connection(port, to, until, &c));
@@ -314,7 +344,7 @@ slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t
         SLRI_TRY(check_references(ring, message, bytes));
     if (!by_key)
         SLRI_TRY(check_instance(ring, to.instance));
-    SLRI_TRY(claim(ring, 1, until, &granted));
+    SLRI_TRY(take_paid(ring, 1, until, by_key, &granted));
     if (looks)
         SLRI_TRY(depart(ring, message));
     uint32_t shard = ring->shards == 1 ? 0 : to.instance % ring->shards;
@@ -329,7 +359,7 @@ slr_status slr_send(slr_port *port, slr_address to, const void *message, size_t 
     return slr_send_with(port, to, message, bytes, NULL, timeout_ns);
 }
 
-static slr_status check_options(const slr_send_options *options)
+slr_status slri_check_options(const slr_send_options *options)
 {
     if (options->priority > 256)
         return SLRI_FAIL(INVALID, "priority %u; expected 0 to 255, as SLR_PRIORITY(0..255)", options->priority - 1);
@@ -339,12 +369,12 @@ static slr_status check_options(const slr_send_options *options)
 }
 
 slr_status slri_send_with(slr_port *port, slr_address to, const void *message, size_t bytes,
-                          const slr_send_options *options, bool by_key, struct slri_until *until)
+                          const slr_send_options *options, struct slri_granted *by_key, struct slri_until *until)
 {
     slr_send_options defaults = {0};
     if (!options)
         options = &defaults;
-    SLRI_TRY(check_options(options));
+    SLRI_TRY(slri_check_options(options));
     if (!port)
         return slri_shared_send(to, message, bytes, options, until);
     uint32_t next = port->correlation + 1;
@@ -358,7 +388,7 @@ slr_status slr_send_with(slr_port *port, slr_address to, const void *message, si
                          const slr_send_options *options, uint64_t timeout_ns)
 {
     struct slri_until until = {.timeout_ns = timeout_ns};
-    return slri_send_with(port, to, message, bytes, options, false, &until);
+    return slri_send_with(port, to, message, bytes, options, NULL, &until);
 }
 
 // ---- many ----------------------------------------------------------------------------------------------------------
@@ -404,7 +434,7 @@ static void send_plain_backwards(slr_port *port, const struct slri_connection *c
 // A run into a ring kernel of one shard: from the last slot to the first, each filled and published at once. So each
 // line is fetched once, and the one that the owner polls last.
 static void send_backwards(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
-                           const char *messages, const struct granted *granted)
+                           const char *messages, const struct slri_granted *granted)
 {
     const slr_ring *ring = c->ring;
     struct slri_lane_cursor *cursor = &c->lane->cursor[0];
@@ -425,26 +455,29 @@ static void send_backwards(slr_port *port, const struct slri_connection *c, uint
 
 // Messages that are looked into go one at a time.
 static slr_status send_each(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
-                            const char *messages, uint32_t count, struct slri_until *until, uint32_t *done)
+                            const char *messages, uint32_t count, struct slri_granted *paid, struct slri_until *until,
+                            uint32_t *done)
 {
     const slr_ring *ring = c->ring;
+    struct slri_granted none = {0}, *by_key = paid ? paid : &none;
     for (; *done < count; ++*done, ++port->correlation) {
         slr_address at = {ring->place, ring->slot, ring->generation, instances ? instances[*done] : to};
         SLRI_TRY(slri_send(port, at, messages + (size_t)*done * ring->message_bytes, ring->message_bytes, 0,
-                           (port->correlation + 1) & ~SLRI_CALL_BIT, true, until));
+                           (port->correlation + 1) & ~SLRI_CALL_BIT, by_key, until));
     }
     return SLR_OK;
 }
 
 slr_status slri_send_run(slr_port *port, const struct slri_connection *c, uint32_t to, const uint32_t *instances,
-                         const void *messages, uint32_t count, struct slri_until *until, uint32_t *done)
+                         const void *messages, uint32_t count, struct slri_granted *paid, struct slri_until *until,
+                         uint32_t *done)
 {
     slr_ring *ring = c->ring;
     if (ring->plain_bytes != ring->message_bytes)
-        return send_each(port, c, to, instances, messages, count, until, done);
+        return send_each(port, c, to, instances, messages, count, paid, until, done);
     while (*done < count) {
-        struct granted granted;
-        SLRI_TRY(claim(ring, count - *done, until, &granted));
+        struct slri_granted granted;
+        SLRI_TRY(take_paid(ring, count - *done, until, paid, &granted));
         if (ring->shards == 1) {
             send_backwards(port, c, to, instances ? instances + *done : NULL,
                            (const char *)messages + (size_t)*done * ring->message_bytes, &granted);
@@ -480,5 +513,5 @@ slr_status slr_send_many(slr_port *port, slr_address to, const uint32_t *instanc
     SLRI_TRY(connection(port, to, &until, &c));
     SLRI_TRY(check_bytes(c->ring, bytes));
     SLRI_TRY(check_many(c->ring, to, instances, count));
-    return slri_send_run(port, c, to.instance, instances, messages, count, &until, done);
+    return slri_send_run(port, c, to.instance, instances, messages, count, NULL, &until, done);
 }

@@ -11,30 +11,49 @@
 
 // ---- sending ------------------------------------------------------------------------------------------------
 
-// Finds the ring kernel, and pins the key of one message. `to` becomes the instance's address.
-static slr_status pin_one(slr_port *port, slr_address *to, const slr_key *key, struct slri_until *until,
-                          const char *call, slr_ring **out)
+// Finds the ring kernel of a message to a key, and checks both: what is refused makes no key.
+static slr_status find_keyed(slr_port *port, slr_address to, const slr_key *key, const void *message, size_t bytes,
+                             struct slri_until *until, const char *call, slr_ring **out)
 {
     struct slri_connection *c;
     if (!port)
         return SLRI_FAIL(INVALID, "%s: port is NULL", call);
-    SLRI_TRY(slri_connection_get(port, *to, until, &c));
+    SLRI_TRY(slri_connection_get(port, to, until, &c));
     SLRI_TRY(slri_keys_check(c->ring, key, call));
-    slr_status status;
-    slri_keys_pin(c->ring, key, 1, until, &to->instance, &status);
     *out = c->ring;
+    return slri_check_sendable(c->ring, message, bytes);
+}
+
+// `to` becomes the instance's address. `paid`: a credit that goes with the pin, or none.
+static slr_status pin_one(slr_ring *ring, slr_address *to, const slr_key *key, struct slri_until *until,
+                          struct slri_granted *paid)
+{
+    slr_status status;
+    slri_keys_pin(ring, key, 1, until, &to->instance, paid, &status);
     return status;
+}
+
+// The message was refused all the same.
+static void unpin_one(slr_ring *ring, uint32_t instance, const struct slri_granted *paid)
+{
+    if (paid->count != 0)
+        slri_credits_give_back(ring, paid->count);
+    slri_keys_unpin(ring, instance);
 }
 
 slr_status slr_send_key(slr_port *port, slr_address to, slr_key key, const void *message, size_t bytes,
                         const slr_send_options *options, uint64_t timeout_ns)
 {
     slr_ring *ring;
+    struct slri_granted paid;
     struct slri_until until = {.timeout_ns = timeout_ns};
-    SLRI_TRY(pin_one(port, &to, &key, &until, "slr_send_key", &ring));
-    slr_status status = slri_send_with(port, to, message, bytes, options, true, &until);
+    SLRI_TRY(find_keyed(port, to, &key, message, bytes, &until, "slr_send_key", &ring));
+    if (options)
+        SLRI_TRY(slri_check_options(options));
+    SLRI_TRY(pin_one(ring, &to, &key, &until, &paid));
+    slr_status status = slri_send_with(port, to, message, bytes, options, &paid, &until);
     if (status != SLR_OK)
-        slri_keys_unpin(ring, to.instance);
+        unpin_one(ring, to.instance, &paid);
     return status;
 }
 
@@ -42,12 +61,15 @@ slr_status slr_call_key(slr_port *port, slr_address to, slr_key key, const void 
                         size_t reply_bytes, uint64_t timeout_ns)
 {
     slr_ring *ring;
+    struct slri_granted paid;
     struct slri_until until = {.timeout_ns = timeout_ns};
-    SLRI_TRY(pin_one(port, &to, &key, &until, "slr_call_key", &ring));
+    SLRI_TRY(find_keyed(port, to, &key, message, bytes, &until, "slr_call_key", &ring));
+    SLRI_TRY(slri_check_reply(ring, reply, reply_bytes));
+    SLRI_TRY(pin_one(ring, &to, &key, &until, &paid));
     bool sent = false;
-    slr_status status = slri_call(port, to, message, bytes, reply, reply_bytes, timeout_ns, &until, &sent);
+    slr_status status = slri_call(port, to, message, bytes, reply, reply_bytes, timeout_ns, &paid, &until, &sent);
     if (!sent)
-        slri_keys_unpin(ring, to.instance);
+        unpin_one(ring, to.instance, &paid);
     return status;
 }
 
@@ -56,6 +78,30 @@ static slr_status check_keys(const slr_ring *ring, const slr_key *keys, uint32_t
     for (uint32_t k = 0; k < count; ++k)
         SLRI_TRY(slri_keys_check(ring, &keys[k], "slr_send_many_keys"));
     return SLR_OK;
+}
+
+// The next ones of slr_send_many_keys. Messages that are looked into go one at a time: one may be refused for what it
+// refers to, and then those behind it make no keys.
+static slr_status send_some_keys(slr_port *port, const struct slri_connection *c, const slr_key *keys,
+                                 const void *messages, uint32_t count, struct slri_until *until, uint32_t *done)
+{
+    slr_ring *ring = c->ring;
+    const char *message = (const char *)messages + (size_t)*done * ring->message_bytes;
+    uint32_t instances[SLRI_KEYS_AT_ONCE], sent = 0;
+    bool looks = ring->plain_bytes != ring->message_bytes;
+    struct slri_granted paid;
+    slr_status status;
+    if (looks)
+        SLRI_TRY(slri_check_sendable(ring, message, ring->message_bytes));
+    uint32_t pinned = slri_keys_pin(ring, keys + *done, looks ? 1 : count - *done, until, instances, &paid, &status);
+    if (pinned != 0)
+        status = slri_send_run(port, c, 0, instances, message, pinned, &paid, until, &sent);
+    if (paid.count != 0)
+        slri_credits_give_back(ring, paid.count);
+    for (uint32_t k = sent; k < pinned; ++k)
+        slri_keys_unpin(ring, instances[k]);
+    *done += sent;
+    return status;
 }
 
 slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *keys, const void *messages, size_t bytes,
@@ -72,18 +118,8 @@ slr_status slr_send_many_keys(slr_port *port, slr_address to, const slr_key *key
     SLRI_TRY(slri_connection_get(port, to, &until, &c));
     SLRI_TRY(slri_check_message(c->ring, messages, bytes));
     SLRI_TRY(check_keys(c->ring, keys, count));
-    while (*done < count) {
-        uint32_t instances[SLRI_KEYS_AT_ONCE], sent = 0;
-        slr_status status;
-        uint32_t pinned = slri_keys_pin(c->ring, keys + *done, count - *done, &until, instances, &status);
-        if (pinned != 0)
-            status =
-                slri_send_run(port, c, 0, instances, (const char *)messages + *done * bytes, pinned, &until, &sent);
-        for (uint32_t k = sent; k < pinned; ++k)
-            slri_keys_unpin(c->ring, instances[k]);
-        *done += sent;
-        SLRI_TRY(status);
-    }
+    while (*done < count)
+        SLRI_TRY(send_some_keys(port, c, keys, messages, count, &until, done));
     return SLR_OK;
 }
 

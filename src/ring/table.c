@@ -138,6 +138,7 @@ slr_status slri_table_find(slr_address address, slr_ring **out)
         if (found)
             slri_ring_hold(found);
         slri_mutex_unlock(&device->ring_lock);
+        slri_device_release(device); // what was found holds it
     }
     *out = found;
     return found ? SLR_OK
@@ -174,7 +175,6 @@ void slri_rings_close(slr_device *device)
 {
     if (!device->ring)
         return;
-    slri_shared_port_close(device);
     slr_ring *ring;
     for (uint32_t slot = 0; slri_table_next(device, &slot, &ring);) {
         slr_ring_terminate(ring, 0, NULL, NULL, NULL);
@@ -185,6 +185,8 @@ void slri_rings_close(slr_device *device)
     struct slri_ring_device *table = device->ring;
     device->ring = NULL;
     slri_mutex_unlock(&device->ring_lock);
+    if (table->shared) // behind the ends, of which its callers learn through it
+        slri_shared_port_release(table->shared);
     free_slots(device, table);
     slri_free(device->allocator, table, sizeof *table);
 }

@@ -307,7 +307,7 @@ slr_status slr_publish(slr_port *port, slr_topic *topic, const void *message, si
     slr_status first = SLR_OK;
     for (uint32_t i = 0; i < topic->count; ++i) {
         slr_status status =
-            slri_send(port, topic->to[i], message, bytes, 0, ++port->correlation & ~SLRI_CALL_BIT, false, &until);
+            slri_send(port, topic->to[i], message, bytes, 0, ++port->correlation & ~SLRI_CALL_BIT, NULL, &until);
         *count += status == SLR_OK;
         if (first == SLR_OK && status != SLR_RING_DEAD && status != SLR_CLOSED)
             first = status;

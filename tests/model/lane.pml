@@ -267,6 +267,7 @@ proctype device()
         handling = true;
         batch = 1;
         do
+        :: batch < BATCH && differs(DEV, CTL, control) -> break     /* cut at a command: the rest waits */
         :: batch < BATCH ->
             load(DEV, SEQ(position + batch), TAKE);
             if

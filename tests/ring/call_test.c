@@ -268,9 +268,110 @@ static void call_takes_its_reply_from_the_port_that_collects_all(void **state)
     slr_device_close(device);
 }
 
+// ---- the end, under callers ----------------------------------------------------------------------------------------
+
+enum { BLOCKED = 6 };
+
+struct blocked {
+    slri_thread thread;
+    slr_address to;
+    bool calls;
+    slr_status status;
+    uint32_t *ready;
+    char message[200];
+};
+
+// Until it is refused: with a ring kernel that is paused at once, or soon, for its mailbox fills.
+static void call_until_the_end(void *arg)
+{
+    struct blocked *b = arg;
+    uint32_t got;
+    __atomic_fetch_add(b->ready, 1, __ATOMIC_RELAXED);
+    do
+        b->status = b->calls ? call_value(NULL, b->to, 1, &got, LONG) : send_value(NULL, b->to, 1, LONG);
+    while (b->status == SLR_OK);
+    snprintf(b->message, sizeof b->message, "%s", slr_error_message());
+}
+
+static void call_that_gets_no_reply_names_its_ring_kernel(void **state)
+{
+    (void)state;
+    slr_device *device = open_device("cpu");
+    slr_ring_desc desc = describe("faulty", 1);
+    h.fail_each = 1;
+    slr_ring *ring = start_ring(device, &desc);
+    slr_port *port = open_port(device);
+    uint32_t got, ready = 0;
+    for (int shared = 0; shared < 2; ++shared)
+        refuses(call_value(shared ? NULL : port, address_of(ring, 0), 1, &got, LONG), HANDLER_FAULT,
+                "ring kernel 'faulty': the handler faulted on this message");
+    slr_ring_destroy(ring);
+    desc = describe("failing", 1);
+    h.fail_each = 1;
+    desc.fault_policy = SLR_FAULT_FAIL;
+    ring = start_ring(device, &desc);
+    must(slr_ring_deactivate(ring, LONG));
+    must(send_value(port, address_of(ring, 0), 1, LONG)); // the one that it fails by
+    struct blocked b = {.to = address_of(ring, 0), .calls = true, .ready = &ready};
+    start_thread(&b.thread, call_until_the_end, &b);
+    stats_when_pending(ring, 2);
+    must(slr_ring_reactivate(ring, LONG));
+    slri_thread_join(&b.thread);
+    assert_int_equal(b.status, SLR_RING_FAILED);
+    assert_non_null(strstr(b.message, "ring kernel 'failing' failed before it replied"));
+    slr_port_close(port);
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+}
+
+// `closes` the device, or else destroys the ring kernel, while threads are blocked on the shared port: some wait for a
+// reply, and some for room. Busy: they are not, but send and call all the time.
+static void end_under_callers(const char *spec, bool closes, bool busy)
+{
+    slr_device *device = open_device(spec);
+    slr_ring_desc desc = describe("ends", 1);
+    desc.queue_size = 3;
+    slr_ring *ring = start_ring(device, &desc);
+    static struct blocked b[BLOCKED];
+    uint32_t ready = 0;
+    if (!busy)
+        must(slr_ring_deactivate(ring, LONG));
+    for (uint32_t i = 0; i < BLOCKED; ++i) {
+        b[i] = (struct blocked){.to = address_of(ring, 0), .calls = i % 2 == 0, .ready = &ready};
+        start_thread(&b[i].thread, call_until_the_end, &b[i]);
+    }
+    wait_until_is(&ready, BLOCKED);
+    slri_sleep_ns(20 * MS); // they sleep, most likely
+    if (closes)
+        slr_device_close(device);
+    else
+        slr_ring_destroy(ring);
+    for (uint32_t i = 0; i < BLOCKED; ++i) {
+        slri_thread_join(&b[i].thread);
+        bool ended = b[i].calls && b[i].status == SLR_END;
+        if (!ended && b[i].status != SLR_CLOSED && b[i].status != SLR_RING_DEAD)
+            fail_msg("caller %u: %s: %s", i, slr_status_name(b[i].status), b[i].message);
+        if (ended)
+            assert_non_null(strstr(b[i].message, "'ends'"));
+    }
+    if (closes)
+        slr_ring_destroy(ring);
+    else
+        slr_device_close(device);
+}
+
+static void end_wakes_who_is_blocked_on_the_shared_port(void **state)
+{
+    (void)state;
+    for (uint32_t round = 0; round < 12; ++round)
+        end_under_callers(round % 3 ? "cpu?threads=2" : "cpu?threads=1", round % 2, round / 2 % 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(call_that_gets_no_reply_names_its_ring_kernel),
+        cmocka_unit_test(end_wakes_who_is_blocked_on_the_shared_port),
         cmocka_unit_test(call_gives_its_own_reply_and_keeps_others_for_receive),
         cmocka_unit_test(late_reply_is_not_mistaken_for_another),
         cmocka_unit_test(call_of_wrong_sizes_is_refused_before_it_is_sent),

@@ -20,6 +20,7 @@ struct keyed_message {
 struct watch {
     uint32_t held, mixed, disordered, handled;
     uint32_t evictions;
+    bool silent; // replies nothing
     struct seen evicted[KEYS];
     slr_key evicted_key[KEYS];
     char evicted_text[KEYS][64];
@@ -40,7 +41,7 @@ static slr_status watch_message(void *user, const slr_delivery *delivery)
     seen->last = m->value;
     seen->count++;
     __atomic_fetch_add(&w->handled, 1, __ATOMIC_RELEASE);
-    return slr_reply_to(delivery, seen, sizeof *seen);
+    return w->silent ? SLR_OK : slr_reply_to(delivery, seen, sizeof *seen);
 }
 
 static slr_status end_at_once(void *user, slr_context *context)
@@ -413,6 +414,7 @@ static void refused_send_leaves_its_key_idle(void **state)
     slr_ring_desc desc = describe_keyed(&w, 4);
     desc.queue_size = 1;
     struct scene s = open_scene(&desc);
+    must(slr_ring_add_key(s.ring, slr_key_u64(2), NULL, 0, 0, NULL));
     must(slr_ring_deactivate(s.ring, LONG));
     must(send_keyed(s.port, s.to, 1, 1, 0));
     gives(send_keyed(s.port, s.to, 2, 1, 0), FULL);
@@ -422,6 +424,129 @@ static void refused_send_leaves_its_key_idle(void **state)
     gives(slr_send_many_keys(s.port, s.to, &(slr_key){.number = 2}, &m, sizeof m, 1, 0, NULL), FULL);
     must(slr_ring_forget_key(s.ring, slr_key_u64(2), NULL, 0, 0));
     gives(slr_ring_forget_key(s.ring, slr_key_u64(1), NULL, 0, 0), TIMEOUT);
+    close_scene(&s);
+}
+
+static void drain(slr_port *port)
+{
+    slr_reply reply;
+    struct seen seen;
+    while (slr_receive(port, &reply, &seen, sizeof seen, 0) == SLR_OK)
+        ;
+}
+
+// Its replies have little room.
+static void drain_until_handled(const struct scene *s, const struct watch *w, uint32_t handled)
+{
+    for (uint64_t deadline = slri_deadline_after(LONG); __atomic_load_n(&w->handled, __ATOMIC_ACQUIRE) != handled;) {
+        if (slri_passed(deadline))
+            fail_msg("%u of %u handled after 60 s", w->handled, handled);
+        drain(s->port);
+        slri_sleep_ns(100000);
+    }
+}
+
+// Sends to the new key 9, each of which is refused.
+static void send_in_vain(const struct scene *s, uint32_t overflow)
+{
+    struct keyed_message m[3] = {{.key = 1}, {.key = 9}, {.key = 10}};
+    slr_key keys[3] = {slr_key_u64(1), slr_key_u64(9), slr_key_u64(10)}, *new = &keys[1];
+    slr_send_options priority = {.priority = 300};
+    struct seen seen;
+    uint32_t accepted;
+    refuses(send_keyed(s->port, s->to, 9, 1, 0), FULL, "mailbox is full");
+    if (overflow == SLR_OVERFLOW_BLOCK)
+        refuses(send_keyed(s->port, s->to, 9, 1, MS), TIMEOUT, "mailbox was full");
+    else
+        gives(send_keyed(s->port, s->to, 9, 1, LONG), FULL);
+    gives(slr_call_key(s->port, s->to, *new, m, sizeof *m, &seen, sizeof seen, 0), FULL);
+    for (uint32_t first = 0; first < 2; ++first) { // behind a key that there is, and the first itself
+        gives(slr_send_many_keys(s->port, s->to, &keys[first], m, sizeof *m, 2, 0, &accepted), FULL);
+        assert_int_equal(accepted, 0);
+    }
+    gives(slr_send_key(s->port, s->to, *new, m, 4, NULL, 0), INVALID);
+    gives(slr_send_key(s->port, s->to, *new, NULL, sizeof *m, NULL, 0), INVALID);
+    gives(slr_send_key(s->port, s->to, *new, m, sizeof *m, &priority, 0), INVALID);
+    gives(slr_call_key(s->port, s->to, *new, m, sizeof *m, &seen, 4, 0), INVALID);
+}
+
+static void refused_send_makes_no_key_and_evicts_none(void **state)
+{
+    (void)state;
+    static struct watch w;
+    for (uint32_t evicts = 0; evicts < 2; ++evicts)
+        for (uint32_t overflow = SLR_OVERFLOW_BLOCK; overflow <= SLR_OVERFLOW_REJECT; ++overflow) {
+            w = (struct watch){0};
+            slr_ring_desc desc = evicts ? describe_evicting(&w, 4) : describe_keyed(&w, 5);
+            desc.queue_size = 2;
+            desc.overflow = overflow;
+            struct scene s = open_scene(&desc);
+            for (uint64_t k = 1; k <= 4; ++k)
+                call_keyed(s.port, s.to, k, 1);
+            must(slr_ring_deactivate(s.ring, LONG));
+            must(send_keyed(s.port, s.to, 1, 2, 0));
+            must(send_keyed(s.port, s.to, 1, 2, 0));
+            send_in_vain(&s, overflow);
+            slr_ring_stats stats = stats_of(s.ring);
+            assert_int_equal(stats.accepted, 6);
+            assert_int_equal(stats.refused, 5);
+            assert_int_equal(stats.keys, 4);
+            assert_int_equal(w.evictions, 0);
+            must(slr_ring_reactivate(s.ring, LONG));
+            must(send_keyed(s.port, s.to, 9, 1, LONG)); // the credits that were claimed in vain are back
+            drain_until_handled(&s, &w, 7);
+            assert_int_equal(w.evictions, evicts);
+            close_scene(&s);
+        }
+}
+
+// A run goes as far as there are credits; the new keys behind are not made.
+static void run_of_new_keys_makes_those_that_it_sends_to(void **state)
+{
+    (void)state;
+    static struct watch w;
+    for (uint32_t known = 0; known < 3; ++known) {
+        w = (struct watch){0};
+        slr_ring_desc desc = describe_keyed(&w, 40);
+        desc.queue_size = 2;
+        struct scene s = open_scene(&desc);
+        struct keyed_message m[6];
+        slr_key keys[6];
+        for (uint32_t i = 0; i < 6; ++i) {
+            m[i] = (struct keyed_message){.key = i};
+            keys[i] = slr_key_u64(i);
+        }
+        for (uint32_t i = 0; i < known; ++i)
+            must(slr_ring_add_key(s.ring, keys[i], NULL, 0, 0, NULL));
+        must(slr_ring_deactivate(s.ring, LONG));
+        uint32_t accepted;
+        gives(slr_send_many_keys(s.port, s.to, keys, m, sizeof *m, 6, 0, &accepted), FULL);
+        assert_int_equal(accepted, 2);
+        assert_int_equal(stats_of(s.ring).keys, 2);
+        must(slr_ring_reactivate(s.ring, LONG));
+        drain_until_handled(&s, &w, 2);
+        for (uint32_t i = 2; i < 6; i += 2) {
+            must(slr_send_many_keys(s.port, s.to, &keys[i], &m[i], sizeof *m, 2, LONG, &accepted));
+            drain_until_handled(&s, &w, i + 2);
+        }
+        assert_int_equal(stats_of(s.ring).keys, 6);
+        close_scene(&s);
+    }
+}
+
+// The limit is told at once: who waits for room first would wait in vain.
+static void key_beyond_the_limit_does_not_wait_for_room(void **state)
+{
+    (void)state;
+    static struct watch w;
+    w = (struct watch){0};
+    slr_ring_desc desc = describe_keyed(&w, 1);
+    desc.queue_size = 1;
+    struct scene s = open_scene(&desc);
+    must(slr_ring_deactivate(s.ring, LONG));
+    must(send_keyed(s.port, s.to, 1, 1, 0));
+    refuses(send_keyed(s.port, s.to, 2, 1, LONG), FULL, "key 2 needs a new instance, but all 1 are in use");
+    assert_int_equal(stats_of(s.ring).refused, 1);
     close_scene(&s);
 }
 
@@ -503,30 +628,21 @@ static void ring_kernel_without_keys_refuses_them(void **state)
 
 // ---- many ports ---------------------------------------------------------------------------------------------
 
-enum { PORTS = 4, EACH = 20000 };
+enum { PORTS = 4, EACH = 20000, FEW = 200 };
 
 struct sender {
     slri_thread thread;
     struct scene *scene;
-    uint32_t number, keys, batch;
-    uint64_t refused;
+    uint32_t number, keys, batch, each;
 };
 
-static void drain(slr_port *port)
-{
-    slr_reply reply;
-    struct seen seen;
-    while (slr_receive(port, &reply, &seen, sizeof seen, 0) == SLR_OK)
-        ;
-}
-
-// EACH messages to pseudo-random keys, in the same order from every port, so that ports meet at new keys.
+// Messages to pseudo-random keys, in the same order from every port, so that ports meet at new keys.
 static void send_to_keys(void *arg)
 {
     struct sender *s = arg;
     slr_port *port = open_port(s->scene->device);
     uint64_t random = 88172645463325252u;
-    for (uint32_t i = 0; i < EACH; i += s->batch) {
+    for (uint32_t i = 0; i < s->each; i += s->batch) {
         struct keyed_message m[32];
         slr_key keys[32];
         for (uint32_t k = 0; k < s->batch; ++k) {
@@ -540,11 +656,11 @@ static void send_to_keys(void *arg)
     slr_port_close(port);
 }
 
-static void send_from_all(struct scene *scene, uint32_t keys, uint32_t batch)
+static void send_from_all(struct scene *scene, uint32_t keys, uint32_t batch, uint32_t each)
 {
     struct sender sender[PORTS];
     for (uint32_t i = 0; i < PORTS; ++i) {
-        sender[i] = (struct sender){.scene = scene, .number = i, .keys = keys, .batch = batch};
+        sender[i] = (struct sender){.scene = scene, .number = i, .keys = keys, .batch = batch, .each = each};
         start_thread(&sender[i].thread, send_to_keys, &sender[i]);
     }
     for (uint32_t i = 0; i < PORTS; ++i)
@@ -558,7 +674,7 @@ static void ports_that_meet_at_a_new_key_get_one_instance(void **state)
     w = (struct watch){0};
     slr_ring_desc desc = describe_keyed(&w, 30000);
     struct scene s = open_scene(&desc);
-    send_from_all(&s, 30000, 1);
+    send_from_all(&s, 30000, 1, EACH);
     wait_until_is(&w.handled, PORTS * EACH);
     assert_int_equal(w.mixed, 0);
     // Each key has one instance, and got what four equal streams hold of it.
@@ -589,7 +705,7 @@ static void evictions_under_load_never_mix_two_keys(void **state)
     slr_ring_desc desc = describe_evicting(&w, 300);
     desc.queue_size = 128;
     struct scene s = open_scene(&desc);
-    send_from_all(&s, 600, 32);
+    send_from_all(&s, 600, 32, EACH);
     wait_until_is(&w.handled, PORTS * EACH);
     slr_ring_stats stats = stats_of(s.ring);
     assert_int_equal(w.mixed, 0);
@@ -597,6 +713,26 @@ static void evictions_under_load_never_mix_two_keys(void **state)
     assert_int_equal(stats.evicted, w.evictions);
     assert_true(w.evictions > 300);
     close_scene(&s);
+}
+
+// One credit and one instance, for which all wait in turn: who has the one must not wait for the other.
+static void one_credit_and_one_instance_serve_all_ports(void **state)
+{
+    (void)state;
+    static struct watch w;
+    for (uint32_t batch = 1; batch <= 4; batch += 3) {
+        w = (struct watch){.silent = true};
+        slr_ring_desc desc = describe_evicting(&w, 1);
+        desc.reply_bytes = 0; // nobody reads replies during a run
+        desc.queue_size = 1;
+        struct scene s = open_scene(&desc);
+        send_from_all(&s, 5, batch, FEW);
+        slr_ring_stats stats = stats_when_pending(s.ring, 0);
+        assert_int_equal(stats.handled, PORTS * FEW);
+        assert_int_equal(w.mixed, 0);
+        assert_true(stats.keys + stats.evicted <= stats.accepted);
+        close_scene(&s);
+    }
 }
 
 // ---- many keys ----------------------------------------------------------------------------------------------
@@ -665,6 +801,10 @@ int main(void)
         cmocka_unit_test(forgotten_key_hands_its_state_out_and_begins_anew),
         cmocka_unit_test(key_with_a_message_pending_is_not_forgotten),
         cmocka_unit_test(refused_send_leaves_its_key_idle),
+        cmocka_unit_test(refused_send_makes_no_key_and_evicts_none),
+        cmocka_unit_test(run_of_new_keys_makes_those_that_it_sends_to),
+        cmocka_unit_test(key_beyond_the_limit_does_not_wait_for_room),
+        cmocka_unit_test(one_credit_and_one_instance_serve_all_ports),
         cmocka_unit_test(wrong_descriptions_and_keys_are_refused),
         cmocka_unit_test(ring_kernel_without_keys_refuses_them),
         cmocka_unit_test(ports_that_meet_at_a_new_key_get_one_instance),

@@ -373,6 +373,7 @@ static void place_of_a_closed_port_is_waited_for(uint32_t with)
         refuses(send_value(by, to, 2, 0), FULL, "all max_ports = 1 places are in use; 1 belong to closed ports");
         refuses(send_value(by, to, 2, 150 * MS), TIMEOUT, "closed");
         check_message("by the deadline", "slr_send", __FILE__, __LINE__);
+        assert_int_equal(stats_of(ring).refused, 2);
     }
     __atomic_store_n(&later.sent, 1, __ATOMIC_RELEASE);
     must(with == 2 ? slr_route(from, ring, NULL) : send_value(with == 0 ? port : NULL, to, 2, LONG));
@@ -382,6 +383,7 @@ static void place_of_a_closed_port_is_waited_for(uint32_t with)
         slr_ring_destroy(from);
     must(slr_ring_terminate(ring, LONG, NULL, NULL, &stats));
     assert_int_equal(stats.handled, with == 2 ? 1 : 2);
+    assert_int_equal(stats.refused, with == 2 ? 0 : 2); // the one that waited is not
     slr_port_close(port);
     slr_ring_destroy(ring);
     slr_device_close(device);
