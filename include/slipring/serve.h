@@ -225,9 +225,8 @@ SLR_API slr_status slr_server_get_state(slr_server *server, slr_key key, void *s
 ///
 /// Threads: the server's owner.  Blocks: for at most `timeout_ns`, and while slipring writes the snapshot to the disk.
 /// Errors: LAYOUT (another layout or handler: the error message names both), WRONG_STATE (a handler is on trial, and
-/// the
-///   states that it made cannot be stored yet), those of slr_ring_create and slr_server_snapshot. If slr_server_replace
-///   fails, the previous handler continues.
+///   the states that it made cannot be stored yet), those of slr_ring_create and slr_server_snapshot. If
+///   slr_server_replace fails, the previous handler continues.
 SLR_API slr_status slr_server_replace(slr_server *server, const slr_ring_desc *ring, uint64_t timeout_ns);
 
 /// Gives the server's ring kernel, which the caller may pass only to functions that read it and do not change it. The
