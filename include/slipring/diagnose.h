@@ -82,7 +82,7 @@ typedef struct slr_timeline {
     /// fused.
     const slr_timeline_pair *following;
     uint32_t following_count;
-    uint32_t reserved2; ///< ignored
+    uint32_t reserved_too; ///< ignored
 } slr_timeline;
 #ifdef __cplusplus
 static inline slr_timeline slr_timeline_init(void)

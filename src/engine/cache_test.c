@@ -302,7 +302,7 @@ static void a_folder_that_cannot_be_made_is_replaced(void **state)
 {
     (void)state;
     write_file(folder, "a file");
-    expect_private("cannot make the folder");
+    expect_private("is a file, not a folder");
 }
 
 static void without_any_folder_there_are_no_entries_and_the_reason_names_both(void **state)
