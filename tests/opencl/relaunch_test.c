@@ -250,7 +250,7 @@ static void what_a_dispatch_cannot_do_is_refused_with_the_reason(void **state)
         slr_ring *ring;
         slr_ring_desc desc = describe(&w, "each", 1);
         desc.handler_timeout_ns = 10 * MS;
-        refuses(slr_ring_create(w.device, &desc, &ring), UNSUPPORTED, "use slr_ring_desc.fuel");
+        refuses(slr_ring_create(w.device, &desc, &ring), UNSUPPORTED, "by slr_ring_desc.fuel");
         close_world(&w);
     }
 }
