@@ -201,6 +201,10 @@ ends 0 state dead hurt --json
 printf X | dd of="$(echo hurt/dead-*1.log)" bs=1 seek=120 conv=notrunc status=none
 ends 1 state dead hurt
 says 'dead-00000000000000000001.log'
+cp -rp bad cut
+truncate -s -5 "$(echo cut/dead-*1.log)" # a letter is missing, and that is said
+ends 1 state dead cut
+says 'cut off'
 
 ends 0 run sum.cu --input bad.csv --output bad.out --state bad --json
 grep -q '"state": {"accepted": 3, "handled": 2, "faulted": 1, "outputs": 2,' out || fail "$(cat out)"

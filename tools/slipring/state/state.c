@@ -207,8 +207,15 @@ static int dead(int argc, char **argv)
     int end = parse(argc, argv, dead_help, &json, &folder, place);
     if (end != -1)
         return end;
+    slr_place_info info;
     slr_status status = slr_place_visit_letters(place, 0, print_letter, &json);
-    return status == SLR_OK ? EXIT_DONE : say_place(status, folder);
+    if (status == SLR_OK)
+        status = slr_place_get_info(place, &info);
+    if (status != SLR_OK)
+        return say_place(status, folder);
+    if (info.damages > 0) // of which letters may be missing
+        say("%s: %s", folder, info.damage);
+    return info.damages > 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int show(int argc, char **argv)
