@@ -67,8 +67,7 @@ static inline slr_key slr_key_text(const char *text, size_t bytes)
 /// long, or NULL if the handler has no state. The arguments `key` and `state` are valid only until slr_on_evicted
 /// returns. slipring calls slr_on_evicted on the thread whose send needed the instance, and holds no lock during the
 /// call. The evicted key has no unhandled messages. If a message to the evicted key is sent while slr_on_evicted runs,
-/// the key gets a new instance. During the call the sender keeps room in the mailbox for the messages that it sends, up
-/// to 32, so slr_on_evicted must not wait for room in the mailbox of the same ring kernel.
+/// the key gets a new instance.
 typedef void slr_on_evicted(void *user, const slr_key *key, const void *state, size_t bytes);
 
 #ifdef __cplusplus

@@ -271,7 +271,53 @@ static uint32_t handle_watched(struct slri_shard *shard, uint32_t batch, uint32_
     return batch;
 }
 
-// Publishes the first `done` messages of the batch; the rest stays claimed.
+// A copy of a message in its lane, as mb_pend makes it; gives its node.
+static uint32_t copy_out(uint32_t *S, uint32_t *P, uint32_t port, uint32_t slot)
+{
+    uint32_t node = P[MBP_FREE];
+    if (node != 0)
+        P[MBP_FREE] = S[mb_node(S, P, node)];
+    else
+        node = ++P[MBP_USED];
+    for (uint32_t k = 1; k < MB_SIZE(MB_SLOT_WORDS); ++k)
+        S[mb_node(S, P, node) + k] = S[slot + k];
+    if (S[mb_node(S, P, node) + MB_HEAD] & MB_FLAG_TIMED)
+        mb_keep_time(S, P, port, slot, node);
+    return node;
+}
+
+// Puts a claimed message before all others of its port and priority: of several the last one first.
+static void unclaim(uint32_t *S, uint32_t *P, uint32_t port, uint32_t slot, uint32_t node)
+{
+    const uint32_t q = mb_port(P, port), l = mb_lists(P, port);
+    node = node != 0 ? node : copy_out(S, P, port, slot);
+    const uint32_t at = mb_node(S, P, node), priority = S[at + MB_HEAD] & 255, word = priority >> 5;
+    const uint32_t bit = 1u << (priority & 31);
+    if (P[q + MBQ_BITS(word)] & bit) {
+        S[at] = P[l + MBL_FIRST(priority)];
+    } else {
+        S[at] = 0;
+        P[l + MBL_LAST(priority)] = node;
+        P[q + MBQ_BITS(word)] |= bit;
+        P[q + MBQ_SUMMARY] |= 1u << word;
+    }
+    P[l + MBL_FIRST(priority)] = node;
+    P[q + MBQ_WAITING]++;
+    P[MBP_WAITING]++;
+}
+
+// The rest of a batch that was cut waits with all others: while it is paused routes and ports change, and what was
+// claimed has been given room as they were.
+static void put_back(struct slri_shard *shard, uint32_t done, uint32_t batch)
+{
+    uint32_t *S = shard->shared, *P = shard->own;
+    for (uint32_t k = batch; k-- > done;) {
+        P[P[MBP_BATCH(k) + 3] + MBQ_RESERVED] = 0;
+        unclaim(S, P, P[MBP_BATCH(k)], P[MBP_BATCH(k) + 1], P[MBP_BATCH(k) + 2]);
+    }
+}
+
+// Publishes the first `done` messages of the batch; the rest stays claimed, or if it was cut is put back.
 static void finish(struct slri_shard *shard, uint32_t done, uint32_t batch)
 {
     uint32_t *S = shard->shared, *P = shard->own;
@@ -281,8 +327,7 @@ static void finish(struct slri_shard *shard, uint32_t done, uint32_t batch)
     slri_shard_time(shard, done);
     mb_finish(S, P);
     shard->calls.published(shard, done);
-    if (done < batch)
-        mb_keep_rest(S, P, done, batch);
+    put_back(shard, done, batch);
 }
 
 void slri_shard_abandon(struct slri_shard *shard)

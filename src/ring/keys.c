@@ -441,13 +441,16 @@ static void hand_out(slr_ring *ring, uint32_t instance)
 enum outcome {
     FOUND,    // pinned; it was there
     BEGUN,    // pinned; it is new
+    EVICTED,  // an instance was taken from its key, which is to be handed out; then again
     AT_LIMIT, // refused
     ALL_BUSY, // no instance is idle
     BROKEN    // its device failed, and has said how
 };
 
-// One attempt to find a key under the lock, or else to begin it.
-static enum outcome try_begin(slr_ring *ring, const slr_key *key, uint64_t hash, const void *state, uint32_t *instance)
+// One attempt to find a key under the lock, or else to begin it. `evicts`: where another must go for it. Without
+// on_evicted that is done at once; else the caller is to give its credits back before it hands the instance out.
+static enum outcome try_begin(slr_ring *ring, const slr_key *key, uint64_t hash, const void *state, bool may_tell,
+                              uint32_t *instance)
 {
     struct slri_keys *keys = ring->keys;
     bool broken = false;
@@ -460,7 +463,8 @@ static enum outcome try_begin(slr_ring *ring, const slr_key *key, uint64_t hash,
         else if ((*instance = take_number(keys)) != NONE)
             broken = !begin_key(ring, *instance, key, hash, state);
         bool evicts = *instance == NONE && ring->key_limit == SLR_KEY_LIMIT_EVICT_IDLE;
-        uint32_t victim = evicts ? end_some_key(ring) : NONE;
+        bool tells = ring->on_evicted != NULL;
+        uint32_t victim = evicts && (may_tell || !tells) ? end_some_key(ring) : NONE;
         keys->evicted += victim != NONE;
         slri_mutex_unlock(&keys->lock);
         if (broken)
@@ -469,6 +473,10 @@ static enum outcome try_begin(slr_ring *ring, const slr_key *key, uint64_t hash,
             return found ? FOUND : BEGUN;
         if (victim == NONE)
             return evicts ? ALL_BUSY : AT_LIMIT;
+        if (tells) {
+            *instance = victim;
+            return EVICTED;
+        }
         hand_out(ring, victim); // then again: the number may be taken, and the key begun, by another sender
     }
 }
@@ -536,11 +544,15 @@ static slr_status begin_or_wait(slr_ring *ring, const slr_key *key, uint64_t has
     for (;;) {
         if (paid)
             SLRI_TRY(pay(ring, key, hash, want, until, paid));
-        *outcome = try_begin(ring, key, hash, state, instance);
+        *outcome = try_begin(ring, key, hash, state, true, instance);
         if (*outcome <= BEGUN)
             return SLR_OK;
         if (paid)
             pay_back(ring, paid, paid->count);
+        if (*outcome == EVICTED) {
+            hand_out(ring, *instance); // with no credit: on_evicted may take long, and wait for whom it likes
+            continue;
+        }
         if (*outcome == BROKEN)
             return SLRI_FAIL(DEVICE_LOST, "ring kernel '%s': the state of a new key: %s", ring->name,
                              slr_error_message());
@@ -591,7 +603,7 @@ static bool pin_next(slr_ring *ring, const slr_key *key, uint64_t hash, uint32_t
         return true;
     if (paid->count == 0 && !slri_credits_try(ring, count, paid)) // the whole run's: those before it need them, too
         return false;
-    return paid->count > k && try_begin(ring, key, hash, NULL, instance) <= BEGUN;
+    return paid->count > k && try_begin(ring, key, hash, NULL, false, instance) <= BEGUN;
 }
 
 uint32_t slri_keys_pin(slr_ring *ring, const slr_key *key, uint32_t count, struct slri_until *until, uint32_t *instance,

@@ -785,6 +785,69 @@ static void million_keys_have_an_instance_each_and_memory_follows_them(void **st
     close_scene(&s);
 }
 
+struct evicting {
+    slr_device *device;
+    slr_ring *ring;
+    uint32_t inside, leaves;
+};
+
+static void wait_in_evicted(void *user, const slr_key *key, const void *state, size_t bytes)
+{
+    struct evicting *e = user;
+    (void)key, (void)state, (void)bytes;
+    __atomic_store_n(&e->inside, 1, __ATOMIC_RELEASE);
+    wait_until_is(&e->leaves, 1);
+}
+
+static void send_new_keys(void *user)
+{
+    struct evicting *e = user;
+    struct keyed_message message[32] = {0};
+    slr_key key[32];
+    slr_port *port = open_port(e->device);
+    for (uint32_t i = 0; i < 32; ++i) {
+        message[i].key = 100 + i;
+        key[i] = slr_key_u64(100 + i);
+    }
+    must(slr_send_many_keys(port, address_of(e->ring, 0), key, message, sizeof message[0], 32, LONG, NULL));
+    slr_port_close(port);
+}
+
+// The whole mailbox would be theirs.
+static void no_room_is_kept_while_the_program_takes_an_evicted_key(void **state)
+{
+    (void)state;
+    static struct watch w;
+    w = (struct watch){.silent = true};
+    struct evicting e = {.device = open_device("cpu?threads=1")};
+    slr_ring_desc desc = describe_keyed(&w, 8);
+    desc.queue_size = 32;
+    desc.key_limit = SLR_KEY_LIMIT_EVICT_IDLE;
+    desc.on_evicted = wait_in_evicted;
+    desc.evicted_user = &e;
+    e.ring = start_ring(e.device, &desc);
+    slr_port *port = open_port(e.device);
+    for (uint32_t i = 0; i < 8; ++i) {
+        const struct keyed_message message = {.key = i};
+        must(slr_send_key(port, address_of(e.ring, 0), slr_key_u64(i), &message, sizeof message, NULL, LONG));
+    }
+    wait_handled(e.ring, 8);
+    slri_thread thread;
+    start_thread(&thread, send_new_keys, &e);
+    wait_until_is(&e.inside, 1);
+    for (uint32_t i = 0; i < 32; ++i) {
+        const struct keyed_message message = {.key = 7};
+        must(slr_send_key(port, address_of(e.ring, 0), slr_key_u64(7), &message, sizeof message, NULL, LONG));
+    }
+    wait_handled(e.ring, 40);
+    __atomic_store_n(&e.leaves, 1, __ATOMIC_RELEASE);
+    slri_thread_join(&thread);
+    wait_handled(e.ring, 72);
+    slr_port_close(port);
+    slr_ring_destroy(e.ring);
+    slr_device_close(e.device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -810,6 +873,7 @@ int main(void)
         cmocka_unit_test(ports_that_meet_at_a_new_key_get_one_instance),
         cmocka_unit_test(evictions_under_load_never_mix_two_keys),
         cmocka_unit_test(million_keys_have_an_instance_each_and_memory_follows_them),
+        cmocka_unit_test(no_room_is_kept_while_the_program_takes_an_evicted_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

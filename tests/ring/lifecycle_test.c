@@ -477,6 +477,44 @@ static void device_that_closes_ends_its_ring_kernels(void **state)
     slr_ring_destroy(ring);
 }
 
+// What was claimed under the route had no room for replies of its own: behind the pause it must get some.
+static void what_a_pause_cut_replies_where_it_is_to_go_then(void **state)
+{
+    (void)state;
+    static struct handler h, sink;
+    h = (struct handler){.replies = 1};
+    sink = (struct handler){0};
+    slr_device *device = open_device("cpu?threads=2");
+    slr_ring_desc desc = describe_ring("source", &h);
+    desc.queue_size = 8;
+    slr_ring *ring = start_ring(device, &desc);
+    desc = describe_ring("sink", &sink);
+    slr_ring *to = start_ring(device, &desc);
+    slr_port *port = open_port(device);
+    uint32_t sent = 0, got = 0, value;
+    while (send_value(port, address_of(ring, 0), sent, 100 * MS) == SLR_OK)
+        ++sent;
+    assert_int_equal(stats_of(ring).handled, 8); // for whose replies there is room
+    hold(&h, 1);
+    must(slr_route(ring, to, NULL));
+    wait_until_is(&h.inside, 1);
+    gives(slr_ring_deactivate(ring, MS), TIMEOUT);
+    hold(&h, 0);
+    must(slr_ring_wait(ring, SLR_RING_PAUSED, LONG));
+    wait_handled(ring, 9);
+    must(slr_unroute(ring, to));
+    must(slr_ring_reactivate(ring, LONG));
+    while (got < sent - 1) { // one went by the route
+        must(receive_value(port, &value, LONG));
+        ++got;
+    }
+    gives(receive_value(port, &value, 0), TIMEOUT);
+    slr_port_close(port);
+    slr_ring_destroy(ring);
+    slr_ring_destroy(to);
+    slr_device_close(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -495,6 +533,7 @@ int main(void)
         cmocka_unit_test(address_of_a_closed_device_stays_stale_when_its_place_is_taken),
         cmocka_unit_test(ring_kernel_is_found_by_name_until_destroyed),
         cmocka_unit_test(device_that_closes_ends_its_ring_kernels),
+        cmocka_unit_test(what_a_pause_cut_replies_where_it_is_to_go_then),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
