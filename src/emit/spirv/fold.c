@@ -33,14 +33,22 @@ void slri_s_note_constant(struct slri_s *s, uint32_t id, uint64_t value)
     note(s, id, (struct slri_s_known){.op = SLRI_W_Constant, .a = (uint32_t)value, .b = (uint32_t)(value >> 32)});
 }
 
-// What stands under a conversion wraps at 32 bits, and what it becomes does not: it stays whole.
+void slri_s_keep_whole(struct slri_s *s, uint32_t id)
+{
+    struct slri_s_known known = known_of(s, id);
+    if (known.op != SLRI_W_IAdd && known.op != SLRI_W_IMul)
+        return;
+    known.is_whole = true;
+    note(s, id, known);
+}
+
+// What stands under a conversion wraps at 32 bits, and what it becomes does not.
 void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t id, const uint32_t *operand)
 {
-    if (op == SLRI_W_IAdd || op == SLRI_W_IMul)
-        note(s, id, (struct slri_s_known){op, operand[0], operand[1], 0, 0});
-    else if (op == SLRI_W_SConvert || op == SLRI_W_UConvert) {
-        if (known_of(s, operand[0]).op != SLRI_W_Constant)
-            note(s, operand[0], (struct slri_s_known){0});
+    if (op == SLRI_W_IAdd || op == SLRI_W_IMul) {
+        note(s, id, (struct slri_s_known){.op = op, .a = operand[0], .b = operand[1]});
+    } else if (op == SLRI_W_SConvert || op == SLRI_W_UConvert) {
+        slri_s_keep_whole(s, operand[0]);
         note(s, id, (struct slri_s_known){.op = op, .a = operand[0]});
     }
 }
@@ -68,7 +76,10 @@ uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
     if (op != SLRI_W_IAdd || known.op != SLRI_W_IAdd || !is_constant(s, known.b, &more))
         return 0;
     const uint32_t bytes = type == slri_s_uint(s, 4) ? 4 : 8;
-    return SLRI_MAKE(s, IAdd, type, known.a, slri_s_bits(s, bytes, more + value));
+    const uint32_t sum = SLRI_MAKE(s, IAdd, type, known.a, slri_s_bits(s, bytes, more + value));
+    if (known.is_whole)
+        slri_s_keep_whole(s, sum);
+    return sum;
 }
 
 // ---- the low word of 64 bits ---------------------------------------------------------------------------------------
@@ -94,22 +105,23 @@ uint32_t slri_s_narrow_of(struct slri_s *s, uint32_t id)
 
 // ---- the number of a word ------------------------------------------------------------------------------------------
 
-// Whether it is known to be a multiple of 4 by its parts.
+// Whether it is known to be a multiple of 4 by its parts, and may be taken apart.
 static bool is_of_words(const struct slri_s *s, uint32_t id, int depth)
 {
     const struct slri_s_known known = known_of(s, id);
     uint64_t value;
     if (known.op == SLRI_W_Constant)
         return known.a % 4 == 0;
+    if (known.is_whole)
+        return false;
     if (known.op == SLRI_W_IMul)
         return is_constant(s, known.b, &value) && value % 4 == 0;
     return known.op == SLRI_W_IAdd && depth < DEPTH && is_of_words(s, known.a, depth + 1) &&
            is_of_words(s, known.b, depth + 1);
 }
 
-// The number of a word, once a block; of a sum or product, but for the bits that an offset of less than 4 GiB has not.
-// A constant may be negative.
-static uint32_t quarter_of(struct slri_s *s, uint32_t id, bool is_whole)
+// Once a block. An offset is less than 4 GiB, so what is above that was never there. A constant may be negative.
+uint32_t slri_s_word_of(struct slri_s *s, uint32_t id)
 {
     struct slri_s_known known = known_of(s, id);
     const uint32_t u32 = slri_s_uint(s, 4);
@@ -118,10 +130,11 @@ static uint32_t quarter_of(struct slri_s *s, uint32_t id, bool is_whole)
         return slri_s_u32(s, (uint32_t)((int32_t)known.a / 4));
     if (known.word_in == s->blocks)
         return known.word;
-    if (is_whole && known.op == SLRI_W_IAdd) {
-        const uint32_t a = quarter_of(s, known.a, true);
-        known.word = SLRI_MAKE(s, IAdd, u32, a, quarter_of(s, known.b, true));
-    } else if (is_whole) {
+    const bool is_of_parts = is_of_words(s, id, 0);
+    if (is_of_parts && known.op == SLRI_W_IAdd) {
+        const uint32_t a = slri_s_word_of(s, known.a);
+        known.word = SLRI_MAKE(s, IAdd, u32, a, slri_s_word_of(s, known.b));
+    } else if (is_of_parts) {
         is_constant(s, known.b, &value);
         known.word = SLRI_MAKE(s, IMul, u32, known.a, slri_s_u32(s, (uint32_t)value / 4));
     } else {
@@ -130,14 +143,4 @@ static uint32_t quarter_of(struct slri_s *s, uint32_t id, bool is_whole)
     known.word_in = s->blocks;
     note(s, id, known);
     return known.word;
-}
-
-// Of words alone, what the program computes may wrap at 32 bits, as the offset does: its word wraps at 30.
-uint32_t slri_s_word_of(struct slri_s *s, uint32_t id)
-{
-    const bool is_whole = is_of_words(s, id, 0);
-    const uint32_t word = quarter_of(s, id, is_whole);
-    if (!s->words || !is_whole || known_of(s, id).op == SLRI_W_Constant)
-        return word;
-    return SLRI_MAKE(s, BitwiseAnd, slri_s_uint(s, 4), word, slri_s_u32(s, UINT32_MAX / 4));
 }

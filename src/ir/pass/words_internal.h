@@ -83,6 +83,8 @@ struct slri_block *slri_words_for(struct slri_words *w, struct slri_word i, uint
                                   uint32_t step);
 
 #define SLRI_WORDS_OP(w, op, a, b) slri_words_op(w, SLRI_OP_##op, SLRI_U32, a, b)
+// Of an ADD or a MUL: the low word of one of 64 bits.
+struct slri_word slri_words_low(struct slri_words *w, enum slri_op op, struct slri_word a, struct slri_word b);
 
 struct slri_words_pair slri_words_read(struct slri_words *w, slri_reg reg); // of the source
 void slri_words_write(struct slri_words *w, slri_reg reg, struct slri_words_pair value);

@@ -100,6 +100,16 @@ struct slri_word slri_words_op(struct slri_words *w, enum slri_op op, enum slri_
     return slri_words_of(w, slri_lower_op(&w->l, op, kind, from, by));
 }
 
+struct slri_word slri_words_low(struct slri_words *w, enum slri_op op, struct slri_word a, struct slri_word b)
+{
+    const uint32_t before = w->l.block->count;
+    const struct slri_word low = slri_words_op(w, op, SLRI_U32, a, b);
+    const uint32_t count = w->l.block->count;
+    if (count > before && w->l.block->instr[count - 1].op == op)
+        w->l.block->instr[count - 1].is_low = true;
+    return low;
+}
+
 struct slri_word slri_words_as(struct slri_words *w, enum slri_kind kind, struct slri_word a)
 {
     if (a.kind == kind)

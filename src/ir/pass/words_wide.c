@@ -20,7 +20,7 @@ word slri_words_sign(struct slri_words *w, word high)
 
 pair slri_words_add(struct slri_words *w, pair a, pair b, bool high)
 {
-    pair out = slri_words_one(SLRI_WORDS_OP(w, ADD, a.low, b.low));
+    pair out = slri_words_one(slri_words_low(w, SLRI_OP_ADD, a.low, b.low));
     if (!high)
         return out;
     word carry = zero();
@@ -51,7 +51,7 @@ static word high_of_product(struct slri_words *w, word a, word b)
 
 static pair multiply(struct slri_words *w, pair a, pair b, bool high)
 {
-    pair out = slri_words_one(SLRI_WORDS_OP(w, MUL, a.low, b.low));
+    pair out = slri_words_one(slri_words_low(w, SLRI_OP_MUL, a.low, b.low));
     if (!high)
         return out;
     word crossed = SLRI_WORDS_OP(w, ADD, SLRI_WORDS_OP(w, MUL, a.low, b.high), SLRI_WORDS_OP(w, MUL, a.high, b.low));
