@@ -186,7 +186,7 @@ static void print_words(const char *label, const char *words)
 // The line of a device or backend: "name does: words".
 static void print_named(const char *name, const char *does, const char *words)
 {
-    char head[64];
+    char head[256];
     snprintf(head, sizeof head, "%-8s %s:", name, does);
     print_wrapped(head, words, NAMED, ANY);
 }

@@ -62,7 +62,7 @@ static slr_status has_id(void *user, uint32_t i, const char *id, bool *out)
 slr_status slri_vk_find_device(const struct slri_vk_instance *vk, const struct slri_spec *spec, VkPhysicalDevice *out)
 {
     struct listed listed = {.vk = vk};
-    uint32_t count, number;
+    uint32_t count = 0, number;
     SLRI_TRY(list_all(vk, listed.device, &count));
     SLRI_TRY(slri_spec_choose(spec, "vulkan", count, has_id, &listed,
                               "give the beginning of a name, or of a UUID as vulkan:UUID-8f2c; 'slipring devices' "
