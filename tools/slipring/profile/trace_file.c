@@ -86,7 +86,8 @@ static trace_sum *device_sum_of(trace_file *file, const char *category, const ch
             strncmp(file->sums[i].device, device, length) == 0 && file->sums[i].device[length] == '\0')
             return &file->sums[i];
     trace_sum *sum = ADD(file, sum);
-    sum->device = strndup(device, length);
+    sum->device = strdup(device);
+    sum->device[length] = '\0'; // Windows has no strndup()
     sum->category = strdup(category);
     sum->name = strdup(name);
     sum->min_ns = UINT64_MAX;
