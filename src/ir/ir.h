@@ -305,8 +305,10 @@ struct slri_instr {
     uint8_t order, scope; // of atomics and fences; a CAS that fails uses `order` without its release
     bool do_while;
     bool is_volatile; // LOAD, STORE: happens once for each time that a thread comes here, in the thread's order
-    bool is_low;      // ADD, MUL of U32: the low word of one of 64 bits, which does not wrap where this may
-    bool is_unset;    // CONST, ZERO: stands for a variable that its source gives no value, for checkers
+    // ADD, MUL of U32: the low word of one of 64 bits, which does not wrap where this may. AND: of an offset, with ~3,
+    // that slipring has laid out: neither is negative.
+    bool is_low;
+    bool is_unset; // CONST, ZERO: stands for a variable that its source gives no value, for checkers
     uint32_t args;
     struct slri_arg *arg;
     struct slri_block *body[3];

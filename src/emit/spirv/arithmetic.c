@@ -85,7 +85,9 @@ void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in)
     const enum slri_w_op *row = table[in->op], op = row[is_float ? 2 : slri_kind_is_signed(in->kind)];
     const uint32_t type = compares ? slri_s_bool(s) : slri_s_type(s, in->kind);
     uint32_t made = slri_s_make(s, op, type, operand, operand[1] ? 2 : 1);
-    if (s->words && !in->is_low)
+    if (in->is_low && in->op == SLRI_OP_AND)
+        slri_s_note_aligned(s, made, operand);
+    else if (s->words && !in->is_low)
         slri_s_keep_whole(s, made);
     if (in->op == SLRI_OP_DIV)
         made = divided(s, in, operand, made);

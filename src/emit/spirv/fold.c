@@ -42,6 +42,12 @@ void slri_s_keep_whole(struct slri_s *s, uint32_t id)
     note(s, id, known);
 }
 
+// An offset with ~3. The mask need not be written where only the number of the word is asked for.
+void slri_s_note_aligned(struct slri_s *s, uint32_t id, const uint32_t *operand)
+{
+    note(s, id, (struct slri_s_known){.op = SLRI_W_BitwiseAnd, .a = operand[0], .b = operand[1]});
+}
+
 // What stands under a conversion wraps at 32 bits, and what it becomes does not.
 void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t id, const uint32_t *operand)
 {
@@ -116,6 +122,8 @@ static bool is_of_words(const struct slri_s *s, uint32_t id, int depth)
         return false;
     if (known.op == SLRI_W_IMul)
         return is_constant(s, known.b, &value) && value % 4 == 0;
+    if (known.op == SLRI_W_BitwiseAnd)
+        return true;
     return known.op == SLRI_W_IAdd && depth < DEPTH && is_of_words(s, known.a, depth + 1) &&
            is_of_words(s, known.b, depth + 1);
 }
@@ -134,11 +142,12 @@ uint32_t slri_s_word_of(struct slri_s *s, uint32_t id)
     if (is_of_parts && known.op == SLRI_W_IAdd) {
         const uint32_t a = slri_s_word_of(s, known.a);
         known.word = SLRI_MAKE(s, IAdd, u32, a, slri_s_word_of(s, known.b));
-    } else if (is_of_parts) {
+    } else if (is_of_parts && known.op == SLRI_W_IMul) {
         is_constant(s, known.b, &value);
         known.word = SLRI_MAKE(s, IMul, u32, known.a, slri_s_u32(s, (uint32_t)value / 4));
     } else {
-        known.word = SLRI_MAKE(s, ShiftRightLogical, u32, id, slri_s_u32(s, 2));
+        const uint32_t whole = known.op == SLRI_W_BitwiseAnd ? known.a : id;
+        known.word = SLRI_MAKE(s, ShiftRightLogical, u32, whole, slri_s_u32(s, 2));
     }
     known.word_in = s->blocks;
     note(s, id, known);

@@ -142,6 +142,7 @@ uint32_t slri_s_true(struct slri_s *s, slri_reg reg);                           
 uint32_t slri_s_fold(struct slri_s *s, enum slri_w_op op, uint32_t type, const uint32_t *operand);
 void slri_s_note_constant(struct slri_s *s, uint32_t id, uint64_t value);
 void slri_s_note_made(struct slri_s *s, enum slri_w_op op, uint32_t id, const uint32_t *operand);
+void slri_s_note_aligned(struct slri_s *s, uint32_t id, const uint32_t *operand);
 void slri_s_keep_whole(struct slri_s *s, uint32_t id);      // a sum or product that is not taken apart
 uint32_t slri_s_word_of(struct slri_s *s, uint32_t offset); // offset / 4
 uint32_t slri_s_narrow_of(struct slri_s *s, uint32_t id);   // the low word of a u64

@@ -232,7 +232,13 @@ static struct slri_block *move_root(struct slri_lowering *l, struct slri_root *r
 // words without a question.
 static slri_reg of_whole_words(struct slri_lowering *l, slri_reg at)
 {
-    return slri_lower_op(l, SLRI_OP_AND, SLRI_I64, at, slri_lower_const(l, SLRI_I64, ~UINT64_C(3)));
+    slri_reg mask = slri_lower_const(l, SLRI_I64, ~UINT64_C(3)), dst = slri_lower_reg(l, SLRI_I64);
+    struct slri_instr *in = slri_lower_append(l, SLRI_OP_AND, SLRI_I64);
+    in->dst = dst;
+    in->a = at;
+    in->b = mask;
+    in->is_low = true;
+    return dst;
 }
 
 // Where in the results the bytes lie that begin `at` behind a record, and `index` strides on.

@@ -16,7 +16,8 @@ slri_reg slri_words_offset(struct slri_words *w, word at)
 
 static word plus(struct slri_words *w, word at, word by)
 {
-    return slri_words_op(w, SLRI_OP_ADD, at.kind, at, by);
+    return at.kind == SLRI_U32 ? slri_words_low(w, SLRI_OP_ADD, at, by)
+                               : slri_words_op(w, SLRI_OP_ADD, at.kind, at, by);
 }
 
 static word next(struct slri_words *w, word at)

@@ -229,6 +229,7 @@ pair slri_words_arithmetic(struct slri_words *w, const struct slri_instr *in, pa
     case SLRI_OP_REM:
         return divide(w, in, a, b);
     default: // AND, OR, XOR
-        return bitwise(w, in->op, a, b, high);
+        return in->is_low && !high ? slri_words_one(slri_words_low(w, in->op, a.low, b.low))
+                                   : bitwise(w, in->op, a, b, high);
     }
 }
