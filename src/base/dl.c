@@ -66,11 +66,23 @@ slr_status slri_dl_all_found(slr_status status, const char *path, const char *ki
     return all ? SLR_OK : status;
 }
 
-slr_status slri_dl_load_once(struct slri_dl_once *once, slr_status (*load)(void))
+// Under its lock.
+static slr_status load(struct slri_dl_vendor *vendor)
 {
-    slri_mutex_lock(&once->lock);
-    slr_status status = once->is_loaded ? SLR_OK : load();
-    once->is_loaded = status == SLR_OK;
-    slri_mutex_unlock(&once->lock);
+    slri_dl *library;
+    const char *path;
+    SLRI_TRY(slri_dl_open_first(vendor->absent, vendor->variable, vendor->places, vendor->hint, &library, &path));
+    slr_status status = vendor->start(library, path);
+    if (status != SLR_OK && !vendor->stays)
+        slri_dl_close(library);
+    return status;
+}
+
+slr_status slri_dl_load(struct slri_dl_vendor *vendor)
+{
+    slri_mutex_lock(&vendor->lock);
+    slr_status status = vendor->is_loaded ? SLR_OK : load(vendor);
+    vendor->is_loaded = status == SLR_OK;
+    slri_mutex_unlock(&vendor->lock);
     return status;
 }

@@ -47,17 +47,17 @@ slri_function slri_dl_find(slri_dl *library, const char *name, slri_text *missin
 /// OK where nothing is missing; else `status`, and a message: "`path` is no `kind`: it lacks `missing`". Frees that.
 slr_status slri_dl_all_found(slr_status status, const char *path, const char *kind, slri_text *missing);
 
-/// For a library that stays, once it is there: calls `load` unless an earlier call of it gave OK, one thread at a time.
-/// Errors: what `load` gives.
-struct slri_dl_once {
-    slri_mutex lock;
-    bool is_loaded; // under it
+/// A vendor's library, which stays once it is there.
+struct slri_dl_vendor {
+    const char *variable, *const places[8], *hint; // of slri_dl_open_first
+    slr_status absent;                             // its `status`
+    /// Finds the functions, and starts the library. Where it fails, that is closed, unless it may still run (`stays`).
+    slr_status (*start)(slri_dl *library, const char *path);
+    slri_mutex lock; // of the next
+    bool is_loaded, stays;
 };
-#define SLRI_DL_ONCE_INIT                                                                                              \
-    {                                                                                                                  \
-        SLRI_MUTEX_INIT, false                                                                                         \
-    }
-slr_status slri_dl_load_once(struct slri_dl_once *once, slr_status (*load)(void));
+/// Opens and starts it, unless an earlier call gave OK: one thread at a time. Errors: `absent`, those of `start`.
+slr_status slri_dl_load(struct slri_dl_vendor *vendor);
 
 /// The file whose code lies at `address`, and how far from where its first byte is mapped. False: none is known.
 bool slri_dl_find_place(const void *address, char *path, size_t bytes, uint64_t *offset);

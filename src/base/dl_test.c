@@ -3,6 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/dl.h"
 
+#include "base/status.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,6 +90,33 @@ static void first_that_opens_is_taken_unless_one_is_asked_for(void **state)
     unsetenv("SLIPRING_TEST_LIB");
 }
 
+static uint32_t starts;
+
+static slr_status start_at_second_time(slri_dl *library, const char *path)
+{
+    assert_string_equal(path, "libm.so.6");
+    assert_non_null(slri_dl_find(library, "fabs", NULL));
+    return ++starts == 2 ? SLR_OK : slri_fail(SLR_UNSUPPORTED, "%s does not start", path);
+}
+
+static void vendors_library_is_started_until_that_is_well(void **state)
+{
+    (void)state;
+    static struct slri_dl_vendor vendor = {.variable = "SLIPRING_TEST_LIB",
+                                           .places = {"libm.so.6"},
+                                           .absent = SLR_NO_DEVICE,
+                                           .start = start_at_second_time,
+                                           .lock = SLRI_MUTEX_INIT};
+    setenv("SLIPRING_TEST_LIB", "/nowhere/b.so", 1);
+    assert_int_equal(slri_dl_load(&vendor), SLR_NO_DEVICE);
+    unsetenv("SLIPRING_TEST_LIB");
+    assert_int_equal(starts, 0);
+    assert_int_equal(slri_dl_load(&vendor), SLR_UNSUPPORTED);
+    assert_int_equal(slri_dl_load(&vendor), SLR_OK);
+    assert_int_equal(slri_dl_load(&vendor), SLR_OK);
+    assert_int_equal(starts, 2);
+}
+
 static void place_is_a_file_and_an_offset_in_it(void **state)
 {
     (void)state;
@@ -117,6 +146,7 @@ int main(void)
         cmocka_unit_test(every_function_that_is_missing_is_listed),
         cmocka_unit_test(missing_library_is_named),
         cmocka_unit_test(first_that_opens_is_taken_unless_one_is_asked_for),
+        cmocka_unit_test(vendors_library_is_started_until_that_is_well),
         cmocka_unit_test(place_is_a_file_and_an_offset_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,23 +33,14 @@ static struct {
     uint32_t ended;            // a futex: changes when the last call ends
 } calls = {.lock = SLRI_MUTEX_INIT};
 
-static slr_status load_openblas(void)
+static slr_status start_openblas(slri_dl *library, const char *found)
 {
-    static const char *const places[] = {"libopenblas.so.0", NULL};
-    slri_dl *library;
-    const char *found;
     slri_text missing = SLRI_TEXT_INIT;
-    SLRI_TRY(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_OPENBLAS_LIB", places, "Debian: libopenblas0-pthread",
-                                &library, &found));
     sgemm = (multiply *)slri_dl_find(library, "cblas_sgemm", &missing);
     get_threads = (int (*)(void))slri_dl_find(library, "openblas_get_num_threads", &missing);
     set_threads = (void (*)(int))slri_dl_find(library, "openblas_set_num_threads", &missing);
     char *(*config)(void) = (char *(*)(void))slri_dl_find(library, "openblas_get_config", &missing);
-    slr_status status = slri_dl_all_found(SLR_UNSUPPORTED, found, "OpenBLAS", &missing);
-    if (status != SLR_OK) {
-        slri_dl_close(library);
-        return status;
-    }
+    SLRI_TRY(slri_dl_all_found(SLR_UNSUPPORTED, found, "OpenBLAS", &missing));
     snprintf(path, sizeof path, "%s", found);
     snprintf(version, sizeof version, "%s", config());
     return SLR_OK;
@@ -57,8 +48,13 @@ static slr_status load_openblas(void)
 
 const slr_provider *slri_blas_describe(void)
 {
-    static struct slri_ops_library library = {
-        .once = SLRI_DL_ONCE_INIT, .load = load_openblas, .told = {"openblas", path, version, "it was not looked for"}};
+    static struct slri_ops_library library = {.vendor = {.variable = "SLIPRING_OPENBLAS_LIB",
+                                                         .places = {"libopenblas.so.0"},
+                                                         .hint = "Debian: libopenblas0-pthread",
+                                                         .absent = SLR_UNSUPPORTED,
+                                                         .start = start_openblas,
+                                                         .lock = SLRI_MUTEX_INIT},
+                                              .told = {"openblas", path, version, "it was not looked for"}};
     return slri_ops_library_describe(&library);
 }
 

@@ -29,31 +29,27 @@ static struct {
 
 static char path[256], version[64] = "CLBlast"; // it does not say which
 
-static slr_status load_clblast(void)
+static slr_status start_clblast(slri_dl *library, const char *found)
 {
-    static const char *const places[] = {"libclblast.so.1", NULL};
-    slri_dl *library;
-    const char *found;
     slri_text missing = SLRI_TEXT_INIT;
-    SLRI_TRY(
-        slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_CLBLAST_LIB", places, "Debian: libclblast1", &library, &found));
 #define FIND(name, parameters) clblast.name = (int(*) parameters)slri_dl_find(library, "CLBlast" #name, &missing);
     FUNCTIONS(FIND)
 #undef FIND
     clblast.flush = slri_dl_find(library, "clFlush", &missing);
-    slr_status status = slri_dl_all_found(SLR_UNSUPPORTED, found, "CLBlast", &missing);
-    if (status != SLR_OK) {
-        slri_dl_close(library);
-        return status;
-    }
+    SLRI_TRY(slri_dl_all_found(SLR_UNSUPPORTED, found, "CLBlast", &missing));
     snprintf(path, sizeof path, "%s", found);
     return SLR_OK;
 }
 
 const slr_provider *slri_clblast_describe(void)
 {
-    static struct slri_ops_library library = {
-        .once = SLRI_DL_ONCE_INIT, .load = load_clblast, .told = {"clblast", path, version, "it was not looked for"}};
+    static struct slri_ops_library library = {.vendor = {.variable = "SLIPRING_CLBLAST_LIB",
+                                                         .places = {"libclblast.so.1"},
+                                                         .hint = "Debian: libclblast1",
+                                                         .absent = SLR_UNSUPPORTED,
+                                                         .start = start_clblast,
+                                                         .lock = SLRI_MUTEX_INIT},
+                                              .told = {"clblast", path, version, "it was not looked for"}};
     return slri_ops_library_describe(&library);
 }
 

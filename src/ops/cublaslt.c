@@ -18,23 +18,13 @@ static struct {
 
 static char path[256], version[64];
 
-static slr_status load_cublaslt(void)
+static slr_status start_cublaslt(slri_dl *library, const char *found)
 {
-    static const char *const places[] = {"libcublasLt.so.13", "libcublasLt.so.12",
-                                         "/usr/local/cuda/lib64/libcublasLt.so", NULL};
-    slri_dl *library;
-    const char *found;
     slri_text missing = SLRI_TEXT_INIT;
-    SLRI_TRY(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_CUBLASLT_LIB", places,
-                                "it comes with the CUDA toolkit, 12 or later", &library, &found));
 #define FIND(type, name, parameters) lt.name = (type(*) parameters)slri_dl_find(library, "cublasLt" #name, &missing);
     SLRI_CUBLASLT_FUNCTIONS(FIND)
 #undef FIND
-    slr_status status = slri_dl_all_found(SLR_UNSUPPORTED, found, "cuBLASLt", &missing);
-    if (status != SLR_OK) {
-        slri_dl_close(library);
-        return status;
-    }
+    SLRI_TRY(slri_dl_all_found(SLR_UNSUPPORTED, found, "cuBLASLt", &missing));
     unsigned number = (unsigned)lt.GetVersion();
     snprintf(path, sizeof path, "%s", found);
     snprintf(version, sizeof version, "cuBLASLt %u.%u.%u", number / 10000, number / 100 % 100, number % 100);
@@ -44,7 +34,13 @@ static slr_status load_cublaslt(void)
 const slr_provider *slri_cublaslt_describe(void)
 {
     static struct slri_ops_library library = {
-        .once = SLRI_DL_ONCE_INIT, .load = load_cublaslt, .told = {"cublaslt", path, version, "it was not looked for"}};
+        .vendor = {.variable = "SLIPRING_CUBLASLT_LIB",
+                   .places = {"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so"},
+                   .hint = "it comes with the CUDA toolkit, 12 or later",
+                   .absent = SLR_UNSUPPORTED,
+                   .start = start_cublaslt,
+                   .lock = SLRI_MUTEX_INIT},
+        .told = {"cublaslt", path, version, "it was not looked for"}};
     return slri_ops_library_describe(&library);
 }
 

@@ -17,25 +17,16 @@ static struct {
 
 static char path[256], version[64];
 
-static slr_status load_cudnn(void)
+static slr_status start_cudnn(slri_dl *library, const char *found)
 {
-    static const char *const places[] = {"libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9", NULL};
-    slri_dl *library;
-    const char *found;
     slri_text missing = SLRI_TEXT_INIT;
-    SLRI_TRY(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_CUDNN_LIB", places,
-                                "it is NVIDIA's package cuDNN, of version 9", &library, &found));
 #define FIND(type, name, parameters) dnn.name = (type(*) parameters)slri_dl_find(library, "cudnn" #name, &missing);
     SLRI_CUDNN_FUNCTIONS(FIND)
 #undef FIND
-    slr_status status = slri_dl_all_found(SLR_UNSUPPORTED, found, "cuDNN of version 9", &missing);
-    unsigned number = status == SLR_OK ? (unsigned)dnn.GetVersion() : 0;
-    if (status == SLR_OK && number / 10000 != 9)
-        status = SLRI_FAIL(UNSUPPORTED, "%s says that its version is %u; expected one of 9", found, number);
-    if (status != SLR_OK) {
-        slri_dl_close(library);
-        return status;
-    }
+    SLRI_TRY(slri_dl_all_found(SLR_UNSUPPORTED, found, "cuDNN of version 9", &missing));
+    const unsigned number = (unsigned)dnn.GetVersion();
+    if (number / 10000 != 9)
+        return SLRI_FAIL(UNSUPPORTED, "%s says that its version is %u; expected one of 9", found, number);
     snprintf(path, sizeof path, "%s", found);
     snprintf(version, sizeof version, "cuDNN %u.%u.%u", number / 10000, number / 100 % 100, number % 100);
     return SLR_OK;
@@ -44,7 +35,13 @@ static slr_status load_cudnn(void)
 const slr_provider *slri_cudnn_describe(void)
 {
     static struct slri_ops_library library = {
-        .once = SLRI_DL_ONCE_INIT, .load = load_cudnn, .told = {"cudnn", path, version, "it was not looked for"}};
+        .vendor = {.variable = "SLIPRING_CUDNN_LIB",
+                   .places = {"libcudnn.so.9", "/usr/local/cuda/lib64/libcudnn.so.9"},
+                   .hint = "it is NVIDIA's package cuDNN, of version 9",
+                   .absent = SLR_UNSUPPORTED,
+                   .start = start_cudnn,
+                   .lock = SLRI_MUTEX_INIT},
+        .told = {"cudnn", path, version, "it was not looked for"}};
     return slri_ops_library_describe(&library);
 }
 

@@ -79,13 +79,9 @@ static char path[256], version[64];
 static void *engine, *stream, *attributes;
 static slri_mutex calls = SLRI_MUTEX_INIT; // the stream is one for all callers, and plans are a list
 
-static slr_status load_onednn(void)
+static slr_status start_onednn(slri_dl *library, const char *found)
 {
-    static const char *const places[] = {"libdnnl.so.2", NULL};
-    slri_dl *library;
-    const char *found;
     slri_text missing = SLRI_TEXT_INIT;
-    SLRI_TRY(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_ONEDNN_LIB", places, "Debian: libdnnl2", &library, &found));
 #define FIND(type, name, parameters) dnnl.name = (type(*) parameters)slri_dl_find(library, "dnnl_" #name, &missing);
     FUNCTIONS(FIND)
 #undef FIND
@@ -94,19 +90,14 @@ static slr_status load_onednn(void)
     // Of the OpenMP that it is linked with.
     dnnl.set_threads = (void (*)(int))slri_dl_find(library, "omp_set_num_threads", &missing);
     dnnl.most_threads = (int (*)(void))slri_dl_find(library, "omp_get_max_threads", &missing);
-    slr_status status = slri_dl_all_found(SLR_UNSUPPORTED, found, "oneDNN of version 2", &missing);
-    if (status == SLR_OK && get_version()->major != 2)
-        status = SLRI_FAIL(UNSUPPORTED, "%s is of version %d; expected 2", found, get_version()->major);
+    SLRI_TRY(slri_dl_all_found(SLR_UNSUPPORTED, found, "oneDNN of version 2", &missing));
+    if (get_version()->major != 2)
+        return SLRI_FAIL(UNSUPPORTED, "%s is of version %d; expected 2", found, get_version()->major);
     // Scratch memory of its own would be the thread's that made a primitive, and streams have others.
-    if (status == SLR_OK &&
-        (dnnl.engine_create(&engine, CPU, 0) != 0 || dnnl.stream_create(&stream, engine, IN_ORDER) != 0 ||
-         dnnl.primitive_attr_create(&attributes) != 0 ||
-         dnnl.primitive_attr_set_scratchpad_mode(attributes, BY_CALLER) != 0))
-        status = SLRI_FAIL(UNSUPPORTED, "%s makes no engine for the CPU", found);
-    if (status != SLR_OK) {
-        slri_dl_close(library);
-        return status;
-    }
+    if (dnnl.engine_create(&engine, CPU, 0) != 0 || dnnl.stream_create(&stream, engine, IN_ORDER) != 0 ||
+        dnnl.primitive_attr_create(&attributes) != 0 ||
+        dnnl.primitive_attr_set_scratchpad_mode(attributes, BY_CALLER) != 0)
+        return SLRI_FAIL(UNSUPPORTED, "%s makes no engine for the CPU", found);
     snprintf(path, sizeof path, "%s", found);
     snprintf(version, sizeof version, "oneDNN %d.%d.%d", get_version()->major, get_version()->minor,
              get_version()->patch);
@@ -115,8 +106,13 @@ static slr_status load_onednn(void)
 
 const slr_provider *slri_dnnl_describe(void)
 {
-    static struct slri_ops_library library = {
-        .once = SLRI_DL_ONCE_INIT, .load = load_onednn, .told = {"onednn", path, version, "it was not looked for"}};
+    static struct slri_ops_library library = {.vendor = {.variable = "SLIPRING_ONEDNN_LIB",
+                                                         .places = {"libdnnl.so.2"},
+                                                         .hint = "Debian: libdnnl2",
+                                                         .absent = SLR_UNSUPPORTED,
+                                                         .start = start_onednn,
+                                                         .lock = SLRI_MUTEX_INIT},
+                                              .told = {"onednn", path, version, "it was not looked for"}};
     return slri_ops_library_describe(&library);
 }
 

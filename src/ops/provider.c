@@ -12,7 +12,7 @@ const slr_provider *slri_ops_library_describe(struct slri_ops_library *library)
     slri_mutex_lock(&lock);
     if (!library->was_asked) {
         library->was_asked = true;
-        if (slri_dl_load_once(&library->once, library->load) != SLR_OK)
+        if (slri_dl_load(&library->vendor) != SLR_OK)
             snprintf(library->why_not, sizeof library->why_not, "%s", slr_error_message());
         library->told.why_not = library->why_not;
     }

@@ -10,8 +10,7 @@
 #include <stdbool.h>
 
 struct slri_ops_library {
-    struct slri_dl_once once;
-    slr_status (*load)(void);
+    struct slri_dl_vendor vendor;
     bool was_asked;
     char why_not[512];
     slr_provider told; // `why_not` is set with the first call

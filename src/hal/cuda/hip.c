@@ -96,15 +96,7 @@ static int32_t hip_bus_id(slri_cu_device device, char out[SLRI_CU_BUS_BYTES])
 
 #define KERNEL_DRIVER "/dev/kfd"
 
-static struct slri_dl_once once = SLRI_DL_ONCE_INIT, compiler_once = SLRI_DL_ONCE_INIT;
-static struct slri_cu functions;   // written by `load_hip` alone
-static struct slri_nvrtc compiler; // written by `load_hiprtc` alone
-
-static const char *const places[] = {
-    "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so", NULL};
-// It was in the runtime's library before it had one of its own.
-static const char *const compiler_places[] = {
-    "libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so", "/opt/rocm/lib/libhiprtc.so", "libamdhip64.so.5", NULL};
+static struct slri_cu functions; // written by `load_hip` alone
 
 // What is never called stays NULL: kernels do not stay here, shared memory need not be asked for, and memory of one
 // device is copied to another by way of the host.
@@ -137,72 +129,64 @@ static slr_status start_hip(struct slri_cu *out)
     return error == SLRI_CU_SUCCESS ? SLR_OK : slri_cu_failed(out, "hip", "Init", error);
 }
 
-static slr_status load_hip(void)
+static slr_status load_hip(slri_dl *library, const char *path)
 {
-    slri_dl *library;
-    const char *path;
-    struct slri_cu found = {.vendor = &slri_vendor_hip};
-    // The library brings a compiler with it: it is not opened where it cannot find a GPU.
-    if (!slri_environment("SLIPRING_HIP_LIB") && !slri_file_is_there(KERNEL_DRIVER))
-        return SLRI_FAIL(NO_DEVICE,
-                         "there is no " KERNEL_DRIVER ": AMD's kernel driver amdgpu is not loaded, or not for compute");
-    SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_HIP_LIB", places,
-                                "it comes with AMD's ROCm; SLIPRING_HIP_LIB gives its path", &library, &path));
-    slr_status status = find_hip(library, path, &found);
-    if (status == SLR_OK) {
-        found.simulated = slri_dl_find(library, "slr_driver_is_simulated", NULL) != NULL;
-        status = start_hip(&found);
-    }
-    if (status != SLR_OK) {
-        slri_dl_close(library);
-        return status;
-    }
-    functions = found;
-    return SLR_OK;
+    functions = (struct slri_cu){.vendor = &slri_vendor_hip};
+    SLRI_TRY(find_hip(library, path, &functions));
+    functions.simulated = slri_dl_find(library, "slr_driver_is_simulated", NULL) != NULL;
+    return start_hip(&functions);
 }
 
 static slr_status slri_hip_load(const struct slri_cu **out)
 {
-    SLRI_TRY(slri_dl_load_once(&once, load_hip));
+    static struct slri_dl_vendor vendor = {.variable = "SLIPRING_HIP_LIB",
+                                           .places = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+                                                      "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"},
+                                           .hint = "it comes with AMD's ROCm; SLIPRING_HIP_LIB gives its path",
+                                           .absent = SLR_NO_DEVICE,
+                                           .start = load_hip,
+                                           .lock = SLRI_MUTEX_INIT};
+    // The library brings a compiler with it: it is not opened where it cannot find a GPU.
+    if (!slri_environment("SLIPRING_HIP_LIB") && !slri_file_is_there(KERNEL_DRIVER))
+        return SLRI_FAIL(NO_DEVICE,
+                         "there is no " KERNEL_DRIVER ": AMD's kernel driver amdgpu is not loaded, or not for compute");
+    SLRI_TRY(slri_dl_load(&vendor));
     *out = &functions;
     return SLR_OK;
 }
 
 static const char *const hiprtc_options[] = {"-O3", "-std=c++17", "-ffp-contract=off",
                                              "-fhip-fp32-correctly-rounded-divide-sqrt", NULL};
+static struct slri_nvrtc compiler = { // its functions are written by `find_hiprtc` alone
+    .name = "HIPRTC",
+    .options = hiprtc_options,
+    .begin = slri_emit_hip_words,
+    .emit = slri_emit_hip};
 
-static slr_status find_hiprtc(slri_dl *library, const char *path, struct slri_nvrtc *out)
+static slr_status find_hiprtc(slri_dl *library, const char *path)
 {
     slri_text missing = SLRI_TEXT_INIT;
-#define FIND(name, his) out->name = (__typeof__(out->name))slri_dl_find(library, "hiprtc" #his, &missing);
+#define FIND(name, his) compiler.name = (__typeof__(compiler.name))slri_dl_find(library, "hiprtc" #his, &missing);
     SLRI_HIPRTC_SAME(FIND)
     FIND(CompileProgram, CompileProgram)
 #undef FIND
     SLRI_TRY(slri_dl_all_found(SLR_UNSUPPORTED, path, "HIPRTC", &missing));
-    return out->Version(&out->major, &out->minor) == 0 ? SLR_OK
-                                                       : SLRI_FAIL(UNSUPPORTED, "%s does not report its version", path);
-}
-
-static slr_status load_hiprtc(void)
-{
-    slri_dl *library;
-    const char *path;
-    struct slri_nvrtc found = {
-        .name = "HIPRTC", .options = hiprtc_options, .begin = slri_emit_hip_words, .emit = slri_emit_hip};
-    SLRI_TRY(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_HIPRTC_LIB", compiler_places,
-                                "HIP's compiler comes with AMD's ROCm; SLIPRING_HIPRTC_LIB gives its path", &library,
-                                &path));
-    slr_status status = find_hiprtc(library, path, &found);
-    if (status == SLR_OK)
-        compiler = found;
-    else
-        slri_dl_close(library);
-    return status;
+    return compiler.Version(&compiler.major, &compiler.minor) == 0
+               ? SLR_OK
+               : SLRI_FAIL(UNSUPPORTED, "%s does not report its version", path);
 }
 
 static slr_status slri_hiprtc_load(const struct slri_nvrtc **out)
 {
-    SLRI_TRY(slri_dl_load_once(&compiler_once, load_hiprtc));
+    static struct slri_dl_vendor vendor = {
+        .variable = "SLIPRING_HIPRTC_LIB",
+        .places = {"libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so", "/opt/rocm/lib/libhiprtc.so",
+                   "libamdhip64.so.5"}, // it was in the runtime's library before it had one of its own
+        .hint = "HIP's compiler comes with AMD's ROCm; SLIPRING_HIPRTC_LIB gives its path",
+        .absent = SLR_UNSUPPORTED,
+        .start = find_hiprtc,
+        .lock = SLRI_MUTEX_INIT};
+    SLRI_TRY(slri_dl_load(&vendor));
     *out = &compiler;
     return SLR_OK;
 }

@@ -10,12 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
 static struct slri_cu functions; // written by `load` alone
-
-// Where it is besides the loader's places: WSL's folder is in none of them, nor that in which containers are given it.
-static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1",
-                                     "/usr/local/nvidia/lib64/libcuda.so.1", NULL};
 
 static slr_status find_driver_symbols(slri_dl *library, const char *path, struct slri_cu *out)
 {
@@ -54,29 +49,27 @@ static slr_status start(struct slri_cu *cu)
     return error == SLRI_CU_SUCCESS ? SLR_OK : slri_cu_failed(cu, "cuda", "Init", error);
 }
 
-static slr_status load(void)
+static slr_status load(slri_dl *library, const char *path)
 {
-    slri_dl *library;
-    const char *path;
     struct slri_cu found = {.vendor = &slri_vendor_cuda};
-    SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_CUDA_LIB", places, "it comes with NVIDIA's driver", &library,
-                                &path));
-    slr_status status = find_driver_symbols(library, path, &found);
-    if (status == SLR_OK) {
-        found.simulated = slri_dl_find(library, "slr_driver_is_simulated", NULL) != NULL;
-        status = start(&found);
-    }
-    if (status != SLR_OK) {
-        slri_dl_close(library);
-        return status;
-    }
+    SLRI_TRY(find_driver_symbols(library, path, &found));
+    found.simulated = slri_dl_find(library, "slr_driver_is_simulated", NULL) != NULL;
+    SLRI_TRY(start(&found));
     slri_cu_watched(&found, &functions);
     return SLR_OK;
 }
 
 static slr_status load_cuda(const struct slri_cu **out)
 {
-    SLRI_TRY(slri_dl_load_once(&once, load));
+    // Besides the loader's places, of which neither WSL's folder is one, nor that in which containers are given it.
+    static struct slri_dl_vendor vendor = {
+        .variable = "SLIPRING_CUDA_LIB",
+        .places = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1"},
+        .hint = "it comes with NVIDIA's driver",
+        .absent = SLR_NO_DEVICE,
+        .start = load,
+        .lock = SLRI_MUTEX_INIT};
+    SLRI_TRY(slri_dl_load(&vendor));
     *out = &functions;
     return SLR_OK;
 }

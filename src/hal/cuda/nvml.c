@@ -17,47 +17,40 @@ struct nvml {
 #undef MEMBER
 };
 
-static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
-static struct nvml functions; // written by `load` alone
+static struct nvml functions; // written by `find_nvml_symbols` alone
 
 // ---- loading -------------------------------------------------------------------------------------------------------
 
-// As the driver (loader.c).
-static const char *const places[] = {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1",
-                                     "/usr/local/nvidia/lib64/libnvidia-ml.so.1", NULL};
-
-static slr_status find_nvml_symbols(slri_dl *library, const char *path, struct nvml *out)
+static slr_status find_nvml_symbols(slri_dl *library, const char *path)
 {
     slri_text missing = SLRI_TEXT_INIT;
-#define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "nvml" #name, &missing);
+#define FIND(result, name, parameters)                                                                                 \
+    functions.name = (result(*) parameters)slri_dl_find(library, "nvml" #name, &missing);
 #define FIND_OPTIONAL(result, name, parameters)                                                                        \
-    out->name = (result(*) parameters)slri_dl_find(library, "nvml" #name, NULL);
+    functions.name = (result(*) parameters)slri_dl_find(library, "nvml" #name, NULL);
     SLRI_NVML_REQUIRED(FIND)
     SLRI_NVML_OPTIONAL(FIND_OPTIONAL)
 #undef FIND
 #undef FIND_OPTIONAL
     SLRI_TRY(slri_dl_all_found(SLR_NOT_FOUND, path, "libnvidia-ml", &missing));
-    int32_t error = out->Init_v2(); // it stays so until the process ends
-    return error == SLRI_NVML_SUCCESS ? SLR_OK
-                                      : SLRI_FAIL(NOT_FOUND, "%s does not start: %s", path, out->ErrorString(error));
-}
-
-static slr_status load_nvml(void)
-{
-    slri_dl *library;
-    const char *path;
-    SLRI_TRY(slri_dl_open_first(SLR_NOT_FOUND, "SLIPRING_NVML_LIB", places, "it comes with NVIDIA's driver", &library,
-                                &path));
-    slr_status status = find_nvml_symbols(library, path, &functions);
-    if (status != SLR_OK)
-        slri_dl_close(library);
-    return status;
+    int32_t error = functions.Init_v2(); // it stays so until the process ends
+    return error == SLRI_NVML_SUCCESS
+               ? SLR_OK
+               : SLRI_FAIL(NOT_FOUND, "%s does not start: %s", path, functions.ErrorString(error));
 }
 
 static slr_status get(const struct nvml **out)
 {
+    // Where the driver is, too (loader.c).
+    static struct slri_dl_vendor vendor = {.variable = "SLIPRING_NVML_LIB",
+                                           .places = {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1",
+                                                      "/usr/local/nvidia/lib64/libnvidia-ml.so.1"},
+                                           .hint = "it comes with NVIDIA's driver",
+                                           .absent = SLR_NOT_FOUND,
+                                           .start = find_nvml_symbols,
+                                           .lock = SLRI_MUTEX_INIT};
     *out = &functions;
-    return slri_dl_load_once(&once, load_nvml);
+    return slri_dl_load(&vendor);
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------

@@ -12,48 +12,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
-static struct slri_nvrtc functions; // written by `load` alone
-
-static const char *const places[] = {
-    "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so", NULL};
-
 const char *const slri_nvrtc_options[] = {"--fmad=false", "--std=c++17", NULL};
+
+static struct slri_nvrtc nvrtc = { // its functions are written by `find_all` alone
+    .name = "NVRTC",
+    .options = slri_nvrtc_options,
+    .emit = slri_emit_cuda};
 
 // ---- loading -------------------------------------------------------------------------------------------------------
 
-static slr_status find_all(slri_dl *library, const char *path, struct slri_nvrtc *out)
+static slr_status find_all(slri_dl *library, const char *path)
 {
     slri_text missing = SLRI_TEXT_INIT;
-#define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "nvrtc" #name, &missing);
+#define FIND(result, name, parameters)                                                                                 \
+    nvrtc.name = (result(*) parameters)slri_dl_find(library, "nvrtc" #name, &missing);
     SLRI_NVRTC_REQUIRED(FIND)
 #undef FIND
     SLRI_TRY(slri_dl_all_found(SLR_UNSUPPORTED, path, "NVRTC of CUDA 11.2 or later", &missing));
-    int32_t error = out->Version(&out->major, &out->minor);
+    int32_t error = nvrtc.Version(&nvrtc.major, &nvrtc.minor);
     return error == 0 ? SLR_OK : SLRI_FAIL(UNSUPPORTED, "%s does not report its version: error %d", path, (int)error);
-}
-
-static slr_status load_nvrtc(void)
-{
-    slri_dl *library;
-    const char *path;
-    struct slri_nvrtc found = {.name = "NVRTC", .options = slri_nvrtc_options, .emit = slri_emit_cuda};
-    SLRI_TRY(slri_dl_open_first(SLR_UNSUPPORTED, "SLIPRING_NVRTC_LIB", places,
-                                "CUDA's compiler comes with the CUDA toolkit; SLIPRING_NVRTC_LIB gives its path",
-                                &library, &path));
-    slr_status status = find_all(library, path, &found);
-    if (status != SLR_OK) {
-        slri_dl_close(library);
-        return status;
-    }
-    functions = found;
-    return SLR_OK;
 }
 
 slr_status slri_nvrtc_load(const struct slri_nvrtc **out)
 {
-    SLRI_TRY(slri_dl_load_once(&once, load_nvrtc));
-    *out = &functions;
+    static struct slri_dl_vendor vendor = {
+        .variable = "SLIPRING_NVRTC_LIB",
+        .places = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so",
+                   "/usr/local/cuda/lib64/libnvrtc.so"},
+        .hint = "CUDA's compiler comes with the CUDA toolkit; SLIPRING_NVRTC_LIB gives its path",
+        .absent = SLR_UNSUPPORTED,
+        .start = find_all,
+        .lock = SLRI_MUTEX_INIT};
+    SLRI_TRY(slri_dl_load(&vendor));
+    *out = &nvrtc;
     return SLR_OK;
 }
 

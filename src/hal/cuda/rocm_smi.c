@@ -12,16 +12,7 @@ static struct {
     SLRI_RSMI_REQUIRED(MEMBER)
     SLRI_RSMI_OPTIONAL(MEMBER)
 #undef MEMBER
-} rsmi; // written by `load_rocm_smi` alone
-
-static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
-
-static const char *const places[] = {"librocm_smi64.so.7",
-                                     "librocm_smi64.so.6",
-                                     "librocm_smi64.so.5",
-                                     "librocm_smi64.so.1",
-                                     "/opt/rocm/lib/librocm_smi64.so",
-                                     NULL};
+} rsmi; // written by `start_rocm_smi` alone
 
 static const char *text_of(int32_t error)
 {
@@ -42,18 +33,6 @@ static slr_status start_rocm_smi(slri_dl *library, const char *path)
     SLRI_TRY(slri_dl_all_found(SLR_NOT_FOUND, path, "librocm_smi64", &missing));
     int32_t error = rsmi.init(0); // it stays so until the process ends
     return error == 0 ? SLR_OK : SLRI_FAIL(NOT_FOUND, "%s does not start: %s", path, text_of(error));
-}
-
-static slr_status load_rocm_smi(void)
-{
-    slri_dl *library;
-    const char *path;
-    SLRI_TRY(slri_dl_open_first(SLR_NOT_FOUND, "SLIPRING_ROCM_SMI_LIB", places,
-                                "it comes with ROCm; Debian: librocm-smi64-1", &library, &path));
-    slr_status status = start_rocm_smi(library, path);
-    if (status != SLR_OK)
-        slri_dl_close(library);
-    return status;
 }
 
 // Its numbers are its own: the place on the bus is what the runtime knows, too.
@@ -103,9 +82,16 @@ static void read_heat(uint32_t device, slr_metrics *out)
 
 slr_status slri_rocm_smi_read(const char *bus_id, slr_metrics *out)
 {
+    static struct slri_dl_vendor vendor = {.variable = "SLIPRING_ROCM_SMI_LIB",
+                                           .places = {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5",
+                                                      "librocm_smi64.so.1", "/opt/rocm/lib/librocm_smi64.so"},
+                                           .hint = "it comes with ROCm; Debian: librocm-smi64-1",
+                                           .absent = SLR_NOT_FOUND,
+                                           .start = start_rocm_smi,
+                                           .lock = SLRI_MUTEX_INIT};
     uint32_t device;
     slr_metrics read = {0};
-    SLRI_TRY(slri_dl_load_once(&once, load_rocm_smi));
+    SLRI_TRY(slri_dl_load(&vendor));
     SLRI_TRY(find_monitor(bus_id, &device));
     read_use(device, &read);
     read_heat(device, &read);

@@ -6,8 +6,7 @@
 
 #include <stdio.h>
 
-static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
-static struct slri_mt_runtime made; // written by `load` alone
+static struct slri_mt_runtime made; // written by `start_library` alone
 
 // Results that are returned in memory have a function of their own on x86-64.
 #if defined __x86_64__
@@ -42,26 +41,22 @@ static slr_status find_all(slri_dl *library, const char *path, struct slri_mt_ru
     return slri_dl_all_found(SLR_NO_DEVICE, path, "Metal", &missing);
 }
 
-static slr_status load(void)
+static slr_status start_library(slri_dl *library, const char *path)
 {
-    static const char *const places[] = {"/System/Library/Frameworks/Metal.framework/Metal", NULL};
-    const char *path;
-    slri_dl *library;
-    struct slri_mt_runtime found = {0};
-    SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_METAL_LIB", places, "Metal needs macOS 13", &library, &path));
-    snprintf(found.path, sizeof found.path, "%s", path);
-    found.is_simulated = slri_dl_find(library, "slr_driver_is_simulated", NULL) != NULL;
-    slr_status status = find_all(library, path, &found);
-    if (status == SLR_OK)
-        made = found;
-    else
-        slri_dl_close(library);
-    return status;
+    snprintf(made.path, sizeof made.path, "%s", path);
+    made.is_simulated = slri_dl_find(library, "slr_driver_is_simulated", NULL) != NULL;
+    return find_all(library, path, &made);
 }
 
 slr_status slri_mt_load(const struct slri_mt_runtime **out)
 {
-    SLRI_TRY(slri_dl_load_once(&once, load));
+    static struct slri_dl_vendor vendor = {.variable = "SLIPRING_METAL_LIB",
+                                           .places = {"/System/Library/Frameworks/Metal.framework/Metal"},
+                                           .hint = "Metal needs macOS 13",
+                                           .absent = SLR_NO_DEVICE,
+                                           .start = start_library,
+                                           .lock = SLRI_MUTEX_INIT};
+    SLRI_TRY(slri_dl_load(&vendor));
     *out = &made;
     return SLR_OK;
 }

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
-static struct slri_cl functions; // written by `load` alone
+static struct slri_cl functions; // written by `start_library` alone
 static char note[160];
 
 // PoCL gives each of its threads one work-group, for as long as that runs. Kernels that stay would take them all, and
@@ -29,12 +28,14 @@ static void raise_pocl_threads(void)
              set ? "set by slipring for persistent kernels" : "set by the user");
 }
 
-static slr_status find_loader_symbols(slri_dl *library, const char *path, struct slri_cl *out)
+static slr_status start_library(slri_dl *library, const char *path)
 {
     slri_text missing = SLRI_TEXT_INIT;
-#define FIND(result, name, parameters) out->name = (result(*) parameters)slri_dl_find(library, "cl" #name, &missing);
+    raise_pocl_threads();
+#define FIND(result, name, parameters)                                                                                 \
+    functions.name = (result(*) parameters)slri_dl_find(library, "cl" #name, &missing);
 #define FIND_OPTIONAL(result, name, parameters)                                                                        \
-    out->name = (result(*) parameters)slri_dl_find(library, "cl" #name, NULL);
+    functions.name = (result(*) parameters)slri_dl_find(library, "cl" #name, NULL);
     SLRI_CL_OPTIONAL(FIND_OPTIONAL)
     SLRI_CL_REQUIRED(FIND)
 #undef FIND
@@ -42,27 +43,15 @@ static slr_status find_loader_symbols(slri_dl *library, const char *path, struct
     return slri_dl_all_found(SLR_NO_DEVICE, path, "OpenCL 1.2", &missing);
 }
 
-static slr_status load(void)
-{
-    static const char *const places[] = {"libOpenCL.so.1", NULL};
-    const char *path;
-    slri_dl *library;
-    struct slri_cl found = {0};
-    SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_OPENCL_LIB", places,
-                                "Debian: ocl-icd-libopencl1, and a driver such as pocl-opencl-icd", &library, &path));
-    raise_pocl_threads();
-    slr_status status = find_loader_symbols(library, path, &found);
-    if (status != SLR_OK) {
-        slri_dl_close(library);
-        return status;
-    }
-    functions = found;
-    return SLR_OK;
-}
-
 slr_status slri_cl_load(const struct slri_cl **out)
 {
-    SLRI_TRY(slri_dl_load_once(&once, load));
+    static struct slri_dl_vendor vendor = {.variable = "SLIPRING_OPENCL_LIB",
+                                           .places = {"libOpenCL.so.1"},
+                                           .hint = "Debian: ocl-icd-libopencl1, and a driver such as pocl-opencl-icd",
+                                           .absent = SLR_NO_DEVICE,
+                                           .start = start_library,
+                                           .lock = SLRI_MUTEX_INIT};
+    SLRI_TRY(slri_dl_load(&vendor));
     *out = &functions;
     return SLR_OK;
 }

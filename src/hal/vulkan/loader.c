@@ -4,8 +4,7 @@
 #include "base/status.h"
 #include "hal/vulkan/api.h"
 
-static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
-static struct slri_vk_instance made; // written by `load` alone
+static struct slri_vk_instance made; // written by `start_library` alone
 
 static slr_status make_instance(PFN_vkGetInstanceProcAddr find, const char *path, struct slri_vk_instance *out)
 {
@@ -43,32 +42,28 @@ static slr_status find_all(PFN_vkGetInstanceProcAddr find, const char *path, str
     return slri_dl_all_found(SLR_NO_DEVICE, path, "Vulkan 1.2", &missing);
 }
 
-static slr_status load(void)
+static slr_status start_library(slri_dl *library, const char *path);
+
+static struct slri_dl_vendor vendor = {.variable = "SLIPRING_VULKAN_LIB",
+                                       .places = {"libvulkan.so.1"},
+                                       .hint = "Debian: libvulkan1, and a driver such as mesa-vulkan-drivers",
+                                       .absent = SLR_NO_DEVICE,
+                                       .start = start_library,
+                                       .lock = SLRI_MUTEX_INIT};
+
+static slr_status start_library(slri_dl *library, const char *path)
 {
-    static const char *const places[] = {"libvulkan.so.1", NULL};
-    const char *path;
-    slri_dl *library;
-    slri_function find;
-    struct slri_vk_instance found = {0};
-    SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_VULKAN_LIB", places,
-                                "Debian: libvulkan1, and a driver such as mesa-vulkan-drivers", &library, &path));
-    slr_status status = slri_dl_function(library, "vkGetInstanceProcAddr", &find);
-    if (status != SLR_OK)
-        status = SLRI_FAIL(NO_DEVICE, "%s is no Vulkan: it lacks vkGetInstanceProcAddr", path);
-    else
-        status = make_instance((PFN_vkGetInstanceProcAddr)find, path, &found);
-    if (status == SLR_OK)
-        status = find_all((PFN_vkGetInstanceProcAddr)find, path, &found);
-    if (status == SLR_OK)
-        made = found;
-    else if (!found.instance) // drivers of an instance have threads: then the library stays
-        slri_dl_close(library);
-    return status;
+    PFN_vkGetInstanceProcAddr find = (PFN_vkGetInstanceProcAddr)slri_dl_find(library, "vkGetInstanceProcAddr", NULL);
+    if (!find)
+        return SLRI_FAIL(NO_DEVICE, "%s is no Vulkan: it lacks vkGetInstanceProcAddr", path);
+    SLRI_TRY(make_instance(find, path, &made));
+    vendor.stays = true; // drivers of an instance have threads
+    return find_all(find, path, &made);
 }
 
 slr_status slri_vk_load(const struct slri_vk_instance **out)
 {
-    SLRI_TRY(slri_dl_load_once(&once, load));
+    SLRI_TRY(slri_dl_load(&vendor));
     *out = &made;
     return SLR_OK;
 }

@@ -7,8 +7,7 @@
 
 #include <stdio.h>
 
-static struct slri_dl_once once = SLRI_DL_ONCE_INIT;
-static struct slri_wg_library made; // written by `load` alone
+static struct slri_wg_library made; // written by `start_library` alone
 
 static slr_status check_version(slri_dl *library, const char *path)
 {
@@ -26,10 +25,12 @@ static slr_status check_version(slri_dl *library, const char *path)
     return SLR_OK;
 }
 
-static slr_status find_all(slri_dl *library, const char *path)
+static slr_status start_library(slri_dl *library, const char *path)
 {
     const bool is_dawn = slri_wg_is_dawn(library);
     slri_text missing = SLRI_TEXT_INIT;
+    made = (struct slri_wg_library){0};
+    snprintf(made.path, sizeof made.path, "%s", path);
     SLRI_TRY(is_dawn ? slri_wg_dawn_check(library, path) : check_version(library, path));
 #define FIND(result, name, parameters) made.name = (result(*) parameters)slri_dl_find(library, "wgpu" #name, &missing);
     SLRI_WG_COMMON_FUNCTIONS(FIND)
@@ -45,26 +46,17 @@ static slr_status find_all(slri_dl *library, const char *path)
     return made.instance ? SLR_OK : SLRI_FAIL(NO_DEVICE, "%s: wgpuCreateInstance gives none", path);
 }
 
-static slr_status load(void)
-{
-    static const char *const places[] = {"libwgpu_native.so", "libwebgpu_dawn.so", NULL};
-    const char *path;
-    slri_dl *library;
-    SLRI_TRY(slri_dl_open_first(SLR_NO_DEVICE, "SLIPRING_WEBGPU_LIB", places,
-                                "wgpu-native 29 has it, and so has Python's package wgpu 0.32; Dawn's is "
-                                "libwebgpu_dawn.so; SLIPRING_WEBGPU_LIB gives the path of one",
-                                &library, &path));
-    made = (struct slri_wg_library){0};
-    snprintf(made.path, sizeof made.path, "%s", path);
-    slr_status status = find_all(library, path);
-    if (status != SLR_OK)
-        slri_dl_close(library);
-    return status;
-}
-
 slr_status slri_wg_load(const struct slri_wg_library **out)
 {
-    SLRI_TRY(slri_dl_load_once(&once, load));
+    static struct slri_dl_vendor vendor = {
+        .variable = "SLIPRING_WEBGPU_LIB",
+        .places = {"libwgpu_native.so", "libwebgpu_dawn.so"},
+        .hint = "wgpu-native 29 has it, and so has Python's package wgpu 0.32; Dawn's is libwebgpu_dawn.so; "
+                "SLIPRING_WEBGPU_LIB gives the path of one",
+        .absent = SLR_NO_DEVICE,
+        .start = start_library,
+        .lock = SLRI_MUTEX_INIT};
+    SLRI_TRY(slri_dl_load(&vendor));
     *out = &made;
     return SLR_OK;
 }
