@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/cpu.h"
 #include "base/status.h"
+#include "emit/device/faults.h"
 #include "engine/ring_mode.h"
 #include "engine/spec.h"
 
@@ -122,10 +123,43 @@ void slri_buffered_list_destroy(void *device, void *list)
     slri_kept_list_destroy(device, list);
 }
 
-void slri_buffered_unload(void *device, void *loaded)
+static slr_status make_kernel(struct slri_buffered_device *device, const struct slri_code_text *text,
+                              const struct slri_blob *stored, struct slri_blob *made, void **loaded)
+{
+    void *kernel;
+    SLRI_TRY(slri_loaded_add(&device->kernels, text->entry->name, &kernel));
+    slr_status status = device->driver->fill(device, text, stored, made, kernel);
+    if (status == SLR_OK)
+        *loaded = kernel;
+    else
+        slri_loaded_remove(&device->kernels, kernel);
+    return status;
+}
+
+slr_status slri_buffered_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob,
+                                    void **loaded)
+{
+    return make_kernel(device, text, NULL, blob, loaded);
+}
+
+slr_status slri_buffered_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
+                                   void **loaded)
+{
+    return make_kernel(device, text, blob, NULL, loaded);
+}
+
+void slri_buffered_code_unload(void *device, void *loaded)
 {
     struct slri_buffered_device *of = device;
     slri_loaded_remove(&of->kernels, loaded);
+}
+
+slr_status slri_buffered_code_kernel(void *device, void *loaded, const struct slri_code_text *of,
+                                     struct slri_kernel *out)
+{
+    (void)device;
+    out->native = loaded;
+    return of->is_batched ? SLR_OK : slri_kernel_may_fault(of->module, of->entry, &out->may_fault);
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------

@@ -36,10 +36,13 @@ struct slri_buffered_driver {
     // touch.
     void (*give_up)(void *device);
     void (*free_chunk)(void *device, const void *chunk); // likewise: a piece of memory
-    // NULL, or writes one of slipring's own kernels (engine/own_kernel.h) for a block, and loads it. It does not ask
-    // the canary, and is in no cache.
-    slr_status (*write_own)(void *device, struct slri_code_text *text);
-    slr_status (*load_own)(void *device, const struct slri_code_text *text, void **loaded);
+    // Makes a kernel of its text, or of that and what was stored of it (else NULL). `made`: NULL, or gets what can be
+    // stored. Where it fails, `loaded->drop` frees a part of it.
+    slr_status (*fill)(void *device, const struct slri_code_text *text, const struct slri_blob *stored,
+                       struct slri_blob *made, struct slri_loaded *kernel);
+    // NULL, or writes the code of a kernel, perhaps one of slipring's own (engine/own_kernel.h), which does not ask the
+    // canary.
+    slr_status (*write)(void *device, struct slri_code_text *text, bool tells_ended_loops);
     slr_status (*own_queue)(void *device, void **queue); // for such kernels
     // NULL, or records a list as the driver's own (`native`), unless it cannot be one. Where it fails, and later,
     // `free_list` frees that.
@@ -65,7 +68,15 @@ struct slri_buffered_device {
 slr_status slri_buffered_open(const struct slri_buffered_driver *driver, const struct slri_spec *spec,
                               const slr_allocator *allocator, void **device);
 
-// The backend's slots of these names.
+// The backend's slots of these names, as initializers.
+#define SLRI_BUFFERED_SLOTS                                                                                            \
+    .close = slri_buffered_close, .reopen = slri_buffered_reopen, .list_create = slri_buffered_list_create,            \
+    .list_destroy = slri_buffered_list_destroy, .code_build = slri_buffered_code_build,                                \
+    .code_load = slri_buffered_code_load, .code_unload = slri_buffered_code_unload
+// Others, where nothing has to be around them.
+#define SLRI_BUFFERED_QUEUE_SLOTS                                                                                      \
+    .encode = slri_buffered_encode, .wait = slri_buffered_wait, .queue_create = slri_buffered_queue_create,            \
+    .queue_destroy = slri_buffered_destroy, .code_kernel = slri_buffered_code_kernel
 void slri_buffered_close(void *device);
 slr_status slri_buffered_reopen(void *device, uint64_t deadline_ns, slr_status (*quiesce)(void *user), void *user);
 slr_status slri_buffered_queue_create(void *device, uint32_t priority, void **queue);
@@ -73,7 +84,13 @@ slr_status slri_buffered_list_create(void *device, const struct slri_command *co
                                      uint32_t commands, void **list);
 void slri_buffered_list_destroy(void *device, void *list);
 void slri_buffered_memory_destroy(void *device, enum slri_memory_kind kind, void *memory, uint64_t bytes);
-void slri_buffered_unload(void *device, void *loaded); // code_unload
+slr_status slri_buffered_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob,
+                                    void **loaded);
+slr_status slri_buffered_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
+                                   void **loaded);
+void slri_buffered_code_unload(void *device, void *loaded);
+slr_status slri_buffered_code_kernel(void *device, void *loaded, const struct slri_code_text *of,
+                                     struct slri_kernel *out);
 
 // Whether a buffer of so many bytes may be made, of which the longest has `most`. Errors: DEVICE_LOST, NO_MEMORY.
 slr_status slri_buffered_check_bytes(const struct slri_buffered_device *device, uint64_t bytes, uint64_t most);

@@ -99,10 +99,13 @@ static slr_status add_pipeline(struct slri_loaded_list *list, struct slri_loaded
     return SLR_OK;
 }
 
-slr_status slri_loaded_pipeline(struct slri_loaded_list *list, struct slri_loaded *kernel, uint32_t words,
+slr_status slri_loaded_pipeline(struct slri_loaded_list *list, struct slri_loaded *kernel, uint32_t dynamic_bytes,
                                 uint64_t *native)
 {
     slr_status status = SLR_OK;
+    uint32_t words = kernel->least_words;
+    if (words != 0 && (dynamic_bytes + 3) / 4 > words)
+        words = (dynamic_bytes + 3) / 4;
     slri_mutex_lock(&kernel->lock);
     struct slri_pipeline *found = kernel->pipeline;
     while (found && found->words != words)

@@ -11,9 +11,10 @@
 
 // A backend's kernel begins with it.
 struct slri_loaded {
-    const char *name; // which stays as long as the kernel
-    uint32_t number;  // of the device's kernels, from 1
-    slri_mutex lock;  // of the next
+    const char *name;     // which stays as long as the kernel
+    uint32_t number;      // of the device's kernels, from 1
+    uint32_t least_words; // set by the backend: of dynamic shared memory; 0: it has none
+    slri_mutex lock;      // of the next
     struct slri_pipeline {
         uint64_t native; // the driver's handle
         uint32_t words;  // of dynamic shared memory
@@ -54,8 +55,9 @@ void slri_loaded_forget(struct slri_loaded_list *list);
 // The name of the kernel of that number, or "(unloaded)".
 void slri_loaded_name(struct slri_loaded_list *list, uint32_t number, char *out, size_t room);
 
-// The pipeline for so many words, made when it is first asked for. Errors: NO_MEMORY, those of `make`.
-slr_status slri_loaded_pipeline(struct slri_loaded_list *list, struct slri_loaded *kernel, uint32_t words,
+// The pipeline for so many bytes of dynamic shared memory, made when it is first asked for. Errors: NO_MEMORY, those of
+// `make`.
+slr_status slri_loaded_pipeline(struct slri_loaded_list *list, struct slri_loaded *kernel, uint32_t dynamic_bytes,
                                 uint64_t *native);
 
 #endif

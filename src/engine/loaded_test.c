@@ -73,10 +73,10 @@ static struct kernel *add(struct driver *driver, const char *name)
     return kernel;
 }
 
-static uint64_t pipeline(struct driver *driver, struct kernel *kernel, uint32_t words)
+static uint64_t pipeline(struct driver *driver, struct kernel *kernel, uint32_t bytes)
 {
     uint64_t native = 0;
-    assert_int_equal(slri_loaded_pipeline(&driver->list, &kernel->base, words, &native), SLR_OK);
+    assert_int_equal(slri_loaded_pipeline(&driver->list, &kernel->base, bytes, &native), SLR_OK);
     return native;
 }
 
@@ -86,10 +86,12 @@ static void pipeline_is_made_once_for_each_size(void **state)
     struct driver driver;
     start(&driver);
     struct kernel *a = add(&driver, "a"), *b = add(&driver, "b");
+    a->base.least_words = 2;
     for (int again = 0; again < 2; ++again) {
-        assert_int_equal(pipeline(&driver, a, 0), 100);
-        assert_int_equal(pipeline(&driver, a, 7), 107);
-        assert_int_equal(pipeline(&driver, b, 7), 207);
+        assert_int_equal(pipeline(&driver, a, 0), 102);
+        assert_int_equal(pipeline(&driver, a, 8), 102);
+        assert_int_equal(pipeline(&driver, a, 9), 103);
+        assert_int_equal(pipeline(&driver, b, 9), 200); // it has no such memory
     }
     assert_int_equal(driver.made, 3);
     slri_loaded_remove(&driver.list, a);
@@ -107,12 +109,13 @@ static void failed_pipeline_is_tried_again(void **state)
     uint64_t native = 1;
     start(&driver);
     struct kernel *a = add(&driver, "a");
+    a->base.least_words = 1;
     driver.fails = true;
-    assert_int_equal(slri_loaded_pipeline(&driver.list, &a->base, 3, &native), SLR_COMPILE);
+    assert_int_equal(slri_loaded_pipeline(&driver.list, &a->base, 12, &native), SLR_COMPILE);
     assert_non_null(strstr(slr_error_message(), "kernel a does not compile"));
     assert_int_equal(native, 1);
     driver.fails = false;
-    assert_int_equal(pipeline(&driver, a, 3), 103);
+    assert_int_equal(pipeline(&driver, a, 12), 103);
     slri_loaded_remove(&driver.list, a);
     end(&driver);
 }

@@ -33,11 +33,11 @@ static slr_status load_own(struct slri_buffered_device *device, struct slri_read
                                   .name = ready->entry->name,
                                   .file = ready->module->name,
                                   .shape = {.block = {threads, 1, 1}}};
-    slr_status status = device->driver->write_own(device, &text);
+    slr_status status = device->driver->write(device, &text, false);
     if (status == SLR_OK && text.text.out_of_memory)
         status = SLRI_FAIL(NO_MEMORY, "no memory for the code of %s", text.name);
     if (status == SLR_OK)
-        status = device->driver->load_own(device, &text, &ready->kernel.native);
+        status = slri_buffered_code_load(device, &text, NULL, &ready->kernel.native);
     slri_code_text_free(&text);
     return status;
 }
@@ -63,7 +63,7 @@ struct slri_command slri_own_kernel_launch(const struct slri_own_kernel *own, co
 void slri_own_kernel_free(struct slri_buffered_device *device, struct slri_own_kernel *own)
 {
     if (own->ready.kernel.native)
-        slri_buffered_unload(device, own->ready.kernel.native);
+        slri_buffered_code_unload(device, own->ready.kernel.native);
     slri_module_destroy(own->module);
     slri_module_destroy(own->text);
 }

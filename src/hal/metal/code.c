@@ -218,30 +218,14 @@ static slr_status fill_kernel(struct slri_metal *metal, const struct slri_code_t
     return status;
 }
 
-static slr_status make_kernel(struct slri_metal *metal, const struct slri_code_text *text,
-                              const struct slri_blob *stored, struct slri_blob *made, void **loaded)
+slr_status slri_mt_code_fill(void *device, const struct slri_code_text *text, const struct slri_blob *stored,
+                             struct slri_blob *made, struct slri_loaded *loaded)
 {
-    void *kernel;
-    SLRI_TRY(slri_loaded_add(&metal->base.kernels, text->entry->name, &kernel));
+    struct slri_metal *metal = device;
     void *pool = metal->mt->push_pool();
-    slr_status status = fill_kernel(metal, text, stored, made, kernel);
+    slr_status status = fill_kernel(metal, text, stored, made, (struct slri_mt_kernel *)loaded);
     metal->mt->pop_pool(pool);
-    if (status == SLR_OK)
-        *loaded = kernel;
-    else
-        slri_buffered_unload(metal, kernel);
     return status;
-}
-
-slr_status slri_mt_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
-{
-    return make_kernel(device, text, NULL, blob, loaded);
-}
-
-slr_status slri_mt_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
-                             void **loaded)
-{
-    return make_kernel(device, text, blob, NULL, loaded);
 }
 
 static void drop_pipeline(void *device, struct slri_loaded *loaded)

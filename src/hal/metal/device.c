@@ -59,19 +59,19 @@ static slr_status metal_open(const struct slri_spec *spec, const slr_allocator *
                                                        .find = find,
                                                        .start = start,
                                                        .give_up = give_up,
-                                                       .free_chunk = slri_mt_chunk_free};
+                                                       .free_chunk = slri_mt_chunk_free,
+                                                       .fill = slri_mt_code_fill};
     return slri_buffered_open(&driver, spec, allocator, device);
 }
 
 const struct slri_backend slri_backend_metal = {
+    SLRI_BUFFERED_SLOTS,
     .name = "metal",
     .blob_suffix = ".metal",
     .kernel_per = SLRI_KERNEL_PER_SHAPE,
     .probe = metal_probe,
     .open = metal_open,
-    .close = slri_buffered_close,
     .facts = slri_mt_facts,
-    .reopen = slri_buffered_reopen,
     .memory_create = slri_mt_memory_create,
     .memory_destroy = slri_buffered_memory_destroy,
     .encode = slri_mt_encode,
@@ -80,12 +80,7 @@ const struct slri_backend slri_backend_metal = {
     .queue_destroy = slri_mt_queue_destroy,
     .metrics = slri_mt_metrics,
     .locate = slri_mt_locate,
-    .list_create = slri_buffered_list_create,
-    .list_destroy = slri_buffered_list_destroy,
     .code_write = slri_mt_code_write,
-    .code_build = slri_mt_code_build,
-    .code_load = slri_mt_code_load,
-    .code_unload = slri_buffered_unload,
     .code_kernel = slri_mt_code_kernel,
     .kernel_use = slri_mt_code_use,
 };

@@ -76,9 +76,8 @@ struct slri_mt_kernel {
 };
 extern const struct slri_loaded_calls slri_mt_loaded_calls;
 slr_status slri_mt_code_write(void *device, struct slri_code_text *text);
-slr_status slri_mt_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
-slr_status slri_mt_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
-                             void **loaded);
+slr_status slri_mt_code_fill(void *device, const struct slri_code_text *text, const struct slri_blob *stored,
+                             struct slri_blob *made, struct slri_loaded *loaded);
 slr_status slri_mt_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
 slr_status slri_mt_code_use(void *device, const struct slri_kernel_query *of, struct slri_kernel_use *out);
 slr_status slri_mt_code_tool(struct slri_metal *metal, slri_mt_id *out);

@@ -2,7 +2,6 @@
 // Code: a SPIR-V module of a kernel, and its pipeline for a block. What is kept on disk is what the driver's pipeline
 // cache has of it; the module is written anew, which takes less time than reading it.
 #include "base/status.h"
-#include "emit/device/faults.h"
 #include "engine/code.h"
 #include "engine/spec.h"
 #include "hal/vulkan/vulkan.h"
@@ -25,8 +24,9 @@ static slr_status check_block(const struct slri_vulkan *vulkan, const struct slr
 }
 
 // The features that the module asks for, then the module.
-static slr_status write_module(struct slri_vulkan *vulkan, struct slri_code_text *text, bool tells_ended_loops)
+slr_status slri_vk_code_write_module(void *device, struct slri_code_text *text, bool tells_ended_loops)
 {
+    struct slri_vulkan *vulkan = device;
     struct slri_spirv_options options = {.has = vulkan->facts.has,
                                          .float_controls = vulkan->facts.float_controls,
                                          .tells_ended_loops = tells_ended_loops};
@@ -58,12 +58,7 @@ slr_status slri_vk_code_write(void *device, struct slri_code_text *text)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i)
         slri_code_identify(text, fields[i]);
     slri_text_printf(&text->label, "%s\n%s\n%s, %s %s", text->name, text->file, name, driver, facts->p12.driverInfo);
-    return write_module(vulkan, text, turns != 0);
-}
-
-slr_status slri_vk_code_write_own(void *device, struct slri_code_text *text)
-{
-    return write_module(device, text, false);
+    return slri_vk_code_write_module(vulkan, text, turns != 0);
 }
 
 // ---- pipelines -----------------------------------------------------------------------------------------------------
@@ -126,83 +121,44 @@ static void drop_module(void *device, struct slri_loaded *loaded)
 const struct slri_loaded_calls slri_vk_loaded_calls = {
     .bytes = sizeof(struct slri_vk_kernel), .make = make_pipeline, .free = free_pipeline, .drop = drop_module};
 
-slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel, uint32_t dynamic_bytes,
-                                 VkPipeline *out)
-{
-    const uint32_t words = dynamic_bytes > 8 ? (dynamic_bytes + 3) / 4 : 2;
-    uint64_t pipeline;
-    SLRI_TRY(
-        slri_loaded_pipeline(&vulkan->base.kernels, &kernel->base, kernel->layout.has_dynamic ? words : 0, &pipeline));
-    *out = (VkPipeline)pipeline;
-    return SLR_OK;
-}
-
 // ---- loading -------------------------------------------------------------------------------------------------------
 
-static slr_status fill_kernel(struct slri_vulkan *vulkan, const struct slri_code_text *text,
-                              const struct slri_blob *blob, struct slri_vk_kernel *kernel)
-{
-    const char *words = slri_text_view(&text->text) + sizeof kernel->needs;
-    const VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                             .codeSize = text->text.length - sizeof kernel->needs,
-                                             .pCode = (const uint32_t *)(const void *)words};
-    const VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
-                                             .initialDataSize = blob->count,
-                                             .pInitialData = blob->bytes};
-    VkPipeline made;
-    memcpy(&kernel->needs, slri_text_view(&text->text), sizeof kernel->needs);
-    memcpy(kernel->block, text->shape.block, sizeof kernel->block);
-    SLRI_TRY(slri_arguments_find(text->module, text->entry, &kernel->layout));
-    SLRI_VK_TRY(vulkan, CreateShaderModule, vulkan->device, &module, NULL, &kernel->module);
-    SLRI_VK_TRY(vulkan, CreatePipelineCache, vulkan->device, &cache, NULL, &kernel->cache);
-    return slri_vk_code_pipeline(vulkan, kernel, 0, &made);
-}
-
-slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
-                             void **loaded)
-{
-    struct slri_vulkan *vulkan = device;
-    void *kernel;
-    SLRI_TRY(slri_loaded_add(&vulkan->base.kernels, text->entry->name, &kernel));
-    slr_status status = fill_kernel(vulkan, text, blob, kernel);
-    if (status == SLR_OK)
-        *loaded = kernel;
-    else
-        slri_buffered_unload(vulkan, kernel);
-    return status;
-}
-
-slr_status slri_vk_code_load_own(void *device, const struct slri_code_text *text, void **loaded)
-{
-    const struct slri_blob none = {0};
-    return slri_vk_code_load(device, text, &none, loaded);
-}
-
 // Without what the cache has the pipeline is compiled in each process.
-static void take_cache(struct slri_vulkan *vulkan, const struct slri_vk_kernel *kernel, struct slri_blob *blob)
+static void take_cache(struct slri_vulkan *vulkan, const struct slri_vk_kernel *kernel, struct slri_blob *made)
 {
     size_t bytes = 0;
     if (vulkan->call.GetPipelineCacheData(vulkan->device, kernel->cache, &bytes, NULL) != VK_SUCCESS || bytes == 0)
         return;
     char *data = malloc(bytes);
     if (data && vulkan->call.GetPipelineCacheData(vulkan->device, kernel->cache, &bytes, data) == VK_SUCCESS)
-        *blob = (struct slri_blob){.bytes = data, .count = bytes};
+        *made = (struct slri_blob){.bytes = data, .count = bytes};
     else
         free(data);
 }
 
-slr_status slri_vk_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
+slr_status slri_vk_code_fill(void *device, const struct slri_code_text *text, const struct slri_blob *stored,
+                             struct slri_blob *made, struct slri_loaded *loaded)
 {
     struct slri_vulkan *vulkan = device;
-    SLRI_TRY(slri_vk_code_load_own(vulkan, text, loaded));
+    struct slri_vk_kernel *kernel = (struct slri_vk_kernel *)loaded;
+    const char *words = slri_text_view(&text->text) + sizeof kernel->needs;
+    const VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                             .codeSize = text->text.length - sizeof kernel->needs,
+                                             .pCode = (const uint32_t *)(const void *)words};
+    const VkPipelineCacheCreateInfo cache = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                             .initialDataSize = stored ? stored->count : 0,
+                                             .pInitialData = stored ? stored->bytes : NULL};
+    uint64_t pipeline;
+    memcpy(&kernel->needs, slri_text_view(&text->text), sizeof kernel->needs);
+    memcpy(kernel->block, text->shape.block, sizeof kernel->block);
+    SLRI_TRY(slri_arguments_find(text->module, text->entry, &kernel->layout));
+    loaded->least_words = kernel->layout.has_dynamic ? 2 : 0;
+    SLRI_VK_TRY(vulkan, CreateShaderModule, vulkan->device, &module, NULL, &kernel->module);
+    SLRI_VK_TRY(vulkan, CreatePipelineCache, vulkan->device, &cache, NULL, &kernel->cache);
+    SLRI_TRY(slri_loaded_pipeline(&vulkan->base.kernels, loaded, 0, &pipeline));
+    if (!made)
+        return SLR_OK;
     slri_vk_count(&vulkan->counts.pipelines);
-    take_cache(vulkan, *loaded, blob);
+    take_cache(vulkan, kernel, made);
     return SLR_OK;
-}
-
-slr_status slri_vk_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
-{
-    (void)device;
-    out->native = loaded;
-    return of->is_batched ? SLR_OK : slri_kernel_may_fault(of->module, of->entry, &out->may_fault);
 }

@@ -115,11 +115,6 @@ static void init_locks(void *device)
     slri_vk_stay_open(vulkan);
 }
 
-static void stop(void *device)
-{
-    slri_vk_stay_close(device);
-}
-
 static void end_locks(void *device)
 {
     struct slri_vulkan *vulkan = device;
@@ -138,15 +133,15 @@ static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator 
                                                        .loaded = &slri_vk_loaded_calls,
                                                        .calls = &slri_vk_queue_calls,
                                                        .init = init_locks,
-                                                       .stop = stop,
+                                                       .stop = slri_vk_stay_close,
                                                        .end = end_locks,
                                                        .find = find,
                                                        .start = start,
                                                        .may_reopen = slri_vk_stay_check,
                                                        .give_up = give_up,
                                                        .free_chunk = slri_vk_chunk_free,
-                                                       .write_own = slri_vk_code_write_own,
-                                                       .load_own = slri_vk_code_load_own,
+                                                       .fill = slri_vk_code_fill,
+                                                       .write = slri_vk_code_write_module,
                                                        .own_queue = slri_vk_queue_create_own,
                                                        .make_list = slri_vk_list_make,
                                                        .free_list = slri_vk_list_free};
@@ -154,29 +149,19 @@ static slr_status vulkan_open(const struct slri_spec *spec, const slr_allocator 
 }
 
 const struct slri_backend slri_backend_vulkan = {
+    SLRI_BUFFERED_SLOTS,
+    SLRI_BUFFERED_QUEUE_SLOTS,
     .name = "vulkan",
     .has_ids = true,
     .blob_suffix = ".vk.bin",
     .kernel_per = SLRI_KERNEL_PER_SHAPE,
     .probe = vulkan_probe,
     .open = vulkan_open,
-    .close = slri_buffered_close,
     .facts = slri_vk_facts,
-    .reopen = slri_buffered_reopen,
     .memory_create = slri_vk_memory_create,
     .memory_destroy = slri_vk_memory_destroy,
     .shares_seen = true,
     .locate = slri_vk_locate,
-    .encode = slri_buffered_encode,
-    .wait = slri_buffered_wait,
-    .queue_create = slri_buffered_queue_create,
-    .queue_destroy = slri_buffered_destroy,
     .metrics = slri_vk_metrics,
-    .list_create = slri_buffered_list_create,
-    .list_destroy = slri_buffered_list_destroy,
     .code_write = slri_vk_code_write,
-    .code_build = slri_vk_code_build,
-    .code_load = slri_vk_code_load,
-    .code_unload = slri_buffered_unload,
-    .code_kernel = slri_vk_code_kernel,
 };

@@ -182,7 +182,7 @@ static slr_status open_commands(struct slri_buffered_queue *base)
     queue->is_spent = false;
     SLRI_VK_TRY(vulkan, BeginCommandBuffer, queue->commands[base->submits], &begin);
     queue->recorder.commands = queue->commands[base->submits];
-    queue->recorder.bound = VK_NULL_HANDLE;
+    queue->recorder.bound = 0;
     slri_hazards_clear(&queue->recorder.hazards);
     queue->recorder.hazards.is_behind_list = queue->recorder.is_own; // behind all that the device's queue has
     return SLR_OK;

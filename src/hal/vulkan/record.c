@@ -232,8 +232,8 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     const uint32_t *grid = command->dispatch.grid;
     struct slri_vk_kernel *kernel = ready->kernel.native;
     struct uses uses;
-    VkPipeline pipeline;
-    SLRI_TRY(slri_vk_code_pipeline(vulkan, kernel, command->dispatch.dynamic_bytes, &pipeline));
+    uint64_t pipeline;
+    SLRI_TRY(slri_loaded_pipeline(&vulkan->base.kernels, &kernel->base, command->dispatch.dynamic_bytes, &pipeline));
     uses.vulkan = vulkan;
     uses.count = 0;
     const uint64_t at = keep_arguments(recorder, command, extras, &kernel->layout, &uses);
@@ -245,7 +245,7 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     const uint32_t pushed = put_pushed(&push, recorder->blocks.shadow + at, kernel->layout.bytes);
     flow(recorder, uses.use, uses.count);
     if (recorder->bound != pipeline)
-        vulkan->call.CmdBindPipeline(recorder->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+        vulkan->call.CmdBindPipeline(recorder->commands, VK_PIPELINE_BIND_POINT_COMPUTE, (VkPipeline)pipeline);
     recorder->bound = pipeline;
     vulkan->call.CmdPushConstants(recorder->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed, &push);
     put_grid(recorder, grid);
@@ -263,7 +263,7 @@ void slri_vk_record_list(struct slri_vk_recorder *recorder, const struct slri_vk
     if (slri_hazards_next_list(&recorder->hazards, &barrier))
         put_barrier(recorder, &barrier);
     recorder->vulkan->call.CmdExecuteCommands(recorder->commands, 1, &of->commands);
-    recorder->bound = VK_NULL_HANDLE; // a secondary one leaves nothing bound
+    recorder->bound = 0; // a secondary one leaves nothing bound
     recorder->hazards.barriers += of->hazards.barriers;
     recorder->hazards.told_by |= of->hazards.told_by;
 }

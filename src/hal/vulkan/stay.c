@@ -174,8 +174,9 @@ void slri_vk_stay_open(struct slri_vulkan *vulkan)
     slri_mutex_init(&vulkan->stay.lock);
 }
 
-void slri_vk_stay_close(struct slri_vulkan *vulkan)
+void slri_vk_stay_close(void *device)
 {
+    struct slri_vulkan *vulkan = device;
     slri_residents_close(&vulkan->residents);
     slri_mutex_destroy(&vulkan->stay.lock);
 }

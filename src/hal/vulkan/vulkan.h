@@ -128,7 +128,7 @@ struct slri_vk_recorder {
     bool is_own; // a kernel of slipring's own: behind all that the device has done, and what it writes is the host's
     VkCommandBuffer commands;
     struct slri_hazards hazards;
-    VkPipeline bound;
+    uint64_t bound;              // a VkPipeline
     struct slri_vk_chunk memory; // the word by which kernels tell of loops, argument blocks, the edges of fills
     struct slri_blocks blocks;
 };
@@ -167,12 +167,9 @@ void slri_vk_list_free(void *device, void *native);
 
 // code.c
 slr_status slri_vk_code_write(void *device, struct slri_code_text *text);
-slr_status slri_vk_code_write_own(void *device, struct slri_code_text *text); // as the driver's, and the next
-slr_status slri_vk_code_load_own(void *device, const struct slri_code_text *text, void **loaded);
-slr_status slri_vk_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
-slr_status slri_vk_code_load(void *device, const struct slri_code_text *text, const struct slri_blob *blob,
-                             void **loaded);
-slr_status slri_vk_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
+slr_status slri_vk_code_write_module(void *device, struct slri_code_text *text, bool tells_ended_loops);
+slr_status slri_vk_code_fill(void *device, const struct slri_code_text *text, const struct slri_blob *stored,
+                             struct slri_blob *made, struct slri_loaded *loaded);
 // A kernel for a shape of block: what was loaded.
 struct slri_vk_kernel {
     struct slri_loaded base; // first
@@ -183,9 +180,6 @@ struct slri_vk_kernel {
     uint32_t needs; // SLRI_SPIRV_...
 };
 extern const struct slri_loaded_calls slri_vk_loaded_calls;
-// The pipeline for so much dynamic shared memory, made when it is first asked for.
-slr_status slri_vk_code_pipeline(struct slri_vulkan *vulkan, struct slri_vk_kernel *kernel, uint32_t dynamic_bytes,
-                                 VkPipeline *out);
 
 // probe.c
 // NULL, or why no kernel can stay on the device, as a clause. The first call tries it.
@@ -194,6 +188,6 @@ const char *slri_vk_cannot_stay(struct slri_vulkan *vulkan);
 // stay.c: persistent ring kernels.
 slr_status slri_vk_stay_check(void *device); // WRONG_STATE: memory of some goes with a lost device
 void slri_vk_stay_open(struct slri_vulkan *vulkan);
-void slri_vk_stay_close(struct slri_vulkan *vulkan);
+void slri_vk_stay_close(void *device);
 
 #endif

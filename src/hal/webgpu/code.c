@@ -3,7 +3,6 @@
 // so each process compiles. What a kernel's bindings are is read from its text.
 #include "base/alloc.h"
 #include "base/status.h"
-#include "emit/device/faults.h"
 #include "emit/wgsl/emit_wgsl.h"
 #include "engine/code.h"
 #include "hal/webgpu/webgpu.h"
@@ -15,8 +14,9 @@ extern const char slri_embedded_bytes_wgsl[];
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-static slr_status write_text(const struct slri_webgpu *webgpu, struct slri_code_text *text, bool tells_ended_loops)
+slr_status slri_wg_code_write_text(void *device, struct slri_code_text *text, bool tells_ended_loops)
 {
+    const struct slri_webgpu *webgpu = device;
     const WGPULimits *limits = &webgpu->facts.limits;
     const uint32_t storage = limits->maxStorageBuffersPerShaderStage;
     const struct slri_wgsl_options options = {
@@ -46,12 +46,7 @@ slr_status slri_wg_code_write(void *device, struct slri_code_text *text)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i)
         slri_code_identify(text, fields[i]);
     slri_text_printf(&text->label, "%s\n%s\n%s, %s", text->name, text->file, facts->name, facts->driver);
-    return write_text(webgpu, text, turns != 0);
-}
-
-slr_status slri_wg_code_write_own(void *device, struct slri_code_text *text)
-{
-    return write_text(device, text, false);
+    return slri_wg_code_write_text(webgpu, text, turns != 0);
 }
 
 // ---- what a text declares ------------------------------------------------------------------------------------------
@@ -194,7 +189,7 @@ static slr_status make_pipeline(void *device, struct slri_loaded *loaded, uint32
     const WGPUComputePipelineDescriptor how = {.layout = kernel->layout->pipeline,
                                                .compute = {.module = kernel->module,
                                                            .entryPoint = slri_wg_text(slri_text_view(&name)),
-                                                           .constantCount = kernel->has_dynamic,
+                                                           .constantCount = loaded->least_words,
                                                            .constants = &words}};
     WGPUComputePipeline made = webgpu->lib->DeviceCreateComputePipeline(webgpu->device, &how);
     slri_text_free(&name);
@@ -230,24 +225,29 @@ const struct slri_loaded_calls slri_wg_loaded_calls = {
 slr_status slri_wg_code_pipeline(struct slri_webgpu *webgpu, struct slri_wg_kernel *kernel, uint32_t dynamic_bytes,
                                  WGPUComputePipeline *out)
 {
-    const uint32_t words = dynamic_bytes > 4 ? (dynamic_bytes + 3) / 4 : 1;
     uint64_t pipeline;
-    SLRI_TRY(slri_loaded_pipeline(&webgpu->base.kernels, &kernel->base, kernel->has_dynamic ? words : 0, &pipeline));
+    SLRI_TRY(slri_loaded_pipeline(&webgpu->base.kernels, &kernel->base, dynamic_bytes, &pipeline));
     *out = (WGPUComputePipeline)(uintptr_t)pipeline;
     return SLR_OK;
 }
 
 // ---- loading -------------------------------------------------------------------------------------------------------
 
-static slr_status fill_kernel(struct slri_webgpu *webgpu, const char *text, struct slri_wg_kernel *kernel)
+// The library gives nothing that could be stored.
+slr_status slri_wg_code_fill(void *device, const struct slri_code_text *of, const struct slri_blob *stored,
+                             struct slri_blob *blob, struct slri_loaded *loaded)
 {
+    struct slri_webgpu *webgpu = device;
+    struct slri_wg_kernel *kernel = (struct slri_wg_kernel *)loaded;
+    const char *text = slri_text_view(&of->text);
     const WGPUShaderSourceWGSL source = {{NULL, WGPUSType_ShaderSourceWGSL}, slri_wg_text(text)};
     const WGPUShaderModuleDescriptor how = {.nextInChain = (WGPUChainedStruct *)(uintptr_t)&source.chain};
     struct slri_wg_layout wanted = {0};
     WGPUComputePipeline made;
+    (void)stored, (void)blob;
     SLRI_TRY(slri_loss_check(&webgpu->base.loss));
     read_bindings(text, &wanted, &kernel->uniform_bytes);
-    kernel->has_dynamic = strstr(text, "override slri_dynamic_words") != NULL;
+    loaded->least_words = strstr(text, "override slri_dynamic_words") != NULL;
     kernel->tells = strstr(text, " slri_ended: ") != NULL;
     slri_mutex_lock(&webgpu->base.kernels.lock);
     slr_status status = share_layout(webgpu, &wanted, &kernel->layout);
@@ -261,34 +261,11 @@ static slr_status fill_kernel(struct slri_webgpu *webgpu, const char *text, stru
     return status;
 }
 
-static slr_status make_kernel(struct slri_webgpu *webgpu, const char *name, const char *text, void **out)
-{
-    void *kernel;
-    SLRI_TRY(slri_loaded_add(&webgpu->base.kernels, name, &kernel));
-    slr_status status = fill_kernel(webgpu, text, kernel);
-    if (status == SLR_OK)
-        *out = kernel;
-    else
-        slri_buffered_unload(webgpu, kernel);
-    return status;
-}
-
-slr_status slri_wg_code_load(void *device, const struct slri_code_text *text, void **loaded)
-{
-    return make_kernel(device, text->entry->name, slri_text_view(&text->text), loaded);
-}
-
-slr_status slri_wg_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
-{
-    (void)blob; // it stays empty
-    return slri_wg_code_load(device, text, loaded);
-}
-
 void slri_wg_code_forget(struct slri_webgpu *webgpu)
 {
     for (int i = 0; i < SLRI_WG_TOOLS; ++i) {
         if (webgpu->tool[i])
-            slri_buffered_unload(webgpu, webgpu->tool[i]);
+            slri_buffered_code_unload(webgpu, webgpu->tool[i]);
         webgpu->tool[i] = NULL;
     }
     for (struct slri_wg_layout *each = webgpu->first_layout, *next; each; each = next) {
@@ -298,6 +275,17 @@ void slri_wg_code_forget(struct slri_webgpu *webgpu)
     webgpu->first_layout = NULL;
 }
 
+static slr_status make_tool(struct slri_webgpu *webgpu, const char *name, void **out)
+{
+    const struct slri_entry entry = {.name = name};
+    struct slri_code_text text = {.entry = &entry};
+    slri_text_puts(&text.text, slri_embedded_bytes_wgsl);
+    slr_status status = text.text.out_of_memory ? SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", name)
+                                                : slri_buffered_code_load(webgpu, &text, NULL, out);
+    slri_code_text_free(&text);
+    return status;
+}
+
 slr_status slri_wg_code_tool(struct slri_webgpu *webgpu, enum slri_wg_tool tool, struct slri_wg_kernel **out)
 {
     static const char *const name[SLRI_WG_TOOLS] = {"copy", "fill"};
@@ -305,17 +293,10 @@ slr_status slri_wg_code_tool(struct slri_webgpu *webgpu, enum slri_wg_tool tool,
     slr_status status = SLR_OK;
     slri_mutex_lock(&webgpu->tool_lock);
     if (!webgpu->tool[tool]) {
-        status = make_kernel(webgpu, name[tool], slri_embedded_bytes_wgsl, &made);
+        status = make_tool(webgpu, name[tool], &made);
         webgpu->tool[tool] = made;
     }
     *out = webgpu->tool[tool];
     slri_mutex_unlock(&webgpu->tool_lock);
     return status;
-}
-
-slr_status slri_wg_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out)
-{
-    (void)device;
-    out->native = loaded;
-    return of->is_batched ? SLR_OK : slri_kernel_may_fault(of->module, of->entry, &out->may_fault);
 }

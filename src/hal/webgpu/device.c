@@ -134,33 +134,24 @@ static slr_status webgpu_open(const struct slri_spec *spec, const slr_allocator 
                                                        .start = start,
                                                        .give_up = give_up,
                                                        .free_chunk = slri_wg_chunk_free,
-                                                       .write_own = slri_wg_code_write_own,
-                                                       .load_own = slri_wg_code_load,
+                                                       .fill = slri_wg_code_fill,
+                                                       .write = slri_wg_code_write_text,
                                                        .own_queue = create_queue};
     return slri_buffered_open(&driver, spec, allocator, device);
 }
 
 const struct slri_backend slri_backend_webgpu = {
+    SLRI_BUFFERED_SLOTS,
+    SLRI_BUFFERED_QUEUE_SLOTS,
     .name = "webgpu",
     .blob_suffix = ".wgsl",
     .kernel_per = SLRI_KERNEL_PER_SHAPE,
     .fits_blocks = true,
     .probe = webgpu_probe,
     .open = webgpu_open,
-    .close = slri_buffered_close,
     .facts = slri_wg_facts,
-    .reopen = slri_buffered_reopen,
     .memory_create = slri_wg_memory_create,
     .memory_destroy = slri_buffered_memory_destroy,
-    .encode = slri_buffered_encode,
-    .wait = slri_buffered_wait,
-    .queue_create = slri_buffered_queue_create,
-    .queue_destroy = slri_buffered_destroy,
     .metrics = slri_wg_metrics,
-    .list_create = slri_buffered_list_create,
-    .list_destroy = slri_buffered_list_destroy,
     .code_write = slri_wg_code_write,
-    .code_build = slri_wg_code_build,
-    .code_unload = slri_buffered_unload,
-    .code_kernel = slri_wg_code_kernel,
 };

@@ -108,16 +108,15 @@ struct slri_wg_kernel {
     struct slri_loaded base; // first
     const char *text;        // while it is made; then ""
     uint32_t uniform_bytes;  // 0: it takes none
-    bool has_dynamic, tells; // the latter: of loops that the driver has ended
+    bool tells;              // of loops that the driver has ended
     WGPUShaderModule module;
     struct slri_wg_layout *layout;
 };
 extern const struct slri_loaded_calls slri_wg_loaded_calls;
 slr_status slri_wg_code_write(void *device, struct slri_code_text *text);
-slr_status slri_wg_code_write_own(void *device, struct slri_code_text *text); // as the driver's, and the next
-slr_status slri_wg_code_load(void *device, const struct slri_code_text *text, void **loaded);
-slr_status slri_wg_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded);
-slr_status slri_wg_code_kernel(void *device, void *loaded, const struct slri_code_text *of, struct slri_kernel *out);
+slr_status slri_wg_code_write_text(void *device, struct slri_code_text *text, bool tells_ended_loops);
+slr_status slri_wg_code_fill(void *device, const struct slri_code_text *text, const struct slri_blob *stored,
+                             struct slri_blob *made, struct slri_loaded *loaded);
 void slri_wg_code_forget(struct slri_webgpu *webgpu); // tools and layouts: no other kernel is left
 slr_status slri_wg_code_pipeline(struct slri_webgpu *webgpu, struct slri_wg_kernel *kernel, uint32_t dynamic_bytes,
                                  WGPUComputePipeline *out);
