@@ -172,6 +172,12 @@ slr_status slri_buffered_check_bytes(const struct slri_buffered_device *device, 
                                      device->name, (unsigned long long)bytes, (unsigned long long)most);
 }
 
+struct slri_places *slri_buffered_places(struct slri_buffered_device *device, enum slri_memory_kind kind)
+{
+    const bool is_buffer = kind == SLRI_MEMORY_DEVICE || kind == SLRI_MEMORY_SEEN || kind == SLRI_MEMORY_PRIVATE;
+    return is_buffer ? &device->chunks : &device->seen;
+}
+
 slr_status slri_buffered_keep(struct slri_buffered_device *device, struct slri_places *places, void *chunk,
                               uint64_t from, void **memory)
 {
@@ -187,10 +193,10 @@ void slri_buffered_memory_destroy(void *device, enum slri_memory_kind kind, void
 {
     struct slri_buffered_device *of = device;
     uint64_t chunk[SLRI_CHUNK_BYTES / 8];
-    (void)kind, (void)bytes;
-    if (slri_is_lost(&of->loss)) // it goes with the device
+    const bool is_shown = kind == SLRI_MEMORY_GIVEN || kind == SLRI_MEMORY_PINNED; // and may be given again
+    if (slri_is_lost(&of->loss))                                                   // it goes with the device
         return;
-    slri_places_take(&of->chunks, memory, chunk);
+    slri_places_take(slri_buffered_places(of, kind), memory, is_shown ? bytes : 0, chunk);
     of->driver->free_chunk(device, chunk);
 }
 

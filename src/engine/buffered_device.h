@@ -60,6 +60,7 @@ struct slri_buffered_device {
     struct slri_loss loss;
     struct slri_places chunks; // memory by the address that the layers above have
     struct slri_places seen;   // the host's that the device reaches, likewise; empty, where the driver has no such
+                               // (two may begin at one address, so the length that was asked for comes next)
     struct slri_loaded_list kernels;
     struct slri_canary canary;
 };
@@ -94,6 +95,7 @@ slr_status slri_buffered_code_kernel(void *device, void *loaded, const struct sl
 
 // Whether a buffer of so many bytes may be made, of which the longest has `most`. Errors: DEVICE_LOST, NO_MEMORY.
 slr_status slri_buffered_check_bytes(const struct slri_buffered_device *device, uint64_t bytes, uint64_t most);
+struct slri_places *slri_buffered_places(struct slri_buffered_device *device, enum slri_memory_kind kind);
 // Adds memory to `places`, by its key; or, where `from` is not 0, by an address that nothing has
 // (slri_places_add_anywhere). `*memory` gets the key. Where it fails, the memory is freed.
 slr_status slri_buffered_keep(struct slri_buffered_device *device, struct slri_places *places, void *chunk,

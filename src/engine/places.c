@@ -59,14 +59,6 @@ void *slri_places_at(const struct slri_places *places, uint64_t key)
     return rank != 0 ? entry_at(places, rank - 1) : NULL;
 }
 
-void slri_places_remove(struct slri_places *places, const void *entry)
-{
-    const size_t at = (size_t)((const unsigned char *)entry - (const unsigned char *)places->entry);
-    --places->count;
-    memmove((unsigned char *)places->entry + at, (const unsigned char *)entry + places->bytes,
-            places->count * places->bytes - at);
-}
-
 static slr_status make_room(struct slri_places *places)
 {
     if (places->count < places->room)
@@ -143,11 +135,14 @@ bool slri_places_find(struct slri_places *places, const void *address, void *out
     return entry != NULL;
 }
 
-void slri_places_take(struct slri_places *places, const void *key, void *out)
+void slri_places_take(struct slri_places *places, const void *key, uint64_t bytes, void *out)
 {
     slri_mutex_lock(&places->lock);
-    const void *entry = slri_places_at(places, (uintptr_t)key);
-    memcpy(out, entry, places->bytes);
-    slri_places_remove(places, entry);
+    uint32_t at = rank_of(places, (uintptr_t)key) - 1;
+    while (bytes != 0 && ((const uint64_t *)(const void *)entry_at(places, at))[1] != bytes)
+        --at;
+    memcpy(out, entry_at(places, at), places->bytes);
+    --places->count;
+    memmove(entry_at(places, at), entry_at(places, at + 1), (places->count - at) * places->bytes);
     slri_mutex_unlock(&places->lock);
 }

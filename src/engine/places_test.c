@@ -37,7 +37,7 @@ static uint32_t number_at(struct slri_places *places, uint64_t key)
 static uint32_t take(struct slri_places *places, uint64_t key)
 {
     struct piece piece;
-    slri_places_take(places, at(key), &piece);
+    slri_places_take(places, at(key), 0, &piece);
     assert_int_equal(piece.key, key);
     return piece.number;
 }
@@ -106,6 +106,21 @@ static uint64_t add_anywhere(struct slri_places *places, uint64_t bytes)
     return piece.key;
 }
 
+static void of_pieces_that_begin_at_one_address_the_one_of_that_length_is_taken(void **state)
+{
+    (void)state;
+    struct slri_places places;
+    struct long_piece out;
+    slri_places_init(&places, NULL, "here:0", sizeof(struct long_piece));
+    for (uint64_t bytes = 1; bytes <= 3; ++bytes)
+        assert_int_equal(slri_places_add(&places, &(struct long_piece){1000, bytes}), SLR_OK);
+    for (uint64_t bytes = 2; bytes > 0; --bytes) {
+        slri_places_take(&places, at(1000), bytes, &out);
+        assert_int_equal(out.bytes, bytes);
+    }
+    slri_places_destroy(&places);
+}
+
 static void piece_gets_the_first_address_with_room(void **state)
 {
     (void)state;
@@ -168,6 +183,7 @@ int main(void)
         cmocka_unit_test(address_before_all_pieces_is_in_none),
         cmocka_unit_test(pieces_that_begin_at_one_address_lie_in_the_order_in_which_they_came),
         cmocka_unit_test(piece_that_was_taken_out_is_found_no_more),
+        cmocka_unit_test(of_pieces_that_begin_at_one_address_the_one_of_that_length_is_taken),
         cmocka_unit_test(piece_gets_the_first_address_with_room),
         cmocka_unit_test(piece_longer_than_what_is_left_of_the_addresses_is_refused),
         cmocka_unit_test(list_stays_as_it_was_where_it_cannot_grow),

@@ -33,7 +33,7 @@ static struct slri_cl_chunk *chunk_of(const struct slri_opencl *opencl, const vo
 static struct slri_cl_chunk take_out(struct slri_opencl *opencl, const void *address)
 {
     struct slri_cl_chunk chunk;
-    slri_places_take(&opencl->chunks, address, &chunk);
+    slri_places_take(&opencl->chunks, address, 0, &chunk);
     return chunk;
 }
 

@@ -9,24 +9,11 @@
 
 // ---- lists of chunks -----------------------------------------------------------------------------------------------
 
-static struct slri_vk_chunk take_out(struct slri_places *chunks, uint64_t key, uint64_t given)
-{
-    slri_mutex_lock(&chunks->lock);
-    const struct slri_vk_chunk *at = slri_places_at(chunks, key);
-    while (at != chunks->entry && at->given != given && at[-1].key == key)
-        --at;
-    const struct slri_vk_chunk chunk = *at;
-    slri_places_remove(chunks, at);
-    slri_mutex_unlock(&chunks->lock);
-    return chunk;
-}
-
 bool slri_vk_find(struct slri_places *chunks, const void *address, struct slri_hazard_use *use)
 {
     struct slri_vk_chunk chunk;
     uint64_t at;
-    if (!slri_places_find(chunks, address, &chunk, &at) || chunk.lead + at > chunk.bytes ||
-        use->bytes > chunk.bytes - chunk.lead - at)
+    if (!slri_places_find(chunks, address, &chunk, &at) || at > chunk.bytes || use->bytes > chunk.bytes - at)
         return false;
     use->memory = (uint64_t)chunk.buffer;
     use->at = chunk.lead + at;
@@ -183,12 +170,6 @@ static struct wish wish_of(const struct slri_vulkan *vulkan, enum slri_memory_ki
     return kind == SLRI_MEMORY_SEEN || kind == SLRI_MEMORY_DEVICE ? (struct wish){.must = NEAR} : pinned;
 }
 
-// The list that a kind is in: by the device's address, or by the host's.
-static struct slri_places *chunks_of(struct slri_vulkan *vulkan, enum slri_memory_kind kind)
-{
-    return kind == SLRI_MEMORY_SEEN || kind == SLRI_MEMORY_DEVICE ? &vulkan->base.chunks : &vulkan->base.seen;
-}
-
 // Whole pages, as the driver asks for: those around the application's memory, too.
 static slr_status find_pages(const struct slri_vulkan *vulkan, void *given, uint64_t bytes, struct wish *wish,
                              struct slri_vk_chunk *chunk)
@@ -198,8 +179,8 @@ static slr_status find_pages(const struct slri_vulkan *vulkan, void *given, uint
         return SLRI_FAIL(UNSUPPORTED, "device '%s' cannot use memory that the application made: its driver lacks %s",
                          vulkan->base.name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     const uint64_t lead = (uintptr_t)given % page;
-    *chunk = (struct slri_vk_chunk){
-        .key = (uintptr_t)given, .given = bytes, .lead = lead, .bytes = (lead + bytes + page - 1) / page * page};
+    *chunk =
+        (struct slri_vk_chunk){.key = (uintptr_t)given, .lead = lead, .bytes = (lead + bytes + page - 1) / page * page};
     *wish = (struct wish){.must = SEEN, .import = (unsigned char *)given - lead};
     return SLR_OK;
 }
@@ -215,7 +196,7 @@ static slr_status zero(struct slri_vulkan *vulkan, const struct slri_vk_chunk *c
 slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint64_t bytes, void **memory)
 {
     struct slri_vulkan *vulkan = device;
-    struct slri_places *places = chunks_of(vulkan, kind);
+    struct slri_places *places = slri_buffered_places(&vulkan->base, kind);
     struct slri_vk_chunk chunk = {.bytes = (bytes + 3) / 4 * 4}; // it is zeroed by words, and a kernel may take it so
     struct wish wish = wish_of(vulkan, kind);
     if (kind == SLRI_MEMORY_GIVEN)
@@ -229,6 +210,8 @@ slr_status slri_vk_memory_create(void *device, enum slri_memory_kind kind, uint6
             return status;
         }
     }
+    if (places == &vulkan->base.seen)
+        chunk.bytes = bytes; // by which it is found again
     SLRI_TRY(slri_buffered_keep(&vulkan->base, places, &chunk, 0, memory));
     if (kind == SLRI_MEMORY_SHARED)
         __atomic_fetch_add(&vulkan->stay.pieces, 1, __ATOMIC_RELAXED);
@@ -240,9 +223,5 @@ void slri_vk_memory_destroy(void *device, enum slri_memory_kind kind, void *memo
     struct slri_vulkan *vulkan = device;
     if (kind == SLRI_MEMORY_SHARED)
         __atomic_fetch_sub(&vulkan->stay.pieces, 1, __ATOMIC_RELAXED);
-    if (slri_is_lost(&vulkan->base.loss)) // it goes with the device
-        return;
-    const uint64_t given = kind == SLRI_MEMORY_GIVEN ? bytes : 0;
-    struct slri_vk_chunk chunk = take_out(chunks_of(vulkan, kind), (uintptr_t)memory, given);
-    slri_vk_chunk_free(vulkan, &chunk);
+    slri_buffered_memory_destroy(device, kind, memory, bytes);
 }

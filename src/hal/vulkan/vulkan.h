@@ -46,7 +46,6 @@ struct slri_vk_features {
 struct slri_vk_chunk {
     uint64_t key, bytes; // of the list that it is in
     uint64_t lead;       // bytes before `key`: of imported memory, which is whole pages
-    uint64_t given;      // of imported memory, its own length; two imports may begin at one address
     uint64_t address;    // of the device
     unsigned char *host; // NULL: the host does not see it
     VkBuffer buffer;
