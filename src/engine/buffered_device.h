@@ -6,6 +6,7 @@
 
 #include "engine/buffered_queue.h"
 #include "engine/canary.h"
+#include "engine/counted.h"
 #include "engine/kept_list.h"
 #include "engine/loaded.h"
 #include "engine/places.h"

@@ -10,6 +10,11 @@ struct slri_counted {
     const uint64_t *counter; // atomic
 };
 
+static inline void slri_count(uint64_t *counter, uint64_t by)
+{
+    __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
+}
+
 static inline void slri_metrics_add(slr_metrics *out, const char *name, uint64_t value)
 {
     out->metric[out->count++] = (slr_metric){name, value};

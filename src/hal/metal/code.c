@@ -109,7 +109,7 @@ static slr_status make_pipeline(const struct making *making, uint64_t options, s
     struct slri_metal *metal = making->metal;
     slri_mt_id error = NULL;
     *out = SLRI_MT_WITH(metal->mt, metal->device, new_pipeline, making->how, options, NULL, &error);
-    slri_mt_count(&metal->counts.pipelines);
+    slri_count(&metal->counts.pipelines, 1);
     return *out ? SLR_OK : refuse(making, "newComputePipelineState", error);
 }
 
@@ -148,7 +148,7 @@ static void take_archive(struct making *making, const struct slri_code_text *tex
     if (!text->folder || slri_file_temporary_name(text->folder, ".metal", &path) != SLR_OK)
         return;
     if (write_archive(making, path) && slri_file_read(path, MOST_ARCHIVE, &blob->bytes, &blob->count) == SLR_OK)
-        slri_mt_count(&making->metal->counts.archives);
+        slri_count(&making->metal->counts.archives, 1);
     slri_file_remove(path);
     free(path);
 }

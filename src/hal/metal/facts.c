@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The devices: which there are, what they say of themselves; figures of an open one.
 #include "base/status.h"
-#include "engine/counted.h"
 #include "hal/metal/metal.h"
 
 #include <stdio.h>

@@ -43,11 +43,6 @@ struct slri_metal {
     struct slri_mt_counts counts;
 };
 
-static inline void slri_mt_count(uint64_t *counter)
-{
-    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
-}
-
 // error.c
 void slri_mt_words(const struct slri_mt_runtime *mt, slri_mt_id string, char *out, size_t room);
 void slri_mt_error_words(const struct slri_mt_runtime *mt, slri_mt_id error, char *out, size_t room);

@@ -54,7 +54,7 @@ static slr_status begin_encoder(struct slri_metal *metal, struct slri_mt_queue *
     if (!encoder)
         return slri_mt_nothing(metal, "computeCommandEncoder");
     slri_mt_recorder_begin(&queue->recorder, SLRI_MT(metal->mt, encoder, retain));
-    slri_mt_count(&metal->counts.encoders);
+    slri_count(&metal->counts.encoders, 1);
     return SLR_OK;
 }
 
@@ -66,7 +66,7 @@ static slr_status open_commands(struct slri_buffered_queue *base)
     if (!commands)
         return slri_mt_nothing(metal, "commandBuffer");
     queue->open = SLRI_MT(metal->mt, commands, retain);
-    slri_mt_count(&metal->counts.command_buffers);
+    slri_count(&metal->counts.command_buffers, 1);
     slr_status status = begin_encoder(metal, queue);
     if (status != SLR_OK)
         drop_open(metal, queue);

@@ -90,7 +90,7 @@ slr_status slri_mt_record_staged(struct slri_mt_recorder *recorder, bool in, con
     const uint64_t there = use_at(recorder, device, in ? SLRI_MT_WRITE : SLRI_MT_READ);
     const uint64_t here = recorder->stage.address + at;
     use(recorder, recorder->stage.buffer, in ? SLRI_MT_READ : SLRI_MT_WRITE);
-    slri_mt_count(&recorder->metal->counts.staged_copies);
+    slri_count(&recorder->metal->counts.staged_copies, 1);
     return put_job(recorder, (struct job){in ? there : here, in ? here : there, bytes, 0, 0});
 }
 

@@ -91,7 +91,7 @@ static slr_status make_pipeline(void *device, struct slri_loaded *loaded, uint32
     VkPipeline pipeline = VK_NULL_HANDLE;
     VkResult result = vulkan->call.CreateComputePipelines(vulkan->device, kernel->cache, 1, &create, NULL, &pipeline);
     if (loaded->pipeline) // who compiles the kernel counts its first
-        slri_vk_count(&vulkan->counts.pipelines);
+        slri_count(&vulkan->counts.pipelines, 1);
     // Of the code, not of the device: there are drivers that say each of these.
     if (result == VK_ERROR_UNKNOWN || result == VK_ERROR_INVALID_SHADER_NV || result == VK_ERROR_INITIALIZATION_FAILED)
         return SLRI_FAIL(COMPILE, "kernel %s: the compiler of device '%s' rejected its SPIR-V (error %d)", loaded->name,
@@ -158,7 +158,7 @@ slr_status slri_vk_code_fill(void *device, const struct slri_code_text *text, co
     SLRI_TRY(slri_loaded_pipeline(&vulkan->base.kernels, loaded, 0, &pipeline));
     if (!made)
         return SLR_OK;
-    slri_vk_count(&vulkan->counts.pipelines);
+    slri_count(&vulkan->counts.pipelines, 1);
     take_cache(vulkan, kernel, made);
     return SLR_OK;
 }

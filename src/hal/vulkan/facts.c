@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which Vulkan devices are here, and what each can do. Nothing is concluded from a name.
 #include "base/status.h"
-#include "engine/counted.h"
 #include "engine/spec.h"
 #include "hal/vulkan/vulkan.h"
 

@@ -100,7 +100,7 @@ static slr_status submit(struct slri_vk_queue *queue)
     slri_mutex_unlock(&queue->line->lock);
     SLRI_TRY(slri_vk_check(vulkan, "QueueSubmit", result));
     queue->begun = next;
-    slri_vk_count(&vulkan->counts.submits);
+    slri_count(&vulkan->counts.submits, 1);
     return SLR_OK;
 }
 
@@ -195,9 +195,8 @@ static slr_status submit_open(struct slri_buffered_queue *base)
     if (base->is_timed[base->submits])
         vulkan->call.CmdWriteTimestamp(queue->recorder.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queue->stamps,
                                        2 * base->submits + 1);
-    if (slri_vk_record_to_host(&queue->recorder))
-        slri_vk_count(&queue->recorder.counts->host_barriers);
-    __atomic_fetch_add(&queue->recorder.counts->barriers, queue->recorder.hazards.barriers, __ATOMIC_RELAXED);
+    slri_vk_record_to_host(&queue->recorder);
+    slri_count(&queue->recorder.counts->barriers, queue->recorder.hazards.barriers);
     queue->recorder.hazards.barriers = 0;
     SLRI_VK_TRY(vulkan, EndCommandBuffer, queue->recorder.commands);
     SLRI_TRY(take_turn(vulkan, queue));

@@ -100,17 +100,18 @@ static void flow(struct slri_vk_recorder *recorder, const struct slri_hazard_use
         put_barrier(recorder, &barrier);
 }
 
-bool slri_vk_record_to_host(struct slri_vk_recorder *recorder)
+void slri_vk_record_to_host(struct slri_vk_recorder *recorder)
 {
     const VkMemoryBarrier all = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                                  .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
                                  .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
     const uint32_t told_by = recorder->hazards.told_by;
     recorder->hazards.told_by = 0;
-    if (told_by)
-        recorder->vulkan->call.CmdPipelineBarrier(recorder->commands, told_by, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &all,
-                                                  0, NULL, 0, NULL);
-    return told_by != 0;
+    if (told_by == 0)
+        return;
+    recorder->vulkan->call.CmdPipelineBarrier(recorder->commands, told_by, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &all, 0,
+                                              NULL, 0, NULL);
+    slri_count(&recorder->counts->host_barriers, 1);
 }
 
 // ---- copies and fills ----------------------------------------------------------------------------------------------
@@ -203,7 +204,7 @@ static uint64_t keep_arguments(struct slri_vk_recorder *recorder, const struct s
     if (at != fresh)
         return at;
     memcpy(recorder->memory.host + at, blocks->shadow + at, bytes);
-    slri_vk_count(&recorder->counts->argument_writes);
+    slri_count(&recorder->counts->argument_writes, 1);
     return at;
 }
 

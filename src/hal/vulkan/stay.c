@@ -121,7 +121,7 @@ static slr_status make_group(struct slri_resident *resident, const struct slri_s
     SLRI_TRY(make_kit(group, shard));
     bind(group, shard);
     SLRI_TRY(slri_own_kernel_make(&vulkan->base, NULL, shard, &group->kernel)); // the longest of it
-    slri_vk_count(&vulkan->counts.pipelines);
+    slri_count(&vulkan->counts.pipelines, 1);
     return slri_vk_queue_create_own(vulkan, &group->queue);
 }
 

@@ -90,11 +90,6 @@ struct slri_vulkan {
     } stay;
 };
 
-static inline void slri_vk_count(uint64_t *counter)
-{
-    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
-}
-
 // A call has failed: DEVICE_LOST, where that is what it says, loses the device.
 slr_status slri_vk_check(struct slri_vulkan *vulkan, const char *call, VkResult result);
 #define SLRI_VK_TRY(vulkan, name, ...) SLRI_TRY(slri_vk_check(vulkan, #name, (vulkan)->call.name(__VA_ARGS__)))
@@ -143,7 +138,7 @@ uint64_t slri_vk_record_needs(const struct slri_command *command); // of its mem
 slr_status slri_vk_record(struct slri_vk_recorder *recorder, const struct slri_command *command,
                           const struct slri_extras *extras); // a move, a fill or a dispatch; or a copy of seen memory
 void slri_vk_record_list(struct slri_vk_recorder *recorder, const struct slri_vk_list *list);
-bool slri_vk_record_to_host(struct slri_vk_recorder *recorder); // a barrier; false: it needs none
+void slri_vk_record_to_host(struct slri_vk_recorder *recorder); // a barrier, where it needs one
 bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *command);
 // A copy between two places, of which `how` and `stage` are not set.
 void slri_vk_record_copy(struct slri_vk_recorder *recorder, struct slri_hazard_use from, struct slri_hazard_use to);

@@ -91,7 +91,7 @@ static slr_status fill_layout(struct slri_webgpu *webgpu, struct slri_wg_layout 
     const WGPUBindGroupLayoutDescriptor group = {.entryCount = layout->count, .entries = entry};
     layout->group = webgpu->lib->DeviceCreateBindGroupLayout(webgpu->device, &group);
     SLRI_TRY(slri_wg_check(webgpu, "DeviceCreateBindGroupLayout"));
-    slri_wg_count(&webgpu->counts.bind_group_layouts, 1);
+    slri_count(&webgpu->counts.bind_group_layouts, 1);
     const WGPUPipelineLayoutDescriptor pipeline = {.bindGroupLayoutCount = 1, .bindGroupLayouts = &layout->group};
     layout->pipeline = webgpu->lib->DeviceCreatePipelineLayout(webgpu->device, &pipeline);
     return slri_wg_check(webgpu, "DeviceCreatePipelineLayout");
@@ -193,7 +193,7 @@ static slr_status make_pipeline(void *device, struct slri_loaded *loaded, uint32
                                                            .constants = &words}};
     WGPUComputePipeline made = webgpu->lib->DeviceCreateComputePipeline(webgpu->device, &how);
     slri_text_free(&name);
-    slri_wg_count(&webgpu->counts.pipelines, 1);
+    slri_count(&webgpu->counts.pipelines, 1);
     slr_status status = check_text(webgpu, "DeviceCreateComputePipeline", kernel, kernel->text);
     if (status == SLR_OK && !made)
         return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", loaded->name);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The adapters: which there are, which are refused, what they say of themselves; figures of an open device.
 #include "base/status.h"
-#include "engine/counted.h"
 #include "hal/webgpu/webgpu.h"
 
 #include <stdio.h>

@@ -153,7 +153,7 @@ static slr_status take_stamps(struct slri_webgpu *webgpu, struct slri_wg_queue *
     lib->CommandEncoderResolveQuerySet(recorder->encoder, recorder->stamps, 0, 2 * submit->stamped, queue->resolved, 0);
     lib->CommandEncoderCopyBufferToBuffer(recorder->encoder, queue->resolved, 0, submit->read, submit->read_bytes,
                                           16 * (uint64_t)submit->stamped);
-    slri_wg_count(&webgpu->counts.timestamp_resolves, 1);
+    slri_count(&webgpu->counts.timestamp_resolves, 1);
     return SLR_OK;
 }
 
@@ -189,7 +189,7 @@ static slr_status send(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, 
     SLRI_TRY(slri_wg_check(webgpu, "QueueWriteBuffer"));
     lib->QueueSubmit(webgpu->queue, commands ? 1 : 0, &commands);
     SLRI_TRY(slri_wg_check(webgpu, "QueueSubmit"));
-    slri_wg_count(&webgpu->counts.submits, 1);
+    slri_count(&webgpu->counts.submits, 1);
     const bool has_tail = submit->stamped != 0 || submit->told_by;
     submit->is_mapped = submit->read_used != 0 || has_tail;
     submit->state = PENDING;
@@ -197,7 +197,7 @@ static slr_status send(struct slri_webgpu *webgpu, struct slri_wg_queue *queue, 
         const WGPUBufferMapCallbackInfo then = {
             .mode = WGPUCallbackMode_AllowSpontaneous, .callback = note_mapped, .userdata1 = submit};
         const uint64_t bytes = has_tail ? submit->read_bytes + TAIL_BYTES : submit->read_used;
-        slri_wg_count(&webgpu->counts.maps, 1);
+        slri_count(&webgpu->counts.maps, 1);
         lib->BufferMapAsync(submit->read, WGPUMapMode_Read, 0, bytes, then);
         return slri_wg_check(webgpu, "BufferMapAsync");
     }

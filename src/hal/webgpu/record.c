@@ -97,7 +97,7 @@ static slr_status begin_pass(struct slri_wg_recorder *recorder, bool is_timed)
     recorder->stamped += is_timed;
     recorder->pipeline = NULL;
     recorder->group = NULL;
-    slri_wg_count(&webgpu->counts.passes, 1);
+    slri_count(&webgpu->counts.passes, 1);
     return SLR_OK;
 }
 
@@ -185,7 +185,7 @@ static slr_status make_group(struct slri_wg_recorder *recorder, struct slri_wg_g
     const WGPUBindGroupDescriptor how = {
         .layout = group->layout->group, .entryCount = group->layout->count, .entries = entry};
     group->group = webgpu->lib->DeviceCreateBindGroup(webgpu->device, &how);
-    slri_wg_count(&webgpu->counts.bind_groups, 1);
+    slri_count(&webgpu->counts.bind_groups, 1);
     return slri_wg_check(webgpu, "DeviceCreateBindGroup");
 }
 
@@ -250,7 +250,7 @@ static slr_status put_launch(struct slri_wg_recorder *recorder, const struct slr
         lib->ComputePassEncoderSetPipeline(recorder->pass, pipeline);
     if (recorder->group != group || recorder->group_at != at) {
         lib->ComputePassEncoderSetBindGroup(recorder->pass, 0, group, kernel->uniform_bytes != 0, &at);
-        slri_wg_count(&recorder->webgpu->counts.bind_group_sets, 1);
+        slri_count(&recorder->webgpu->counts.bind_group_sets, 1);
     }
     recorder->pipeline = pipeline;
     recorder->group = group;

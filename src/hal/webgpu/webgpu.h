@@ -68,11 +68,6 @@ struct slri_webgpu {
     struct slri_wg_counts counts;
 };
 
-static inline void slri_wg_count(uint64_t *counter, uint64_t by)
-{
-    __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
-}
-
 static inline WGPUStringView slri_wg_text(const char *text)
 {
     return (WGPUStringView){text, strlen(text)};
