@@ -15,11 +15,6 @@ static slr_status absent_open(const struct slri_spec *spec, const slr_allocator 
     return absent_probe(false, NULL);
 }
 
-static slr_status absent_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info)
-{
-    (void)device, (void)index, (void)out, (void)info;
-    return absent_probe(false, NULL);
-}
-
+// Where there are no devices, and none opens, nothing else is called.
 const struct slri_backend slri_backend_vulkan = {
-    .name = "vulkan", .has_ids = true, .probe = absent_probe, .open = absent_open, .facts = absent_facts};
+    .name = "vulkan", .has_ids = true, .probe = absent_probe, .open = absent_open};

@@ -38,9 +38,7 @@ static slr_status check_facts(const struct slri_vulkan *vulkan)
 static slr_status find(void *device, const struct slri_spec *spec)
 {
     struct slri_vulkan *vulkan = device;
-    SLRI_TRY(slri_vk_load(&vulkan->vk));
-    SLRI_TRY(slri_vk_find_device(vulkan->vk, spec, &vulkan->physical));
-    slri_vk_ask(vulkan->vk, vulkan->physical, &vulkan->facts);
+    SLRI_TRY(slri_vk_find_device(vulkan, spec));
     return check_facts(vulkan);
 }
 

@@ -11,66 +11,6 @@
 
 #define MOST_DEVICES 64
 
-// ---- which ---------------------------------------------------------------------------------------------------------
-
-static slr_status list_all(const struct slri_vk_instance *vk, VkPhysicalDevice found[MOST_DEVICES], uint32_t *out)
-{
-    uint32_t count = MOST_DEVICES;
-    VkResult result = vk->EnumeratePhysicalDevices(vk->instance, &count, found);
-    if (result != VK_SUCCESS && result != VK_INCOMPLETE)
-        return slri_vk_failed("vulkan", "EnumeratePhysicalDevices", result);
-    if (count == 0)
-        return SLRI_FAIL(NO_DEVICE, "a Vulkan library is installed, but no driver shows a device (Debian: "
-                                    "mesa-vulkan-drivers has one for any CPU)");
-    *out = count;
-    return SLR_OK;
-}
-
-slr_status slri_vk_count_devices(const struct slri_vk_instance *vk, uint32_t *out)
-{
-    VkPhysicalDevice found[MOST_DEVICES];
-    return list_all(vk, found, out);
-}
-
-static bool begins(const char *text, const char *with)
-{
-    while (*with && tolower((unsigned char)*text) == tolower((unsigned char)*with)) {
-        ++text;
-        ++with;
-    }
-    return *with == '\0';
-}
-
-struct listed {
-    const struct slri_vk_instance *vk;
-    VkPhysicalDevice device[MOST_DEVICES];
-};
-
-// "UUID-6d65", the beginning of a device's, or the beginning of its name in any case.
-static slr_status has_id(void *user, uint32_t i, const char *id, bool *out)
-{
-    const struct listed *listed = user;
-    struct slri_vk_facts facts;
-    char uuid[37];
-    slri_vk_ask(listed->vk, listed->device[i], &facts);
-    slri_spec_put_uuid(facts.p11.deviceUUID, uuid);
-    *out = begins(id, "UUID-") && id[5] != '\0' ? begins(uuid, id + 5) : begins(facts.all.properties.deviceName, id);
-    return SLR_OK;
-}
-
-slr_status slri_vk_find_device(const struct slri_vk_instance *vk, const struct slri_spec *spec, VkPhysicalDevice *out)
-{
-    struct listed listed = {.vk = vk};
-    uint32_t count = 0, number;
-    SLRI_TRY(list_all(vk, listed.device, &count));
-    SLRI_TRY(slri_spec_choose(spec, "vulkan", count, has_id, &listed,
-                              "give the beginning of a name, or of a UUID as vulkan:UUID-8f2c; 'slipring devices' "
-                              "lists them",
-                              &number));
-    *out = listed.device[number];
-    return SLR_OK;
-}
-
 // ---- one device ----------------------------------------------------------------------------------------------------
 
 static slr_device_class class_of(const struct slri_vk_facts *facts)
@@ -244,7 +184,7 @@ static bool has_clocks(const struct slri_vk_instance *vk, VkPhysicalDevice physi
     return found == 2;
 }
 
-void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
+static void ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out)
 {
     VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
     *out = (struct slri_vk_facts){0};
@@ -259,6 +199,69 @@ void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, s
     out->memory = memory.memoryProperties;
     find_heap(out);
     out->calibrated = out->extension[SLRI_VK_CALIBRATED] && has_clocks(vk, physical);
+}
+
+// ---- which ---------------------------------------------------------------------------------------------------------
+
+static slr_status list_all(const struct slri_vk_instance *vk, VkPhysicalDevice found[MOST_DEVICES], uint32_t *out)
+{
+    uint32_t count = MOST_DEVICES;
+    VkResult result = vk->EnumeratePhysicalDevices(vk->instance, &count, found);
+    if (result != VK_SUCCESS && result != VK_INCOMPLETE)
+        return slri_vk_failed("vulkan", "EnumeratePhysicalDevices", result);
+    if (count == 0)
+        return SLRI_FAIL(NO_DEVICE, "a Vulkan library is installed, but no driver shows a device (Debian: "
+                                    "mesa-vulkan-drivers has one for any CPU)");
+    *out = count;
+    return SLR_OK;
+}
+
+slr_status slri_vk_count_devices(const struct slri_vk_instance *vk, uint32_t *out)
+{
+    VkPhysicalDevice found[MOST_DEVICES];
+    return list_all(vk, found, out);
+}
+
+static bool begins(const char *text, const char *with)
+{
+    while (*with && tolower((unsigned char)*text) == tolower((unsigned char)*with)) {
+        ++text;
+        ++with;
+    }
+    return *with == '\0';
+}
+
+struct listed {
+    const struct slri_vk_instance *vk;
+    VkPhysicalDevice device[MOST_DEVICES];
+};
+
+// "UUID-6d65", the beginning of a device's, or the beginning of its name in any case.
+static slr_status has_id(void *user, uint32_t i, const char *id, bool *out)
+{
+    const struct listed *listed = user;
+    struct slri_vk_facts facts;
+    char uuid[37];
+    ask(listed->vk, listed->device[i], &facts);
+    slri_spec_put_uuid(facts.p11.deviceUUID, uuid);
+    *out = begins(id, "UUID-") && id[5] != '\0' ? begins(uuid, id + 5) : begins(facts.all.properties.deviceName, id);
+    return SLR_OK;
+}
+
+slr_status slri_vk_find_device(struct slri_vulkan *vulkan, const struct slri_spec *spec)
+{
+    struct listed listed;
+    uint32_t count = 0, number;
+    SLRI_TRY(slri_vk_load(&listed.vk));
+    SLRI_TRY(list_all(listed.vk, listed.device, &count));
+    SLRI_TRY(slri_spec_choose(spec, "vulkan", count, has_id, &listed,
+                              "give the beginning of a name, or of a UUID as vulkan:UUID-8f2c; 'slipring devices' "
+                              "lists them",
+                              &number));
+    vulkan->vk = listed.vk;
+    vulkan->physical = listed.device[number];
+    ask(listed.vk, vulkan->physical, &vulkan->facts);
+    return SLR_OK;
 }
 
 // ---- description ---------------------------------------------------------------------------------------------------
@@ -333,14 +336,10 @@ static void identify(const struct slri_vulkan *vulkan, struct slri_identity *out
 
 static slr_status classify(uint32_t index, slr_device_class *out)
 {
-    const struct slri_vk_instance *vk;
     const struct slri_spec spec = {.index = index};
-    VkPhysicalDevice physical;
-    struct slri_vk_facts facts;
-    SLRI_TRY(slri_vk_load(&vk));
-    SLRI_TRY(slri_vk_find_device(vk, &spec, &physical));
-    slri_vk_ask(vk, physical, &facts);
-    *out = class_of(&facts);
+    struct slri_vulkan vulkan;
+    SLRI_TRY(slri_vk_find_device(&vulkan, &spec));
+    *out = class_of(&vulkan.facts);
     return SLR_OK;
 }
 

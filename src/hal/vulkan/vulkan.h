@@ -96,8 +96,7 @@ slr_status slri_vk_check(struct slri_vulkan *vulkan, const char *call, VkResult 
 
 // facts.c
 slr_status slri_vk_count_devices(const struct slri_vk_instance *vk, uint32_t *out);
-slr_status slri_vk_find_device(const struct slri_vk_instance *vk, const struct slri_spec *spec, VkPhysicalDevice *out);
-void slri_vk_ask(const struct slri_vk_instance *vk, VkPhysicalDevice physical, struct slri_vk_facts *out);
+slr_status slri_vk_find_device(struct slri_vulkan *vulkan, const struct slri_spec *spec); // and its facts
 void slri_vk_wanted(const struct slri_vk_facts *facts, struct slri_vk_features *out); // all that are used, and there
 slr_status slri_vk_facts(void *device, uint32_t index, struct slri_facts *out, slr_device_info *info);
 slr_status slri_vk_metrics(const void *device, slr_metrics *out);
