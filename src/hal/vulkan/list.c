@@ -5,29 +5,22 @@
 #include "base/status.h"
 #include "hal/vulkan/vulkan.h"
 
-static slr_status begin_list(struct slri_vulkan *vulkan, const struct slri_kept_list *kept, struct slri_vk_list *list)
+static slr_status record_list(struct slri_vulkan *vulkan, const struct slri_kept_list *kept,
+                              struct slri_vk_recorder *list)
 {
     const VkCommandBufferInheritanceInfo none = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
                                             .pInheritanceInfo = &none};
+    const struct slri_kept_part *part = kept->part;
     uint64_t bytes = 64;
     for (uint32_t i = 0; i < kept->count; ++i)
-        bytes += slri_vk_record_needs(&kept->part[i].command);
-    SLRI_TRY(slri_vk_recorder_open(&list->recorder, vulkan, bytes));
-    SLRI_TRY(
-        slri_vk_commands_make(vulkan, 0, VK_COMMAND_BUFFER_LEVEL_SECONDARY, 1, &list->pool, &list->recorder.commands));
-    SLRI_VK_TRY(vulkan, BeginCommandBuffer, list->recorder.commands, &begin);
-    return SLR_OK;
-}
-
-static slr_status record_list(struct slri_vulkan *vulkan, const struct slri_kept_list *kept, struct slri_vk_list *list)
-{
-    SLRI_TRY(begin_list(vulkan, kept, list));
-    const struct slri_kept_part *part = kept->part;
+        bytes += slri_vk_record_needs(&part[i].command);
+    SLRI_TRY(slri_vk_recorder_open(list, vulkan, bytes, VK_COMMAND_BUFFER_LEVEL_SECONDARY, 1, &list->commands));
+    SLRI_VK_TRY(vulkan, BeginCommandBuffer, list->commands, &begin);
     for (uint32_t i = 0; i < kept->count; ++i)
-        SLRI_TRY(slri_vk_record(&list->recorder, &part[i].command, &part[i].extras));
-    SLRI_VK_TRY(vulkan, EndCommandBuffer, list->recorder.commands);
+        SLRI_TRY(slri_vk_record(list, &part[i].command, &part[i].extras));
+    SLRI_VK_TRY(vulkan, EndCommandBuffer, list->commands);
     return SLR_OK;
 }
 
@@ -37,17 +30,14 @@ slr_status slri_vk_list_make(void *device, struct slri_kept_list *kept)
     for (uint32_t i = 0; i < kept->count; ++i)
         if (!slri_vk_record_can(vulkan, &kept->part[i].command))
             return SLR_OK;
-    kept->native = slri_alloc(vulkan->base.allocator, sizeof(struct slri_vk_list));
+    kept->native = slri_alloc(vulkan->base.allocator, sizeof(struct slri_vk_recorder));
     return kept->native ? record_list(vulkan, kept, kept->native)
                         : SLRI_FAIL(NO_MEMORY, "device '%s': no memory for a list", vulkan->base.name);
 }
 
 void slri_vk_list_free(void *device, void *native)
 {
-    struct slri_vulkan *vulkan = device;
-    struct slri_vk_list *list = native;
-    if (!slri_hangs(&vulkan->base.loss))
-        vulkan->call.DestroyCommandPool(vulkan->device, list->pool, NULL);
-    slri_vk_recorder_close(&list->recorder);
-    slri_free(vulkan->base.allocator, list, sizeof *list);
+    const struct slri_vulkan *vulkan = device;
+    slri_vk_recorder_close(native);
+    slri_free(vulkan->base.allocator, native, sizeof(struct slri_vk_recorder));
 }

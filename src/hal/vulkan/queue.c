@@ -12,14 +12,12 @@
 
 struct slri_vk_queue {
     struct slri_buffered_queue base;
-    struct slri_vulkan *vulkan;
+    struct slri_vk_recorder recorder;
     struct slri_vk_line *line;
-    VkCommandPool pool;
     VkCommandBuffer commands[SLRI_MOST_SUBMITS];
     VkSemaphore semaphore;
     uint64_t begun; // the value of the newest submission
     bool is_spent;  // the command buffers of the pool were waited for
-    struct slri_vk_recorder recorder;
     struct slri_vk_chunk stage;
 
     struct slri_vk_recorder *list[MOST_LISTS]; // that were run
@@ -51,7 +49,7 @@ static struct slri_vk_line *choose_line(struct slri_vulkan *vulkan, uint32_t pri
 static slr_status await_begun(struct slri_buffered_queue *base, uint64_t deadline_ns)
 {
     struct slri_vk_queue *queue = of(base);
-    struct slri_vulkan *vulkan = queue->vulkan;
+    struct slri_vulkan *vulkan = queue->recorder.vulkan;
     const uint64_t now_ns = slri_now_ns();
     const uint64_t left_ns = deadline_ns == SLRI_FOREVER ? UINT64_MAX : deadline_ns > now_ns ? deadline_ns - now_ns : 0;
     VkResult result = slri_vk_queue_look(queue, left_ns);
@@ -62,24 +60,10 @@ static slr_status await_begun(struct slri_buffered_queue *base, uint64_t deadlin
     return slri_lose_hung(&vulkan->base.loss, NULL);
 }
 
-slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreateFlags flags, VkCommandBufferLevel level,
-                                 uint32_t count, VkCommandPool *pool, VkCommandBuffer *out)
-{
-    const VkCommandPoolCreateInfo create = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .flags = flags, .queueFamilyIndex = vulkan->facts.family};
-    SLRI_VK_TRY(vulkan, CreateCommandPool, vulkan->device, &create, NULL, pool);
-    const VkCommandBufferAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                                  .commandPool = *pool,
-                                                  .level = level,
-                                                  .commandBufferCount = count};
-    SLRI_VK_TRY(vulkan, AllocateCommandBuffers, vulkan->device, &allocate, out);
-    return SLR_OK;
-}
-
 // Under the line's lock, which it gives up. Begins behind the queue's newest submission.
 static slr_status submit(struct slri_vk_queue *queue)
 {
-    struct slri_vulkan *vulkan = queue->vulkan;
+    struct slri_vulkan *vulkan = queue->recorder.vulkan;
     const uint64_t next = queue->begun + 1;
     const VkPipelineStageFlags all = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
@@ -116,17 +100,16 @@ static slr_status make_queue(void *device, uint32_t priority, void *made)
                                                 .initialValue = 1};
     const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline};
     const uint32_t bits = vulkan->facts.stamp_bits;
-    queue->vulkan = vulkan;
     queue->line = choose_line(vulkan, priority);
     queue->base.ticks.ns_a_tick = (double)vulkan->facts.all.properties.limits.timestampPeriod;
     queue->base.ticks.mask = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    SLRI_TRY(slri_vk_commands_make(vulkan, VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                   SLRI_MOST_SUBMITS, &queue->pool, queue->commands));
+    SLRI_TRY(slri_vk_recorder_open(&queue->recorder, vulkan, ARGUMENT_BYTES, VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                   SLRI_MOST_SUBMITS, queue->commands));
     queue->begun = timeline.initialValue;
     SLRI_VK_TRY(vulkan, CreateSemaphore, vulkan->device, &semaphore, NULL, &queue->semaphore);
     if (bits != 0)
         SLRI_VK_TRY(vulkan, CreateQueryPool, vulkan->device, &stamps, NULL, &queue->stamps);
-    return slri_vk_recorder_open(&queue->recorder, vulkan, ARGUMENT_BYTES);
+    return SLR_OK;
 }
 
 // ---- turns with the group that stays -------------------------------------------------------------------------------
@@ -155,10 +138,9 @@ static void end_turn(struct slri_vulkan *vulkan, struct slri_vk_queue *queue)
 static void free_queue(struct slri_buffered_queue *base)
 {
     struct slri_vk_queue *queue = of(base);
-    struct slri_vulkan *vulkan = queue->vulkan;
+    struct slri_vulkan *vulkan = queue->recorder.vulkan;
     end_turn(vulkan, queue);
     if (!slri_hangs(&vulkan->base.loss)) {
-        vulkan->call.DestroyCommandPool(vulkan->device, queue->pool, NULL);
         vulkan->call.DestroySemaphore(vulkan->device, queue->semaphore, NULL);
         vulkan->call.DestroyQueryPool(vulkan->device, queue->stamps, NULL);
     }
@@ -172,13 +154,13 @@ static void free_queue(struct slri_buffered_queue *base)
 static slr_status open_commands(struct slri_buffered_queue *base)
 {
     struct slri_vk_queue *queue = of(base);
-    struct slri_vulkan *vulkan = queue->vulkan;
+    struct slri_vulkan *vulkan = queue->recorder.vulkan;
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = queue->recorder.is_own
                                                          ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT
                                                          : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     if (queue->is_spent)
-        SLRI_VK_TRY(vulkan, ResetCommandPool, vulkan->device, queue->pool, 0);
+        SLRI_VK_TRY(vulkan, ResetCommandPool, vulkan->device, queue->recorder.pool, 0);
     queue->is_spent = false;
     SLRI_VK_TRY(vulkan, BeginCommandBuffer, queue->commands[base->submits], &begin);
     queue->recorder.commands = queue->commands[base->submits];
@@ -191,7 +173,7 @@ static slr_status open_commands(struct slri_buffered_queue *base)
 static slr_status submit_open(struct slri_buffered_queue *base)
 {
     struct slri_vk_queue *queue = of(base);
-    struct slri_vulkan *vulkan = queue->vulkan;
+    struct slri_vulkan *vulkan = queue->recorder.vulkan;
     if (base->is_timed[base->submits])
         vulkan->call.CmdWriteTimestamp(queue->recorder.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queue->stamps,
                                        2 * base->submits + 1);
@@ -208,7 +190,7 @@ static slr_status submit_open(struct slri_buffered_queue *base)
 static slr_status begin_timed(struct slri_buffered_queue *base)
 {
     struct slri_vk_queue *queue = of(base);
-    const struct slri_vk_calls *call = &queue->vulkan->call;
+    const struct slri_vk_calls *call = &queue->recorder.vulkan->call;
     call->CmdResetQueryPool(queue->recorder.commands, queue->stamps, 2 * base->submits, 2);
     call->CmdWriteTimestamp(queue->recorder.commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, queue->stamps,
                             2 * base->submits);
@@ -218,7 +200,7 @@ static slr_status begin_timed(struct slri_buffered_queue *base)
 static slr_status read_stamps(struct slri_buffered_queue *base, uint32_t submit, uint64_t *from, uint64_t *to)
 {
     const struct slri_vk_queue *queue = of(base);
-    struct slri_vulkan *vulkan = queue->vulkan;
+    struct slri_vulkan *vulkan = queue->recorder.vulkan;
     uint64_t tick[2];
     SLRI_VK_TRY(vulkan, GetQueryPoolResults, vulkan->device, queue->stamps, 2 * submit, 2, sizeof tick, tick,
                 sizeof *tick, VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
@@ -232,7 +214,7 @@ static slr_status read_clocks(struct slri_buffered_queue *base, uint64_t *tick, 
     const VkCalibratedTimestampInfoEXT clocks[] = {
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT}};
-    struct slri_vulkan *vulkan = of(base)->vulkan;
+    struct slri_vulkan *vulkan = of(base)->recorder.vulkan;
     uint64_t now[2], off;
     if (!vulkan->facts.calibrated)
         return SLR_OK;
@@ -244,24 +226,18 @@ static slr_status read_clocks(struct slri_buffered_queue *base, uint64_t *tick, 
 
 // ---- waiting -------------------------------------------------------------------------------------------------------
 
-// Whether the driver has ended a loop.
-static slr_status look(struct slri_vk_queue *queue)
-{
-    slr_status status = slri_vk_recorder_look(&queue->recorder);
-    for (uint32_t i = 0; i < queue->lists; ++i) {
-        slr_status of_list = slri_vk_recorder_look(queue->list[i]);
-        status = status == SLR_OK ? of_list : status;
-    }
-    queue->lists = 0;
-    return status;
-}
-
+// Whether the driver has ended a loop is asked of all, so that none tells of it later.
 static slr_status settle(struct slri_buffered_queue *base, slr_status status)
 {
     struct slri_vk_queue *queue = of(base);
+    slr_status looked = slri_vk_recorder_look(&queue->recorder);
     queue->is_spent = true;
-    end_turn(queue->vulkan, queue);
-    slr_status looked = look(queue);
+    end_turn(queue->recorder.vulkan, queue);
+    for (uint32_t i = 0; i < queue->lists; ++i) {
+        slr_status of_list = slri_vk_recorder_look(queue->list[i]);
+        looked = looked == SLR_OK ? of_list : looked;
+    }
+    queue->lists = 0;
     return status == SLR_OK ? looked : status;
 }
 
@@ -271,8 +247,8 @@ static slr_status grow_stage(struct slri_buffered_queue *base, uint64_t bytes)
 {
     struct slri_vk_queue *queue = of(base);
     struct slri_vk_chunk larger;
-    SLRI_TRY(slri_vk_chunk_make_seen(queue->vulkan, bytes, true, &larger));
-    slri_vk_chunk_free(queue->vulkan, &queue->stage);
+    SLRI_TRY(slri_vk_chunk_make_seen(queue->recorder.vulkan, bytes, true, &larger));
+    slri_vk_chunk_free(queue->recorder.vulkan, &queue->stage);
     queue->stage = larger;
     base->stage.host = larger.host;
     base->stage.bytes = bytes;
@@ -286,7 +262,7 @@ static slr_status copy_staged(struct slri_buffered_queue *base, bool in, const v
     const struct slri_hazard_use stage = {
         .memory = (uint64_t)queue->stage.buffer, .at = at, .bytes = bytes, .is_viewed = true};
     struct slri_hazard_use use = {.bytes = bytes};
-    slri_vk_find(&queue->vulkan->base.chunks, device, &use);
+    slri_vk_find(&queue->recorder.vulkan->base.chunks, device, &use);
     slri_vk_record_copy(&queue->recorder, in ? stage : use, in ? use : stage);
     return SLR_OK;
 }
@@ -307,7 +283,7 @@ static slr_status make_ready(struct slri_buffered_queue *base, const struct slri
     return recorder->blocks.used + bytes <= recorder->memory.bytes
                ? SLR_OK
                : SLRI_FAIL(UNSUPPORTED, "device '%s': a launch has %llu B of arguments; at most %u fit",
-                           queue->vulkan->base.name, (unsigned long long)bytes, ARGUMENT_BYTES);
+                           queue->recorder.vulkan->base.name, (unsigned long long)bytes, ARGUMENT_BYTES);
 }
 
 static slr_status record_command(struct slri_buffered_queue *base, const struct slri_command *command,
@@ -316,15 +292,15 @@ static slr_status record_command(struct slri_buffered_queue *base, const struct 
     struct slri_vk_queue *queue = of(base);
     if (command->op != SLRI_LIST)
         return slri_vk_record(&queue->recorder, command, extras);
-    struct slri_vk_list *list = ((const struct slri_kept_list *)command->list)->native;
+    struct slri_vk_recorder *list = ((const struct slri_kept_list *)command->list)->native;
     slri_vk_record_list(&queue->recorder, list);
-    queue->list[queue->lists++] = &list->recorder;
+    queue->list[queue->lists++] = list;
     return SLR_OK;
 }
 
 static bool reaches(struct slri_buffered_queue *base, const struct slri_command *command)
 {
-    return slri_vk_record_can(of(base)->vulkan, command);
+    return slri_vk_record_can(of(base)->recorder.vulkan, command);
 }
 
 const struct slri_buffered_calls slri_vk_queue_calls = {.bytes = sizeof(struct slri_vk_queue),
@@ -376,7 +352,7 @@ VkResult slri_vk_queue_look(const void *queue, uint64_t wait_ns)
                                       .semaphoreCount = 1,
                                       .pSemaphores = &own->semaphore,
                                       .pValues = &own->begun};
-    return own->vulkan->call.WaitSemaphores(own->vulkan->device, &wait, wait_ns);
+    return own->recorder.vulkan->call.WaitSemaphores(own->recorder.vulkan->device, &wait, wait_ns);
 }
 
 // ---- at once -------------------------------------------------------------------------------------------------------

@@ -12,7 +12,25 @@
 #define ROUND 16u // to which what is in the memory begins
 #define MOST_BOUND (127u + 3u)
 
-slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_vulkan *vulkan, uint64_t bytes)
+static slr_status make_commands(struct slri_vk_recorder *recorder, VkCommandBufferLevel level, uint32_t count,
+                                VkCommandBuffer *out)
+{
+    struct slri_vulkan *vulkan = recorder->vulkan;
+    const bool is_once = level == VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    const VkCommandPoolCreateInfo create = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                            .flags = is_once ? VK_COMMAND_POOL_CREATE_TRANSIENT_BIT : 0,
+                                            .queueFamilyIndex = vulkan->facts.family};
+    SLRI_VK_TRY(vulkan, CreateCommandPool, vulkan->device, &create, NULL, &recorder->pool);
+    const VkCommandBufferAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                                  .commandPool = recorder->pool,
+                                                  .level = level,
+                                                  .commandBufferCount = count};
+    SLRI_VK_TRY(vulkan, AllocateCommandBuffers, vulkan->device, &allocate, out);
+    return SLR_OK;
+}
+
+slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_vulkan *vulkan, uint64_t bytes,
+                                 VkCommandBufferLevel level, uint32_t count, VkCommandBuffer *commands)
 {
     recorder->vulkan = vulkan;
     recorder->counts = &vulkan->counts;
@@ -24,7 +42,7 @@ slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_
     SLRI_TRY(slri_vk_chunk_make_seen(vulkan, bytes, false, &recorder->memory));
     memset(recorder->memory.host, 0, ROUND);
     slri_vk_recorder_clear(recorder);
-    return SLR_OK;
+    return make_commands(recorder, level, count, commands);
 }
 
 void slri_vk_recorder_clear(struct slri_vk_recorder *recorder)
@@ -52,6 +70,8 @@ void slri_vk_recorder_close(struct slri_vk_recorder *recorder)
     struct slri_vulkan *vulkan = recorder->vulkan;
     if (!vulkan)
         return;
+    if (!slri_hangs(&vulkan->base.loss))
+        vulkan->call.DestroyCommandPool(vulkan->device, recorder->pool, NULL);
     slri_free(vulkan->base.allocator, recorder->blocks.shadow, recorder->memory.bytes);
     slri_vk_chunk_free(vulkan, &recorder->memory);
 }
@@ -257,16 +277,15 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
 
 // ---- lists ---------------------------------------------------------------------------------------------------------
 
-void slri_vk_record_list(struct slri_vk_recorder *recorder, const struct slri_vk_list *list)
+void slri_vk_record_list(struct slri_vk_recorder *recorder, const struct slri_vk_recorder *list)
 {
-    const struct slri_vk_recorder *of = &list->recorder;
     struct slri_hazard_barrier barrier;
     if (slri_hazards_next_list(&recorder->hazards, &barrier))
         put_barrier(recorder, &barrier);
-    recorder->vulkan->call.CmdExecuteCommands(recorder->commands, 1, &of->commands);
+    recorder->vulkan->call.CmdExecuteCommands(recorder->commands, 1, &list->commands);
     recorder->bound = 0; // a secondary one leaves nothing bound
-    recorder->hazards.barriers += of->hazards.barriers;
-    recorder->hazards.told_by |= of->hazards.told_by;
+    recorder->hazards.barriers += list->hazards.barriers;
+    recorder->hazards.told_by |= list->hazards.told_by;
 }
 
 // ---- all -----------------------------------------------------------------------------------------------------------

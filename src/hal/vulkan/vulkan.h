@@ -119,24 +119,23 @@ struct slri_vk_recorder {
     struct slri_vulkan *vulkan;
     struct slri_vk_counts *counts;
     bool is_own; // a kernel of slipring's own: behind all that the device has done, and what it writes is the host's
-    VkCommandBuffer commands;
+    VkCommandPool pool;
+    VkCommandBuffer commands; // that is recorded
     struct slri_hazards hazards;
     uint64_t bound;              // a VkPipeline
     struct slri_vk_chunk memory; // the word by which kernels tell of loops, argument blocks, the edges of fills
     struct slri_blocks blocks;
 };
-struct slri_vk_list { // `native` of a struct slri_kept_list: a secondary command buffer
-    VkCommandPool pool;
-    struct slri_vk_recorder recorder;
-};
-slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_vulkan *vulkan, uint64_t bytes);
+// With memory of so many bytes, and command buffers. Where it fails, slri_vk_recorder_close frees a part of it.
+slr_status slri_vk_recorder_open(struct slri_vk_recorder *recorder, struct slri_vulkan *vulkan, uint64_t bytes,
+                                 VkCommandBufferLevel level, uint32_t count, VkCommandBuffer *commands);
 void slri_vk_recorder_clear(struct slri_vk_recorder *recorder);      // of all argument blocks
 slr_status slri_vk_recorder_look(struct slri_vk_recorder *recorder); // UNSUPPORTED, where a loop was ended
 void slri_vk_recorder_close(struct slri_vk_recorder *recorder);
 uint64_t slri_vk_record_needs(const struct slri_command *command); // of its memory, at most
 slr_status slri_vk_record(struct slri_vk_recorder *recorder, const struct slri_command *command,
                           const struct slri_extras *extras); // a move, a fill or a dispatch; or a copy of seen memory
-void slri_vk_record_list(struct slri_vk_recorder *recorder, const struct slri_vk_list *list);
+void slri_vk_record_list(struct slri_vk_recorder *recorder, const struct slri_vk_recorder *list);
 void slri_vk_record_to_host(struct slri_vk_recorder *recorder); // a barrier, where it needs one
 bool slri_vk_record_can(struct slri_vulkan *vulkan, const struct slri_command *command);
 // A copy between two places, of which `how` and `stage` are not set.
@@ -149,12 +148,10 @@ extern const struct slri_buffered_calls slri_vk_queue_calls;
 slr_status slri_vk_queue_create_own(void *device, void **queue);
 slr_status slri_vk_queue_launch_own(void *queue, const struct slri_own_kernel *own, const struct slri_bound *bound);
 VkResult slri_vk_queue_look(const void *queue, uint64_t wait_ns);
-slr_status slri_vk_commands_make(struct slri_vulkan *vulkan, VkCommandPoolCreateFlags flags, VkCommandBufferLevel level,
-                                 uint32_t count, VkCommandPool *pool, VkCommandBuffer *out);
 // In a queue of the device's own, and waits.
 slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
 
-// list.c
+// list.c: `native` of a struct slri_kept_list is a recorder.
 slr_status slri_vk_list_make(void *device, struct slri_kept_list *kept);
 void slri_vk_list_free(void *device, void *native);
 
