@@ -9,11 +9,6 @@
 
 #include <slipring/status.h>
 
-// Of the library, before there is an instance.
-#define SLRI_VK_GLOBALS(X)                                                                                             \
-    X(EnumerateInstanceVersion)                                                                                        \
-    X(CreateInstance)
-
 #define SLRI_VK_OF_INSTANCE(X)                                                                                         \
     X(EnumeratePhysicalDevices)                                                                                        \
     X(EnumerateDeviceExtensionProperties)                                                                              \

@@ -2,7 +2,6 @@
 // Code: a SPIR-V module of a kernel, and its pipeline for a block. What is kept on disk is what the driver's pipeline
 // cache has of it; the module is written anew, which takes less time than reading it.
 #include "base/status.h"
-#include "engine/code.h"
 #include "engine/spec.h"
 #include "hal/vulkan/vulkan.h"
 

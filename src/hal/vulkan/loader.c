@@ -12,14 +12,12 @@ static slr_status make_instance(PFN_vkGetInstanceProcAddr find, const char *path
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "slipring", .apiVersion = VK_API_VERSION_1_2};
     const VkInstanceCreateInfo create = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                          .pApplicationInfo = &application};
-#define FIND(name) PFN_vk##name name = (PFN_vk##name)find(NULL, "vk" #name);
-    SLRI_VK_GLOBALS(FIND)
-#undef FIND
+    PFN_vkEnumerateInstanceVersion ask = (PFN_vkEnumerateInstanceVersion)find(NULL, "vkEnumerateInstanceVersion");
+    PFN_vkCreateInstance make = (PFN_vkCreateInstance)find(NULL, "vkCreateInstance");
     uint32_t version = 0;
-    if (!CreateInstance || !EnumerateInstanceVersion || EnumerateInstanceVersion(&version) != VK_SUCCESS ||
-        version < VK_API_VERSION_1_2)
+    if (!make || !ask || ask(&version) != VK_SUCCESS || version < VK_API_VERSION_1_2)
         return SLRI_FAIL(NO_DEVICE, "%s is older than Vulkan 1.2", path);
-    VkResult result = CreateInstance(&create, NULL, &out->instance);
+    VkResult result = make(&create, NULL, &out->instance);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
         return SLRI_FAIL(NO_DEVICE,
                          "%s is installed, but no Vulkan driver that loads (Debian: mesa-vulkan-drivers; with "

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory: one buffer over all of each piece. The layers above know a piece of the device's by its device address, and
 // one that the host sees by the host's; both add offsets. Which piece that is must be found for a copy alone.
-#include "base/alloc.h"
 #include "base/status.h"
 #include "hal/vulkan/vulkan.h"
 

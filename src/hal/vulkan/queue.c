@@ -3,7 +3,6 @@
 // on the queue's own timeline semaphore, by which the host waits, too.
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/buffered_queue.h"
 #include "hal/vulkan/vulkan.h"
 
 #define MOST_LISTS 32u // runs of recorded lists before a wait

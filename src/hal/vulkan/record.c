@@ -4,7 +4,6 @@
 // where engine/hazards.h says that they must be.
 #include "base/alloc.h"
 #include "base/status.h"
-#include "engine/code.h"
 #include "hal/vulkan/vulkan.h"
 
 #include <string.h>

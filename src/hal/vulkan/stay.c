@@ -2,8 +2,6 @@
 // Persistent ring kernels. A device has one group that stays, with one shard of one ring kernel at a time: what such a
 // kernel works with is fixed when it is recorded. It runs in the device's first queue. Others submit there, too, and
 // begin when it has ended; so they have it end first, and it goes on behind them (queue.c).
-#include "base/alloc.h"
-#include "base/clock.h"
 #include "base/status.h"
 #include "engine/resident_groups.h"
 #include "engine/stay.h"
