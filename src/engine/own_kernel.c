@@ -42,8 +42,8 @@ static slr_status load_own(struct slri_buffered_device *device, struct slri_read
     return status;
 }
 
-slr_status slri_own_kernel_make(struct slri_buffered_device *device, const char *text, const struct slri_shard *shard,
-                                struct slri_own_kernel *own)
+static slr_status make_kernel_of(struct slri_buffered_device *device, const char *text, const struct slri_shard *shard,
+                                 struct slri_own_kernel *own)
 {
     SLRI_TRY(compile_own(text, shard, &own->text));
     if (!text)
@@ -60,33 +60,38 @@ struct slri_command slri_own_kernel_launch(const struct slri_own_kernel *own, co
         .dispatch = {.ready = &own->ready, .entry = own->ready.entry, .bound = bound, .grid = {1, 1, 1}}};
 }
 
-void slri_own_kernel_free(struct slri_buffered_device *device, struct slri_own_kernel *own)
+// ---- running -------------------------------------------------------------------------------------------------------
+
+slr_status slri_own_run_make(struct slri_buffered_device *device, const char *text, const struct slri_shard *shard,
+                             enum slri_memory_kind kind, uint64_t bytes, struct slri_own_run *run)
 {
-    if (own->ready.kernel.native)
-        slri_buffered_code_unload(device, own->ready.kernel.native);
-    slri_module_destroy(own->module);
-    slri_module_destroy(own->text);
+    run->kind = kind;
+    run->bytes = bytes;
+    SLRI_TRY(make_kernel_of(device, text, shard, &run->kernel));
+    SLRI_TRY(device->driver->own_queue(device, &run->queue));
+    return device->driver->backend->memory_create(device, kind, bytes, &run->memory);
+}
+
+void slri_own_run_free(struct slri_buffered_device *device, struct slri_own_run *run)
+{
+    if (run->queue)
+        slri_buffered_destroy(device, run->queue);
+    if (run->memory)
+        device->driver->backend->memory_destroy(device, run->kind, run->memory, run->bytes);
+    if (run->kernel.ready.kernel.native)
+        slri_buffered_code_unload(device, run->kernel.ready.kernel.native);
+    slri_module_destroy(run->kernel.module);
+    slri_module_destroy(run->kernel.text);
 }
 
 // ---- the canary ----------------------------------------------------------------------------------------------------
 
-#define WORDS_BYTES (3 * sizeof(uint32_t))
-
-struct trial {
-    struct slri_own_kernel kernel;
-    void *queue, *memory;
-};
-
-static slr_status run_trial(struct slri_buffered_device *device, struct trial *trial, uint32_t word[3])
+static slr_status run_canary(struct slri_buffered_device *device, const struct slri_own_run *trial, uint32_t word[3])
 {
-    const struct slri_buffered_driver *driver = device->driver;
     uint32_t turns = SLRI_CANARY_TURNS, few = SLRI_CANARY_FEW;
-    SLRI_TRY(slri_own_kernel_make(device, slri_embedded_canary_h, NULL, &trial->kernel));
-    SLRI_TRY(driver->own_queue(device, &trial->queue));
-    SLRI_TRY(driver->backend->memory_create(device, SLRI_MEMORY_SEEN, WORDS_BYTES, &trial->memory));
-    const struct slri_bound bound[] = {{trial->memory, WORDS_BYTES}, {&turns, sizeof turns}, {&few, sizeof few}};
+    const struct slri_bound bound[] = {{trial->memory, trial->bytes}, {&turns, sizeof turns}, {&few, sizeof few}};
     const struct slri_command command[] = {slri_own_kernel_launch(&trial->kernel, bound),
-                                           {.op = SLRI_COPY_OUT, .copy = {trial->memory, word, WORDS_BYTES}}};
+                                           {.op = SLRI_COPY_OUT, .copy = {trial->memory, word, trial->bytes}}};
     const struct slri_extras extras[2] = {{0}};
     SLRI_TRY(slri_buffered_encode(device, trial->queue, command, extras, 2));
     return slri_buffered_wait(device, trial->queue, slri_deadline_after(SLRI_HANG_TIMEOUT_NS), NULL);
@@ -94,13 +99,11 @@ static slr_status run_trial(struct slri_buffered_device *device, struct trial *t
 
 slr_status slri_own_kernel_canary(void *device, uint32_t word[3])
 {
-    struct slri_buffered_device *of = device;
-    struct trial trial = {0};
-    slr_status status = run_trial(of, &trial, word);
-    if (trial.queue)
-        slri_buffered_destroy(device, trial.queue);
-    if (trial.memory)
-        of->driver->backend->memory_destroy(device, SLRI_MEMORY_SEEN, trial.memory, WORDS_BYTES);
-    slri_own_kernel_free(of, &trial.kernel);
+    struct slri_own_run trial = {0};
+    slr_status status =
+        slri_own_run_make(device, slri_embedded_canary_h, NULL, SLRI_MEMORY_SEEN, 3 * sizeof *word, &trial);
+    if (status == SLR_OK)
+        status = run_canary(device, &trial, word);
+    slri_own_run_free(device, &trial);
     return status;
 }

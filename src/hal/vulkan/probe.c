@@ -21,30 +21,9 @@
 #define END_NS UINT64_C(60000000000)
 #define TRIES 3 // a busy machine may keep the host from looking until the kernel is over
 
-#define TRIAL_WORDS 128u
+#define TRIAL_BYTES 512u
 
 extern const char slri_embedded_vk_probe_h[];
-
-struct trial {
-    struct slri_own_kernel kernel;
-    void *queue;
-    struct slri_vk_chunk words;
-};
-
-static slr_status make_trial(struct slri_vulkan *vulkan, struct trial *out)
-{
-    SLRI_TRY(slri_own_kernel_make(&vulkan->base, slri_embedded_vk_probe_h, NULL, &out->kernel));
-    SLRI_TRY(slri_vk_queue_create_own(vulkan, &out->queue));
-    return slri_vk_chunk_make_seen(vulkan, TRIAL_WORDS * sizeof(uint32_t), true, &out->words);
-}
-
-static void free_trial(struct slri_vulkan *vulkan, struct trial *trial) // also what could be made in part
-{
-    if (trial->queue)
-        slri_buffered_destroy(vulkan, trial->queue);
-    slri_own_kernel_free(&vulkan->base, &trial->kernel);
-    slri_vk_chunk_free(vulkan, &trial->words);
-}
 
 static uint32_t look_at(const uint32_t *words, uint32_t word)
 {
@@ -52,7 +31,7 @@ static uint32_t look_at(const uint32_t *words, uint32_t word)
 }
 
 // Whether the host sees that the kernel has looked again, while it runs.
-static bool changes(const struct trial *trial, const uint32_t *words, uint32_t from)
+static bool changes(const struct slri_own_run *trial, const uint32_t *words, uint32_t from)
 {
     const uint64_t deadline_ns = slri_deadline_after(CHANGE_NS);
     while (look_at(words, LOOKS) == from && slri_vk_queue_look(trial->queue, 0) == VK_TIMEOUT &&
@@ -61,12 +40,12 @@ static bool changes(const struct trial *trial, const uint32_t *words, uint32_t f
     return look_at(words, LOOKS) != from && look_at(words, HEARD) == 0;
 }
 
-static const char *watch(struct slri_vulkan *vulkan, struct trial *trial, uint32_t most)
+static const char *watch(struct slri_vulkan *vulkan, struct slri_own_run *trial, uint32_t most)
 {
-    uint32_t *words = (uint32_t *)(void *)trial->words.host;
-    memset(words, 0, TRIAL_WORDS * sizeof *words);
+    uint32_t *words = trial->memory;
+    memset(words, 0, TRIAL_BYTES);
     words[MOST] = most;
-    const struct slri_bound bound = {.data = (void *)(uintptr_t)trial->words.address};
+    const struct slri_bound bound = {.data = (void *)(uintptr_t)slri_vk_seen_address(vulkan, words)};
     if (slri_vk_queue_launch_own(trial->queue, &trial->kernel, &bound) != SLR_OK)
         return "a trial of it failed";
     const bool begins = changes(trial, words, 0);
@@ -84,9 +63,10 @@ static const char *watch(struct slri_vulkan *vulkan, struct trial *trial, uint32
 
 static const char *try_staying(struct slri_vulkan *vulkan)
 {
-    struct trial trial = {0};
+    struct slri_own_run trial = {0};
     const char *lacks = "a trial of it failed";
-    slr_status status = make_trial(vulkan, &trial);
+    slr_status status =
+        slri_own_run_make(&vulkan->base, slri_embedded_vk_probe_h, NULL, SLRI_MEMORY_SHARED, TRIAL_BYTES, &trial);
     uint32_t most = FEWEST_LOOKS;
     for (int tries = 0; status == SLR_OK && lacks && tries < TRIES && !slri_is_lost(&vulkan->base.loss);) {
         const uint64_t began_ns = slri_now_ns();
@@ -96,7 +76,7 @@ static const char *try_staying(struct slri_vulkan *vulkan)
         else
             ++tries;
     }
-    free_trial(vulkan, &trial);
+    slri_own_run_free(&vulkan->base, &trial);
     return lacks;
 }
 

@@ -16,10 +16,8 @@
 struct slri_vk_group {
     struct slri_resident base; // first
     struct slri_vulkan *vulkan;
-    struct slri_own_kernel kernel;
-    void *queue;
-    unsigned char *kit; // the record, and behind it the constants, as the handler's kernel has them
-    uint64_t record_bytes, kit_bytes;
+    struct slri_own_run run; // its memory: the record, and behind that the constants
+    unsigned char *constants;
     uint32_t nothing; // SLRI_STAY_NOTHING
     struct slri_bound bound[MOST_BOUND];
 };
@@ -54,29 +52,28 @@ static slr_status launch_group(struct slri_resident *resident)
 {
     struct slri_vk_group *group = (struct slri_vk_group *)resident;
     SLRI_TRY(slri_loss_check(&group->vulkan->base.loss));
-    return slri_vk_queue_launch_own(group->queue, &group->kernel, group->bound);
+    return slri_vk_queue_launch_own(group->run.queue, &group->run.kernel, group->bound);
 }
 
 static enum slri_resident_look look_at_group(struct slri_resident *resident)
 {
     struct slri_vk_group *group = (struct slri_vk_group *)resident;
-    const VkResult result = slri_vk_queue_look(group->queue, 0);
+    const VkResult result = slri_vk_queue_look(group->run.queue, 0);
     if (result == VK_SUCCESS || result == VK_TIMEOUT)
         return result == VK_SUCCESS ? SLRI_RESIDENT_ENDED : SLRI_RESIDENT_RUNS;
     (void)slri_vk_check(group->vulkan, "WaitSemaphores", result);
     return SLRI_RESIDENT_FAILED;
 }
 
-static slr_status make_kit(struct slri_vk_group *group, const struct slri_shard *shard)
+static slr_status make_run(struct slri_vk_group *group, const struct slri_shard *shard)
 {
     struct slri_relaunch layout;
-    void *memory;
     SLRI_TRY(slri_stay_lay_out(shard, &layout));
-    group->record_bytes = (slri_stay_record_bytes(&layout) + 63) / 64 * 64;
-    group->kit_bytes = group->record_bytes + layout.constants_bytes;
-    SLRI_TRY(slri_vk_memory_create(group->vulkan, SLRI_MEMORY_SHARED, group->kit_bytes, &memory));
-    group->kit = memory;
-    slri_stay_constants(shard, &layout, group->kit + group->record_bytes);
+    const uint64_t record_bytes = (slri_stay_record_bytes(&layout) + 63) / 64 * 64;
+    SLRI_TRY(slri_own_run_make(&group->vulkan->base, NULL, shard, SLRI_MEMORY_SHARED,
+                               record_bytes + layout.constants_bytes, &group->run));
+    group->constants = (unsigned char *)group->run.memory + record_bytes;
+    slri_stay_constants(shard, &layout, group->constants);
     return SLR_OK;
 }
 
@@ -86,8 +83,8 @@ static void bind(struct slri_vk_group *group, const struct slri_shard *shard)
     const struct {
         enum slri_stay_binding binding;
         const void *memory; // of the host
-    } shared[] = {{SLRI_STAY_MAILBOX, shard->shared}, {SLRI_STAY_RECORD, group->kit},
-                  {SLRI_STAY_STATES, shard->states},  {SLRI_STAY_CONSTANTS, group->kit + group->record_bytes},
+    } shared[] = {{SLRI_STAY_MAILBOX, shard->shared}, {SLRI_STAY_RECORD, group->run.memory},
+                  {SLRI_STAY_STATES, shard->states},  {SLRI_STAY_CONSTANTS, group->constants},
                   {SLRI_STAY_OWN, shard->own},        {SLRI_STAY_TABLE, group->base.table}};
     uint32_t count = SLRI_STAY_BUFFERS;
     for (size_t i = 0; i < sizeof shared / sizeof *shared; ++i)
@@ -116,11 +113,10 @@ static slr_status make_group(struct slri_resident *resident, const struct slri_s
     struct slri_vulkan *vulkan = resident->residents->device;
     group->vulkan = vulkan;
     set_shares(vulkan, true);
-    SLRI_TRY(make_kit(group, shard));
+    SLRI_TRY(make_run(group, shard));
     bind(group, shard);
-    SLRI_TRY(slri_own_kernel_make(&vulkan->base, NULL, shard, &group->kernel)); // the longest of it
     slri_count(&vulkan->counts.pipelines, 1);
-    return slri_vk_queue_create_own(vulkan, &group->queue);
+    return SLR_OK;
 }
 
 // One that does not end keeps what it can touch.
@@ -132,13 +128,9 @@ static void unmake_group(struct slri_resident *resident, bool has_ended)
         (void)slri_lose_hung(&vulkan->base.loss, "a persistent kernel has not ended");
         return;
     }
-    if (group->queue) { // it has said that it goes
-        (void)slri_vk_queue_look(group->queue, END_NS);
-        slri_buffered_destroy(vulkan, group->queue);
-    }
-    slri_own_kernel_free(&vulkan->base, &group->kernel);
-    if (group->kit)
-        slri_vk_memory_destroy(vulkan, SLRI_MEMORY_SHARED, group->kit, group->kit_bytes);
+    if (group->run.queue) // it has said that it goes
+        (void)slri_vk_queue_look(group->run.queue, END_NS);
+    slri_own_run_free(&vulkan->base, &group->run);
     set_shares(vulkan, false);
 }
 
