@@ -292,8 +292,9 @@ typedef struct slr_receiver slr_receiver;
 SLR_API slr_status slr_receiver_open(const slr_remote_desc *where, slr_receiver **out);
 
 /// Receives the next output of any partition. `*partition` gets the number of the output's partition; `partition` may
-/// be NULL. slr_output.sequence is the number of the output in its partition, and slr_output.key is empty. The outputs
-/// of one partition arrive in order.
+/// be NULL. slr_output.sequence is the number of the output in its partition, and slr_output.instance the number of its
+/// instance in this partition. slr_output.key is the key of the message; its text stays valid until the next call with
+/// this receiver. Without keys, slr_output.key is empty. The outputs of one partition arrive in order.
 /// Threads: the receiver's owner.  Blocks: for at most `timeout_ns`.
 /// Errors: TIMEOUT, INVALID (`capacity` is smaller than a reply; a record that is no output), SYSTEM.
 SLR_API slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_t *partition, void *payload,

@@ -138,9 +138,14 @@ slr_key slri_frame_sent_key(const slri_frame *frame, uint32_t index, size_t *tex
     return key;
 }
 
-// Bytes of the entry at `data`, of which `bytes` are there; 0: it is not whole or says nonsense.
-static size_t entry_bytes(const slri_frame_shape *shape, enum slri_frame_kind kind, const unsigned char *data,
-                          size_t bytes, uint32_t *instance)
+static bool is_key_length(uint32_t keys, uint32_t bytes)
+{
+    return keys == SLR_KEYS_TEXT ? bytes <= SLRI_FRAME_KEY_MAX : bytes == (keys ? sizeof(uint64_t) : 0);
+}
+
+// Bytes of the entry at `data`, of which `bytes` are there; 0: it is not whole or says nonsense. `keys`: of outputs.
+static size_t entry_bytes(const slri_frame_shape *shape, enum slri_frame_kind kind, uint32_t keys,
+                          const unsigned char *data, size_t bytes, uint32_t *instance)
 {
     union {
         slri_frame_output output;
@@ -156,7 +161,9 @@ static size_t entry_bytes(const slri_frame_shape *shape, enum slri_frame_kind ki
                                           : head.state.instance;
     switch (kind) {
     case SLRI_FRAME_OUT:
-        return head.output.message > 0 ? head_bytes + padded(shape->reply_bytes) : 0;
+        return head.output.message > 0 && is_key_length(keys, head.output.key_bytes)
+                   ? head_bytes + padded(head.output.key_bytes) + padded(shape->reply_bytes)
+                   : 0;
     case SLRI_FRAME_DEAD:
         return head.letter.reason_bytes <= SLRI_FRAME_KEY_MAX
                    ? head_bytes + padded(head.letter.reason_bytes) + padded(shape->message_bytes)
@@ -174,11 +181,13 @@ static slr_status read_entries(const slri_frame_shape *shape, enum slri_frame_ki
                                size_t bytes, slri_frame *frame)
 {
     size_t at = 0;
+    if (kind == SLRI_FRAME_OUT && frame->head.extra > SLR_KEYS_TEXT)
+        return refuse("its kind of key is out of range");
     frame->entries = data;
     frame->bytes = bytes;
     for (uint32_t i = 0; i < frame->head.count; ++i) {
         uint32_t instance = 0;
-        size_t here = entry_bytes(shape, kind, data + at, bytes - at, &instance);
+        size_t here = entry_bytes(shape, kind, frame->head.extra, data + at, bytes - at, &instance);
         if (here == 0 || !take(&at, bytes, here))
             return refuse("an entry is cut off or out of range");
         if (instance >= shape->instances)
@@ -241,9 +250,23 @@ bool slri_frame_next_output(const slri_frame_shape *shape, const slri_frame *fra
         return false;
     const unsigned char *here = frame->entries + *at;
     memcpy(output, here, sizeof *output);
-    *bytes = here + sizeof *output;
-    *at += sizeof *output + padded(shape->reply_bytes);
+    *bytes = here + sizeof *output + padded(output->key_bytes);
+    *at += sizeof *output + padded(output->key_bytes) + padded(shape->reply_bytes);
     return true;
+}
+
+slr_key slri_frame_output_key(const slri_frame *frame, size_t at)
+{
+    const unsigned char *here = frame->entries + at;
+    slri_frame_output output;
+    uint64_t number = 0;
+    memcpy(&output, here, sizeof output);
+    here += sizeof output;
+    if (frame->head.extra == SLR_KEYS_TEXT)
+        return slr_key_text((const char *)here, output.key_bytes);
+    if (frame->head.extra == SLR_KEYS_U64)
+        memcpy(&number, here, sizeof number);
+    return slr_key_u64(number);
 }
 
 bool slri_frame_next_letter(const slri_frame_shape *shape, const slri_frame *frame, size_t *at,

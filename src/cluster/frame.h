@@ -34,7 +34,7 @@ typedef struct slri_frame_head {
     uint64_t layout;           // hash of what messages, states and replies look like
     uint64_t producer, number; // of the first message: the sender's count; else 0
     uint64_t first;
-    uint32_t count, extra; // entries; new keys of an in frame, the slr_keys of a sent one, else 0
+    uint32_t count, extra; // entries; new keys of an in frame, the slr_keys of a sent one or of outputs, else 0
 } slri_frame_head;
 
 /// What frames of a ring kernel look like.
@@ -51,11 +51,12 @@ typedef struct slri_frame_key {
     uint32_t instance, bytes;
 } slri_frame_key;
 
-/// An output, in front of its bytes, which are padded to 8.
+/// An output, in front of its key and its bytes, each padded to 8. Who reads a name knows no instance's key: so outputs
+/// of a name with keys have theirs, and head.extra is its slr_keys. In a folder they have none.
 typedef struct slri_frame_output {
     uint64_t message; // which caused it
     uint32_t instance;
-    uint16_t index, unused; // of the message's outputs, from 0; 0
+    uint16_t index, key_bytes; // of the message's outputs, from 0; of its key
 } slri_frame_output;
 
 /// A faulted message, in front of its bytes, which are padded to 8, as is the reason.
@@ -96,6 +97,8 @@ bool slri_frame_next_state(const slri_frame_shape *shape, const slri_frame *fram
                            const char **key, const void **bytes);
 bool slri_frame_next_output(const slri_frame_shape *shape, const slri_frame *frame, size_t *at,
                             slri_frame_output *output, const void **bytes);
+/// The key of the output that slri_frame_next_output began to read at `at`; {0} where the frame has no keys.
+slr_key slri_frame_output_key(const slri_frame *frame, size_t at);
 /// `*reason` has letter->reason_bytes bytes, and no zero behind them.
 bool slri_frame_next_letter(const slri_frame_shape *shape, const slri_frame *frame, size_t *at,
                             slri_frame_letter *letter, const char **reason, const void **message);

@@ -115,6 +115,12 @@ void slri_server_note_record(slr_server *server, uint64_t record, uint64_t first
 
 // ---- storing -------------------------------------------------------------------------------------------------------
 
+// Whoever receives from the server has its table of keys; whoever receives from the log has none.
+static uint32_t keys_of_outputs(const slr_server *server)
+{
+    return server->follows ? server->head.keys : 0;
+}
+
 slr_status slri_server_store(slr_server *server)
 {
     if (server->out_count == 0)
@@ -124,6 +130,7 @@ slr_status slri_server_store(slr_server *server)
     head.number = server->out_id;
     head.first = server->outputs + 1;
     head.count = server->out_count;
+    head.extra = keys_of_outputs(server);
     slri_append_part parts[] = {{&head, sizeof head}, {server->out, server->out_bytes}};
     const slri_log_engine *engine = server->log->engine;
     SLRI_TRY(slri_server_reserve(server, server->out_count)); // nothing may fail behind the append
@@ -132,12 +139,11 @@ slr_status slri_server_store(slr_server *server)
                                               : engine->append(server->log, SLRI_LOG_OUT, server->out_last, parts, 2));
     slri_server_note_record(server, ++server->out_last, head.first);
     server->out_id = slri_output_id(server->writer, server->out_last);
-    const size_t step = sizeof(slri_frame_output) + server->reply_step;
-    for (uint32_t i = 0; i < server->out_count; ++i) {
-        slri_frame_output output;
-        memcpy(&output, server->out + i * step, sizeof output);
-        slri_server_note_output(server, &output, ++server->outputs, server->out + i * step + sizeof output);
-    }
+    const slri_frame frame = {.head = head, .entries = server->out, .bytes = server->out_bytes};
+    slri_frame_output output;
+    const void *payload;
+    for (size_t at = 0; slri_frame_next_output(&server->shape, &frame, &at, &output, &payload);)
+        slri_server_note_output(server, &output, ++server->outputs, payload);
     server->out_bytes = server->out_count = server->calls.fresh = 0;
     if (told.log)
         slri_server_answer_early(server, &told);
@@ -152,6 +158,20 @@ static void compare_stored(slr_server *server, slri_mark *mark, const void *payl
         server->stats.differing++;
 }
 
+// There is room for it.
+static void add_output(slr_server *server, slri_frame_output output, const char *key, const unsigned char *payload)
+{
+    unsigned char *to = server->out + server->out_bytes;
+    const size_t bytes = sizeof output + slri_pad(output.key_bytes) + server->reply_step;
+    memset(to, 0, bytes);
+    memcpy(to, &output, sizeof output);
+    if (output.key_bytes)
+        memcpy(to + sizeof output, key, output.key_bytes);
+    memcpy(to + sizeof output + slri_pad(output.key_bytes), payload, server->shape.reply_bytes);
+    server->out_bytes += bytes;
+    server->out_count++;
+}
+
 static slr_status take_reply(slr_server *server, const slr_reply *reply, const unsigned char *payload)
 {
     uint64_t message = message_of(server, reply->correlation);
@@ -163,17 +183,16 @@ static slr_status take_reply(slr_server *server, const slr_reply *reply, const u
         compare_stored(server, mark, payload);
         return slri_server_take_answer(server, message, SLR_OK, payload);
     }
-    if (server->out_bytes + sizeof(slri_frame_output) + server->reply_step > server->out_capacity)
+    size_t key_bytes = 0;
+    const char *key = NULL;
+    if (keys_of_outputs(server))
+        key = slri_keytable_bytes(&server->keys, &server->keys.keys[reply->from.instance], &key_bytes);
+    if (server->out_bytes + sizeof(slri_frame_output) + slri_pad(key_bytes) + server->reply_step > server->out_capacity)
         SLRI_TRY(slri_server_store(server)); // where it fails, the reply is taken again
     if (server->trial.is_on)                 // another handler may have to make the same again
         mark->sum += slri_output_sum(mark->seen, payload, server->shape.reply_bytes);
-    slri_frame_output output = {message, reply->from.instance, mark->seen++, 0};
-    unsigned char *to = server->out + server->out_bytes;
-    memcpy(to, &output, sizeof output);
-    memset(to + sizeof output + server->shape.reply_bytes, 0, server->reply_step - server->shape.reply_bytes);
-    memcpy(to + sizeof output, payload, server->shape.reply_bytes);
-    server->out_bytes += sizeof output + server->reply_step;
-    server->out_count++;
+    add_output(server, (slri_frame_output){message, reply->from.instance, mark->seen++, (uint16_t)key_bytes}, key,
+               payload);
     const uint32_t answers = server->calls.answer_count;
     SLRI_TRY(slri_server_take_answer(server, message, SLR_OK, payload));
     server->calls.fresh += server->calls.answer_count - answers;

@@ -69,6 +69,11 @@ static slr_status keep_record(void *user, const slri_log_record *record)
     memcpy(part->record, record->data, record->bytes);
     const enum slri_frame_kind kind = keeping->receiver->from == SLRI_LOG_OUT ? SLRI_FRAME_OUT : SLRI_FRAME_DEAD;
     SLRI_TRY(slri_frame_read(&keeping->receiver->shape, kind, part->record, record->bytes, &part->frame));
+    if (keeping->receiver->from == SLRI_LOG_OUT && part->frame.head.extra != keeping->receiver->manifest.keys)
+        return SLRI_FAIL(INVALID,
+                         "'%s': a record of outputs has other keys than the ring kernel: a version of slipring "
+                         "before 0.2.0 may have written it",
+                         keeping->receiver->nats->name);
     part->next = record->sequence + 1;
     part->at = keeping->receiver->from == SLRI_LOG_OUT && !counts(part, record) ? part->frame.bytes : 0;
     part->taken = 0;
@@ -188,9 +193,11 @@ slr_status slr_receiver_receive(slr_receiver *receiver, slr_output *out, uint32_
     SLRI_TRY(check_call(receiver, SLRI_LOG_OUT, receiver->shape.reply_bytes, payload ? capacity : 0,
                         "slr_receiver_receive"));
     SLRI_TRY(await_entry(receiver, timeout_ns, &part));
+    const slr_key key = slri_frame_output_key(&part->frame, part->at);
     (void)slri_frame_next_output(&receiver->shape, &part->frame, &part->at, &output, &bytes);
     *out = (slr_output){.sequence = part->frame.head.first + part->taken++,
                         .message = output.message,
+                        .key = key,
                         .instance = output.instance,
                         .index = output.index,
                         .status = SLR_OK,

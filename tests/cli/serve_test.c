@@ -281,6 +281,7 @@ static void a_name_is_listed_and_copied(void **state)
     says("$S cluster restore $U --name second --from nothing 2>&1", 1, "nothing");
     says("$S cluster restore $U --name second --from copy --json", 0, "\"dead_letters\": 1");
     says("$S cluster ls $U", 0, "0/3 partitions            4 messages");
+    says("$S cluster outputs $U --name first | grep -c '\"key\": [12], \"instance\": [0-9]*, \"reply\": \"'", 0, "3\n");
     gives("$S cluster outputs $U --name first --raw > 1; $S cluster outputs $U --name second --raw | cmp - 1", 0, "");
     gives("$S cluster dead $U --name second --release | wc -l; $S cluster dead $U --name second | wc -l", 0, "1\n0\n");
     // Key 1 has had two messages; the reply is the third.
@@ -294,6 +295,26 @@ static void a_name_is_listed_and_copied(void **state)
     assert_int_equal(kill(process, SIGTERM), 0);
     is_told("STOPPING=1", NULL);
     assert_int_equal(end_of(process), 0);
+}
+
+// The keys of a text file come out as `slipring run` writes them, whatever their bytes are.
+static void outputs_name_their_keys(void **state)
+{
+    (void)state;
+    // Without keys, and keys of text.
+    write_file("some",
+               "name=$1; shift; $S serve counts.cu $U --name $name --partitions 2 $2 >$name.out 2>$name.err & pid=$!; "
+               "await \"$S cluster show $U --name $name >/dev/null\" && "
+               "$S run counts.cu $U --name $name $1 --input $name.csv && "
+               "await \"$S cluster show $U --name $name --json | grep -q messages.:.3\"; kill $pid; wait $pid\n");
+    write_file("text.csv", "bed,value\n\"a \"\"b\"\"\",0\n\xc3\xa4,0\nq\xff,0\n");
+    write_file("plain.csv", "value\n0\n0\n0\n");
+    gives("unset NOTIFY_SOCKET; set -- text '--key bed' '--keys text'; . ./some", 0, "");
+    gives("$S cluster outputs $U --name text | sed 's/.*\\(\"key.*\\), .instance.*/\\1/' | LC_ALL=C sort", 0,
+          "\"key\": \"a \\\"b\\\"\"\n\"key\": \"q\\u00ff\"\n\"key\": \"\xc3\xa4\"\n");
+    gives("unset NOTIFY_SOCKET; set -- plain '' '--keys none'; . ./some", 0, "");
+    gives("$S cluster outputs $U --name plain | grep -c instance; $S cluster outputs $U --name plain | grep -c key", 1,
+          "3\n0\n");
 }
 
 static void doctor_says_what_a_message_survives(void **state)
@@ -318,6 +339,7 @@ int main(void)
         cmocka_unit_test(a_mistake_is_named_as_it_was_typed),
         cmocka_unit_test(a_name_is_listed_and_copied),
         cmocka_unit_test(a_handler_with_two_replies_is_served),
+        cmocka_unit_test(outputs_name_their_keys),
         cmocka_unit_test(doctor_says_what_a_message_survives),
     };
     if (!nats_open(&servers, 1, NULL))

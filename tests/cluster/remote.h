@@ -230,6 +230,8 @@ static inline void expect_outputs(uint64_t messages)
     while (all < messages) {
         must(slr_receiver_receive(receiver, &output, NULL, &total, sizeof total, LONG));
         assert_int_equal(total.count, ++counts[total.key]);
+        assert_null(output.key.text);
+        assert_int_equal(output.key.number, total.key);
         all++;
     }
     refuses(slr_receiver_receive(receiver, &output, NULL, &total, sizeof total, 50000000), SLR_TIMEOUT, "no output");

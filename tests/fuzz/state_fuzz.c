@@ -59,7 +59,7 @@ static void read_bytes(struct reading *reading, const void *data, size_t bytes)
 
 static void read_entries(struct reading *reading, const slri_frame *frame)
 {
-    size_t at = 0;
+    size_t at = 0, begin = 0;
     uint32_t count = 0;
     slri_frame_state state;
     slri_frame_output output;
@@ -75,6 +75,10 @@ static void read_entries(struct reading *reading, const slri_frame *frame)
     } else if (reading->kind == SLRI_FRAME_OUT) {
         for (; slri_frame_next_output(&shape, frame, &at, &output, &bytes); ++count) {
             FUZZ_CHECK(output.instance < shape.instances && output.message > 0);
+            const slr_key text = slri_frame_output_key(frame, begin);
+            FUZZ_CHECK(text.bytes == (text.text ? output.key_bytes : 0));
+            read_bytes(reading, text.text, text.bytes);
+            begin = at;
             read_bytes(reading, bytes, shape.reply_bytes);
         }
     } else {

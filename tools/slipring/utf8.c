@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 size_t utf8_bytes(const unsigned char *at, size_t left)
 {
@@ -23,4 +25,17 @@ size_t utf8_bytes(const unsigned char *at, size_t left)
         return code >= forms[bytes - 1].least && code <= 0x10ffff && !surrogate ? bytes : 0;
     }
     return 0;
+}
+
+size_t utf8_json(const unsigned char *at, size_t left, char out[UTF8_JSON_MOST], size_t *wide)
+{
+    *wide = utf8_bytes(at, left);
+    if (*wide == 0 || *at < 0x20 || *at == 0x7f) {
+        *wide = 1;
+        return (size_t)snprintf(out, UTF8_JSON_MOST, "\\u%04x", *at);
+    }
+    const size_t quoted = *at == '"' || *at == '\\';
+    out[0] = '\\';
+    memcpy(out + quoted, at, *wide);
+    return *wide + quoted;
 }

@@ -8,6 +8,7 @@
 #include "kernel/kernel.h"
 #include "number.h"
 #include "say.h"
+#include "utf8.h"
 #include "verbs.h"
 
 #include <slipring/operate.h>
@@ -28,9 +29,9 @@ static const char show_help[] = "Usage: slipring cluster show --cluster URL --na
 static const char outputs_help[] =
     "Usage: slipring cluster outputs --cluster URL --name NAME [OPTION]...\n"
     "Writes the stored outputs of a name as JSON lines: partition, sequence, message,\n"
-    "instance, and the reply's bytes as hexadecimal digits. The instance is a number\n"
-    "within its partition. The servers store no key with an output: if readers need\n"
-    "the key, let the handler put it into its reply.\n"
+    "key, instance, and the reply's bytes as hexadecimal digits. The key is a number\n"
+    "or a text, as the senders gave it; without keys the line has none. The instance\n"
+    "is a number within its partition.\n"
     "\n" REMOTE_HELP "  --raw                writes the replies' bytes alone, one after the other\n"
     "  --follow             waits for more outputs, until SIGINT\n"
     "  --release            removes the written outputs from the servers\n"
@@ -190,14 +191,32 @@ int cluster_show(int argc, char **argv)
 enum { PAYLOAD = 1 << 16 };
 #define PATIENCE_NS 500000000ull
 
-static void write_output(const slr_output *output, uint32_t partition, const unsigned char *payload, bool raw)
+static void write_key(const slr_key *key)
 {
-    if (raw) {
+    if (key->text == NULL) {
+        printf("\"key\": %" PRIu64 ", ", key->number);
+        return;
+    }
+    fputs("\"key\": \"", stdout);
+    for (size_t at = 0, wide; at < key->bytes; at += wide) {
+        char text[UTF8_JSON_MOST];
+        fwrite(text, 1, utf8_json((const unsigned char *)key->text + at, key->bytes - at, text, &wide), stdout);
+    }
+    fputs("\", ", stdout);
+}
+
+static void write_output(const slr_output *output, uint32_t partition, const unsigned char *payload,
+                         const remote_options *options)
+{
+    if (options->raw) {
         fwrite(payload, 1, output->bytes, stdout);
         return;
     }
-    printf("{\"partition\": %u, \"sequence\": %" PRIu64 ", \"message\": %" PRIu64 ", \"instance\": %u, \"reply\": \"",
-           partition, output->sequence, output->message, output->instance);
+    printf("{\"partition\": %u, \"sequence\": %" PRIu64 ", \"message\": %" PRIu64 ", ", partition, output->sequence,
+           output->message);
+    if (options->has_keys)
+        write_key(&output->key);
+    printf("\"instance\": %u, \"reply\": \"", output->instance);
     for (uint32_t i = 0; i < output->bytes; i++)
         printf("%02x", payload[i]);
     puts("\"}");
@@ -211,7 +230,7 @@ static slr_status write_outputs(slr_receiver *receiver, const remote_options *op
         uint32_t partition;
         status = slr_receiver_receive(receiver, &output, &partition, payload, PAYLOAD, PATIENCE_NS);
         if (status == SLR_OK)
-            write_output(&output, partition, payload, options->raw);
+            write_output(&output, partition, payload, options);
         else if (status != SLR_TIMEOUT)
             return status;
         else if (fflush(stdout) != 0 || !options->follow)
@@ -234,10 +253,14 @@ int cluster_outputs(int argc, char **argv)
     if (end != -1)
         return end;
     interrupt_note();
-    slr_status status = slr_receiver_open(&options.where, &receiver);
+    slr_remote_info info;
+    slr_status status = slr_remote_get_info(&options.where, &info);
+    if (status == SLR_OK)
+        status = slr_receiver_open(&options.where, &receiver);
     interrupt_deliver();
     if (status != SLR_OK)
         return remote_option_say(status, options.where.name);
+    options.has_keys = info.keys != 0;
     unsigned char *payload = malloc(PAYLOAD);
     status = payload != NULL ? write_outputs(receiver, &options, payload) : SLR_NO_MEMORY;
     free(payload);

@@ -23,6 +23,7 @@ typedef struct remote_options {
     const char *worker, *folder, *key, *message;
     uint64_t timeout_ns;
     bool json, raw, follow, release;
+    bool has_keys; // of the name that outputs are read of
 } remote_options;
 
 /// Reads what `known` lists. `needs_name`: --cluster and --name must be there; else --cluster. -1, or an exit code.

@@ -107,23 +107,14 @@ static void put(writer *writer, const char *text)
     writer_put_text(writer, text, strlen(text));
 }
 
-// A string. What is no UTF-8 becomes a character a byte, as if it were Latin-1: keys that differ should stay so.
 static void put_string(writer *writer, const char *text, size_t bytes)
 {
     const unsigned char *at = (const unsigned char *)text, *end = at + bytes;
     writer_put(writer, '"');
     while (at < end) {
-        size_t wide = utf8_bytes(at, (size_t)(end - at));
-        char escape[8];
-        if (wide == 0 || *at < 0x20 || *at == 0x7f) {
-            snprintf(escape, sizeof escape, "\\u%04x", *at);
-            put(writer, escape);
-            wide = 1;
-        } else {
-            if (*at == '"' || *at == '\\')
-                writer_put(writer, '\\');
-            writer_put_text(writer, (const char *)at, wide);
-        }
+        size_t wide;
+        char text[UTF8_JSON_MOST];
+        writer_put_text(writer, text, utf8_json(at, (size_t)(end - at), text, &wide));
         at += wide;
     }
     writer_put(writer, '"');
