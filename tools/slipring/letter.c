@@ -2,7 +2,7 @@
 #include "letter.h"
 
 #include "json_out.h"
-#include "say.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,7 @@
 void letter_print_json(const letter *letter)
 {
     json_out out = {.to = stdout};
-    char *digits = malloc(2 * (size_t)letter->bytes + 1);
-    if (digits == NULL) {
-        say("no memory for a message of %u B", letter->bytes);
-        return;
-    }
-    digits[0] = '\0';
+    char *digits = memory_take(2 * (size_t)letter->bytes + 1, 1); // else it ends: a letter left out would not be missed
     for (uint32_t i = 0; i < letter->bytes; i++)
         snprintf(digits + 2 * (size_t)i, 3, "%02x", letter->payload[i]);
     json_out_line(&out, NULL);
