@@ -98,6 +98,35 @@ static void a_mailbox_is_too_large_by_its_depth_and_not_by_time_alone(void **sta
     assert_false(gives(a, SLR_BOTTLENECK_QUEUE_LARGE));
 }
 
+// Senders find both mailboxes full. The one that is deep holds what the handler is behind.
+static void of_one_mailbox_either_it_is_too_small_or_too_large(void **state)
+{
+    (void)state;
+    struct asked *a = make();
+    slr_timeline_depth depth = {"it", 200};
+    slr_profile_row *messages = add(a, SLR_PROFILE_MESSAGE, 1500, 30000 * MS);
+    slr_profile_row *full = add(a, SLR_PROFILE_FULL, 900, 1250 * MS);
+    messages->p50_ns = 20 * MS;
+    assert_true(gives(a, SLR_BOTTLENECK_QUEUE_SMALL)); // nobody knows its depth
+    assert_false(gives(a, SLR_BOTTLENECK_QUEUE_LARGE));
+    a->timeline.depths = &depth;
+    a->timeline.depth_count = 1;
+    assert_false(gives(a, SLR_BOTTLENECK_QUEUE_SMALL));
+    const slr_diagnosis *told = find(a, SLR_BOTTLENECK_QUEUE_LARGE);
+    assert_non_null(told);
+    assert_true(told->figure == 200 && told->limit == 64);
+    assert_non_null(strstr(told->text, "full 900 times"));
+    depth.median = 63; // a burst
+    assert_false(gives(a, SLR_BOTTLENECK_QUEUE_LARGE));
+    told = find(a, SLR_BOTTLENECK_QUEUE_SMALL);
+    assert_non_null(told);
+    assert_non_null(strstr(told->text, "held 63 messages"));
+    depth.median = 200;
+    full->name = "another"; // whose depth is not known
+    assert_true(gives(a, SLR_BOTTLENECK_QUEUE_SMALL));
+    assert_true(gives(a, SLR_BOTTLENECK_QUEUE_LARGE));
+}
+
 static void a_device_that_idles_is_named(void **state)
 {
     (void)state;
@@ -430,6 +459,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(senders_that_waited_long_or_often_are_named),
         cmocka_unit_test(a_mailbox_is_too_large_by_its_depth_and_not_by_time_alone),
+        cmocka_unit_test(of_one_mailbox_either_it_is_too_small_or_too_large),
         cmocka_unit_test(a_device_that_idles_is_named),
         cmocka_unit_test(an_idle_device_has_the_cause_that_the_hosts_time_shows),
         cmocka_unit_test(the_most_frequent_pair_that_could_be_one_is_named),

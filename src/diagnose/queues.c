@@ -1,15 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about mailboxes.
+// Rules about mailboxes. Of one ring kernel at most one of the two holds: its depth decides.
 #include "diagnose/rules.h"
 
+#include <stdio.h>
 #include <string.h>
+
+// Longer than any burst that a mailbox is for.
+#define DEEP 64
+#define OLD_NS 1000000u
+
+// False: it was not traced.
+static bool find_depth(const slr_timeline *t, const char *ring, double *median)
+{
+    for (uint32_t i = 0; i < t->depth_count; ++i)
+        if (t->depths[i].ring && strcmp(t->depths[i].ring, ring) == 0) {
+            *median = t->depths[i].median;
+            return true;
+        }
+    return false;
+}
+
+// The depth is counted: time alone would also accuse a short mailbox on a machine with much other work.
+static bool is_too_large(const struct slri_diagnosing *d, const slr_profile_row *messages, double *depth)
+{
+    return messages->kind == SLR_PROFILE_MESSAGE && messages->n >= SLRI_MANY && messages->p50_ns >= OLD_NS &&
+           find_depth(&d->timeline, messages->name, depth) && *depth >= DEEP;
+}
+
+static const slr_profile_row *row_beside(const struct slri_diagnosing *d, uint32_t kind, const slr_profile_row *of)
+{
+    for (uint32_t i = 0; i < d->rows; ++i)
+        if (d->row[i].kind == kind && strcmp(d->row[i].name, of->name) == 0 &&
+            strcmp(d->row[i].device, of->device) == 0)
+            return &d->row[i];
+    return NULL;
+}
+
+// A mailbox that is full for half of the time holds no burst, but what the handler is behind: with a longer one senders
+// wait as often, and the messages grow older.
+static bool holds_a_backlog(const struct slri_diagnosing *d, const slr_profile_row *full)
+{
+    double depth;
+    const slr_profile_row *messages = row_beside(d, SLR_PROFILE_MESSAGE, full);
+    return messages && is_too_large(d, messages, &depth);
+}
 
 void slri_rule_queue_small(struct slri_diagnosing *d)
 {
     for (uint32_t i = 0; i < d->rows; ++i) {
         const slr_profile_row *row = &d->row[i];
-        if (row->kind != SLR_PROFILE_FULL || (row->n < SLRI_MANY && 4 * row->total_ns < d->timeline.span_ns))
+        char depth_text[160] = "";
+        double depth;
+        if (row->kind != SLR_PROFILE_FULL || (row->n < SLRI_MANY && 4 * row->total_ns < d->timeline.span_ns) ||
+            holds_a_backlog(d, row))
             continue;
+        if (find_depth(&d->timeline, row->name, &depth))
+            snprintf(depth_text, sizeof depth_text,
+                     "It held %.0f messages, median; from %d on, if half of them took 1 ms, it would be too large. ",
+                     depth, DEEP);
         const struct slri_verdict verdict = {.bottleneck = SLR_BOTTLENECK_QUEUE_SMALL,
                                              .figure = (double)row->n,
                                              .limit = SLRI_MANY,
@@ -17,36 +65,25 @@ void slri_rule_queue_small(struct slri_diagnosing *d)
                                              .change = "desc.queue_size = 4096; // slr_ring_desc; or more instances"};
         slri_diagnosis_give(
             d, &verdict,
-            "Backpressure: senders found the mailbox of '%s' full %llu times and waited %.2f ms. For bursts of "
+            "Backpressure: senders found the mailbox of '%s' full %llu times and waited %.2f ms. %sFor bursts of "
             "messages, raise queue_size. Under constant load the handler is slower than the senders: use more "
             "instances or workers, or an overflow policy that drops messages.",
-            row->name, (unsigned long long)row->n, slri_milliseconds(row->total_ns));
+            row->name, (unsigned long long)row->n, slri_milliseconds(row->total_ns), depth_text);
         return; // the one with the most time: rows are in that order
     }
 }
 
-static double median_depth(const slr_timeline *t, const char *ring)
-{
-    for (uint32_t i = 0; i < t->depth_count; ++i)
-        if (t->depths[i].ring && strcmp(t->depths[i].ring, ring) == 0)
-            return t->depths[i].median;
-    return 0;
-}
-
-// Longer than any burst that a mailbox is for.
-#define DEEP 64
-#define OLD_NS 1000000u
-
-// The depth is counted: time alone would also accuse a short mailbox on a machine with much other work.
 void slri_rule_queue_large(struct slri_diagnosing *d)
 {
     for (uint32_t i = 0; i < d->rows; ++i) {
-        const slr_profile_row *row = &d->row[i];
-        if (row->kind != SLR_PROFILE_MESSAGE || row->n < SLRI_MANY || row->p50_ns < OLD_NS)
+        const slr_profile_row *row = &d->row[i], *full;
+        char full_text[96] = "";
+        double depth;
+        if (!is_too_large(d, row, &depth))
             continue;
-        double depth = median_depth(&d->timeline, row->name);
-        if (depth < DEEP)
-            continue;
+        if ((full = row_beside(d, SLR_PROFILE_FULL, row)))
+            snprintf(full_text, sizeof full_text, "Senders found it full %llu times all the same. ",
+                     (unsigned long long)full->n);
         const struct slri_verdict verdict = {.bottleneck = SLR_BOTTLENECK_QUEUE_LARGE,
                                              .figure = depth,
                                              .limit = DEEP,
@@ -55,9 +92,9 @@ void slri_rule_queue_large(struct slri_diagnosing *d)
         slri_diagnosis_give(
             d, &verdict,
             "Half of the messages to '%s' took more than %.2f ms, with %.0f messages or more in the mailbox. "
-            "A larger mailbox only makes them older. Lower queue_size, so that senders wait or are rejected, "
+            "%sA larger mailbox only makes them older. Lower queue_size, so that senders wait or are rejected, "
             "or handle more at once (instances, workers).",
-            row->name, slri_milliseconds(row->p50_ns), depth);
+            row->name, slri_milliseconds(row->p50_ns), depth, full_text);
         return;
     }
 }

@@ -343,6 +343,12 @@ static void queue_too_large(bool bad)
     send_all(bad ? 2 * MESSAGES : 8, 1, bad ? MESSAGES : 0);
 }
 
+// Senders find both full: the one holds a backlog of old messages, the other is short.
+static void full_mailbox(bool is_deep)
+{
+    send_all(is_deep ? 256 : 4, 1, 0);
+}
+
 // Each block shape is compiled by itself.
 static void compiling(bool bad)
 {
@@ -511,6 +517,7 @@ static const struct {
     {"two devices", two_devices},
     {"fragmented heap", fragmented},
     {"queue too large", queue_too_large},
+    {"full mailbox", full_mailbox},
     {"compiling", compiling},
     {"strided access", strided_access},
     {"bank conflicts", bank_conflicts},

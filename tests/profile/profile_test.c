@@ -111,6 +111,16 @@ COMPILED(accesses_apart_from_each_other_are_named, "strided access")
 COMPILED(columns_of_shared_memory_are_named, "bank conflicts")
 COMPILED(neighbours_that_branch_apart_are_named, "divergence")
 
+// Which of the two is true is the depth's to say.
+static void a_full_mailbox_is_too_small_or_too_large_and_not_both(void **state)
+{
+    (void)state;
+    advises("full mailbox", "yes");
+    holds_of_report(strstr(output, "\"queue too large\"") && !strstr(output, "\"queue too small\""));
+    advises("full mailbox", "no");
+    holds_of_report(strstr(output, "\"queue too small\"") && !strstr(output, "\"queue too large\""));
+}
+
 static uint64_t figure(const char *name)
 {
     char wanted[64];
@@ -438,6 +448,7 @@ int main(void)
         cmocka_unit_test(a_device_that_waits_for_the_host_is_named),
         cmocka_unit_test(a_heap_in_pieces_is_named),
         cmocka_unit_test(messages_that_grow_old_in_a_mailbox_are_named),
+        cmocka_unit_test(a_full_mailbox_is_too_small_or_too_large_and_not_both),
         cmocka_unit_test(kernels_that_follow_each_other_are_named),
         cmocka_unit_test(accesses_apart_from_each_other_are_named),
         cmocka_unit_test(columns_of_shared_memory_are_named),
