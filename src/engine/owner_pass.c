@@ -426,14 +426,25 @@ static bool sum_ticks(const struct slri_relaunch *relaunch, const struct slri_re
     return relaunch->has_ticks;
 }
 
-// Each part has the share of the dispatch's time that it has of its messages.
-static void observe_part(const struct slri_relaunch *relaunch, const struct slri_relaunch_part *part, slr_status status)
+// When `messages` of the dispatch's are behind, if each took as long as the others.
+static uint64_t behind_ns(const struct slri_relaunch *relaunch, uint32_t messages)
+{
+    return (uint64_t)((double)relaunch->took_ns * messages / relaunch->messages);
+}
+
+// Each part has the share of the dispatch's time that it has of its messages, and `before` of these come before it: so
+// all parts together fill the dispatch, and none counts twice.
+static void observe_part(const struct slri_relaunch *relaunch, const struct slri_relaunch_part *part, uint32_t before,
+                         slr_status status)
 {
     if (relaunch->took_ns == 0 || part->ready == 0)
         return;
-    uint64_t share_ns = (uint64_t)((double)relaunch->took_ns * part->ready / relaunch->messages), ns;
+    uint64_t from_ns = behind_ns(relaunch, before), share_ns = behind_ns(relaunch, before + part->ready) - from_ns, ns;
     bool known = status == SLR_OK && sum_ticks(relaunch, part, &ns);
-    const struct slri_batch_seen batch = {relaunch->began_ns, share_ns, known ? ns : share_ns, part->ready, 0};
+    const struct slri_batch_seen batch = {.begin_ns = relaunch->began_ns + from_ns,
+                                          .duration_ns = share_ns,
+                                          .handlers_ns = known ? ns : share_ns,
+                                          .messages = part->ready};
     slri_observe_batch(part->shard, &batch);
 }
 
@@ -452,8 +463,8 @@ static void settle_part(const struct slri_relaunch_part *part, slr_status status
 static void end_dispatch(struct slri_relaunch *relaunch)
 {
     slr_status status = slri_relaunch_end(relaunch);
-    for (uint32_t i = 0; i < relaunch->parts; ++i) {
-        observe_part(relaunch, &relaunch->part[i], status);
+    for (uint32_t i = 0, before = 0; i < relaunch->parts; before += relaunch->part[i++].ready) {
+        observe_part(relaunch, &relaunch->part[i], before, status);
         settle_part(&relaunch->part[i], status);
     }
     relaunch->parts = relaunch->messages = relaunch->chains = 0;

@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 
+#include <unistd.h>
+
 enum { MESSAGES = 300 };
 
 static const char source[] = "struct m { unsigned value; };\n"
@@ -111,6 +113,99 @@ static void dispatches_count_the_time_in_their_handlers_and_their_own(void **sta
     tear_down(&rig);
 }
 
+// ---- the parts of a dispatch ---------------------------------------------------------------------------------------
+
+enum { INSTANCES = 32, ROUNDS = 20, MOST_SLICES = 4096 };
+
+static uint64_t ns_behind(const char *line, const char *member)
+{
+    const char *at = strstr(line, member);
+    return at ? (uint64_t)(strtod(at + strlen(member), NULL) * 1000 + 0.5) : 0;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+// The time in which at least one slice of a batch is open. `sum`: of all of them.
+static uint64_t busy_ns(const char *path, uint64_t *sum, uint32_t *slices)
+{
+    static uint64_t slice[MOST_SLICES][2]; // begin, duration
+    static char line[4096];
+    uint64_t busy = 0, seen = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (*sum = *slices = 0; fgets(line, sizeof line, file);) {
+        if (!strstr(line, "\"cat\":\"batch\""))
+            continue;
+        assert_true(*slices < MOST_SLICES);
+        slice[*slices][0] = ns_behind(line, "\"ts\":");
+        slice[*slices][1] = ns_behind(line, "\"dur\":");
+        *sum += slice[(*slices)++][1];
+    }
+    fclose(file);
+    qsort(slice, *slices, sizeof *slice, by_begin);
+    for (uint32_t i = 0; i < *slices; ++i) {
+        uint64_t from = slice[i][0] > seen ? slice[i][0] : seen, to = slice[i][0] + slice[i][1];
+        busy += to > from ? to - from : 0;
+        seen = to > seen ? to : seen;
+    }
+    return busy;
+}
+
+// A dispatch has messages of many shards, and the trace a slice of each: the device is busy as long as the dispatch is.
+static void the_parts_of_a_dispatch_together_are_as_long_as_it(void **state)
+{
+    (void)state;
+    if (SANITIZED || !is_here("opencl:0"))
+        skip();
+    slr_device *device;
+    slr_port *port;
+    slr_address to[INSTANCES];
+    char path[] = "/tmp/slipring-parts-XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    must(slr_device_open("opencl:0?ring=relaunch", NULL, &device));
+    struct rig rig = {.device = device};
+    slr_ring_desc desc = SLR_RING_DESC_INIT;
+    must(slr_program_from_text(device, "add.cu", source, NULL, &rig.program));
+    desc.program = rig.program;
+    desc.instances = INSTANCES;
+    must(slr_ring_create(device, &desc, &rig.ring));
+    must(slr_ring_launch(rig.ring));
+    for (uint32_t i = 0; i < INSTANCES; ++i)
+        must(slr_ring_get_address(rig.ring, i, &to[i]));
+    must(slr_port_open(device, &port));
+    slr_profile_clear();
+    must(slr_profile_start());
+    must(slr_trace_start(path, NULL));
+    for (uint32_t round = 0; round < ROUNDS; ++round) { // all are there before the first is handled
+        uint32_t one = 1, sum;
+        slr_reply reply;
+        for (uint32_t i = 0; i < INSTANCES; ++i)
+            must(slr_send(port, to[i], &one, sizeof one, LONG));
+        if (round == 0)
+            must(slr_ring_activate(rig.ring, LONG));
+        for (uint32_t i = 0; i < INSTANCES; ++i)
+            must(slr_receive(port, &reply, &sum, sizeof sum, LONG));
+    }
+    slr_port_close(port);
+    finish(&rig);
+    slr_profile_stop();
+    must(slr_trace_stop(NULL));
+    uint64_t sum_ns;
+    uint32_t slices;
+    uint64_t all_ns = busy_ns(path, &sum_ns, &slices), owner_ns = row_of(SLR_PROFILE_OWNER, "dispatches").total_ns;
+    unlink(path);
+    assert_in_range(slices, 2 * ROUNDS, INSTANCES * ROUNDS);       // dispatches had several parts
+    assert_in_range(sum_ns, owner_ns - slices, owner_ns + slices); // the file's times are rounded
+    assert_in_range(all_ns, owner_ns - slices * 2, owner_ns + slices * 2);
+    tear_down(&rig);
+}
+
 static void persistent_groups_count_it_by_the_devices_clock(void **state)
 {
     (void)state;
@@ -198,3 +293,4 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+        cmocka_unit_test(the_parts_of_a_dispatch_together_are_as_long_as_it),
