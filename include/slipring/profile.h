@@ -52,7 +52,10 @@ enum {
     SLR_PROFILE_KEPT_OUT,
     /// Batches of a persistent ring kernel that are missing in the rows of batches and owners, because there was no
     /// room to record them (slr_ring_stats.records_dropped); the row has n, but no times.
-    SLR_PROFILE_MISSING
+    SLR_PROFILE_MISSING,
+    /// Messages of a persistent ring kernel on a device where a persistent kernel cannot read a clock; the row has n,
+    /// but no times. Such a ring kernel has no rows of batches, owners and timed messages.
+    SLR_PROFILE_UNTIMED
 };
 
 /// The enum says how accurate a kernel's counts of bytes and operations are. Before a launch, slipring interprets the

@@ -31,6 +31,7 @@ static const struct slri_hooks hooks = {
     .observe_launch = slri_note_launch,
     .observe_memory = slri_note_memory,
     .observe_message = slri_note_message,
+    .observe_messages = slri_note_messages,
     .observe_batch = slri_note_batch,
     .observe_handled = slri_note_handled,
     .observe_reply = slri_note_reply,

@@ -21,6 +21,42 @@ void slri_histogram_merge(struct slri_histogram *into, const struct slri_histogr
     into->least_inverted = least_inverted > into->least_inverted ? least_inverted : into->least_inverted;
 }
 
+static void raise_to(uint64_t *word, uint64_t value)
+{
+    if (value > *word)
+        __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+// Relaxed, as above: what is in its bucket and not in the other words yet is told of there the next time.
+void slri_histogram_tell(struct slri_histogram *into, const struct slri_histogram *now, struct slri_histogram *told)
+{
+    uint64_t sum = __atomic_load_n(&now->sum, __ATOMIC_RELAXED), most = __atomic_load_n(&now->most, __ATOMIC_RELAXED);
+    uint64_t least_inverted = __atomic_load_n(&now->least_inverted, __ATOMIC_RELAXED);
+    uint32_t first = HG_BUCKETS, last = 0;
+    // No value lies outside these: the histogram is 30 KiB, and its values mostly lie in a few powers of two.
+    for (uint32_t i = hg_bucket(~least_inverted), end = hg_bucket(most); i <= end; ++i) {
+        uint64_t count = __atomic_load_n(&now->bucket[i], __ATOMIC_RELAXED), more = count - told->bucket[i];
+        if (more == 0)
+            continue;
+        told->bucket[i] = count;
+        first = first < i ? first : i;
+        last = i;
+        if (into)
+            __atomic_store_n(&into->bucket[i], into->bucket[i] + more, __ATOMIC_RELAXED);
+    }
+    if (into)
+        __atomic_store_n(&into->sum, into->sum + (sum - told->sum), __ATOMIC_RELAXED);
+    if (into && first != HG_BUCKETS) {
+        uint64_t least = slri_histogram_first(first), greatest = slri_histogram_last(last);
+        raise_to(&into->most, most > told->most || greatest > most ? most : greatest);
+        raise_to(&into->least_inverted,
+                 least_inverted > told->least_inverted || ~least > least_inverted ? least_inverted : ~least);
+    }
+    told->sum = sum;
+    told->most = most;
+    told->least_inverted = least_inverted;
+}
+
 uint64_t slri_histogram_first(uint32_t bucket)
 {
     uint32_t half = 1u << HG_BITS;

@@ -33,6 +33,11 @@ static inline void slri_histogram_add(struct slri_histogram *h, uint64_t value)
 /// Adds what `from` holds by now to `into`, which is the caller's own.
 void slri_histogram_merge(struct slri_histogram *into, const struct slri_histogram *from);
 
+/// Adds what `now` holds by now and `told` does not, to `into`, whose one writer the caller is; NULL: to none. Behind
+/// it `told`, which only the caller uses, holds that, too. `now` only grows. The smallest and the largest value are
+/// exact where they are new in `now`, and else within 1/64.
+void slri_histogram_tell(struct slri_histogram *into, const struct slri_histogram *now, struct slri_histogram *told);
+
 /// The values that a bucket stands for: from the first to the last, both included.
 uint64_t slri_histogram_first(uint32_t bucket);
 uint64_t slri_histogram_last(uint32_t bucket);

@@ -112,6 +112,35 @@ static void quantiles_are_those_of_a_sorted_list_within_the_promised_error(void 
     assert_true(slri_histogram_quantile(&h.one, 0) >= values[0]);
 }
 
+// What was there before is not told; what is told twice is there once.
+static void only_what_is_new_is_told(void **state)
+{
+    (void)state;
+    static struct slri_histogram told;
+    memset(&h, 0, sizeof h);
+    memset(&told, 0, sizeof told);
+    slri_histogram_tell(&h.other, &h.one, &told);
+    assert_int_equal(slri_histogram_count(&h.other), 0);
+    slri_histogram_add(&h.one, 5000);
+    slri_histogram_add(&h.one, 1000000);
+    slri_histogram_tell(NULL, &h.one, &told);
+    slri_histogram_add(&h.one, 70000); // between the two
+    slri_histogram_tell(&h.other, &h.one, &told);
+    slri_histogram_tell(&h.other, &h.one, &told);
+    assert_int_equal(slri_histogram_count(&h.other), 1);
+    assert_int_equal(h.other.sum, 70000);
+    assert_true(distance(slri_histogram_least(&h.other), 70000) <= 70000 / 64);
+    assert_true(distance(h.other.most, 70000) <= 70000 / 64);
+    slri_histogram_add(&h.one, 3);
+    slri_histogram_add(&h.one, 2000001);
+    slri_histogram_tell(&h.other, &h.one, &told);
+    assert_int_equal(slri_histogram_count(&h.other), 3);
+    assert_int_equal(slri_histogram_least(&h.other), 3);
+    assert_int_equal(h.other.most, 2000001);
+    assert_int_equal(h.other.sum, 2070004);
+    assert_memory_equal(&told, &h.one, sizeof told);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +149,7 @@ int main(void)
         cmocka_unit_test(empty_one_gives_zeros),
         cmocka_unit_test(single_value_is_every_quantile_exactly),
         cmocka_unit_test(quantiles_are_those_of_a_sorted_list_within_the_promised_error),
+        cmocka_unit_test(only_what_is_new_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

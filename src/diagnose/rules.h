@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #define SLRI_MANY 100u
-enum { SLRI_INSPECTED = 4, SLRI_ROW_KINDS = SLR_PROFILE_MISSING + 1 };
+enum { SLRI_INSPECTED = 4, SLRI_ROW_KINDS = SLR_PROFILE_UNTIMED + 1 };
 
 struct slri_total {
     uint64_t n, total_ns, bytes;

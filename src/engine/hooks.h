@@ -42,6 +42,8 @@ struct slri_hooks {
                                                       const uint32_t *block, const struct slri_bound *bound);
     void (*observe_memory)(slr_heap *heap, const slr_memory_event *event);
     void (*observe_message)(const struct slri_shard *shard, uint64_t duration_ns);
+    void (*observe_messages)(const struct slri_shard *shard, const struct slri_histogram *now,
+                             struct slri_histogram *told);
     void (*observe_batch)(struct slri_shard *shard, const struct slri_batch_seen *batch);
     void (*observe_handled)(struct slri_shard *shard, uint64_t begin, uint32_t messages);
     void (*observe_reply)(slr_address to, uint64_t begin);

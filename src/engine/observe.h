@@ -71,12 +71,21 @@ static inline void slri_observe_message(const struct slri_shard *shard, uint64_t
     slri_hooks()->observe_message(shard, duration_ns);
 }
 
+// Timed messages of the shard are done, which a group of a persistent kernel has counted: those that `now` has and
+// `told` has not, which then has them, too. By the poller.
+static inline void slri_observe_messages(const struct slri_shard *shard, const struct slri_histogram *now,
+                                         struct slri_histogram *told)
+{
+    slri_hooks()->observe_messages(shard, now, told);
+}
+
 // A batch of the shard has been handled. By the owner, or by the poller for it.
 struct slri_batch_seen {
     uint64_t begin_ns, duration_ns; // by the clock of slri_tick_ns: how long its owner had to do with it
     uint64_t handlers_ns;           // the sum of its handlers' times; the duration, where nobody measures them apart
     uint32_t messages;
     uint32_t missing; // not 0: so many batches for which there was no room, and of which nothing else is known
+    uint32_t untimed; // not 0: so many messages, of which nobody knows the times
 };
 static inline void slri_observe_batch(struct slri_shard *shard, const struct slri_batch_seen *batch)
 {

@@ -162,16 +162,22 @@ static void forget(struct slri_resident *resident, struct slri_resident_record *
 }
 
 // Retired is what changes with every batch that is published, and behind its replies: the sum of its two parts.
-static bool tell_published(struct slri_resident_record *record)
+static uint32_t count_retired(const struct slri_shard *shard)
+{
+    uint32_t *S = shard->shared, owner = mb_owner(S, shard->number);
+    return MB_ACQUIRE(owner + MB_RETIRED) + MB_ACQUIRE(owner + MB_GRANTED_RETIRED);
+}
+
+static bool tell_published(const struct slri_resident *resident, struct slri_resident_record *record)
 {
     struct slri_shard *shard = record->shard;
-    uint32_t *S = shard->shared, owner = mb_owner(S, shard->number);
-    uint32_t retired = MB_ACQUIRE(owner + MB_RETIRED) + MB_ACQUIRE(owner + MB_GRANTED_RETIRED);
+    uint32_t retired = count_retired(shard);
     if (shard->route.passage)
         shard->relay->passed_on(shard);
     if (retired == record->retired)
         return false;
-    record->retired = retired;
+    slri_resident_count_untimed(resident, shard, retired - record->counted);
+    record->retired = record->counted = retired;
     shard->calls.published(shard, SLRI_ALL_PORTS);
     return true;
 }
@@ -200,7 +206,7 @@ static void watch(struct slri_resident *resident, uint32_t i)
     uint32_t *S = shard->shared;
     bool left = acquire(&entry->left) != 0;
     uint32_t faulted = acquire(&entry->faulted);
-    tell_published(record);
+    tell_published(resident, record);
     slri_resident_drain(resident, i, left);
     if (faulted != entry->judged) {
         for (uint32_t n = entry->judged; n != faulted; ++n) // more than one where a call of many messages has faulted
@@ -291,7 +297,8 @@ static void adopt(struct slri_resident *resident)
         uint32_t i = 0;
         while (resident->record[i].shard) // slri_resident_start has counted: there is one
             ++i;
-        resident->record[i] = (struct slri_resident_record){.shard = shard, .fresh = true, .awake = true};
+        resident->record[i] = (struct slri_resident_record){
+            .shard = shard, .counted = count_retired(shard), .fresh = true, .awake = true};
         shard = next;
     }
 }
@@ -331,7 +338,7 @@ static void lose(struct slri_resident *resident, bool had_run, const char *why)
         if (!record->shard)
             continue;
         record->shard->relay->lost(record->shard);
-        tell_published(record);
+        tell_published(resident, record);
         record->awake = true;
         record->shard->calls.lost(record->shard, why);
     }

@@ -68,11 +68,13 @@ void slri_resident_ask_to_end(struct slri_resident *resident);
 void slri_resident_recover(struct slri_shard *shard);
 
 // resident_trace.c: what groups tell the profiler and the trace. By the poller.
-// Before a launch: whether it keeps records, and where a shard's go.
+// Before a launch: whether it keeps records, and where a shard's go. Behind slri_resident_observe.
 void slri_resident_observe(struct slri_resident *resident);
 uint64_t slri_resident_records(struct slri_resident *resident, uint32_t i);
 // Reads what there is of a shard's; the last time behind all that the launch did.
 void slri_resident_drain(struct slri_resident *resident, uint32_t i, bool is_last);
+// Where the group has no clock: so many messages are done with.
+void slri_resident_count_untimed(const struct slri_resident *resident, struct slri_shard *shard, uint32_t messages);
 void slri_resident_forget_records(struct slri_resident *resident, uint32_t i);
 
 // resident_clock.c: the device's clock beside the host's. By the poller.
@@ -124,9 +126,13 @@ struct slri_resident {
     struct slri_resident_record {
         struct slri_shard *shard;
         uint32_t retired, answer;
+        uint32_t counted; // as `retired`, and what was retired before it came
         bool fresh, awake;
         struct slri_resident_record_of_batch *records; // NULL: none are kept
         uint32_t dropped;                              // of them, as was last seen
+        // Of the timed messages, what the profiler knows; NULL: not timed, not watched, or no memory.
+        struct slri_histogram *told;
+        uint64_t tell_ns; // when it is told the next time
     } record[SLRI_RESIDENT_SHARDS];
 };
 

@@ -34,6 +34,7 @@ const struct slri_launch_count *slri_note_launch(slr_kernel *kernel, const uint3
                                                  const struct slri_bound *bound);
 void slri_note_memory(slr_heap *heap, const slr_memory_event *event);
 void slri_note_message(const struct slri_shard *shard, uint64_t duration_ns);
+void slri_note_messages(const struct slri_shard *shard, const struct slri_histogram *now, struct slri_histogram *told);
 void slri_note_batch(struct slri_shard *shard, const struct slri_batch_seen *batch);
 void slri_note_handled(struct slri_shard *shard, uint64_t begin, uint32_t messages);
 void slri_note_reply(slr_address to, uint64_t begin);

@@ -86,6 +86,7 @@ const char *slr_profile_kind_name(uint32_t kind)
         [SLR_PROFILE_ALGORITHM] = "algorithm",
         [SLR_PROFILE_KEPT_OUT] = "kept out",
         [SLR_PROFILE_MISSING] = "missing",
+        [SLR_PROFILE_UNTIMED] = "untimed",
     };
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }

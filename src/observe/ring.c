@@ -66,6 +66,18 @@ void slri_note_message(const struct slri_shard *shard, uint64_t duration_ns)
         trace_messages(own, shard->ring, shard->shared, duration_ns);
 }
 
+// Their spans are not known, so the trace has none of them.
+void slri_note_messages(const struct slri_shard *shard, const struct slri_histogram *now, struct slri_histogram *told)
+{
+    uint32_t watchers = __atomic_load_n(&slri_observed, __ATOMIC_ACQUIRE); // as slri_is_observed
+    struct slri_own *own = watchers & SLRI_OBSERVE_PROFILE && shard->ring ? slri_own() : NULL;
+    struct slri_row *row = own ? row_of(shard->ring, SLR_PROFILE_MESSAGE) : NULL;
+    if (row)
+        slri_row_tell(row, own, now, told);
+    else
+        slri_histogram_tell(NULL, now, told);
+}
+
 // Batches of one shard follow one another; those of several overlap.
 static uint32_t track_of_shard(struct slri_shard *shard)
 {
@@ -152,11 +164,11 @@ static void count_batch(struct slri_shard *shard, struct slri_own *own, const st
 }
 
 // A sample each, so that the row's n is their number.
-static void count_missing(const struct slri_shard *shard, struct slri_own *own, uint32_t batches)
+static void count_without_times(const struct slri_shard *shard, struct slri_own *own, uint32_t kind, uint32_t count)
 {
     const struct slri_sample one = {0};
-    struct slri_row *row = row_of(shard->ring, SLR_PROFILE_MISSING);
-    for (uint32_t i = 0; row && i < batches; ++i)
+    struct slri_row *row = row_of(shard->ring, kind);
+    for (uint32_t i = 0; row && i < count; ++i)
         slri_row_add(row, own, &one);
 }
 
@@ -166,9 +178,11 @@ void slri_note_batch(struct slri_shard *shard, const struct slri_batch_seen *bat
     struct slri_own *own = slri_own();
     if (!own || !shard->ring)
         return;
-    if (batch->missing != 0) {
-        if (watchers & SLRI_OBSERVE_PROFILE)
-            count_missing(shard, own, batch->missing);
+    if (batch->missing != 0 || batch->untimed != 0) {
+        if (watchers & SLRI_OBSERVE_PROFILE && batch->missing != 0)
+            count_without_times(shard, own, SLR_PROFILE_MISSING, batch->missing);
+        if (watchers & SLRI_OBSERVE_PROFILE && batch->untimed != 0)
+            count_without_times(shard, own, SLR_PROFILE_UNTIMED, batch->untimed);
         return;
     }
     if (watchers & SLRI_OBSERVE_PROFILE)
@@ -188,7 +202,8 @@ void slri_note_batch(struct slri_shard *shard, const struct slri_batch_seen *bat
 void slri_note_handled(struct slri_shard *shard, uint64_t begin, uint32_t messages)
 {
     uint64_t end = slri_tick(), ns = end > begin ? slri_ticks_ns(end - begin) : 0;
-    const struct slri_batch_seen batch = {slri_tick_time_ns(begin), ns, ns, messages, 0};
+    const struct slri_batch_seen batch = {
+        .begin_ns = slri_tick_time_ns(begin), .duration_ns = ns, .handlers_ns = ns, .messages = messages};
     slri_note_batch(shard, &batch);
 }
 

@@ -59,7 +59,7 @@ struct slri_row *slri_row(uint32_t kind, uint32_t name, uint32_t device, uint64_
     if (row)
         return row;
     slri_mutex_lock(&lock);
-    if (rows >= SLRI_ROWS - SLR_PROFILE_MISSING) { // one of each kind is left; that is the last one
+    if (rows >= SLRI_ROWS - SLR_PROFILE_UNTIMED) { // one of each kind is left; that is the last one
         name = slri_name("(others)");
         device = 0;
         source = 0;
@@ -119,16 +119,35 @@ static struct slri_row_part *make_part(struct slri_row *row, uint32_t slot)
     return other;
 }
 
-void slri_row_add_slowly(struct slri_row *row, const struct slri_own *own, const struct slri_sample *sample)
+// Its one writer's until the lock is given back; NULL: no memory.
+static struct slri_row_part *take_part(struct slri_row *row, const struct slri_own *own)
 {
     struct slri_row_part *part = __atomic_load_n(&row->part[own->slot], __ATOMIC_ACQUIRE); // it was empty
     if (!part && !(part = make_part(row, own->slot)))
-        return;
+        return NULL;
     slri_lock_take(&part->lock);
     uint32_t now = __atomic_load_n(&slri_row_generation, __ATOMIC_RELAXED); // a number
     if (part->generation != now)
         empty(part, now);
+    return part;
+}
+
+void slri_row_add_slowly(struct slri_row *row, const struct slri_own *own, const struct slri_sample *sample)
+{
+    struct slri_row_part *part = take_part(row, own);
+    if (!part)
+        return;
     slri_row_part_add(part, sample);
+    slri_lock_give(&part->lock);
+}
+
+void slri_row_tell(struct slri_row *row, const struct slri_own *own, const struct slri_histogram *now,
+                   struct slri_histogram *told)
+{
+    struct slri_row_part *part = take_part(row, own);
+    if (!part)
+        return;
+    slri_histogram_tell(&part->time, now, told);
     slri_lock_give(&part->lock);
 }
 

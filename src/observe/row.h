@@ -60,6 +60,10 @@ static inline void slri_row_part_add(struct slri_row_part *part, const struct sl
         __atomic_store_n(&part->pinned_bytes, part->pinned_bytes + sample->bytes, __ATOMIC_RELAXED);
 }
 
+// Many things that somebody else has timed: what `now` holds and `told` does not (slri_histogram_tell).
+void slri_row_tell(struct slri_row *row, const struct slri_own *own, const struct slri_histogram *now,
+                   struct slri_histogram *told);
+
 // Also where there is no part yet, or one that several threads share.
 void slri_row_add_slowly(struct slri_row *row, const struct slri_own *own, const struct slri_sample *sample);
 

@@ -236,8 +236,17 @@ static void persistent_groups_count_it_by_the_devices_clock(void **state)
         check_rows(&rig, "group 0", calls, all_ns);
         assert_in_range(latency.count, 1, calls);
         assert_true(latency.mean_ns <= all_ns + latency.off_ns);
+        slr_profile_row messages = row_of(SLR_PROFILE_MESSAGE, "add"); // the same times
+        assert_int_equal(messages.n, latency.count);
+        assert_int_equal(messages.mean_ns, latency.mean_ns);
+        assert_int_equal(messages.min_ns, latency.min_ns);
+        assert_int_equal(messages.max_ns, latency.max_ns);
+        assert_int_equal(messages.p50_ns, latency.p50_ns);
+        assert_int_equal(messages.p99_ns, latency.p99_ns);
     } else {
         assert_int_equal(row_of(SLR_PROFILE_BATCH, "add").n, 0);
+        assert_int_equal(row_of(SLR_PROFILE_MESSAGE, "add").n, 0);
+        assert_int_equal(row_of(SLR_PROFILE_UNTIMED, "add").n, calls);
     }
     tear_down(&rig);
 }
@@ -289,8 +298,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(drivers_compiling_at_a_first_launch_is_no_kernel_time),
         cmocka_unit_test(dispatches_count_the_time_in_their_handlers_and_their_own),
+        cmocka_unit_test(the_parts_of_a_dispatch_together_are_as_long_as_it),
         cmocka_unit_test(persistent_groups_count_it_by_the_devices_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-        cmocka_unit_test(the_parts_of_a_dispatch_together_are_as_long_as_it),

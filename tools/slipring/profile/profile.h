@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-enum { PROFILE_BINS = 160, PROFILE_KINDS = SLR_PROFILE_MISSING + 1, PROFILE_DEPTHS = 64, PROFILE_PAIRS = 64 };
+enum { PROFILE_BINS = 160, PROFILE_KINDS = SLR_PROFILE_UNTIMED + 1, PROFILE_DEPTHS = 64, PROFILE_PAIRS = 64 };
 
 typedef struct profile_total {
     uint64_t n, total_ns, bytes;

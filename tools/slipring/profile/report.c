@@ -162,6 +162,15 @@ static void print_missing(const profile *p)
                     p->rows[i].name, p->rows[i].device, (unsigned long long)p->rows[i].n);
 }
 
+static void print_untimed(const profile *p)
+{
+    for (size_t i = 0; i < p->row_count; i++)
+        if (p->rows[i].kind == SLR_PROFILE_UNTIMED)
+            say_out("%s on %s: %llu messages without times, because a persistent kernel on this device cannot "
+                    "read a clock\n",
+                    p->rows[i].name, p->rows[i].device, (unsigned long long)p->rows[i].n);
+}
+
 static void print_owners(const profile *p)
 {
     for (size_t i = 0; i < p->row_count; i++)
@@ -174,7 +183,7 @@ static void print_owners(const profile *p)
 static bool is_elsewhere(uint32_t kind)
 {
     return kind == SLR_PROFILE_KERNEL || kind == SLR_PROFILE_BATCH || kind == SLR_PROFILE_OWNER ||
-           kind == SLR_PROFILE_CALLER || kind == SLR_PROFILE_MISSING;
+           kind == SLR_PROFILE_CALLER || kind == SLR_PROFILE_MISSING || kind == SLR_PROFILE_UNTIMED;
 }
 
 static void print_head_of_others(const profile *p)
@@ -340,6 +349,7 @@ void profile_print(const profile *p, const char *command, int exit_code, double 
         print_kernels(p);
         print_rings(p);
         print_missing(p);
+        print_untimed(p);
         print_owners(p);
     }
     if (all) {
