@@ -33,7 +33,8 @@ static void put(slr_metrics *out, const char *name, uint64_t value)
 static bool read_number(const char *folder, const char *name, uint64_t *out)
 {
     char path[PATH];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH) // another file's name, cut off
+        return false;
     FILE *file = fopen(path, "re");
     bool fine = file && fscanf(file, "%" SCNu64, out) == 1;
     if (file)

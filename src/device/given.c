@@ -38,13 +38,19 @@ static uint32_t part_of(uint32_t index, uint32_t *at)
 }
 
 // `number` comes from a message, and may be anything. Acquire: the entry, as it was made.
+// Of a number that was given out.
+static struct entry *entry_at(const struct slri_given *given, uint32_t number)
+{
+    uint32_t at, part = part_of(number - 1, &at);
+    return &given->part[part][at];
+}
+
 static struct entry *entry_of(const slr_device *device, uint32_t number)
 {
     const struct slri_given *given = __atomic_load_n(&device->given, __ATOMIC_ACQUIRE);
     if (!given || number == 0 || number > __atomic_load_n(&given->entries, __ATOMIC_ACQUIRE))
         return NULL;
-    uint32_t at, part = part_of(number - 1, &at);
-    return &given->part[part][at];
+    return entry_at(given, number);
 }
 
 // ---- making --------------------------------------------------------------------------------------------------------
@@ -159,7 +165,7 @@ slr_status slri_given_note(slr_buffer *buffer, slr_slice *out)
 void slri_given_forget(slr_buffer *buffer)
 {
     struct slri_given *given = buffer->device->given;
-    struct entry *entry = entry_of(buffer->device, buffer->given);
+    struct entry *entry = entry_at(given, buffer->given);
     slri_mutex_lock(&given->lock);
     // Slices that still name it are of a turn that is over. One exchange: an owner that has passed it on may look
     // still.

@@ -150,8 +150,8 @@ slr_status slri_cl_code_load(void *device, const struct slri_code_text *text, co
     const struct slri_cl_text words = words_of(text);
     const unsigned char *binary = (const unsigned char *)blob->bytes;
     int32_t each = 0, error = 0;
-    slri_cl_program built, program = opencl->cl->CreateProgramWithBinary(opencl->context, 1, &opencl->id, &blob->count,
-                                                                         &binary, &each, &error);
+    slri_cl_program built = NULL, program = opencl->cl->CreateProgramWithBinary(opencl->context, 1, &opencl->id,
+                                                                                &blob->count, &binary, &each, &error);
     if (!program || build(opencl, &words, program, &built) != SLR_OK)
         return SLRI_FAIL(UNSUPPORTED, "%s: the driver did not accept the cached binary", text->name);
     *loaded = built;

@@ -70,7 +70,7 @@ static void destroy_stream(struct slri_opencl *opencl, struct slri_cl_stream *st
 
 slr_status slri_cl_queue_create(void *device, uint32_t priority, void **queue)
 {
-    struct slri_cl_stream *stream;
+    struct slri_cl_stream *stream = NULL;
     SLRI_TRY(create_stream(device, priority, &stream));
     *queue = stream;
     return SLR_OK;
@@ -309,7 +309,7 @@ slr_status slri_cl_encode(void *device, void *queue, const struct slri_command *
 slr_status slri_cl_zero_at_once(struct slri_opencl *opencl, void *memory, uint64_t bytes)
 {
     const struct slri_command zero = {.op = SLRI_FILL, .fill = {memory, bytes, 1, {0}}};
-    struct slri_cl_stream *stream;
+    struct slri_cl_stream *stream = NULL;
     SLRI_TRY(slri_cl_check_lost(opencl));
     SLRI_TRY(create_stream(opencl, SLR_DEFAULT_PRIORITY, &stream));
     slr_status status = fill(opencl, stream, &zero);

@@ -161,7 +161,7 @@ static bool measure_size(many *many, uint32_t count, double figures[FIGURES])
     many->ring = memory_take(count, sizeof *many->ring);
     many->at = memory_take(count, sizeof *many->at);
     for (uint32_t i = 0; i < rounds && fine && many->why[0] == '\0'; i++) {
-        double one[FIGURES];
+        double one[FIGURES] = {0};
         fine = one_round(many, one);
         for (unsigned k = 0; k < FIGURES; k++)
             all[k][i] = one[k];
