@@ -85,7 +85,9 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "the two cores is measured before and after each pair; a pair in which it changed\n"
                            "by more than half is discarded. Value, floor and ratio are medians over the\n"
                            "pairs kept, at least 15. The ratio is the median of the pairs' ratios, which can\n"
-                           "differ from the quotient of the two medians. Two cores are required. After a\n"
+                           "differ from the quotient of the two medians. 'claims' says of each figure which\n"
+                           "of these it is; in --json: pairs, value_is, floor_is, ratio_is, and claim_figure,\n"
+                           "which is the figure that decides. Two cores are required. After a\n"
                            "failure the other rows still run, and the exit code is 1.\n";
 
 static const struct benchmark {
@@ -220,6 +222,26 @@ static bool is_gpu(const bench *bench)
     return strcmp(bench->info.backend, "cuda") == 0 || strcmp(bench->info.backend, "hip") == 0;
 }
 
+// What a claim's figures are. Of what was measured in no pairs the method says what the value is.
+static void put_claim(const bench *bench, const bench_row *row)
+{
+    json_out *out = bench->json;
+    const bool has_floor = row->floor > 0;
+    char judged[CLAIMS_VERDICT_BYTES];
+    claims_judge(row, is_gpu(bench), judged);
+    json_out_text(out, "claim", row->claim);
+    json_out_integer(out, "pairs", row->pairs);
+    json_out_text(out, "value_is", row->pairs != 0 ? "median of the pairs' values" : "as the method says");
+    if (has_floor)
+        json_out_text(out, "floor_is", row->pairs != 0 ? "median of the pairs' floors" : "as the method says");
+    if (has_floor)
+        json_out_text(out, "ratio_is", row->pairs != 0 ? "median of the pairs' ratios" : "value / floor");
+    if (*judged == '\0')
+        return;
+    json_out_text(out, "claim_figure", claims_figure(row));
+    json_out_text(out, "claim_verdict", judged);
+}
+
 static void put_row(const bench *bench, const bench_row *row)
 {
     char verdict[BENCH_VERDICT_BYTES];
@@ -237,13 +259,8 @@ static void put_row(const bench *bench, const bench_row *row)
     if (*verdict != '\0')
         json_out_text(out, "verdict", verdict);
     json_out_text(out, "method", row->method);
-    if (row->claim != NULL) {
-        char judged[CLAIMS_VERDICT_BYTES];
-        claims_judge(row, is_gpu(bench), judged);
-        json_out_text(out, "claim", row->claim);
-        if (*judged != '\0')
-            json_out_text(out, "claim_verdict", judged);
-    }
+    if (row->claim != NULL)
+        put_claim(bench, row);
     put_samples(out, "values", row->values, row->pairs);
     put_samples(out, "floors", row->floors, row->pairs);
     json_out_end_object(out);
@@ -349,30 +366,41 @@ static void print_wrapped(const char *text, size_t column)
     putchar('\n');
 }
 
+// "1 us against 2 us, medians of 15 pairs: median ratio 0.52, 1.92x better". The ratio may differ from the quotient of
+// the two medians; of what was measured in no pairs it is that.
+static void print_figures(const bench_row *row)
+{
+    char verdict[BENCH_VERDICT_BYTES];
+    bench_verdict(row, verdict);
+    printf("  %-20s", row->name);
+    print_value(row->value, row->unit);
+    printf(" %s", row->unit);
+    if (row->floor > 0) {
+        printf(" against");
+        print_value(row->floor, row->unit);
+        printf(" %s", row->unit);
+    }
+    if (row->pairs != 0)
+        printf(", %s of %u pairs", row->floor > 0 ? "medians" : "median", row->pairs);
+    if (row->floor > 0)
+        printf(": %s %.2f%s%s", row->pairs != 0 ? "median ratio" : "quotient", row->ratio, *verdict != '\0' ? ", " : "",
+               verdict);
+    putchar('\n');
+}
+
 // Each claim with what was measured, and how.
 static void print_claims(const bench *bench)
 {
     const char *claim = "";
-    char verdict[BENCH_VERDICT_BYTES];
     for (unsigned i = 0; i < bench->row_count; i++) {
         const bench_row *row = &bench->rows[i];
         if (strcmp(claim, row->claim) != 0)
             printf("%sClaim: %s.\n", i > 0 ? "\n" : "", row->claim);
         claim = row->claim;
-        if (row->value > 0) {
-            printf("  %-20s", row->name);
-            print_value(row->value, row->unit);
-            printf(" %s", row->unit);
-            if (row->floor > 0) {
-                printf(" against");
-                print_value(row->floor, row->unit);
-                bench_verdict(row, verdict);
-                printf(" %s: ratio %.2f%s%s", row->unit, row->ratio, *verdict != '\0' ? ", " : "", verdict);
-            }
-            putchar('\n');
-        } else {
+        if (row->value > 0)
+            print_figures(row);
+        else
             printf("  %s\n", row->name);
-        }
         char judged[CLAIMS_VERDICT_BYTES];
         claims_judge(row, is_gpu(bench), judged);
         if (*judged != '\0')

@@ -14,6 +14,9 @@ bool claims_parts(bench *bench);
 enum { CLAIMS_VERDICT_BYTES = 160 };
 void claims_judge(const bench_row *row, bool is_gpu, char to[CLAIMS_VERDICT_BYTES]);
 
+/// Which figure of a row decides its claim: "ratio" or "value"; NULL: none does.
+const char *claims_figure(const bench_row *row);
+
 /// Claims of kernels: blocks, strides, divergence, reductions.
 bool claims_kernels(bench *bench);
 

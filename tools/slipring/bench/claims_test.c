@@ -22,7 +22,7 @@ static void is_judged(const char *name, const char *unit, double value, double r
 static void a_claim_holds_whole_in_part_or_not(void **state)
 {
     (void)state;
-    is_judged("small_ring", "us", 1, 0.4, false, "holds: 2.5 times (guide: 2.5 times)");
+    is_judged("small_ring", "us", 1, 0.4, false, "holds: 2.5 times by the ratio (guide: 2.5 times)");
     is_judged("small_ring_many", "us", 1, 0.5, false, "holds in part: 2 times");
     is_judged("small_ring", "us", 1, 1.2, false, "does not hold here: 0.833 times");
     is_judged("batch_64B", "us", 1, 1.0 / 84, false, "holds: 84 times");
@@ -47,11 +47,21 @@ static void what_this_device_cannot_show_is_not_decided(void **state)
     is_judged("unheard_of", "ns", 5, 1, false, "");
 }
 
+static void the_figure_that_decides_is_named(void **state)
+{
+    (void)state;
+    assert_string_equal(claims_figure(&(bench_row){.name = "batch_64B"}), "ratio");
+    assert_string_equal(claims_figure(&(bench_row){.name = "launch_empty"}), "value");
+    assert_null(claims_figure(&(bench_row){.name = "overlap"}));
+    assert_null(claims_figure(&(bench_row){.name = "unheard_of"}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_claim_holds_whole_in_part_or_not),
         cmocka_unit_test(what_this_device_cannot_show_is_not_decided),
+        cmocka_unit_test(the_figure_that_decides_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

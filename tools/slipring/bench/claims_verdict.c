@@ -74,21 +74,33 @@ static bool is_within(double x, double low, double high)
 static void say_figure(const struct prediction *p, double figure, const char *unit, char *to, size_t bytes)
 {
     if (p->basis == GAIN)
-        snprintf(to, bytes, "%.3g times", figure);
+        snprintf(to, bytes, "%.3g times by the ratio", figure);
     else
         snprintf(to, bytes, "%.3g %s", figure, unit);
 }
 
-void claims_judge(const bench_row *row, bool is_gpu, char to[CLAIMS_VERDICT_BYTES])
+// NULL: nobody predicts anything of the row.
+static const struct prediction *find_prediction(const bench_row *row)
 {
     size_t i = 0;
     const size_t count = sizeof predictions / sizeof *predictions;
-    *to = '\0';
     while (i < count && !fits(predictions[i].row, row->name))
         i++;
-    if (i == count || predictions[i].basis == NONE)
+    return i == count || predictions[i].basis == NONE ? NULL : &predictions[i];
+}
+
+const char *claims_figure(const bench_row *row)
+{
+    const struct prediction *p = find_prediction(row);
+    return p == NULL ? NULL : p->basis == GAIN ? "ratio" : "value";
+}
+
+void claims_judge(const bench_row *row, bool is_gpu, char to[CLAIMS_VERDICT_BYTES])
+{
+    const struct prediction *p = find_prediction(row);
+    *to = '\0';
+    if (p == NULL)
         return;
-    const struct prediction *p = &predictions[i];
     if (p->basis == OF_A_GPU && !is_gpu) {
         snprintf(to, CLAIMS_VERDICT_BYTES, "not decided: this device is no GPU (guide: %s)", p->guide);
         return;
