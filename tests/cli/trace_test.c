@@ -53,6 +53,20 @@ static void a_trace_that_was_cut_short_is_read_as_far_as_it_goes(void **state)
     assert_true(said("out", "\"total_ns\": 2250"));
 }
 
+// The writer has 64 rows for the spans of a ring kernel's messages, and says at the end how many found none.
+static void spans_that_the_writer_left_out_are_counted(void **state)
+{
+    (void)state;
+    write_file("left.json", "[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"slipring_trace\",\"args\":{\"version\":1}},\n"
+                            "{\"ph\":\"M\",\"pid\":1,\"name\":\"slipring_trace_end\",\"args\":"
+                            "{\"events\":7,\"dropped\":0,\"spans_left_out\":5}}\n]\n");
+    assert_int_equal(use("trace print left.json"), 0);
+    assert_true(said("out", "\n5 more spans of messages are not in the file"));
+    assert_true(said("out", "latency_every"));
+    assert_int_equal(use("trace print left.json --json"), 0);
+    assert_true(said("out", "\"spans_left_out\": 5,"));
+}
+
 #define TRACK(tid, name)                                                                                               \
     "{\"ph\":\"M\",\"pid\":1,\"tid\":" tid ",\"name\":\"thread_name\",\"args\":{\"name\":\"" name "\"}},\n"
 #define KERNEL(tid, dur)                                                                                               \
@@ -112,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_verb_takes_a_trace),
         cmocka_unit_test(a_trace_that_was_cut_short_is_read_as_far_as_it_goes),
+        cmocka_unit_test(spans_that_the_writer_left_out_are_counted),
         cmocka_unit_test(a_kernel_on_two_devices_has_two_rows),
         cmocka_unit_test(spans_of_messages_have_their_own_shortest_and_longest),
         cmocka_unit_test(what_is_wrong_is_refused),

@@ -92,6 +92,12 @@ static void print_tables(const char *path, const trace_file *file)
     say_out("%s: %zu slices over %.3f ms, %llu events dropped%s\n", path, file->slice_count,
             ms(file->last_ns - file->first_ns), (unsigned long long)file->dropped,
             file->is_whole ? "" : "; truncated: its program was killed, or is still running");
+    if (file->spans_left_out != 0)
+        say_out(
+            "%llu more spans of messages are not in the file, which draws at most 64 of a ring kernel at the same\n"
+            "time: 'slipring profile' has the times of all, in its row 'message'; to see each message that is timed,\n"
+            "time fewer (slr_ring_desc.latency_every)\n",
+            (unsigned long long)file->spans_left_out);
     print_sums(file->sums, file->sum_count);
     print_tracks(file);
     print_counters(file);
@@ -141,10 +147,11 @@ static json_t *counters_json(const trace_file *file)
 
 static void print_json(const char *path, const trace_file *file)
 {
-    json_t *object = json_pack("{s:o, s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "file", kernel_text(path), "slices",
+    json_t *object = json_pack("{s:o, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "file", kernel_text(path), "slices",
                                (json_int_t)file->slice_count, "span_ns", (json_int_t)(file->last_ns - file->first_ns),
-                               "dropped", (json_int_t)file->dropped, "whole", (int)file->is_whole, "sums",
-                               sums_json(file), "tracks", tracks_json(file), "counters", counters_json(file));
+                               "dropped", (json_int_t)file->dropped, "spans_left_out", (json_int_t)file->spans_left_out,
+                               "whole", (int)file->is_whole, "sums", sums_json(file), "tracks", tracks_json(file),
+                               "counters", counters_json(file));
     json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     putchar('\n');
     json_decref(object);

@@ -190,6 +190,7 @@ static void take_metadata(trace_file *file, const json_t *event)
     } else if (strcmp(name, "slipring_trace_end") == 0) {
         file->is_whole = true;
         file->dropped += (uint64_t)json_integer_value(json_object_get(args, "dropped"));
+        file->spans_left_out += (uint64_t)json_integer_value(json_object_get(args, "spans_left_out"));
     }
 }
 

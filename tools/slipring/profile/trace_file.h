@@ -47,8 +47,9 @@ typedef struct trace_file {
     trace_counter *counters;
     size_t counter_count, counter_room;
     uint64_t dropped, first_ns, last_ns;
-    uint64_t span_begin_ns; // while it is read
-    bool is_ours, is_whole; // its end is there
+    uint64_t spans_left_out; // of messages, which the writer had no row for; 0 where its end is not there
+    uint64_t span_begin_ns;  // while it is read
+    bool is_ours, is_whole;  // its end is there
 } trace_file;
 
 /// False, and it was said why: no such file, or none of slipring's.
