@@ -39,7 +39,7 @@ static bool releases(const struct slri_instr *in)
     return in->order >= SLRI_RELEASE;
 }
 
-static void put_fence(struct slri_s *s, const struct slri_instr *in)
+void slri_s_fence(struct slri_s *s, const struct slri_instr *in)
 {
     if (in->order == SLRI_SEQ_CST) {
         struct slri_s_place word = slri_s_place_at(slri_s_arguments(s), 0);
@@ -52,7 +52,7 @@ static void put_fence(struct slri_s *s, const struct slri_instr *in)
 
 // ---- operations ----------------------------------------------------------------------------------------------------
 
-static enum slri_w_op op_of_rmw(const struct slri_instr *in)
+static enum slri_w_op op_of(const struct slri_instr *in)
 {
     static const enum slri_w_op op[][2] = {// of unsigned, of signed
                                            [SLRI_RMW_ADD] = {SLRI_W_AtomicIAdd, SLRI_W_AtomicIAdd},
@@ -63,7 +63,9 @@ static enum slri_w_op op_of_rmw(const struct slri_instr *in)
                                            [SLRI_RMW_MIN] = {SLRI_W_AtomicUMin, SLRI_W_AtomicSMin},
                                            [SLRI_RMW_MAX] = {SLRI_W_AtomicUMax, SLRI_W_AtomicSMax},
                                            [SLRI_RMW_EXCHANGE] = {SLRI_W_AtomicExchange, SLRI_W_AtomicExchange}};
-    return op[in->imm][slri_kind_is_signed(in->kind)];
+    return in->op == SLRI_OP_ATOMIC_LOAD  ? SLRI_W_AtomicLoad
+           : in->op == SLRI_OP_ATOMIC_CAS ? SLRI_W_AtomicCompareExchange
+                                          : op[in->imm][slri_kind_is_signed(in->kind)];
 }
 
 static bool may_be_atomic(struct slri_s *s, const struct slri_instr *in, const struct slri_s_place *place)
@@ -82,21 +84,20 @@ static bool may_be_atomic(struct slri_s *s, const struct slri_instr *in, const s
 
 static void put_operation(struct slri_s *s, const struct slri_instr *in, uint32_t at)
 {
-    uint32_t type = slri_s_type(s, in->kind), scope = slri_s_scope(s, (enum slri_scope)in->scope);
     const bool stores = in->op == SLRI_OP_ATOMIC_STORE, loads = in->op == SLRI_OP_ATOMIC_LOAD;
-    uint32_t order = slri_s_semantics(s, acquires(in) && !stores, releases(in) && !loads),
-             b = in->b == SLRI_NO_REG ? 0 : slri_s_get(s, in->b);
-    const uint32_t operand[4] = {at, scope, order, b};
-    if (in->op == SLRI_OP_ATOMIC_LOAD)
-        slri_s_set(s, in->dst, slri_s_make(s, SLRI_W_AtomicLoad, type, operand, 3));
-    else if (in->op == SLRI_OP_ATOMIC_STORE)
-        SLRI_DO(s, AtomicStore, at, scope, order, b);
-    else if (in->op == SLRI_OP_ATOMIC_RMW)
-        slri_s_set(s, in->dst, slri_s_make(s, op_of_rmw(in), type, operand, 4));
+    const uint32_t type = slri_s_type(s, in->kind), scope = slri_s_scope(s, (enum slri_scope)in->scope);
+    uint32_t operand[6] = {at, scope, slri_s_semantics(s, acquires(in) && !stores, releases(in) && !loads)}, count = 3;
+    uint32_t b = loads ? 0 : slri_s_get(s, in->b);
+    if (in->op == SLRI_OP_ATOMIC_CAS) {
+        operand[count++] = slri_s_semantics(s, acquires(in), false);
+        operand[count++] = slri_s_get(s, in->c);
+    }
+    if (!loads)
+        operand[count++] = b;
+    if (stores)
+        slri_w_put(&s->w, &s->w.code, SLRI_W_AtomicStore, operand, count);
     else
-        slri_s_set(s, in->dst,
-                   SLRI_MAKE(s, AtomicCompareExchange, type, at, scope, order, slri_s_semantics(s, acquires(in), false),
-                             slri_s_get(s, in->c), b));
+        slri_s_set(s, in->dst, slri_s_make(s, op_of(in), type, operand, count));
 }
 
 uint32_t slri_s_update(struct slri_s *s, enum slri_w_op op, const struct slri_s_place *place, enum slri_scope scope,
@@ -108,16 +109,12 @@ uint32_t slri_s_update(struct slri_s *s, enum slri_w_op op, const struct slri_s_
 
 void slri_s_atomic(struct slri_s *s, const struct slri_instr *in)
 {
-    if (in->op == SLRI_OP_FENCE) {
-        put_fence(s, in);
-        return;
-    }
     struct slri_s_place place = slri_s_place(s, in, in->root, in->a);
     if (!may_be_atomic(s, in, &place))
         return;
     if (in->order == SLRI_SEQ_CST)
-        put_fence(s, in);
+        slri_s_fence(s, in);
     put_operation(s, in, slri_s_reference(s, &place, slri_kind_bytes(in->kind)));
     if (in->order == SLRI_SEQ_CST)
-        put_fence(s, in);
+        slri_s_fence(s, in);
 }

@@ -4,35 +4,36 @@
 
 // ---- places --------------------------------------------------------------------------------------------------------
 
-uint32_t slri_s_builtin(struct slri_s *s, enum slri_builtin builtin)
+static uint32_t place(struct slri_s *s, uint32_t builtin)
 {
-    uint32_t u32 = slri_s_uint(s, 4), axis = (uint32_t)builtin % 3;
+    const uint32_t u32 = slri_s_uint(s, 4), axis = builtin % 3;
     if (builtin >= SLRI_BUILTIN_GRID_DIM_X)
         return slri_s_pushed(s, 1 + axis, u32);
     if (builtin >= SLRI_BUILTIN_BLOCK_DIM_X)
         return s->block_size[axis];
-    uint32_t from = builtin >= SLRI_BUILTIN_BLOCK_X ? s->workgroup_id : s->local_id;
+    const uint32_t from = builtin >= SLRI_BUILTIN_BLOCK_X ? s->workgroup_id : s->local_id;
     uint32_t at = SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_Input, u32), from, slri_s_u32(s, axis));
     return SLRI_MAKE(s, Load, u32, at);
 }
 
-// ---- meeting -------------------------------------------------------------------------------------------------------
-
-void slri_s_meet(struct slri_s *s, uint32_t scope)
+void slri_s_builtin(struct slri_s *s, const struct slri_instr *in)
 {
-    SLRI_DO(s, ControlBarrier, slri_s_u32(s, scope), slri_s_u32(s, scope), slri_s_semantics(s, true, true));
+    slri_s_set(s, in->dst, place(s, (uint32_t)in->imm));
 }
 
-// A shuffle and a ballot are of a whole warp, which is a subgroup.
-void slri_s_warp(struct slri_s *s, const struct slri_instr *in)
+// ---- meeting -------------------------------------------------------------------------------------------------------
+
+// Of the block, or of a warp, which is a subgroup where the device has such: only there are a shuffle and a ballot.
+void slri_s_meet(struct slri_s *s, const struct slri_instr *in)
 {
-    const uint32_t u32 = slri_s_uint(s, 4), scope = slri_s_u32(s, SLRI_SCOPE_IN_SUBGROUP);
-    if (s->subgroups) {
+    const bool of_subgroup = in->op == SLRI_OP_WARP && s->subgroups;
+    const uint32_t scope = slri_s_u32(s, of_subgroup ? SLRI_SCOPE_IN_SUBGROUP : SLRI_SCOPE_IN_WORKGROUP);
+    if (of_subgroup) {
         slri_w_capability(&s->w, SLRI_CAP_GroupNonUniform);
         s->needs |= SLRI_SPIRV_SUBGROUPS_OF_32;
     }
-    if (in->imm == SLRI_WARP_SYNC) {
-        slri_s_meet(s, s->subgroups ? SLRI_SCOPE_IN_SUBGROUP : SLRI_SCOPE_IN_WORKGROUP);
+    if (in->op == SLRI_OP_BARRIER || in->imm == SLRI_WARP_SYNC) {
+        SLRI_DO(s, ControlBarrier, scope, scope, slri_s_semantics(s, true, true));
     } else if (in->imm == SLRI_WARP_SHUFFLE) {
         slri_w_capability(&s->w, SLRI_CAP_GroupNonUniformShuffle);
         slri_s_set(s, in->dst,
@@ -40,7 +41,7 @@ void slri_s_warp(struct slri_s *s, const struct slri_instr *in)
                              slri_s_get(s, in->arg[2].reg)));
     } else { // BALLOT
         slri_w_capability(&s->w, SLRI_CAP_GroupNonUniformBallot);
-        const uint32_t vector = SLRI_W_ONCE(&s->w, TypeVector, 0, u32, 4);
+        const uint32_t u32 = slri_s_uint(s, 4), vector = SLRI_W_ONCE(&s->w, TypeVector, 0, u32, 4);
         const uint32_t votes = SLRI_MAKE(s, GroupNonUniformBallot, vector, scope, slri_s_true(s, in->arg[1].reg));
         slri_s_set(s, in->dst, SLRI_MAKE(s, CompositeExtract, u32, votes, 0));
     }

@@ -170,8 +170,11 @@ static void prepare(struct slri_s *s)
         s->file[i] = slri_w_id(&s->w);
         slri_w_put_text(&s->w, &s->w.strings, SLRI_W_String, &s->file[i], 1, m->file[i], NULL);
     }
-    for (uint32_t i = 0; s->function_id && i < m->functions; i++)
+    for (uint32_t i = 0; !s->w.out_of_memory && i < m->functions; i++) {
         s->function_id[i] = slri_w_id(&s->w);
+        s->local[i] = slri_s_take(s, m->function[i]->locals, sizeof **s->local);
+        s->param[i] = slri_s_take(s, m->function[i]->params, sizeof **s->param);
+    }
     s->literal = slri_assigned_given(s->scratch, m, s->entry);
     s->w.out_of_memory |= !s->literal;
 }

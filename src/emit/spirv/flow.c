@@ -140,84 +140,63 @@ static void put_return(struct slri_s *s, const struct slri_instr *in)
     s->ended = true;
 }
 
-static void put_instr(struct slri_s *s, const struct slri_instr *in)
+static void put_const(struct slri_s *s, const struct slri_instr *in)
 {
-    switch (in->op) {
-    case SLRI_OP_CONST:
-        if (s->value[in->dst].held == SLRI_ASSIGNED_VARIABLE)
-            slri_s_set(s, in->dst, slri_s_const(s, s->function->reg_kind[in->dst], in->imm));
-        break;
-    case SLRI_OP_MOVE:
-        slri_s_set(s, in->dst, slri_s_get(s, in->a));
-        break;
-    case SLRI_OP_CONVERT:
-        slri_s_convert(s, in);
-        break;
-    case SLRI_OP_LOAD:
-    case SLRI_OP_STORE:
-        slri_s_memory(s, in);
-        break;
-    case SLRI_OP_MATH:
-        slri_s_math(s, in);
-        break;
-    case SLRI_OP_ATOMIC_LOAD:
-    case SLRI_OP_ATOMIC_STORE:
-    case SLRI_OP_ATOMIC_RMW:
-    case SLRI_OP_ATOMIC_CAS:
-    case SLRI_OP_FENCE:
-        slri_s_atomic(s, in);
-        break;
-    case SLRI_OP_BUILTIN:
-        slri_s_set(s, in->dst, slri_s_builtin(s, (enum slri_builtin)in->imm));
-        break;
-    case SLRI_OP_BARRIER:
-        slri_s_meet(s, SLRI_SCOPE_IN_WORKGROUP);
-        break;
-    case SLRI_OP_WARP:
-        slri_s_warp(s, in);
-        break;
-    case SLRI_OP_PRESENT:
-        slri_s_set_flag(s, in->dst, slri_s_is_address(s, s->base[in->root.index]));
-        break;
-    case SLRI_OP_PRINT:
-        slri_s_print(s, in);
-        break;
-    case SLRI_OP_TRAP:
-        if (s->fault_function)
-            slri_s_fault(s, in, (uint32_t)in->imm);
-        break;
-    case SLRI_OP_CALL:
-        put_call(s, in);
-        break;
-    case SLRI_OP_IF:
-        put_if(s, in);
-        break;
-    case SLRI_OP_LOOP:
-        put_loop(s, in);
-        break;
-    case SLRI_OP_SWITCH:
-        put_switch(s, in);
-        break;
-    case SLRI_OP_BREAK:
-        slri_s_branch(s, s->flow.merge);
-        break;
-    case SLRI_OP_CONTINUE:
-        slri_s_branch(s, s->flow.next);
-        break;
-    case SLRI_OP_RETURN:
-        put_return(s, in);
-        break;
-    default:
-        slri_s_arithmetic(s, in);
-        break;
-    }
+    if (s->value[in->dst].held == SLRI_ASSIGNED_VARIABLE)
+        slri_s_set(s, in->dst, slri_s_const(s, s->function->reg_kind[in->dst], in->imm));
 }
+
+static void put_move(struct slri_s *s, const struct slri_instr *in)
+{
+    slri_s_set(s, in->dst, slri_s_get(s, in->a));
+}
+
+static void put_present(struct slri_s *s, const struct slri_instr *in)
+{
+    slri_s_set_flag(s, in->dst, slri_s_is_address(s, s->base[in->root.index]));
+}
+
+static void put_jump(struct slri_s *s, const struct slri_instr *in)
+{
+    slri_s_branch(s, in->op == SLRI_OP_BREAK ? s->flow.merge : s->flow.next);
+}
+
+typedef void put_one(struct slri_s *s, const struct slri_instr *in);
+
+static put_one *const put_instr[SLRI_OP_RETURN + 1] = {
+    [SLRI_OP_CONST] = put_const,
+    [SLRI_OP_MOVE] = put_move,
+    [SLRI_OP_CONVERT] = slri_s_convert,
+    [SLRI_OP_LOAD] = slri_s_memory,
+    [SLRI_OP_STORE] = slri_s_memory,
+    [SLRI_OP_MATH] = slri_s_math,
+    [SLRI_OP_ATOMIC_LOAD] = slri_s_atomic,
+    [SLRI_OP_ATOMIC_STORE] = slri_s_atomic,
+    [SLRI_OP_ATOMIC_RMW] = slri_s_atomic,
+    [SLRI_OP_ATOMIC_CAS] = slri_s_atomic,
+    [SLRI_OP_FENCE] = slri_s_fence,
+    [SLRI_OP_BUILTIN] = slri_s_builtin,
+    [SLRI_OP_BARRIER] = slri_s_meet,
+    [SLRI_OP_WARP] = slri_s_meet,
+    [SLRI_OP_PRESENT] = put_present,
+    [SLRI_OP_PRINT] = slri_s_print,
+    [SLRI_OP_TRAP] = slri_s_fault,
+    [SLRI_OP_CALL] = put_call,
+    [SLRI_OP_IF] = put_if,
+    [SLRI_OP_LOOP] = put_loop,
+    [SLRI_OP_SWITCH] = put_switch,
+    [SLRI_OP_BREAK] = put_jump,
+    [SLRI_OP_CONTINUE] = put_jump,
+    [SLRI_OP_RETURN] = put_return,
+};
 
 // What stands behind a jump is nowhere.
 void slri_s_block(struct slri_s *s, const struct slri_block *block)
 {
     for (uint32_t i = 0; i < block->count && !s->ended; i++) {
-        put_line(s, block->instr[i].where);
-        put_instr(s, &block->instr[i]);
+        const struct slri_instr *in = &block->instr[i];
+        put_one *const put = put_instr[in->op] ? put_instr[in->op] : slri_s_arithmetic;
+        put_line(s, in->where);
+        put(s, in);
     }
 }

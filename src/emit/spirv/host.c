@@ -80,10 +80,11 @@ void slri_s_host_functions(struct slri_s *s)
         write_print(s);
 }
 
-void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault)
+void slri_s_fault(struct slri_s *s, const struct slri_instr *in)
 {
-    SLRI_MAKE(s, FunctionCall, slri_s_type(s, SLRI_VOID), s->fault_function, slri_s_u32(s, fault),
-              slri_s_u32(s, in->where.file), slri_s_u32(s, in->where.line));
+    if (s->fault_function)
+        SLRI_MAKE(s, FunctionCall, slri_s_type(s, SLRI_VOID), s->fault_function, slri_s_u32(s, (uint32_t)in->imm),
+                  slri_s_u32(s, in->where.file), slri_s_u32(s, in->where.line));
 }
 
 // Each value is two words.

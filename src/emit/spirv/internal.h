@@ -99,10 +99,6 @@ uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
     slri_s_make(s, SLRI_W_##op, type, (const uint32_t[]){__VA_ARGS__},                                                 \
                 sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 #define SLRI_DO(s, op, ...) SLRI_W(&(s)->w, &(s)->w.code, op, __VA_ARGS__)
-uint32_t slri_s_glsl(struct slri_s *s, uint32_t function, uint32_t type, const uint32_t *operand, size_t count);
-#define SLRI_GLSL(s, function, type, ...)                                                                              \
-    slri_s_glsl(s, SLRI_GLSL_##function, type, (const uint32_t[]){__VA_ARGS__},                                        \
-                sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 void slri_s_begin(struct slri_s *s, uint32_t id); // the block of that label
 void slri_s_branch(struct slri_s *s, uint32_t to);
 void slri_s_return(struct slri_s *s, uint32_t value);
@@ -179,16 +175,16 @@ uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum sl
 uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes); // a pointer
 void slri_s_memory(struct slri_s *s, const struct slri_instr *in);                             // LOAD STORE
 void slri_s_atomic(struct slri_s *s, const struct slri_instr *in);
+void slri_s_fence(struct slri_s *s, const struct slri_instr *in);
 uint32_t slri_s_update(struct slri_s *s, enum slri_w_op op, const struct slri_s_place *place, enum slri_scope scope,
                        uint32_t value); // of a word, relaxed: gives what it was
 uint32_t slri_s_scope(struct slri_s *s, enum slri_scope scope);
 uint32_t slri_s_semantics(struct slri_s *s, bool acquires, bool releases);
 
 // ---- block.c, host.c
-void slri_s_meet(struct slri_s *s, uint32_t scope); // a barrier
-void slri_s_warp(struct slri_s *s, const struct slri_instr *in);
-uint32_t slri_s_builtin(struct slri_s *s, enum slri_builtin builtin);
-void slri_s_fault(struct slri_s *s, const struct slri_instr *in, uint32_t fault);
+void slri_s_builtin(struct slri_s *s, const struct slri_instr *in);
+void slri_s_meet(struct slri_s *s, const struct slri_instr *in); // BARRIER WARP
+void slri_s_fault(struct slri_s *s, const struct slri_instr *in);
 void slri_s_print(struct slri_s *s, const struct slri_instr *in);
 void slri_s_host_functions(struct slri_s *s); // written before all others
 

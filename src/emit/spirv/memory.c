@@ -10,20 +10,12 @@
 
 struct slri_s_array *slri_s_array(struct slri_s *s, const struct slri_function *function, struct slri_root root)
 {
-    switch (root.kind) {
-    case SLRI_ROOT_LOCAL:
-        return &s->local[function->index][root.index];
-    case SLRI_ROOT_PARAM:
-        return &s->param[function->index][root.index];
-    case SLRI_ROOT_SHARED:
-        return &s->shared[root.index];
-    case SLRI_ROOT_DYNAMIC:
-        return &s->dynamic;
-    case SLRI_ROOT_CONST:
-        return &s->constant[root.index];
-    default:
-        return NULL;
-    }
+    struct slri_s_array *const of[SLRI_ROOT_DYNAMIC + 1] = {[SLRI_ROOT_LOCAL] = s->local[function->index],
+                                                            [SLRI_ROOT_PARAM] = s->param[function->index],
+                                                            [SLRI_ROOT_SHARED] = s->shared,
+                                                            [SLRI_ROOT_DYNAMIC] = &s->dynamic,
+                                                            [SLRI_ROOT_CONST] = s->constant};
+    return of[root.kind] ? of[root.kind] + root.index : NULL;
 }
 
 struct noted {
@@ -32,18 +24,13 @@ struct noted {
     bool changed;
 };
 
-static void notes_use(const struct slri_instr *in, void *user)
+// What a function is given is used as it uses it.
+static void note_uses(const struct slri_instr *in, void *user)
 {
-    const struct noted *noted = user;
+    struct noted *noted = user;
     struct slri_s_array *array = slri_s_array(noted->s, noted->function, in->root);
     if (array)
         array->sizes |= slri_kind_bytes(in->kind);
-}
-
-// What a function is given is used as it uses it.
-static void joins_uses(const struct slri_instr *in, void *user)
-{
-    struct noted *noted = user;
     for (uint32_t i = 0; in->op == SLRI_OP_CALL && i < in->args; i++) {
         struct slri_s_array *given = slri_s_array(noted->s, noted->function, in->arg[i].root);
         if (!given || !in->callee->param[i].is_memory)
@@ -56,25 +43,14 @@ static void joins_uses(const struct slri_instr *in, void *user)
 
 void slri_s_find_uses(struct slri_s *s)
 {
-    const struct slri_module *module = s->module;
-    struct noted noted = {.s = s};
-    for (uint32_t i = 0; i < module->functions; i++) {
-        s->local[i] = slri_s_take(s, module->function[i]->locals, sizeof **s->local);
-        s->param[i] = slri_s_take(s, module->function[i]->params, sizeof **s->param);
-    }
-    if (s->w.out_of_memory)
-        return;
-    for (uint32_t i = 0; i < module->functions; i++) {
-        noted.function = module->function[i];
-        slri_block_each(noted.function->body, notes_use, &noted);
-    }
-    do {
+    struct noted noted = {.s = s, .changed = true};
+    while (noted.changed) {
         noted.changed = false;
-        for (uint32_t i = 0; i < module->functions; i++) {
-            noted.function = module->function[i];
-            slri_block_each(noted.function->body, joins_uses, &noted);
+        for (uint32_t i = 0; i < s->module->functions; i++) {
+            noted.function = s->module->function[i];
+            slri_block_each(noted.function->body, note_uses, &noted);
         }
-    } while (noted.changed);
+    }
 }
 
 uint32_t slri_s_length(struct slri_s *s, struct slri_s_array *array, uint64_t bytes)

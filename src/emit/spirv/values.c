@@ -117,14 +117,6 @@ uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
     return word[1];
 }
 
-uint32_t slri_s_glsl(struct slri_s *s, uint32_t function, uint32_t type, const uint32_t *operand, size_t count)
-{
-    uint32_t word[8] = {s->glsl, function};
-    for (size_t i = 0; i < count && i < 6; i++)
-        word[2 + i] = operand[i];
-    return slri_s_make(s, SLRI_W_ExtInst, type, word, count + 2);
-}
-
 uint32_t slri_s_is_address(struct slri_s *s, uint32_t address)
 {
     uint32_t boolean = slri_s_bool(s), u32 = slri_s_uint(s, 4);
