@@ -155,7 +155,7 @@ struct slri_where { // a place in the source: file indexes slri_module.file; lin
     X(BARRIER)  /* all threads of the block come here, then go on; imm: enum slri_barrier; dst, a: see there */        \
     X(WARP)     /* dst = enum slri_warp imm of arg[0..args) in the lanes of one warp */                                \
     X(PRESENT)  /* dst = I32 whether the root is there: a buffer may be none */                                        \
-    X(PRINT)    /* printf: the module's format imm with the values of arg[0..args); kind U32: two words a value */     \
+    X(PRINT)    /* printf: the module's format imm with the values of arg[0..args) */                                  \
     X(TRAP)     /* the fault imm (enum slri_fault: ASSERT or TRAP, from a pass DIVIDE) */                              \
     X(CALL)     /* dst (or SLRI_NO_REG) = callee(arg[0..args)) */                                                      \
     X(IF)       /* a (I32): body[0] if not zero, else body[1] (may be NULL) */                                         \

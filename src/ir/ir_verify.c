@@ -370,17 +370,14 @@ static bool check_print(struct verifier *v, const struct slri_instr *instr)
         return broken(v, instr, "no format %llu", (unsigned long long)instr->imm);
     const char *text = v->module->format[instr->imm].text;
     struct slri_conversion conversion;
-    const uint32_t each = instr->kind == SLRI_U32 ? 2 : 1;
     uint32_t args = 0;
     while (slri_format_next(&text, &conversion)) {
         if (conversion.kind == SLRI_VOID)
             return broken(v, instr, "its text has a conversion that is none");
-        for (uint32_t end = args + each; args < end; args++)
-            if (args >= instr->args ||
-                !check_register(v, instr, "argument", instr->arg[args].reg, each == 2 ? SLRI_U32 : conversion.kind))
-                return broken(v, instr, "its arguments are not what its text says");
+        if (args >= instr->args || !check_register(v, instr, "argument", instr->arg[args++].reg, conversion.kind))
+            return broken(v, instr, "its arguments are not what its text says");
     }
-    return args == instr->args || broken(v, instr, "%u arguments for %u conversions", instr->args, args / each);
+    return args == instr->args || broken(v, instr, "%u arguments for %u conversions", instr->args, args);
 }
 
 static bool check_special(struct verifier *v, const struct slri_instr *instr)

@@ -200,13 +200,9 @@ void slri_interp_print(const struct slri_interp_thread *thread, const struct slr
     bool is_told = thread->grid && thread->grid->print;
     if (!prints && !is_told)
         return;
-    const uint32_t each = in->kind == SLRI_U32 ? 2 : 1, values = in->a / each;
-    const struct slri_code_arg *arg = &thread->flat->arg[in->b];
-    for (uint32_t i = 0; i < values; i++) {
-        value[i] = thread->frame->reg[arg[each * i].from];
-        if (each == 2) // words, low first
-            value[i].u64 = value[i].u32 | (uint64_t)thread->frame->reg[arg[2 * i + 1].from].u32 << 32;
-    }
+    const uint32_t values = in->a;
+    for (uint32_t i = 0; i < values; i++)
+        value[i] = thread->frame->reg[thread->flat->arg[in->b + i].from];
     if (is_told)
         thread->grid->print(thread->grid->user, (uint32_t)in->imm, value, values);
     if (!prints)

@@ -253,7 +253,7 @@ static void what_a_word_cannot_hold_is_refused_with_its_place(void **state)
     refuses("__global__ void k(float *a)\n{\n  a[0] = a[0] * 0.1;\n}", "use float");
     refuses("__global__ void k(unsigned long long *a)\n{\n  atomicAdd(a, 1ull);\n}", ":3: an atomic of 64 bits");
     refuses("__global__ void k(int *a)\n{\n  printf(\"%d\", a[0]);\n}", ":3: printf is");
-    const struct slri_words_options prints = {.prints = true, .doubles = true};
+    const struct slri_words_options prints = {.tells = true, .doubles = true};
     refuses_with(&prints, "__global__ void k(double *a)\n{\n  printf(\"%g\", a[0]);\n}", ":3: printf of a double is");
     struct words w = words_of("__global__ void k(float *a) { a[0] = a[0] * 0.1f; }", false, false);
     done(&w);
@@ -279,34 +279,35 @@ static void doubles_stay_where_the_device_has_them(void **state)
     slri_module_destroy(source);
 }
 
-static void keep_print(void *user, uint32_t format, const union slri_scalar *value, uint32_t count)
-{
-    (void)format, (void)count;
-    slri_format_fill("%d %u %lld %c %llx %5d|", value, user);
-}
-
-static void what_is_printed_goes_as_two_words_a_value(void **state)
+static void what_is_told_goes_to_two_buffers_behind_the_others(void **state)
 {
     (void)state;
-    const struct slri_words_options options = {.prints = true};
-    struct slri_module *source = compile_text("__global__ void k(int *a) {"
-                                              "printf(\"%d %u %lld %c %llx %5d|\", a[0], 7u, a[0] * 10000000000ll,"
-                                              "'x', ~0ull >> a[1], -2); }"),
-                       *made;
-    struct slri_interp *interp;
-    struct slri_grid_end end;
-    struct slri_text text = SLRI_TEXT_INIT;
-    int a[2] = {-3, 4};
-    const struct slri_bound arg = {a, sizeof a};
-    const struct slri_grid grid = {
-        .grid = {1, 1, 1}, .block = {1, 1, 1}, .arg = &arg, .args = 1, .fuel = 100, .print = keep_print, .user = &text};
-    assert_int_equal(slri_words_kernel(source, source->entry, &options, &made), SLR_OK);
-    assert_int_equal(slri_interp_create(made, &interp), SLR_OK);
-    assert_int_equal(slri_interpret_grid(interp, &grid, &end), SLR_OK);
-    assert_string_equal(slri_text_view(&text), "-3 7 -30000000000 x fffffffffffffff    -2|");
-    slri_text_free(&text);
-    slri_interp_destroy(interp);
-    slri_module_destroy(made);
+    static const struct slri_words_options options[] = {
+        {.tells = true, .faults = true}, {.tells = true, .faults = true, .all_widths = true}, {.tells = true}};
+    struct slri_module *source = compile_text("__global__ void k(int *a) {\n"
+                                              "  printf(\"%d %lld\", a[0], a[0] * 10000000000ll);\n"
+                                              "  printf(\"%u\", 7u);\n  printf(\"\");\n  a[0] = a[1] / a[2];\n"
+                                              "  a[0] |= 5 % a[2]; }");
+    for (uint32_t i = 0; i < 2 * (sizeof options / sizeof *options); i++) {
+        const bool is_heard = i % 2;
+        int32_t a[3] = {-3, 4, 0};
+        uint32_t printed[4 + 8] = {0, 0, 4}, faulted[3] = {0}; // room for four words of 8 bytes
+        struct launch l = {0};
+        assert_int_equal(slri_words_kernel(source, source->entry, &options[i / 2], &l.module), SLR_OK);
+        assert_int_equal(slri_interp_create(l.module, &l.interp), SLR_OK);
+        l.grid = (struct slri_grid){.grid = {1, 1, 1}, .block = {1, 1, 1}, .fuel = 100};
+        GIVE(&l, a, sizeof a);
+        GIVE(&l, is_heard ? printed : NULL, is_heard ? sizeof printed : 0);
+        GIVE(&l, faulted, sizeof faulted);
+        assert_int_equal(go(&l), 0);
+        const int64_t wide = -30000000000;
+        const uint32_t told[12] = {4, 1, 4, 0, 0, 2, (uint32_t)-3, 0, (uint32_t)wide, (uint32_t)(wide >> 32), 2};
+        const uint32_t untold[12] = {0, 0, 4}, of_division[3] = {SLRI_FAULT_DIVIDE, 0, 5}, none[3] = {0};
+        assert_memory_equal(printed, is_heard ? told : untold, sizeof printed);
+        assert_memory_equal(faulted, options[i / 2].faults ? of_division : none, sizeof faulted);
+        assert_int_equal(a[0], 0);
+        end(&l);
+    }
     slri_module_destroy(source);
 }
 
@@ -394,7 +395,7 @@ int main(void)
         cmocka_unit_test(only_words_are_left),
         cmocka_unit_test(what_a_word_cannot_hold_is_refused_with_its_place),
         cmocka_unit_test(doubles_stay_where_the_device_has_them),
-        cmocka_unit_test(what_is_printed_goes_as_two_words_a_value),
+        cmocka_unit_test(what_is_told_goes_to_two_buffers_behind_the_others),
         cmocka_unit_test(threads_that_have_returned_come_along),
         cmocka_unit_test(some_lanes_vote_and_others_have_left_the_loop),
         cmocka_unit_test(what_meets_stays_as_it_is),

@@ -7,7 +7,7 @@
 // operation that asks for it stands between two such fences.
 #include "emit/spirv/internal.h"
 
-uint32_t slri_s_scope(struct slri_s *s, enum slri_scope scope)
+static uint32_t scope_of(struct slri_s *s, enum slri_scope scope)
 {
     if (scope == SLRI_SCOPE_BLOCK)
         return slri_s_u32(s, SLRI_SCOPE_IN_WORKGROUP);
@@ -44,9 +44,9 @@ void slri_s_fence(struct slri_s *s, const struct slri_instr *in)
     if (in->order == SLRI_SEQ_CST) {
         struct slri_s_place word = slri_s_place_at(slri_s_arguments(s), 0);
         SLRI_MAKE(s, AtomicIAdd, slri_s_uint(s, 4), slri_s_reference(s, &word, 4),
-                  slri_s_scope(s, (enum slri_scope)in->scope), slri_s_semantics(s, true, true), slri_s_u32(s, 0));
+                  scope_of(s, (enum slri_scope)in->scope), slri_s_semantics(s, true, true), slri_s_u32(s, 0));
     } else if (in->order != SLRI_RELAXED)
-        SLRI_DO(s, MemoryBarrier, slri_s_scope(s, (enum slri_scope)in->scope),
+        SLRI_DO(s, MemoryBarrier, scope_of(s, (enum slri_scope)in->scope),
                 slri_s_semantics(s, acquires(in), releases(in)));
 }
 
@@ -85,7 +85,7 @@ static bool may_be_atomic(struct slri_s *s, const struct slri_instr *in, const s
 static void put_operation(struct slri_s *s, const struct slri_instr *in, uint32_t at)
 {
     const bool stores = in->op == SLRI_OP_ATOMIC_STORE, loads = in->op == SLRI_OP_ATOMIC_LOAD;
-    const uint32_t type = slri_s_type(s, in->kind), scope = slri_s_scope(s, (enum slri_scope)in->scope);
+    const uint32_t type = slri_s_type(s, in->kind), scope = scope_of(s, (enum slri_scope)in->scope);
     uint32_t operand[6] = {at, scope, slri_s_semantics(s, acquires(in) && !stores, releases(in) && !loads)}, count = 3;
     uint32_t b = loads ? 0 : slri_s_get(s, in->b);
     if (in->op == SLRI_OP_ATOMIC_CAS) {
@@ -98,13 +98,6 @@ static void put_operation(struct slri_s *s, const struct slri_instr *in, uint32_
         slri_w_put(&s->w, &s->w.code, SLRI_W_AtomicStore, operand, count);
     else
         slri_s_set(s, in->dst, slri_s_make(s, op_of(in), type, operand, count));
-}
-
-uint32_t slri_s_update(struct slri_s *s, enum slri_w_op op, const struct slri_s_place *place, enum slri_scope scope,
-                       uint32_t value)
-{
-    const uint32_t operand[4] = {slri_s_reference(s, place, 4), slri_s_scope(s, scope), slri_s_u32(s, 0), value};
-    return slri_s_make(s, op, slri_s_uint(s, 4), operand, 4);
 }
 
 void slri_s_atomic(struct slri_s *s, const struct slri_instr *in)

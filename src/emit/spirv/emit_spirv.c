@@ -195,7 +195,6 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
     slri_s_find_uses(s);
     declare_block(s);
     declare_shared(s);
-    slri_s_host_functions(s);
     for (uint32_t i = 0; i < s->module->functions; i++)
         slri_s_function(s, i);
     const uint32_t kernel = s->function_id[s->entry->function->index];
@@ -207,7 +206,8 @@ static void write_module(struct slri_s *s, struct slri_spirv *out)
 static slr_status make_kernel(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,
                               struct slri_module **linked, struct slri_module **words)
 {
-    const struct slri_words_options options = {.prints = true, .all_widths = !s->words};
+    const struct slri_words_options options = {
+        .all_widths = !s->words, .tells = true, .faults = s->facts.faulted != SLRI_ARGUMENT_NONE};
     const bool has_doubles = !s->words && s->options.has & SLRI_SPIRV_FLOAT64;
     const struct slri_linked_libraries libraries = {
         .get = {[SLRI_LINKED_MATH] = slri_math_library,

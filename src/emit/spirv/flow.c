@@ -151,9 +151,19 @@ static void put_move(struct slri_s *s, const struct slri_instr *in)
     slri_s_set(s, in->dst, slri_s_get(s, in->a));
 }
 
+static uint32_t is_address(struct slri_s *s, uint32_t address)
+{
+    uint32_t boolean = slri_s_bool(s), u32 = slri_s_uint(s, 4);
+    if (!s->words)
+        return SLRI_MAKE(s, INotEqual, boolean, address, slri_s_bits(s, 8, 0));
+    uint32_t low = SLRI_MAKE(s, CompositeExtract, u32, address, 0);
+    uint32_t high = SLRI_MAKE(s, CompositeExtract, u32, address, 1);
+    return SLRI_MAKE(s, INotEqual, boolean, SLRI_MAKE(s, BitwiseOr, u32, low, high), slri_s_u32(s, 0));
+}
+
 static void put_present(struct slri_s *s, const struct slri_instr *in)
 {
-    slri_s_set_flag(s, in->dst, slri_s_is_address(s, s->base[in->root.index]));
+    slri_s_set_flag(s, in->dst, is_address(s, s->base[in->root.index]));
 }
 
 static void put_jump(struct slri_s *s, const struct slri_instr *in)
@@ -179,8 +189,6 @@ static put_one *const put_instr[SLRI_OP_RETURN + 1] = {
     [SLRI_OP_BARRIER] = slri_s_meet,
     [SLRI_OP_WARP] = slri_s_meet,
     [SLRI_OP_PRESENT] = put_present,
-    [SLRI_OP_PRINT] = slri_s_print,
-    [SLRI_OP_TRAP] = slri_s_fault,
     [SLRI_OP_CALL] = put_call,
     [SLRI_OP_IF] = put_if,
     [SLRI_OP_LOOP] = put_loop,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function: its registers, what it begins with, its end.
 #include "emit/spirv/internal.h"
+#include "ir/pass/words.h"
 
 #include <string.h>
 
@@ -60,7 +61,7 @@ static uint32_t argument(struct slri_s *s, uint32_t offset, enum slri_kind kind)
     return slri_s_load(s, &place, kind);
 }
 
-uint32_t slri_s_given_address(struct slri_s *s, uint32_t offset)
+static uint32_t given_address(struct slri_s *s, uint32_t offset)
 {
     if (!s->words)
         return argument(s, offset, SLRI_U64);
@@ -83,16 +84,24 @@ static void begin_entry(struct slri_s *s)
     }
 }
 
+// Behind the addresses of the kernel's buffers lie those of what it tells (ir/pass/words.h) and of the program's
+// variables. A value lies among them itself.
+static uint32_t base_of(struct slri_s *s, uint32_t base)
+{
+    const uint32_t given = s->given->bindings, more[] = {[SLRI_WORDS_PRINTED] = s->facts.printed,
+                                                         [SLRI_WORDS_FAULTED] = s->facts.faulted,
+                                                         [SLRI_WORDS_BUFFERS] = s->facts.globals};
+    if (base < given && !s->given->binding[base].is_buffer)
+        return slri_s_arguments(s);
+    return given_address(s, base < given ? slri_argument(s->given, base) : more[base - given]);
+}
+
 static void begin_function(struct slri_s *s)
 {
     for (uint32_t i = 0; i <= s->entry->bindings; i++) {
-        const bool is_global = i == s->entry->bindings;
         if (!s->base[i])
             continue;
-        if (is_global || s->entry->binding[i].is_buffer)
-            s->base[i] = slri_s_given_address(s, is_global ? s->facts.globals : slri_argument(s->given, i));
-        else
-            s->base[i] = slri_s_arguments(s);
+        s->base[i] = base_of(s, i);
         s->pointer[i] = s->words ? slri_s_words_at(s, s->base[i]) : 0;
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the writer's files share: emit_spirv.c the module, function.c a function and its registers, flow.c control flow,
-// arithmetic.c and convert.c what a register gets, memory.c places and accesses, atomic.c, block.c barriers and warps,
-// host.c faults and printf.
+// arithmetic.c and convert.c what a register gets, memory.c places and accesses, atomic.c, block.c barriers and warps.
 //
 // An integer is unsigned in all types; the instructions say how it is taken. A register that is assigned once, before
 // all its uses, is a value; others are variables of the function.
@@ -72,7 +71,6 @@ struct slri_s {
     uint32_t glsl, push, workgroup_id, local_id, block_size[3], *file;
     uint32_t *function_id;       // by index
     struct slri_given **literal; // by function and parameter
-    uint32_t fault_function, print_function;
     struct slri_s_array *shared, *constant, dynamic;
     struct slri_s_array **local, **param; // by function
     bool subgroups, has_loop;
@@ -102,9 +100,6 @@ uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
 void slri_s_begin(struct slri_s *s, uint32_t id); // the block of that label
 void slri_s_branch(struct slri_s *s, uint32_t to);
 void slri_s_return(struct slri_s *s, uint32_t value);
-// `if (condition) {` and `}`: the label where it ends.
-uint32_t slri_s_if(struct slri_s *s, uint32_t condition);
-void slri_s_end_if(struct slri_s *s, uint32_t merge);
 // A new one, and its beginning, up to its first block.
 struct slri_s_loop slri_s_loop(struct slri_s *s);
 void slri_s_begin_loop(struct slri_s *s, const struct slri_s_loop *loop);
@@ -122,7 +117,6 @@ uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value); // an in
 uint32_t slri_s_const(struct slri_s *s, enum slri_kind kind, uint64_t bits);
 uint32_t slri_s_u32(struct slri_s *s, uint32_t value);
 uint32_t slri_s_address(struct slri_s *s);                                                     // the type of one
-uint32_t slri_s_is_address(struct slri_s *s, uint32_t address);                                // bool: it is not 0
 uint32_t slri_s_variable(struct slri_s *s, uint32_t storage, uint32_t type, uint32_t initial); // of the module
 uint32_t slri_s_own(struct slri_s *s, uint32_t type, uint32_t initial);                        // of the function
 
@@ -150,7 +144,6 @@ void slri_s_begin_function(struct slri_s *s, uint32_t id, const uint32_t *type, 
 void slri_s_finish_function(struct slri_s *s);
 uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type); // what the push block has
 uint32_t slri_s_arguments(struct slri_s *s);                              // the address of the argument block
-uint32_t slri_s_given_address(struct slri_s *s, uint32_t offset);         // one that lies there
 void slri_s_block(struct slri_s *s, const struct slri_block *block);
 
 // ---- arithmetic.c, convert.c, math.c
@@ -168,25 +161,17 @@ uint32_t slri_s_base(const struct slri_s *s, struct slri_root root); // which: t
 struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset);
 struct slri_s_place slri_s_place_at(uint32_t address, uint64_t offset);
 uint32_t slri_s_words_at(struct slri_s *s, uint32_t address); // the address as a pointer to words
-struct slri_s_place slri_s_behind(const struct slri_s_place *place, uint64_t bytes);
-uint32_t slri_s_load_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes);
 void slri_s_store_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes, uint32_t value);
 uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum slri_kind kind);
 uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes); // a pointer
 void slri_s_memory(struct slri_s *s, const struct slri_instr *in);                             // LOAD STORE
 void slri_s_atomic(struct slri_s *s, const struct slri_instr *in);
 void slri_s_fence(struct slri_s *s, const struct slri_instr *in);
-uint32_t slri_s_update(struct slri_s *s, enum slri_w_op op, const struct slri_s_place *place, enum slri_scope scope,
-                       uint32_t value); // of a word, relaxed: gives what it was
-uint32_t slri_s_scope(struct slri_s *s, enum slri_scope scope);
 uint32_t slri_s_semantics(struct slri_s *s, bool acquires, bool releases);
 
-// ---- block.c, host.c
+// ---- block.c
 void slri_s_builtin(struct slri_s *s, const struct slri_instr *in);
 void slri_s_meet(struct slri_s *s, const struct slri_instr *in); // BARRIER WARP
-void slri_s_fault(struct slri_s *s, const struct slri_instr *in);
-void slri_s_print(struct slri_s *s, const struct slri_instr *in);
-void slri_s_host_functions(struct slri_s *s); // written before all others
 
 // loops.c: an entry point that calls the kernel, and tells where one of its loops was ended.
 uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel);

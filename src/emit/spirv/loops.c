@@ -29,10 +29,15 @@ uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel)
     const uint32_t call[] = {type[0], slri_w_id(&s->w), kernel};
     slri_w_put(&s->w, &s->w.code, SLRI_W_FunctionCall, call, 3);
     uint32_t turns = slri_s_pushed(s, MEMBER_TURNS, u32), taken = count_turns(s, turns);
-    uint32_t merge = slri_s_if(s, SLRI_MAKE(s, INotEqual, slri_s_bool(s), taken, turns));
+    const uint32_t then = slri_w_id(&s->w), merge = slri_w_id(&s->w);
+    const uint32_t differs = SLRI_MAKE(s, INotEqual, slri_s_bool(s), taken, turns);
+    SLRI_DO(s, SelectionMerge, merge, 0);
+    SLRI_DO(s, BranchConditional, differs, then, merge);
+    slri_s_begin(s, then);
     struct slri_s_place word = slri_s_place_at(slri_s_pushed(s, MEMBER_ENDED, slri_s_address(s)), 0);
     slri_s_store_bits(s, &word, 4, slri_s_pushed(s, MEMBER_NUMBER, u32));
-    slri_s_end_if(s, merge);
+    slri_s_branch(s, merge);
+    slri_s_begin(s, merge);
     slri_s_finish_function(s);
     return main;
 }

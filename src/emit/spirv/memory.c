@@ -143,11 +143,11 @@ uint32_t slri_s_words_at(struct slri_s *s, uint32_t address)
     return SLRI_MAKE(s, Bitcast, s->all_words, address);
 }
 
-struct slri_s_place slri_s_behind(const struct slri_s_place *place, uint64_t bytes)
+static struct slri_s_place behind(const struct slri_s_place *place, uint64_t bytes)
 {
-    struct slri_s_place behind = *place;
-    behind.at += bytes;
-    return behind;
+    struct slri_s_place made = *place;
+    made.at += bytes;
+    return made;
 }
 
 // The offset in bytes.
@@ -226,14 +226,14 @@ static void store_whole(struct slri_s *s, const struct slri_s_place *place, uint
 }
 
 // An integer of so many bytes.
-uint32_t slri_s_load_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
+static uint32_t load_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes)
 {
     uint32_t u32 = slri_s_uint(s, 4);
     if (place->address || place->array.element == bytes)
         return load_whole(s, place, bytes);
     if (bytes == 8) {
         uint32_t u64 = slri_s_uint(s, 8);
-        struct slri_s_place above = slri_s_behind(place, 4);
+        struct slri_s_place above = behind(place, 4);
         uint32_t low = SLRI_MAKE(s, UConvert, u64, load_whole(s, place, 4));
         uint32_t high = SLRI_MAKE(s, UConvert, u64, load_whole(s, &above, 4));
         return SLRI_MAKE(s, BitwiseOr, u64, low, SLRI_MAKE(s, ShiftLeftLogical, u64, high, slri_s_u32(s, 32)));
@@ -265,7 +265,7 @@ void slri_s_store_bits(struct slri_s *s, const struct slri_s_place *place, uint3
         store_whole(s, place, bytes, value);
     } else if (bytes == 8) {
         uint32_t u32 = slri_s_uint(s, 4), u64 = slri_s_uint(s, 8);
-        struct slri_s_place above = slri_s_behind(place, 4);
+        struct slri_s_place above = behind(place, 4);
         store_whole(s, place, 4, SLRI_MAKE(s, UConvert, u32, value));
         uint32_t high = SLRI_MAKE(s, ShiftRightLogical, u64, value, slri_s_u32(s, 32));
         store_whole(s, &above, 4, SLRI_MAKE(s, UConvert, u32, high));
@@ -291,7 +291,7 @@ static uint32_t widen(struct slri_s *s, enum slri_kind kind, uint32_t bits, bool
 
 uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum slri_kind kind)
 {
-    uint32_t bytes = slri_kind_bytes(kind), bits = slri_s_load_bits(s, place, bytes);
+    uint32_t bytes = slri_kind_bytes(kind), bits = load_bits(s, place, bytes);
     if (bytes < 4)
         return widen(s, kind, bits, place->address || place->array.element == bytes);
     return slri_s_of_bits(s, kind, bits);

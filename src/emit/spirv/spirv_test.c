@@ -535,7 +535,7 @@ static void a_writer_that_errs_is_caught(void **state)
     static const struct {
         uint32_t op, word, add;
     } mutants[] = {{SLRI_W_SelectionMerge, 0, 0}, {SLRI_W_LoopMerge, 0, 0}, {SLRI_W_TypeInt, 0, 0},
-                   {SLRI_W_Store, 1, 1},          {SLRI_W_IAdd, 1, 1},      {SLRI_W_ControlBarrier, 3, 1},
+                   {SLRI_W_Store, 2, 1},          {SLRI_W_IAdd, 1, 1},      {SLRI_W_ControlBarrier, 3, 1},
                    {SLRI_W_AtomicIAdd, 1, 1},     {SLRI_W_Branch, 1, 1},    {SLRI_W_ConvertUToPtr, 1, 1},
                    {SLRI_W_Return, 0, 0},         {SLRI_W_Variable, 3, 1},  {SLRI_W_MemoryModel, 2, UINT32_MAX}};
     uint32_t *word = malloc(good.words * sizeof *word);

@@ -117,16 +117,6 @@ uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
     return word[1];
 }
 
-uint32_t slri_s_is_address(struct slri_s *s, uint32_t address)
-{
-    uint32_t boolean = slri_s_bool(s), u32 = slri_s_uint(s, 4);
-    if (!s->words)
-        return SLRI_MAKE(s, INotEqual, boolean, address, slri_s_bits(s, 8, 0));
-    uint32_t low = SLRI_MAKE(s, CompositeExtract, u32, address, 0);
-    uint32_t high = SLRI_MAKE(s, CompositeExtract, u32, address, 1);
-    return SLRI_MAKE(s, INotEqual, boolean, SLRI_MAKE(s, BitwiseOr, u32, low, high), slri_s_u32(s, 0));
-}
-
 void slri_s_begin(struct slri_s *s, uint32_t id)
 {
     SLRI_DO(s, Label, id);
@@ -146,21 +136,6 @@ void slri_s_return(struct slri_s *s, uint32_t value)
 {
     SLRI_DO(s, ReturnValue, value);
     s->ended = true;
-}
-
-uint32_t slri_s_if(struct slri_s *s, uint32_t condition)
-{
-    uint32_t merge = slri_w_id(&s->w), then = slri_w_id(&s->w);
-    SLRI_DO(s, SelectionMerge, merge, 0);
-    SLRI_DO(s, BranchConditional, condition, then, merge);
-    slri_s_begin(s, then);
-    return merge;
-}
-
-void slri_s_end_if(struct slri_s *s, uint32_t merge)
-{
-    slri_s_branch(s, merge);
-    slri_s_begin(s, merge);
 }
 
 struct slri_s_loop slri_s_loop(struct slri_s *s)

@@ -217,7 +217,7 @@ static void place_shared(struct slri_words *w, struct slri_entry *entry)
 static struct slri_entry *make_entry(struct slri_words *w)
 {
     struct slri_entry *entry = slri_region_take(w->l.region, sizeof *entry);
-    size_t room = (w->kernel->bindings + (size_t)1) * sizeof *entry->binding;
+    size_t room = (w->kernel->bindings + (size_t)SLRI_WORDS_BUFFERS) * sizeof *entry->binding;
     struct slri_binding_info *binding = slri_region_take(w->l.region, room);
     if (!entry || !binding)
         return NULL;
@@ -225,6 +225,12 @@ static struct slri_entry *make_entry(struct slri_words *w)
     if (entry->bindings)
         memcpy(binding, entry->binding, entry->bindings * sizeof *binding);
     entry->binding = binding;
+    for (uint32_t i = 0; w->options.tells && i < SLRI_WORDS_BUFFERS; i++)
+        binding[entry->bindings++] =
+            (struct slri_binding_info){.name = i == SLRI_WORDS_FAULTED ? "slri_faulted" : "slri_printed",
+                                       .is_buffer = true,
+                                       .type = w->word_type,
+                                       .reg = SLRI_NO_REG};
     place_shared(w, entry);
     return entry;
 }
@@ -320,7 +326,6 @@ slr_status slri_words_kernel(const struct slri_module *module, const struct slri
     if (options)
         w.options = *options;
     w.options.doubles |= w.options.all_widths;
-    w.options.prints |= w.options.all_widths;
     w.l.region = slri_region_create();
     slr_status status = w.l.region && make_words_module(&w, &made) ? w.refused : w.refused ? w.refused : SLR_NO_MEMORY;
     if (status == SLR_NO_MEMORY)

@@ -36,12 +36,17 @@
 #include "ir/ir.h"
 
 struct slri_words_options {
-    // Registers of 64 bits stay, accesses of all widths, and atomics of 64 bits. Includes the other two. A buffer
+    // Registers of 64 bits stay, accesses of all widths, and atomics of 64 bits. Includes `doubles`. A buffer
     // begins at a multiple of 4 and of its element's alignment, all other memory at one of 8.
     bool all_widths;
     bool doubles; // registers of F64 stay, with CONVERT and MATH of them; false: they are refused
-    bool prints;  // PRINT stays, of kind U32: each value is two registers of words, low first; false: it is refused
+    // A PRINT writes to a buffer of words that stands behind the entry's own (engine/printed.h; without it nobody
+    // hears), a TRAP to another one (emit/device/arguments.h). False: a PRINT is refused, and a TRAP stays.
+    bool tells;
+    bool faults; // with `tells`: false: no TRAP can happen, and none is written
 };
+
+enum { SLRI_WORDS_PRINTED, SLRI_WORDS_FAULTED, SLRI_WORDS_BUFFERS }; // those buffers
 
 // A new module whose only entry is the kernel, of the same name. It refers to types, tables, texts and variables of
 // `module`, which must outlive it. `options` NULL: all as 0.

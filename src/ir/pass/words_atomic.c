@@ -42,19 +42,24 @@ void slri_words_begin_swap(struct slri_words *w, struct slri_words_swap *swap)
     w->l.block = body;
 }
 
-void slri_words_end_swap(struct slri_words *w, struct slri_words_swap *swap, word value)
+word slri_words_cas(struct slri_words *w, const struct slri_words_swap *swap, word value)
 {
-    slri_reg to = slri_words_reg_of(w, value), at = slri_words_offset(w, swap->at);
-    slri_reg now = slri_lower_reg(&w->l, swap->kind);
+    const slri_reg seen = slri_words_reg_of(w, swap->seen), to = slri_words_reg_of(w, value);
+    const slri_reg at = slri_words_offset(w, swap->at), now = slri_lower_reg(&w->l, swap->kind);
     struct slri_instr *in = append(w, SLRI_OP_ATOMIC_CAS, swap->kind, swap->root, at, swap->order, swap->scope);
     in->dst = now;
-    in->b = swap->seen.reg;
+    in->b = seen;
     in->c = to;
-    word same = slri_words_op(w, SLRI_OP_EQ, swap->kind, slri_words_of(w, now), swap->seen);
+    return slri_words_of(w, now);
+}
+
+void slri_words_end_swap(struct slri_words *w, struct slri_words_swap *swap, word value)
+{
+    word now = slri_words_cas(w, swap, value), same = slri_words_op(w, SLRI_OP_EQ, swap->kind, now, swap->seen);
     struct slri_block *behind = slri_lower_if(&w->l, slri_words_reg_of(w, same), NULL);
     slri_lower_append(&w->l, SLRI_OP_BREAK, SLRI_VOID);
     w->l.block = behind;
-    slri_words_set(w, swap->seen, slri_words_of(w, now));
+    slri_words_set(w, swap->seen, now);
     w->l.block = swap->behind;
 }
 

@@ -14,7 +14,7 @@ word slri_words_fault_at_zero(struct slri_words *w, word by)
     if ((none.is_const && !none.value) || !w->l.where.line) // a library divides by no 0
         return none;
     struct slri_block *behind = slri_lower_if(&w->l, slri_words_reg_of(w, none), NULL);
-    slri_lower_append(&w->l, SLRI_OP_TRAP, SLRI_VOID)->imm = SLRI_FAULT_DIVIDE;
+    slri_words_trap(w, SLRI_FAULT_DIVIDE);
     w->l.block = behind;
     return none;
 }

@@ -140,32 +140,14 @@ static bool has_double(const struct slri_words *w, const struct slri_instr *in)
     return found;
 }
 
-// Each value is two words, low first, however wide it is.
 static void put_print(struct slri_words *w, const struct slri_instr *in)
 {
-    const struct slri_root none = {SLRI_ROOT_NONE, 0};
-    if (!w->options.prints) {
+    if (!w->options.tells)
         slri_words_refuse(w, in, "printf is", "write to a buffer instead");
-        return;
-    }
-    if (has_double(w, in) && !w->options.all_widths) {
+    else if (has_double(w, in) && !w->options.all_widths)
         slri_words_refuse(w, in, "printf of a double is", "print an integer");
-        return;
-    }
-    struct slri_arg *arg = take_args(w, 2 * in->args);
-    uint32_t args = 0;
-    for (uint32_t i = 0; i < in->args; i++) {
-        pair value = slri_words_read(w, in->arg[i].reg);
-        if (slri_kind_bytes(value.low.kind) == 8)
-            value = slri_words_split(w, value.low);
-        const bool is_wide = slri_kind_bytes(w->source->reg_kind[in->arg[i].reg]) == 8;
-        put_arg(arg, &args, none, slri_words_reg_of(w, slri_words_bits(w, value.low)));
-        put_arg(arg, &args, none, slri_words_reg_of(w, is_wide ? value.high : slri_words_u32(0)));
-    }
-    struct slri_instr *to = slri_lower_append(&w->l, SLRI_OP_PRINT, SLRI_U32);
-    to->imm = in->imm;
-    to->arg = arg;
-    to->args = args;
+    else
+        slri_words_print(w, in);
 }
 
 static void put_call(struct slri_words *w, const struct slri_instr *in)
@@ -401,6 +383,9 @@ static void put_instr(struct slri_words *w, const struct slri_instr *in)
     case SLRI_OP_PRINT:
         put_print(w, in);
         break;
+    case SLRI_OP_TRAP:
+        slri_words_trap(w, (uint32_t)in->imm);
+        break;
     case SLRI_OP_CALL:
         put_call(w, in);
         break;
@@ -420,7 +405,7 @@ static void put_instr(struct slri_words *w, const struct slri_instr *in)
         if (in->op <= SLRI_OP_GE)
             put_arithmetic(w, in);
         else
-            put_same(w, in); // BARRIER, FENCE, BUILTIN, PRESENT, TRAP, BREAK, CONTINUE
+            put_same(w, in); // BARRIER, FENCE, BUILTIN, PRESENT, BREAK, CONTINUE
         break;
     }
 }

@@ -2,7 +2,7 @@
 // What the files of this pass share: words.c the module and its functions, words_need.c what is known of a function's
 // registers, words_make.c the writing of instructions, words_instr.c instructions, words_wide.c arithmetic of 64 bits,
 // words_divide.c division and what floats make of 0, words_convert.c conversions, words_math.c functions,
-// words_memory.c accesses, words_atomic.c atomics.
+// words_memory.c accesses, words_atomic.c atomics, words_tell.c faults and printf.
 #ifndef SLRI_IR_PASS_WORDS_INTERNAL_H
 #define SLRI_IR_PASS_WORDS_INTERNAL_H
 
@@ -156,8 +156,14 @@ struct slri_words_swap {
     uint8_t order, scope;
     struct slri_block *behind;
 };
+struct slri_word slri_words_cas(struct slri_words *w, const struct slri_words_swap *swap,
+                                struct slri_word value); // once
 void slri_words_begin_swap(struct slri_words *w, struct slri_words_swap *swap);
 void slri_words_end_swap(struct slri_words *w, struct slri_words_swap *swap, struct slri_word value);
+
+// words_tell.c
+void slri_words_trap(struct slri_words *w, uint32_t fault);
+void slri_words_print(struct slri_words *w, const struct slri_instr *in);
 
 // words.c
 struct slri_root slri_words_place(const struct slri_words *w, struct slri_root root); // of the made function
