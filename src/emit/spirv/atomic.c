@@ -42,7 +42,7 @@ static bool releases(const struct slri_instr *in)
 void slri_s_fence(struct slri_s *s, const struct slri_instr *in)
 {
     if (in->order == SLRI_SEQ_CST) {
-        struct slri_s_place word = slri_s_place_at(slri_s_arguments(s), 0);
+        const struct slri_s_place word = {.address = slri_s_arguments(s)};
         SLRI_MAKE(s, AtomicIAdd, slri_s_uint(s, 4), slri_s_reference(s, &word, 4),
                   scope_of(s, (enum slri_scope)in->scope), slri_s_semantics(s, true, true), slri_s_u32(s, 0));
     } else if (in->order != SLRI_RELAXED)
@@ -102,7 +102,7 @@ static void put_operation(struct slri_s *s, const struct slri_instr *in, uint32_
 
 void slri_s_atomic(struct slri_s *s, const struct slri_instr *in)
 {
-    struct slri_s_place place = slri_s_place(s, in, in->root, in->a);
+    struct slri_s_place place = slri_s_place(s, in);
     if (!may_be_atomic(s, in, &place))
         return;
     if (in->order == SLRI_SEQ_CST)

@@ -73,12 +73,6 @@ static void declare_words(struct slri_s *s)
     s->all_words = slri_s_pointer(s, SLRI_STORAGE_PhysicalStorageBuffer, all);
 }
 
-static void declare_array(struct slri_s *s, struct slri_s_array *array, uint32_t length)
-{
-    array->storage = SLRI_STORAGE_Workgroup;
-    array->variable = slri_s_variable(s, SLRI_STORAGE_Workgroup, slri_s_array_type(s, array, length), 0);
-}
-
 // Words that threads give one another are as many as the block needs.
 static uint32_t lanes_of_block(struct slri_s *s)
 {
@@ -96,16 +90,16 @@ static void declare_shared(struct slri_s *s)
         struct slri_s_array *array = &s->shared[i];
         const bool is_lanes = strcmp(shared->name, SLRI_BLOCK_LANES) == 0 && shared->type->bytes > 4;
         const uint32_t length = slri_s_length(s, array, shared->type->bytes);
-        declare_array(s, array, is_lanes ? lanes_of_block(s) : slri_s_u32(s, length));
+        slri_s_declare(s, array, SLRI_STORAGE_Workgroup, is_lanes ? lanes_of_block(s) : slri_s_u32(s, length), 0);
         s->shared_bytes += (uint64_t)length * array->element;
     }
     if (s->facts.has_dynamic) {
         const uint32_t words = spec_constant(s, SLRI_SPIRV_DYNAMIC_WORDS, 4),
                        of_word = slri_s_length(s, &s->dynamic, 4);
-        declare_array(s, &s->dynamic,
-                      s->dynamic.element == 8 ? spec_op(s, SLRI_W_UDiv, words, slri_s_u32(s, 2))
-                      : of_word > 1           ? spec_op(s, SLRI_W_IMul, words, slri_s_u32(s, of_word))
-                                              : words);
+        const uint32_t length = s->dynamic.element == 8 ? spec_op(s, SLRI_W_UDiv, words, slri_s_u32(s, 2))
+                                : of_word > 1           ? spec_op(s, SLRI_W_IMul, words, slri_s_u32(s, of_word))
+                                                        : words;
+        slri_s_declare(s, &s->dynamic, SLRI_STORAGE_Workgroup, length, 0);
     }
 }
 

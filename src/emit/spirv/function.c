@@ -7,20 +7,20 @@
 
 // ---- registers -----------------------------------------------------------------------------------------------------
 
-static bool begin_registers(struct slri_s *s, uint32_t index)
+static void begin_registers(struct slri_s *s, uint32_t index)
 {
     const struct slri_function *f = s->function;
     s->reg = slri_s_take(s, f->regs, sizeof *s->reg);
     s->value = slri_assigned_find(s->scratch, s->entry, f, s->literal[index]);
-    if (!s->reg || !s->value)
-        return false;
+    s->w.out_of_memory |= !s->value;
+    if (s->w.out_of_memory)
+        return;
     s->first_variable = s->w.next + 1;
     for (slri_reg reg = 0; reg < f->regs; reg++)
         if (s->value[reg].held == SLRI_ASSIGNED_VARIABLE)
             s->reg[reg].id = slri_w_id(&s->w);
     s->variables = s->w.next + 1 - s->first_variable;
     s->is_read = slri_s_take(s, s->variables, sizeof *s->is_read);
-    return s->is_read;
 }
 
 // ---- what it begins with -------------------------------------------------------------------------------------------
@@ -39,34 +39,32 @@ uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type)
     return SLRI_MAKE(s, Load, type, at);
 }
 
-// Of 4 or 8 bytes, from the push block.
-static uint32_t pushed_argument(struct slri_s *s, uint32_t offset, enum slri_kind kind)
+static uint32_t argument(struct slri_s *s, uint32_t offset, enum slri_kind kind);
+
+static uint32_t two_words(struct slri_s *s, uint32_t offset)
 {
-    const uint32_t u32 = slri_s_uint(s, 4), bytes = slri_kind_bytes(kind), member = s->pushed + offset / 4;
-    uint32_t bits = slri_s_pushed(s, member, u32);
-    if (bytes == 8) {
-        uint32_t pair = SLRI_W_ONCE(&s->w, TypeVector, 0, u32, 2), high = slri_s_pushed(s, member + 1, u32);
-        bits = SLRI_MAKE(s, Bitcast, slri_s_uint(s, 8), SLRI_MAKE(s, CompositeConstruct, pair, bits, high));
-    }
-    return slri_s_of_bits(s, kind, bits);
+    const uint32_t pair = SLRI_W_ONCE(&s->w, TypeVector, 0, slri_s_uint(s, 4), 2);
+    const uint32_t low = argument(s, offset, SLRI_U32), high = argument(s, offset + 4, SLRI_U32);
+    return SLRI_MAKE(s, CompositeConstruct, pair, low, high);
 }
 
+// From the push block, as far as that has words of it.
 static uint32_t argument(struct slri_s *s, uint32_t offset, enum slri_kind kind)
 {
     const uint32_t bytes = slri_kind_bytes(kind), room = SLRI_SPIRV_PUSH_BYTES - SLRI_SPIRV_PUSHED_AT;
-    if (bytes >= 4 && kind != SLRI_BOOL && offset + bytes <= room)
-        return pushed_argument(s, offset, kind);
-    s->arguments = s->arguments ? s->arguments : slri_s_arguments(s);
-    struct slri_s_place place = slri_s_place_at(s->arguments, offset);
-    return slri_s_load(s, &place, kind);
+    if (bytes < 4 || offset + bytes > room) {
+        s->arguments = s->arguments ? s->arguments : slri_s_arguments(s);
+        const struct slri_s_place place = {.address = s->arguments, .at = offset};
+        return slri_s_load(s, &place, kind);
+    }
+    const uint32_t bits = bytes == 8 ? SLRI_MAKE(s, Bitcast, slri_s_uint(s, 8), two_words(s, offset))
+                                     : slri_s_pushed(s, s->pushed + offset / 4, slri_s_uint(s, 4));
+    return slri_s_of_bits(s, kind, bits);
 }
 
 static uint32_t given_address(struct slri_s *s, uint32_t offset)
 {
-    if (!s->words)
-        return argument(s, offset, SLRI_U64);
-    uint32_t low = argument(s, offset, SLRI_U32), high = argument(s, offset + 4, SLRI_U32);
-    return SLRI_MAKE(s, CompositeConstruct, slri_s_address(s), low, high);
+    return s->words ? two_words(s, offset) : argument(s, offset, SLRI_U64);
 }
 
 uint32_t slri_s_arguments(struct slri_s *s)
@@ -102,23 +100,18 @@ static void begin_function(struct slri_s *s)
         if (!s->base[i])
             continue;
         s->base[i] = base_of(s, i);
-        s->pointer[i] = s->words ? slri_s_words_at(s, s->base[i]) : 0;
+        s->pointer[i] = s->words ? SLRI_MAKE(s, Bitcast, s->all_words, s->base[i]) : 0;
     }
 }
 
 // ---- parameters ----------------------------------------------------------------------------------------------------
 
-static uint32_t memory_type(struct slri_s *s, struct slri_s_array *array, uint64_t bytes)
-{
-    array->storage = SLRI_STORAGE_Function;
-    return slri_s_array_type(s, array, slri_s_u32(s, slri_s_length(s, array, bytes)));
-}
-
 static void begin_locals(struct slri_s *s, uint32_t index)
 {
     for (uint32_t i = 0; i < s->function->locals; i++) {
         struct slri_s_array *array = &s->local[index][i];
-        array->variable = slri_s_own(s, memory_type(s, array, s->function->local[i].type->bytes), 0);
+        const uint32_t length = slri_s_length(s, array, s->function->local[i].type->bytes);
+        slri_s_declare(s, array, SLRI_STORAGE_Function, slri_s_u32(s, length), 0);
     }
 }
 
@@ -132,10 +125,13 @@ static void begin_parameters(struct slri_s *s, uint32_t index)
     uint32_t *value = type + 2 * f->params + 1;
     type[types++] = slri_s_type(s, f->result);
     for (uint32_t i = 0; i < f->params; i++) {
-        const struct slri_param *param = &f->param[i];
-        if (param->is_memory)
-            type[types++] = slri_s_pointer(s, SLRI_STORAGE_Function, memory_type(s, &s->param[index][i], param->bytes));
-        type[types++] = slri_s_type(s, f->reg_kind[param->reg]);
+        struct slri_s_array *array = &s->param[index][i];
+        if (f->param[i].is_memory) {
+            const uint32_t length = slri_s_u32(s, slri_s_length(s, array, f->param[i].bytes));
+            array->storage = SLRI_STORAGE_Function;
+            type[types++] = slri_s_pointer(s, array->storage, slri_s_array_type(s, array, length));
+        }
+        type[types++] = slri_s_type(s, f->reg_kind[f->param[i].reg]);
     }
     slri_s_begin_function(s, s->function_id[index], type, types, value);
     for (uint32_t i = 0, at = 0; i < f->params; i++) {
@@ -196,8 +192,6 @@ static void leave_out_stores(struct slri_s *s)
 // Behind what it begins with: its first block's variables, then all else.
 void slri_s_finish_function(struct slri_s *s)
 {
-    if (!s->ended)
-        slri_w_put(&s->w, &s->w.code, SLRI_W_Return, NULL, 0);
     uint32_t label = slri_w_id(&s->w);
     SLRI_W(&s->w, &s->w.functions, Label, label);
     slri_w_add(&s->w, &s->w.functions, s->w.variables.word, s->w.variables.count);
@@ -211,7 +205,7 @@ void slri_s_function(struct slri_s *s, uint32_t index)
 {
     const struct slri_function *f = s->module->function[index];
     s->function = f;
-    s->w.out_of_memory |= !begin_registers(s, index);
+    begin_registers(s, index);
     if (s->w.out_of_memory)
         return;
     memset(s->base, 0, (s->entry->bindings + (size_t)1) * sizeof *s->base);
@@ -223,8 +217,8 @@ void slri_s_function(struct slri_s *s, uint32_t index)
         begin_entry(s);
     begin_function(s);
     slri_s_block(s, f->body);
-    if (!s->ended && f->result != SLRI_VOID)
-        slri_s_return(s, slri_s_const(s, f->result, 0));
+    if (!s->ended)
+        slri_s_return(s, f->result == SLRI_VOID ? 0 : slri_s_const(s, f->result, 0));
     put_variables(s);
     leave_out_stores(s);
     slri_s_finish_function(s);

@@ -99,10 +99,7 @@ uint32_t slri_s_make(struct slri_s *s, enum slri_w_op op, uint32_t type, const u
 #define SLRI_DO(s, op, ...) SLRI_W(&(s)->w, &(s)->w.code, op, __VA_ARGS__)
 void slri_s_begin(struct slri_s *s, uint32_t id); // the block of that label
 void slri_s_branch(struct slri_s *s, uint32_t to);
-void slri_s_return(struct slri_s *s, uint32_t value);
-// A new one, and its beginning, up to its first block.
-struct slri_s_loop slri_s_loop(struct slri_s *s);
-void slri_s_begin_loop(struct slri_s *s, const struct slri_s_loop *loop);
+void slri_s_return(struct slri_s *s, uint32_t value); // 0: none
 void slri_s_refuse(struct slri_s *s, const struct slri_instr *in, const char *what, const char *advice);
 // Whether the device has it; else the instruction is refused.
 bool slri_s_need(struct slri_s *s, enum slri_spirv_feature feature, const struct slri_instr *in);
@@ -116,9 +113,8 @@ uint32_t slri_s_pointer(struct slri_s *s, uint32_t storage, uint32_t to);
 uint32_t slri_s_bits(struct slri_s *s, uint32_t bytes, uint64_t value); // an integer
 uint32_t slri_s_const(struct slri_s *s, enum slri_kind kind, uint64_t bits);
 uint32_t slri_s_u32(struct slri_s *s, uint32_t value);
-uint32_t slri_s_address(struct slri_s *s);                                                     // the type of one
-uint32_t slri_s_variable(struct slri_s *s, uint32_t storage, uint32_t type, uint32_t initial); // of the module
-uint32_t slri_s_own(struct slri_s *s, uint32_t type, uint32_t initial);                        // of the function
+uint32_t slri_s_address(struct slri_s *s); // the type of one
+uint32_t slri_s_variable(struct slri_s *s, uint32_t storage, uint32_t type, uint32_t initial);
 
 // ---- registers
 uint32_t slri_s_get(struct slri_s *s, slri_reg reg);
@@ -145,6 +141,8 @@ void slri_s_finish_function(struct slri_s *s);
 uint32_t slri_s_pushed(struct slri_s *s, uint32_t member, uint32_t type); // what the push block has
 uint32_t slri_s_arguments(struct slri_s *s);                              // the address of the argument block
 void slri_s_block(struct slri_s *s, const struct slri_block *block);
+// An entry point that calls the kernel, and tells where one of its loops was ended.
+uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel);
 
 // ---- arithmetic.c, convert.c, math.c
 void slri_s_arithmetic(struct slri_s *s, const struct slri_instr *in);
@@ -157,10 +155,9 @@ struct slri_s_array *slri_s_array(struct slri_s *s, const struct slri_function *
 void slri_s_find_uses(struct slri_s *s); // how all functions use their arrays
 uint32_t slri_s_length(struct slri_s *s, struct slri_s_array *array, uint64_t bytes); // finds its element, too
 uint32_t slri_s_array_type(struct slri_s *s, const struct slri_s_array *array, uint32_t length); // an id
+void slri_s_declare(struct slri_s *s, struct slri_s_array *array, uint32_t storage, uint32_t length, uint32_t initial);
 uint32_t slri_s_base(const struct slri_s *s, struct slri_root root); // which: the program's variables are behind all
-struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset);
-struct slri_s_place slri_s_place_at(uint32_t address, uint64_t offset);
-uint32_t slri_s_words_at(struct slri_s *s, uint32_t address); // the address as a pointer to words
+struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in); // of an access
 void slri_s_store_bits(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes, uint32_t value);
 uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum slri_kind kind);
 uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, uint32_t bytes); // a pointer
@@ -172,8 +169,5 @@ uint32_t slri_s_semantics(struct slri_s *s, bool acquires, bool releases);
 // ---- block.c
 void slri_s_builtin(struct slri_s *s, const struct slri_instr *in);
 void slri_s_meet(struct slri_s *s, const struct slri_instr *in); // BARRIER WARP
-
-// loops.c: an entry point that calls the kernel, and tells where one of its loops was ended.
-uint32_t slri_s_ended_loops(struct slri_s *s, uint32_t kernel);
 
 #endif

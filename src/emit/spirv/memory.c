@@ -70,6 +70,12 @@ uint32_t slri_s_array_type(struct slri_s *s, const struct slri_s_array *array, u
     return SLRI_W_ONCE(&s->w, TypeArray, 0, slri_s_uint(s, array->element), length);
 }
 
+void slri_s_declare(struct slri_s *s, struct slri_s_array *array, uint32_t storage, uint32_t length, uint32_t initial)
+{
+    array->storage = storage;
+    array->variable = slri_s_variable(s, storage, slri_s_array_type(s, array, length), initial);
+}
+
 // A table, where it is first read.
 static void make_table(struct slri_s *s, struct slri_s_array *array, const struct slri_const *table)
 {
@@ -82,10 +88,9 @@ static void make_table(struct slri_s *s, struct slri_s_array *array, const struc
         memcpy(&value, table->data + at, left < array->element ? left : array->element);
         id[i] = slri_s_bits(s, array->element, value);
     }
-    const uint32_t type = slri_s_array_type(s, array, slri_s_u32(s, count));
-    array->storage = SLRI_STORAGE_Private;
-    array->variable =
-        slri_s_variable(s, SLRI_STORAGE_Private, type, slri_w_once(&s->w, SLRI_W_ConstantComposite, type, id, count));
+    const uint32_t length = slri_s_u32(s, count), type = slri_s_array_type(s, array, length);
+    slri_s_declare(s, array, SLRI_STORAGE_Private, length,
+                   slri_w_once(&s->w, SLRI_W_ConstantComposite, type, id, count));
 }
 
 // ---- places --------------------------------------------------------------------------------------------------------
@@ -116,31 +121,21 @@ static bool is_literal(const struct slri_s *s, slri_reg offset, uint64_t *out)
     return slri_assigned_is_literal(value, out);
 }
 
-struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in, struct slri_root root, slri_reg offset)
+struct slri_s_place slri_s_place(struct slri_s *s, const struct slri_instr *in)
 {
     struct slri_s_place place = {.is_volatile = in->is_volatile};
-    if (!is_literal(s, offset, &place.at)) {
+    if (!is_literal(s, in->a, &place.at)) {
         place.at = 0;
-        place.offset = slri_s_get(s, offset);
+        place.offset = slri_s_get(s, in->a);
     }
-    struct slri_s_array *array = slri_s_array(s, s->function, root);
-    if (root.kind == SLRI_ROOT_CONST && !array->variable)
-        make_table(s, array, &s->module->constant[root.index]);
+    struct slri_s_array *array = slri_s_array(s, s->function, in->root);
+    if (in->root.kind == SLRI_ROOT_CONST && !array->variable)
+        make_table(s, array, &s->module->constant[in->root.index]);
     if (array)
         place.array = *array;
     else
-        find_base(s, root, &place);
+        find_base(s, in->root, &place);
     return place;
-}
-
-struct slri_s_place slri_s_place_at(uint32_t address, uint64_t offset)
-{
-    return (struct slri_s_place){.address = address, .at = offset};
-}
-
-uint32_t slri_s_words_at(struct slri_s *s, uint32_t address)
-{
-    return SLRI_MAKE(s, Bitcast, s->all_words, address);
 }
 
 static struct slri_s_place behind(const struct slri_s_place *place, uint64_t bytes)
@@ -180,7 +175,7 @@ uint32_t slri_s_reference(struct slri_s *s, const struct slri_s_place *place, ui
     else if (place->offset && element > 1)
         index = SLRI_MAKE(s, ShiftRightLogical, u32, index, slri_s_u32(s, element == 8 ? 3 : 1));
     if (place->address) {
-        uint32_t all = place->pointer ? place->pointer : slri_s_words_at(s, place->address);
+        uint32_t all = place->pointer ? place->pointer : SLRI_MAKE(s, Bitcast, s->all_words, place->address);
         return SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_PhysicalStorageBuffer, u32), all,
                          slri_s_u32(s, 0), index);
     }
@@ -299,7 +294,7 @@ uint32_t slri_s_load(struct slri_s *s, const struct slri_s_place *place, enum sl
 
 void slri_s_memory(struct slri_s *s, const struct slri_instr *in)
 {
-    struct slri_s_place place = slri_s_place(s, in, in->root, in->a);
+    struct slri_s_place place = slri_s_place(s, in);
     uint32_t bytes = slri_kind_bytes(in->kind);
     if (place.address && bytes <= 2) {
         slri_w_capability(&s->w, bytes == 1 ? SLRI_CAP_StorageBuffer8BitAccess : SLRI_CAP_StorageBuffer16BitAccess);

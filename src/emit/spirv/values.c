@@ -73,24 +73,13 @@ uint32_t slri_s_const(struct slri_s *s, enum slri_kind kind, uint64_t bits)
                                     : slri_s_bits(s, bytes, bits);
 }
 
-static uint32_t put_variable(struct slri_s *s, struct slri_w_part *part, uint32_t storage, uint32_t type,
-                             uint32_t initial)
-{
-    const uint32_t id = slri_w_id(&s->w), word[4] = {slri_s_pointer(s, storage, type), id, storage, initial};
-    slri_w_put(&s->w, part, SLRI_W_Variable, word, initial ? 4 : 3);
-    return id;
-}
-
 uint32_t slri_s_variable(struct slri_s *s, uint32_t storage, uint32_t type, uint32_t initial)
 {
-    const uint32_t id = put_variable(s, &s->w.globals, storage, type, initial);
-    slri_w_add(&s->w, &s->w.interface, &id, 1);
+    const bool is_own = storage == SLRI_STORAGE_Function;
+    const uint32_t id = slri_w_id(&s->w), word[4] = {slri_s_pointer(s, storage, type), id, storage, initial};
+    slri_w_put(&s->w, is_own ? &s->w.variables : &s->w.globals, SLRI_W_Variable, word, initial ? 4 : 3);
+    slri_w_add(&s->w, &s->w.interface, &id, is_own ? 0 : 1);
     return id;
-}
-
-uint32_t slri_s_own(struct slri_s *s, uint32_t type, uint32_t initial)
-{
-    return put_variable(s, &s->w.variables, SLRI_STORAGE_Function, type, initial);
 }
 
 void *slri_s_take(struct slri_s *s, size_t count, size_t bytes)
@@ -134,24 +123,8 @@ void slri_s_branch(struct slri_s *s, uint32_t to)
 
 void slri_s_return(struct slri_s *s, uint32_t value)
 {
-    SLRI_DO(s, ReturnValue, value);
+    slri_w_put(&s->w, &s->w.code, value ? SLRI_W_ReturnValue : SLRI_W_Return, &value, value ? 1 : 0);
     s->ended = true;
-}
-
-struct slri_s_loop slri_s_loop(struct slri_s *s)
-{
-    const uint32_t header = slri_w_id(&s->w), body = slri_w_id(&s->w), next = slri_w_id(&s->w);
-    return (struct slri_s_loop){header, body, next, slri_w_id(&s->w)};
-}
-
-void slri_s_begin_loop(struct slri_s *s, const struct slri_s_loop *loop)
-{
-    s->has_loop = true;
-    slri_s_branch(s, loop->header);
-    slri_s_begin(s, loop->header);
-    SLRI_DO(s, LoopMerge, loop->merge, loop->next, 0);
-    slri_s_branch(s, loop->body);
-    slri_s_begin(s, loop->body);
 }
 
 void slri_s_refuse(struct slri_s *s, const struct slri_instr *in, const char *what, const char *advice)

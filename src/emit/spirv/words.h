@@ -67,7 +67,6 @@
     X(SDiv, 135, "TRii")                                                                                               \
     X(FDiv, 136, "TRii")                                                                                               \
     X(UMulExtended, 151, "TRii")                                                                                       \
-    X(LogicalOr, 166, "TRii")                                                                                          \
     X(LogicalAnd, 167, "TRii")                                                                                         \
     X(LogicalNot, 168, "TRi")                                                                                          \
     X(Select, 169, "TRiii")                                                                                            \
