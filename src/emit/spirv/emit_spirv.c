@@ -5,6 +5,7 @@
 #include "lang/library.h"
 #include "ir/pass/level.h"
 #include "ir/pass/linked.h"
+#include "ir/pass/select.h"
 #include "ir/pass/words.h"
 #include "ir/matrix.h"
 
@@ -209,6 +210,8 @@ static slr_status make_kernel(struct slri_s *s, const struct slri_module *module
                 [SLRI_LINKED_BLOCK] = s->subgroups ? slri_block_library_of_subgroups : slri_block_library}};
     SLRI_TRY(slri_level(module, entry, s->scratch, &module, &entry));
     SLRI_TRY(slri_linked_kernel(module, entry, &libraries, linked));
+    if (s->options.selects && !slri_select(*linked))
+        return SLRI_FAIL(NO_MEMORY, "no memory for a kernel of SPIR-V");
     return slri_words_kernel(*linked, (*linked)->entry, &options, words);
 }
 

@@ -481,18 +481,37 @@ static void what_is_known_is_not_computed(void **state)
     expect("__global__ void k(int *a, unsigned i) { a[0] = i < 3u; }\n", &none, select, NULL);
 }
 
-static uint32_t count_stores(const char *text)
+static uint32_t count(const char *text, uint32_t op, bool selects)
 {
-    const struct slri_spirv_options none = {.has = 0};
+    const struct slri_spirv_options none = {.has = 0, .selects = selects};
     struct slri_module *module = compile("k.cu", text);
     struct slri_spirv made = written(module, &none);
-    uint32_t stores = 0;
+    uint32_t found = 0;
     assert_true(!is_there("spirv-val") || is_valid(made.word, made.words));
     for (size_t at = 5; at < made.words; at += made.word[at] >> 16)
-        stores += (made.word[at] & 0xffff) == SLRI_W_Store;
+        found += (made.word[at] & 0xffff) == op;
     slri_spirv_free(&made);
     slri_module_destroy(module);
-    return stores;
+    return found;
+}
+
+static uint32_t count_stores(const char *text)
+{
+    return count(text, SLRI_W_Store, false);
+}
+
+// For a driver whose compiler takes long for each. Those that touch memory stay, and the source stays as it was.
+static void short_branches_are_selects_where_the_driver_asks_for_it(void **state)
+{
+    (void)state;
+    static const char text[] = "__global__ void k(float *a, long long *b, float v)\n"
+                               "{ float x = a[0]; long long y = b[0];\n"
+                               "  if (v > 0.5f) x = x * 1.5f + 1.0f; else x = x - 0.25f;\n"
+                               "  if (v > 1.5f) { x = -x; y = y * 3; } else y = y - 1;\n"
+                               "  if (v > 2.5f) a[1] = x; else a[2] = x;\n"
+                               "  a[3] = x; b[1] = y; }\n";
+    assert_int_equal(count(text, SLRI_W_SelectionMerge, false), 3);
+    assert_int_equal(count(text, SLRI_W_SelectionMerge, true), 1);
 }
 
 // Those of a variable that is stored again behind it, with no load and no branch between.
@@ -593,6 +612,7 @@ int main(void)
         cmocka_unit_test(arguments_are_pushed_as_far_as_they_fit),
         cmocka_unit_test(what_is_known_is_not_computed),
         cmocka_unit_test(store_that_another_overwrites_is_left_out),
+        cmocka_unit_test(short_branches_are_selects_where_the_driver_asks_for_it),
         cmocka_unit_test(a_writer_that_errs_is_caught),
     };
     return cmocka_run_group_tests(tests, begin, end);
