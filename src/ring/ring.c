@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LOOKS 1000u          // at what was accepted, some 50 ns each: where senders or routes go on claiming meanwhile
 #define COMMAND_NS 100000ull // how long a control answer is waited for at a time
 
 // ---- states --------------------------------------------------------------------------------------------------------
@@ -477,24 +478,52 @@ void slri_ring_extend(slr_ring *ring)
     slri_mutex_unlock(&ring->count_lock);
 }
 
-// What was accepted is read last, so that nothing retired is missing from it. More may have been retired meanwhile, and
-// accepted in its place: no more than there are credits was open when the counts above were read.
+// How many of the accepted messages are not retired, at least. What was accepted is read behind what is retired, so
+// that nothing retired is missing from it. More may have been retired meanwhile, and accepted in its place: no more
+// than there are credits was open when `retired` was read.
+//
+// Credits that are not messages yet are left out, each time with all that may be such. Those in doubt: the ones that
+// ended are read before what was accepted, by an acquire, and the ones that began behind it. So the difference has each
+// that `accepted` has, and no look gives too much. The largest of several is closest. False: no look at this moment.
+static bool look_open(const slr_ring *ring, uint32_t retired, uint32_t *open, uint32_t *in_doubt)
+{
+    const uint32_t *S = ring->S;
+    uint32_t accepted, held, ended = __atomic_load_n(&ring->doubt.ended, __ATOMIC_ACQUIRE);
+    if (!slri_routes_accepted(ring, &accepted, &held))
+        return false;
+    *in_doubt = __atomic_load_n(&ring->doubt.begun, __ATOMIC_RELAXED) - ended;
+    *open = (accepted + slri_grants_accepted(ring) - retired - held - *in_doubt) & MB_COUNT;
+    if (*open > MB_COUNT / 2) // less than nothing; what kernels have sent is told a moment late, too (cu_passage.h)
+        *open = 0;
+    if (*open > S[MB_CAPACITY])
+        *open = S[MB_CAPACITY];
+    return true;
+}
+
+static uint32_t count_unretired(const slr_ring *ring, uint32_t retired)
+{
+    uint32_t most = 0;
+    for (uint32_t look = 0; look < LOOKS; ++look) {
+        uint32_t open, in_doubt;
+        bool looked = look_open(ring, retired, &open, &in_doubt);
+        if (looked && open > most)
+            most = open;
+        if (looked && in_doubt == 0)
+            break;
+        slri_pause();
+    }
+    return most;
+}
+
 static void count(slr_ring *ring, slr_ring_stats *out)
 {
     slri_routes_lock();
     slri_ring_extend(ring);
     slri_mutex_lock(&ring->count_lock);
-    uint32_t *S = ring->S;
-    uint32_t retired = 0, held;
+    uint32_t retired = 0;
     for (uint32_t i = 0; i < ring->shards; ++i)
         retired += ring->shard[i].turn.seen.handled + ring->shard[i].turn.seen.faulted +
                    ring->shard[i].turn.seen.dropped + ring->shard[i].turn.seen.in_doubt;
-    uint32_t accepted = slri_routes_accepted(ring, &held);
-    uint32_t open = (accepted + slri_grants_accepted(ring) - retired) & MB_COUNT;
-    if (open > MB_COUNT / 2) // less than nothing: what kernels have sent is told a moment late (cu_passage.h)
-        open = 0;
-    if (open > S[MB_CAPACITY])
-        open = S[MB_CAPACITY];
     out->handled = ring->handled;
     out->faulted = ring->faulted;
     out->replied = ring->replied;
@@ -511,11 +540,14 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     }
     slri_mutex_unlock(&ring->count_lock);
     slri_routes_count(ring, out);
+    // At least so many were accepted by each of the three: the largest is closest, and never falls.
+    uint64_t done = out->handled + out->faulted + out->dropped + out->in_doubt;
+    uint64_t over = done + out->undelivered, told = ring->accepted_told, now = done + count_unretired(ring, retired);
+    out->accepted = now > over ? now : over;
+    out->accepted = told > out->accepted ? told : out->accepted;
+    out->pending = out->accepted - over;
+    ring->accepted_told = out->accepted;
     slri_routes_unlock();
-    out->pending = open - (uint32_t)out->undelivered;
-    held = held < out->pending ? held : (uint32_t)out->pending;
-    out->pending -= held;
-    out->accepted = out->handled + out->faulted + out->dropped + out->in_doubt + open - held;
     out->refused = __atomic_load_n(&ring->refused, __ATOMIC_RELAXED);
     slri_faults_describe(ring, out);
     slri_printing_count(ring, out);

@@ -159,7 +159,11 @@ struct slr_ring {
     // 64-bit counts of the shards' u32 words, brought forward by slri_ring_extend under count_lock.
     slri_mutex count_lock;
     uint64_t handled, faulted, replied, dropped, in_doubt, letters_lost;
-    uint32_t extended_at;         // retired count, atomic
+    uint64_t accepted_told; // the most that statistics have said: they never say less
+    uint32_t extended_at;   // retired count, atomic
+    struct slri_doubt {
+        uint32_t begun, ended; // credits, modulo 2^32; atomic: send.c
+    } doubt;
     struct slri_grants {          // under count_lock: route_device.c
         struct slri_passage *in;  // routes from persistent ring kernels that have credits of this one
         struct slri_passage *out; // of this one
@@ -526,13 +530,14 @@ static inline void slri_lane_tell(const struct slri_lane *lane)
 struct slri_granted {
     uint32_t count, place;
 };
-// Up to `want`, at least one. Errors: as for a send.
+// Up to `want`, at least one, in doubt: until they are given back or used in slri_send or slri_send_run, statistics do
+// not take them for messages. Errors: as for a send.
 slr_status slri_credits_claim(slr_ring *ring, uint32_t want, struct slri_until *until, struct slri_granted *granted);
 bool slri_credits_try(slr_ring *ring, uint32_t want, struct slri_granted *granted); // false: there is none now
 void slri_credits_give_back(slr_ring *ring, uint32_t count);
 
 // How slr_call sends, with a correlation of its own, and how keys are sent to. `by_key`: not NULL where the instance
-// was found by its key, so it is there; a credit in it is used, and then its count is 0.
+// was found by its key, so it is there; a credit in it, in doubt, is used, and then its count is 0.
 slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t bytes, uint32_t priority,
                      uint32_t correlation, struct slri_granted *by_key, struct slri_until *until);
 // Sends to instances that are there; `done`, from 0, counts what was accepted, whatever the status. `paid`: credits to

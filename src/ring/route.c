@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define LOOKS 1000u // at what routes hold: some 50 ns each
-
 // One change of routes at a time: held while owners take it up, which never take this lock.
 static slri_mutex routing = SLRI_MUTEX_INIT;
 // The lists of routes. Taken before a ring kernel's own lock.
@@ -476,20 +474,15 @@ static uint32_t held_in(const slr_ring *ring, bool again)
 
 // What is held is read on both sides of what was accepted, in one turn of each owner. A claim raises what is held
 // first, a return lowers it last, and the accesses between acquire: so of each outlet the larger reading has all that
-// `accepted` has. Owners that claim without a pause may use up the looks; then one look may count a credit as a
-// message.
-uint32_t slri_routes_accepted(const slr_ring *ring, uint32_t *held)
+// `accepted` has.
+bool slri_routes_accepted(const slr_ring *ring, uint32_t *accepted, uint32_t *held)
 {
     const uint32_t *S = ring->S;
-    for (uint32_t look = 0;; ++look) {
-        uint32_t turns = turns_in(ring);
-        (void)held_in(ring, false);
-        uint32_t accepted = MB_ACQUIRE(MB_ACCEPTED);
-        *held = held_in(ring, true);
-        if (turns == turns_in(ring) || look == LOOKS)
-            return accepted;
-        slri_pause();
-    }
+    uint32_t turns = turns_in(ring);
+    (void)held_in(ring, false);
+    *accepted = MB_ACQUIRE(MB_ACCEPTED);
+    *held = held_in(ring, true);
+    return turns == turns_in(ring);
 }
 
 void slri_routes_count(slr_ring *ring, slr_ring_stats *out)

@@ -133,8 +133,9 @@ slr_status slri_route_check(slr_ring *from, slr_ring *to); // whether a route wi
 // Makes one that has been checked, if there is none yet. `full`: it failed because there was no room, at once or by the
 // time that any route waits for it.
 slr_status slri_route_once(slr_ring *from, slr_ring *to, bool waits, bool *full);
-// Under route_lock: what MB_ACCEPTED says, and how many of that are credits that routes hold and that are no messages.
-uint32_t slri_routes_accepted(const slr_ring *ring, uint32_t *held);
+// Under route_lock: a look at what MB_ACCEPTED says, and at how many of that, at most, are credits that routes hold and
+// that are no messages. False: owners have claimed meanwhile, and it says nothing.
+bool slri_routes_accepted(const slr_ring *ring, uint32_t *accepted, uint32_t *held);
 void slri_routes_count(slr_ring *ring, slr_ring_stats *out); // likewise
 slr_status slri_routes_prepare(slr_ring *ring); // at launch: a handler that sends has a table of routes from the start
 void slri_routes_lock(void);                    // the lists; taken before a ring kernel's own lock

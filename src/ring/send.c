@@ -53,6 +53,21 @@ static void rouse_all(slr_ring *ring)
         slri_rouse(ring, shard);
 }
 
+// Credits in doubt are those of messages that may still be refused: statistics leave them out (ring.c). They are
+// counted from before their claim until their messages are certain, or they have gone back. Fence: who sees the claim
+// sees them.
+static void begin_doubt(slr_ring *ring, uint32_t count)
+{
+    __atomic_fetch_add(&ring->doubt.begun, count, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+// Release: who sees this sees those that went back.
+static void end_doubt(slr_ring *ring, uint32_t count)
+{
+    __atomic_fetch_add(&ring->doubt.ended, count, __ATOMIC_RELEASE);
+}
+
 // Sleeps until a credit may have come back. Announce, fence, look again, sleep.
 static void sleep_for_credit(slr_ring *ring, uint64_t deadline_ns)
 {
@@ -68,15 +83,26 @@ static void sleep_for_credit(slr_ring *ring, uint64_t deadline_ns)
     __atomic_fetch_sub(&ring->credit_waiters, 1, __ATOMIC_RELAXED);
 }
 
-static slr_status look_for_credit(slr_ring *ring, uint32_t want, struct slri_until *until, struct slri_granted *granted)
+// Claims up to `want` credits, without waiting. False: there is none.
+static bool try_claim(slr_ring *ring, uint32_t want, bool in_doubt, struct slri_granted *granted)
+{
+    if (in_doubt)
+        begin_doubt(ring, want);
+    granted->count = mb_claim_place(ring->S, want, &granted->place);
+    if (in_doubt && granted->count < want)
+        end_doubt(ring, want - granted->count);
+    return granted->count != 0;
+}
+
+static slr_status look_for_credit(slr_ring *ring, uint32_t want, bool in_doubt, struct slri_until *until,
+                                  struct slri_granted *granted)
 {
     SLRI_TRY(slri_ring_check_process(ring)); // there is nobody to free a credit
-    uint32_t *S = ring->S;
     bool reject = ring->overflow == SLR_OVERFLOW_REJECT || slri_until_now(until);
     struct slri_backoff backoff = {.until.deadline_ns = slri_until_deadline(until),
                                    .late_ns = slri_late_ns(ring),
                                    .batched = ring->mode == SLR_RING_RELAUNCHED};
-    while ((granted->count = mb_claim_place(S, want, &granted->place)) == 0) {
+    while (!try_claim(ring, want, in_doubt, granted)) {
         if (granted->place & MB_CLOSED) { // as the claim found it: what it is now would not say why nothing was given
             SLRI_TRY(slri_refuse_closed(ring));
             continue;
@@ -98,10 +124,11 @@ static slr_status look_for_credit(slr_ring *ring, uint32_t want, struct slri_unt
     return SLR_OK;
 }
 
-static slr_status wait_for_credit(slr_ring *ring, uint32_t want, struct slri_until *until, struct slri_granted *granted)
+static slr_status wait_for_credit(slr_ring *ring, uint32_t want, bool in_doubt, struct slri_until *until,
+                                  struct slri_granted *granted)
 {
     uint64_t begin = slri_observe_begin();
-    slr_status status = look_for_credit(ring, want, until, granted);
+    slr_status status = look_for_credit(ring, want, in_doubt, until, granted);
     if (begin != 0)
         slri_observe_full(ring, begin);
     return status;
@@ -123,20 +150,22 @@ static inline slr_status claim(slr_ring *ring, uint32_t want, struct slri_until 
     uint32_t *S = ring->S;
     granted->count = mb_claim_place(S, want, &granted->place);
     if (granted->count == 0)
-        SLRI_TRY(wait_for_credit(ring, want, until, granted));
+        SLRI_TRY(wait_for_credit(ring, want, false, until, granted));
     slri_count_accepted(ring);
     return SLR_OK;
 }
 
 slr_status slri_credits_claim(slr_ring *ring, uint32_t want, struct slri_until *until, struct slri_granted *granted)
 {
-    return claim(ring, want, until, granted);
+    if (!try_claim(ring, want, true, granted))
+        SLRI_TRY(wait_for_credit(ring, want, true, until, granted));
+    slri_count_accepted(ring);
+    return SLR_OK;
 }
 
 bool slri_credits_try(slr_ring *ring, uint32_t want, struct slri_granted *granted)
 {
-    granted->count = mb_claim_place(ring->S, want, &granted->place);
-    if (granted->count == 0)
+    if (!try_claim(ring, want, true, granted))
         return false;
     slri_count_accepted(ring);
     return true;
@@ -145,6 +174,7 @@ bool slri_credits_try(slr_ring *ring, uint32_t want, struct slri_granted *grante
 void slri_credits_give_back(slr_ring *ring, uint32_t count)
 {
     mb_give_back(ring->S, count);
+    end_doubt(ring, count);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); // the credits, before the looks at who waits for them
     slri_credits_freed(ring);
 }
@@ -157,6 +187,7 @@ static inline slr_status take_paid(slr_ring *ring, uint32_t want, struct slri_un
         return claim(ring, want, until, granted);
     *granted = *paid;
     paid->count = 0;
+    end_doubt(ring, granted->count);
     return SLR_OK;
 }
 
@@ -315,12 +346,23 @@ static __attribute__((noinline)) slr_status check_references(const slr_ring *rin
     return slri_slices_check(ring, message);
 }
 
-// With a credit claimed, which goes back where another has taken a buffer meanwhile.
-static __attribute__((noinline)) slr_status depart(slr_ring *ring, const void *message)
+// As take_paid, for a message with references. The credit goes back where another has taken a buffer meanwhile.
+static __attribute__((noinline)) slr_status depart(slr_ring *ring, const void *message, struct slri_until *until,
+                                                   struct slri_granted *paid, struct slri_granted *granted)
 {
+    if (!slri_slices_own(ring))
+        return take_paid(ring, 1, until, paid, granted);
+    if (paid && paid->count != 0) {
+        *granted = *paid;
+        paid->count = 0;
+    } else {
+        SLRI_TRY(slri_credits_claim(ring, 1, until, granted));
+    }
     slr_status status = slri_slices_depart(ring, message);
     if (status != SLR_OK)
-        slri_credits_give_back(ring, 1);
+        slri_credits_give_back(ring, granted->count);
+    else
+        end_doubt(ring, granted->count);
     return status;
 }
 
@@ -344,9 +386,10 @@ slr_status slri_send(slr_port *port, slr_address to, const void *message, size_t
         SLRI_TRY(check_references(ring, message, bytes));
     if (!by_key)
         SLRI_TRY(check_instance(ring, to.instance));
-    SLRI_TRY(take_paid(ring, 1, until, by_key, &granted));
     if (looks)
-        SLRI_TRY(depart(ring, message));
+        SLRI_TRY(depart(ring, message, until, by_key, &granted));
+    else
+        SLRI_TRY(take_paid(ring, 1, until, by_key, &granted));
     uint32_t shard = ring->shards == 1 ? 0 : to.instance % ring->shards;
     fill(c, shard, to.instance, message, priority ? priority - 1 : ring->priority, correlation, granted.place, 0);
     publish(c, shard);
