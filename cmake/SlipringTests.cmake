@@ -305,7 +305,7 @@ set_property(TEST tests/cuda/persistent_flags APPEND PROPERTY ENVIRONMENT
     SLIPRING_GDR_LIB=$<TARGET_FILE:slipring_fake_cuda> "SLIPRING_TEST_RING_DEVICE=cuda:0?ring=persistent&flags=bar")
 
 # Those that are relaunched likewise: the tests of src/ring with handlers that are kernels.
-foreach(name batch batch_calls batch_kernel failure fault keys ring_send route slice slice_own state dead_letter)
+foreach(name batch batch_calls batch_kernel failure fault keys key_eviction ring_send route slice slice_own state dead_letter)
     slipring_register(tests/cuda/ring_${name} tests_ring_${name}_test)
     set_property(TEST tests/cuda/ring_${name} APPEND PROPERTY ENVIRONMENT
         SLIPRING_CUDA_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_NVRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
@@ -313,7 +313,7 @@ foreach(name batch batch_calls batch_kernel failure fault keys ring_send route s
 endforeach()
 
 # And on HIP's functions.
-foreach(name batch batch_calls batch_kernel failure fault keys ring_send route state)
+foreach(name batch batch_calls batch_kernel failure fault keys key_eviction ring_send route state)
     slipring_register(tests/cuda/hip_${name} tests_ring_${name}_test)
     set_property(TEST tests/cuda/hip_${name} APPEND PROPERTY ENVIRONMENT
         SLIPRING_HIP_LIB=$<TARGET_FILE:slipring_fake_cuda> SLIPRING_HIPRTC_LIB=$<TARGET_FILE:slipring_fake_cuda>
@@ -335,8 +335,8 @@ endif()
 # Ring kernels once more, on a device that is no cpu: skipped where there is none.
 file(GLOB opencl_drivers /etc/OpenCL/vendors/*.icd)
 if(NOT SLIPRING_SANITIZE) # OpenCL's compilers do not run under sanitizers
-    foreach(name batch batch_calls batch_kernel call claim create dead_letter delivery failure fault keys lifecycle loop overflow overrun port
-            ring_send route route_end route_full slice slice_own state stats supervise telemetry terminate topic)
+    foreach(name batch batch_calls batch_kernel call claim create dead_letter delivery failure fault keys key_eviction lifecycle loop overflow overrun
+            port ring_send route route_end route_full slice slice_own state stats supervise telemetry terminate topic)
         slipring_register(tests/opencl/ring_${name} tests_ring_${name}_test)
         set_property(TEST tests/opencl/ring_${name} APPEND PROPERTY ENVIRONMENT
             "SLIPRING_TEST_RING_DEVICE=opencl:0?ring=relaunch")
@@ -503,7 +503,7 @@ if(VULKAN_INCLUDE_DIR AND vulkan_drivers AND NOT SLIPRING_SANITIZE) # its compil
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
         slipring_register(tests/vulkan/generate slipring_generate --device vulkan:0 --programs 30 --from 20)
     endif()
-    foreach(name batch batch_calls batch_kernel failure fault keys ring_send route slice slice_own state)
+    foreach(name batch batch_calls batch_kernel failure fault keys key_eviction ring_send route slice slice_own state)
         slipring_register(tests/vulkan/ring_${name} tests_ring_${name}_test)
         set_property(TEST tests/vulkan/ring_${name} APPEND PROPERTY ENVIRONMENT "SLIPRING_TEST_RING_DEVICE=vulkan:0")
     endforeach()
@@ -546,7 +546,7 @@ if(TARGET slipring_fake_metal AND NOT SLIPRING_SANITIZE)
             --filter launch/,streams/,faults/,mailboxes/,blocks/,batches/,routes/,keys/,instances/,overflow/,priority/,references/)
         set_property(TEST tests/metal/cts APPEND PROPERTY ENVIRONMENT ${metal_environment})
     endif()
-    foreach(name batch failure fault keys ring_send route slice_own state)
+    foreach(name batch failure fault keys key_eviction ring_send route slice_own state)
         slipring_register(tests/metal/ring_${name} tests_ring_${name}_test)
         set_property(TEST tests/metal/ring_${name} APPEND PROPERTY ENVIRONMENT ${metal_environment}
             "SLIPRING_TEST_RING_DEVICE=metal:0")
