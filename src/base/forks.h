@@ -4,6 +4,8 @@
 #ifndef SLRI_BASE_FORKS_H
 #define SLRI_BASE_FORKS_H
 
+#include "base/thread.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,5 +21,25 @@ static inline bool slri_has_forked(uint32_t noted)
 {
     return __builtin_expect(__atomic_load_n(&slri_forks, __ATOMIC_RELAXED) != noted, 0);
 }
+
+/// A lock with static storage. In a child of fork() the thread that had it may not exist, so the child gets it free,
+/// before fork() returns there. What it guards must be usable after each store to it, or `forget` (may be NULL) makes
+/// that new. For each static lock that a child's own calls take.
+struct slri_renewal {
+    slri_mutex *lock; // NULL: `forget` does all
+    void (*forget)(void);
+    struct slri_renewal *next;
+};
+
+/// Before main, or when the library is loaded: nothing else registers meanwhile.
+void slri_forks_renew(struct slri_renewal *renewal);
+
+/// At file scope, once a lock. `name`: of a function that this defines.
+#define SLRI_RENEW_IN_CHILD(name, mutex, forgetting)                                                                   \
+    __attribute__((constructor)) static void name(void)                                                                \
+    {                                                                                                                  \
+        static struct slri_renewal renewal = {.lock = (mutex), .forget = (forgetting)};                                \
+        slri_forks_renew(&renewal);                                                                                    \
+    }
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slabs: mappings for things of one shape. Part by part: where the first thing's lies, then the others'.
+#include "base/forks.h"
 #include "base/round.h"
 #include "base/share.h"
 
@@ -60,6 +61,16 @@ static slri_mutex lock = SLRI_MUTEX_INIT; // of all that follows
 static struct kind *kinds;
 static struct slri_share_count counted;
 static bool apart;
+
+// A thread of the parent may have been changing the lists. What they had is the parent's objects', which a child does
+// not free.
+static void forget_slabs(void)
+{
+    kinds = NULL;
+    counted = (struct slri_share_count){0};
+}
+
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, forget_slabs)
 
 static uint64_t copy_bytes(const struct slri_shape *shape)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Laying the line from the processor's counter to nanoseconds.
+#include "base/forks.h"
 #include "base/tick.h"
 
 #include "base/file.h"
@@ -63,10 +64,12 @@ static void lay(void)
 }
 #endif
 
+static slri_mutex lock = SLRI_MUTEX_INIT;
+static bool begun; // under it
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, NULL)
+
 void slri_tick_begin(void)
 {
-    static slri_mutex lock = SLRI_MUTEX_INIT;
-    static bool begun; // under it
     slri_mutex_lock(&lock);
     if (!begun)
         lay();

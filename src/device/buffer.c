@@ -226,6 +226,7 @@ slr_status slr_buffer_create_with(slr_device *device, const slr_buffer_desc *des
         return SLRI_FAIL(INVALID, "slr_buffer_create_with: %s is NULL", !device ? "device" : !desc ? "desc" : "out");
     slr_buffer_desc whole;
     SLRI_TRY(SLRI_TAKE_DESC(slr_buffer_desc, &whole, desc));
+    SLRI_TRY(slri_device_check_process(device));
     return create(device, &whole, NULL, 0, out);
 }
 
@@ -257,6 +258,7 @@ slr_status slr_buffer_create_at(slr_device *device, uint64_t bytes, const char *
     SLRI_OBSERVE_SITE(false);
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_buffer_create: %s is NULL", device ? "out" : "device");
+    SLRI_TRY(slri_device_check_process(device));
     slr_buffer_desc desc = SLR_BUFFER_DESC_INIT;
     desc.bytes = bytes;
     return create(device, &desc, file, line, out);
@@ -346,7 +348,7 @@ slr_status slri_buffer_check_range(const slr_buffer *buffer, uint64_t offset, ui
     if (!buffer)
         return SLRI_FAIL(INVALID, "%s: buffer is NULL", call);
     // Before any lock: a thread of the parent may have held one when it forked.
-    SLRI_TRY(slri_queue_device_check_process(&buffer->device->queues));
+    SLRI_TRY(slri_device_check_process(buffer->device));
     if (offset > buffer->bytes || bytes > buffer->bytes - offset)
         return SLRI_FAIL(INVALID, "%s: %llu bytes from byte %llu on were asked for, the buffer has %llu", call,
                          (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)buffer->bytes);

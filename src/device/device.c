@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/environment.h"
+#include "base/forks.h"
 #include "base/kept.h"
 #include "base/sim.h"
 #include "base/sized.h"
@@ -29,6 +30,7 @@
 
 static slri_mutex places_lock = SLRI_MUTEX_INIT;
 static slr_device *places[PLACES];
+SLRI_RENEW_IN_CHILD(renew_places_lock, &places_lock, NULL)
 
 static slr_status take_place(slr_device *device)
 {
@@ -328,6 +330,7 @@ slr_status slr_device_reopen(slr_device *device, uint64_t timeout_ns)
 {
     if (!device)
         return SLRI_FAIL(INVALID, "slr_device_reopen: device is NULL");
+    SLRI_TRY(slri_device_check_process(device));
     struct reopening reopening = {device, timeout_ns, slri_deadline_after(timeout_ns), false};
     SLRI_TRY(check_reopen(device));
     slri_away_drop_on(device);
@@ -348,6 +351,7 @@ slr_status slr_device_park(slr_device *device, uint64_t timeout_ns)
 {
     if (!device)
         return SLRI_FAIL(INVALID, "slr_device_park: device is NULL");
+    SLRI_TRY(slri_device_check_process(device));
     if (!device->facts.residents)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' has no persistent kernels", device->backend->name);
     SLRI_TRY(slri_residents_park(device->facts.residents, timeout_ns));
@@ -359,6 +363,7 @@ slr_status slr_device_resume(slr_device *device)
 {
     if (!device)
         return SLRI_FAIL(INVALID, "slr_device_resume: device is NULL");
+    SLRI_TRY(slri_device_check_process(device));
     uint32_t parks = __atomic_load_n(&device->parks, __ATOMIC_RELAXED);
     while (parks != 0 &&
            !__atomic_compare_exchange_n(&device->parks, &parks, parks - 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))

@@ -135,6 +135,12 @@ static inline bool slri_device_is_anothers(const slr_device *device)
     return slri_has_forked(device->queues.forks);
 }
 
+// WRONG_STATE: it is. Before any lock of its objects is taken: a thread of the parent may have held it at the fork.
+static inline slr_status slri_device_check_process(const slr_device *device)
+{
+    return slri_queue_device_check_process(&device->queues);
+}
+
 void slri_tuned_records_free(slr_device *device);
 void slri_device_hold(slr_device *device);
 void slri_device_release(slr_device *device);

@@ -56,7 +56,7 @@ slr_status slr_event_create(slr_device *device, slr_event **out)
 
 void slr_event_destroy(slr_event *event)
 {
-    if (event)
+    if (event && !slri_device_is_anothers(event->device))
         release(event);
 }
 

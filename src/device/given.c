@@ -235,6 +235,7 @@ slr_status slr_slice_own(slr_buffer *within, slr_buffer *buffer, slr_slice *out)
 {
     if (!buffer || !out)
         return SLRI_FAIL(INVALID, "slr_slice_own: %s is NULL", buffer ? "out" : "buffer");
+    SLRI_TRY(slri_device_check_process(buffer->device));
     slr_slice slice = {.bytes = buffer->bytes};
     if (within) {
         const slr_buffer *root = within->parent ? within->parent : within;
@@ -256,6 +257,7 @@ static slr_status find_given(const slr_device *device, const slr_slice *slice, c
 {
     if (!device || !slice)
         return SLRI_FAIL(INVALID, "%s: %s is NULL", call, device ? "slice" : "device");
+    SLRI_TRY(slri_device_check_process(device));
     if (slice->owner == 0)
         return SLRI_FAIL(INVALID, "%s: no buffer moves with this slice: it only refers to bytes", call);
     *entry = entry_of(device, slice->owner);

@@ -62,7 +62,7 @@ void slri_graph_release(void *user)
 
 void slr_graph_destroy(slr_graph *graph)
 {
-    if (graph)
+    if (graph && !slri_device_is_anothers(graph->device))
         slri_graph_release(graph);
 }
 
@@ -72,6 +72,7 @@ slr_status slr_graph_begin(slr_graph *graph, slr_stream *stream)
 {
     if (!graph || !stream)
         return SLRI_FAIL(INVALID, "slr_graph_begin: %s is NULL", graph ? "stream" : "graph");
+    SLRI_TRY(slri_device_check_process(graph->device));
     if (graph->device != stream->device)
         return SLRI_FAIL(INVALID, "slr_graph_begin: the stream belongs to another device than the graph");
     slri_queues_lock();

@@ -132,7 +132,7 @@ void slri_kernel_release(slr_kernel *kernel)
 
 void slr_kernel_destroy(slr_kernel *kernel)
 {
-    if (kernel)
+    if (kernel && !slri_device_is_anothers(kernel->program->device))
         slri_kernel_release(kernel);
 }
 

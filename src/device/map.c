@@ -196,6 +196,7 @@ slr_status slr_buffer_unmap(slr_buffer *buffer, void *mapped)
     SLRI_OBSERVE_SITE(false);
     if (!buffer)
         return SLRI_FAIL(INVALID, "slr_buffer_unmap: buffer is NULL");
+    SLRI_TRY(slri_device_check_process(buffer->device));
     slr_buffer *root = slri_buffer_root(buffer);
     struct slri_mapping *mapping = take_map(root, mapped);
     if (!mapping)

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/forks.h"
 #include "base/status.h"
 
 #include <string.h>
@@ -19,6 +20,7 @@ struct record {
 
 static slri_mutex lock = SLRI_MUTEX_INIT;
 static struct record *records;
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, NULL)
 
 // Under the lock. NULL: there is none, or no memory for one.
 static struct record *find_pair(const slr_device *from, const slr_device *to, bool make)

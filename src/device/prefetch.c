@@ -83,6 +83,7 @@ static slr_status check_prefetch(const slr_program *program, const slr_prefetch_
 {
     if (!program)
         return SLRI_FAIL(INVALID, "slr_program_prefetch: program is NULL");
+    SLRI_TRY(slri_device_check_process(program->device));
     if (desc->optimize > SLR_OPTIMIZE_BOTH)
         return SLRI_FAIL(INVALID, "slr_prefetch_desc.optimize is %u; expected 1, 2 or SLR_OPTIMIZE_BOTH",
                          desc->optimize);

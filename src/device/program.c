@@ -255,6 +255,7 @@ static slr_status create_program(slr_device *device, const struct slri_source *s
 static slr_status make_program(slr_device *device, const char *path, const char *text, const slr_program_desc *desc,
                                slr_program **out)
 {
+    SLRI_TRY(slri_device_check_process(device));
     if (!device->backend->code_kernel)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no kernels", device->backend->name);
     slr_program_desc whole;

@@ -91,6 +91,7 @@ slr_status slr_stream_create(slr_device *device, const slr_stream_desc *desc, sl
 {
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_stream_create: %s is NULL", device ? "out" : "device");
+    SLRI_TRY(slri_device_check_process(device));
     slr_stream_desc whole;
     SLRI_TRY(SLRI_TAKE_DESC(slr_stream_desc, &whole, desc));
     if (whole.priority > SLR_PRIORITY(255))
@@ -111,6 +112,7 @@ slr_status slr_stream_default(slr_device *device, slr_stream **out)
 {
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_stream_default: %s is NULL", device ? "out" : "device");
+    SLRI_TRY(slri_device_check_process(device));
     slri_queues_lock();
     struct slr_stream *stream = device->default_stream, *made = NULL;
     slri_queues_unlock();

@@ -60,7 +60,7 @@ slr_status slr_stream_set_finish(slr_stream_set *set, uint64_t timeout_ns)
 
 void slr_stream_set_destroy(slr_stream_set *set)
 {
-    if (!set)
+    if (!set || slri_device_is_anothers(set->device))
         return;
     for (uint32_t i = 0; i < set->streams; ++i)
         slr_stream_destroy(set->stream[i]);

@@ -3,6 +3,7 @@
 // where nothing was tuned costs a look at a file that is not there.
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/forks.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "device/kernel.h"
@@ -21,6 +22,7 @@ struct slri_tuned_known {
 };
 
 static slri_mutex lock = SLRI_MUTEX_INIT; // of what all devices know
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, NULL)
 
 static void clear_known(struct slri_tuned_known *known)
 {

@@ -4,6 +4,7 @@
 #include "engine/queue.h"
 
 #include "base/clock.h"
+#include "base/forks.h"
 #include "base/futex.h"
 #include "base/sim.h"
 #include "base/status.h"
@@ -16,6 +17,7 @@
 // One lock for all, held briefly: a wait may go from any queue to any other.
 static slri_mutex lock = SLRI_MUTEX_INIT;
 static uint64_t searches; // under it
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, NULL)
 
 // The queue whose commands the calling thread runs; NULL: none. A simulated thread's is its own.
 static _Thread_local void *of_thread;

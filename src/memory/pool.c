@@ -108,6 +108,7 @@ slr_status slr_pool_create(slr_device *device, const slr_pool_desc *desc, slr_po
 {
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_pool_create: %s is NULL", device ? "out" : "device");
+    SLRI_TRY(slri_device_check_process(device));
     SLRI_TRY(slri_pool_create(device, desc, out));
     slri_device_hold(device);
     return SLR_OK;
@@ -159,7 +160,7 @@ static void release_all(slr_buffer *gone)
 
 uint64_t slr_pool_trim(slr_pool *pool, uint64_t keep_bytes)
 {
-    if (!pool)
+    if (!pool || slri_device_is_anothers(pool->device))
         return 0;
     slr_buffer *gone = NULL;
     slri_lock_take(&pool->lock);
@@ -181,7 +182,7 @@ void slri_pool_close(slr_pool *pool)
 
 void slr_pool_destroy(slr_pool *pool)
 {
-    if (!pool)
+    if (!pool || slri_device_is_anothers(pool->device))
         return;
     slr_buffer *gone = NULL;
     slri_lock_take(&pool->lock);
@@ -333,6 +334,7 @@ static slr_status check(const slr_pool *pool, uint64_t count, slr_scalar scalar,
 {
     if (!pool || !out)
         return SLRI_FAIL(INVALID, "slr_pool_acquire: %s is NULL", pool ? "out" : "pool");
+    SLRI_TRY(slri_device_check_process(pool->device));
     uint64_t each = slri_scalar_bytes(scalar);
     if (each == 0)
         return SLRI_FAIL(INVALID, "pool '%s': %d is not an slr_scalar", pool->name, (int)scalar);
@@ -379,6 +381,7 @@ slr_status slr_pool_get_stats_sized(slr_pool *pool, slr_pool_stats *out, size_t 
 {
     if (!pool || !out)
         return SLRI_FAIL(INVALID, "slr_pool_get_stats: %s is NULL", pool ? "out" : "pool");
+    SLRI_TRY(slri_device_check_process(pool->device));
     slri_lock_take(&pool->lock);
     slr_pool_stats whole = {.max_bytes = pool->max_bytes,
                             .live_bytes = pool->live_bytes,

@@ -2,6 +2,7 @@
 // SLIPRING_TRACE and SLIPRING_PROFILE: looked at once, when the first device is opened. What was seen is written when a
 // device closes, and at the end of the process.
 #include "base/environment.h"
+#include "base/forks.h"
 #include "base/lock.h"
 #include "base/status.h"
 #include "base/thread_end.h"
@@ -15,6 +16,13 @@ static slri_lock lock;      // no mutex: in a simulation that would be a point w
 static uint32_t looked;     // atomic
 static char *profile;       // atomic: where the rows are to be written, or NULL
 static uint32_t profile_of; // the process
+
+static void forget(void)
+{
+    lock = (slri_lock){0};
+}
+
+SLRI_RENEW_IN_CHILD(renew_lock, NULL, forget)
 
 static const char *wish(const char *variable)
 {

@@ -3,6 +3,7 @@
 #include "observe/events.h"
 
 #include "base/alloc.h"
+#include "base/forks.h"
 #include "base/futex.h"
 #include "base/thread.h"
 #include "base/thread_end.h"
@@ -26,7 +27,8 @@ struct slri_ring {
 
 static struct slri_ring *rings; // atomic: a list that only grows
 static slri_mutex lock = SLRI_MUTEX_INIT;
-static uint32_t ring_count;            // under it
+static uint32_t ring_count; // under it
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, NULL)
 static uint32_t ring_mask = 65536 - 1; // atomic: of new rings
 static uint64_t dropped_without;       // atomic: by threads without a ring
 uint32_t slri_events_pressing;

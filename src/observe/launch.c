@@ -3,6 +3,7 @@
 #include "observe/launch.h"
 
 #include "base/alloc.h"
+#include "base/forks.h"
 #include "base/thread.h"
 #include "device/kernel.h"
 #include "observe/observe.h"
@@ -10,6 +11,7 @@
 #include <string.h>
 
 static slri_mutex lock = SLRI_MUTEX_INIT; // adding
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, NULL)
 
 static uint64_t mix(uint64_t key, uint64_t word)
 {

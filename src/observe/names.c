@@ -3,6 +3,7 @@
 #include "observe/names.h"
 
 #include "base/alloc.h"
+#include "base/forks.h"
 #include "base/printable.h"
 #include "base/thread.h"
 
@@ -21,6 +22,7 @@ static struct name *slot[SLOTS];           // atomic
 static struct name *of_number[SLRI_NAMES]; // atomic; 0 is none
 static slri_mutex lock = SLRI_MUTEX_INIT;
 static uint32_t names; // under it
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, NULL)
 
 // FNV-1a, 64 bits.
 static uint64_t hash_of(const char *text, uint32_t bytes)

@@ -7,6 +7,7 @@
 
 #include "base/dl.h"
 #include "base/environment.h"
+#include "base/forks.h"
 #include "base/thread.h"
 
 #include <stdlib.h>
@@ -22,6 +23,7 @@ typedef const void *get_export(uint32_t number);
 typedef int initialize(get_export *get);
 
 static slri_mutex lock = SLRI_MUTEX_INIT;
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, NULL)
 static uint32_t looked; // atomic
 static struct slri_nvtx found;
 static slri_function function[CORE_FUNCTIONS]; // of the tool

@@ -3,6 +3,7 @@
 #include "observe/own.h"
 
 #include "base/alloc.h"
+#include "base/forks.h"
 #include "base/thread.h"
 #include "base/thread_end.h"
 #include "observe/events.h"
@@ -11,6 +12,7 @@ _Thread_local struct slri_own *slri_own_of_thread;
 
 static slri_mutex lock = SLRI_MUTEX_INIT;
 static uint32_t taken; // under it: a bit a slot
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, NULL)
 
 // What the slot holds is there for its next owner, who takes it under the lock.
 static void end(void *value)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profiler's calls, and its rows as a file.
 #include "base/clock.h"
+#include "base/forks.h"
 #include "base/output.h"
 #include "base/sized.h"
 #include "base/status.h"
@@ -17,6 +18,7 @@
 // How long rows have been counted.
 static slri_mutex span_lock = SLRI_MUTEX_INIT;
 static uint64_t since_ns, before_ns; // of now, 0: it is off; of earlier times
+SLRI_RENEW_IN_CHILD(renew_span_lock, &span_lock, NULL)
 
 static void span_turn(bool on, bool clears)
 {

@@ -3,6 +3,7 @@
 #include "observe/row.h"
 
 #include "base/alloc.h"
+#include "base/forks.h"
 #include "base/thread.h"
 #include "observe/caller.h"
 #include "observe/launch.h"
@@ -14,6 +15,7 @@ static struct slri_row *first;         // atomic
 static struct slri_row *chain[CHAINS]; // atomic: their first
 static slri_mutex lock = SLRI_MUTEX_INIT;
 static uint32_t rows; // under it
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, NULL)
 
 struct slri_row *slri_rows(void)
 {

@@ -3,6 +3,7 @@
 #include "observe/trace.h"
 
 #include "base/clock.h"
+#include "base/forks.h"
 #include "base/futex.h"
 #include "base/sim.h"
 #include "base/sized.h"
@@ -29,6 +30,8 @@ static uint32_t stop; // atomic
 static slri_mutex drain = SLRI_MUTEX_INIT; // whoever takes events and writes
 static bool is_open;                       // under it
 static uint64_t dropped;
+SLRI_RENEW_IN_CHILD(renew_life, &life, NULL)
+SLRI_RENEW_IN_CHILD(renew_drain, &drain, NULL)
 
 slr_status slri_path_of(const char *path, char **out)
 {

@@ -89,6 +89,7 @@ slr_status slr_ops_create(slr_device *device, const slr_ops_desc *desc, slr_ops 
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_ops_create: %s is NULL", device ? "out" : "device");
     SLRI_TRY(SLRI_TAKE_DESC(slr_ops_desc, &whole, desc));
+    SLRI_TRY(slri_device_check_process(device));
     if (whole.choice > SLR_CHOICE_BENCHMARK)
         return SLRI_FAIL(INVALID, "slr_ops_desc.choice is %u; expected SLR_CHOICE_HEURISTIC or SLR_CHOICE_BENCHMARK",
                          whole.choice);
@@ -108,7 +109,7 @@ slr_status slr_ops_create(slr_device *device, const slr_ops_desc *desc, slr_ops 
 
 void slr_ops_destroy(slr_ops *ops)
 {
-    if (!ops)
+    if (!ops || slri_device_is_anothers(ops->device))
         return;
     slr_device *device = ops->device;
     for (int type = 0; type < SLRI_OPS_TYPES; ++type) {
@@ -153,6 +154,7 @@ static slr_status load_kernels(slr_ops *ops, int type, enum slri_ops_source sour
 
 static slr_status find(slr_ops *ops, int type, enum slri_ops_kernel kernel, slr_kernel **out)
 {
+    SLRI_TRY(slri_device_check_process(ops->device));
     slr_status status = SLR_OK;
     slri_mutex_lock(&ops->lock);
     slr_kernel **found = &ops->kernel[type][kernel];

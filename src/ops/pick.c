@@ -208,6 +208,7 @@ slr_status slri_pick_choose(slr_ops *ops, slr_stream *stream, struct slri_pick *
         for (uint32_t i = 0; i < pick->count; ++i)
             if (strcmp(pick->contender[i].provider, "own") != 0)
                 pick->contender[i].why_not = "a recorded graph takes kernels alone";
+    SLRI_TRY(slri_device_check_process(ops->device));
     slri_pick_restrict(ops, pick);
     SLRI_TRY(check_any(pick));
     *out = pick->heuristic;
@@ -232,6 +233,7 @@ slr_status slri_pick_bench(slr_ops *ops, slr_stream *stream, struct slri_pick *p
     if (is_recording(stream))
         return SLRI_FAIL(WRONG_STATE, "%s: the stream is recording a graph, and nothing can be timed",
                          slri_pick_key(pick));
+    SLRI_TRY(slri_device_check_process(ops->device));
     slri_pick_restrict(ops, pick);
     SLRI_TRY(check_any(pick));
     SLRI_TRY(measure(stream, pick, &winner));

@@ -232,7 +232,9 @@ static slr_status shared_port(slr_address to, struct slri_shared_port **out)
     slr_device *device = slri_device_at(to.place);
     if (!device)
         return SLRI_FAIL(RING_DEAD, "no open device has place %u", to.place);
-    slr_status status = shared_port_of(device, out);
+    slr_status status = slri_device_check_process(device);
+    if (status == SLR_OK)
+        status = shared_port_of(device, out);
     slri_device_release(device);
     return status;
 }
@@ -368,7 +370,6 @@ static slr_status send_shared(struct slri_shared_port *shared, slr_address to, c
                               uint32_t priority, uint32_t correlation, uint64_t deadline_ns, struct waiter *waiter)
 {
     struct slri_backoff backoff = {.until.deadline_ns = deadline_ns};
-    SLRI_TRY(slri_queue_device_check_process(&shared->port->device->queues));
     for (;;) {
         slri_mutex_lock(&shared->lock);
         deliver(shared);

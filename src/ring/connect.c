@@ -38,6 +38,7 @@ slr_status slr_port_open(slr_device *device, slr_port **out)
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_port_open: %s is NULL", device ? "out" : "device");
     struct slri_ring_device *table;
+    SLRI_TRY(slri_device_check_process(device));
     SLRI_TRY(slri_sim_from_environment()); // on the thread where everything is
     SLRI_TRY(slri_ring_device_get(device, &table));
     return slri_port_create(device, out);

@@ -456,6 +456,7 @@ slr_status slr_ring_create(slr_device *device, const slr_ring_desc *desc, slr_ri
     if (!device->backend->code_kernel)
         return SLRI_FAIL(UNSUPPORTED, "device '%s' runs no ring kernels", device->backend->name);
     struct slri_ring_device *table;
+    SLRI_TRY(slri_device_check_process(device));
     SLRI_TRY(slri_ring_device_get(device, &table));
     slr_ring *ring = new_ring(device);
     if (!ring)

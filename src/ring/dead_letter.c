@@ -82,6 +82,7 @@ slr_status slr_ring_take_dead_letters_sized(slr_ring *ring, slr_dead_letter *let
         return SLRI_FAIL(INVALID, "ring kernel '%s': its messages have %u B, the stride is %zu B", ring->name,
                          ring->message_bytes, stride);
     SLRI_TRY(SLRI_CHECK_REPORT(slr_dead_letter, letter_bytes));
+    SLRI_TRY(slri_ring_check_process(ring));
     struct taking t = {.letters = (unsigned char *)letters,
                        .letter_bytes = letter_bytes,
                        .messages = messages,

@@ -25,6 +25,8 @@ void slri_ring_evicted(struct slri_shard *shard)
 void slri_ring_evict_launched(slr_ring *ring)
 {
     uint32_t *S = ring->S;
+    if (slri_device_is_anothers(ring->device)) // a child has sent in vain by a port of its parent
+        return;
     slri_mutex_lock(&ring->lock); // the shards are started, and given up, under it
     for (uint32_t i = 0; i < ring->shards && slr_ring_get_state(ring) == SLR_RING_LAUNCHED; ++i) {
         struct slri_shard *shard = &ring->shard[i];

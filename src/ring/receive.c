@@ -254,6 +254,8 @@ static slr_status try_receive(slr_port *port, slr_reply *reply, void *payload, s
             return receive_found(&found, reply, payload, capacity);
         slri_discard_reply(&found);
     }
+    if (failure || ended)
+        SLRI_TRY(slri_device_check_process(port->device)); // what follows takes locks
     const struct slri_connection *failed = failure ? slri_find_failure(port) : NULL;
     if (failed) {
         slr_ring *ring = failed->ring;

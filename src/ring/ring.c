@@ -315,6 +315,7 @@ slr_status slr_ring_launch(slr_ring *ring)
 {
     if (!ring)
         return SLRI_FAIL(INVALID, "slr_ring_launch: ring is NULL");
+    SLRI_TRY(slri_ring_check_process(ring));
     slri_mutex_lock(&ring->lock);
     slr_status status;
     if (slr_ring_get_state(ring) != SLR_RING_CREATED) {
@@ -421,6 +422,7 @@ slr_status slr_ring_close_input(slr_ring *ring)
 {
     if (!ring)
         return SLRI_FAIL(INVALID, "slr_ring_close_input: ring is NULL");
+    SLRI_TRY(slri_ring_check_process(ring));
     slri_mutex_lock(&ring->lock);
     slr_status status = SLR_OK;
     if (slr_ring_get_state(ring) & (SLR_RING_ACTIVE | SLR_RING_PAUSED)) {
@@ -538,8 +540,6 @@ static void count(slr_ring *ring, slr_ring_stats *out)
         out->redelivered += __atomic_load_n(&ring->shard[i].notes.redelivered, __ATOMIC_RELAXED);
         out->records_dropped += __atomic_load_n(&ring->shard[i].watch.records_dropped, __ATOMIC_RELAXED);
     }
-    slri_mutex_unlock(&ring->count_lock);
-    slri_routes_count(ring, out);
     // At least so many were accepted by each of the three: the largest is closest, and never falls.
     uint64_t done = out->handled + out->faulted + out->dropped + out->in_doubt;
     uint64_t over = done + out->undelivered, told = ring->accepted_told, now = done + count_unretired(ring, retired);
@@ -547,6 +547,8 @@ static void count(slr_ring *ring, slr_ring_stats *out)
     out->accepted = told > out->accepted ? told : out->accepted;
     out->pending = out->accepted - over;
     ring->accepted_told = out->accepted;
+    slri_mutex_unlock(&ring->count_lock);
+    slri_routes_count(ring, out);
     slri_routes_unlock();
     out->refused = __atomic_load_n(&ring->refused, __ATOMIC_RELAXED);
     slri_faults_describe(ring, out);
@@ -572,6 +574,7 @@ slr_status slr_ring_get_stats_sized(slr_ring *ring, slr_ring_stats *out, size_t 
 {
     if (!ring || !out)
         return SLRI_FAIL(INVALID, "slr_ring_get_stats: %s is NULL", ring ? "out" : "ring");
+    SLRI_TRY(slri_ring_check_process(ring));
     slr_ring_stats whole;
     read_stats(ring, &whole);
     return SLRI_GIVE_REPORT(slr_ring_stats, out, bytes, &whole);

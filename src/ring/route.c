@@ -2,6 +2,7 @@
 // The host's side of routes: making them and taking them away, and what happens to them when one of their ends does.
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/forks.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include "ring/ring.h"
@@ -12,6 +13,8 @@
 static slri_mutex routing = SLRI_MUTEX_INIT;
 // The lists of routes. Taken before a ring kernel's own lock.
 static slri_mutex route_lock = SLRI_MUTEX_INIT;
+SLRI_RENEW_IN_CHILD(renew_routing, &routing, NULL)
+SLRI_RENEW_IN_CHILD(renew_route_lock, &route_lock, NULL)
 
 void slri_routes_lock(void)
 {
@@ -264,6 +267,8 @@ slr_status slr_route(slr_ring *from, slr_ring *to, const slr_route_desc *desc)
 {
     if (!from || !to)
         return SLRI_FAIL(INVALID, "slr_route: %s is NULL", from ? "to" : "from");
+    SLRI_TRY(slri_ring_check_process(from));
+    SLRI_TRY(slri_ring_check_process(to));
     slr_route_desc whole;
     SLRI_TRY(SLRI_TAKE_DESC(slr_route_desc, &whole, desc));
     SLRI_TRY(slri_route_check_source(from, &whole));
@@ -328,6 +333,7 @@ slr_status slr_route_to_port(slr_ring *from, slr_port *port, const slr_route_des
 {
     if (!from || !port)
         return SLRI_FAIL(INVALID, "slr_route_to_port: %s is NULL", from ? "port" : "from");
+    SLRI_TRY(slri_ring_check_process(from));
     slr_route_desc whole;
     SLRI_TRY(SLRI_TAKE_DESC(slr_route_desc, &whole, desc));
     SLRI_TRY(slri_route_check_source(from, &whole));
@@ -352,6 +358,7 @@ slr_status slr_unroute(slr_ring *from, slr_ring *to)
 {
     if (!from || !to)
         return SLRI_FAIL(INVALID, "slr_unroute: %s is NULL", from ? "to" : "from");
+    SLRI_TRY(slri_ring_check_process(from));
     slri_mutex_lock(&routing);
     struct slri_route *route = find(from, to);
     slr_status status =

@@ -129,6 +129,7 @@ static slr_status check_keys_launched(const slr_ring *ring, const char *call)
 {
     if (!ring)
         return SLRI_FAIL(INVALID, "%s: ring is NULL", call);
+    SLRI_TRY(slri_ring_check_process(ring));
     if (!ring->key_sort)
         return SLRI_FAIL(INVALID, "ring kernel '%s' has no keys: slr_ring_desc.keys; %s needs them", ring->name, call);
     if (slr_ring_get_state(ring) == SLR_RING_CREATED || !ring->keys)

@@ -126,6 +126,7 @@ slr_status slr_supervisor_add_ring(slr_supervisor *supervisor, slr_ring *ring)
 {
     if (!supervisor || !ring)
         return SLRI_FAIL(INVALID, "slr_supervisor_add_ring: %s is NULL", supervisor ? "ring" : "supervisor");
+    SLRI_TRY(slri_ring_check_process(ring));
     if (ring->main)
         return SLRI_FAIL(INVALID, "ring kernel '%s' is a loop, which cannot be restarted", ring->name);
     slri_mutex_lock(&ring->lock);

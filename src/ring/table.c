@@ -130,6 +130,12 @@ slr_status slri_table_find(slr_address address, slr_ring **out)
 {
     slr_ring *found = NULL;
     slr_device *device = slri_device_at(address.place);
+    *out = NULL;
+    if (device && slri_device_is_anothers(device)) {
+        slr_status status = slri_device_check_process(device);
+        slri_device_release(device);
+        return status;
+    }
     if (device) {
         slri_mutex_lock(&device->ring_lock);
         if (device->ring && address.slot < device->ring->slots &&
@@ -150,6 +156,7 @@ slr_status slr_ring_find(slr_device *device, const char *name, slr_address *out)
 {
     if (!device || !name || !out)
         return SLRI_FAIL(INVALID, "slr_ring_find: %s is NULL", !device ? "device" : !name ? "name" : "out");
+    SLRI_TRY(slri_device_check_process(device));
     slri_mutex_lock(&device->ring_lock);
     const slr_ring *ring = device->ring ? find_name(device->ring, name) : NULL;
     if (ring)

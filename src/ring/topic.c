@@ -3,6 +3,7 @@
 // that an slr_topic keeps, when one of the two sides changes.
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/forks.h"
 #include "base/status.h"
 #include "ring/ring.h"
 
@@ -32,6 +33,15 @@ static slri_mutex lock = SLRI_MUTEX_INIT;               // taken before those of
 static struct slri_link entries = {&entries, &entries}; // the newest first
 static uint64_t resolves;
 static uint32_t version = 1; // raised at every change; atomic, changed under the lock
+
+// All of them are of the parent's ring kernels. The new version makes each topic of the parent ask for the lock.
+static void forget_entries(void)
+{
+    slri_links_init(&entries);
+    __atomic_fetch_add(&version, 1, __ATOMIC_RELAXED); // the child has one thread
+}
+
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, forget_entries)
 
 // ---- names ---------------------------------------------------------------------------------------------------------
 
@@ -147,6 +157,7 @@ static slr_status enter_checked(slr_ring *ring, const char *text, bool subscribe
 {
     if (!ring)
         return SLRI_FAIL(INVALID, "%s: the ring kernel is NULL", call);
+    SLRI_TRY(slri_ring_check_process(ring));
     SLRI_TRY(check(text, subscribes));
     slri_mutex_lock(&lock);
     slr_status status = enter_topic(ring, text, subscribes);
@@ -232,6 +243,7 @@ slr_status slr_topic_open(slr_device *device, const char *topic, slr_topic **out
 {
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_topic_open: %s is NULL", device ? "out" : "device");
+    SLRI_TRY(slri_device_check_process(device));
     SLRI_TRY(check(topic, false));
     slr_topic *made = slri_alloc(device->allocator, sizeof *made);
     if (!made)
@@ -245,7 +257,7 @@ slr_status slr_topic_open(slr_device *device, const char *topic, slr_topic **out
 
 void slr_topic_close(slr_topic *topic)
 {
-    if (!topic)
+    if (!topic || slri_device_is_anothers(topic->device))
         return;
     slr_device *device = topic->device;
     slri_free(device->allocator, topic->to, topic->room * sizeof *topic->to);
@@ -298,6 +310,7 @@ slr_status slr_publish(slr_port *port, slr_topic *topic, const void *message, si
         return SLRI_FAIL(INVALID, "slr_publish: %s is NULL", port ? "topic" : "port");
     // Relaxed: who subscribed before this call, in this thread or in one that told it, is seen.
     if (topic->version != __atomic_load_n(&version, __ATOMIC_RELAXED)) {
+        SLRI_TRY(slri_device_check_process(topic->device));
         slri_mutex_lock(&lock);
         slr_status status = resolve_topic(topic);
         slri_mutex_unlock(&lock);

@@ -10,8 +10,10 @@ static void nothing_forks_on_windows(void **state)
     skip();
 }
 #else
+#include <slipring/pool.h>
 #include <slipring/stream.h>
 #include <slipring/supervisor.h>
+#include <slipring/topic.h>
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -187,6 +189,201 @@ static int open_own(struct fork_world *w)
     return 0;
 }
 
+// ---- children of a process whose threads hold locks
+// ------------------------------------------------------------------
+
+enum { BUSY = 6, CHILDREN = 200 };
+
+// Two ring kernels that a route may join, and what the threads and the children call. `mine`: a thread's number.
+struct busy {
+    slri_thread thread;
+    struct fork_world *world;
+    slr_ring *from, *to;
+    slr_topic *topic;
+    slr_pool *pool;
+    uint32_t mine;
+};
+
+static uint32_t busy_stop;
+
+static slr_ring *start_named(slr_device *device, const char *name)
+{
+    slr_ring_desc desc = describe_counter(name, &c);
+    desc.message_bytes = desc.reply_bytes = sizeof(uint32_t);
+    return start_ring(device, &desc);
+}
+
+static void keep_ports_busy(const struct busy *b)
+{
+    slr_port *port;
+    slr_address to;
+    holds(slr_port_open(b->world->device, &port) == SLR_OK);
+    holds(slr_ring_find(b->world->device, "from", &to) == SLR_OK);
+    slr_port_close(port);
+}
+
+static void keep_counts_busy(const struct busy *b)
+{
+    slr_ring_stats stats;
+    slr_pool_stats pool;
+    holds(slr_ring_get_stats(b->from, &stats) == SLR_OK);
+    holds(slr_pool_get_stats(b->pool, &pool) == SLR_OK);
+}
+
+static void keep_shared_port_busy(const struct busy *b)
+{
+    uint32_t value = 1;
+    slr_status status = slr_send(NULL, address_of(b->from, 0), &value, sizeof value, 0);
+    holds(status == SLR_OK || status == SLR_FULL);
+}
+
+static void keep_routes_busy(const struct busy *b)
+{
+    holds(slr_route(b->from, b->to, NULL) == SLR_OK);
+    holds(slr_unroute(b->from, b->to) == SLR_OK);
+}
+
+static void keep_devices_busy(const struct busy *b)
+{
+    slr_device *device;
+    slr_ring_desc desc = describe_counter("brief", &c);
+    slr_ring *ring;
+    (void)b;
+    holds(slr_device_open("cpu", NULL, &device) == SLR_OK);
+    holds(slr_ring_create(device, &desc, &ring) == SLR_OK && slr_ring_launch(ring) == SLR_OK);
+    slr_ring_destroy(ring);
+    slr_device_close(device);
+}
+
+static void keep_memory_busy(const struct busy *b)
+{
+    slr_buffer *buffer;
+    slr_stream *stream;
+    holds(slr_pool_acquire(b->pool, 16, SLR_U32, &buffer) == SLR_OK);
+    slr_buffer_destroy(buffer);
+    holds(slr_stream_create(b->world->device, NULL, &stream) == SLR_OK);
+    slr_stream_destroy(stream);
+}
+
+static void keep_busy(void *arg)
+{
+    static void (*const keep[BUSY])(const struct busy *) = {keep_ports_busy,  keep_counts_busy,  keep_shared_port_busy,
+                                                            keep_routes_busy, keep_devices_busy, keep_memory_busy};
+    const struct busy *b = arg;
+    while (!__atomic_load_n(&busy_stop, __ATOMIC_ACQUIRE))
+        keep[b->mine](b);
+}
+
+// Each of these calls would take a lock.
+static int use_all(const struct busy *b, slr_address to)
+{
+    uint32_t value = 1, taken;
+    slr_address found;
+    slr_port *port;
+    slr_ring *ring;
+    slr_buffer *buffer;
+    slr_pool *pool;
+    slr_stream *stream;
+    slr_topic *topic;
+    slr_ring_stats stats;
+    slr_pool_stats pool_stats;
+    slr_ring_desc desc = describe_counter("new", &c);
+    struct fork_world *w = b->world;
+    REFUSED(slr_port_open(w->device, &port));
+    REFUSED(slr_ring_find(w->device, "from", &found));
+    REFUSED(slr_ring_create(w->device, &desc, &ring));
+    REFUSED(slr_send(NULL, to, &value, sizeof value, 0));
+    REFUSED(slr_send(w->fresh, to, &value, sizeof value, 0));
+    REFUSED(slr_call(NULL, to, &value, sizeof value, &value, sizeof value, NONE));
+    REFUSED(slr_ring_get_stats(b->from, &stats));
+    REFUSED(slr_ring_close_input(b->from));
+    REFUSED(slr_route(b->from, b->to, NULL));
+    REFUSED(slr_unroute(b->from, b->to));
+    REFUSED(slr_subscribe(b->to, "news"));
+    REFUSED(slr_topic_open(w->device, "news", &topic));
+    REFUSED(slr_publish(w->port, b->topic, &value, sizeof value, 0, &taken));
+    REFUSED(slr_pool_acquire(b->pool, 16, SLR_U32, &buffer));
+    REFUSED(slr_pool_get_stats(b->pool, &pool_stats));
+    REFUSED(slr_pool_create(w->device, NULL, &pool));
+    REFUSED(slr_buffer_create(w->device, 64, &buffer));
+    REFUSED(slr_stream_create(w->device, NULL, &stream));
+    slr_topic_close(b->topic);
+    slr_pool_destroy(b->pool);
+    slr_port_close(w->port);
+    slr_ring_destroy(b->from);
+    slr_device_close(w->device);
+    return 0;
+}
+
+// What the child makes itself takes locks that threads of the parent took.
+static int use_own(void)
+{
+    struct fork_world own = {.device = open_device("cpu")};
+    slr_ring *from = start_named(own.device, "own from"), *to = start_named(own.device, "own to");
+    slr_ring_stats stats;
+    if (slr_route(from, to, NULL) != SLR_OK || slr_unroute(from, to) != SLR_OK || slr_subscribe(to, "news") != SLR_OK ||
+        call_word(NULL, address_of(from, 0), 1) != 1 || slr_ring_get_stats(from, &stats) != SLR_OK)
+        return 1;
+    slr_ring_destroy(from);
+    slr_ring_destroy(to);
+    slr_device_close(own.device);
+    return 0;
+}
+
+static void children_of_busy_threads_are_refused_and_go_on(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); // which ends a child of threads that starts one
+#endif
+    struct fork_world w = {.device = open_device("cpu?threads=2")};
+    struct busy busy[BUSY] = {{.world = &w, .from = start_named(w.device, "from"), .to = start_named(w.device, "to")}};
+    w.port = open_port(w.device);
+    w.fresh = open_port(w.device);
+    must(slr_topic_open(w.device, "news", &busy->topic));
+    must(slr_pool_create(w.device, NULL, &busy->pool));
+    const slr_address to = address_of(busy->from, 0);
+    busy_stop = 0;
+    for (uint32_t i = 0; i < BUSY; ++i) {
+        busy[i] = busy[0];
+        busy[i].mine = i;
+        start_thread(&busy[i].thread, keep_busy, &busy[i]);
+    }
+    for (uint32_t i = 0; i < CHILDREN; ++i) {
+        int how;
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60); // a lock that nobody will give back
+            _exit(use_all(busy, to) != 0 ? 1 : use_own() != 0 ? 2 : 0);
+        }
+        assert_int_equal(waitpid(child, &how, 0), child);
+        assert_true(WIFEXITED(how));
+        assert_int_equal(WEXITSTATUS(how), 0);
+    }
+    __atomic_store_n(&busy_stop, 1, __ATOMIC_RELEASE);
+    for (uint32_t i = 0; i < BUSY; ++i)
+        slri_thread_join(&busy[i].thread);
+    slr_topic_close(busy->topic);
+    slr_pool_destroy(busy->pool);
+    slr_port_close(w.port);
+    slr_port_close(w.fresh);
+    slr_ring_destroy(busy->from);
+    slr_ring_destroy(busy->to);
+    slr_device_close(w.device);
+}
+
+// The first test: nothing has been opened yet.
+static void a_child_and_its_parent_each_open_their_first_device(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); // as above
+#endif
+    struct fork_world w = {0};
+    child_ends_well(&w, open_own);
+    assert_int_equal(open_own(&w), 0);
+}
+
 static void a_child_may_open_a_device_of_its_own(void **state)
 {
     (void)state;
@@ -205,11 +402,13 @@ int main(void)
 #ifdef _WIN32
         cmocka_unit_test(nothing_forks_on_windows),
 #else
+        cmocka_unit_test(a_child_and_its_parent_each_open_their_first_device),
         cmocka_unit_test(on_a_device_with_its_own_memory),
         cmocka_unit_test(on_vulkan),
         cmocka_unit_test(a_childs_calls_on_a_ring_kernel_are_refused_and_the_parents_go_on),
         cmocka_unit_test(a_child_neither_waits_for_a_supervisor_nor_ends_one),
         cmocka_unit_test(a_child_may_open_a_device_of_its_own),
+        cmocka_unit_test(children_of_busy_threads_are_refused_and_go_on),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,3 +8,8 @@ uint32_t slri_forks_count(void)
 {
     return 0;
 }
+
+void slri_forks_renew(struct slri_renewal *renewal)
+{
+    (void)renewal; // there are no children
+}

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/file.h"
+#include "base/forks.h"
 #include "base/process.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -55,6 +56,7 @@ struct known {
 };
 static struct known *known; // never freed: callers hold what points into it
 static slri_mutex known_lock = SLRI_MUTEX_INIT;
+SLRI_RENEW_IN_CHILD(renew_known_lock, &known_lock, NULL)
 
 static slr_status find_path(char **path)
 {
