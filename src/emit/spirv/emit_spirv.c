@@ -210,7 +210,7 @@ static slr_status make_kernel(struct slri_s *s, const struct slri_module *module
                 [SLRI_LINKED_BLOCK] = s->subgroups ? slri_block_library_of_subgroups : slri_block_library}};
     SLRI_TRY(slri_level(module, entry, s->scratch, &module, &entry));
     SLRI_TRY(slri_linked_kernel(module, entry, &libraries, linked));
-    if (s->options.selects && !slri_select(*linked))
+    if (!slri_select(*linked))
         return SLRI_FAIL(NO_MEMORY, "no memory for a kernel of SPIR-V");
     return slri_words_kernel(*linked, (*linked)->entry, &options, words);
 }

@@ -90,8 +90,6 @@ struct slri_spirv_options {
     // The driver ends a thread's loops after so many turns, and each loop after that behind its first turn: so behind
     // the kernel comes a loop of two turns, which notices and tells.
     bool tells_ended_loops;
-    // The driver's compiler takes far longer for each further branch: short ones are without jumps (ir/pass/select.h).
-    bool selects;
 };
 
 // A module's words. `needs`: bits of `has` that it asks for. `shared_bytes`: of shared memory without the dynamic one,

@@ -481,9 +481,9 @@ static void what_is_known_is_not_computed(void **state)
     expect("__global__ void k(int *a, unsigned i) { a[0] = i < 3u; }\n", &none, select, NULL);
 }
 
-static uint32_t count(const char *text, uint32_t op, bool selects)
+static uint32_t count(const char *text, uint32_t op)
 {
-    const struct slri_spirv_options none = {.has = 0, .selects = selects};
+    const struct slri_spirv_options none = {.has = 0};
     struct slri_module *module = compile("k.cu", text);
     struct slri_spirv made = written(module, &none);
     uint32_t found = 0;
@@ -497,11 +497,11 @@ static uint32_t count(const char *text, uint32_t op, bool selects)
 
 static uint32_t count_stores(const char *text)
 {
-    return count(text, SLRI_W_Store, false);
+    return count(text, SLRI_W_Store);
 }
 
-// For a driver whose compiler takes long for each. Those that touch memory stay, and the source stays as it was.
-static void short_branches_are_selects_where_the_driver_asks_for_it(void **state)
+// Those that touch memory stay.
+static void short_branches_are_selects(void **state)
 {
     (void)state;
     static const char text[] = "__global__ void k(float *a, long long *b, float v)\n"
@@ -510,8 +510,7 @@ static void short_branches_are_selects_where_the_driver_asks_for_it(void **state
                                "  if (v > 1.5f) { x = -x; y = y * 3; } else y = y - 1;\n"
                                "  if (v > 2.5f) a[1] = x; else a[2] = x;\n"
                                "  a[3] = x; b[1] = y; }\n";
-    assert_int_equal(count(text, SLRI_W_SelectionMerge, false), 3);
-    assert_int_equal(count(text, SLRI_W_SelectionMerge, true), 1);
+    assert_int_equal(count(text, SLRI_W_SelectionMerge), 1);
 }
 
 // Those of a variable that is stored again behind it, with no load and no branch between.
@@ -612,7 +611,7 @@ int main(void)
         cmocka_unit_test(arguments_are_pushed_as_far_as_they_fit),
         cmocka_unit_test(what_is_known_is_not_computed),
         cmocka_unit_test(store_that_another_overwrites_is_left_out),
-        cmocka_unit_test(short_branches_are_selects_where_the_driver_asks_for_it),
+        cmocka_unit_test(short_branches_are_selects),
         cmocka_unit_test(a_writer_that_errs_is_caught),
     };
     return cmocka_run_group_tests(tests, begin, end);

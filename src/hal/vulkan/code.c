@@ -22,21 +22,13 @@ static slr_status check_block(const struct slri_vulkan *vulkan, const struct slr
                                  limits->maxComputeWorkGroupInvocations);
 }
 
-// Its compiler took 1.2 s for a handler with 20 `if` and `else`, and more than 40 s and 2.4 GB for one with 40; with
-// selects 0.1 s. Its code runs both sides of a branch anyway.
-static bool has_slow_branches(const struct slri_vulkan *vulkan)
-{
-    return vulkan->facts.p12.driverID == VK_DRIVER_ID_GOOGLE_SWIFTSHADER;
-}
-
 // The features that the module asks for, then the module.
 slr_status slri_vk_code_write_module(void *device, struct slri_code_text *text, bool tells_ended_loops)
 {
     struct slri_vulkan *vulkan = device;
     struct slri_spirv_options options = {.has = vulkan->facts.has,
                                          .float_controls = vulkan->facts.float_controls,
-                                         .tells_ended_loops = tells_ended_loops,
-                                         .selects = has_slow_branches(vulkan)};
+                                         .tells_ended_loops = tells_ended_loops};
     struct slri_spirv spirv = {0};
     if (text->shape.block[0] % 32 != 0) // then its subgroups are not full, or not in order
         options.has &= ~(uint32_t)SLRI_SPIRV_SUBGROUPS_OF_32;
