@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "emit/spirv/internal.h"
 #include "lang/library.h"
+#include "ir/pass/exits.h"
 #include "ir/pass/level.h"
 #include "ir/pass/linked.h"
 #include "ir/pass/select.h"
@@ -212,7 +213,8 @@ static slr_status make_kernel(struct slri_s *s, const struct slri_module *module
     SLRI_TRY(slri_linked_kernel(module, entry, &libraries, linked));
     if (!slri_select(*linked))
         return SLRI_FAIL(NO_MEMORY, "no memory for a kernel of SPIR-V");
-    return slri_words_kernel(*linked, (*linked)->entry, &options, words);
+    SLRI_TRY(slri_words_kernel(*linked, (*linked)->entry, &options, words));
+    return slri_exits(*words) ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for a kernel of SPIR-V");
 }
 
 static slr_status write_kernel(struct slri_s *s, const struct slri_module *module, const struct slri_entry *entry,

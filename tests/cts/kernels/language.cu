@@ -672,3 +672,92 @@ __global__ void volatile_accesses(const int *a, int *out, volatile int *word, vo
         *(volatile int *)&word[4] += 5;
     }
 }
+
+//: values_of_a_loop_that_threads_leave_one_by_one block=32 in:i32[64]=iota out:i32[288]
+__device__ int found(const int *in, int t)
+{
+    for (int i = 0;; i++) {
+        int x = in[i] * 3;
+        if (i >= t)
+            return x;
+    }
+}
+__device__ int found_within(const int *in, int t)
+{
+    for (int j = 0; j < 4; j++)
+        for (int i = 0;; i++) {
+            int x = in[i] * 3 + j;
+            if (i + j >= t)
+                return x;
+            if (i > 3)
+                break;
+        }
+    return -1;
+}
+__global__ void k(const int *in, int *out)
+{
+    int t = threadIdx.x, x, y = 7, sum = 0, i = 0;
+    for (;;) {
+        x = in[i] * 3;
+        if (i >= t)
+            break;
+        i++;
+    }
+    out[t] = x;
+    i = 0;
+    do {
+        x = in[i] * 5;
+    } while (i++ < t);
+    out[32 + t] = x;
+    i = 0;
+    while ((x = in[i] * 3) < t * 3)
+        i++;
+    out[64 + t] = x;
+    out[96 + t] = found(in, t);
+    out[128 + t] = found_within(in, t);
+    for (int j = 0; j < 3; j++) {
+        for (i = 0;; i++) {
+            x = in[i] + j;
+            if (i + j >= t)
+                break;
+        }
+        sum = sum * 5 + x;
+        if (sum > 40 + t)
+            break;
+    }
+    out[160 + t] = sum * 100 + x;
+    for (int round = 0;;) {
+        y = in[round] * 2;
+        i = 0;
+        do {
+            x = in[i] + y;
+            if (x > t + 3)
+                continue;
+            i++;
+        } while (i < round && x < 40);
+        if (round++ >= t % 3)
+            break;
+        switch (round) {
+        case 1:
+            x++;
+            break;
+        case 2:
+            x += 2;
+        }
+    }
+    out[192 + t] = x * 100 + y;
+    for (i = 0;; i++) {
+        x = in[i] * 7;
+        if (i >= t) {
+            out[224 + t] = x;
+            break;
+        }
+    }
+    for (i = 0;; i++) {
+        x = in[i] * 9;
+        if (i >= t) {
+            out[256 + t] = x;
+            return;
+        }
+    }
+}
