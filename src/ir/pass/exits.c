@@ -105,7 +105,7 @@ static bool needs(struct exits *e, const struct slri_instr *loop)
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-static void write_block(struct exits *e, const struct slri_block *block, const struct around *around);
+static void exits_block(struct exits *e, const struct slri_block *block, const struct around *around);
 
 static struct slri_block *written(struct exits *e, const struct slri_block *block, const struct around *around)
 {
@@ -113,7 +113,7 @@ static struct slri_block *written(struct exits *e, const struct slri_block *bloc
         return NULL;
     struct slri_block *behind = e->l.block, *made = slri_lower_block(&e->l);
     e->l.block = made;
-    write_block(e, block, around);
+    exits_block(e, block, around);
     e->l.block = behind;
     return made;
 }
@@ -150,7 +150,7 @@ static void go_on_returning(struct exits *e, const struct around *outer)
 // The loop's test, once a turn: before its body, or behind its step.
 static void put_test(struct exits *e, const struct slri_instr *loop, const struct around *around)
 {
-    write_block(e, loop->body[0], NULL);
+    exits_block(e, loop->body[0], NULL);
     if (loop->a == SLRI_NO_REG)
         return;
     if (loop->do_while) {
@@ -172,7 +172,7 @@ static struct slri_block *put_step(struct exits *e, const struct slri_instr *loo
     if (!loop->do_while || breaks(loop->body[1]) || slri_instr_returns(loop))
         slri_lower_if(&e->l, around->stays, NULL);
     if (loop->body[2])
-        write_block(e, loop->body[2], NULL);
+        exits_block(e, loop->body[2], NULL);
     if (loop->do_while)
         put_test(e, loop, around);
     e->l.block = outer;
@@ -190,7 +190,7 @@ static void put_loop(struct exits *e, const struct slri_instr *loop, const struc
     e->l.block = body;
     if (!loop->do_while)
         put_test(e, loop, &around);
-    write_block(e, loop->body[1], &around);
+    exits_block(e, loop->body[1], &around);
     struct slri_block *step = put_step(e, loop, &around);
     e->l.block = behind;
     struct slri_instr *to = slri_here_same(&e->l, loop);
@@ -225,7 +225,7 @@ static void put_branch(struct exits *e, const struct slri_instr *in, const struc
     slri_here_same(&e->l, &made);
 }
 
-static void write_block(struct exits *e, const struct slri_block *block, const struct around *around)
+static void exits_block(struct exits *e, const struct slri_block *block, const struct around *around)
 {
     for (uint32_t i = 0; i < block->count && !e->l.out_of_memory; i++) {
         const struct slri_instr *in = &block->instr[i];
