@@ -22,7 +22,7 @@ struct around {
 
 // ---- which loops ---------------------------------------------------------------------------------------------------
 
-static void count_reads(const struct slri_instr *in, uint32_t *reads)
+static void exits_reads(const struct slri_instr *in, uint32_t *reads)
 {
     const slri_reg reg[] = {in->a, in->b, in->c};
     for (size_t i = 0; i < sizeof reg / sizeof *reg; i++)
@@ -36,13 +36,13 @@ static void count_reads(const struct slri_instr *in, uint32_t *reads)
 static void note_all(const struct slri_instr *in, void *user)
 {
     struct exits *e = user;
-    count_reads(in, e->reads);
+    exits_reads(in, e->reads);
 }
 
 static void note_inside(const struct slri_instr *in, void *user)
 {
     struct exits *e = user;
-    count_reads(in, e->inside);
+    exits_reads(in, e->inside);
     e->waits |= slri_instr_waits(in);
 }
 
@@ -90,7 +90,7 @@ static bool needs(struct exits *e, const struct slri_instr *loop)
     memset(e->inside, 0, regs * sizeof *e->inside);
     memset(e->is_set, 0, regs * sizeof *e->is_set);
     e->waits = false;
-    count_reads(loop, e->inside);
+    exits_reads(loop, e->inside);
     for (int part = 0; part < 3; part++) {
         slri_block_each(loop->body[part], note_inside, e);
         if (part == 0 || leaves_body)
@@ -124,7 +124,7 @@ static void leave(struct exits *e, const struct around *around)
     slri_lower_append(&e->l, SLRI_OP_CONTINUE, SLRI_VOID);
 }
 
-static void put_return(struct exits *e, const struct slri_instr *in, const struct around *around)
+static void exits_return(struct exits *e, const struct slri_instr *in, const struct around *around)
 {
     if (!around) {
         slri_here_same(&e->l, in);
@@ -148,7 +148,7 @@ static void go_on_returning(struct exits *e, const struct around *outer)
 }
 
 // The loop's test, once a turn: before its body, or behind its step.
-static void put_test(struct exits *e, const struct slri_instr *loop, const struct around *around)
+static void exits_test(struct exits *e, const struct slri_instr *loop, const struct around *around)
 {
     exits_block(e, loop->body[0], NULL);
     if (loop->a == SLRI_NO_REG)
@@ -174,12 +174,12 @@ static struct slri_block *put_step(struct exits *e, const struct slri_instr *loo
     if (loop->body[2])
         exits_block(e, loop->body[2], NULL);
     if (loop->do_while)
-        put_test(e, loop, around);
+        exits_test(e, loop, around);
     e->l.block = outer;
     return made;
 }
 
-static void put_loop(struct exits *e, const struct slri_instr *loop, const struct around *outer)
+static void exits_loop(struct exits *e, const struct slri_instr *loop, const struct around *outer)
 {
     struct around around = {.stays = slri_lower_reg(&e->l, SLRI_I32)};
     const bool returns = slri_instr_returns(loop);
@@ -189,7 +189,7 @@ static void put_loop(struct exits *e, const struct slri_instr *loop, const struc
     struct slri_block *behind = e->l.block, *test = slri_lower_block(&e->l), *body = slri_lower_block(&e->l);
     e->l.block = body;
     if (!loop->do_while)
-        put_test(e, loop, &around);
+        exits_test(e, loop, &around);
     exits_block(e, loop->body[1], &around);
     struct slri_block *step = put_step(e, loop, &around);
     e->l.block = behind;
@@ -231,13 +231,13 @@ static void exits_block(struct exits *e, const struct slri_block *block, const s
         const struct slri_instr *in = &block->instr[i];
         e->l.where = in->where;
         if (in->op == SLRI_OP_LOOP && needs(e, in))
-            put_loop(e, in, around);
+            exits_loop(e, in, around);
         else if (in->op == SLRI_OP_IF || in->op == SLRI_OP_LOOP || in->op == SLRI_OP_SWITCH)
             put_branch(e, in, around);
         else if (in->op == SLRI_OP_BREAK && around && !around->in_switch)
             leave(e, around);
         else if (in->op == SLRI_OP_RETURN)
-            put_return(e, in, around);
+            exits_return(e, in, around);
         else
             slri_here_same(&e->l, in);
     }

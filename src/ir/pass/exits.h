@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that a thread leaves at their head alone, for targets whose drivers may compute several threads at once: Vulkan.
-// Where threads leave a loop after different numbers of turns, drivers have given those that left early what
+// Loops that a thread leaves at their head alone, for targets whose drivers may compute several threads at once, as
+// Vulkan's. Where threads leave a loop after different numbers of turns, drivers have given those that left early what
 // later turns compute (Mesa 22.3's lavapipe, SwiftShader: docs/rationale.md). What a loop's head chooses between two
 // values they keep for each thread.
 //
