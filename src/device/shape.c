@@ -39,6 +39,20 @@ static slr_status check_width(const slr_kernel *kernel, uint32_t width)
     return SLRI_FAIL(INVALID, "kernel %s: a vector_width of %u; expected 1, 4, 8, 16 or 0", kernel->info.name, width);
 }
 
+// What SLRI_GRID_MAX_SHARED_BYTES lets pass may be too much for this device; static memory alone is its compiler's
+// affair.
+static slr_status check_shared(const slr_kernel *kernel, const slr_shape *shape)
+{
+    const slr_device *device = kernel->program->device;
+    const uint64_t most = device->facts.limits.block_shared_bytes; // 0: the driver does not say
+    const uint64_t bytes = (uint64_t)shape->shared_bytes + kernel->info.shared_bytes;
+    if (shape->shared_bytes == 0 || most == 0 || bytes <= most)
+        return SLR_OK;
+    return SLRI_FAIL(UNSUPPORTED, "kernel %s takes %llu B of shared memory (%u B dynamic); device '%s' has %llu",
+                     kernel->info.name, (unsigned long long)bytes, shape->shared_bytes, device->facts.identity.device,
+                     (unsigned long long)most);
+}
+
 slr_status slri_shape_settle_by(slr_kernel *kernel, slr_shape *shape, bool asks, bool *none)
 {
     bool has_grid = shape->grid[0] || shape->grid[1] || shape->grid[2];
@@ -57,7 +71,8 @@ slr_status slri_shape_settle_by(slr_kernel *kernel, slr_shape *shape, bool asks,
         return SLRI_FAIL(INVALID, "kernel %s has no extern __shared__ object, but got %u bytes for it",
                          kernel->info.name, shape->shared_bytes);
     SLRI_TRY(count_blocks(kernel, shape, items));
-    return slri_kernel_check_shape(kernel->entry, shape->grid, shape->block, shape->shared_bytes);
+    SLRI_TRY(slri_kernel_check_shape(kernel->entry, shape->grid, shape->block, shape->shared_bytes));
+    return check_shared(kernel, shape);
 }
 
 slr_status slri_shape_settle(slr_kernel *kernel, slr_shape *shape, bool *none)

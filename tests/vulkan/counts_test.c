@@ -163,6 +163,44 @@ static void second_opening_finds_the_pipeline_in_the_cache(void **state)
     assert_int_equal(made[1], 0);
 }
 
+// Drivers take it: lavapipe and SwiftShader run a block with more shared memory than they say they have.
+static void too_much_dynamic_shared_memory_is_refused_before_a_pipeline_is_made(void **state)
+{
+    static const char text[] = "__global__ void turn(unsigned *x)\n"
+                               "{\n"
+                               "    extern __shared__ unsigned s[];\n"
+                               "    s[threadIdx.x] = x[threadIdx.x];\n"
+                               "    __syncthreads();\n"
+                               "    x[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];\n"
+                               "}\n";
+    slr_device *device;
+    slr_program *program;
+    slr_stream *stream;
+    slr_kernel *turn;
+    slr_buffer *buffer;
+    slr_device_limits limits;
+    (void)state;
+    must(slr_device_open("vulkan:0", NULL, &device));
+    must(slr_device_get_limits(device, &limits));
+    assert_in_range(limits.block_shared_bytes, 16384, 232447);
+    must(slr_stream_create(device, NULL, &stream));
+    must(slr_program_from_text(device, "turn.cu", text, NULL, &program));
+    must(slr_program_get_kernel(program, "turn", &turn));
+    must(slr_buffer_create(device, WORDS * 4, &buffer));
+    const uint32_t most = (uint32_t)limits.block_shared_bytes;
+    must(SLR_LAUNCH(stream, turn, SLR_GRID(1, WORDS, most), buffer));
+    must(slr_stream_finish(stream, LONG));
+    const uint64_t before = metric(device, "pipelines");
+    refuses(SLR_LAUNCH(stream, turn, SLR_GRID(1, WORDS, most + 1), buffer), UNSUPPORTED, "shared memory");
+    refuses(slr_kernel_prepare(turn, SLR_GRID(1, WORDS, most + 1)), UNSUPPORTED, "device 'vulkan:0' has");
+    assert_int_equal(metric(device, "pipelines"), before);
+    slr_buffer_destroy(buffer);
+    slr_kernel_destroy(turn);
+    slr_program_destroy(program);
+    slr_stream_destroy(stream);
+    slr_device_close(device);
+}
+
 // ---- batches -------------------------------------------------------------------------------------------------------
 
 static const char handlers[] = "struct number { unsigned n; };\n"
@@ -275,6 +313,7 @@ int main(void)
         cmocka_unit_test(batches_of_a_ring_kernel_are_dispatches_alone),
         cmocka_unit_test(dispatch_takes_many_messages_of_a_shard_and_few_of_an_instance),
         cmocka_unit_test(second_opening_finds_the_pipeline_in_the_cache),
+        cmocka_unit_test(too_much_dynamic_shared_memory_is_refused_before_a_pipeline_is_made),
     };
     return load_vulkan() ? cmocka_run_group_tests(tests, NULL, NULL) : NO_VULKAN;
 }
