@@ -564,18 +564,19 @@ if(VULKAN_INCLUDE_DIR AND EXISTS ${vulkan_words} AND NOT SLIPRING_SANITIZE)
         VK_ICD_FILENAMES=${vulkan_words} VK_DRIVER_FILES=${vulkan_words})
 endif()
 if(VULKAN_INCLUDE_DIR AND EXISTS ${vulkan_words} AND TARGET slipring_cts AND NOT SLIPRING_SANITIZE)
-    slipring_register(tests/vulkan/cts_words slipring_cts --device vulkan:0 --timeout 60
-        --filter language/,atomics/,ordering/,barriers/,warps/,memory/,launch/,streams/,mailboxes/,blocks/,batches/,routes/)
+    slipring_register(tests/vulkan/cts_words slipring_cts --device vulkan:0 --timeout 60)
     # A kernel can be persistent there. Its compiler takes half a second for each: not all of the areas.
     slipring_register(tests/vulkan/cts_persistent slipring_cts --device vulkan:0?ring=persistent --timeout 100 --filter
         mailboxes/a_,mailboxes/structs,mailboxes/bindings,mailboxes/two,priority/,blocks/,routes/,keys/,overflow/drop_)
     slipring_register(tests/vulkan/persistent tests_opencl_persistent_test)
     set_property(TEST tests/vulkan/persistent APPEND PROPERTY ENVIRONMENT
         SLIPRING_TEST_RING_DEVICE=vulkan:0?ring=persistent)
-    slipring_register(tests/vulkan/staying_words tests_vulkan_staying_test)
-    set_property(TEST tests/vulkan/cts_words tests/vulkan/cts_persistent tests/vulkan/persistent
-        tests/vulkan/staying_words APPEND PROPERTY ENVIRONMENT
-        VK_ICD_FILENAMES=${vulkan_words} VK_DRIVER_FILES=${vulkan_words})
+    foreach(name counts failure staying)
+        slipring_register(tests/vulkan/${name}_words tests_vulkan_${name}_test)
+        list(APPEND words_tests tests/vulkan/${name}_words)
+    endforeach()
+    set_property(TEST tests/vulkan/cts_words tests/vulkan/cts_persistent tests/vulkan/persistent ${words_tests}
+        APPEND PROPERTY ENVIRONMENT VK_ICD_FILENAMES=${vulkan_words} VK_DRIVER_FILES=${vulkan_words})
 endif()
 
 # The suite once more, and random programs, on a driver that runs the CUDA text itself, compiled by the host's compiler.

@@ -31,12 +31,16 @@ static uint32_t look_at(const uint32_t *words, uint32_t word)
 }
 
 // Whether the host sees that the kernel has looked again, while it runs.
-static bool changes(const struct slri_own_run *trial, const uint32_t *words, uint32_t from)
+static bool changes(struct slri_vulkan *vulkan, const struct slri_own_run *trial, const uint32_t *words, uint32_t from)
 {
     const uint64_t deadline_ns = slri_deadline_after(CHANGE_NS);
-    while (look_at(words, LOOKS) == from && slri_vk_queue_look(trial->queue, 0) == VK_TIMEOUT &&
-           !slri_passed(deadline_ns))
+    VkResult result = VK_TIMEOUT;
+    while (look_at(words, LOOKS) == from && result == VK_TIMEOUT && !slri_passed(deadline_ns)) {
         slri_yield();
+        result = slri_vk_queue_look(trial->queue, 0);
+    }
+    if (result != VK_TIMEOUT)
+        (void)slri_vk_check(vulkan, "WaitSemaphores", result); // a device that is lost is no reason of its kind
     return look_at(words, LOOKS) != from && look_at(words, HEARD) == 0;
 }
 
@@ -48,13 +52,14 @@ static const char *watch(struct slri_vulkan *vulkan, struct slri_own_run *trial,
     const struct slri_bound bound = {.data = (void *)(uintptr_t)slri_vk_seen_address(vulkan, words)};
     if (slri_vk_queue_launch_own(trial->queue, &trial->kernel, &bound) != SLR_OK)
         return "a trial of it failed";
-    const bool begins = changes(trial, words, 0);
-    const bool goes_on = begins && changes(trial, words, look_at(words, LOOKS));
+    const bool begins = changes(vulkan, trial, words, 0);
+    const bool goes_on = begins && changes(vulkan, trial, words, look_at(words, LOOKS));
     __atomic_store_n(words + STOP, 1, __ATOMIC_RELEASE); // nothing comes with it
-    if (slri_vk_queue_look(trial->queue, END_NS) != VK_SUCCESS) {
-        (void)slri_lose_hung(&vulkan->base.loss, "the trial of a persistent kernel did not end in time");
-        return "a trial of it did not end";
-    }
+    const slr_status ended = slri_vk_queue_await(trial->queue, slri_deadline_after(END_NS));
+    if (slri_is_lost(&vulkan->base.loss))
+        return "a trial of it lost the device";
+    if (ended != SLR_OK)
+        return "a trial of it failed";
     return !begins                      ? "the host does not see what a kernel writes while it runs"
            : !goes_on                   ? "a kernel does not go on while the host looks on"
            : look_at(words, HEARD) == 0 ? "a kernel does not see what the host writes while it runs"

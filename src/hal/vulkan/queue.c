@@ -45,7 +45,7 @@ static struct slri_vk_line *choose_line(struct slri_vulkan *vulkan, uint32_t pri
     return &vulkan->line[1 + turn % (vulkan->lines - 2)];
 }
 
-static slr_status await_begun(struct slri_buffered_queue *base, uint64_t deadline_ns)
+slr_status slri_vk_queue_await(struct slri_buffered_queue *base, uint64_t deadline_ns)
 {
     struct slri_vk_queue *queue = of(base);
     struct slri_vulkan *vulkan = queue->recorder.vulkan;
@@ -310,7 +310,7 @@ const struct slri_buffered_calls slri_vk_queue_calls = {.bytes = sizeof(struct s
                                                         .ready = make_ready,
                                                         .record = record_command,
                                                         .submit = submit_open,
-                                                        .await = await_begun,
+                                                        .await = slri_vk_queue_await,
                                                         .settle = settle,
                                                         .read_clocks = read_clocks,
                                                         .free = free_queue,

@@ -148,6 +148,8 @@ extern const struct slri_buffered_calls slri_vk_queue_calls;
 slr_status slri_vk_queue_create_own(void *device, void **queue);
 slr_status slri_vk_queue_launch_own(void *queue, const struct slri_own_kernel *own, const struct slri_bound *bound);
 VkResult slri_vk_queue_look(const void *queue, uint64_t wait_ns);
+// The same, with what follows from a wait that fails. Only a wait in vain means that the device hangs.
+slr_status slri_vk_queue_await(struct slri_buffered_queue *queue, uint64_t deadline_ns);
 // In a queue of the device's own, and waits.
 slr_status slri_vk_zero_at_once(struct slri_vulkan *vulkan, const struct slri_vk_chunk *chunk);
 
