@@ -17,7 +17,8 @@ enum {
     LARGEST_SIDE = 256,
     DEEPEST = 32,      // of a sum's part in shared memory
     MOST_OUTPUTS = 64, // a thread
-    GRID_YZ = 65535    // blocks along y and z that a launch takes
+    GRID_YZ = 65535,   // blocks along y and z that a launch takes
+    WARP = 32          // threads of a warp, where the driver does not say
 };
 
 struct sides {
@@ -44,6 +45,12 @@ static uint64_t parts(uint64_t whole, uint64_t part)
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
+}
+
+// With 1 where nothing is said, blocks of one thread would seem as good as any other.
+static uint32_t lanes_of(const slr_device_limits *limits)
+{
+    return limits->lanes ? limits->lanes : WARP;
 }
 
 // ---- candidates ----------------------------------------------------------------------------------------------------
@@ -127,7 +134,6 @@ static bool measure(struct search *s, slr_tiling *t, uint32_t registers, double 
     const struct slri_tiling_problem *p = s->problem;
     const uint32_t threads = t->threads[0] * t->threads[1] * t->threads[2],
                    units = s->limits->units ? s->limits->units : 1;
-    const uint32_t lanes = s->limits->lanes ? s->limits->lanes : 1;
     const uint64_t across[3] = {parts(p->n, t->tile_n), parts(p->m, t->tile_m), parts(p->planes, t->tile_planes)};
     if (across[0] > INT32_MAX || across[1] > GRID_YZ || across[2] > GRID_YZ) {
         s->too_many = true;
@@ -144,7 +150,7 @@ static bool measure(struct search *s, slr_tiling *t, uint32_t registers, double 
     t->waves = rounds / t->blocks_a_unit;
     t->wave_efficiency = rounds / whole_rounds;
     t->whole = outputs / (groups * t->tile_m * t->tile_n * t->tile_planes);
-    *busy = t->whole * t->wave_efficiency * threads / (double)slri_round_up(threads, lanes);
+    *busy = t->whole * t->wave_efficiency * threads / (double)slri_round_up(threads, lanes_of(s->limits));
     return true;
 }
 
@@ -240,7 +246,7 @@ static void look_at_block(struct search *s, uint32_t x, uint32_t y, uint32_t z)
     const uint64_t threads = (uint64_t)x * y * z;
     const uint64_t loaded =
         with_halo(p->n, x, p->radius) * with_halo(p->m, y, p->radius) * with_halo(p->planes, z, p->radius);
-    const uint64_t row = least(p->n, s->limits->lanes ? s->limits->lanes : 1);
+    const uint64_t row = least(p->n, lanes_of(s->limits));
     slr_tiling t = {.tile_m = y,
                     .tile_n = x,
                     .tile_planes = z,

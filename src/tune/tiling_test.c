@@ -164,6 +164,23 @@ static void a_cpu_has_tiles_for_its_cache_and_all_its_cores(void **state)
     assert_int_equal(t.threads[0] % 8, 0);
 }
 
+// OpenCL and Vulkan name no warp. The sides have no divisors, so every whole tile is one element wide.
+static void a_driver_that_names_no_warp_has_no_blocks_of_a_thread(void **state)
+{
+    (void)state;
+    const slr_device_limits opencl = {.units = 8, .block_threads = 1024, .block_shared_bytes = 1 << 20},
+                            vulkan = {.block_threads = 256, .block_shared_bytes = 32768};
+    const slr_device_limits *const all[] = {&opencl, &vulkan};
+    for (int i = 0; i < 2; ++i)
+        for (uint64_t planes = 1; planes <= 7; planes += 6) {
+            slr_tiling_desc desc = desc_of(all[i], 1013, 1009, 0);
+            desc.planes = planes;
+            slr_tiling t = tiling_of(&desc);
+            assert_true(t.threads[0] >= 32);
+            assert_true(t.whole > 0.9);
+        }
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -284,6 +301,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bytes_of_an_element_count),
         cmocka_unit_test(a_stencil_gets_a_tile_with_little_halo),
         cmocka_unit_test(a_cpu_has_tiles_for_its_cache_and_all_its_cores),
+        cmocka_unit_test(a_driver_that_names_no_warp_has_no_blocks_of_a_thread),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(random_problems_pass_no_limit_and_have_each_output_once),
     };
