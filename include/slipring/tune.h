@@ -174,7 +174,9 @@ typedef struct slr_tuned {
     uint32_t evaluations, refused, wrong, failed;
     uint32_t metric;   ///< the slr_tune_metric that the tuner made as small as possible
     uint64_t spent_ns; ///< time that tuning this problem took
-    char reason[256];  ///< the reason for this choice, as a sentence
+    /// The reason for this choice, as a sentence. If slipring could not store the choice in the cache folder, a second
+    /// sentence says so, and only this process uses the choice.
+    char reason[256];
 } slr_tuned;
 
 /// Tunes a kernel for each of `count` problems, one after the other. `out` must have room for `count` results.

@@ -162,7 +162,7 @@ static uint64_t in_thousandths(double value)
     return value > 0 && value < 1e15 ? (uint64_t)(value * 1000 + 0.5) : 0;
 }
 
-static slr_status keep_result(struct slri_tuner *tuner, uint32_t winner, const slr_tuned *result)
+static slr_status keep_result(struct slri_tuner *tuner, uint32_t winner, slr_tuned *result)
 {
     const slr_shape *wanted = &tuner->contender[winner].wanted;
     struct slri_tuned_place place;
@@ -182,7 +182,9 @@ static slr_status keep_result(struct slri_tuner *tuner, uint32_t winner, const s
     memcpy(record.defines, result->defines, sizeof record.defines);
     SLRI_TRY(slri_tuned_add(tuner->kernel->program, &record));
     slri_tuned_place(tuner->kernel->program->device, &place);
-    (void)slri_tuned_keep(&place, &record); // without a folder this process alone has it
+    if (slri_tuned_keep(&place, &record) != SLR_OK) // this process alone has it
+        snprintf(result->reason + strlen(result->reason), sizeof result->reason - strlen(result->reason),
+                 " Not stored for other processes: %s.", slr_error_message());
     return SLR_OK;
 }
 

@@ -91,6 +91,21 @@ static void the_choice_is_kept_and_explained_unless_it_is_discarded(void **state
     says("\"$S\" kernel explain k.cu scale -D K=2 --json | tr -d ' \\n'", 0, "\"tuned\":[]"); // another source
 }
 
+// A folder in the place of the cache folder's file.
+static void a_choice_that_cannot_be_stored_is_said_to_be_lost(void **state)
+{
+    (void)state;
+    gives("rm -rf cache", 0, "");
+    says(TUNE, 0, "by time");
+    says(TUNE "| grep -c 'Not stored'; true", 0, "0\n");
+    gives("for f in cache/tuned-*.jsonl; do rm $f && mkdir $f; done", 0, "");
+    says(TUNE, 0, " Not stored for other processes: ");
+    says(TUNE "--json", 0, " Not stored for other processes: ");
+    says(TUNE "--discard | grep -c 'Not stored'; true", 0, "0\n");
+    says("SLIPRING_CACHE_DIR=/proc/none/cache " TUNE, 0, " Not stored for other processes: ");
+    gives("rm -rf cache", 0, "");
+}
+
 static void list_and_explain_show_what_a_source_declares(void **state)
 {
     (void)state;
@@ -148,6 +163,7 @@ int main(void)
         cmocka_unit_test(results_that_vary_by_themselves_end_the_tuning),
         cmocka_unit_test(each_size_has_its_own_arguments_and_result),
         cmocka_unit_test(the_choice_is_kept_and_explained_unless_it_is_discarded),
+        cmocka_unit_test(a_choice_that_cannot_be_stored_is_said_to_be_lost),
         cmocka_unit_test(list_and_explain_show_what_a_source_declares),
         cmocka_unit_test(the_page_holds_the_search),
         cmocka_unit_test(a_kernel_is_timed_by_quantiles),
