@@ -197,7 +197,8 @@ SLR_API slr_status slr_kernel_get_occupancy_sized(slr_kernel *kernel, slr_shape 
 /// measurement uses a test kernel with as many threads and as much shared memory per block as `kernel`. The test kernel
 /// counts its own blocks while they run. The test kernel may use more or fewer registers than `kernel`, and may miss
 /// blocks on a busy device, so the measured number is an estimate. For a measured number of blocks, `theoretical` is 0,
-/// because the maximum is unknown.
+/// because the maximum is unknown. If the driver does not give the number of units (`units` is 0, as on vulkan), the
+/// measured `groups` and `threads` are those of the whole device.
 ///
 /// Threads: any.  Blocks: while the call compiles and measures the kernel.  Owns: nothing.
 /// Errors: those of slr_kernel_get_occupancy and of slr_launch.

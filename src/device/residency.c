@@ -7,8 +7,10 @@
 #include <slipring/occupancy.h>
 
 #include <stdio.h>
+#include <string.h>
 
 #define BLOCKS_A_UNIT 32u // that are launched: no device has more of them at once that says how many it has
+#define MOST_BLOCKS 4096u // that are launched where the driver names no units
 #define POLLS (1 << 12)   // that a block waits for others, then it ends
 #define PATIENCE_NS UINT64_C(10000000000)
 
@@ -61,19 +63,23 @@ static slr_status measure_residency(slr_device *device, slr_kernel_occupancy *of
     SLRI_TRY(slr_program_from_text(device, "slipring: residency.c", source, NULL, &program));
     slr_status status = slr_program_get_kernel(program, "residency", &probe);
     if (status == SLR_OK) {
-        status = count_blocks_of(device, probe,
-                                 SLR_GRID(of->units * BLOCKS_A_UNIT, of->block_threads, (uint32_t)shared), &most);
+        status = count_blocks_of(
+            device, probe,
+            SLR_GRID(of->units ? of->units * BLOCKS_A_UNIT : MOST_BLOCKS, of->block_threads, (uint32_t)shared), &most);
         slr_kernel_destroy(probe);
     }
     slr_program_destroy(program);
     SLRI_TRY(status);
     of->source = SLR_OCCUPANCY_MEASURED;
-    of->groups = (most + of->units - 1) / of->units;
+    of->groups = of->units ? (most + of->units - 1) / of->units : most;
     of->threads = of->groups * of->block_threads;
-    snprintf(of->why, sizeof of->why,
-             "measured: %u blocks of %u threads and %llu B of shared memory at once on %u units, without this kernel's "
-             "registers",
-             most, of->block_threads, (unsigned long long)of->shared_bytes, of->units);
+    snprintf(of->why, sizeof of->why, "measured: %u blocks of %u threads and %llu B of shared memory at once on ", most,
+             of->block_threads, (unsigned long long)of->shared_bytes);
+    size_t length = strlen(of->why);
+    if (of->units)
+        snprintf(of->why + length, sizeof of->why - length, "%u units, without this kernel's registers", of->units);
+    else
+        snprintf(of->why + length, sizeof of->why - length, "the whole device, without this kernel's registers");
     return SLR_OK;
 }
 
@@ -85,7 +91,7 @@ slr_status slr_kernel_measure_occupancy_sized(slr_kernel *kernel, slr_shape shap
     if (!kernel || !out)
         return SLRI_FAIL(INVALID, "slr_kernel_measure_occupancy: %s is NULL", kernel ? "out" : "kernel");
     SLRI_TRY(slr_kernel_get_occupancy(kernel, shape, &whole));
-    if (whole.source == SLR_OCCUPANCY_UNKNOWN && whole.units)
+    if (whole.source == SLR_OCCUPANCY_UNKNOWN)
         SLRI_TRY(measure_residency(kernel->program->device, &whole));
     return SLRI_GIVE_REPORT(slr_kernel_occupancy, out, bytes, &whole);
 }

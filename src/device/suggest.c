@@ -192,6 +192,15 @@ static void fill_host(const slr_shape *shape, slr_kernel_occupancy *out)
              out->units, out->units == 1 ? "" : "s", lanes);
 }
 
+static void say_unknown(slr_kernel_occupancy *out)
+{
+    snprintf(out->why, sizeof out->why,
+             "the driver has no count of groups on a compute unit; at most %u threads per group", out->block_limit);
+    size_t length = strlen(out->why);
+    if (out->multiple)
+        snprintf(out->why + length, sizeof out->why - length, ", in multiples of %u", out->multiple);
+}
+
 static slr_status fill_occupancy(slr_kernel *kernel, const slr_shape *shape, slr_kernel_occupancy *out)
 {
     const slr_device_limits *limits = &kernel->program->device->facts.limits;
@@ -216,10 +225,7 @@ static slr_status fill_occupancy(slr_kernel *kernel, const slr_shape *shape, slr
     else if (kernel->program->device->backend->is_host)
         fill_host(shape, out);
     else
-        snprintf(out->why, sizeof out->why,
-                 "the driver has no count of groups on a compute unit; at most %u threads per group, in multiples of "
-                 "%u",
-                 out->block_limit, out->multiple);
+        say_unknown(out);
     return SLR_OK;
 }
 

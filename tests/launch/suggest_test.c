@@ -178,6 +178,26 @@ static void opencl_gives_the_drivers_limits_and_no_percentage(void **unused)
     close_world(&w);
 }
 
+// Vulkan has no units: what is counted is on the whole device, and no multiple is made up.
+static void vulkan_has_its_blocks_counted_on_the_whole_device(void **unused)
+{
+    (void)unused;
+    struct world w;
+    slr_kernel_occupancy of;
+    if (!open_world(&w, "vulkan:0", "bounded")) {
+        skip();
+        return;
+    }
+    CHECK(slr_kernel_get_occupancy(w.kernel, SLR_1D_BLOCKS(0, 64), &of));
+    assert_int_equal(of.source, SLR_OCCUPANCY_UNKNOWN);
+    assert_true(of.multiple > 0 || !strstr(of.why, "multiples"));
+    CHECK(slr_kernel_measure_occupancy(w.kernel, SLR_1D_BLOCKS(0, 64), &of));
+    assert_int_equal(of.source, SLR_OCCUPANCY_MEASURED);
+    assert_true(of.groups >= 1 && of.threads == 64 * of.groups);
+    assert_non_null(strstr(of.why, of.units ? " units" : "the whole device"));
+    close_world(&w);
+}
+
 // A GPU that is not here: 128 registers let 512 threads on a multiprocessor of 9.0, however they are cut.
 static void a_gpu_that_is_not_here_is_suggested_for_by_its_occupancy(void **unused)
 {
@@ -271,6 +291,7 @@ int main(void)
         cmocka_unit_test(a_given_block_wins_and_no_block_passes_the_launch_bounds),
         cmocka_unit_test(cpu_fills_its_vectors_or_says_how_far),
         cmocka_unit_test(opencl_gives_the_drivers_limits_and_no_percentage),
+        cmocka_unit_test(vulkan_has_its_blocks_counted_on_the_whole_device),
         cmocka_unit_test(what_was_tuned_and_what_the_source_declares_go_before_occupancy_and_size),
         cmocka_unit_test(a_gpu_that_is_not_here_is_suggested_for_by_its_occupancy),
     };
