@@ -116,8 +116,11 @@ static void print_suggestions(const on_gpu *gpu)
 {
     static const char *const where[SIZES] = {"below 512 threads", "below 1,024", "up to 100,000", "above"};
     const char *before = "    launched in one dimension, SLR_1D takes blocks of ";
-    for (int i = 0; gpu->has_suggestions && i < SIZES; i++, before = ", ")
-        say_out("%s%u %s", before, gpu->suggested[i].shape.block[0], where[i]);
+    for (int i = 0; gpu->has_suggestions && i < SIZES; i++, before = ", ") {
+        char block[KERNEL_SIZE_BYTES];
+        kernel_spell_sides(gpu->suggested[i].shape.block, block);
+        say_out("%s%s %s", before, block, where[i]);
+    }
     if (gpu->has_suggestions)
         say_out(" (%s)\n", kernel_rule_name(gpu->suggested[0].rule));
 }

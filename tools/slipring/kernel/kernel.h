@@ -100,6 +100,7 @@ int kernel_take_size(const char *text, uint64_t size[3]);
 /// A size as the command line has it: "1024x1024".
 enum { KERNEL_SIZE_BYTES = 64 };
 void kernel_spell_size(const uint64_t size[3], char to[KERNEL_SIZE_BYTES]);
+void kernel_spell_sides(const uint32_t sides[3], char to[KERNEL_SIZE_BYTES]); // of a block or a grid
 
 void kernel_arguments_free(kernel_arguments *arguments);
 

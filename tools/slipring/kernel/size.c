@@ -35,6 +35,12 @@ void kernel_spell_size(const uint64_t size[3], char to[KERNEL_SIZE_BYTES])
         length += snprintf(to + length, KERNEL_SIZE_BYTES - (size_t)length, "x%llu", (unsigned long long)size[i]);
 }
 
+void kernel_spell_sides(const uint32_t sides[3], char to[KERNEL_SIZE_BYTES])
+{
+    const uint64_t size[3] = {sides[0], sides[1], sides[2]};
+    kernel_spell_size(size, to);
+}
+
 static char *expand(const char *text, const uint64_t size[3])
 {
     size_t room = strlen(text) * 24 + 1, length = 0;

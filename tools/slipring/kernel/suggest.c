@@ -147,14 +147,22 @@ static const char *source_name(uint32_t source)
     return source == SLR_OCCUPANCY_COMPUTED ? "computed" : source == SLR_OCCUPANCY_DRIVER ? "driver" : "unknown";
 }
 
+static bool is_measured(const result *r)
+{
+    return r->here.source == SLR_OCCUPANCY_MEASURED;
+}
+
 static void show_text(const slr_function_info *function, const options *given, const result *r)
 {
     const slr_suggestion *s = &r->suggestion;
     say_out("kernel %s, %" PRIu64 " threads on %s\n", function->name, given->elements, r->device);
-    say_out("    block: %u, %u warps; grid: %u\n", s->shape.block[0], s->warps, s->shape.grid[0]);
+    char block[KERNEL_SIZE_BYTES], grid[KERNEL_SIZE_BYTES];
+    kernel_spell_sides(s->shape.block, block);
+    kernel_spell_sides(s->shape.grid, grid);
+    say_out("    block: %s, %u warps; grid: %s\n", block, s->warps, grid);
     say_out("    why: %s\n", s->why);
     if (s->source == SLR_OCCUPANCY_UNKNOWN)
-        say_out("    occupancy: unknown\n");
+        say_out("    occupancy: %s\n", is_measured(r) ? "unknown to the driver" : "unknown");
     else
         say_out("    occupancy: %.3g %% (%s)\n", 100 * s->theoretical, source_name(s->source));
     if (*r->here.why != '\0')
@@ -188,16 +196,16 @@ static void show_json(const slr_function_info *function, const options *given, c
                                                     (int)r->beside[i].groups, "theoretical",
                                                     fraction(r->beside[i].theoretical, r->beside[i].is_known)));
     }
-    json_t *object =
-        json_pack("{s:o, s:s, s:s, s:I, s:i, s:i, s:i, s:s, s:s, s:i, s:s, s:o}", "file", kernel_text(given->file),
-                  "kernel", function->name, "device", r->device, "elements", (json_int_t)given->elements, "block",
-                  (int)s->shape.block[0], "grid", (int)s->shape.grid[0], "warps", (int)s->warps, "rule",
-                  kernel_rule_name(s->rule), "why", s->why, "by_size", (int)s->by_size, "source",
-                  source_name(s->source), "theoretical", fraction(s->theoretical, s->source != SLR_OCCUPANCY_UNKNOWN));
+    json_t *object = json_pack(
+        "{s:o, s:s, s:s, s:I, s:i, s:i, s:i, s:s, s:s, s:i, s:s, s:o}", "file", kernel_text(given->file), "kernel",
+        function->name, "device", r->device, "elements", (json_int_t)given->elements, "block", (int)s->shape.block[0],
+        "grid", (int)s->shape.grid[0], "warps", (int)s->warps, "rule", kernel_rule_name(s->rule), "why", s->why,
+        "by_size", (int)s->by_size, "source", is_measured(r) ? "measured" : source_name(s->source), "theoretical",
+        fraction(s->theoretical, s->source != SLR_OCCUPANCY_UNKNOWN));
     json_object_set_new(object, "by_occupancy", s->by_occupancy ? json_integer(s->by_occupancy) : json_null());
     if (*r->here.why != '\0')
         json_object_set_new(object, "limit", json_string(r->here.why));
-    if (r->here.source == SLR_OCCUPANCY_MEASURED)
+    if (is_measured(r))
         json_object_set_new(object, "measured_groups", json_integer(r->here.groups));
     json_object_set_new(object, "best_block",
                         r->has_best ? json_pack("{s:i, s:i, s:i, s:f}", "block", (int)r->best.block_threads, "groups",
