@@ -226,6 +226,24 @@ static slr_status check_source(struct slri_tuner *tuner)
                                program->source->path);
 }
 
+// A macro whose definition is not within #ifndef keeps its value: no candidate with another one compiles. Candidates
+// that do not compile for other reasons are left out, as those that `require` forbids.
+static slr_status check_macros(const struct slri_tuner *tuner)
+{
+    for (uint32_t i = 0; i < tuner->macros; i++) {
+        int64_t other = tuner->value[i][tuner->value[i][0] == tuner->now[i] ? 1 : 0];
+        char define[SLRI_TUNED_DEFINES_BYTES], refusal[SLRI_TUNED_DEFINES_BYTES];
+        bool is_allowed;
+        snprintf(define, sizeof define, "%s=%lld", tuner->macro[i], (long long)other);
+        snprintf(refusal, sizeof refusal, "macro '%s' is defined as something else", tuner->macro[i]);
+        if (tuner->space.size[i] > 1 && slri_tuned_is_allowed(tuner->kernel->program, define, &is_allowed) != SLR_OK &&
+            strstr(slr_error_message(), refusal))
+            return SLRI_FAIL(COMPILE, "the tunable macro %s cannot get another value: put its #define into #ifndef %s",
+                             tuner->macro[i], tuner->macro[i]);
+    }
+    return SLR_OK;
+}
+
 static slr_status run_search(struct slri_tuner *tuner)
 {
     const struct slri_search_desc search = {.space = tuner->space,
@@ -252,6 +270,7 @@ static slr_status tune_one(struct slri_tuner *tuner, slr_tuned *out)
     SLRI_TRY(slr_event_create(device, &tuner->from));
     SLRI_TRY(slr_event_create(device, &tuner->to));
     SLRI_TRY(slri_tuner_make_space(tuner));
+    SLRI_TRY(check_macros(tuner));
     SLRI_TRY(slri_tuner_save(tuner));
     SLRI_TRY(slri_tuner_begin(tuner));
     SLRI_TRY(run_search(tuner));

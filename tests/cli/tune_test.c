@@ -152,6 +152,8 @@ static void what_is_wrong_on_the_command_line_is_said(void **state)
     says("\"$S\" tune k.cu scale --size 8 --strategy modell 2>&1", 2, "model");
     says("\"$S\" tune k.cu scale --size 8 --keep all 2>&1", 2, "macros");
     says("\"$S\" tune k.cu scale --size 8 --budget 3 2>&1", 2, "--budget: '3' is not a time");
+    says("sed /endif/d\\;/ifndef/d k.cu > plain.cu; \"$S\" tune plain.cu scale --size 256 " ARGUMENTS " 2>&1", 1,
+         "the tunable macro K cannot get another value: put its #define into #ifndef K");
     says(TUNE "--metric energy 2>&1", 3, "the energy of a launch is not measured");
     says("\"$S\" tune none.cu scale --size 8 2>&1", 1, "none.cu");
 }
