@@ -117,6 +117,22 @@ static void devices_are_measured_and_their_figures_printed(void **state)
          0, "\"name\": \"cpu?engine=interpreted\"");
 }
 
+static void contents_of_buffers_count(void **state)
+{
+    (void)state;
+    write_file("sum.cu", "__global__ void sum(const int *n, float *y)\n"
+                         "{ float s = 0; for (int i = 0; i < n[0]; i++) s += i; y[threadIdx.x] = s; }\n");
+#define SUM "\"$S\" decide sum.cu sum --size 64 --arg 'y=float[64]:zero' --arg n=n.txt " MODELS
+    says("echo 0 > n.txt; " SUM "--json", 0, "\"instructions\": 768,");
+    says("echo 1000 > n.txt; " SUM "--json | grep -c '\"instructions\": [5-9]....[0-9],'", 0, "1\n");
+    says("echo 2000000000 > n.txt; " SUM "2>&1", 3, "kernel sum: its work is not known");
+    // Without an option, a device whose prediction is close to another's is measured.
+    says(SAXPY "--size 4096 --device 'cpu?engine=interpreted' --device 'cpu?engine=interpreted' --budget 1ns --json", 0,
+         "\"by\": \"measured\"");
+    says(SAXPY "--size 4096 --device 'cpu?engine=interpreted' --predict --json | grep -c '\"measured\"'; true", 0,
+         "0\n");
+}
+
 static void what_is_wrong_is_said(void **state)
 {
     (void)state;
@@ -146,6 +162,7 @@ int main(void)
         cmocka_unit_test(the_crossover_and_the_candidates_are_shown),
         cmocka_unit_test(arrivals_fill_a_queue),
         cmocka_unit_test(devices_are_measured_and_their_figures_printed),
+        cmocka_unit_test(contents_of_buffers_count),
         cmocka_unit_test(what_is_wrong_is_said),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PLACES = SLR_MOST_CANDIDATES, LARGEST = 1 << 28 };
+enum { MOST_PLACES = SLR_MOST_CANDIDATES, LARGEST = 1 << 28, MOST_CONTENTS_BYTES = 256 << 20 };
 
 typedef struct deciding {
     decide_options options;
@@ -199,16 +199,37 @@ static slr_status resize(void *user, uint64_t threads, slr_work *work)
     return SLR_OK;
 }
 
+// Contents are needed to measure, and to count work that depends on them. No memory is taken for large work that is
+// only predicted, nor for the workloads, whose predictions are of any contents.
+static bool needs_contents(const deciding *d, const kernel_arguments *arguments, const uint64_t *bytes)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < arguments->count; i++)
+        all += bytes[i];
+    return d->options.work.measure == SLR_MEASURE_ALWAYS || (d->options.workload == NULL && all <= MOST_CONTENTS_BYTES);
+}
+
+static int make_arguments(deciding *d, kernel_arguments *arguments, uint64_t **bytes)
+{
+    const run_list *given = &d->options.arguments;
+    int end = kernel_arguments_sized(arguments, NULL, &d->function, given, d->options.size);
+    if (end != EXIT_DONE)
+        return end;
+    *bytes = bytes_of(d, arguments);
+    if (!needs_contents(d, arguments, *bytes))
+        return EXIT_DONE;
+    kernel_arguments_free(arguments);
+    *arguments = (kernel_arguments){0};
+    return kernel_arguments_sized(arguments, d->counting, &d->function, given, d->options.size);
+}
+
 static int decide_work(deciding *d)
 {
     kernel_arguments arguments = {0};
     uint64_t *bytes = NULL;
     slr_work work = d->options.work;
-    // What is only predicted needs no memory.
-    slr_device *holder = work.measure == SLR_MEASURE_ALWAYS ? d->counting : NULL;
-    int end = kernel_arguments_sized(&arguments, holder, &d->function, &d->options.arguments, d->options.size);
+    int end = make_arguments(d, &arguments, &bytes);
     if (end == EXIT_DONE) {
-        bytes = bytes_of(d, &arguments);
         set_work(d, &arguments, bytes, d->options.size, &work);
         work.resize = resize;
         work.user = d;
